@@ -1,9 +1,11 @@
-"""How often the interval of another dataset has its true difference, beside that of Higgins, Thompson & Spiegelhalter (2009).
+"""How often the interval of another dataset has its true difference, beside that of Higgins,
+Thompson & Spiegelhalter (2009).
 
     python benchmarks/another_dataset.py [--runs 1000]
 
-True differences of datasets vary with a standard deviation of 0 to 4 points. Errors inside datasets have standard deviations between
-0.3 and 2 points, which are known; recipes have none or three seeds each, which vary by 1 point in all datasets together.
+True differences of datasets vary with a standard deviation of 0 to 4 points. Errors inside datasets
+have standard deviations between 0.3 and 2 points, which are known; recipes have none or three seeds
+each, which vary by 1 point in all datasets together.
 """
 
 import argparse
@@ -22,7 +24,9 @@ SEEDS = 3
 
 
 def with_one_variance(differences: Floats, variances: Floats) -> tuple[float, float]:
-    """The interval by DerSimonian and Laird's variance between datasets, Hartung and Knapp's of the mean, and t of K − 2."""
+    """The interval by DerSimonian and Laird's variance between datasets, Hartung and Knapp's of the
+    mean, and t of K − 2.
+    """
     count, weights = len(differences), 1 / variances
     mean = (weights * differences).sum() / weights.sum()
     q = (weights * (differences - mean) ** 2).sum()
@@ -36,7 +40,9 @@ def with_one_variance(differences: Floats, variances: Floats) -> tuple[float, fl
 
 def main() -> None:
     """Simulate and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--runs", type=int, default=1_000)
     runs = parser.parse_args().runs
     rows = []
@@ -54,7 +60,11 @@ def main() -> None:
                     differences = true[:count] + shift + deviations * rng.standard_normal(count)
                     scatter = [float(((own - own.mean()) ** 2).sum()) for own in seeds]
                     noise = (
-                        seed_noise([SeedSpread(members=SEEDS, scatter=one, noise=0.0) for one in scatter]) if has_seeds else (0.0, np.inf)
+                        seed_noise(
+                            [SeedSpread(members=SEEDS, scatter=one, noise=0.0) for one in scatter]
+                        )
+                        if has_seeds
+                        else (0.0, np.inf)
                     )
                     _, own, new = predicted(differences, deviations**2, *noise)
                     usual = with_one_variance(differences, deviations**2)
@@ -67,9 +77,19 @@ def main() -> None:
                         )
                     )
                 means, lengths = np.mean(found, axis=0), np.median(found, axis=0)
-                cells = [f"{100 * mean:.1f} ± {200 * sqrt(max(mean * (1 - mean), 1e-9) / runs):.1f}" for mean in means[:3]]
+                cells = [
+                    f"{100 * mean:.1f} ± {200 * sqrt(max(mean * (1 - mean), 1e-9) / runs):.1f}"
+                    for mean in means[:3]
+                ]
                 rows.append(
-                    [f"{count}", f"{between:g}", f"{SEEDS}" if has_seeds else "–", *cells, f"{lengths[3]:.1f}", f"{lengths[4]:.1f}"]
+                    [
+                        f"{count}",
+                        f"{between:g}",
+                        f"{SEEDS}" if has_seeds else "–",
+                        *cells,
+                        f"{lengths[3]:.1f}",
+                        f"{lengths[4]:.1f}",
+                    ]
                 )
     columns = [
         "datasets",
@@ -82,11 +102,18 @@ def main() -> None:
         "one variance: length",
     ]
     notes = [
-        f"{runs} simulated comparisons a row; ± two Monte Carlo standard errors; lengths are medians, in points; nominal coverage 95%",
-        "one variance: DerSimonian & Laird's between datasets, Hartung & Knapp's of the mean, Student's t of K − 2, without the seeds",
+        f"{runs} simulated comparisons a row; ± two Monte Carlo standard errors; lengths are "
+        f"medians, in points; nominal coverage 95%",
+        "one variance: DerSimonian & Laird's between datasets, Hartung & Knapp's of the "
+        "mean, Student's t of K − 2, without the seeds",
     ]
     write_table(
-        "another-dataset", "The true difference on another dataset", columns, rows, packages=("embedlab", "numpy", "scipy"), notes=notes
+        "another-dataset",
+        "The true difference on another dataset",
+        columns,
+        rows,
+        packages=("embedlab", "numpy", "scipy"),
+        notes=notes,
     )
 
 

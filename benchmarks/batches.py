@@ -1,4 +1,5 @@
-"""Batches of simulated runs: long simulations grow all rows of a table alike, and go on from a file where they were stopped.
+"""Batches of simulated runs: long simulations grow all rows of a table alike, and go on from a file
+where they were stopped.
 
 What a batch is of, its row's words, is its key; a file is of one program and one state of the code.
 """
@@ -42,17 +43,36 @@ class Batches:
             beside.write_text(json.dumps(self.of), encoding="utf-8")
             beside.replace(self.file)
 
-    def fill(self, jobs: Sequence[tuple[str, Any]], work: Simulated, runs: Callable[[str], int], *, at_once: int, processes: int) -> None:
-        """Simulate until each of the JOBS, a key and what WORK takes, has its RUNS: AT_ONCE at a time of each, so that all grow alike."""
+    def fill(
+        self,
+        jobs: Sequence[tuple[str, Any]],
+        work: Simulated,
+        runs: Callable[[str], int],
+        *,
+        at_once: int,
+        processes: int,
+    ) -> None:
+        """Simulate until each of the JOBS, a key and what WORK takes, has its RUNS: AT_ONCE at a
+        time of each, so that all grow alike.
+        """
         most = max(runs(key) for key, _ in jobs)
         with ProcessPoolExecutor(processes) as pool:
             for end in range(at_once, most + at_once, at_once):
-                open_jobs = [(key, job, min(end, runs(key)) - self.runs(key)) for key, job in jobs if self.runs(key) < min(end, runs(key))]
-                waiting = [(key, count, pool.submit(work, job, self.runs(key), count)) for key, job, count in open_jobs]
+                open_jobs = [
+                    (key, job, min(end, runs(key)) - self.runs(key))
+                    for key, job in jobs
+                    if self.runs(key) < min(end, runs(key))
+                ]
+                waiting = [
+                    (key, count, pool.submit(work, job, self.runs(key), count))
+                    for key, job, count in open_jobs
+                ]
                 for key, count, batch in waiting:
                     self.add(key, count, batch.result())
 
     def counts(self, keys: Sequence[str]) -> str:
-        """Return how many runs the rows of KEYS have, in words: one number, or the fewest and the most."""
+        """Return how many runs the rows of KEYS have, in words: one number, or the fewest and the
+        most.
+        """
         counts = sorted({self.runs(key) for key in keys})
         return f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"

@@ -1,13 +1,17 @@
-"""Whether an earlier commit was faster: its checkout and this one take turns in one run, and the ratio of each has an interval.
+"""Whether an earlier commit was faster: its checkout and this one take turns in one run, and the
+ratio of each has an interval.
 
-    python benchmarks/before_and_now.py BEFORE --data DIR --model FOLDER [--models minilm …] [--rounds 12] [--only training …]
+    python benchmarks/before_and_now.py BEFORE --data DIR --model FOLDER [--models minilm …]
+    [--rounds 12] [--only training …]
 
-BEFORE is a checkout of another commit. Both use the installed libraries of this Python, one thread, and caches of their own. Measured
-are a training step (snli-supcl, 40 steps of 32 pairs, start and end left out), encoding of 5,000 sentences of STS Benchmark, the
-evaluation of the seven STS sets with nothing stored, a comparison of five models whose scores are stored, `compare --help`, and the
-dashboard's first paint over these models. Two measurements are a pair, whose order alternates: before, now, now, before. The ratio is
-now to before, with the 95% interval of the mean of its logarithm over the pairs (Student's t). Processor time is what other work on
-the machine changes least.
+BEFORE is a checkout of another commit. Both use the installed libraries of this Python, one thread,
+and caches of their own. Measured are a training step (snli-supcl, 40 steps of 32 pairs, start and
+end left out), encoding of 5,000 sentences of STS Benchmark, the evaluation of the seven STS sets
+with nothing stored, a comparison of five models whose scores are stored, `compare --help`, and the
+dashboard's first paint over these models. Two measurements are a pair, whose order alternates:
+before, now, now, before. The ratio is now to before, with the 95% interval of the mean of its
+logarithm over the pairs (Student's t). Processor time is what other work on the machine changes
+least.
 """
 
 import argparse
@@ -35,7 +39,12 @@ ROOT = Path(__file__).parents[1]
 SENTENCES, STEPS, BATCH = 5_000, 40, 32
 MODELS = ("dice", "wordllama", "minilm", "concat:minilm,wordllama")
 STARTS = ("compare --help", "first paint")  # which may take a tenth longer; others a twentieth
-TURNS = {"seven STS sets": 0.7, "stored compare": 2, "compare --help": 4, "first paint": 2}  # times the rounds
+TURNS = {
+    "seven STS sets": 0.7,
+    "stored compare": 2,
+    "compare --help": 4,
+    "first paint": 2,
+}  # times the rounds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,9 +63,19 @@ def serve(data: Path, model: str) -> None:
     from embedlab.encoders.device import machine
     from embedlab.models.folder import Wishes
 
-    encoder = load_transformer(model, machine(Settings(device="cpu", threads=1)), wishes=Wishes(pooling="mean", max_tokens=128))
+    encoder = load_transformer(
+        model,
+        machine(Settings(device="cpu", threads=1)),
+        wishes=Wishes(pooling="mean", max_tokens=128),
+    )
     frame = Source(folder=data, allow_partial=True).open("sts-benchmark", "train").frame
-    texts = pl.concat([frame["sentence1"], frame["sentence2"]]).unique().sort().sample(SENTENCES, shuffle=True, seed=0).to_list()
+    texts = (
+        pl.concat([frame["sentence1"], frame["sentence2"]])
+        .unique()
+        .sort()
+        .sample(SENTENCES, shuffle=True, seed=0)
+        .to_list()
+    )
     works: dict[str, Callable[[], Times]] = {
         "training": lambda: train(data, model),
         "encoding": lambda: timed(lambda: encoder.encode(texts)),
@@ -82,8 +101,16 @@ def train(data: Path, model: str) -> Times:
     from embedlab.runs.store import RunFolder
     from embedlab.training.stages import train_run
 
-    values = [f"data.rows={STEPS * BATCH}", f"optim.batch_size={BATCH}", "optim.epochs=1", "evaluate.dev=none", "evaluate.keep=last"]
-    values.append("evaluate.every=1")  # what is measured of a model now and then is measured before the first step and after the last
+    values = [
+        f"data.rows={STEPS * BATCH}",
+        f"optim.batch_size={BATCH}",
+        "optim.epochs=1",
+        "evaluate.dev=none",
+        "evaluate.keep=last",
+    ]
+    values.append(
+        "evaluate.every=1"
+    )  # what is measured of a model now and then is measured before the first step and after the last
     moments: list[tuple[float, float]] = []
 
     def report(event: events.Event) -> None:
@@ -93,8 +120,17 @@ def train(data: Path, model: str) -> Times:
     with tempfile.TemporaryDirectory() as folder:
         here = machine(Settings(device="cpu", threads=1), training=True)
         recipe = load_recipe("snli-supcl", values, encoder=model)
-        train_run(recipe, Source(folder=data, allow_partial=True), here, RunFolder.of(Path(folder), "run", 1), 1, report=report)
-    processor, wall = (end - start for start, end in zip(moments[0], moments[-1], strict=True))  # after the first step, after the last
+        train_run(
+            recipe,
+            Source(folder=data, allow_partial=True),
+            here,
+            RunFolder.of(Path(folder), "run", 1),
+            1,
+            report=report,
+        )
+    processor, wall = (
+        end - start for start, end in zip(moments[0], moments[-1], strict=True)
+    )  # after the first step, after the last
     return Times(processor_s=processor / (STEPS - 1), wall_s=wall / (STEPS - 1))
 
 
@@ -105,8 +141,18 @@ class Checkout:
         self.data, self.models, self._root, self._home = data, models, root, home
         homes = {f"XDG_{kind}_HOME": str(home) for kind in ("CONFIG", "STATE", "DATA")}
         threads = dict.fromkeys(("OMP_NUM_THREADS", "POLARS_MAX_THREADS", "EMBEDLAB_THREADS"), "1")
-        own = {"EMBEDLAB_CACHE": str(home / "cache"), "PYTHONPATH": str(root), "PYTHONPYCACHEPREFIX": str(home / "bytecode")}
-        self.environment = {**os.environ, **homes, **threads, **own, "PYTHONDONTWRITEBYTECODE": ""}  # an installed package is compiled
+        own = {
+            "EMBEDLAB_CACHE": str(home / "cache"),
+            "PYTHONPATH": str(root),
+            "PYTHONPYCACHEPREFIX": str(home / "bytecode"),
+        }
+        self.environment = {
+            **os.environ,
+            **homes,
+            **threads,
+            **own,
+            "PYTHONDONTWRITEBYTECODE": "",
+        }  # an installed package is compiled
 
     def command(self, *words: str) -> Times:
         """Run embedlab as a process of its own, from its start to its end."""
@@ -116,13 +162,29 @@ class Checkout:
         """Score the seven STS sets with the first model, and store nothing for the next time."""
         with tempfile.TemporaryDirectory() as folder:
             before, self.environment["EMBEDLAB_CACHE"] = self.environment["EMBEDLAB_CACHE"], folder
-            took = self.command("evaluate", self.models[0], "--data", str(self.data), "--allow-partial", "--quiet", "--runs", folder)
+            took = self.command(
+                "evaluate",
+                self.models[0],
+                "--data",
+                str(self.data),
+                "--allow-partial",
+                "--quiet",
+                "--runs",
+                folder,
+            )
             self.environment["EMBEDLAB_CACHE"] = before
         return took
 
     def compare(self) -> Times:
         """Compare all models on the seven STS sets; the first time scores them."""
-        shown = ("--data", str(self.data), "--allow-partial", "--quiet", "--runs", str(self._home / "runs"))
+        shown = (
+            "--data",
+            str(self.data),
+            "--allow-partial",
+            "--quiet",
+            "--runs",
+            str(self._home / "runs"),
+        )
         return self.command("compare", *self.models, *shown)
 
     def help(self) -> Times:
@@ -132,20 +194,31 @@ class Checkout:
     def paint(self) -> Times:
         """Open the dashboard until its table is drawn with every model's scores."""
         place = Place(
-            data=str(self.data), runs=str(self._home / "runs"), cache=self.environment["EMBEDLAB_CACHE"], models=list(self.models)
+            data=str(self.data),
+            runs=str(self._home / "runs"),
+            cache=self.environment["EMBEDLAB_CACHE"],
+            models=list(self.models),
         )
         self.environment["STARTED"] = str(time.time())
         program = str(self._root / "benchmarks" / "dashboard.py")
-        found = json.loads(self._process([sys.executable, program, "start", json.dumps(asdict(place))])[1].splitlines()[-1])
+        found = json.loads(
+            self._process([sys.executable, program, "start", json.dumps(asdict(place))])[
+                1
+            ].splitlines()[-1]
+        )
         return Times(processor_s=found["scored_processor_s"], wall_s=found["scored_s"])
 
     def _process(self, words: Sequence[str]) -> tuple[Times, str]:
         started = time.perf_counter()
         with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
-            process = subprocess.Popen(words, cwd=self._home, env=self.environment, stdout=output, stderr=errors)
+            process = subprocess.Popen(
+                words, cwd=self._home, env=self.environment, stdout=output, stderr=errors
+            )
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
-            took = Times(processor_s=usage.ru_utime + usage.ru_stime, wall_s=time.perf_counter() - started)
+            took = Times(
+                processor_s=usage.ru_utime + usage.ru_stime, wall_s=time.perf_counter() - started
+            )
             output.seek(0)
             errors.seek(0)
             if status:
@@ -165,7 +238,10 @@ def alternate(works: Sequence[Callable[[], Times]], rounds: int) -> list[tuple[T
 
 def ratio(pairs: Sequence[tuple[float, float]]) -> str:
     """The geometric mean of now to before with its 95% interval."""
-    low, mean, high = (math.exp(value) for value in measure.bounds([math.log(now / before) for before, now in pairs]))
+    low, mean, high = (
+        math.exp(value)
+        for value in measure.bounds([math.log(now / before) for before, now in pairs])
+    )
     return f"{mean:.3f} ({low:.3f} to {high:.3f})"
 
 
@@ -173,7 +249,10 @@ def row(what: str, pairs: Sequence[tuple[Times, Times]]) -> list[str]:
     """A line of the table: the mean of both sides, the ratios and the limit of their upper ends."""
     means = [sum(pair[side].processor_s for pair in pairs) / len(pairs) for side in (0, 1)]
     took = [f"{1000 * mean:.0f} ms" if mean < 1 else f"{mean:.2f} s" for mean in means]
-    ratios = [ratio([(getattr(before, field), getattr(now, field)) for before, now in pairs]) for field in ("processor_s", "wall_s")]
+    ratios = [
+        ratio([(getattr(before, field), getattr(now, field)) for before, now in pairs])
+        for field in ("processor_s", "wall_s")
+    ]
     return [what, *took, *ratios, str(len(pairs)), "1.1" if what in STARTS else "1.05"]
 
 
@@ -192,7 +271,10 @@ def measured(sides: Sequence[Checkout], rounds: int, chosen: Sequence[str]) -> l
             print(*rows[-1], flush=True)
 
     with ExitStack() as stack:
-        for work, what in (("training", "training step"), ("encoding", f"encoding of {SENTENCES:,} sentences")):
+        for work, what in (
+            ("training", "training step"),
+            ("encoding", f"encoding of {SENTENCES:,} sentences"),
+        ):
             if is_chosen(what):
                 servers = [stack.enter_context(server(side)) for side in sides]
                 add(what, [partial(answer, it, work) for it in servers], 1)
@@ -213,7 +295,9 @@ def measured(sides: Sequence[Checkout], rounds: int, chosen: Sequence[str]) -> l
 
 def server(side: Checkout) -> measure.Side:
     """The process of a side that trains and encodes."""
-    return measure.Side(__file__, "serve", str(side.data), side.models[0], environment=side.environment)
+    return measure.Side(
+        __file__, "serve", str(side.data), side.models[0], environment=side.environment
+    )
 
 
 def answer(side: measure.Side, work: str) -> Times:
@@ -226,13 +310,22 @@ def main() -> None:
     if sys.argv[1:2] == ["serve"]:
         serve(Path(sys.argv[2]), sys.argv[3])
         return
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("before", type=Path, metavar="BEFORE")
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--model", type=Path, required=True, help="a folder, which is trained, encodes and is evaluated")
+    parser.add_argument(
+        "--model",
+        type=Path,
+        required=True,
+        help="a folder, which is trained, encodes and is evaluated",
+    )
     parser.add_argument("--models", nargs="+", default=MODELS, help="that are compared with it")
     parser.add_argument("--rounds", type=int, default=12)
-    parser.add_argument("--only", nargs="+", default=[""], metavar="WORD", help="of the lines that are measured")
+    parser.add_argument(
+        "--only", nargs="+", default=[""], metavar="WORD", help="of the lines that are measured"
+    )
     parser.add_argument("--name", default="before-and-now", help="of the file in results/")
     options = parser.parse_args()
     place = Path(tempfile.mkdtemp())
@@ -241,17 +334,30 @@ def main() -> None:
         sides = []
         for name, checkout in (("before", options.before), ("now", ROOT)):
             (place / name).mkdir()
-            sides.append(Checkout(checkout.absolute(), place / name, options.data.absolute(), models))
+            sides.append(
+                Checkout(checkout.absolute(), place / name, options.data.absolute(), models)
+            )
         rows = measured(sides, options.rounds, options.only)
     finally:
         shutil.rmtree(place)
     write_table(
         options.name,
         "An earlier commit and this one, measured in turns",
-        ("what", "before", "now", "ratio of processor time (95%)", "ratio of wall time (95%)", "pairs", "limit of the upper end"),
+        (
+            "what",
+            "before",
+            "now",
+            "ratio of processor time (95%)",
+            "ratio of wall time (95%)",
+            "pairs",
+            "limit of the upper end",
+        ),
         rows,
         packages=["embedlab", "torch", "numpy", "polars"],
-        notes=[f"before is commit {commit(options.before)}, now is {commit(ROOT)}", "before and now: mean processor time of one thread"],
+        notes=[
+            f"before is commit {commit(options.before)}, now is {commit(ROOT)}",
+            "before and now: mean processor time of one thread",
+        ],
     )
 
 

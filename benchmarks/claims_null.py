@@ -1,10 +1,13 @@
-"""How often `reproduce` gives a verdict on the order of rows that are equal: rows of a table made of equal seeds of one recipe.
+"""How often `reproduce` gives a verdict on the order of rows that are equal: rows of a table made
+of equal seeds of one recipe.
 
-    python benchmarks/claims_null.py --data DIR [--file results/scores/equal-seeds-minilm3.parquet] [--model sbert-null] [--tables 200]
+    python benchmarks/claims_null.py --data DIR [--file results/scores/equal-seeds-minilm3.parquet]
+    [--model sbert-null] [--tables 200]
 
-Each table deals the seeds at random to its rows, whose printed order is then arbitrary. Verdicts are those of both places that give them:
-claims (every two rows, on the average of seven or on each set) and the order of a table (neighbours, and the first row against each other
-one). Counted are tables with any verdict but "open"; before the correction, a verdict is a p below 5%.
+Each table deals the seeds at random to its rows, whose printed order is then arbitrary. Verdicts
+are those of both places that give them: claims (every two rows, on the average of seven or on each
+set) and the order of a table (neighbours, and the first row against each other one). Counted are
+tables with any verdict but "open"; before the correction, a verdict is a p below 5%.
 """
 
 import argparse
@@ -37,9 +40,16 @@ def dealt(seeds: int, rows: int, each: int, rng: np.random.Generator) -> list[li
     return [sorted(own.tolist()) for own in order]
 
 
-def claims_of_table(evidence: dict[str, Evidence], own: Sequence[Sequence[int]], columns: Sequence[str]) -> tuple[bool, bool]:
-    """Return whether a claim "row i is above row j" on one of COLUMNS has a verdict, and whether one has without the correction."""
-    models = [ModelColumns(name=f"row {place}", members=tuple(map(str, seeds)), seeds=tuple(seeds)) for place, seeds in enumerate(own)]
+def claims_of_table(
+    evidence: dict[str, Evidence], own: Sequence[Sequence[int]], columns: Sequence[str]
+) -> tuple[bool, bool]:
+    """Return whether a claim "row i is above row j" on one of COLUMNS has a verdict, and whether
+    one has without the correction.
+    """
+    models = [
+        ModelColumns(name=f"row {place}", members=tuple(map(str, seeds)), seeds=tuple(seeds))
+        for place, seeds in enumerate(own)
+    ]
     members = [seed for seeds in own for seed in seeds]
     claims, measured = {}, {}
     for column in columns:
@@ -49,22 +59,35 @@ def claims_of_table(evidence: dict[str, Evidence], own: Sequence[Sequence[int]],
             claims[name] = Claim(table="t", first=first, second=second, direction="above")
             measured[name] = claimed_difference(weighed, first, second, scale=100.0)
     settled = settle_claims(claims, measured)
-    return any(one.verdict != "open" for one in settled), any(one.p < SIGNIFICANT for one in measured.values())
+    return any(one.verdict != "open" for one in settled), any(
+        one.p < SIGNIFICANT for one in measured.values()
+    )
 
 
 def order_of_table(evidence: Evidence, own: Sequence[Sequence[int]]) -> list[float]:
     """Return the p of each pair in the order of a table, before the correction."""
     assert evidence.rows is not None
-    ordering = Ordering([Estimate(members=evidence.points[list(seeds)], rows=evidence.rows.of_members(seeds)) for seeds in own])
-    pairs = dict.fromkeys([*pairwise(range(len(own))), *((0, other) for other in range(1, len(own)))])
+    ordering = Ordering(
+        [
+            Estimate(members=evidence.points[list(seeds)], rows=evidence.rows.of_members(seeds))
+            for seeds in own
+        ]
+    )
+    pairs = dict.fromkeys(
+        [*pairwise(range(len(own))), *((0, other) for other in range(1, len(own)))]
+    )
     return [ordering.order(first, second).p for first, second in pairs]
 
 
 def main() -> None:
     """Count and record."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--file", type=Path, default=Path("results/scores/equal-seeds-minilm3.parquet"))
+    parser.add_argument(
+        "--file", type=Path, default=Path("results/scores/equal-seeds-minilm3.parquet")
+    )
     parser.add_argument("--model", default="sbert-null")
     parser.add_argument("--tables", type=int, default=200)
     parser.add_argument("--name", default="claims-null")
@@ -83,14 +106,20 @@ def main() -> None:
             found[TITLES[-1]].append((min(holm(p)) < SIGNIFICANT, min(p) < SIGNIFICANT))
         for title, tables in found.items():
             after, before = np.mean(tables, axis=0)
-            rows.append([title, f"{count} of {each} seeds", f"{100 * after:.1f}%", f"{100 * before:.1f}%"])
+            rows.append(
+                [title, f"{count} of {each} seeds", f"{100 * after:.1f}%", f"{100 * before:.1f}%"]
+            )
     record.write_table(
         arguments.name,
-        f"Verdicts on equal rows: {seeds} equal seeds of {arguments.model}, {arguments.tables} tables each",
+        f"Verdicts on equal rows: {seeds} equal seeds of {arguments.model}, "
+        f"{arguments.tables} tables each",
         ["verdicts on", "rows", "tables with a verdict", "without the correction"],
         rows,
         packages=["numpy", "scipy", "polars"],
-        notes=["a right procedure gives a verdict in at most 5% of tables; tables share seeds, so that they are not independent"],
+        notes=[
+            "a right procedure gives a verdict in at most 5% of tables; tables share seeds, "
+            "so that they are not independent"
+        ],
     )
 
 

@@ -2,9 +2,10 @@
 
     python benchmarks/coverage_search.py [--runs 2000] [--queries 150] [--write]
 
-A large population of topics is made, each with one to six queries and one to four documents that are relevant to some of them; how hard a
-topic, a query and a document are decides the ranks of two models. A test set is a sample of topics. The truth is the score on the whole
-population; an interval is that of `compare`, for each score and for the difference of the models.
+A large population of topics is made, each with one to six queries and one to four documents that
+are relevant to some of them; how hard a topic, a query and a document are decides the ranks of two
+models. A test set is a sample of topics. The truth is the score on the whole population; an
+interval is that of `compare`, for each score and for the difference of the models.
 """
 
 import argparse
@@ -24,7 +25,9 @@ LOW, HIGH = 93.0, 97.0
 
 
 def population(rng: np.random.Generator, share: float) -> tuple[np.ndarray, ...]:
-    """Return topic, query and document of each item, and its ranks by two models; SHARE is the part of a topic in what makes items hard."""
+    """Return topic, query and document of each item, and its ranks by two models; SHARE is the part
+    of a topic in what makes items hard.
+    """
     rows = []
     query = document = 0
     for topic in range(TOPICS):
@@ -34,20 +37,35 @@ def population(rng: np.random.Generator, share: float) -> tuple[np.ndarray, ...]
             rows += [(topic, query + own, document + int(place)) for place in relevant]
         query, document = query + queries, document + documents
     items = np.array(rows)
-    parts = [np.sqrt(share), np.sqrt((1 - share) * 0.5), np.sqrt((1 - share) * 0.3), np.sqrt((1 - share) * 0.2)]
-    common = [rng.standard_normal(items[:, column].max() + 1)[items[:, column]] for column in range(3)]
+    parts = [
+        np.sqrt(share),
+        np.sqrt((1 - share) * 0.5),
+        np.sqrt((1 - share) * 0.3),
+        np.sqrt((1 - share) * 0.2),
+    ]
+    common = [
+        rng.standard_normal(items[:, column].max() + 1)[items[:, column]] for column in range(3)
+    ]
     ranks = []
     for shift in (0.0, 0.3):
         own = [
-            0.8 * shared + 0.6 * rng.standard_normal(items[:, column].max() + 1)[items[:, column]] for column, shared in enumerate(common)
+            0.8 * shared + 0.6 * rng.standard_normal(items[:, column].max() + 1)[items[:, column]]
+            for column, shared in enumerate(common)
         ]
-        hard = sum(weight * values for weight, values in zip(parts, [*own, rng.standard_normal(len(items))], strict=True))
-        ranks.append(_distinct(items[:, 1], np.ceil(np.exp(1.6 * (hard - shift) + 1)).clip(1, 10_000)))
+        hard = sum(
+            weight * values
+            for weight, values in zip(parts, [*own, rng.standard_normal(len(items))], strict=True)
+        )
+        ranks.append(
+            _distinct(items[:, 1], np.ceil(np.exp(1.6 * (hard - shift) + 1)).clip(1, 10_000))
+        )
     return items[:, 0], items[:, 1], items[:, 2], ranks[0], ranks[1]
 
 
 def _distinct(query: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-    """Return the ranks of each query's documents, those that are equal or passed over moved behind each other."""
+    """Return the ranks of each query's documents, those that are equal or passed over moved behind
+    each other.
+    """
     order = np.lexsort((ranks, query))
     found = ranks[order].copy()
     for place in range(1, len(found)):
@@ -59,8 +77,12 @@ def _distinct(query: np.ndarray, ranks: np.ndarray) -> np.ndarray:
 
 
 def main() -> None:
-    """Count, print the shares, and end with 1 where one is outside the limits by more than its Monte Carlo error."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """Count, print the shares, and end with 1 where one is outside the limits by more than its
+    Monte Carlo error.
+    """
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--runs", type=int, default=2_000)
     parser.add_argument("--queries", type=int, default=150, help="that a test set has about")
     parser.add_argument("--write", action="store_true")
@@ -84,22 +106,43 @@ def main() -> None:
             texts = np.stack([query[own], 10**9 + document[own]], axis=1).astype(np.uint64)
             predicted = {number: values[own] for number, values in enumerate(ranks)}
             found = [
-                evidence_of("retrieval", name, query[own].astype(float), predicted, 2, measure=MEASURES[name], texts=texts)
+                evidence_of(
+                    "retrieval",
+                    name,
+                    query[own].astype(float),
+                    predicted,
+                    2,
+                    measure=MEASURES[name],
+                    texts=texts,
+                )
                 for name in METRICS
             ]
             for name, one in zip(METRICS, compare_evidence(found, models, "a"), strict=True):
                 true = truth[name]
                 shown = [one.scores["a"], one.scores["b"], one.differences["b"]]
-                hits[name] += [own.low <= value <= own.high for own, value in zip(shown, [*true, true[1] - true[0]], strict=True)]
+                hits[name] += [
+                    own.low <= value <= own.high
+                    for own, value in zip(shown, [*true, true[1] - true[0]], strict=True)
+                ]
         for name in METRICS:
             covered = 100 * hits[name] / chosen.runs
             error = 100 * 1.96 * np.sqrt(0.95 * 0.05 / chosen.runs)
             is_outside |= bool((covered < LOW - error).any() or (covered > HIGH + error).any())
             rows.append([f"{share:g}", name, *(f"{one:.1f}%" for one in covered)])
-    notes = [f"{chosen.runs} test sets of about {chosen.queries} queries each; Monte Carlo error of a share: ± {error:.1f}"]
+    notes = [
+        f"{chosen.runs} test sets of about {chosen.queries} queries each; Monte Carlo error "
+        f"of a share: ± {error:.1f}"
+    ]
     columns = ["share of topics", "measure", "first model", "second model", "difference"]
     if chosen.write:
-        write_table("coverage-search", "Coverage of 95% intervals of search", columns, rows, packages=("embedlab", "numpy"), notes=notes)
+        write_table(
+            "coverage-search",
+            "Coverage of 95% intervals of search",
+            columns,
+            rows,
+            packages=("embedlab", "numpy"),
+            notes=notes,
+        )
     else:
         print(*("  ".join(row) for row in [columns, *rows]), *notes, sep="\n")
     sys.exit(is_outside)

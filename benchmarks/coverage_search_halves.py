@@ -1,12 +1,16 @@
-"""Two halves of real searches: the difference of two models on one half and on the other should agree within their 95% intervals.
+"""Two halves of real searches: the difference of two models on one half and on the other should
+agree within their 95% intervals.
 
-    python benchmarks/coverage_search_halves.py results/scores/retrieval.parquet [--runs 200] [--write]
+    python benchmarks/coverage_search_halves.py results/scores/retrieval.parquet [--runs 200]
+    [--write]
 
-FILE holds the ranks that models gave to each relevant document, as stored_answers.py stores them; no model is needed. The queries of a set
-are split by topics at random (of captions a topic is a picture), so that the halves share no relevant document; each query searched all
-documents. The halves agree where the distance of their two differences is less than the root of the sum of the squares of both
-half-widths, those of the ends that face each other: 95% of splits should. `in the other's interval` counts the splits where the
-difference on one half is inside the interval of the other: as both vary, 83% is right there.
+FILE holds the ranks that models gave to each relevant document, as stored_answers.py stores them;
+no model is needed. The queries of a set are split by topics at random (of captions a topic is a
+picture), so that the halves share no relevant document; each query searched all documents. The
+halves agree where the distance of their two differences is less than the root of the sum of the
+squares of both half-widths, those of the ends that face each other: 95% of splits should. `in the
+other's interval` counts the splits where the difference on one half is inside the interval of the
+other: as both vary, 83% is right there.
 """
 
 import argparse
@@ -60,7 +64,15 @@ class RankedSet:
         """Return what `compare` computes of some of the items."""
         query = np.unique(self.query[rows], return_inverse=True)[1].astype(np.float64)
         predicted = dict(enumerate(self.ranks[:, rows]))
-        return evidence_of("retrieval", metric, query, predicted, len(self.models), measure=MEASURES[metric], texts=self.texts[rows])
+        return evidence_of(
+            "retrieval",
+            metric,
+            query,
+            predicted,
+            len(self.models),
+            measure=MEASURES[metric],
+            texts=self.texts[rows],
+        )
 
     def topics(self) -> NDArray[np.intp]:
         """Return the number of each item's topic."""
@@ -69,53 +81,94 @@ class RankedSet:
         return rows.families
 
     def agreement(self, metric: str, runs: int) -> tuple[Floats, Floats]:
-        """Return how often halves agree, and how often a difference is in the other's interval; (pairs of models,) each."""
+        """Return how often halves agree, and how often a difference is in the other's interval;
+        (pairs of models,) each.
+        """
         rng, groups = np.random.default_rng(0), self.topics()
         agreed, inside = [], []
         for _ in range(runs):
             side = rng.integers(0, 2, groups.max() + 1)[groups]
-            halves = (differences(self.evidence(metric, np.flatnonzero(side == half)), self.models) for half in (0, 1))
-            (first, near_first), (second, near_second) = ((found, reach[OF_FLIPS]) for found, reach in halves)
-            # The first's lower and the second's upper end face each other where the first is larger.
+            halves = (
+                differences(self.evidence(metric, np.flatnonzero(side == half)), self.models)
+                for half in (0, 1)
+            )
+            (first, near_first), (second, near_second) = (
+                (found, reach[OF_FLIPS]) for found, reach in halves
+            )
+            # The first's lower and the second's upper end face each other where the first is
+            # larger.
             apart = first - second
-            of_first, of_second = np.where(apart > 0, [near_first[0], near_second[1]], [near_first[1], near_second[0]])
+            of_first, of_second = np.where(
+                apart > 0, [near_first[0], near_second[1]], [near_first[1], near_second[0]]
+            )
             agreed.append(np.abs(apart) < np.hypot(of_first, of_second))
             inside += [np.abs(apart) < of_first, np.abs(apart) < of_second]
         return np.mean(agreed, axis=0), np.mean(inside, axis=0)
 
 
 def main() -> None:
-    """Split, compare, print the shares, and end with 1 where the mean of a set is outside the limits."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """Split, compare, print the shares, and end with 1 where the mean of a set is outside the
+    limits.
+    """
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("files", type=Path, nargs="+")
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--write", action="store_true")
     chosen = parser.parse_args()
     sets = [
-        RankedSet.of(name, items) for path in chosen.files for (name,), items in pl.read_parquet(path).group_by("name", maintain_order=True)
+        RankedSet.of(name, items)
+        for path in chosen.files
+        for (name,), items in pl.read_parquet(path).group_by("name", maintain_order=True)
     ]
     rows, notes, is_outside = [], [], False
     for one in sets:
         found = {metric: one.agreement(metric, chosen.runs) for metric in METRICS}
         found["all"] = tuple(np.concatenate(each) for each in zip(*found.values(), strict=True))
         for metric, (agreed, inside) in found.items():
-            rows.append([f"{one.name}, {metric}", *(f"{100 * share:.1f}%" for share in (agreed.mean(), agreed.min(), inside.mean()))])
+            rows.append(
+                [
+                    f"{one.name}, {metric}",
+                    *(
+                        f"{100 * share:.1f}%"
+                        for share in (agreed.mean(), agreed.min(), inside.mean())
+                    ),
+                ]
+            )
         is_outside |= not LOW <= 100 * found["all"][0].mean() <= HIGH
         topics, count = one.topics(), len(one.models)
         notes.append(
-            f"{one.name}: {len(np.unique(one.query)):,} queries, {topics.max() + 1:,} topics, {len(one.query):,} items; {count} models "
-            f"({', '.join(one.models)}), each two of which are compared: {count * (count - 1) // 2} differences a measure"
+            f"{one.name}: {len(np.unique(one.query)):,} queries, {topics.max() + 1:,} "
+            f"topics, {len(one.query):,} items; {count} models "
+            f"({', '.join(one.models)}), each two of which are compared: "
+            f"{count * (count - 1) // 2} differences a measure"
         )
     notes += [
-        f"{chosen.runs} random halves of the topics a row; Monte Carlo error of one difference's share: "
+        f"{chosen.runs} random halves of the topics a row; Monte Carlo error of one "
+        f"difference's share: "
         f"± {100 * 1.96 * np.sqrt(0.95 * 0.05 / chosen.runs):.1f}",
-        "agree: their differences lie within the root of both squared distances to the ends that face each other; 95% would be right",
-        "in the other's interval: the difference on one half, which varies as much as the interval's own; 83% would be right",
+        "agree: their differences lie within the root of both squared distances to the ends "
+        "that face each other; 95% would be right",
+        "in the other's interval: the difference on one half, which varies as much as the "
+        "interval's own; 83% would be right",
     ]
-    columns = ["set and measure", "halves that agree: mean", "worst difference", "in the other's interval: mean"]
+    columns = [
+        "set and measure",
+        "halves that agree: mean",
+        "worst difference",
+        "in the other's interval: mean",
+    ]
     if chosen.write:
         heading = "Two halves of real searches"
-        write_table("coverage-search-halves", heading, columns, rows, packages=("embedlab", "numpy", "scipy"), notes=notes)
+        write_table(
+            "coverage-search-halves",
+            heading,
+            columns,
+            rows,
+            packages=("embedlab", "numpy", "scipy"),
+            notes=notes,
+        )
     else:
         print(*("  ".join(row) for row in [columns, *rows]), *notes, sep="\n")
     sys.exit(is_outside)

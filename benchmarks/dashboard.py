@@ -1,13 +1,16 @@
 """How fast the dashboard is, beside an empty Textual app in the same run.
 
-    python benchmarks/dashboard.py --data DIR MODEL MODEL MODEL MODEL MODEL [--runs DIR] [--cache DIR] [--rows 1000000]
+    python benchmarks/dashboard.py --data DIR MODEL MODEL MODEL MODEL MODEL [--runs DIR] [--cache
+    DIR] [--rows 1000000]
 
-The pairs are those of the seven STS sets and of STS Benchmark's train and dev splits found in DIR, with the scores of the MODELs, which
-`embedlab evaluate` makes first where --runs and --cache hold none: real sentences, real scores. The million pairs are copies of them,
-each with a number at its end, under scores that follow the gold score with noise. Each first paint is a process of its own, in a
-terminal of 140 x 45 cells that exists only in memory. A key's time lasts until everything it sets off is done and the screen drawn;
-Textual draws frames as soon as there is something to draw (TEXTUAL_FPS), so that the wait for the next of 60 frames a second, which
-no program can shorten, is not in it. The event loop's lag is taken on the Runs screen while four cells of a grid train.
+The pairs are those of the seven STS sets and of STS Benchmark's train and dev splits found in DIR,
+with the scores of the MODELs, which `embedlab evaluate` makes first where --runs and --cache hold
+none: real sentences, real scores. The million pairs are copies of them, each with a number at its
+end, under scores that follow the gold score with noise. Each first paint is a process of its own,
+in a terminal of 140 x 45 cells that exists only in memory. A key's time lasts until everything it
+sets off is done and the screen drawn; Textual draws frames as soon as there is something to draw
+(TEXTUAL_FPS), so that the wait for the next of 60 frames a second, which no program can shorten, is
+not in it. The event loop's lag is taken on the Runs screen while four cells of a grid train.
 """
 
 import argparse
@@ -49,9 +52,13 @@ class Measured:
     """Times in ms by what was done."""
 
     times: dict[str, list[float]] = field(default_factory=dict)
-    used: dict[str, list[float]] = field(default_factory=dict)  # processor time of the event loop alone, whatever else is at work
+    used: dict[str, list[float]] = field(
+        default_factory=dict
+    )  # processor time of the event loop alone, whatever else is at work
 
-    async def of(self, what: str, work: Callable[[], Any], settle: Callable[[], Awaitable[object]]) -> None:
+    async def of(
+        self, what: str, work: Callable[[], Any], settle: Callable[[], Awaitable[object]]
+    ) -> None:
         """Time WORK and everything it sets off until the screen is drawn."""
         started, used = time.perf_counter(), time.thread_time()
         work()
@@ -74,8 +81,17 @@ class Place:
         from embedlab.core.settings import Settings
         from embedlab.tui.app import Dashboard
 
-        app = Dashboard(Settings(data=Path(self.data), cache=Path(self.cache), runs=Path(self.runs), allow_partial=True))
-        app.memory.state = replace(app.memory.state, pairs=replace(app.memory.state.pairs, models=tuple(self.models)))
+        app = Dashboard(
+            Settings(
+                data=Path(self.data),
+                cache=Path(self.cache),
+                runs=Path(self.runs),
+                allow_partial=True,
+            )
+        )
+        app.memory.state = replace(
+            app.memory.state, pairs=replace(app.memory.state.pairs, models=tuple(self.models))
+        )
         return app
 
 
@@ -84,7 +100,12 @@ def score(place: Place) -> None:
     shared = ["--data", place.data, "--runs", place.runs, "--allow-partial", "--quiet"]
     for model in place.models:
         words = [sys.executable, "-m", "embedlab", "evaluate", model, *shared]
-        subprocess.run(words, env={**os.environ, "EMBEDLAB_CACHE": place.cache}, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            words,
+            env={**os.environ, "EMBEDLAB_CACHE": place.cache},
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
 
 
 def synthetic(folder: Path, real: Place, rows: int) -> Place:
@@ -97,7 +118,9 @@ def synthetic(folder: Path, real: Place, rows: int) -> Place:
     from embedlab.tui.pair_table.data import PairData
     from embedlab.tui.pair_table.saved_tables import cache_file, open_pairs, store
 
-    settings = Settings(data=Path(real.data), cache=folder / "cache", runs=folder / "runs", allow_partial=True)
+    settings = Settings(
+        data=Path(real.data), cache=folder / "cache", runs=folder / "runs", allow_partial=True
+    )
     bare = open_pairs(settings)
     table = pl.concat([bare.table] * -(-rows // bare.table.height)).head(rows)
     table = table.with_columns(
@@ -110,7 +133,9 @@ def synthetic(folder: Path, real: Place, rows: int) -> Place:
     for number, name in enumerate(names):
         noise = rng.normal(scale=0.1 + 0.1 * number, size=table.height)
         similarity = np.clip(table["gold"].to_numpy() / 5 + noise, -1, 1)
-        scores = pl.DataFrame({"pair_key": table["pair_key"], "similarity": pl.Series(similarity, dtype=pl.Float32)}).unique("pair_key")
+        scores = pl.DataFrame(
+            {"pair_key": table["pair_key"], "similarity": pl.Series(similarity, dtype=pl.Float32)}
+        ).unique("pair_key")
         path = settings.runs_folder / name / "seed-1" / "scores.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
         ScoreFile(scores=scores, facts={"fingerprint": str(number), "model": name}).write(path)
@@ -130,7 +155,9 @@ def measure_empty() -> None:
 
 
 def measure_dashboard(place: Place, what: str) -> None:
-    """One process: the first paint of pairs with all their models, then keys, or the event loop's lag on the Runs screen."""
+    """One process: the first paint of pairs with all their models, then keys, or the event loop's
+    lag on the Runs screen.
+    """
     from embedlab.tui.terminal import process_memory
 
     process_memory.pause_collection()  # as `embedlab tui` does
@@ -143,7 +170,10 @@ def measure_dashboard(place: Place, what: str) -> None:
             while not len(table.rows):  # noqa: ASYNC110 - the dashboard has no event for this
                 await asyncio.sleep(0.002)
             await drawn(app)
-            found: dict[str, Any] = {"paint_s": time.time() - float(os.environ["STARTED"]), "pairs": len(table.rows)}
+            found: dict[str, Any] = {
+                "paint_s": time.time() - float(os.environ["STARTED"]),
+                "pairs": len(table.rows),
+            }
             found["models"] = len(app.data.models) if app.data is not None else 0
             # Of very many pairs the scores come after the sentences.
             while app.data is None or len(app.data.models) < len(place.models):  # noqa: ASYNC110
@@ -196,7 +226,11 @@ async def keys(app: "Dashboard", model: str) -> dict[str, list[float]]:
     from embedlab.tui.widgets.frame_table import FrameTable
     from embedlab.tui.widgets.pair_plot import PairPlot
 
-    bar, table, measured = app.screen.query_one(FilterBar), app.screen.query_one(FrameTable), Measured()
+    bar, table, measured = (
+        app.screen.query_one(FilterBar),
+        app.screen.query_one(FrameTable),
+        Measured(),
+    )
 
     settle = partial(settled, app)
 
@@ -217,7 +251,9 @@ async def keys(app: "Dashboard", model: str) -> dict[str, list[float]]:
     for _ in range(30):
         await measured.of("plot", app.screen.action_plot, settle)  # type: ignore[attr-defined]
     for _ in range(30):
-        await measured.of("plot cursor", partial(app.screen.query_one(PairPlot).action_move, 1, 1), settle)
+        await measured.of(
+            "plot cursor", partial(app.screen.query_one(PairPlot).action_move, 1, 1), settle
+        )
     return measured.times
 
 
@@ -244,16 +280,35 @@ def one(what: str, place: Place | None = None) -> dict[str, Any]:
     environment = {**os.environ, "STARTED": str(time.time()), "XDG_STATE_HOME": tempfile.mkdtemp()}
     if what in {"keys", "panes", "explained"}:
         environment["TEXTUAL_FPS"] = "1000"
-    answer = subprocess.run([sys.executable, __file__, *words], env=environment, capture_output=True, text=True, check=True)
+    answer = subprocess.run(
+        [sys.executable, __file__, *words],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     found: dict[str, Any] = json.loads(answer.stdout.splitlines()[-1])
     return found
 
 
 def on_a_link(place: Place) -> dict[str, float]:
     """What `terminal_link` measures over the same pairs."""
-    words = [str(Path(__file__).with_name("terminal_link.py")), "--data", place.data, "--runs", place.runs, "--allow-partial"]
-    environment = {**os.environ, "EMBEDLAB_CACHE": place.cache, "XDG_STATE_HOME": tempfile.mkdtemp()}
-    answer = subprocess.run([sys.executable, *words], env=environment, capture_output=True, text=True, check=True)
+    words = [
+        str(Path(__file__).with_name("terminal_link.py")),
+        "--data",
+        place.data,
+        "--runs",
+        place.runs,
+        "--allow-partial",
+    ]
+    environment = {
+        **os.environ,
+        "EMBEDLAB_CACHE": place.cache,
+        "XDG_STATE_HOME": tempfile.mkdtemp(),
+    }
+    answer = subprocess.run(
+        [sys.executable, *words], env=environment, capture_output=True, text=True, check=True
+    )
     found: dict[str, float] = json.loads(answer.stdout.splitlines()[-1])
     return found
 
@@ -267,12 +322,30 @@ def p95(values: list[float]) -> float:
 def training(folder: Path) -> Iterator[Path]:
     """The runs folder of a grid whose four cells are training, each a process of its own."""
     (folder / "busy.toml").write_text(GRID)
-    words = ["grid", "run", "busy.toml", "--sample", "--runs", "runs", "--set", "optim.epochs=200", "--workers", str(CELLS)]
+    words = [
+        "grid",
+        "run",
+        "busy.toml",
+        "--sample",
+        "--runs",
+        "runs",
+        "--set",
+        "optim.epochs=200",
+        "--workers",
+        str(CELLS),
+    ]
     command = [sys.executable, "-m", "embedlab", *words, "--threads", "1", "--device", "cpu"]
     environment = {**os.environ, "EMBEDLAB_CACHE": str(folder / "cache"), "OMP_NUM_THREADS": "1"}
-    grid = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    grid = subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     try:
-        while sum('"loss"' in path.read_text() for path in folder.glob("runs-sample/*/*/events.jsonl")) < CELLS:
+        while (
+            sum(
+                '"loss"' in path.read_text() for path in folder.glob("runs-sample/*/*/events.jsonl")
+            )
+            < CELLS
+        ):
             if grid.poll() is not None:
                 raise SystemExit("the grid ended before its cells trained")
             time.sleep(0.2)
@@ -285,37 +358,58 @@ def training(folder: Path) -> Iterator[Path]:
 def rows_of(arguments: argparse.Namespace, temporary: Path) -> Iterator[tuple[str, str, str]]:
     """What was measured, the number, and its limit."""
     real = Place(
-        data=str(arguments.data), runs=str(arguments.runs), cache=str(arguments.cache or temporary / "cache"), models=arguments.models
+        data=str(arguments.data),
+        runs=str(arguments.runs),
+        cache=str(arguments.cache or temporary / "cache"),
+        models=arguments.models,
     )
     score(real)
     starts = [(one("empty")["paint_s"], one("start", real)) for _ in range(arguments.starts)]
     # The first paint has all the models in it, unless there are too many pairs.
-    extra = statistics.median(found["paint_s" if found["models"] == len(real.models) else "scored_s"] - empty for empty, found in starts)
+    extra = statistics.median(
+        found["paint_s" if found["models"] == len(real.models) else "scored_s"] - empty
+        for empty, found in starts
+    )
     empty = statistics.median(empty for empty, _ in starts)
     pairs = starts[0][1]["pairs"]
     yield (
-        f"first paint of {pairs:,} pairs x {len(real.models)} models after that of an empty app ({empty:.2f} s)",
+        f"first paint of {pairs:,} pairs x {len(real.models)} models after that of an empty "
+        f"app ({empty:.2f} s)",
         f"{extra:.2f} s",
         "0.7 s",
     )
     found = one("keys", real)
-    for (what, times), limit in zip(found["keys"].items(), ("50 ms", "50 ms", "16 ms", "50 ms", "16 ms"), strict=True):
+    for (what, times), limit in zip(
+        found["keys"].items(), ("50 ms", "50 ms", "16 ms", "50 ms", "16 ms"), strict=True
+    ):
         yield f"{what}, p95 of {len(times)}", f"{p95(times):.0f} ms", limit
     shown = one("panes", real)
     for what, times in shown["panes"].items():
         yield f"{what}, p95 of {len(times)}", f"{p95(times):.0f} ms", "50 ms"
     for model, times in shown["neighbours"].items():
-        yield f"neighbours of both sentences of a pair by {model}, p95 of {len(times)}", f"{p95(times):.0f} ms", "100 ms"
+        yield (
+            f"neighbours of both sentences of a pair by {model}, p95 of {len(times)}",
+            f"{p95(times):.0f} ms",
+            "100 ms",
+        )
     worst = max(shown["rest"], key=lambda mode: shown["rest"][mode])
     yield f"processor time at rest, most on {worst}", f"{shown['rest'][worst]:.2%}", "0.50%"
     yield "memory", f"{found['rss_mib']:.0f} MiB", "400 MiB"
     yield from explained_rows(one("explained", real))
     sent = on_a_link(real)
-    yield "output behind a key held for 8 s on a link of 20 KB/s", f"{sent['behind_s']:.1f} s", "1 s"
+    yield (
+        "output behind a key held for 8 s on a link of 20 KB/s",
+        f"{sent['behind_s']:.1f} s",
+        "1 s",
+    )
     yield "bytes sent in 10 s by Runs when every run has ended", f"{sent['idle_bytes']:,}", "0"
     large = synthetic(temporary / "large", real, arguments.rows)
     found = one("keys", large)
-    yield f"{found['pairs']:,} synthetic pairs: first paint after an empty app", f"{found['paint_s'] - empty:.2f} s", "2 s"
+    yield (
+        f"{found['pairs']:,} synthetic pairs: first paint after an empty app",
+        f"{found['paint_s'] - empty:.2f} s",
+        "2 s",
+    )
     yield "the same with the scores of five models", f"{found['scored_s'] - empty:.2f} s", ""
     yield "filter key over them, p95", f"{p95(found['keys']['filter key']):.0f} ms", "300 ms"
     yield "sort of them, p95", f"{p95(found['keys']['sort']):.0f} ms", ""
@@ -323,13 +417,22 @@ def rows_of(arguments: argparse.Namespace, temporary: Path) -> Iterator[tuple[st
     with training(temporary / "busy") as runs:
         late = one("lag", replace(real, runs=str(runs), models=[]))["lag_ms"]
     p99 = statistics.quantiles(late, n=100)[-1]
-    yield f"event loop lag while a grid of {CELLS} cells trains, p99 of {len(late)}", f"{p99:.0f} ms", "50 ms"
+    yield (
+        f"event loop lag while a grid of {CELLS} cells trains, p99 of {len(late)}",
+        f"{p99:.0f} ms",
+        "50 ms",
+    )
 
 
-def explanation_rows(arguments: argparse.Namespace, temporary: Path) -> Iterator[tuple[str, str, str]]:
+def explanation_rows(
+    arguments: argparse.Namespace, temporary: Path
+) -> Iterator[tuple[str, str, str]]:
     """The rows of selections and explanations."""
     real = Place(
-        data=str(arguments.data), runs=str(arguments.runs), cache=str(arguments.cache or temporary / "cache"), models=arguments.models
+        data=str(arguments.data),
+        runs=str(arguments.runs),
+        cache=str(arguments.cache or temporary / "cache"),
+        models=arguments.models,
     )
     score(real)
     yield from explained_rows(one("explained", real))
@@ -359,12 +462,20 @@ def main() -> None:
     parser.add_argument("--cache", type=Path)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--starts", type=int, default=5)
-    parser.add_argument("--explanations", action="store_true", help="measure selections, Why, word effects, What if and items alone")
+    parser.add_argument(
+        "--explanations",
+        action="store_true",
+        help="measure selections, Why, word effects, What if and items alone",
+    )
     arguments = parser.parse_args()
     load_before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as temporary:
         lines = ["| what | measured | limit |", "|---|---|---|"]
-        for row in explanation_rows(arguments, Path(temporary)) if arguments.explanations else rows_of(arguments, Path(temporary)):
+        for row in (
+            explanation_rows(arguments, Path(temporary))
+            if arguments.explanations
+            else rows_of(arguments, Path(temporary))
+        ):
             lines.append("| " + " | ".join(row) + " |")
             print(lines[-1], flush=True)
     from embedlab.tui.model_titles import short_name

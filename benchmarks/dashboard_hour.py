@@ -1,12 +1,14 @@
-"""How much memory the dashboard has after each minute of use, with random keys from a seed on all screens.
+"""How much memory the dashboard has after each minute of use, with random keys from a seed on all
+screens.
 
     python benchmarks/dashboard_hour.py --minutes 60 --seed 0 --log FILE -- --data DIR --runs DIR …
     python benchmarks/dashboard_hour.py --of FILE --seed 0
 
-The arguments behind the second -- are those of `embedlab tui`. With --of, the page of results is made of what was written down. The
-dashboard runs in a pseudo-terminal whose other end reads all it draws. A minute is a line of FILE: its number, the resident memory of
-the dashboard at rest and before, of its process that scores typed pairs, all in MiB, the keys so far, and the screens that were shown.
-No key of these starts, stops, deletes or renames a run.
+The arguments behind the second -- are those of `embedlab tui`. With --of, the page of results is
+made of what was written down. The dashboard runs in a pseudo-terminal whose other end reads all it
+draws. A minute is a line of FILE: its number, the resident memory of the dashboard at rest and
+before, of its process that scores typed pairs, all in MiB, the keys so far, and the screens that
+were shown. No key of these starts, stops, deletes or renames a run.
 """
 
 import argparse
@@ -37,12 +39,78 @@ FILTERS = (
     "nonsense>",
     "trained:*",
 )
-MOVES = (*(bytes([letter]) for letter in b"jjjjkkhhllgG"), b"\x04", b"\x15")  # with ctrl+d and ctrl+u
-EVERYWHERE = (b"?" + ESCAPE, b"z", b"z", b"\\", b"F", b"P", b"t" + ESCAPE, b"*" + ESCAPE, b"I" + ESCAPE, ESCAPE)
+MOVES = (
+    *(bytes([letter]) for letter in b"jjjjkkhhllgG"),
+    b"\x04",
+    b"\x15",
+)  # with ctrl+d and ctrl+u
+EVERYWHERE = (
+    b"?" + ESCAPE,
+    b"z",
+    b"z",
+    b"\\",
+    b"F",
+    b"P",
+    b"t" + ESCAPE,
+    b"*" + ESCAPE,
+    b"I" + ESCAPE,
+    ESCAPE,
+)
 SCREENS = {
-    b"1": (b"s", b"S", b" ", b"m", b"m", b"M", b"n", b"N", b"[", b"]", b"V", b"W", b"T", b"U", b"y", b"Y", b"r", ENTER, b"c" + ESCAPE),
-    b"2": (b"d", b"d", b"D", b"b", b"A", b"C", b"p", b"s", b"S", ENTER, TAB, b"r", b"=1\r", b"c" + ESCAPE),
-    b"3": (b" ", b"b", b".", b"~", b"|", b"s", b"S", b"v", b"v", b"R" + ESCAPE, b"f", b"f", b"/sb\r", ENTER, TAB),
+    b"1": (
+        b"s",
+        b"S",
+        b" ",
+        b"m",
+        b"m",
+        b"M",
+        b"n",
+        b"N",
+        b"[",
+        b"]",
+        b"V",
+        b"W",
+        b"T",
+        b"U",
+        b"y",
+        b"Y",
+        b"r",
+        ENTER,
+        b"c" + ESCAPE,
+    ),
+    b"2": (
+        b"d",
+        b"d",
+        b"D",
+        b"b",
+        b"A",
+        b"C",
+        b"p",
+        b"s",
+        b"S",
+        ENTER,
+        TAB,
+        b"r",
+        b"=1\r",
+        b"c" + ESCAPE,
+    ),
+    b"3": (
+        b" ",
+        b"b",
+        b".",
+        b"~",
+        b"|",
+        b"s",
+        b"S",
+        b"v",
+        b"v",
+        b"R" + ESCAPE,
+        b"f",
+        b"f",
+        b"/sb\r",
+        ENTER,
+        TAB,
+    ),
     b"4": (b"/sbert\r", ENTER + ESCAPE, b"d", ENTER + b"xyz" + ESCAPE + b"u"),
     b"5": (b"d", b"D", b">", b"<", b"p", b"n", b"N", b"HJ", b"LK", b" llljjj ", b" lllkkk" + ENTER),
     b"6": (b"d", b"D", b"s", b"S", ENTER, TAB),
@@ -86,7 +154,9 @@ def parts(screen: bytes, rng: random.Random) -> list[bytes]:
 
 
 def wait_for_rest(link: Link, process: psutil.Process, patience_s: float = 40.0) -> None:
-    """Wait on Pairs until what the last keys set off is over: what works for a while, such as Why, needs memory meanwhile."""
+    """Wait on Pairs until what the last keys set off is over: what works for a while, such as Why,
+    needs memory meanwhile.
+    """
     ending = time.monotonic() + patience_s
     link.send(ESCAPE * 2 + b"1")
     link.read_for(DRAWN_S)
@@ -108,9 +178,16 @@ def memory_mib(process: psutil.Process) -> tuple[float, float]:
     return process.memory_info().rss / 2**20, others
 
 
-def use(link: Link, process: psutil.Process, *, minutes: int, seed: int, log: Path) -> list[dict[str, float]]:
+def use(
+    link: Link, process: psutil.Process, *, minutes: int, seed: int, log: Path
+) -> list[dict[str, float]]:
     """Press keys for so many MINUTES and write a line after each to LOG."""
-    rng, started, found, pressed = random.Random(seed), time.monotonic(), list[dict[str, float]](), 0
+    rng, started, found, pressed = (
+        random.Random(seed),
+        time.monotonic(),
+        list[dict[str, float]](),
+        0,
+    )
     shown, of_minute = dict.fromkeys(SCREENS, 0), 0
     while len(found) < minutes:
         screen = rng.choice(list(SCREENS))
@@ -121,7 +198,10 @@ def use(link: Link, process: psutil.Process, *, minutes: int, seed: int, log: Pa
             try:
                 of_minute += link.read_for(DRAWN_S if keys in SCREENS else rng.uniform(*REST_S))
             except OSError as error:
-                raise SystemExit(f"the dashboard ended after {pressed} keys; the last were {keys!r} on {screen!r}") from error
+                raise SystemExit(
+                    f"the dashboard ended after {pressed} keys; the last were {keys!r} on "
+                    f"{screen!r}"
+                ) from error
             if time.monotonic() - started >= 60 * (len(found) + 1):
                 in_use = memory_mib(process)[0]
                 wait_for_rest(link, process)
@@ -142,8 +222,12 @@ def use(link: Link, process: psutil.Process, *, minutes: int, seed: int, log: Pa
 
 
 def growth(found: Sequence[dict[str, float]], after: int = 20) -> float:
-    """The memory at the end as a share of that after so many minutes: of each the median of five minutes."""
-    return median(line["mib"] for line in found[-5:]) / median(line["mib"] for line in found[after - 3 : after + 2])
+    """The memory at the end as a share of that after so many minutes: of each the median of five
+    minutes.
+    """
+    return median(line["mib"] for line in found[-5:]) / median(
+        line["mib"] for line in found[after - 3 : after + 2]
+    )
 
 
 def write_page(found: Sequence[dict[str, float]], seed: int) -> None:
@@ -159,13 +243,30 @@ def write_page(found: Sequence[dict[str, float]], seed: int) -> None:
         for part in parts
     ]
     notes = [
-        f"written down by `--minutes {len(found)} --seed {seed} --log FILE -- --data DIR --runs DIR`: random keys on all six screens",
+        f"written down by `--minutes {len(found)} --seed {seed} --log FILE -- --data DIR "
+        f"--runs DIR`: random keys on all six screens",
         f"a terminal of {SIZE[0]} x {SIZE[1]}",
-        f"at the end {growth(found):.0%} of the memory after 20 minutes, by medians of five minutes (limit 110%)",
-        "at rest: on Pairs, once nothing works any more or after 40 s, so that what Why needs while it works can be the most",
+        f"at the end {growth(found):.0%} of the memory after 20 minutes, by medians of five "
+        f"minutes (limit 110%)",
+        "at rest: on Pairs, once nothing works any more or after 40 s, so that what Why "
+        "needs while it works can be the most",
     ]
-    columns = ("minutes", "keys until then", "at rest: median", "least", "most", "its process that scores typed pairs")
-    write_table("dashboard-hour", "The dashboard's memory in an hour of use", columns, rows, packages=("embedlab", "textual"), notes=notes)
+    columns = (
+        "minutes",
+        "keys until then",
+        "at rest: median",
+        "least",
+        "most",
+        "its process that scores typed pairs",
+    )
+    write_table(
+        "dashboard-hour",
+        "The dashboard's memory in an hour of use",
+        columns,
+        rows,
+        packages=("embedlab", "textual"),
+        notes=notes,
+    )
 
 
 def main() -> None:
@@ -176,17 +277,32 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--log", type=Path)
-    which.add_argument("--of", type=Path, metavar="FILE", help="make the page of results of this log")
+    which.add_argument(
+        "--of", type=Path, metavar="FILE", help="make the page of results of this log"
+    )
     arguments = parser.parse_args(mine.split())
     if arguments.of is not None:
-        write_page([json.loads(line) for line in arguments.of.read_text(encoding="utf-8").splitlines()], arguments.seed)
+        write_page(
+            [json.loads(line) for line in arguments.of.read_text(encoding="utf-8").splitlines()],
+            arguments.seed,
+        )
         return
     state_folder = Path(os.environ.get("XDG_STATE_HOME", "") or tempfile.mkdtemp())
     with dashboard(words.split(), state_folder) as (link, pid):
-        lines = use(link, psutil.Process(pid), minutes=arguments.minutes, seed=arguments.seed, log=arguments.log)
+        lines = use(
+            link,
+            psutil.Process(pid),
+            minutes=arguments.minutes,
+            seed=arguments.seed,
+            log=arguments.log,
+        )
     print(
         json.dumps(
-            {"minutes": len(lines), "growth": growth(lines) if len(lines) > 22 else None, "largest_mib": max(line["mib"] for line in lines)}
+            {
+                "minutes": len(lines),
+                "growth": growth(lines) if len(lines) > 22 else None,
+                "largest_mib": max(line["mib"] for line in lines),
+            }
         )
     )
 

@@ -1,4 +1,6 @@
-"""What dashboard.py measures besides the pair table: panes of all screens, explanations, items, and a dashboard at rest."""
+"""What dashboard.py measures besides the pair table: panes of all screens, explanations, items, and
+a dashboard at rest.
+"""
 
 import asyncio
 import time
@@ -36,11 +38,19 @@ async def panes(app: "Dashboard", of: Of, settle: Callable[[], Awaitable[object]
     await settle()
     await asyncio.sleep(3.0)
     for down in (1, -1) * 10:
-        await of("run with its curves", partial(app.screen.query_one(FrameTable).action_move_rows, down), settle)
+        await of(
+            "run with its curves",
+            partial(app.screen.query_one(FrameTable).action_move_rows, down),
+            settle,
+        )
 
 
-async def explanations(app: "Dashboard", of: Of, settle: Callable[[], Awaitable[object]]) -> dict[str, float]:
-    """Time keys on Why, also while it explains, in What if and on word effects; return the seconds until the first of each is there."""
+async def explanations(
+    app: "Dashboard", of: Of, settle: Callable[[], Awaitable[object]]
+) -> dict[str, float]:
+    """Time keys on Why, also while it explains, in What if and on word effects; return the seconds
+    until the first of each is there.
+    """
     from embedlab.tui.pairs.pair_detail import PairDetail
     from embedlab.tui.pairs.screen import PairsScreen
     from embedlab.tui.pairs.what_if_screen import WhatIfScreen
@@ -65,7 +75,9 @@ async def explanations(app: "Dashboard", of: Of, settle: Callable[[], Awaitable[
     pairs.action_words()
     while detail.pair is None or detail.pair.words is None or not detail.pair.words.is_complete:  # noqa: ASYNC110
         await asyncio.sleep(0.01)
-    arrived["word effects of the first pair, with the start of their process"] = time.perf_counter() - started
+    arrived["word effects of the first pair, with the start of their process"] = (
+        time.perf_counter() - started
+    )
     for _ in range(24):
         await of("view of word effects", pairs.action_words, settle)
     pairs.action_score_pair()
@@ -86,25 +98,39 @@ async def explanations(app: "Dashboard", of: Of, settle: Callable[[], Awaitable[
 
 
 async def selections(app: "Dashboard") -> dict[str, list[float]]:
-    """Milliseconds until a selection has its scores, and until it has their intervals, of filters that leave many and few pairs."""
+    """Milliseconds until a selection has its scores, and until it has their intervals, of filters
+    that leave many and few pairs.
+    """
     from embedlab.tui.pair_table.numbers import count_selection, score_selection
     from embedlab.tui.pair_table.view import PairSelection
 
     shown = app.selected.view
     assert shown is not None
     view = replace(shown, _orders={})  # not the one that the screens show: they would score it too
-    reference, found = app.reference([model.name for model in view.data.models]), dict[str, list[float]]()
+    reference, found = (
+        app.reference([model.name for model in view.data.models]),
+        dict[str, list[float]](),
+    )
     for expression in ("gold>1", "dice<0.5", "words>9", "negation:one", "gold>4 dice<0.8") * 4:
         view.select(PairSelection(expression=expression))
-        for what, is_tested in (("scores of a selection", False), ("the same with intervals", True)):
+        for what, is_tested in (
+            ("scores of a selection", False),
+            ("the same with intervals", True),
+        ):
             started = time.perf_counter()
-            await asyncio.to_thread(score_selection, view, count_selection(view), reference, is_tested=is_tested)
+            await asyncio.to_thread(
+                score_selection, view, count_selection(view), reference, is_tested=is_tested
+            )
             found.setdefault(what, []).append(1000 * (time.perf_counter() - started))
     return {what: times[1:] for what, times in found.items()}  # the first one imports what it needs
 
 
-async def items(app: "Dashboard", of: Of, settle: Callable[[], Awaitable[object]]) -> tuple[str, int, float] | None:
-    """Time keys over the items of the task that most models have stored; return its name, their number and the seconds until they show."""
+async def items(
+    app: "Dashboard", of: Of, settle: Callable[[], Awaitable[object]]
+) -> tuple[str, int, float] | None:
+    """Time keys over the items of the task that most models have stored; return its name, their
+    number and the seconds until they show.
+    """
     from embedlab.tui.pair_table.items import item_models
     from embedlab.tui.widgets.filter_bar import FilterBar
     from embedlab.tui.widgets.frame_table import FrameTable
@@ -129,7 +155,9 @@ async def items(app: "Dashboard", of: Of, settle: Callable[[], Awaitable[object]
 
 
 async def at_rest(app: "Dashboard") -> dict[str, float]:
-    """Processor time as a share of a processor, by screen, while no key is pressed and nothing changes."""
+    """Processor time as a share of a processor, by screen, while no key is pressed and nothing
+    changes.
+    """
     found: dict[str, float] = {}
     for mode in ("pairs", "compare", "runs", "plots"):
         app.action_mode(mode)
@@ -141,7 +169,9 @@ async def at_rest(app: "Dashboard") -> dict[str, float]:
 
 
 def neighbours(app: "Dashboard") -> dict[str, list[float]]:
-    """Milliseconds until the neighbours of both sentences of a pair are found, by model, the first search of each model left out."""
+    """Milliseconds until the neighbours of both sentences of a pair are found, by model, the first
+    search of each model left out.
+    """
     import numpy as np
 
     from embedlab.tui.pairs.facts import FactFinder

@@ -1,11 +1,15 @@
-"""How fast each kind of encoder is beside its own program: ModernBERT, a decoder, BERT by sentence-transformers; static by model2vec.
+"""How fast each kind of encoder is beside its own program: ModernBERT, a decoder, BERT by
+sentence-transformers; static by model2vec.
 
-    python benchmarks/encoder_kinds.py --data DIR [--sentences 2000] [--static 100000] [--rounds 4] [--threads 2] [--kind KIND …]
+    python benchmarks/encoder_kinds.py --data DIR [--sentences 2000] [--static 100000] [--rounds 4]
+    [--threads 2] [--kind KIND …]
 
-Weights are random: six layers of 384 with all-MiniLM-L6-v2's tokenizer, and 256 numbers a token for static vectors. Sentences are
-real ones of mixed length: captions, encyclopedia and dictionary, one in ten a paragraph; for static vectors short ones. Each side is
-a process of its own; they take turns (A B A B) with the same sentences, other ones in each round, and say wall time and processor
-time. The medians over the rounds are written, and the geometric mean of their ratios with its 95% interval.
+Weights are random: six layers of 384 with all-MiniLM-L6-v2's tokenizer, and 256 numbers a token for
+static vectors. Sentences are real ones of mixed length: captions, encyclopedia and dictionary, one
+in ten a paragraph; for static vectors short ones. Each side is a process of its own; they take
+turns (A B A B) with the same sentences, other ones in each round, and say wall time and processor
+time. The medians over the rounds are written, and the geometric mean of their ratios with its 95%
+interval.
 """
 
 import argparse
@@ -43,26 +47,48 @@ def write_folder(folder: Path, kind: str) -> None:
     if kind == "static":
         from model2vec.persistence.persistence import save_pretrained
 
-        vectors = np.random.default_rng(0).normal(size=(len(tokenizer), STATIC_WIDTH)).astype(np.float32)
+        vectors = (
+            np.random.default_rng(0).normal(size=(len(tokenizer), STATIC_WIDTH)).astype(np.float32)
+        )
         backend = tokenizer.backend_tokenizer
         backend.no_truncation()
-        save_pretrained(folder, vectors, backend, {"model_type": "model2vec", "normalize": True}, create_model_card=False)
+        save_pretrained(
+            folder,
+            vectors,
+            backend,
+            {"model_type": "model2vec", "normalize": True},
+            create_model_card=False,
+        )
         return
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer import modules
 
     name, more = ARCHITECTURES[kind]
-    special = {"pad_token_id": 0, "cls_token_id": 101, "sep_token_id": 102, "bos_token_id": 101, "eos_token_id": 102}
+    special = {
+        "pad_token_id": 0,
+        "cls_token_id": 101,
+        "sep_token_id": 102,
+        "bos_token_id": 101,
+        "eos_token_id": 102,
+    }
     torch.manual_seed(0)
     config = AutoConfig.for_model(
-        name, vocab_size=len(tokenizer), hidden_size=WIDTH, num_hidden_layers=LAYERS, num_attention_heads=6, **special, **more
+        name,
+        vocab_size=len(tokenizer),
+        hidden_size=WIDTH,
+        num_hidden_layers=LAYERS,
+        num_attention_heads=6,
+        **special,
+        **more,
     )
     backbone = folder.with_name(f"{folder.name}-backbone")
     AutoModel.from_config(config, trust_remote_code=False).save_pretrained(backbone)
     tokenizer.save_pretrained(backbone)
     transformer = modules.Transformer(str(backbone), max_seq_length=256)
     pooling = modules.Pooling(WIDTH, "lasttoken" if kind == "decoder" else "mean")
-    SentenceTransformer(modules=[transformer, pooling], device="cpu", trust_remote_code=False).save_pretrained(str(folder))
+    SentenceTransformer(
+        modules=[transformer, pooling], device="cpu", trust_remote_code=False
+    ).save_pretrained(str(folder))
 
 
 def texts_of(data: Path, counts: Mapping[str, int]) -> dict[str, list[str]]:
@@ -70,8 +96,13 @@ def texts_of(data: Path, counts: Mapping[str, int]) -> dict[str, list[str]]:
     drawn = distinct_sentences(data, 4 * max(counts.values()))
     found = {}
     for kind, count in counts.items():
-        mixed = [" ".join(drawn[place : place + 5]) if place % 10 == 0 else drawn[place] for place in range(count)]
-        found[kind] = [text for text in drawn if len(text) <= SHORT][:count] if kind == "static" else mixed
+        mixed = [
+            " ".join(drawn[place : place + 5]) if place % 10 == 0 else drawn[place]
+            for place in range(count)
+        ]
+        found[kind] = (
+            [text for text in drawn if len(text) <= SHORT][:count] if kind == "static" else mixed
+        )
     return found
 
 
@@ -103,30 +134,44 @@ def encode_peer(folder: str, threads: int, kind: str) -> Callable[[Sequence[str]
 
 
 def side(whose: str, place: Path, threads: int) -> None:
-    """One process: the seconds of the part of a kind's sentences that a line selects; its vectors go to a file where one is named."""
+    """One process: the seconds of the part of a kind's sentences that a line selects; its vectors
+    go to a file where one is named.
+    """
     kinds = json.loads((place / "texts.json").read_text())
     encoders = {}
     for kind in kinds:
         folder = str(place / kind)
-        encoders[kind] = encode_ours(folder, threads) if whose == "ours" else encode_peer(folder, threads, kind)
+        encoders[kind] = (
+            encode_ours(folder, threads) if whose == "ours" else encode_peer(folder, threads, kind)
+        )
         encoders[kind](kinds[kind][:64])
     for question in map(json.loads, sys.stdin):
         part = kinds[question["kind"]][slice(*question["part"])]
         processor, started = time.process_time(), time.perf_counter()
         made = encoders[question["kind"]](part)
-        answer = {"wall": time.perf_counter() - started, "processor": time.process_time() - processor}
+        answer = {
+            "wall": time.perf_counter() - started,
+            "processor": time.process_time() - processor,
+        }
         if question["out"]:
             np.save(question["out"], made)
         print(json.dumps(answer), flush=True)
 
 
-def take_turns(sides: Sequence[measure.Side], kind: str, count: int, rounds: int, folder: Path) -> tuple[NDArray[np.float64], float]:
-    """The wall and processor seconds, (rounds, sides, 2), of each part of the sentences, and the largest difference of two vectors."""
+def take_turns(
+    sides: Sequence[measure.Side], kind: str, count: int, rounds: int, folder: Path
+) -> tuple[NDArray[np.float64], float]:
+    """The wall and processor seconds, (rounds, sides, 2), of each part of the sentences, and the
+    largest difference of two vectors.
+    """
     size, found = count // rounds, []
     for turn in range(rounds):
         outs = [str(folder / f"{number}.npy") if turn == 0 else "" for number in range(len(sides))]
         part = [turn * size, (turn + 1) * size]
-        answers = [side.answer({"kind": kind, "part": part, "out": out}) for side, out in zip(sides, outs, strict=True)]
+        answers = [
+            side.answer({"kind": kind, "part": part, "out": out})
+            for side, out in zip(sides, outs, strict=True)
+        ]
         found.append([[answer["wall"], answer["processor"]] for answer in answers])
     one, other = (np.load(folder / f"{number}.npy") for number in range(2))
     return np.array(found), float(np.abs(one - other).max())
@@ -138,14 +183,30 @@ def measured_of(kind: str, seconds: NDArray[np.float64], size: int) -> tuple[lis
     wall, processor = np.median(seconds, axis=0).T
     limit = "≥ 2 x, or 100,000 a second" if kind == "static" else "≥ 1 x"
     lines = [
-        Measured(what=f"{what}, wall time", ours=wall[0], peer=wall[1], unit="s", limit=limit, runs=len(seconds)),
-        Measured(what=f"{what}, processor time", ours=processor[0], peer=processor[1], unit="s", runs=len(seconds)),
+        Measured(
+            what=f"{what}, wall time",
+            ours=wall[0],
+            peer=wall[1],
+            unit="s",
+            limit=limit,
+            runs=len(seconds),
+        ),
+        Measured(
+            what=f"{what}, processor time",
+            ours=processor[0],
+            peer=processor[1],
+            unit="s",
+            runs=len(seconds),
+        ),
     ]
     low, middle, high = np.exp(measure.bounds(np.log(seconds[:, 1] / seconds[:, 0])[:, 0].tolist()))
-    low_cpu, middle_cpu, high_cpu = np.exp(measure.bounds(np.log(seconds[:, 1] / seconds[:, 0])[:, 1].tolist()))
+    low_cpu, middle_cpu, high_cpu = np.exp(
+        measure.bounds(np.log(seconds[:, 1] / seconds[:, 0])[:, 1].tolist())
+    )
     each = f", {size / wall[0]:,.0f} sentences a second" if kind == "static" else ""
     return lines, (
-        f"{kind}: {middle:.2f} times as fast in wall time (95%: {low:.2f} to {high:.2f}), {middle_cpu:.2f} in processor time "
+        f"{kind}: {middle:.2f} times as fast in wall time (95%: {low:.2f} to {high:.2f}), "
+        f"{middle_cpu:.2f} in processor time "
         f"({low_cpu:.2f} to {high_cpu:.2f}){each}."
     )
 
@@ -161,7 +222,10 @@ def main() -> None:
     parser.add_argument("--kind", action="append", choices=KINDS)
     arguments = parser.parse_args()
     measured, notes = [], []
-    counts = {kind: arguments.static if kind == "static" else arguments.sentences for kind in arguments.kind or KINDS}
+    counts = {
+        kind: arguments.static if kind == "static" else arguments.sentences
+        for kind in arguments.kind or KINDS
+    }
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         for kind in counts:
@@ -169,8 +233,13 @@ def main() -> None:
         texts = texts_of(arguments.data, counts)
         (place / "texts.json").write_text(json.dumps(texts))
         words = (str(place), str(arguments.threads))
-        sides = [stack.enter_context(measure.Side(__file__, "side", whose, *words)) for whose in ("ours", "peer")]
-        for side in sides:  # both have loaded before the first turn is timed: loading takes the processor from the other side
+        sides = [
+            stack.enter_context(measure.Side(__file__, "side", whose, *words))
+            for whose in ("ours", "peer")
+        ]
+        # both have loaded before the first turn is timed: loading takes the processor from the
+        # other side
+        for side in sides:
             side.answer({"kind": next(iter(counts)), "part": [0, 1], "out": ""})
         for kind in counts:
             seconds, difference = take_turns(sides, kind, len(texts[kind]), arguments.rounds, place)
@@ -178,7 +247,8 @@ def main() -> None:
             measured += lines
             notes.append(f"{note} Largest difference of two vectors: {difference:.1e}.")
     notes.append(
-        f"{arguments.rounds} rounds in turns, {arguments.threads} threads, no cache; other work on the machine slows both sides alike."
+        f"{arguments.rounds} rounds in turns, {arguments.threads} threads, no cache; other "
+        f"work on the machine slows both sides alike."
     )
     write(
         "encoder-kinds",

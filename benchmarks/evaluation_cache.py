@@ -1,8 +1,11 @@
-"""The transfer suite twice: how much memory the first evaluation takes, and how long the second, which finds everything in the cache.
+"""The transfer suite twice: how much memory the first evaluation takes, and how long the second,
+which finds everything in the cache.
 
-    python benchmarks/evaluation_cache.py --data DIR [--model DIR] [--suite transfer] [--setting literature] [--threads N]
+    python benchmarks/evaluation_cache.py --data DIR [--model DIR] [--suite transfer] [--setting
+    literature] [--threads N]
 
-Each evaluation is a process of its own, as a user starts it, with a cache folder that was empty before the first.
+Each evaluation is a process of its own, as a user starts it, with a cache folder that was empty
+before the first.
 """
 
 import argparse
@@ -22,7 +25,13 @@ def evaluate(words: list[str], cache: str) -> tuple[float, float]:
     """Seconds and peak GiB of one `embedlab evaluate`."""
     command = [sys.executable, __file__, "measured", *words]
     started = time.perf_counter()
-    answer = subprocess.run(command, env={**os.environ, "EMBEDLAB_CACHE": cache}, stdout=subprocess.PIPE, text=True, check=True)
+    answer = subprocess.run(
+        command,
+        env={**os.environ, "EMBEDLAB_CACHE": cache},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
     seconds = time.perf_counter() - started
     return seconds, json.loads(answer.stdout.splitlines()[-1])["peak_gib"]
 
@@ -32,7 +41,9 @@ def run_measured(words: list[str]) -> None:
     from embedlab.cli.app import main as embedlab
 
     code = embedlab(["evaluate", *words])
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**30 if sys.platform == "darwin" else 2**20)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (
+        2**30 if sys.platform == "darwin" else 2**20
+    )
     print(json.dumps({"peak_gib": peak}))
     sys.exit(code)
 
@@ -50,7 +61,17 @@ def main() -> None:
     parser.add_argument("--threads", type=int)
     arguments = parser.parse_args()
     model = arguments.model or default_model()
-    words = [model, "--suite", arguments.suite, "--setting", arguments.setting, "--data", str(arguments.data), "--offline", "--json"]
+    words = [
+        model,
+        "--suite",
+        arguments.suite,
+        "--setting",
+        arguments.setting,
+        "--data",
+        str(arguments.data),
+        "--offline",
+        "--json",
+    ]
     words += ["--threads", str(arguments.threads)] if arguments.threads else []
     with tempfile.TemporaryDirectory() as cache:
         first, peak = evaluate(words, cache)
@@ -58,13 +79,30 @@ def main() -> None:
         repeats = [evaluate(words, cache)[0] for _ in range(2)]
     times = sorted([second, *repeats])
     measured = [
-        Measured(what=f"{arguments.suite}, {arguments.setting}: second evaluation", ours=times[1], unit="s", limit="< 3 s", runs=3),
+        Measured(
+            what=f"{arguments.suite}, {arguments.setting}: second evaluation",
+            ours=times[1],
+            unit="s",
+            limit="< 3 s",
+            runs=3,
+        ),
         Measured(what="first evaluation", ours=first, unit="s"),
-        Measured(what="peak memory of the first evaluation", ours=peak, unit="GiB", limit="< 3 GiB"),
+        Measured(
+            what="peak memory of the first evaluation", ours=peak, unit="GiB", limit="< 3 GiB"
+        ),
         Measured(what="peak memory of the second evaluation", ours=second_peak, unit="GiB"),
     ]
-    notes = ["start of the interpreter and imports included; the second evaluation: median of " + ", ".join(f"{one:.2f}" for one in times)]
-    write("evaluation_cache", "An evaluation and its repetition", measured, packages=("embedlab", "torch", "transformers"), notes=notes)
+    notes = [
+        "start of the interpreter and imports included; the second evaluation: median of "
+        + ", ".join(f"{one:.2f}" for one in times)
+    ]
+    write(
+        "evaluation_cache",
+        "An evaluation and its repetition",
+        measured,
+        packages=("embedlab", "torch", "transformers"),
+        notes=notes,
+    )
 
 
 if __name__ == "__main__":

@@ -1,17 +1,21 @@
 """How long an explanation takes, and how faithful it is.
 
-    python benchmarks/explain.py time --data DIR [--repeats 9] [--threads 2]
-    python benchmarks/explain.py faithfulness --data DIR --model minilm --model wordllama … [--pairs 1000] [--slow-pairs 300]
+    python benchmarks/explain.py time --data DIR [--repeats 9] [--threads 2] python
+    benchmarks/explain.py faithfulness --data DIR --model minilm --model wordllama … [--pairs 1000]
+    [--slow-pairs 300]
         [--resume FILE]
 
-`time`: two sentences of 15 words with all-MiniLM-L6-v2, next to encoding their n + m + 2 variants plainly, in turns in one run. The
-whole work after loading counts: the reference's cached vectors and ranks, the variants, the tables.
+`time`: two sentences of 15 words with all-MiniLM-L6-v2, next to encoding their n + m + 2 variants
+plainly, in turns in one run. The whole work after loading counts: the reference's cached vectors
+and ranks, the variants, the tables.
 
-`faithfulness`: of STS Benchmark test pairs whose sentences have 5 to 15 words the words that bring the two sentences together most are
-deleted, one after the other, in the order of each method; the more cosine a deletion loses, the better its method knew what mattered.
-The methods: leaving out each word, which `embedlab explain` shows; the sum over token pairs (`--view tokens`); gradient x input and
-integrated gradients of the word embeddings, from zero and from [MASK], of each sentence with the other one held; a random order.
-With --resume what is measured is written to FILE, and what is there is not measured again.
+`faithfulness`: of STS Benchmark test pairs whose sentences have 5 to 15 words the words that bring
+the two sentences together most are deleted, one after the other, in the order of each method; the
+more cosine a deletion loses, the better its method knew what mattered. The methods: leaving out
+each word, which `embedlab explain` shows; the sum over token pairs (`--view tokens`); gradient x
+input and integrated gradients of the word embeddings, from zero and from [MASK], of each sentence
+with the other one held; a random order. With --resume what is measured is written to FILE, and what
+is there is not measured again.
 """
 
 import argparse
@@ -48,11 +52,15 @@ METHODS = (
 SLOW = ("mpnet",)
 
 Floats = NDArray[np.float64]
-Order = Callable[[str, str], Floats | None]  # the number of each word of both sentences, those of the first first
+Order = Callable[
+    [str, str], Floats | None
+]  # the number of each word of both sentences, those of the first first
 
 
 def pairs_of(data: Path, count: int) -> list[tuple[str, str]]:
-    """So many pairs of STS Benchmark test whose sentences have 5 to 15 words, drawn with a fixed seed."""
+    """So many pairs of STS Benchmark test whose sentences have 5 to 15 words, drawn with a fixed
+    seed.
+    """
     from embedlab.data.source import Source
     from embedlab.data.words import shown_words
 
@@ -92,9 +100,15 @@ def orders_of(name: str, threads: int) -> Orders:
     }
     gradients = None if spec.is_prefixed else Gradients(_folder(spec), threads)
     if gradients is not None:
-        methods["gradient x input"] = lambda first, second: gradients.words(first, second, "product")
-        methods["integrated gradients from zero"] = lambda first, second: gradients.words(first, second, "zero")
-        methods["integrated gradients from [MASK]"] = lambda first, second: gradients.words(first, second, "mask")
+        methods["gradient x input"] = lambda first, second: gradients.words(
+            first, second, "product"
+        )
+        methods["integrated gradients from zero"] = lambda first, second: gradients.words(
+            first, second, "zero"
+        )
+        methods["integrated gradients from [MASK]"] = lambda first, second: gradients.words(
+            first, second, "mask"
+        )
         _check(gradients, score)
     return Orders(score=score, methods={one: methods[one] for one in METHODS if one in methods})
 
@@ -113,7 +127,9 @@ def _folder(spec: Any) -> Path:
 
 
 def _check(gradients: "Gradients", score: Callable[[Sequence[str], Sequence[str]], Floats]) -> None:
-    """The model whose gradients are taken is the one that is explained, and integrated gradients add up."""
+    """The model whose gradients are taken is the one that is explained, and integrated gradients
+    add up.
+    """
     first, second = "A man is playing a guitar.", "Two dogs run in the snow."
     assert abs(gradients.cosine(first, second) - score([first], [second])[0]) < 1e-4
 
@@ -125,13 +141,17 @@ def _counts(first: str, second: str) -> tuple[int, int]:
 
 
 def _random_order(first: str, second: str) -> Floats:
-    return np.random.default_rng(zlib.crc32(f"{first}\n{second}".encode())).random(sum(_counts(first, second)))
+    return np.random.default_rng(zlib.crc32(f"{first}\n{second}".encode())).random(
+        sum(_counts(first, second))
+    )
 
 
 def _left_out(scorer: Any, first: str, second: str) -> Floats:
     from embedlab.workflows.explain.run import Variants, member_numbers
 
-    found = member_numbers(scorer, Variants.of(first, second), np.linspace(-1, 1, 3, dtype=np.float32)).similarities
+    found = member_numbers(
+        scorer, Variants.of(first, second), np.linspace(-1, 1, 3, dtype=np.float32)
+    ).similarities
     return np.concatenate([found.first, found.second])
 
 
@@ -155,16 +175,22 @@ class Gradients:
 
         torch.set_num_threads(threads)
         self._torch = torch
-        self._model = AutoModel.from_pretrained(folder, attn_implementation="eager", trust_remote_code=False).eval()
+        self._model = AutoModel.from_pretrained(
+            folder, attn_implementation="eager", trust_remote_code=False
+        ).eval()
         self._tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
         for parameter in self._model.parameters():
             parameter.requires_grad_(False)
         self._table = self._model.get_input_embeddings()
 
     def _tokens(self, sentence: str) -> tuple[Any, list[tuple[int, int] | None]]:
-        encoded = self._tokenizer(sentence, return_offsets_mapping=True, return_special_tokens_mask=True)
+        encoded = self._tokenizer(
+            sentence, return_offsets_mapping=True, return_special_tokens_mask=True
+        )
         offsets = zip(encoded["offset_mapping"], encoded["special_tokens_mask"], strict=True)
-        spans = [None if is_special else (int(start), int(end)) for (start, end), is_special in offsets]
+        spans = [
+            None if is_special else (int(start), int(end)) for (start, end), is_special in offsets
+        ]
         return self._torch.tensor(encoded["input_ids"]), spans
 
     def _vectors(self, embedded: Any) -> Any:
@@ -174,11 +200,15 @@ class Gradients:
     def cosine(self, first: str, second: str) -> float:
         """As the explained model gives it."""
         with self._torch.no_grad():
-            vectors = [self._vectors(self._table(self._tokens(one)[0])[None])[0] for one in (first, second)]
+            vectors = [
+                self._vectors(self._table(self._tokens(one)[0])[None])[0] for one in (first, second)
+            ]
         return float(self._torch.nn.functional.cosine_similarity(*vectors, dim=0))
 
     def words(self, first: str, second: str, method: str) -> Floats:
-        """The attribution of each word of both sentences, each sentence's with the other one held."""
+        """The attribution of each word of both sentences, each sentence's with the other one
+        held.
+        """
         found = []
         for own, other in ((first, second), (second, first)):
             with self._torch.no_grad():
@@ -196,7 +226,9 @@ class Gradients:
         base = torch.zeros_like(embedded)
         if method == "mask":
             is_word = torch.tensor([span is not None for span in spans])
-            base = torch.where(is_word[:, None], self._table(torch.tensor(self._tokenizer.mask_token_id)), embedded)
+            base = torch.where(
+                is_word[:, None], self._table(torch.tensor(self._tokenizer.mask_token_id)), embedded
+            )
         at = torch.tensor([1.0]) if method == "product" else (torch.arange(STEPS) + 0.5) / STEPS
         inputs = (base + at[:, None, None] * (embedded - base)).requires_grad_()
         cosines = torch.nn.functional.cosine_similarity(self._vectors(inputs), held)
@@ -214,7 +246,9 @@ def deleted(first: str, second: str, order: NDArray[np.intp]) -> tuple[str, str]
     start = 0
     for sentence in (first, second):
         words = shown_words(sentence)
-        own = sorted((place - start for place in order if start <= place < start + len(words)), reverse=True)
+        own = sorted(
+            (place - start for place in order if start <= place < start + len(words)), reverse=True
+        )
         for place in own:  # from the end, so that the places of the others stay
             sentence = without_word(sentence, words[place])
         texts.append(sentence)
@@ -222,25 +256,45 @@ def deleted(first: str, second: str, order: NDArray[np.intp]) -> tuple[str, str]
     return texts[0], texts[1]
 
 
-def curves(name: str, load: Callable[[], Orders], pairs: Sequence[tuple[str, str]], known: Batches) -> dict[str, Floats]:
-    """The cosine that each method loses by deleting its first k words, (pairs, MOST); KNOWN has what is measured, and gets the rest."""
+def curves(
+    name: str, load: Callable[[], Orders], pairs: Sequence[tuple[str, str]], known: Batches
+) -> dict[str, Floats]:
+    """The cosine that each method loses by deleting its first k words, (pairs, MOST); KNOWN has
+    what is measured, and gets the rest.
+    """
     orders = None
     for start in range(0, len(pairs), AT_ONCE):
         some = pairs[start : start + AT_ONCE]
         if known.runs(name) >= start + len(some):
             continue
         orders = orders or load()
-        known.add(name, len(some), {method: _lost(orders, order, some).tolist() for method, order in orders.methods.items()})
+        known.add(
+            name,
+            len(some),
+            {
+                method: _lost(orders, order, some).tolist()
+                for method, order in orders.methods.items()
+            },
+        )
         print(f"  {name}: {start + len(some)} of {len(pairs)} pairs", file=sys.stderr, flush=True)
     found = known.found(name)
-    return {method: np.concatenate([batch[method] for batch in found])[: len(pairs)] for method in found[0]}
+    return {
+        method: np.concatenate([batch[method] for batch in found])[: len(pairs)]
+        for method in found[0]
+    }
 
 
 def _lost(orders: Orders, order: Order, pairs: Sequence[tuple[str, str]]) -> Floats:
     first, second = [list(side) for side in zip(*pairs, strict=True)]
     ranked = [np.argsort(-order(*pair), kind="stable") for pair in pairs]  # type: ignore[operator]
-    rows = [deleted(*pair, own[:count]) for pair, own in zip(pairs, ranked, strict=True) for count in range(1, MOST + 1)]
-    scores = orders.score([one for one, _ in rows], [other for _, other in rows]).reshape(len(pairs), MOST)
+    rows = [
+        deleted(*pair, own[:count])
+        for pair, own in zip(pairs, ranked, strict=True)
+        for count in range(1, MOST + 1)
+    ]
+    scores = orders.score([one for one, _ in rows], [other for _, other in rows]).reshape(
+        len(pairs), MOST
+    )
     lost: Floats = orders.score(first, second)[:, None] - scores
     return lost
 
@@ -261,20 +315,31 @@ def faithfulness(options: argparse.Namespace) -> None:
         best = max(others, key=lambda one: float(found[one][:, SHOWN[at] - 1].mean()))
         for words in SHOWN[1:]:
             low, mean, high = bounds([*(ours[:, words - 1] - found[best][:, words - 1])])
-            notes.append(f"{title}: words left out - {best}, {words} words: {mean:+.3f} (95%: {low:+.3f} to {high:+.3f})")
-    rows = [[method, *(_cell(lost[column].get(method)) for column in columns)] for method in METHODS]
+            notes.append(
+                f"{title}: words left out - {best}, {words} words: {mean:+.3f} (95%: "
+                f"{low:+.3f} to {high:+.3f})"
+            )
+    rows = [
+        [method, *(_cell(lost[column].get(method)) for column in columns)] for method in METHODS
+    ]
     write_table(
         "explain-faithfulness",
         "Cosine lost by deleting the words that a method puts first",
         ["order of words", *columns],
         rows,
         packages=("embedlab", "torch", "transformers"),
-        notes=[f"mean cosine lost without the first {', '.join(map(str, SHOWN[:-1]))} and {SHOWN[-1]} words; pairs of STS-B test", *notes],
+        notes=[
+            f"mean cosine lost without the first {', '.join(map(str, SHOWN[:-1]))} and "
+            f"{SHOWN[-1]} words; pairs of STS-B test",
+            *notes,
+        ],
     )
 
 
 def _cell(lost: Floats | None) -> str:
-    return "–" if lost is None else " / ".join(f"{lost[:, words - 1].mean():.3f}" for words in SHOWN)
+    return (
+        "–" if lost is None else " / ".join(f"{lost[:, words - 1].mean():.3f}" for words in SHOWN)
+    )
 
 
 def duration(options: argparse.Namespace) -> None:
@@ -287,12 +352,18 @@ def duration(options: argparse.Namespace) -> None:
     from embedlab.workflows.notebook import NotebookSession
     from embedlab.workflows.options.explain import ExplainOptions
 
-    words = (Path(__file__).parents[1] / "embedlab/data/starter/STS/STSBenchmark/sts-test.csv").read_text(encoding="utf-8").split()
+    words = (
+        (Path(__file__).parents[1] / "embedlab/data/starter/STS/STSBenchmark/sts-test.csv")
+        .read_text(encoding="utf-8")
+        .split()
+    )
     words = [word for word in words if word.isalpha()]
     rng = np.random.default_rng(0)
     sentences = [" ".join(rng.choice(words, 15)) for _ in range(4 * options.repeats + 4)]
     with tempfile.TemporaryDirectory() as cache:
-        settings = Settings(device="cpu", threads=options.threads, data=options.data, cache=Path(cache))
+        settings = Settings(
+            device="cpu", threads=options.threads, data=options.data, cache=Path(cache)
+        )
         session = NotebookSession(settings=settings)
         from embedlab.encoders.device import machine
 
@@ -302,12 +373,22 @@ def duration(options: argparse.Namespace) -> None:
         def members(model: Any, _session: Any, *, cached: bool) -> Any:
             return loaded.setdefault(model.name, load_members(model, session, cached=cached))
 
-        with _replaced("embedlab.workflows.explain.run.load_members", members):  # a loaded model, as the dashboard and notebooks have it
+        with _replaced(
+            "embedlab.workflows.explain.run.load_members", members
+        ):  # a loaded model, as the dashboard and notebooks have it
             ours, theirs = [], []
             for place in range(0, len(sentences), 4):
                 explained, encoded = sentences[place : place + 2], sentences[place + 2 : place + 4]
                 started = time.perf_counter()
-                explanation_report(ExplainOptions(first=explained[0], second=explained[1], models=["minilm"], reference="starter"), session)
+                explanation_report(
+                    ExplainOptions(
+                        first=explained[0],
+                        second=explained[1],
+                        models=["minilm"],
+                        reference="starter",
+                    ),
+                    session,
+                )
                 ours.append(time.perf_counter() - started)
                 variants = Variants.of(*encoded).sentences
                 started = time.perf_counter()
@@ -327,7 +408,11 @@ def duration(options: argparse.Namespace) -> None:
                 runs=len(ours),
             ),
             Measured(
-                what="times the time of encoding alone", ours=median(np.divide(ours, theirs)), unit="x", limit="≤ 3 x", runs=len(ours)
+                what="times the time of encoding alone",
+                ours=median(np.divide(ours, theirs)),
+                unit="x",
+                limit="≤ 3 x",
+                runs=len(ours),
             ),
         ],
         packages=("embedlab", "torch", "transformers"),
@@ -360,7 +445,9 @@ class _replaced:  # noqa: N801 - read as a phrase
 
 def main() -> None:
     """Measure."""
-    typed = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    typed = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     typed.add_argument("what", choices=("time", "faithfulness"))
     typed.add_argument("--data", type=Path, required=True)
     typed.add_argument("--model", action="append", default=[])

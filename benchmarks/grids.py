@@ -1,9 +1,11 @@
 """What a grid costs beside its trainings: its plan, its queue and its table.
 
-    python benchmarks/grids.py [--plan-cells 10000] [--table-cells 500] [--queue-cells 3000] [--workers 3] [--runs 5]
+    python benchmarks/grids.py [--plan-cells 10000] [--table-cells 500] [--queue-cells 3000]
+    [--workers 3] [--runs 5]
 
-All on the sample world; no cell is trained. A command's time is that of a process of its own, from its start to its end. The queue's
-cost is what all of a cell's transactions (claim, one renewal, settle) take while so many workers do nothing else.
+All on the sample world; no cell is trained. A command's time is that of a process of its own, from
+its start to its end. The queue's cost is what all of a cell's transactions (claim, one renewal,
+settle) take while so many workers do nothing else.
 """
 
 import argparse
@@ -36,7 +38,9 @@ STEPS = 40  # events that a run has beside its dev scores
 
 
 def grid_file(folder: Path, name: str, cells: int, seeds: int) -> Path:
-    """A grid of so many CELLS over keys of snli-supcl, with ten values an axis where so many are needed."""
+    """A grid of so many CELLS over keys of snli-supcl, with ten values an axis where so many are
+    needed.
+    """
     keys = ("optim.lr", "objective.weight", "objective.temperature", "optim.warmup")
     lines, left = [], cells // seeds
     for key in keys:
@@ -48,7 +52,8 @@ def grid_file(folder: Path, name: str, cells: int, seeds: int) -> Path:
             break
     path = folder / f"{name}.toml"
     path.write_text(
-        f'summary = "A benchmark."\nbase = "snli-supcl"\nseeds = {list(range(1, seeds + 1))}\ntasks = ["sts"]\n'
+        f'summary = "A benchmark."\nbase = "snli-supcl"\nseeds = '
+        f'{list(range(1, seeds + 1))}\ntasks = ["sts"]\n'
         f'[set]\nencoder = "unknown/nothing"\n[axes]\n' + "\n".join(lines) + "\n"
     )
     return path
@@ -63,16 +68,34 @@ def plan_of(path: Path) -> GridPlan:
 def seconds_of(folder: Path, *words: str) -> float:
     """How long a command takes that ends well."""
     started = time.perf_counter()
-    environment = {**os.environ, "EMBEDLAB_RUNS": str(folder / "runs"), "EMBEDLAB_CACHE": str(folder / "cache")}
-    subprocess.run([sys.executable, "-m", "embedlab", *words, "--sample"], env=environment, capture_output=True, check=True, cwd=folder)
+    environment = {
+        **os.environ,
+        "EMBEDLAB_RUNS": str(folder / "runs"),
+        "EMBEDLAB_CACHE": str(folder / "cache"),
+    }
+    subprocess.run(
+        [sys.executable, "-m", "embedlab", *words, "--sample"],
+        env=environment,
+        capture_output=True,
+        check=True,
+        cwd=folder,
+    )
     return time.perf_counter() - started
 
 
 def finish(plan: GridPlan) -> None:
-    """Give every cell of PLAN the files that a finished and evaluated run has, with numbers that depend on cell and seed alone."""
+    """Give every cell of PLAN the files that a finished and evaluated run has, with numbers that
+    depend on cell and seed alone.
+    """
     parts, _ = open_parts(Source(folder=None, sample=True), STS_DATASETS)
-    keys = [("dataset", name) for name in STS_DATASETS] + [("average", name) for name in ("sts12-16", "average of seven")]
-    keys += [("source", f"{part.state.name}/{source}") for part in parts for source in part.frame["source"].unique().to_list()]
+    keys = [("dataset", name) for name in STS_DATASETS] + [
+        ("average", name) for name in ("sts12-16", "average of seven")
+    ]
+    keys += [
+        ("source", f"{part.state.name}/{source}")
+        for part in parts
+        for source in part.frame["source"].unique().to_list()
+    ]
     slices = [
         (by, key, metric, aggregate)
         for by, key in keys
@@ -82,7 +105,8 @@ def finish(plan: GridPlan) -> None:
     for cell in plan.cells:
         run, value = plan.run(cell), 0.5 + 0.3 * (cell.number % 97) / 97
         scores = tuple(
-            StoredScore(by=by, slice=key, metric=metric, setting=setting, value=value, items=100) for by, key, metric, setting in slices
+            StoredScore(by=by, slice=key, metric=metric, setting=setting, value=value, items=100)
+            for by, key, metric, setting in slices
         )
         run.model.mkdir(parents=True)
         write_events(run.events_file, value)
@@ -97,13 +121,27 @@ def write_events(path: Path, dev: float) -> None:
     with events.EventLog(path) as log:
         log.append(events.Started(time=1.0, pid=1, host="here", steps=STEPS))
         for step in range(1, STEPS + 1):
-            log.append(events.Step(stage=0, epoch=0.1, step=step, steps=STEPS, loss=1.0, lr=0.1, rows_per_s=1.0, eta_s=1.0, memory_mib=1.0))
+            log.append(
+                events.Step(
+                    stage=0,
+                    epoch=0.1,
+                    step=step,
+                    steps=STEPS,
+                    loss=1.0,
+                    lr=0.1,
+                    rows_per_s=1.0,
+                    eta_s=1.0,
+                    memory_mib=1.0,
+                )
+            )
         log.append(events.Dev(step=STEPS, score=100 * dev))
         log.append(events.Finished(step=STEPS))
 
 
 def serve(path: Path, worker: str) -> None:
-    """One worker that takes cells from the queue until none is left and does nothing with them; prints how many."""
+    """One worker that takes cells from the queue until none is left and does nothing with them;
+    prints how many.
+    """
     with Queue(path) as queue:
         count = 0
         while (entry := queue.claim(worker)) is not None:
@@ -119,7 +157,10 @@ def queue_ms(folder: Path, cells: int, workers: int) -> float:
     with Queue(path) as queue:
         queue.fill([(f"run-{number}", 1) for number in range(cells)], set())
     command = [sys.executable, __file__, "serve", str(path)]
-    processes = [subprocess.Popen([*command, str(number)], stdout=subprocess.PIPE, text=True) for number in range(workers)]
+    processes = [
+        subprocess.Popen([*command, str(number)], stdout=subprocess.PIPE, text=True)
+        for number in range(workers)
+    ]
     started = time.perf_counter()
     counts = [int(process.communicate()[0]) for process in processes]
     spent = time.perf_counter() - started
@@ -137,26 +178,64 @@ def measured(arguments: argparse.Namespace, folder: Path) -> Iterator[Measured]:
     path = grid_file(folder, "large", arguments.plan_cells, 1)
     expansions = [timed_plan(path) for _ in runs]
     cells = expansions[0][1]
-    yield Measured(what=f"plan of {cells:,} cells", ours=median([one[0] for one in expansions]), unit="s", limit="< 2 s", runs=len(runs))
-    words = ("grid", "run", path.name, "--dry-run", "--json", "--set", "encoder.model=unknown/nothing")
+    yield Measured(
+        what=f"plan of {cells:,} cells",
+        ours=median([one[0] for one in expansions]),
+        unit="s",
+        limit="< 2 s",
+        runs=len(runs),
+    )
+    words = (
+        "grid",
+        "run",
+        path.name,
+        "--dry-run",
+        "--json",
+        "--set",
+        "encoder.model=unknown/nothing",
+    )
     whole = median([seconds_of(folder, *words) for _ in runs])
-    yield Measured(what=f"grid run --dry-run of {cells:,} cells, the whole command", ours=whole, unit="s", runs=len(runs))
+    yield Measured(
+        what=f"grid run --dry-run of {cells:,} cells, the whole command",
+        ours=whole,
+        unit="s",
+        runs=len(runs),
+    )
     plan = plan_of(grid_file(folder, "finished", arguments.table_cells, SEEDS))
     finish(plan)
     prepare_grid(plan, GridFolder.of(plan.place.runs_folder, plan.name))
-    for what, more in (("all axes", ()), ("two axes", ("--rows", "optim.lr", "--columns", "objective.weight"))):
+    for what, more in (
+        ("all axes", ()),
+        ("two axes", ("--rows", "optim.lr", "--columns", "objective.weight")),
+    ):
         took = median([seconds_of(folder, "grid", "table", plan.name, *more) for _ in runs])
-        yield Measured(what=f"grid table of {len(plan)} finished cells, {what}", ours=took, unit="s", limit="< 1 s", runs=len(runs))
+        yield Measured(
+            what=f"grid table of {len(plan)} finished cells, {what}",
+            ours=took,
+            unit="s",
+            limit="< 1 s",
+            runs=len(runs),
+        )
     took = median([seconds_of(folder, "grid", "status", plan.name) for _ in runs])
     yield Measured(what=f"grid status of {len(plan)} cells", ours=took, unit="s", runs=len(runs))
     for workers in sorted({1, arguments.workers}):
         took = median([queue_ms(folder, arguments.queue_cells, workers) for _ in runs])
-        yield Measured(what=f"queue a cell, {workers} at it", ours=took, unit="ms", limit="< 20 ms", runs=len(runs))
+        yield Measured(
+            what=f"queue a cell, {workers} at it",
+            ours=took,
+            unit="ms",
+            limit="< 20 ms",
+            runs=len(runs),
+        )
 
 
 def timed_plan(path: Path) -> tuple[float, int]:
-    """Seconds that a process of its own takes for the plan after its imports, and the plan's cells."""
-    answer = subprocess.run([sys.executable, __file__, "plan", str(path)], capture_output=True, text=True, check=True)
+    """Seconds that a process of its own takes for the plan after its imports, and the plan's
+    cells.
+    """
+    answer = subprocess.run(
+        [sys.executable, __file__, "plan", str(path)], capture_output=True, text=True, check=True
+    )
     seconds, cells = json.loads(answer.stdout)
     return seconds, cells
 
@@ -179,8 +258,17 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         found = list(measured(arguments, Path(temporary)))
-    notes = (f"medians of {arguments.runs}; the queue's time holds the start of its workers' processes, shared among the cells",)
-    write("grids", "Grids beside their trainings", found, packages=("polars", "pydantic", "numpy"), notes=notes)
+    notes = (
+        f"medians of {arguments.runs}; the queue's time holds the start of its workers' "
+        f"processes, shared among the cells",
+    )
+    write(
+        "grids",
+        "Grids beside their trainings",
+        found,
+        packages=("polars", "pydantic", "numpy"),
+        notes=notes,
+    )
 
 
 if __name__ == "__main__":

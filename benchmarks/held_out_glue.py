@@ -1,10 +1,12 @@
-"""A folder of GLUE tasks whose validation split is a part of their train split, for choices that must not see the real one.
+"""A folder of GLUE tasks whose validation split is a part of their train split, for choices that
+must not see the real one.
 
     python benchmarks/held_out_glue.py FOLDER CoLA MRPC RTE SST-2 --data DIR [--seed 0]
 
-In FOLDER/GLUE/TASK, `dev.tsv` has a fifth of the rows of the real `train.tsv` but at most 1,000, drawn by the seed, and `train.tsv` the
-others, both in their order and to the byte. A run that was trained with `--data FOLDER` is scored on the drawn rows by
-`embedlab evaluate RUN --task glue --data FOLDER`, and on the real validation split by the same with `--data DIR`.
+In FOLDER/GLUE/TASK, `dev.tsv` has a fifth of the rows of the real `train.tsv` but at most 1,000,
+drawn by the seed, and `train.tsv` the others, both in their order and to the byte. A run that was
+trained with `--data FOLDER` is scored on the drawn rows by `embedlab evaluate RUN --task glue
+--data FOLDER`, and on the real validation split by the same with `--data DIR`.
 """
 
 import argparse
@@ -20,8 +22,14 @@ WITHOUT_HEADER = ("CoLA",)
 
 def split_rows(lines: Sequence[bytes], seed: int) -> tuple[list[bytes], list[bytes]]:
     """Return the LINES that are left, and those that are drawn by SEED, both in their order."""
-    drawn = set(np.random.default_rng(seed).choice(len(lines), min(len(lines) // SHARE, LIMIT), replace=False).tolist())
-    return [line for number, line in enumerate(lines) if number not in drawn], [lines[number] for number in sorted(drawn)]
+    drawn = set(
+        np.random.default_rng(seed)
+        .choice(len(lines), min(len(lines) // SHARE, LIMIT), replace=False)
+        .tolist()
+    )
+    return [line for number, line in enumerate(lines) if number not in drawn], [
+        lines[number] for number in sorted(drawn)
+    ]
 
 
 def hold_out(data: Path, folder: Path, task: str, seed: int) -> tuple[int, int]:
@@ -39,7 +47,9 @@ def hold_out(data: Path, folder: Path, task: str, seed: int) -> tuple[int, int]:
 
 def main() -> None:
     """Hold out rows of the tasks that the command names."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("tasks", nargs="+", help="folders of GLUE")
     parser.add_argument("--data", type=Path, required=True)

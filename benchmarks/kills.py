@@ -1,9 +1,11 @@
-"""Kill trainings, grids, encodings and evaluations at random times, and compare their ends with those of undisturbed ones, byte by byte.
+"""Kill trainings, grids, encodings and evaluations at random times, and compare their ends with
+those of undisturbed ones, byte by byte.
 
     python benchmarks/kills.py --kills 140 --seed 1 --write
 
-Everything runs on the sample world. A round types one command again and again, each time in a new process that is killed by SIGKILL
-after a random share of the time that the undisturbed command takes, and lets it end after `--in-a-row` kills.
+Everything runs on the sample world. A round types one command again and again, each time in a new
+process that is killed by SIGKILL after a random share of the time that the undisturbed command
+takes, and lets it end after `--in-a-row` kills.
 """
 
 import argparse
@@ -82,11 +84,20 @@ def main() -> int:
     typed = _arguments()
     rng = random.Random(typed.seed)
     place = Path(tempfile.mkdtemp(prefix="embedlab-kills-"))
-    os.environ |= {"XDG_CACHE_HOME": str(place / "cache"), "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1"}
+    os.environ |= {
+        "XDG_CACHE_HOME": str(place / "cache"),
+        "HF_HUB_OFFLINE": "1",
+        "TOKENIZERS_PARALLELISM": "false",
+        "OMP_NUM_THREADS": "1",
+    }
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["embedlab.cli.app", "torch", "transformers", "polars", "embedlab.encoders.checkpoint"])
+    context.set_forkserver_preload(
+        ["embedlab.cli.app", "torch", "transformers", "polars", "embedlab.encoders.checkpoint"]
+    )
     kinds = _kinds(place)
-    shares = {kind: typed.kills * share // 100 for kind, share in zip(kinds, (15, 5, 50, 30), strict=True)}
+    shares = {
+        kind: typed.kills * share // 100 for kind, share in zip(kinds, (15, 5, 50, 30), strict=True)
+    }
     shares["encode"] += typed.kills - sum(shares.values())
     campaigns = [
         _campaign(kind, shares[name], typed, rng, place, context)
@@ -104,11 +115,15 @@ def main() -> int:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--kills", type=int, default=140, help="in all")
     parser.add_argument("--seed", type=int, default=1, help="of the times of the kills")
     parser.add_argument("--in-a-row", type=int, default=4, help="kills before a command may end")
-    parser.add_argument("--minutes", type=float, default=60.0, help="for each kind; after it no round begins")
+    parser.add_argument(
+        "--minutes", type=float, default=60.0, help="for each kind; after it no round begins"
+    )
     parser.add_argument("--only", action="append", help="one kind: train, grid, encode or evaluate")
     parser.add_argument("--name", default="kills", help="of the file of results")
     parser.add_argument("--write", action="store_true", help="store the table among the results")
@@ -118,13 +133,37 @@ def _arguments() -> argparse.Namespace:
 def _kinds(place: Path) -> dict[str, Kind]:
     train = ("train", "snli-ce", "--sample", "--threads", "1", "--resume", *SHORT)
     grid = ("grid", "run", "killed.toml", "--sample", "--workers", "1", "--threads", "1")
-    encode = ("encode", f"{place / 'model'}?pooling=mean", str(place / "lines.txt"), "-o", "vectors.npy", "--threads", "1", "--force")
-    evaluate = ("evaluate", f"{place / 'model'}?pooling=mean", "--sample", "--task", "sts12", "--threads", "1")
+    encode = (
+        "encode",
+        f"{place / 'model'}?pooling=mean",
+        str(place / "lines.txt"),
+        "-o",
+        "vectors.npy",
+        "--threads",
+        "1",
+        "--force",
+    )
+    evaluate = (
+        "evaluate",
+        f"{place / 'model'}?pooling=mean",
+        "--sample",
+        "--task",
+        "sts12",
+        "--threads",
+        "1",
+    )
     return {
         "train": Kind(name="training", command=train, prepare=_nothing, remains=_models),
         "grid": Kind(name="grid of two cells", command=grid, prepare=_grid_file, remains=_models),
-        "encode": Kind(name="encoding of 10,000 sentences", command=encode, prepare=lambda _: _inputs(place), remains=_vectors),
-        "evaluate": Kind(name="evaluation on a dataset", command=evaluate, prepare=_own_cache, remains=_scores),
+        "encode": Kind(
+            name="encoding of 10,000 sentences",
+            command=encode,
+            prepare=lambda _: _inputs(place),
+            remains=_vectors,
+        ),
+        "evaluate": Kind(
+            name="evaluation on a dataset", command=evaluate, prepare=_own_cache, remains=_scores
+        ),
     }
 
 
@@ -150,17 +189,25 @@ def _inputs(place: Path) -> None:
 
     build_random_encoder(place / "model", seed=0)
     words = random.Random(0)
-    lines = (" ".join(words.choice(("a", "man", "dog", "red", "runs", "sees", "the")) for _ in range(12)) for _ in range(10_000))
+    lines = (
+        " ".join(words.choice(("a", "man", "dog", "red", "runs", "sees", "the")) for _ in range(12))
+        for _ in range(10_000)
+    )
     (place / "lines.txt").write_text("\n".join(lines) + "\n")
 
 
 def _models(folder: Path) -> dict[str, str]:
     """The tensors of every run's model and heads."""
-    return {str(path.relative_to(folder)): _digest(path) for path in sorted(folder.glob("runs-sample/*/seed-*/**/*.safetensors"))}
+    return {
+        str(path.relative_to(folder)): _digest(path)
+        for path in sorted(folder.glob("runs-sample/*/seed-*/**/*.safetensors"))
+    }
 
 
 def _vectors(folder: Path) -> dict[str, str]:
-    return {path.name: _digest(path) for path in folder.iterdir() if path.name.startswith("vectors")}
+    return {
+        path.name: _digest(path) for path in folder.iterdir() if path.name.startswith("vectors")
+    }
 
 
 def _scores(folder: Path) -> dict[str, str]:
@@ -169,9 +216,13 @@ def _scores(folder: Path) -> dict[str, str]:
 
     found = {}
     for path in sorted(folder.glob("cache/models/*/scores.parquet")):
-        found[path.name] = hashlib.sha256(pl.read_parquet(path, glob=False).sort("pair_key").write_csv().encode()).hexdigest()
+        found[path.name] = hashlib.sha256(
+            pl.read_parquet(path, glob=False).sort("pair_key").write_csv().encode()
+        ).hexdigest()
     for path in sorted(folder.glob("cache/models/*/evaluations/*.json")):
-        found[path.name] = hashlib.sha256(json.dumps(json.loads(path.read_text())["scores"]).encode()).hexdigest()
+        found[path.name] = hashlib.sha256(
+            json.dumps(json.loads(path.read_text())["scores"]).encode()
+        ).hexdigest()
     return found
 
 
@@ -179,7 +230,9 @@ def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _campaign(kind: Kind, kills: int, typed: argparse.Namespace, rng: random.Random, place: Path, context: Any) -> Campaign:
+def _campaign(
+    kind: Kind, kills: int, typed: argparse.Namespace, rng: random.Random, place: Path, context: Any
+) -> Campaign:
     """Kill a kind of command until KILLS are done, in rounds that each begin in an empty folder."""
     expected, whole_s, faults = _undisturbed(kind, place, context)
     done, rounds, equal, longest_s = 0, 0, 0, 0.0
@@ -195,15 +248,28 @@ def _campaign(kind: Kind, kills: int, typed: argparse.Namespace, rng: random.Ran
         found = kind.remains(folder)
         is_equal = found == expected
         if not is_equal:
-            faults += (f"{kind.name}, round {rounds}: exit {code}, {len(found)} of {len(expected)} files: {err[-300:]}",)
+            faults += (
+                f"{kind.name}, round {rounds}: exit {code}, {len(found)} of {len(expected)} "
+                f"files: {err[-300:]}",
+            )
         rounds, equal = rounds + 1, equal + is_equal
         shutil.rmtree(folder, ignore_errors=True)
-        print(f"{kind.name}: {done} of {kills} kills, {equal} of {rounds} ends equal", file=sys.stderr, flush=True)
-    return Campaign(kind=kind.name, kills=done, rounds=rounds, equal=equal, longest_s=longest_s, faults=faults)
+        print(
+            f"{kind.name}: {done} of {kills} kills, {equal} of {rounds} ends equal",
+            file=sys.stderr,
+            flush=True,
+        )
+    return Campaign(
+        kind=kind.name, kills=done, rounds=rounds, equal=equal, longest_s=longest_s, faults=faults
+    )
 
 
-def _undisturbed(kind: Kind, place: Path, context: Any) -> tuple[dict[str, str], float, tuple[str, ...]]:
-    """What the command leaves when it is not killed, and how long it takes the second time, when its processes are warm."""
+def _undisturbed(
+    kind: Kind, place: Path, context: Any
+) -> tuple[dict[str, str], float, tuple[str, ...]]:
+    """What the command leaves when it is not killed, and how long it takes the second time, when
+    its processes are warm.
+    """
     whole_s, found = 0.0, [{}, {}]
     for number in range(2):
         folder = _folder(place, f"undisturbed-{number}", kind)
@@ -227,9 +293,15 @@ def _folder(place: Path, name: str, kind: Kind) -> Path:
     return folder
 
 
-def _run(kind: Kind, folder: Path, context: Any, *, kill_after_s: float | None = None) -> tuple[int | None, str]:
-    """The exit code of the command, None where it was killed with all that it started, and what it wrote to stderr."""
-    process = context.Process(target=_child, args=(list(kind.command), str(folder), dict(os.environ)))
+def _run(
+    kind: Kind, folder: Path, context: Any, *, kill_after_s: float | None = None
+) -> tuple[int | None, str]:
+    """The exit code of the command, None where it was killed with all that it started, and what it
+    wrote to stderr.
+    """
+    process = context.Process(
+        target=_child, args=(list(kind.command), str(folder), dict(os.environ))
+    )
     process.start()
     process.join(kill_after_s)
     if process.exitcode is None:
@@ -253,7 +325,10 @@ def _child(command: list[str], folder: str, environment: dict[str, str]) -> None
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
-    out, err = os.open(os.devnull, os.O_WRONLY), os.open("err.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    out, err = (
+        os.open(os.devnull, os.O_WRONLY),
+        os.open("err.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC),
+    )
     os.dup2(out, 1)
     os.dup2(err, 2)
     sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
@@ -262,7 +337,10 @@ def _child(command: list[str], folder: str, environment: dict[str, str]) -> None
     from embedlab.training import loop
 
     partial_vectors.CHUNK = 1_000  # so that kills fall between chunks too
-    loop.CHECKPOINT_S, loop.CHECKPOINT_SHARE = 0.0, 0.5  # and between the checkpoints of a training of seconds
+    loop.CHECKPOINT_S, loop.CHECKPOINT_SHARE = (
+        0.0,
+        0.5,
+    )  # and between the checkpoints of a training of seconds
 
     code = int(program(command))
     sys.stderr.flush()
@@ -271,13 +349,27 @@ def _child(command: list[str], folder: str, environment: dict[str, str]) -> None
 
 def _table(campaigns: Sequence[Campaign]) -> tuple[list[Measured], list[str]]:
     """The counts of all campaigns, and what is said of each."""
-    kills, rounds, equal = (sum(getattr(one, key) for one in campaigns) for key in ("kills", "rounds", "equal"))
-    measured = [Measured(what=f"{one.kind}: kills", ours=one.kills, unit="kills", limit="") for one in campaigns]
-    limit = "≥ 130" if len(campaigns) > 1 else ""  # a single kind is an addition to a whole campaign
+    kills, rounds, equal = (
+        sum(getattr(one, key) for one in campaigns) for key in ("kills", "rounds", "equal")
+    )
+    measured = [
+        Measured(what=f"{one.kind}: kills", ours=one.kills, unit="kills", limit="")
+        for one in campaigns
+    ]
+    limit = (
+        "≥ 130" if len(campaigns) > 1 else ""
+    )  # a single kind is an addition to a whole campaign
     measured.append(Measured(what="in all", ours=kills, unit="kills", limit=limit))
-    measured += [Measured(what=f"{one.kind}: ends that differ", ours=one.rounds - one.equal, unit="", limit="0") for one in campaigns]
+    measured += [
+        Measured(
+            what=f"{one.kind}: ends that differ", ours=one.rounds - one.equal, unit="", limit="0"
+        )
+        for one in campaigns
+    ]
     notes = [
-        f"{one.kind}: {one.rounds} rounds, {one.equal} with the undisturbed end; kills up to {one.longest_s:.1f} s" for one in campaigns
+        f"{one.kind}: {one.rounds} rounds, {one.equal} with the undisturbed end; kills up to "
+        f"{one.longest_s:.1f} s"
+        for one in campaigns
     ]
     notes += [
         f"{equal} of {rounds} ends are those of the undisturbed command, bit by bit.",

@@ -1,4 +1,6 @@
-"""Pairs that repeat and vary as those of SNLI and MultiNLI do, of sentences that are only lengths."""
+"""Pairs that repeat and vary as those of SNLI and MultiNLI do, of sentences that are only
+lengths.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,10 +17,14 @@ WORDS = 30_522
 class Corpus:
     """What was measured of one, its sentences in BERT's word pieces without [CLS] and [SEP]."""
 
-    premises_by_pairs: Mapping[int, int]  # how many premises have so many pairs: of dev, as the training part at hand has no whole groups
+    premises_by_pairs: Mapping[
+        int, int
+    ]  # how many premises have so many pairs: of dev, as the training part at hand has no whole groups
     repeated: int  # so many hypotheses of train come more than once …
     repeated_share: float  # … together in this share of its pairs
-    premise_length: tuple[float, float]  # of train: geometric mean and the logarithm's standard deviation
+    premise_length: tuple[
+        float, float
+    ]  # of train: geometric mean and the logarithm's standard deviation
     hypothesis_length: tuple[float, float]
 
 
@@ -43,7 +49,9 @@ CORPORA = {
 
 
 def nli_pairs(counts: Mapping[str, int]) -> pl.DataFrame:
-    """So many pairs of each corpus with their labels, premise after premise; sentences are names."""
+    """So many pairs of each corpus with their labels, premise after premise; sentences are
+    names.
+    """
     return pl.concat([_pairs(name, count) for name, count in counts.items()])
 
 
@@ -53,7 +61,9 @@ def _pairs(name: str, count: int) -> pl.DataFrame:
     sizes = rng.choice(list(corpus.premises_by_pairs), size=count, p=weights / weights.sum())
     premises = np.repeat(pairs, sizes)[:count]
     is_repeated = rng.random(count) < corpus.repeated_share
-    hypotheses = np.where(is_repeated, rng.integers(corpus.repeated, size=count), corpus.repeated + pairs)
+    hypotheses = np.where(
+        is_repeated, rng.integers(corpus.repeated, size=count), corpus.repeated + pairs
+    )
     return pl.DataFrame(
         {
             "premise": [f"{name} premise {number}" for number in premises],
@@ -64,10 +74,15 @@ def _pairs(name: str, count: int) -> pl.DataFrame:
 
 
 def random_tokens(sentences: pl.Series) -> TokenRows:
-    """Random tokens for the names of premises and hypotheses, as many as their corpus' sentences have."""
+    """Random tokens for the names of premises and hypotheses, as many as their corpus' sentences
+    have.
+    """
     rng, logarithms = np.random.default_rng(0), np.zeros(len(sentences))
     for name, corpus in CORPORA.items():
-        for column, (typical, spread) in (("premise", corpus.premise_length), ("hypothesis", corpus.hypothesis_length)):
+        for column, (typical, spread) in (
+            ("premise", corpus.premise_length),
+            ("hypothesis", corpus.hypothesis_length),
+        ):
             places = np.flatnonzero(sentences.str.starts_with(f"{name} {column} "))
             logarithms[places] = rng.normal(np.log(typical), spread, size=len(places))
     lengths = np.clip(2 + np.rint(np.exp(logarithms)), 4, 128).astype(np.int64)

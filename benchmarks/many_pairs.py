@@ -2,10 +2,12 @@
 
     python benchmarks/many_pairs.py [--pairs 1000000] [--before CHECKOUT] [--form parquet|tsv]
 
-Each pair has two sentences of made words that are as frequent as Zipf's law says; four premises have three pairs each with four other
-sentences, so that a third of the sentences are premises, as in NLI, and topics have twelve pairs. The scores follow the gold score with
-noise. The first command of each side finds nothing stored; the second finds the scores and the similar sentences. Peak memory is the
-resident size of the process as the system counts it. CHECKOUT is another commit, measured in the same run on the same files.
+Each pair has two sentences of made words that are as frequent as Zipf's law says; four premises
+have three pairs each with four other sentences, so that a third of the sentences are premises, as
+in NLI, and topics have twelve pairs. The scores follow the gold score with noise. The first command
+of each side finds nothing stored; the second finds the scores and the similar sentences. Peak
+memory is the resident size of the process as the system counts it. CHECKOUT is another commit,
+measured in the same run on the same files.
 """
 
 import argparse
@@ -60,13 +62,23 @@ def make(folder: Path, count: int, form: str) -> None:
     rng, number = np.random.default_rng(1), np.arange(count)
     texts = sentences(2 * (-(-count // 12) * 4))
     first = number // 3
-    second = len(texts) // 2 + number // 12 * 4 + (rng.integers(4, size=count)[first] + number) % 4  # no pair twice
+    second = (
+        len(texts) // 2 + number // 12 * 4 + (rng.integers(4, size=count)[first] + number) % 4
+    )  # no pair twice
     gold = np.round(rng.random(count) * 50) / 10
-    pairs = pl.DataFrame({"sentence1": texts.gather(first), "sentence2": texts.gather(second), "score": gold})
+    pairs = pl.DataFrame(
+        {"sentence1": texts.gather(first), "sentence2": texts.gather(second), "score": gold}
+    )
     save(pairs, folder / f"pairs.{form}", form)
     for name, noise in MODELS.items():
-        scores = (pairs["score"].to_numpy() / 5 + rng.normal(scale=noise, size=len(pairs))).astype(np.float32)
-        save(pairs.select("sentence1", "sentence2", similarity=pl.Series(scores)), folder / f"{name}.{form}", form)
+        scores = (pairs["score"].to_numpy() / 5 + rng.normal(scale=noise, size=len(pairs))).astype(
+            np.float32
+        )
+        save(
+            pairs.select("sentence1", "sentence2", similarity=pl.Series(scores)),
+            folder / f"{name}.{form}",
+            form,
+        )
     distinct = pl.concat([pairs["sentence1"], pairs["sentence2"]]).n_unique()
     print(f"{len(pairs):,} pairs, {distinct:,} sentences")
 
@@ -81,9 +93,20 @@ def save(frame: pl.DataFrame, path: Path, form: str) -> None:
 
 def run(checkout: Path, folder: Path, home: Path, form: str) -> Used:
     """Compare the files in FOLDER with the package of CHECKOUT, whose caches are in HOME."""
-    words = ["compare", *(f"scores:{folder / name}.{form}" for name in MODELS), "--task", str(folder / f"pairs.{form}"), "--json"]
+    words = [
+        "compare",
+        *(f"scores:{folder / name}.{form}" for name in MODELS),
+        "--task",
+        str(folder / f"pairs.{form}"),
+        "--json",
+    ]
     homes = {f"XDG_{kind}_HOME": str(home) for kind in ("CACHE", "STATE", "CONFIG", "DATA")}
-    environment = {**os.environ, **homes, "EMBEDLAB_CACHE": str(home / "cache"), "PYTHONPATH": str(checkout)}
+    environment = {
+        **os.environ,
+        **homes,
+        "EMBEDLAB_CACHE": str(home / "cache"),
+        "PYTHONPATH": str(checkout),
+    }
     started = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-m", "embedlab", *words],
@@ -109,7 +132,9 @@ def run(checkout: Path, folder: Path, home: Path, form: str) -> Used:
 
 def main() -> None:
     """Make the files and measure each side twice."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--pairs", type=int, default=1_000_000)
     parser.add_argument("--before", type=Path)
     parser.add_argument("--form", choices=("parquet", "tsv"), default="parquet")
@@ -123,12 +148,24 @@ def main() -> None:
         for side, checkout in sides.items():
             for turn in ("nothing stored", "scores stored"):
                 used = run(checkout, folder, folder / side, options.form)
-                rows.append([side, turn, f"{used.peak_mib:,.0f} MiB", f"{used.processor_s:.1f} s", f"{used.wall_s:.1f} s"])
+                rows.append(
+                    [
+                        side,
+                        turn,
+                        f"{used.peak_mib:,.0f} MiB",
+                        f"{used.processor_s:.1f} s",
+                        f"{used.wall_s:.1f} s",
+                    ]
+                )
                 outputs[side] = used.output
                 print(*rows[-1], flush=True)
     notes = [f"{options.pairs:,} made pairs, two score files, {options.form}"]
     if len(outputs) > 1:
-        notes.append("the JSON of both sides is equal" if outputs["before"] == outputs["today"] else "the JSON of both sides differs")
+        notes.append(
+            "the JSON of both sides is equal"
+            if outputs["before"] == outputs["today"]
+            else "the JSON of both sides differs"
+        )
     columns = ("commit", "found", "peak memory", "processor time", "wall time")
     write_table(
         options.name,

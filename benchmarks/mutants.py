@@ -1,4 +1,6 @@
-"""Small faults planted in Python source, one at a time: what a test of that source should notice."""
+"""Small faults planted in Python source, one at a time: what a test of that source should
+notice.
+"""
 
 import ast
 import copy
@@ -14,18 +16,65 @@ _BOUNDARIES: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
 }  # fmt: skip
-_DIRECTIONS: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE}
-_ARITHMETIC = {"+": "-", "-": "+", "*": "/", "/": "*", "//": "/", "%": "*", "**": "*", "&": "|", "|": "&", "^": "|"}
-_OPPOSITES = {"min": "max", "max": "min", "any": "all", "all": "any", "argmin": "argmax", "argmax": "argmin", "sorted": "list"}
-_REMOVABLE = {"sqrt", "abs", "fabs", "round", "exp", "log"}  # functions of one number, that leave it as it is when removed
-_REMOVABLE_METHODS = {"strip", "lstrip", "rstrip", "lower", "unique", "drop_nulls", "sqrt", "abs", "round", "exp", "log", "detach"}
+_DIRECTIONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.Gt,
+    ast.Gt: ast.Lt,
+    ast.LtE: ast.GtE,
+    ast.GtE: ast.LtE,
+}
+_ARITHMETIC = {
+    "+": "-",
+    "-": "+",
+    "*": "/",
+    "/": "*",
+    "//": "/",
+    "%": "*",
+    "**": "*",
+    "&": "|",
+    "|": "&",
+    "^": "|",
+}
+_OPPOSITES = {
+    "min": "max",
+    "max": "min",
+    "any": "all",
+    "all": "any",
+    "argmin": "argmax",
+    "argmax": "argmin",
+    "sorted": "list",
+}
+_REMOVABLE = {
+    "sqrt",
+    "abs",
+    "fabs",
+    "round",
+    "exp",
+    "log",
+}  # functions of one number, that leave it as it is when removed
+_REMOVABLE_METHODS = {
+    "strip",
+    "lstrip",
+    "rstrip",
+    "lower",
+    "unique",
+    "drop_nulls",
+    "sqrt",
+    "abs",
+    "round",
+    "exp",
+    "log",
+    "detach",
+}
 _CLOSED = (
     ast.stmt, ast.Call, ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.List, ast.Dict, ast.Set,
     ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
 )  # fmt: skip
 _SYMMETRIC = {"min", "max"}  # functions of two numbers, of which it does not matter which is first
 _SYMMETRIC_METHODS = {"minimum", "maximum", "fmin", "fmax", "array_equal"}  # as np.minimum
-_NEVER_DROPPED = {"strict", "encoding"}  # checks of the programmer's own: no valid input shows whether they are there
+_NEVER_DROPPED = {
+    "strict",
+    "encoding",
+}  # checks of the programmer's own: no valid input shows whether they are there
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +105,9 @@ class Mutant:
 
 
 def mutants_of(file: str, source: str) -> list[Mutant]:
-    """Return every fault that can be planted in SOURCE, in the order of its lines; annotations, messages and docstrings have none."""
+    """Return every fault that can be planted in SOURCE, in the order of its lines; annotations,
+    messages and docstrings have none.
+    """
     places = _Places(source)
     found: dict[str, Mutant] = {}
     for function, (operator, node, text) in _changes(ast.parse(source), ""):
@@ -76,7 +127,9 @@ def mutants_of(file: str, source: str) -> list[Mutant]:
 
 
 class _Places:
-    """Where a node begins and ends in the characters of a source, whose nodes count bytes of a line."""
+    """Where a node begins and ends in the characters of a source, whose nodes count bytes of a
+    line.
+    """
 
     def __init__(self, source: str) -> None:
         self._lines = source.splitlines(keepends=True)
@@ -85,14 +138,17 @@ class _Places:
             self._starts.append(self._starts[-1] + len(line))
 
     def span(self, node: Any) -> tuple[int, int]:
-        return self._offset(node.lineno, node.col_offset), self._offset(node.end_lineno, node.end_col_offset)
+        return self._offset(node.lineno, node.col_offset), self._offset(
+            node.end_lineno, node.end_col_offset
+        )
 
     def _offset(self, line: int, column: int) -> int:
         return self._starts[line - 1] + len(self._lines[line - 1].encode()[:column].decode())
 
 
 def _one_line(text: str) -> str:
-    return re.sub(r"\s+", " ", text)
+    one = re.sub(r"\s+", " ", text)
+    return re.sub(r"(?<=[(\[{]) | (?=[)\]}])|,(?= [)\]}])", "", one)
 
 
 def _changes(node: ast.AST, function: str) -> Iterator[tuple[str, Change]]:
@@ -108,14 +164,25 @@ def _changes(node: ast.AST, function: str) -> Iterator[tuple[str, Change]]:
 def _below(node: ast.AST) -> list[ast.AST]:
     """Return the nodes inside NODE in which a fault would be one of what the program does."""
     match node:
-        case ast.JoinedStr() | ast.Raise() | ast.Assert() | ast.Import() | ast.ImportFrom() | ast.pattern():
+        case (
+            ast.JoinedStr()
+            | ast.Raise()
+            | ast.Assert()
+            | ast.Import()
+            | ast.ImportFrom()
+            | ast.pattern()
+        ):
             return []  # messages, and what holds by the types
         case ast.If(test=ast.Name(id="TYPE_CHECKING")):
             return []
         case ast.AnnAssign(value=value):
             return [value] if value is not None else []
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            return [*node.args.defaults, *(value for value in node.args.kw_defaults if value is not None), *node.body]
+            return [
+                *node.args.defaults,
+                *(value for value in node.args.kw_defaults if value is not None),
+                *node.body,
+            ]
         case ast.ClassDef():
             return list(node.body)
         case ast.Expr(value=ast.Constant()):
@@ -140,7 +207,13 @@ def _own_changes(node: ast.AST) -> Iterator[Change]:
             yield (
                 "constant",
                 node,
-                repr(not value if isinstance(value, bool) else value + 1 if isinstance(value, int) else value * 2 or 1.0),
+                repr(
+                    not value
+                    if isinstance(value, bool)
+                    else value + 1
+                    if isinstance(value, int)
+                    else value * 2 or 1.0
+                ),
             )
         case ast.Call():
             yield from _calls(node)
@@ -152,7 +225,9 @@ def _own_changes(node: ast.AST) -> Iterator[Change]:
 
 def _statements(node: ast.AST) -> Iterator[Change]:
     match node:
-        case ast.If(test=test) | ast.While(test=test) if not isinstance(test, ast.Name) or test.id != "TYPE_CHECKING":
+        case ast.If(test=test) | ast.While(test=test) if (
+            not isinstance(test, ast.Name) or test.id != "TYPE_CHECKING"
+        ):
             yield "swapped branches", test, _text(ast.UnaryOp(op=ast.Not(), operand=test))
         case ast.Expr(value=ast.Call()):
             yield "removed statement", node, "pass"
@@ -169,11 +244,17 @@ def _comparisons(node: ast.Compare) -> Iterator[Change]:
 
 def _arithmetic(node: ast.BinOp | ast.AugAssign) -> Iterator[Change]:
     if any(
-        isinstance(value, ast.JoinedStr) or (isinstance(value, ast.Constant) and isinstance(value.value, str))
+        isinstance(value, ast.JoinedStr)
+        or (isinstance(value, ast.Constant) and isinstance(value.value, str))
         for value in vars(node).values()
     ):
         return  # texts
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and isinstance(node.right, ast.Constant) and node.right.value == 0.5:
+    if (
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Pow)
+        and isinstance(node.right, ast.Constant)
+        and node.right.value == 0.5
+    ):
         yield "removed root", node, _text(node.left)
     if (other := _other_operators().get(type(node.op))) is not None:
         changed = copy.copy(node)
@@ -192,37 +273,74 @@ def _other_operators() -> dict[type[ast.operator], type[ast.operator]]:
 
 
 def _conditions(node: ast.BoolOp) -> Iterator[Change]:
-    yield "and or", node, _text(ast.BoolOp(op=ast.Or() if isinstance(node.op, ast.And) else ast.And(), values=node.values))
+    yield (
+        "and or",
+        node,
+        _text(
+            ast.BoolOp(
+                op=ast.Or() if isinstance(node.op, ast.And) else ast.And(), values=node.values
+            )
+        ),
+    )
     for place in range(len(node.values)):
         rest = [*node.values[:place], *node.values[place + 1 :]]
-        yield "dropped condition", node, _text(rest[0] if len(rest) == 1 else ast.BoolOp(op=node.op, values=rest))
+        yield (
+            "dropped condition",
+            node,
+            _text(rest[0] if len(rest) == 1 else ast.BoolOp(op=node.op, values=rest)),
+        )
 
 
 def _calls(node: ast.Call) -> Iterator[Change]:
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     if name in _OPPOSITES:
         changed = copy.deepcopy(node)
-        setattr(changed.func, "attr" if isinstance(node.func, ast.Attribute) else "id", _OPPOSITES[name])
+        setattr(
+            changed.func, "attr" if isinstance(node.func, ast.Attribute) else "id", _OPPOSITES[name]
+        )
         yield "opposite function", node, _text(changed)
     if name in _REMOVABLE and node.args and not isinstance(node.args[0], ast.Starred):
         yield "removed function", node, _text(node.args[0])
-    if name in _REMOVABLE_METHODS and isinstance(node.func, ast.Attribute) and not node.keywords and not node.args:
+    if (
+        name in _REMOVABLE_METHODS
+        and isinstance(node.func, ast.Attribute)
+        and not node.keywords
+        and not node.args
+    ):
         yield "removed function", node, _text(node.func.value)
     for keyword in node.keywords:
         if keyword.arg is not None and keyword.arg not in _NEVER_DROPPED:
             rest = [other for other in node.keywords if other is not keyword]
-            yield "dropped argument", node, _text(ast.Call(func=node.func, args=node.args, keywords=rest))
-    is_swappable = name not in (_SYMMETRIC if isinstance(node.func, ast.Name) else _SYMMETRIC_METHODS)
-    if is_swappable and len(node.args) >= 2 and not any(isinstance(value, ast.Starred) for value in node.args[:2]):
+            yield (
+                "dropped argument",
+                node,
+                _text(ast.Call(func=node.func, args=node.args, keywords=rest)),
+            )
+    is_swappable = name not in (
+        _SYMMETRIC if isinstance(node.func, ast.Name) else _SYMMETRIC_METHODS
+    )
+    if (
+        is_swappable
+        and len(node.args) >= 2
+        and not any(isinstance(value, ast.Starred) for value in node.args[:2])
+    ):
         swapped = [node.args[1], node.args[0], *node.args[2:]]
-        yield "swapped arguments", node, _text(ast.Call(func=node.func, args=swapped, keywords=node.keywords))
+        yield (
+            "swapped arguments",
+            node,
+            _text(ast.Call(func=node.func, args=swapped, keywords=node.keywords)),
+        )
 
 
-def _filters(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> Iterator[Change]:
+def _filters(
+    node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp,
+) -> Iterator[Change]:
     for place, loop in enumerate(node.generators):
         if loop.ifs:
             changed = copy.copy(node)
-            without = ast.comprehension(target=loop.target, iter=loop.iter, ifs=[], is_async=loop.is_async)
+            without = ast.comprehension(
+                target=loop.target, iter=loop.iter, ifs=[], is_async=loop.is_async
+            )
             changed.generators = [*node.generators[:place], without, *node.generators[place + 1 :]]
             yield "dropped filter", node, _text(changed)
 

@@ -1,13 +1,17 @@
-"""Plant small faults in the code that decides numbers, and count those that the tests of its package notice.
+"""Plant small faults in the code that decides numbers, and count those that the tests of its
+package notice.
 
-    python benchmarks/mutations.py [--mutants 154] [--seed 21] [--areas analysis tasks …] [--at-most 20] [--lock FILE] [--write]
+    python benchmarks/mutations.py [--mutants 154] [--seed 21] [--areas analysis tasks …] [--at-most
+    20] [--lock FILE] [--write]
 
-Mutants are drawn by seed from every area, and there from every operator (benchmarks/mutants.py) in turn. Each is tested in a copy of the
-checkout: first by the test file of its name, or those of its package that import it, then by the whole package's, up to the first
-failure, which counts where the same test passes without the fault. A package's tests are those of the folder in tests/ that mirrors it.
-Endings are stored line by line, so that the same command goes on where it stopped; a survivor counts as long as neither its file nor the
-tests change, anything else as long as its file does not.
-Survivors that no test can notice are listed in benchmarks/equivalent_mutants.toml, each with its reason.
+Mutants are drawn by seed from every area, and there from every operator (benchmarks/mutants.py) in
+turn. Each is tested in a copy of the checkout: first by the test file of its name, or those of its
+package that import it, then by the whole package's, up to the first failure, which counts where the
+same test passes without the fault. A package's tests are those of the folder in tests/ that mirrors
+it. Endings are stored line by line, so that the same command goes on where it stopped; a survivor
+counts as long as neither its file nor the tests change, anything else as long as its file does not.
+Survivors that no test can notice are listed in benchmarks/equivalent_mutants.toml, each with its
+reason.
 """
 
 import argparse
@@ -46,9 +50,17 @@ MENDED = (21, 24, 25)  # seeds of the draws whose survivors have tests
 SHARE = 0.9  # of the mutants that are not equivalent, to be caught
 NO_TESTS_LEFT = 5  # pytest's status where all tests of a package are the closest ones
 TURN_S = 60  # seconds of mutants for which a lock is held
-CLOSEST_S, PACKAGE_S = 120, 900  # seconds of a processor that tests may take: what takes longer is a loop without end
+CLOSEST_S, PACKAGE_S = (
+    120,
+    900,
+)  # seconds of a processor that tests may take: what takes longer is a loop without end
 IDLE_S = 1800  # and seconds in all, for what waits without end
-SAMPLE_WORLD = ("sample", "scenes", "lexicon", "words")  # the files of embedlab/data that read nothing
+SAMPLE_WORLD = (
+    "sample",
+    "scenes",
+    "lexicon",
+    "words",
+)  # the files of embedlab/data that read nothing
 PACKAGES = ("embedlab", "pytest", "torch", "transformers", "polars", "numpy")
 AREAS = {
     "analysis": "embedlab/analysis/*.py",
@@ -62,7 +74,15 @@ AREAS = {
     "fingerprints": "embedlab/models/fingerprint.py",
 }
 # What every test process imports anyway is imported once; of embedlab nothing.
-PRELOADED = ["pytest", "pytest_asyncio", "scipy.stats", "polars", "safetensors.torch", "typer", "transformers.models.auto.modeling_auto"]
+PRELOADED = [
+    "pytest",
+    "pytest_asyncio",
+    "scipy.stats",
+    "polars",
+    "safetensors.torch",
+    "typer",
+    "transformers.models.auto.modeling_auto",
+]
 ENVIRONMENT = {  # before those are imported, as tests/conftest.py has it
     "OMP_NUM_THREADS": "1",
     "POLARS_MAX_THREADS": "1",
@@ -87,7 +107,9 @@ class Ending:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What became of a process of tests: its exit status, the first failure, and the seconds; no status where it was too slow."""
+    """What became of a process of tests: its exit status, the first failure, and the seconds; no
+    status where it was too slow.
+    """
 
     status: int | None
     by: str
@@ -95,7 +117,9 @@ class Outcome:
 
 
 def main() -> int:
-    """Test what is drawn and not tested yet, print the survivors and the table; 1 where fewer than the promised share was caught."""
+    """Test what is drawn and not tested yet, print the survivors and the table; 1 where fewer than
+    the promised share was caught.
+    """
     typed = _arguments()
     drawn = draw(typed.areas, typed.mutants, typed.seed)
     if typed.list:
@@ -107,21 +131,52 @@ def main() -> int:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mutants", type=int, default=154, help="how many are drawn, the same number from each area")
-    parser.add_argument("--seed", type=int, default=SEED, help="another one draws faults that have no test of their own yet")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--mutants",
+        type=int,
+        default=154,
+        help="how many are drawn, the same number from each area",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=SEED,
+        help="another one draws faults that have no test of their own yet",
+    )
     parser.add_argument("--areas", nargs="+", choices=AREAS, default=list(AREAS))
-    parser.add_argument("--at-most", type=int, default=sys.maxsize, help="stop after so many that were not tested before")
-    parser.add_argument("--state", type=Path, default=ROOT / "build" / "mutations.jsonl", help="the endings so far")
-    parser.add_argument("--lock", type=Path, help="hold the lock of this file, a minute at a time, as other heavy programs do")
+    parser.add_argument(
+        "--at-most",
+        type=int,
+        default=sys.maxsize,
+        help="stop after so many that were not tested before",
+    )
+    parser.add_argument(
+        "--state", type=Path, default=ROOT / "build" / "mutations.jsonl", help="the endings so far"
+    )
+    parser.add_argument(
+        "--lock",
+        type=Path,
+        help="hold the lock of this file, a minute at a time, as other heavy programs do",
+    )
     parser.add_argument("--list", action="store_true", help="print what is drawn, and test nothing")
-    parser.add_argument("--write", action="store_true", help="write the table to benchmarks/results")
+    parser.add_argument(
+        "--write", action="store_true", help="write the table to benchmarks/results"
+    )
     return parser.parse_args()
 
 
 def draw(areas: Sequence[str], number: int, seed: int) -> list[Mutant]:
-    """Return so many mutants: in turn one of each area, and there one by each operator, as long as there are any."""
-    return list(itertools.islice(_in_turn([_drawn(area, random.Random(f"{seed} {area}")) for area in areas]), number))
+    """Return so many mutants: in turn one of each area, and there one by each operator, as long as
+    there are any.
+    """
+    return list(
+        itertools.islice(
+            _in_turn([_drawn(area, random.Random(f"{seed} {area}")) for area in areas]), number
+        )
+    )
 
 
 def _drawn(area: str, rng: random.Random) -> list[Mutant]:
@@ -135,32 +190,49 @@ def _drawn(area: str, rng: random.Random) -> list[Mutant]:
 
 
 def _in_turn(piles: Sequence[Sequence[Mutant]]) -> Iterator[Mutant]:
-    return (mutant for turn in itertools.zip_longest(*piles) for mutant in turn if mutant is not None)
+    return (
+        mutant for turn in itertools.zip_longest(*piles) for mutant in turn if mutant is not None
+    )
 
 
 def files_of(area: str) -> list[str]:
     """Return the files of an AREA, relative to the checkout."""
-    files = [path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob(AREAS[area])) if path.stem not in SAMPLE_WORLD]
+    files = [
+        path.relative_to(ROOT).as_posix()
+        for path in sorted(ROOT.glob(AREAS[area]))
+        if path.stem not in SAMPLE_WORLD
+    ]
     if not files:
         raise SystemExit(f"{area}: no file is {AREAS[area]}")
     return files
 
 
 def mirror_of(file: str, root: Path = ROOT) -> Path:
-    """Return the folder of tests that mirrors the package of FILE: the nearest one above it that exists."""
+    """Return the folder of tests that mirrors the package of FILE: the nearest one above it that
+    exists.
+    """
     folder = Path("tests", *Path(file).parts[1:-1])
     return next(place for place in (folder, *folder.parents) if (root / place).is_dir())
 
 
 def closest_tests(file: str, root: Path = ROOT) -> list[Path]:
-    """Return the test file of a module or of its folder, `test_<name>.py`; where there is none, those of its package that import it."""
+    """Return the test file of a module or of its folder, `test_<name>.py`; where there is none,
+    those of its package that import it.
+    """
     path, folder = Path(file), root / mirror_of(file, root)
     own = [folder / f"test_{name}.py" for name in (path.stem.strip("_"), path.parent.name)]
     if found := [test for test in own if test.is_file()]:
         return [test.relative_to(root) for test in found]
-    dotted, beside = ".".join(path.with_suffix("").parts), f"{'.'.join(path.parent.parts)} import {path.stem}"
+    dotted, beside = (
+        ".".join(path.with_suffix("").parts),
+        f"{'.'.join(path.parent.parts)} import {path.stem}",
+    )
     texts = {test: test.read_text(encoding="utf-8") for test in sorted(folder.glob("test_*.py"))}
-    return [test.relative_to(root) for test, text in texts.items() if re.search(rf"{re.escape(dotted)}\b|{re.escape(beside)}\b", text)]
+    return [
+        test.relative_to(root)
+        for test, text in texts.items()
+        if re.search(rf"{re.escape(dotted)}\b|{re.escape(beside)}\b", text)
+    ]
 
 
 def _tested(drawn: Sequence[Mutant], typed: argparse.Namespace) -> dict[str, Ending]:
@@ -170,15 +242,24 @@ def _tested(drawn: Sequence[Mutant], typed: argparse.Namespace) -> dict[str, End
     endings = {
         ending.mutant: ending
         for ending in _stored(typed.state)
-        if ending.source in sources.values() and (ending.end != "survived" or ending.tests in tests.values())
+        if ending.source in sources.values()
+        and (ending.end != "survived" or ending.tests in tests.values())
     }
-    waiting = [mutant for mutant in drawn if mutant.key not in endings and not reason_of(mutant)][: typed.at_most]
+    waiting = [mutant for mutant in drawn if mutant.key not in endings and not reason_of(mutant)][
+        : typed.at_most
+    ]
     if not waiting:
         return endings
     with Copy(typed.lock) as tree:
         for number, mutant in enumerate(waiting, start=1):
             outcome = tree.outcome(mutant)
-            end: End = "out of time" if outcome.status is None else "caught" if outcome.status else "survived"
+            end: End = (
+                "out of time"
+                if outcome.status is None
+                else "caught"
+                if outcome.status
+                else "survived"
+            )
             ending = Ending(
                 mutant=mutant.key,
                 source=sources[mutant.file],
@@ -189,12 +270,18 @@ def _tested(drawn: Sequence[Mutant], typed: argparse.Namespace) -> dict[str, End
             )
             endings[mutant.key] = ending
             _store(typed.state, ending)
-            print(f"{number}/{len(waiting)} {end} in {outcome.seconds:.0f} s: {mutant}; {outcome.by}", file=sys.stderr, flush=True)
+            print(
+                f"{number}/{len(waiting)} {end} in {outcome.seconds:.0f} s: {mutant}; {outcome.by}",
+                file=sys.stderr,
+                flush=True,
+            )
     return endings
 
 
 class Copy:
-    """A copy of the checkout in which mutants are tested, one after the other; the checkout itself is only read."""
+    """A copy of the checkout in which mutants are tested, one after the other; the checkout itself
+    is only read.
+    """
 
     def __init__(self, lock: Path | None = None) -> None:
         self._lock, self._turn_ends = lock, 0.0
@@ -205,7 +292,11 @@ class Copy:
 
     def __enter__(self) -> "Copy":
         listed = subprocess.run(
-            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
         )
         for name in filter(None, listed.stdout.split("\0")):
             if (ROOT / name).is_file():
@@ -223,7 +314,9 @@ class Copy:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def outcome(self, mutant: Mutant) -> Outcome:
-        """Return what the tests of its package say of a mutant, the closest ones first; a test that fails without it ends this program."""
+        """Return what the tests of its package say of a mutant, the closest ones first; a test that
+        fails without it ends this program.
+        """
         path = self._tree / mutant.file
         source = path.read_text(encoding="utf-8")
         self._take_turn()
@@ -242,7 +335,9 @@ class Copy:
         return found
 
     def _put(self, path: Path, source: str) -> None:
-        """Write SOURCE; what was compiled from another one of the same size in the same second is removed."""
+        """Write SOURCE; what was compiled from another one of the same size in the same second is
+        removed.
+        """
         path.write_text(source, encoding="utf-8")
         Path(cache_from_source(str(path))).unlink(missing_ok=True)
 
@@ -256,15 +351,21 @@ class Copy:
         fcntl.flock(self._held, fcntl.LOCK_EX)
         self._turn_ends = time.monotonic() + TURN_S
 
-    def _run(self, tests: Sequence[Path | str], limit_s: int, *, without: Sequence[Path] = ()) -> Outcome:
+    def _run(
+        self, tests: Sequence[Path | str], limit_s: int, *, without: Sequence[Path] = ()
+    ) -> Outcome:
         answer = self._folder / "answer.json"
         answer.unlink(missing_ok=True)
         words = [*map(str, tests), *(f"--ignore={test}" for test in without)]
-        process = multiprocessing.get_context("forkserver").Process(target=_run_tests, args=(self._tree, words, answer, limit_s))
+        process = multiprocessing.get_context("forkserver").Process(
+            target=_run_tests, args=(self._tree, words, answer, limit_s)
+        )
         began = time.monotonic()
         process.start()
         process.join(IDLE_S)
-        status = {NO_TESTS_LEFT: 0, -signal.SIGXCPU: None}.get(process.exitcode or 0, process.exitcode)
+        status = {NO_TESTS_LEFT: 0, -signal.SIGXCPU: None}.get(
+            process.exitcode or 0, process.exitcode
+        )
         if process.pid is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)  # and what the tests have started
@@ -274,7 +375,9 @@ class Copy:
 
 
 def _run_tests(tree: Path, tests: Sequence[str], answer: Path, limit_s: int) -> None:
-    """Run TESTS on the embedlab of TREE, up to the first failure, whose name is written to ANSWER, for LIMIT_S seconds of a processor."""
+    """Run TESTS on the embedlab of TREE, up to the first failure, whose name is written to ANSWER,
+    for LIMIT_S seconds of a processor.
+    """
     import pytest
 
     os.setsid()
@@ -285,7 +388,14 @@ def _run_tests(tree: Path, tests: Sequence[str], answer: Path, limit_s: int) -> 
     os.chdir(tree)
     os.environ["PYTHONPATH"] = str(tree)  # of the processes that tests start
     sys.path.insert(0, str(tree))
-    options = ["-x", "-p", "no:cacheprovider", "-p", "no:xdist", f"--basetemp={tree.parent / 'temporary'}"]
+    options = [
+        "-x",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        f"--basetemp={tree.parent / 'temporary'}",
+    ]
     status = pytest.main([*options, *tests], plugins=[FirstFailure(answer)])
     import embedlab
 
@@ -327,19 +437,28 @@ def _store(path: Path, ending: Ending) -> None:
 
 
 def reason_of(mutant: Mutant) -> str:
-    """Return why no test can notice a mutant, from the list of equivalent ones; empty where it is not listed."""
+    """Return why no test can notice a mutant, from the list of equivalent ones; empty where it is
+    not listed.
+    """
     return _reasons().get((mutant.file, mutant.function, mutant.before, mutant.after), "")
 
 
 def _reasons() -> dict[tuple[str, str, str, str], str]:
     rows = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get("mutant", [])
-    return {(row["file"], row["function"], row["before"], row["after"]): row["reason"] for row in rows}
+    return {
+        (row["file"], row["function"], row["before"], row["after"]): row["reason"] for row in rows
+    }
 
 
 def report(drawn: Sequence[Mutant], endings: dict[str, Ending], *, name: str | None) -> int:
-    """Print the survivors and the table; it is written to results/NAME.md where that is given and all are tested."""
+    """Print the survivors and the table; it is written to results/NAME.md where that is given and
+    all are tested.
+    """
     tested = [mutant for mutant in drawn if reason_of(mutant) or mutant.key in endings]
-    ends = {mutant.key: "equivalent" if reason_of(mutant) else endings[mutant.key].end for mutant in tested}
+    ends = {
+        mutant.key: "equivalent" if reason_of(mutant) else endings[mutant.key].end
+        for mutant in tested
+    }
     survivors = [mutant for mutant in tested if ends[mutant.key] == "survived"]
     print("\n".join(f"survived: {mutant}" for mutant in survivors))
     areas = {file: area for area in AREAS for file in files_of(area)}
@@ -348,10 +467,13 @@ def report(drawn: Sequence[Mutant], endings: dict[str, Ending], *, name: str | N
     if name is not None and len(tested) == len(drawn):
         listed = ", ".join(map(str, MENDED))
         notes = [
-            "each mutant was tested in a copy of the checkout by the tests of its own package, up to the first failure",
+            "each mutant was tested in a copy of the checkout by the tests of its own "
+            "package, up to the first failure",
             "out of time: a loop without end; it counts as caught",
-            "equivalent: no input shows the fault; benchmarks/equivalent_mutants.toml has the reason of each",
-            f"those that survived the draws of seeds {listed} have tests since: what the tests notice of other faults, another seed says",
+            "equivalent: no input shows the fault; benchmarks/equivalent_mutants.toml has "
+            "the reason of each",
+            f"those that survived the draws of seeds {listed} have tests since: what the "
+            f"tests notice of other faults, another seed says",
             *(f"survived: `{mutant}`" for mutant in survivors),
         ]
         write_table(
@@ -374,14 +496,22 @@ def _rows(counts: Counter[tuple[str, str]]) -> list[list[str]]:
     groups: dict[str, Counter[str]] = {}
     for (group, end), number in counts.items():
         groups.setdefault(group, Counter())[end] += number
-    return [_row(group, numbers) for group, numbers in [*groups.items(), ("all", sum(groups.values(), Counter()))]]
+    return [
+        _row(group, numbers)
+        for group, numbers in [*groups.items(), ("all", sum(groups.values(), Counter()))]
+    ]
 
 
 def _row(group: str, numbers: Counter[str]) -> list[str]:
     shown = numbers["caught"] + numbers["out of time"]
     noticeable = shown + numbers["survived"]
     share = f"{100 * shown / noticeable:.1f}%" if noticeable else "–"
-    return [group, str(numbers.total()), *(str(numbers[end]) for end in (*get_args(End), "equivalent")), share]
+    return [
+        group,
+        str(numbers.total()),
+        *(str(numbers[end]) for end in (*get_args(End), "equivalent")),
+        share,
+    ]
 
 
 if __name__ == "__main__":

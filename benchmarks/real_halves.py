@@ -1,7 +1,9 @@
-"""Two halves of real scores: a difference of two models on one half and on the other should agree within their intervals.
+"""Two halves of real scores: a difference of two models on one half and on the other should agree
+within their intervals.
 
-Halves are split by components (chains of shared sentences), which checks the variance that is claimed, and by topics (k-means of sentence
-vectors within each source), which checks whether pairs of one topic depend beyond what families hold.
+Halves are split by components (chains of shared sentences), which checks the variance that is
+claimed, and by topics (k-means of sentence vectors within each source), which checks whether pairs
+of one topic depend beyond what families hold.
 """
 
 import sys
@@ -22,7 +24,9 @@ from embedlab.analysis.weighing import Weighed
 
 PAIRS_OF_A_TOPIC = 20
 METHODS = ("shared sentences", "flips")
-Setting = tuple[float, float, float]  # of families: the least cosine, the most rows, and the largest share that is joined
+Setting = tuple[
+    float, float, float
+]  # of families: the least cosine, the most rows, and the largest share that is joined
 USUAL: Setting = (LEAST_COSINE, families.MOST_ROWS, families.LARGEST_SHARE)
 
 
@@ -31,7 +35,9 @@ class Agreement:
     """How often halves agree, a row a method of METHODS; (methods, comparisons)."""
 
     shares: Floats
-    widths: Floats  # (comparisons,) of the whole set: the length of the interval by flips over that of the one over shared sentences
+    # (comparisons,) of the whole set: the length of the interval by flips over that of the one over
+    # shared sentences
+    widths: Floats
 
     def cell(self, method: int) -> str:
         """The mean and the worst comparison, in percent."""
@@ -40,7 +46,9 @@ class Agreement:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RealSet:
-    """The pairs of one dataset, or of several that are averaged, with a column of scores a model."""
+    """The pairs of one dataset, or of several that are averaged, with a column of scores a
+    model.
+    """
 
     key: str
     pairs: pl.DataFrame
@@ -51,7 +59,10 @@ class RealSet:
     @classmethod
     def of(cls, key: str, pairs: pl.DataFrame, names: Sequence[str], setting: Setting) -> "RealSet":
         """Find which sentences of each dataset are nearly the same."""
-        near = {name: near_pairs(own, partial(links_above, setting[0])) for (name,), own in pairs.group_by("dataset", maintain_order=True)}
+        near = {
+            name: near_pairs(own, partial(links_above, setting[0]))
+            for (name,), own in pairs.group_by("dataset", maintain_order=True)
+        }
         return cls(key=key, pairs=pairs, names=names, near=near, setting=setting)
 
     def evidence(self, pairs: pl.DataFrame) -> Evidence:
@@ -68,15 +79,22 @@ class RealSet:
         for _ in range(runs):
             side = rng.integers(0, 2, groups.max() + 1)[groups]
             (first, near_first), (second, near_second) = (
-                differences(self.evidence(self.pairs.filter(side == number)), self.names) for number in (0, 1)
+                differences(self.evidence(self.pairs.filter(side == number)), self.names)
+                for number in (0, 1)
             )
             apart = first - second
-            # The first's lower and the second's upper end face each other where the first is larger.
-            lower, upper = np.hypot(near_first[:, 0], near_second[:, 1]), np.hypot(near_first[:, 1], near_second[:, 0])
+            # The first's lower and the second's upper end face each other where the first is
+            # larger.
+            lower, upper = (
+                np.hypot(near_first[:, 0], near_second[:, 1]),
+                np.hypot(near_first[:, 1], near_second[:, 0]),
+            )
             facing = np.where(apart > 0, lower, upper)
             agreed.append(np.abs(apart) < facing)
         _, whole = differences(self.evidence(self.pairs), self.names)
-        return Agreement(shares=np.mean(agreed, axis=0), widths=whole[1].sum(axis=0) / whole[0].sum(axis=0))
+        return Agreement(
+            shares=np.mean(agreed, axis=0), widths=whole[1].sum(axis=0) / whole[0].sum(axis=0)
+        )
 
     def components(self) -> NDArray[np.intp]:
         """The number of each pair's component."""
@@ -93,15 +111,21 @@ def links_above(cosine: float, sentences: pl.Series) -> Links:
 
 
 def differences(one: Evidence, names: Sequence[str]) -> tuple[Floats, Floats]:
-    """The differences of each two models, (comparisons,), and how far their intervals reach; (methods, 2, comparisons)."""
+    """The differences of each two models, (comparisons,), and how far their intervals reach;
+    (methods, 2, comparisons).
+    """
     weighed = Weighed(one, [ModelColumns(name=name, members=(name,)) for name in names])
     found = [weighed.means[first] - weighed.means[second] for first, second in weighed.pairs]
-    reaches = [[(replace(own, topics=None)).reach(), own.reach()] for own in weighed.of_pair.values()]
+    reaches = [
+        [(replace(own, topics=None)).reach(), own.reach()] for own in weighed.of_pair.values()
+    ]
     return np.array(found), np.array(reaches).transpose(1, 2, 0)
 
 
 def topics(pairs: pl.DataFrame, vectors: NDArray[np.float32], seed: int = 0) -> NDArray[np.intp]:
-    """Topics within each source of each dataset: k-means, from SEED on, of the means of both sentences' VECTORS, (pairs, dim)."""
+    """Topics within each source of each dataset: k-means, from SEED on, of the means of both
+    sentences' VECTORS, (pairs, dim).
+    """
     from sklearn.cluster import KMeans
 
     sources = pairs.select(pl.struct("dataset", "source").rank("dense")).to_series().to_numpy()
@@ -109,7 +133,9 @@ def topics(pairs: pl.DataFrame, vectors: NDArray[np.float32], seed: int = 0) -> 
     for source in np.unique(sources):
         own = np.flatnonzero(sources == source)
         count = max(2, len(own) // PAIRS_OF_A_TOPIC)
-        found[own] = start + KMeans(n_clusters=count, n_init=1, random_state=seed).fit_predict(vectors[own])
+        found[own] = start + KMeans(n_clusters=count, n_init=1, random_state=seed).fit_predict(
+            vectors[own]
+        )
         start += count
     return found
 
@@ -126,8 +152,15 @@ def vectors_of(model: str, pairs: pl.DataFrame) -> NDArray[np.float32]:
 
 def real_sets(table: pl.DataFrame, names: Sequence[str], setting: Setting) -> list[RealSet]:
     """Each dataset, and their average."""
-    sets = [RealSet.of(name, own, names, setting) for (name,), own in table.group_by("dataset", maintain_order=True)]
-    return [*sets, RealSet.of("average of seven", table, names, setting)] if len(sets) == len(DATASETS) else sets
+    sets = [
+        RealSet.of(name, own, names, setting)
+        for (name,), own in table.group_by("dataset", maintain_order=True)
+    ]
+    return (
+        [*sets, RealSet.of("average of seven", table, names, setting)]
+        if len(sets) == len(DATASETS)
+        else sets
+    )
 
 
 def agreement_of(job: tuple[RealSet, NDArray[np.intp]], runs: int) -> Agreement:
@@ -135,5 +168,9 @@ def agreement_of(job: tuple[RealSet, NDArray[np.intp]], runs: int) -> Agreement:
     one, groups = job
     _, families.MOST_ROWS, families.LARGEST_SHARE = one.setting
     found = one.agreement(groups, runs)
-    print(f"{one.key}, {len(np.unique(groups))} groups: {found.cell(0)}, {found.cell(1)}", file=sys.stderr, flush=True)
+    print(
+        f"{one.key}, {len(np.unique(groups))} groups: {found.cell(0)}, {found.cell(1)}",
+        file=sys.stderr,
+        flush=True,
+    )
     return found

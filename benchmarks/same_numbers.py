@@ -3,13 +3,15 @@
     python benchmarks/same_numbers.py OLD NEW [--model FOLDER --data DIR]
     python benchmarks/same_numbers.py OLD NEW --recipes
 
-With --recipes both train every recipe of OLD that has rows in the sample world, all of its stages, on few rows and in float32 on the
-processor: the weights, heads and losses of each run are compared, and where they differ whether its resolved recipe is the same.
+With --recipes both train every recipe of OLD that has rows in the sample world, all of its stages,
+on few rows and in float32 on the processor: the weights, heads and losses of each run are compared,
+and where they differ whether its resolved recipe is the same.
 
-Without, both run the demo, a training that is interrupted and resumed, a grid of four cells, comparisons of pairs and of classified
-sentences, and a paper's table with its trainings on the sample world; with --model and --data also the seven STS sets. What is compared
-is what is stored: scores, weights of models and heads, and the numbers of evaluations; and what is printed of differences and of the
-table, intervals to 1e-12.
+Without, both run the demo, a training that is interrupted and resumed, a grid of four cells,
+comparisons of pairs and of classified sentences, and a paper's table with its trainings on the
+sample world; with --model and --data also the seven STS sets. What is compared is what is stored:
+scores, weights of models and heads, and the numbers of evaluations; and what is printed of
+differences and of the table, intervals to 1e-12.
 """
 
 import argparse
@@ -29,10 +31,24 @@ from same_answers import GRID, differences
 PRINTED = ("compare.json", "table.json")  # what commands answer, one object after the other
 
 # Keys of stored JSON that are not numbers of a result, or that older versions did not store.
-UNEQUAL = {"backend", "checksum", "declared", "dims", "scored_by", "seed", "signature", "title", "version", "time", "time_s", "seconds"}
+UNEQUAL = {
+    "backend",
+    "checksum",
+    "declared",
+    "dims",
+    "scored_by",
+    "seed",
+    "signature",
+    "title",
+    "version",
+    "time",
+    "time_s",
+    "seconds",
+}
 
 
-# Trains each recipe that is named into a run of its name, in one process; what fails is written beside them.
+# Trains each recipe that is named into a run of its name, in one process; what fails is written
+# beside them.
 TRAININGS = """
 import sys
 from pathlib import Path
@@ -50,17 +66,29 @@ def train_recipes(checkout: Path, folder: Path, recipes: list[str]) -> None:
     """Train RECIPES with a checkout in FOLDER."""
     own = {"PYTHONPATH": str(checkout), "EMBEDLAB_CACHE": "cache"}
     with (folder / "log.txt").open("ab") as log:
-        subprocess.run([sys.executable, "-c", TRAININGS, *recipes], cwd=folder, env=os.environ | own, stdout=log, stderr=log, check=True)
+        subprocess.run(
+            [sys.executable, "-c", TRAININGS, *recipes],
+            cwd=folder,
+            env=os.environ | own,
+            stdout=log,
+            stderr=log,
+            check=True,
+        )
 
 
 def trained(folder: Path, recipe: str) -> dict[str, Any]:
-    """What the run of a RECIPE has left: digests of weights and heads, losses of its steps; or why it failed."""
+    """What the run of a RECIPE has left: digests of weights and heads, losses of its steps; or why
+    it failed.
+    """
     if (failure := folder / f"failed-{recipe}.txt").exists():
         return {"failure": failure.read_text()}
     (run_folder,) = folder.glob(f"runs-sample/tiny-{recipe}/seed-1")
     events = [json.loads(line) for line in (run_folder / "events.jsonl").read_text().splitlines()]
     files = [path for path in run_folder.rglob("*.safetensors") if "checkpoints" not in path.parts]
-    weights = {str(path.relative_to(run_folder)): sha256(path.read_bytes()).hexdigest() for path in sorted(files)}
+    weights = {
+        str(path.relative_to(run_folder)): sha256(path.read_bytes()).hexdigest()
+        for path in sorted(files)
+    }
     return {**weights, "losses": [event["loss"] for event in events if event["event"] == "step"]}
 
 
@@ -71,12 +99,18 @@ def resolved(folder: Path, recipe: str) -> str:
 
 
 def compare_recipes(old: Path, new: Path) -> int:
-    """Train every recipe of OLD with both checkouts and print what differs; gives how many recipes differ without having changed."""
-    recipes = sorted(path.stem for path in (old / "recipes").glob("*.toml") if not path.stem.startswith("own-"))
+    """Train every recipe of OLD with both checkouts and print what differs; gives how many recipes
+    differ without having changed.
+    """
+    recipes = sorted(
+        path.stem for path in (old / "recipes").glob("*.toml") if not path.stem.startswith("own-")
+    )
     with tempfile.TemporaryDirectory() as place:
         folders = []
         for checkout, label in ((old, "old"), (new, "new")):
-            folder = Path(place) / label / "lab"  # of one name for both: no path may make a difference
+            folder = (
+                Path(place) / label / "lab"
+            )  # of one name for both: no path may make a difference
             folder.mkdir(parents=True)
             train_recipes(checkout.absolute(), folder, recipes)
             folders.append(folder)
@@ -85,7 +119,9 @@ def compare_recipes(old: Path, new: Path) -> int:
             first, second = (trained(folder, recipe) for folder in folders)
             is_same = len({resolved(folder, recipe) for folder in folders}) == 1
             verdict = "equal" if first == second else "differs" if is_same else "other recipe"
-            verdict = "trained by neither" if "failure" in first and "failure" in second else verdict
+            verdict = (
+                "trained by neither" if "failure" in first and "failure" in second else verdict
+            )
             counts[verdict] += 1
             why = second.get("failure", "") or first.get("failure", "")
             print(f"{recipe}: {verdict}" + (f" ({why})" if why else ""))
@@ -93,10 +129,16 @@ def compare_recipes(old: Path, new: Path) -> int:
     return counts["differs"]
 
 
-def run(checkout: Path, folder: Path, *words: str, step: int | None = None, out: str = "log.txt") -> None:
-    """One command of a checkout in FOLDER; with STEP it is interrupted by Ctrl-C once its run has reported that step."""
+def run(
+    checkout: Path, folder: Path, *words: str, step: int | None = None, out: str = "log.txt"
+) -> None:
+    """One command of a checkout in FOLDER; with STEP it is interrupted by Ctrl-C once its run has
+    reported that step.
+    """
     own = {"PYTHONPATH": str(checkout), "EMBEDLAB_CACHE": "cache", "EMBEDLAB_THREADS": "1"}
-    own |= {"EMBEDLAB_SAMPLE": "1"} if words[0] == "demo" else {}  # earlier checkouts have no option for it
+    own |= (
+        {"EMBEDLAB_SAMPLE": "1"} if words[0] == "demo" else {}
+    )  # earlier checkouts have no option for it
     with (folder / "log.txt").open("ab") as log, (folder / out).open("ab") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "embedlab", *words],
@@ -137,8 +179,31 @@ def work(checkout: Path, folder: Path, model: Path | None, data: Path | None) ->
     run(checkout, folder, "grid", "run", "rates.toml", "--sample", "--workers", "2")
     compared = ("demo-ce", "demo-supcl", "--runs", "runs", "--sample", "--json")
     run(checkout, folder, "compare", "dice", *compared, out="compare.json")
-    run(checkout, folder, "compare", *compared, "--task", "mr", "--task", "trec", "--setting", "prototyping", out="compare.json")
-    run(checkout, folder, "reproduce", "tsukagoshi", "table2", "--sample", "--seeds", "2", "--json", out="table.json")
+    run(
+        checkout,
+        folder,
+        "compare",
+        *compared,
+        "--task",
+        "mr",
+        "--task",
+        "trec",
+        "--setting",
+        "prototyping",
+        out="compare.json",
+    )
+    run(
+        checkout,
+        folder,
+        "reproduce",
+        "tsukagoshi",
+        "table2",
+        "--sample",
+        "--seeds",
+        "2",
+        "--json",
+        out="table.json",
+    )
     if model is not None and data is not None:
         shown = ("--data", str(data), "--allow-partial")
         run(checkout, folder, "evaluate", str(model), *shown)
@@ -157,7 +222,12 @@ def numbers(folder: Path) -> dict[str, Any]:
         elif path.parent.name == "evaluations" and path.suffix == ".json":
             found[name] = plain(json.loads(path.read_text()))
         elif path.name in PRINTED:
-            found[name] = [row for one in json_objects(path.read_text()) for table in one.get("tables", [one]) for row in table["rows"]]
+            found[name] = [
+                row
+                for one in json_objects(path.read_text())
+                for table in one.get("tables", [one])
+                for row in table["rows"]
+            ]
     return found
 
 
@@ -187,7 +257,9 @@ def plain(values: Any) -> Any:
 
 
 def differs(name: str, old: Any, new: Any) -> bool:
-    """Whether two stored or printed numbers differ: what is printed of differences by more than 1e-12 where it comes from a variance."""
+    """Whether two stored or printed numbers differ: what is printed of differences by more than
+    1e-12 where it comes from a variance.
+    """
     return any(differences(old, new)) if name in PRINTED else bool(old != new)
 
 
@@ -214,7 +286,13 @@ def main() -> None:
     for name in unequal:
         print(f"differs: {name}" + ("" if name in old and name in new else " is there once only"))
         if name in PRINTED:
-            print(*(f"  {place}: {text}" for place, text in sorted(set(differences(old.get(name), new.get(name))))), sep="\n")
+            print(
+                *(
+                    f"  {place}: {text}"
+                    for place, text in sorted(set(differences(old.get(name), new.get(name))))
+                ),
+                sep="\n",
+            )
     print(f"{len(old)} files of stored numbers, {len(unequal)} differ")
     sys.exit(bool(unequal))
 

@@ -1,10 +1,12 @@
 """Speed and memory of exact search, beside a plain blocked search by numpy in the same run.
 
-    python benchmarks/search.py [--documents 100000] [--queries 1000] [--dim 384] [--repeats 5] [--write]
+    python benchmarks/search.py [--documents 100000] [--queries 1000] [--dim 384] [--repeats 5]
+    [--write]
 
-Plain: unit vectors, products of blocks of documents, the best 100 of each block and then of all, and where the relevant documents are in
-those. It finds 100; ours finds the exact rank of every relevant document among all. Each side reads the vectors from a file and is a
-process of its own, so that its memory is its own; the sides take turns, and the medians are compared.
+Plain: unit vectors, products of blocks of documents, the best 100 of each block and then of all,
+and where the relevant documents are in those. It finds 100; ours finds the exact rank of every
+relevant document among all. Each side reads the vectors from a file and is a process of its own, so
+that its memory is its own; the sides take turns, and the medians are compared.
 """
 
 import argparse
@@ -68,7 +70,9 @@ print(json.dumps({"seconds": seconds, "gib": peak / 2**20, "ranks": [min(float(r
 
 
 def made(folder: Path, documents: int, queries: int, dim: int) -> None:
-    """Write random vectors, and relevant documents that are nearer to their query than chance; every hundredth is there twice."""
+    """Write random vectors, and relevant documents that are nearer to their query than chance;
+    every hundredth is there twice.
+    """
     import numpy as np
 
     rng = np.random.default_rng(0)
@@ -83,13 +87,20 @@ def made(folder: Path, documents: int, queries: int, dim: int) -> None:
 
 def run(side: str, folder: Path) -> dict:
     """Return the seconds, the peak memory in GiB and the ranks of a side."""
-    answer = subprocess.run([sys.executable, "-c", _PROGRAM, side, str(folder)], capture_output=True, text=True, check=True)
+    answer = subprocess.run(
+        [sys.executable, "-c", _PROGRAM, side, str(folder)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return json.loads(answer.stdout)
 
 
 def main() -> None:
     """Measure, compare the ranks, and end with 1 where a limit is broken."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     for name, value in (("documents", 100_000), ("queries", 1_000), ("dim", 384), ("repeats", 5)):
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--write", action="store_true")
@@ -99,26 +110,52 @@ def main() -> None:
         made(folder, chosen.documents, chosen.queries, chosen.dim)
         found: dict[str, list[dict]] = {"ours": [], "plain": []}
         for number in range(2 * chosen.repeats):
-            side = ("ours", "plain")[(number + number // 2) % 2]  # each is first as often as the other
+            side = ("ours", "plain")[
+                (number + number // 2) % 2
+            ]  # each is first as often as the other
             found[side].append(run(side, folder))
-    ours, plain = (statistics.median(one["seconds"] for one in found[side]) for side in ("ours", "plain"))
+    ours, plain = (
+        statistics.median(one["seconds"] for one in found[side]) for side in ("ours", "plain")
+    )
     peaks = {side: max(one["gib"] for one in own) for side, own in found.items()}
     pairs = list(zip(found["ours"][0]["ranks"], found["plain"][0]["ranks"], strict=True))
     seen = [(one, other) for one, other in pairs if other < TOP]
     equal = sum(one == other for one, other in seen)
     later = sum(one > other for one, other in seen)
     notes = [
-        f"{chosen.documents:,} documents x {chosen.dim}, {chosen.queries:,} queries, {RELEVANT} relevant documents each",
-        f"time {ours / plain:.2f} x that of the plain search; limit {_LIMIT} x; memory limit {_MOST_GIB:g} GiB, of the whole process",
-        f"of {len(seen):,} relevant documents among the plain search's {TOP} the rank is equal for {equal:,},"
+        f"{chosen.documents:,} documents x {chosen.dim}, {chosen.queries:,} queries, "
+        f"{RELEVANT} relevant documents each",
+        f"time {ours / plain:.2f} x that of the plain search; limit {_LIMIT} x; memory limit "
+        f"{_MOST_GIB:g} GiB, of the whole process",
+        f"of {len(seen):,} relevant documents among the plain search's {TOP} the rank is "
+        f"equal for {equal:,},"
         f" later for {later:,}: ties are in the worst order",
     ]
     measured = [
-        Measured(what="exact ranks of all relevant documents", ours=ours, peer=plain, unit="s", limit=f"≤ {_LIMIT} x", runs=chosen.repeats),
-        Measured(what="peak memory", ours=peaks["ours"], peer=peaks["plain"], unit="GiB", limit=f"< {_MOST_GIB:g} GiB"),
+        Measured(
+            what="exact ranks of all relevant documents",
+            ours=ours,
+            peer=plain,
+            unit="s",
+            limit=f"≤ {_LIMIT} x",
+            runs=chosen.repeats,
+        ),
+        Measured(
+            what="peak memory",
+            ours=peaks["ours"],
+            peer=peaks["plain"],
+            unit="GiB",
+            limit=f"< {_MOST_GIB:g} GiB",
+        ),
     ]
     if chosen.write:
-        write("search", "Exact search beside a plain search by numpy", measured, packages=("embedlab", "numpy"), notes=notes)
+        write(
+            "search",
+            "Exact search beside a plain search by numpy",
+            measured,
+            packages=("embedlab", "numpy"),
+            notes=notes,
+        )
     else:
         print(*measured, *notes, sep="\n")
     sys.exit(ours > _LIMIT * plain or peaks["ours"] >= _MOST_GIB)

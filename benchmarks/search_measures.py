@@ -1,12 +1,14 @@
-"""Equality of the measures of search with ranx and ir-measures: on random, tied and partly graded runs.
+"""Equality of the measures of search with ranx and ir-measures: on random, tied and partly graded
+runs.
 
-    python -m venv oracles && oracles/bin/pip install ranx ir-measures
-    python benchmarks/search_measures.py --python oracles/bin/python [--queries 200] [--seeds 20] [--write]
+    python -m venv oracles && oracles/bin/pip install ranx ir-measures python
+    benchmarks/search_measures.py --python oracles/bin/python [--queries 200] [--seeds 20] [--write]
 
-Both are computed by an environment of their own, by documents and grades as TREC files have them; ours go through `trec:FILE` on a file
-of qrels. What ties is in the worst order for us. trec_eval puts the larger id first, so that documents are named in that order and
-ties reach it as they are; ranx and the RR@10 of ir-measures have no fixed order of ties, so that they read the same run with the order
-as its scores.
+Both are computed by an environment of their own, by documents and grades as TREC files have them;
+ours go through `trec:FILE` on a file of qrels. What ties is in the worst order for us. trec_eval
+puts the larger id first, so that documents are named in that order and ties reach it as they are;
+ranx and the RR@10 of ir-measures have no fixed order of ties, so that they read the same run with
+the order as its scores.
 """
 
 import argparse
@@ -54,7 +56,9 @@ class Made:
 
 
 def made_runs(queries: int, seeds: int) -> Iterator[Made]:
-    """Yield a run of each kind and seed: of different scores, of few different scores, and of documents few of which are graded."""
+    """Yield a run of each kind and seed: of different scores, of few different scores, and of
+    documents few of which are graded.
+    """
     for seed in range(seeds):
         for kind in ("random", "tied", "partly graded"):
             rng = np.random.default_rng([seed, len(kind)])
@@ -68,18 +72,28 @@ def made_runs(queries: int, seeds: int) -> Iterator[Made]:
 
 
 def _one(rng: np.random.Generator, kind: str) -> tuple[dict[str, int], dict[str, float]]:
-    """Return the grades and the scores of the documents of a query; ids are in the worst order, the largest that of no relevant one."""
+    """Return the grades and the scores of the documents of a query; ids are in the worst order, the
+    largest that of no relevant one.
+    """
     documents = int(rng.integers(20, 300))
     grades = np.where(rng.random(documents) < 0.1, rng.integers(1, 4, documents), 0)
     grades[0] = 1
     grades = np.sort(grades)[::-1]
     names = [f"d{place:04}" for place in range(documents)]
-    scores = rng.integers(0, 6, documents) / 5 if kind == "tied" else rng.normal(size=documents) + 0.8 * (grades > 0)
+    scores = (
+        rng.integers(0, 6, documents) / 5
+        if kind == "tied"
+        else rng.normal(size=documents) + 0.8 * (grades > 0)
+    )
     is_graded = (grades > 0) | (rng.random(documents) < (0.2 if kind == "partly graded" else 1))
     is_found = rng.random(documents) < (0.7 if kind == "partly graded" else 1)
     is_found[-1] = True
-    graded = {name: int(grade) for name, grade, said in zip(names, grades, is_graded, strict=True) if said}
-    found = {name: float(score) for name, score, has in zip(names, scores, is_found, strict=True) if has}
+    graded = {
+        name: int(grade) for name, grade, said in zip(names, grades, is_graded, strict=True) if said
+    }
+    found = {
+        name: float(score) for name, score, has in zip(names, scores, is_found, strict=True) if has
+    }
     return graded, dict(sorted(found.items(), key=lambda pair: (pair[1], pair[0]), reverse=True))
 
 
@@ -89,22 +103,40 @@ def ours(made: Made, folder: Path) -> dict[str, float]:
     from embedlab.models.catalog import resolve
     from embedlab.scoring.member import evaluate_task
 
-    graded = [f"{query} 0 {own} {grade}" for query, of in made.qrels.items() for own, grade in of.items()]
+    graded = [
+        f"{query} 0 {own} {grade}" for query, of in made.qrels.items() for own, grade in of.items()
+    ]
     (folder / "graded.qrels").write_text("\n".join(graded) + "\n")
-    found = [f"{query} Q0 {own} 0 {score!r} made" for query, of in made.found.items() for own, score in of.items()]
+    found = [
+        f"{query} Q0 {own} 0 {score!r} made"
+        for query, of in made.found.items()
+        for own, score in of.items()
+    ]
     (folder / "run.trec").write_text("\n".join(found) + "\n")
     (folder / "qrels.json").write_text(json.dumps(made.qrels))
     (folder / "run.json").write_text(json.dumps(made.found))
     spec = resolve(f"trec:{folder / 'run.trec'}", folder).members[0]
     settings = Settings(cache=folder / "cache", runs=folder / "runs", device="cpu")
-    result = evaluate_task("retrieval", spec, settings, lambda _: lambda *_: None, [f"retrieval:{folder / 'graded.qrels'}"])
+    result = evaluate_task(
+        "retrieval",
+        spec,
+        settings,
+        lambda _: lambda *_: None,
+        [f"retrieval:{folder / 'graded.qrels'}"],
+    )
     return {score.metric: score.value for score in result.evaluation.scores}
 
 
 def main() -> None:
-    """Compare, print the largest difference of each kind and measure, and end with 1 where one is above the limit."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--python", required=True, help="of an environment with ranx and ir-measures")
+    """Compare, print the largest difference of each kind and measure, and end with 1 where one is
+    above the limit.
+    """
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--python", required=True, help="of an environment with ranx and ir-measures"
+    )
     parser.add_argument("--queries", type=int, default=200)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--write", action="store_true")
@@ -123,27 +155,56 @@ def main() -> None:
             check=True,
         )
         theirs = json.loads(answer.stdout.splitlines()[-1])
-        question = "import importlib.metadata as m; print(m.version('ranx'), m.version('ir-measures'), m.version('pytrec_eval-terrier'))"
-        versions = subprocess.run([chosen.python, "-c", question], capture_output=True, text=True, check=True).stdout.split()
+        question = (
+            "import importlib.metadata as m; print(m.version('ranx'), "
+            "m.version('ir-measures'), m.version('pytrec_eval-terrier'))"
+        )
+        versions = subprocess.run(
+            [chosen.python, "-c", question], capture_output=True, text=True, check=True
+        ).stdout.split()
     rows, worst = [], 0.0
     for kind in dict.fromkeys(made.kind for made in runs):
         own = [number for number, made in enumerate(runs) if made.kind == kind]
         for name in NAMES:
-            gaps = [max(abs(scores[number][name] - theirs[number][name][side]) for number in own) for side in (0, 1)]
+            gaps = [
+                max(abs(scores[number][name] - theirs[number][name][side]) for number in own)
+                for side in (0, 1)
+            ]
             worst = max(worst, *gaps)
             rows.append(
-                [kind, name, str(len(own)), f"{np.mean([scores[number][name] for number in own]):.6f}", *(f"{gap:.1e}" for gap in gaps)]
+                [
+                    kind,
+                    name,
+                    str(len(own)),
+                    f"{np.mean([scores[number][name] for number in own]):.6f}",
+                    *(f"{gap:.1e}" for gap in gaps),
+                ]
             )
-    columns = ["runs", "measure", "number", "mean score", "largest difference from ir-measures", "from ranx"]
+    columns = [
+        "runs",
+        "measure",
+        "number",
+        "mean score",
+        "largest difference from ir-measures",
+        "from ranx",
+    ]
     notes = [
-        f"ranx {versions[0]}, ir-measures {versions[1]} with pytrec_eval-terrier {versions[2]}; {chosen.queries} queries a run",
+        f"ranx {versions[0]}, ir-measures {versions[1]} with pytrec_eval-terrier "
+        f"{versions[2]}; {chosen.queries} queries a run",
         f"largest difference {worst:.1e}; limit {LIMIT:g}",
-        "tied runs reach nDCG, AP and recall of ir-measures (trec_eval) as they are; its RR@10 and ranx read them in our order",
-        "tied: of six different scores; partly graded: a fifth of the other documents is graded, and 30% of all documents were not found",
+        "tied runs reach nDCG, AP and recall of ir-measures (trec_eval) as they are; its "
+        "RR@10 and ranx read them in our order",
+        "tied: of six different scores; partly graded: a fifth of the other documents is "
+        "graded, and 30% of all documents were not found",
     ]
     if chosen.write:
         write_table(
-            "search-measures", "Measures of search beside ranx and ir-measures", columns, rows, packages=("embedlab", "numpy"), notes=notes
+            "search-measures",
+            "Measures of search beside ranx and ir-measures",
+            columns,
+            rows,
+            packages=("embedlab", "numpy"),
+            notes=notes,
         )
     else:
         print("\n".join("  ".join(row) for row in [columns, *rows]), *notes, sep="\n")

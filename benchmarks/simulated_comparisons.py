@@ -1,4 +1,6 @@
-"""Comparisons of simulated models on the real sentence graphs: what an interval says beside what is true."""
+"""Comparisons of simulated models on the real sentence graphs: what an interval says beside what is
+true.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,8 +22,11 @@ class Cell:
     label: tuple[str, ...]
     names: tuple[str, ...]
     world: World
-    rows: int | None = None  # pairs drawn from the graph, as a chain of neighbours; all where absent
-    fewer_seeds: tuple[tuple[int, int], ...] = ()  # further rows of the table: the same draws with only the first seeds of each model
+    # pairs drawn from the graph, as a chain of neighbours; all where absent
+    rows: int | None = None
+    fewer_seeds: tuple[
+        tuple[int, int], ...
+    ] = ()  # further rows of the table: the same draws with only the first seeds of each model
 
     def labels(self) -> Iterator[tuple[str, ...]]:
         """The first columns of each of its rows."""
@@ -40,7 +45,9 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """One simulated comparison: for each method whether its interval covers the truth and whether it excludes zero."""
+    """One simulated comparison: for each method whether its interval covers the truth and whether
+    it excludes zero.
+    """
 
     covers: dict[str, bool]
     rejects: dict[str, bool]
@@ -53,7 +60,9 @@ def evidence_of(graph: Graph, gold: Floats, members: Floats) -> list:  # of Evid
 
 
 def evidence_of_runs(graph: Graph, drawn: Sequence[tuple[Floats, Floats]]) -> list:  # of Evidence
-    """The same of several draws of gold scores, (pairs,), and members, (members, pairs), one draw after another."""
+    """The same of several draws of gold scores, (pairs,), and members, (members, pairs), one draw
+    after another.
+    """
     from embedlab.analysis.evidence import Evidence
     from embedlab.analysis.influence import spearman_influences
     from embedlab.analysis.leaving_out import OfMeasure, OfMembers, spearman_without
@@ -66,10 +75,17 @@ def evidence_of_runs(graph: Graph, drawn: Sequence[tuple[Floats, Floats]]) -> li
             OfMeasure(points=point, make=partial(spearman_without, gold, list(members)))
             for point, (gold, members) in zip(points, of, strict=True)
         ]
-        found, contributions = np.concatenate(points), np.concatenate([spearman_influences(*one) for one in of]) / len(own)
+        found, contributions = (
+            np.concatenate(points),
+            np.concatenate([spearman_influences(*one) for one in of]) / len(own),
+        )
         together = OfMembers(parts=leaving, places=range(len(found)))
         rows = _with(rows, contributions=contributions, leaving=together)
-        parts.append(Evidence(key=name, title=name, pairs=len(own), points=found, rows=rows, scale="correlation"))
+        parts.append(
+            Evidence(
+                key=name, title=name, pairs=len(own), points=found, rows=rows, scale="correlation"
+            )
+        )
     return [*parts, average_of("average", parts, graph)] if len(parts) > 1 else parts
 
 
@@ -80,7 +96,10 @@ def average_of(name: str, parts: Sequence, graph: Graph) -> Any:  # Evidence
     average = average_evidence(name, parts)
     assert average.rows is not None
     known = graph.averages.setdefault(tuple(part.key for part in parts), average.rows)
-    return replace(average, rows=_with(known, contributions=average.rows.contributions, leaving=average.rows.leaving))
+    return replace(
+        average,
+        rows=_with(known, contributions=average.rows.contributions, leaving=average.rows.leaving),
+    )
 
 
 def _with(rows: Any, **fields: Any) -> Any:  # SliceRows
@@ -105,7 +124,11 @@ def columns_of(seeds: Sequence[int], before: str = "", of: str = "") -> list:  #
     from embedlab.analysis.scores import ModelColumns
 
     return [
-        ModelColumns(name=before + name, members=tuple(f"{of}{name}@{seed}" for seed in range(count)), seeds=tuple(range(count)))
+        ModelColumns(
+            name=before + name,
+            members=tuple(f"{of}{name}@{seed}" for seed in range(count)),
+            seeds=tuple(range(count)),
+        )
         for name, count in zip("abcdefgh"[: len(seeds)], seeds, strict=True)
     ]
 
@@ -121,40 +144,61 @@ def compare_once(cell: Cell, graph: Graph, seed: int, *, resamples: int = 0) -> 
     if resamples:
         gold, models = drawn
         draws = resampled_spearman(gold, np.concatenate(models), resamples, rng)
-        intervals[-1]["bootstrap"] = interval(draws[: len(models[0])].mean(axis=0) - draws[len(models[0]) :].mean(axis=0))
+        intervals[-1]["bootstrap"] = interval(
+            draws[: len(models[0])].mean(axis=0) - draws[len(models[0]) :].mean(axis=0)
+        )
     return [cell.outcome(each) for each in intervals]
 
 
 def compare_many(cell: Cell, graph: Graph, seeds: Sequence[int]) -> list[list[Outcome]]:
-    """Several simulated comparisons on the whole GRAPH, the same as one by one: their intervals are found together, which is quicker."""
+    """Several simulated comparisons on the whole GRAPH, the same as one by one: their intervals are
+    found together, which is quicker.
+    """
     drawn = [cell.world.draw(graph, np.random.default_rng(seed)) for seed in seeds]
-    return [[cell.outcome(each) for each in intervals] for intervals in intervals_of_runs(graph, drawn, cell)]
+    return [
+        [cell.outcome(each) for each in intervals]
+        for intervals in intervals_of_runs(graph, drawn, cell)
+    ]
 
 
 Intervals = dict[str, tuple[float, float]]  # by method
 
 
-def intervals_of_runs(graph: Graph, drawn: Sequence[tuple[Floats, list[Floats]]], cell: Cell) -> list[list[Intervals]]:
+def intervals_of_runs(
+    graph: Graph, drawn: Sequence[tuple[Floats, list[Floats]]], cell: Cell
+) -> list[list[Intervals]]:
     """The intervals of the difference of two models, for each draw and each row of CELL."""
     rows = (*cell.fewer_seeds, cell.world.seeds)
     weighed, keys = weighed_runs(graph, drawn, cell.world.seeds, rows)
-    found = [_intervals(weighed, pair, counts) for pair, counts in zip(keys, rows * len(drawn), strict=True)]
+    found = [
+        _intervals(weighed, pair, counts)
+        for pair, counts in zip(keys, rows * len(drawn), strict=True)
+    ]
     if len(graph.names) > 1:
         plain = of_one_sum(weighed, keys)
         for intervals, pair in zip(found, keys, strict=True):
-            intervals["flips of one sum"] = plain.of_pair[pair].interval(plain.means[pair[0]] - plain.means[pair[1]])
+            intervals["flips of one sum"] = plain.of_pair[pair].interval(
+                plain.means[pair[0]] - plain.means[pair[1]]
+            )
     return [found[start : start + len(rows)] for start in range(0, len(found), len(rows))]
 
 
 def weighed_runs(
-    graph: Graph, drawn: Sequence[tuple[Floats, list[Floats]]], seeds: Sequence[int], rows: Sequence[Sequence[int]]
+    graph: Graph,
+    drawn: Sequence[tuple[Floats, list[Floats]]],
+    seeds: Sequence[int],
+    rows: Sequence[Sequence[int]],
 ) -> tuple[Any, list[tuple[str, str]]]:  # Weighed, and the names of each two models
-    """All draws of two models of SEEDS weighed together; of each draw the models of the first seeds that each of ROWS has."""
+    """All draws of two models of SEEDS weighed together; of each draw the models of the first seeds
+    that each of ROWS has.
+    """
     from embedlab.analysis.weighing import Weighed
 
     one = evidence_of_runs(graph, [(gold, np.concatenate(models)) for gold, models in drawn])[-1]
     # Members are numbered in the order of the models: those with all seeds come first.
-    models = [own for run in range(len(drawn)) for own in columns_of(seeds, f"{run} all ", f"{run} ")]
+    models = [
+        own for run in range(len(drawn)) for own in columns_of(seeds, f"{run} all ", f"{run} ")
+    ]
     keys = []
     for run in range(len(drawn)):
         for place, counts in enumerate(rows):
@@ -165,12 +209,16 @@ def weighed_runs(
 
 
 def of_one_sum(weighed: Any, pairs: Sequence[tuple[str, str]]) -> Any:  # Weighed of both
-    """The same models weighed as if contributions summed to zero over all rows alone, and not within each dataset."""
+    """The same models weighed as if contributions summed to zero over all rows alone, and not
+    within each dataset.
+    """
     one = weighed.evidence
     rows = replace(one.rows)
     for name in ("shared", "families"):
         rows.__dict__[name] = getattr(one.rows, name)
-    rows.__dict__["row_factors"] = np.ones(len(rows.texts))  # where the cached property would put them
+    rows.__dict__["row_factors"] = np.ones(
+        len(rows.texts)
+    )  # where the cached property would put them
     return type(weighed)(replace(one, rows=rows), [*weighed.models.values()], pairs)
 
 
@@ -184,7 +232,9 @@ def _intervals(weighed: Any, pair: tuple[str, str], seeds: Sequence[int]) -> Int
         "independent": _around(delta, 1.96 * np.sqrt(uncertainty.independent)),
     }
     if min(seeds) > 1:
-        intervals["t over seeds"] = welch(*(weighed.evidence.points[weighed.places[name]] for name in pair))
+        intervals["t over seeds"] = welch(
+            *(weighed.evidence.points[weighed.places[name]] for name in pair)
+        )
     return intervals
 
 
@@ -193,7 +243,9 @@ def first_seeds(one: Any, drawn: Sequence[int], wanted: Sequence[int]) -> Any:  
     if tuple(drawn) == tuple(wanted):
         return one
     starts = np.cumsum([0, *drawn[:-1]])
-    places = np.concatenate([start + np.arange(count) for start, count in zip(starts, wanted, strict=True)])
+    places = np.concatenate(
+        [start + np.arange(count) for start, count in zip(starts, wanted, strict=True)]
+    )
     return one.of_members(places)
 
 
@@ -206,8 +258,14 @@ def welch(first: Floats, second: Floats) -> tuple[float, float]:
     from scipy.special import stdtrit
 
     shares = [float(values.var(ddof=1)) / len(values) for values in (first, second)]
-    weights = sum(share**2 / (len(values) - 1) for share, values in zip(shares, (first, second), strict=True))
-    half = float(stdtrit(sum(shares) ** 2 / weights, 0.975)) * np.sqrt(sum(shares)) if weights > 0 else 0.0
+    weights = sum(
+        share**2 / (len(values) - 1) for share, values in zip(shares, (first, second), strict=True)
+    )
+    half = (
+        float(stdtrit(sum(shares) ** 2 / weights, 0.975)) * np.sqrt(sum(shares))
+        if weights > 0
+        else 0.0
+    )
     return _around(float(first.mean() - second.mean()), half)
 
 
@@ -215,7 +273,8 @@ graph_of = lru_cache(maxsize=8)(Graph.read)  # of the cells of one process
 
 
 Sums = list[dict[str, list[float]]]
-"""Of each row of a cell, by method: the covering intervals, the rejections, the sum of lengths and the number of runs."""
+"""Of each row of a cell, by method: the covering intervals, the rejections, the sum of lengths
+and the number of runs."""
 
 
 def simulate(cell: Cell, first: int, runs: int, *, data: Path, resamples: int = 0) -> Sums:
@@ -225,23 +284,37 @@ def simulate(cell: Cell, first: int, runs: int, *, data: Path, resamples: int = 
         for sums, outcome in zip(found, outcomes, strict=True):
             for name in outcome.covers:
                 values = (outcome.covers[name], outcome.rejects[name], outcome.lengths[name], 1)
-                sums[name] = [before + float(value) for before, value in zip(sums.get(name, [0.0] * 4), values, strict=True)]
+                sums[name] = [
+                    before + float(value)
+                    for before, value in zip(sums.get(name, [0.0] * 4), values, strict=True)
+                ]
     return found
 
 
 def shares_of(batches: Sequence[Sums]) -> list[dict[str, Floats]]:
-    """For each row and each method the shares of covering intervals and of rejections, the mean length and the number of runs; (4,)."""
+    """For each row and each method the shares of covering intervals and of rejections, the mean
+    length and the number of runs; (4,).
+    """
     rows = []
     for parts in zip(*batches, strict=True):
-        sums = {name: np.sum([part[name] for part in parts if name in part], axis=0) for part in parts for name in part}
-        rows.append({name: np.append(values[:3] / values[3], values[3]) for name, values in sums.items()})
+        sums = {
+            name: np.sum([part[name] for part in parts if name in part], axis=0)
+            for part in parts
+            for name in part
+        }
+        rows.append(
+            {name: np.append(values[:3] / values[3], values[3]) for name, values in sums.items()}
+        )
     return rows
 
 
 def _outcomes(cell: Cell, graph: Graph, seeds: range, resamples: int) -> Iterator[list[Outcome]]:
     if cell.rows is not None or resamples:
         tenth = seeds[: len(seeds) // 10]
-        yield from (compare_once(cell, graph, seed, resamples=resamples if seed in tenth else 0) for seed in seeds)
+        yield from (
+            compare_once(cell, graph, seed, resamples=resamples if seed in tenth else 0)
+            for seed in seeds
+        )
         return
     together = max(1, VALUES_AT_ONCE // (sum(cell.world.seeds) * len(graph.first)))
     for start in range(0, len(seeds), together):

@@ -37,11 +37,14 @@ class Graph:
     sentences: int
     near: NearDuplicates
     source: NDArray[np.intp]  # (pairs,) number of each pair's source
-    words: Any = None  # (sentences, words) sparse, each row of length 1: the weights of each sentence's words
+    # (sentences, words) sparse, each row of length 1: the weights of each sentence's words
+    words: Any = None
 
     @classmethod
     def read(cls, data: Path, names: Sequence[str]) -> "Graph":
-        """The graph of the test pairs of NAMES in the folder DATA; a sentence of several datasets is one."""
+        """The graph of the test pairs of NAMES in the folder DATA; a sentence of several datasets
+        is one.
+        """
         from embedlab.analysis.scores import pair_table
         from embedlab.data.pair_parts import open_parts
         from embedlab.data.source import Source
@@ -49,10 +52,18 @@ class Graph:
         parts, _ = open_parts(Source(folder=data, offline=True), tuple(names))
         table = pair_table(parts)
         numbered = table.with_columns(sentence_numbers(table))
-        texts = np.stack([table[side].hash().to_numpy() for side in ("sentence1", "sentence2")], axis=1)
+        texts = np.stack(
+            [table[side].hash().to_numpy() for side in ("sentence1", "sentence2")], axis=1
+        )
         distinct, places_of_text, numbers = np.unique(texts, return_index=True, return_inverse=True)
-        sentences = pl.Series(table.select("sentence1", "sentence2").to_numpy().ravel()[places_of_text])
-        places = table.select(pl.col("dataset").replace_strict({name: place for place, name in enumerate(names)}, return_dtype=pl.Int64))
+        sentences = pl.Series(
+            table.select("sentence1", "sentence2").to_numpy().ravel()[places_of_text]
+        )
+        places = table.select(
+            pl.col("dataset").replace_strict(
+                {name: place for place, name in enumerate(names)}, return_dtype=pl.Int64
+            )
+        )
         first, second = numbers.reshape(-1, 2).T
         return cls(
             names=tuple(names),
@@ -61,24 +72,37 @@ class Graph:
             first=first,
             second=second,
             sentences=len(distinct),
-            near=NearDuplicates.joined([near_pairs(own) for _, own in numbered.group_by("dataset", maintain_order=True)]),
-            source=table.select(pl.struct("dataset", "source").rank("dense")).to_series().to_numpy().astype(np.intp) - 1,
+            near=NearDuplicates.joined(
+                [near_pairs(own) for _, own in numbered.group_by("dataset", maintain_order=True)]
+            ),
+            source=table.select(pl.struct("dataset", "source").rank("dense"))
+            .to_series()
+            .to_numpy()
+            .astype(np.intp)
+            - 1,
             words=_words(sentences),
         )
 
     @cached_property
     def averages(self) -> dict[tuple[str, ...], SliceRows]:
-        """Which pairs are of one topic in averages over several datasets; filled as they are needed."""
+        """Which pairs are of one topic in averages over several datasets; filled as they are
+        needed.
+        """
         return {}
 
     @cached_property
     def datasets(self) -> list[tuple[str, NDArray[np.intp], SliceRows]]:
-        """Of each dataset its name, its pairs, and rows without contributions that know which of them are of one topic."""
+        """Of each dataset its name, its pairs, and rows without contributions that know which of
+        them are of one topic.
+        """
         found = []
         for number, name in enumerate(self.names):
             own = np.flatnonzero(self.dataset == number)
             rows = SliceRows(
-                contributions=np.zeros((0, len(own))), texts=self.texts[own], groups=np.zeros(len(own), np.intp), near=self.near
+                contributions=np.zeros((0, len(own))),
+                texts=self.texts[own],
+                groups=np.zeros(len(own), np.intp),
+                near=self.near,
             )
             assert rows.families.size == len(own)  # found once
             found.append((name, own, rows))
@@ -113,7 +137,9 @@ def _words(sentences: pl.Series) -> Any:  # a sparse matrix
     weights = (np.log(len(sentences) / frequency) + LEAST_WEIGHT)[words.numbers]
     row = np.repeat(np.arange(len(sentences)), words.sizes)
     weights /= np.sqrt(np.bincount(row, weights=weights**2, minlength=len(sentences)))[row]
-    return csr_matrix((weights, words.numbers, words.starts), shape=(len(sentences), words.distinct))
+    return csr_matrix(
+        (weights, words.numbers, words.starts), shape=(len(sentences), words.distinct)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,22 +148,31 @@ class World:
 
     share: float = 0.0  # of an error's variance that belongs to sentences
     gold_share: float = 0.0  # of the gold score's variance
-    differences: tuple[float, ...] = (0.0, 0.0)  # true Spearman of each model, subtracted from the best
+    differences: tuple[float, ...] = (
+        0.0,
+        0.0,
+    )  # true Spearman of each model, subtracted from the best
     seeds: tuple[int, ...] = (1, 1)  # of each model
     seed_sd: tuple[float, ...] = (0.0, 0.0)  # of a model's true Spearman over seeds
     has_hubs: bool = False  # whether a sentence's error grows with the number of its pairs
-    component_share: float = 0.0  # of an error's variance that belongs to components of connected pairs
+    # of an error's variance that belongs to components of connected pairs
+    component_share: float = 0.0
     source_share: float = 0.0  # to sources
     word_share: float = 0.0  # of the variance of a sentence's effect that belongs to its words
-    is_heavy: bool = False  # whether errors have the tails of Student's t with three degrees of freedom
+    # whether errors have the tails of Student's t with three degrees of freedom
+    is_heavy: bool = False
 
     def draw(self, graph: Graph, rng: np.random.Generator) -> tuple[Floats, list[Floats]]:
         """Gold scores, (pairs,), and each model's scores, (seeds, pairs)."""
         gold = self._field(graph, self.gold_share, rng, has_hubs=False)
         common = self._field(graph, self.share, rng)
         models = []
-        for difference, seeds, seed_sd in zip(self.differences, self.seeds, self.seed_sd, strict=True):
-            own = np.sqrt(SHARED_ERROR) * common + np.sqrt(1 - SHARED_ERROR) * self._field(graph, self.share, rng)
+        for difference, seeds, seed_sd in zip(
+            self.differences, self.seeds, self.seed_sd, strict=True
+        ):
+            own = np.sqrt(SHARED_ERROR) * common + np.sqrt(1 - SHARED_ERROR) * self._field(
+                graph, self.share, rng
+            )
             rows = []
             for _ in range(seeds):
                 steady = STEADY if seeds > 1 else 1.0
@@ -149,23 +184,35 @@ class World:
             models.append(np.array(rows))
         return gold, models
 
-    def _field(self, graph: Graph, share: float, rng: np.random.Generator, *, has_hubs: bool | None = None) -> Floats:
+    def _field(
+        self, graph: Graph, share: float, rng: np.random.Generator, *, has_hubs: bool | None = None
+    ) -> Floats:
         """Normal values of variance 1, a SHARE of it from the two sentences of a pair; (pairs,)."""
         is_error = has_hubs is None
-        draw = (lambda size: rng.standard_t(3, size) / np.sqrt(3)) if self.is_heavy and is_error else rng.standard_normal
+        draw = (
+            (lambda size: rng.standard_t(3, size) / np.sqrt(3))
+            if self.is_heavy and is_error
+            else rng.standard_normal
+        )
         others = (self.component_share + self.source_share) if is_error else 0.0
         values: Floats = draw(len(graph.first)) * np.sqrt(1 - share - others)
         if self.component_share and is_error:
-            values += np.sqrt(self.component_share) * draw(graph.components.max() + 1)[graph.components]
+            values += (
+                np.sqrt(self.component_share) * draw(graph.components.max() + 1)[graph.components]
+            )
         if self.source_share and is_error:
             values += np.sqrt(self.source_share) * draw(graph.source.max() + 1)[graph.source]
         if share:
             effects = draw(graph.sentences)
             if self.word_share and is_error:
                 of_words = graph.words @ draw(graph.words.shape[1])
-                effects = np.sqrt(1 - self.word_share) * effects + np.sqrt(self.word_share) * of_words
+                effects = (
+                    np.sqrt(1 - self.word_share) * effects + np.sqrt(self.word_share) * of_words
+                )
             if self.has_hubs if has_hubs is None else has_hubs:
-                degree = np.bincount(np.concatenate([graph.first, graph.second]), minlength=graph.sentences)
+                degree = np.bincount(
+                    np.concatenate([graph.first, graph.second]), minlength=graph.sentences
+                )
                 effects *= np.sqrt(degree)
             values += np.sqrt(share / 2) * (effects[graph.first] + effects[graph.second])
         return values

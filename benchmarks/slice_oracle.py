@@ -1,12 +1,15 @@
-"""Whether divexplorer lists the slice that `benchmarks/slices.py` plants: the same pairs and values of properties, read by both.
+"""Whether divexplorer lists the slice that `benchmarks/slices.py` plants: the same pairs and values
+of properties, read by both.
 
     python -m venv oracle && oracle/bin/pip install divexplorer
     python benchmarks/slice_oracle.py --data DIR --python oracle/bin/python [--planted 10] [--write]
 
-Twelve seeds of one recipe are next to themselves, damaged on some pairs. The outcome of a pair is by how much its rank error is larger
-by the damaged ones, in the mean of the seeds; its attributes are its values of the properties, numbers by fifths. divexplorer computes
-in an environment of its own, and lists itemsets of one or two values by their divergence from all pairs. Listed is when at
-least half of the pairs of one of the first ten are damaged; its place is that of the first such one.
+Twelve seeds of one recipe are next to themselves, damaged on some pairs. The outcome of a pair is
+by how much its rank error is larger by the damaged ones, in the mean of the seeds; its attributes
+are its values of the properties, numbers by fifths. divexplorer computes in an environment of its
+own, and lists itemsets of one or two values by their divergence from all pairs. Listed is when at
+least half of the pairs of one of the first ten are damaged; its place is that of the first such
+one.
 """
 
 import argparse
@@ -57,10 +60,14 @@ def attributes(outcomes: Outcomes) -> pl.DataFrame:
 
 
 def larger_errors(outcomes: Outcomes, seeds: list[str], damaged: pl.DataFrame) -> pl.Series:
-    """Return by how much the size of each pair's rank error is larger by DAMAGED seeds, in the mean."""
+    """Return by how much the size of each pair's rank error is larger by DAMAGED seeds, in the
+    mean.
+    """
     facts = outcomes.rows.select(pl.col("block").alias("dataset"), "gold")
     sizes = [
-        rank_errors(facts.hstack(own.select(seeds)), seeds).select(pl.mean_horizontal(pl.col(f"error({name})").abs() for name in seeds))
+        rank_errors(facts.hstack(own.select(seeds)), seeds).select(
+            pl.mean_horizontal(pl.col(f"error({name})").abs() for name in seeds)
+        )
         for own in (outcomes.predictions, damaged)
     ]
     return sizes[1].to_series() - sizes[0].to_series()
@@ -68,9 +75,18 @@ def larger_errors(outcomes: Outcomes, seeds: list[str], damaged: pl.DataFrame) -
 
 def listed(python: str, table: pl.DataFrame, outcome: pl.Series) -> list[list[str]]:
     """Return the first itemsets of divexplorer, each as its values "name=value"."""
-    columns = {**{name: table[name].to_list() for name in table.columns}, "outcome": outcome.to_list()}
+    columns = {
+        **{name: table[name].to_list() for name in table.columns},
+        "outcome": outcome.to_list(),
+    }
     given = {"columns": columns, "names": table.columns, "share": LEAST_SHARE, "first": FIRST}
-    ran = subprocess.run([python, "-c", _PROGRAM], input=json.dumps(given), capture_output=True, text=True, check=True)
+    ran = subprocess.run(
+        [python, "-c", _PROGRAM],
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     found: list[list[str]] = json.loads(ran.stdout.splitlines()[-1])
     return found
 
@@ -78,10 +94,14 @@ def listed(python: str, table: pl.DataFrame, outcome: pl.Series) -> list[list[st
 def holds(table: pl.DataFrame, itemset: list[str]) -> pl.Series:
     """Return the pairs that have all values of an ITEMSET."""
     pairs = [one.split("=", 1) for one in itemset]
-    return table.select(pl.all_horizontal(pl.col(name) == value for name, value in pairs)).to_series()
+    return table.select(
+        pl.all_horizontal(pl.col(name) == value for name, value in pairs)
+    ).to_series()
 
 
-def rows(data: Path, scores: Path, python: str, count: int, rng: np.random.Generator) -> Iterator[tuple[str, ...]]:
+def rows(
+    data: Path, scores: Path, python: str, count: int, rng: np.random.Generator
+) -> Iterator[tuple[str, ...]]:
     """Yield for each kind and strength of damage how often it is listed, and where."""
     outcomes, seeds = seeds_of(data, scores)
     table = attributes(outcomes)
@@ -90,7 +110,9 @@ def rows(data: Path, scores: Path, python: str, count: int, rng: np.random.Gener
         for strength in STRENGTHS:
             places, example = [], ""
             for _ in range(count):
-                damaged = pl.DataFrame([_damaged(outcomes.predictions[one], harmed, strength, rng) for one in seeds])
+                damaged = pl.DataFrame(
+                    [_damaged(outcomes.predictions[one], harmed, strength, rng) for one in seeds]
+                )
                 found = listed(python, table, larger_errors(outcomes, seeds, damaged))
                 shares = [harmed.filter(holds(table, one)).to_numpy().mean() for one in found]
                 place = next((place for place, share in enumerate(shares) if share >= 0.5), None)
@@ -103,23 +125,56 @@ def rows(data: Path, scores: Path, python: str, count: int, rng: np.random.Gener
 
 def main() -> None:
     """Count and print, or write the table of results."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="the data folder, with the seven STS sets")
-    parser.add_argument("--scores", type=Path, default=SCORES, help="the similarities of the seeds, by the keys of pairs")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--data", type=Path, required=True, help="the data folder, with the seven STS sets"
+    )
+    parser.add_argument(
+        "--scores",
+        type=Path,
+        default=SCORES,
+        help="the similarities of the seeds, by the keys of pairs",
+    )
     parser.add_argument("--python", required=True, help="of an environment that has divexplorer")
-    parser.add_argument("--planted", type=int, default=10, help="damaged models, of each kind and strength")
+    parser.add_argument(
+        "--planted", type=int, default=10, help="damaged models, of each kind and strength"
+    )
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--write", action="store_true", help="write the table to benchmarks/results")
+    parser.add_argument(
+        "--write", action="store_true", help="write the table to benchmarks/results"
+    )
     options = parser.parse_args()
     columns = ("damage", "tries", "listed", "median place", "first that was listed")
-    made = list(rows(options.data, options.scores, options.python, options.planted, np.random.default_rng(options.seed)))
+    made = list(
+        rows(
+            options.data,
+            options.scores,
+            options.python,
+            options.planted,
+            np.random.default_rng(options.seed),
+        )
+    )
     code = "from importlib.metadata import version; print(version('divexplorer'))"
-    version = subprocess.run([options.python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
-    notes = [f"divexplorer {version}; itemsets of one or two values with at least {100 * LEAST_SHARE:g}% of the pairs"]
+    version = subprocess.run(
+        [options.python, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    notes = [
+        f"divexplorer {version}; itemsets of one or two values with at least "
+        f"{100 * LEAST_SHARE:g}% of the pairs"
+    ]
     notes.append("its list has no rate of error: without damage it lists ten itemsets too")
     if options.write:
         title = "The planted slice in the list of divexplorer"
-        write_table("slice-oracle", title, columns, made, packages=("embedlab", "polars", "numpy"), notes=notes)
+        write_table(
+            "slice-oracle",
+            title,
+            columns,
+            made,
+            packages=("embedlab", "polars", "numpy"),
+            notes=notes,
+        )
     else:
         for cells in (columns, *made):
             print(*cells, sep="\t")

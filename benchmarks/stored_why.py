@@ -1,10 +1,11 @@
 """Why two models differ, from stored similarities of their pairs, without the models.
 
-    python benchmarks/stored_why.py show results/scores/NAME.parquet FIRST SECOND --data DIR [--dataset NAME]
-    python benchmarks/stored_why.py refresh results/PAGE.md… --data DIR
+    python benchmarks/stored_why.py show results/scores/NAME.parquet FIRST SECOND --data DIR
+    [--dataset NAME] python benchmarks/stored_why.py refresh results/PAGE.md… --data DIR
 
-The files are those that stored_tables.py writes. `show` prints what `embedlab why FIRST SECOND` prints, without typical pairs: most
-corpora may not be copied. `refresh` writes what is between these two lines of a page again:
+The files are those that stored_tables.py writes. `show` prints what `embedlab why FIRST SECOND`
+prints, without typical pairs: most corpora may not be copied. `refresh` writes what is between
+these two lines of a page again:
 
     <!-- why scores/NAME.parquet FIRST SECOND [--dataset NAME] [--rows 8] [--notes] -->
     <!-- end of why -->
@@ -35,33 +36,59 @@ def explained_again(scored: ScoredPairs) -> tuple[Explanation, TaskComparison]:
 
     compared = Gathered.of_pairs(scored, data_notes(scored)).compared(Slicing())
     rng = np.random.default_rng(HALVES_SEED)
-    return explained(scored.outcomes, scored.models, compared.evidence, rng=rng, examples=0), compared
+    return explained(
+        scored.outcomes, scored.models, compared.evidence, rng=rng, examples=0
+    ), compared
 
 
 def contrasts_by_kind(scored: ScoredPairs) -> dict[str, Evidence]:
-    """Return how the models of SCORED do on each kind of items minus how they do on the others: "question=both" and so on."""
-    measured = measured_kinds(scored.outcomes, member_columns(scored.models), item_kinds(scored.outcomes))
-    return {f"{one.kind.by}={one.kind.value}": contrast_evidence(one.own.key, one.own, one.others) for one in measured}
+    """Return how the models of SCORED do on each kind of items minus how they do on the others:
+    "question=both" and so on.
+    """
+    measured = measured_kinds(
+        scored.outcomes, member_columns(scored.models), item_kinds(scored.outcomes)
+    )
+    return {
+        f"{one.kind.by}={one.kind.value}": contrast_evidence(one.own.key, one.own, one.others)
+        for one in measured
+    }
 
 
 @lru_cache(maxsize=4)
-def shown(path: Path, first: str, second: str, settings: Settings, *, dataset: str, rows: int, has_all_notes: bool) -> str:
-    """Return the tables of why FIRST and SECOND of the file at PATH differ on all datasets or one, in Markdown."""
+def shown(
+    path: Path,
+    first: str,
+    second: str,
+    settings: Settings,
+    *,
+    dataset: str,
+    rows: int,
+    has_all_notes: bool,
+) -> str:
+    """Return the tables of why FIRST and SECOND of the file at PATH differ on all datasets or one,
+    in Markdown.
+    """
     from embedlab.reports.why_tables import why_tables
 
-    tables = why_tables(*explained_again(stored_pairs(path, [first, second], settings, DATASET, dataset)), rows=rows)
+    tables = why_tables(
+        *explained_again(stored_pairs(path, [first, second], settings, DATASET, dataset)), rows=rows
+    )
     return "\n".join(replace(one, has_all_notes=has_all_notes).to_markdown() for one in tables)
 
 
 def shown_as(arguments: argparse.Namespace, settings: Settings) -> str:
     """Return the tables that the ARGUMENTS of `show` describe, in Markdown."""
     own = (arguments.file, arguments.first, arguments.second, settings)
-    return shown(*own, dataset=arguments.dataset, rows=arguments.rows, has_all_notes=arguments.notes)
+    return shown(
+        *own, dataset=arguments.dataset, rows=arguments.rows, has_all_notes=arguments.notes
+    )
 
 
 def refreshed(page: str, folder: Path, settings: Settings) -> str:
     """Return a PAGE whose files are relative to FOLDER with its tables made again."""
-    return table_pages.refreshed(page, "why", folder, parser_of_tables(), lambda arguments: shown_as(arguments, settings))
+    return table_pages.refreshed(
+        page, "why", folder, parser_of_tables(), lambda arguments: shown_as(arguments, settings)
+    )
 
 
 def parser_of_tables() -> argparse.ArgumentParser:
@@ -78,7 +105,9 @@ def parser_of_tables() -> argparse.ArgumentParser:
 
 def main() -> None:
     """Show or refresh."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--data", type=Path, required=True)

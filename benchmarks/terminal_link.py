@@ -1,6 +1,8 @@
-"""What the dashboard sends to a terminal: nothing while nothing changes, and no more than a slow link carries.
+"""What the dashboard sends to a terminal: nothing while nothing changes, and no more than a slow
+link carries.
 
-The dashboard runs in a pseudo-terminal whose other end reads at a given rate and answers questions about the cursor, as a terminal does.
+The dashboard runs in a pseudo-terminal whose other end reads at a given rate and answers questions
+about the cursor, as a terminal does.
 """
 
 import argparse
@@ -41,7 +43,10 @@ class Link:
         limit = 65_536
         if rate is not None:
             now = time.monotonic()
-            self._budget, self._filled = min(self._budget + (now - self._filled) * rate, rate * 0.05), now
+            self._budget, self._filled = (
+                min(self._budget + (now - self._filled) * rate, rate * 0.05),
+                now,
+            )
             limit = int(self._budget)
         if limit < 200 or not select.select([self._terminal], [], [], 0.005)[0]:
             time.sleep(0.005)
@@ -61,7 +66,9 @@ class Link:
 
 @contextmanager
 def dashboard(arguments: Sequence[str], state: Path) -> Iterator[tuple[Link, int]]:
-    """A dashboard that shows its pairs, in a process of its own with the state folder STATE, and the id of that process."""
+    """A dashboard that shows its pairs, in a process of its own with the state folder STATE, and
+    the id of that process.
+    """
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ.update(XDG_STATE_HOME=str(state), TERM="xterm-256color", COLORTERM="truecolor")
@@ -73,7 +80,9 @@ def dashboard(arguments: Sequence[str], state: Path) -> Iterator[tuple[Link, int
             try:
                 shown += link.read()
             except OSError as error:  # it has ended
-                raise SystemExit(f"the dashboard did not start: {shown.decode(errors='replace').strip()}") from error
+                raise SystemExit(
+                    f"the dashboard did not start: {shown.decode(errors='replace').strip()}"
+                ) from error
         link.read_for(2.0)
         yield link, pid
     finally:
@@ -103,8 +112,15 @@ def idle_bytes(link: Link) -> int:
 
 
 if __name__ == "__main__":  # arguments of `embedlab tui`; in a process of its own, for it forks
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0], epilog="All arguments are those of `embedlab tui`.")
+    parser = argparse.ArgumentParser(
+        description=(__doc__ or "").splitlines()[0],
+        epilog="All arguments are those of `embedlab tui`.",
+    )
     words = parser.parse_known_args()[1]
     state_folder = Path(os.environ["XDG_STATE_HOME"])
     with dashboard(words, state_folder) as (link_of_it, _):
-        print(json.dumps({"behind_s": seconds_behind(link_of_it), "idle_bytes": idle_bytes(link_of_it)}))
+        print(
+            json.dumps(
+                {"behind_s": seconds_behind(link_of_it), "idle_bytes": idle_bytes(link_of_it)}
+            )
+        )

@@ -1,17 +1,23 @@
-"""How fast recipes train, beside sentence-transformers' trainer on the same batches and encoder, and to what scores.
+"""How fast recipes train, beside sentence-transformers' trainer on the same batches and encoder,
+and to what scores.
 
-    python benchmarks/training.py sbert --data DIR --encoder FOLDER [--pairs 4096] [--seeds 3] [--threads 2]
-    python benchmarks/training.py sbert --precision bf16 [--peer-precision bf16] …    where the processor has bf16 units
+    python benchmarks/training.py sbert --data DIR --encoder FOLDER [--pairs 4096] [--seeds 3]
+    [--threads 2]
+    python benchmarks/training.py sbert --precision bf16 [--peer-precision bf16] …    where the
+    processor has bf16 units
     python benchmarks/training.py simcse-nli --data DIR --encoder FOLDER --pairs 2048
-    python benchmarks/training.py snli-supcl --data DIR --encoder FOLDER       what the contrastive part costs beside snli-ce alone
+    python benchmarks/training.py snli-supcl --data DIR --encoder FOLDER       what the contrastive
+    part costs beside snli-ce alone
 
-Every training is a process of its own; the sides take turns. Timed is what a user waits for once model and data are open, until the
-last step: tokenising included, checkpoints and evaluation left out. The peer keeps its defaults but for what the recipe says: batch
-size, rate, schedule, warm-up, clipping, tokens, pooling. Rows come to it in the same batches, and its classifier starts from the same
-weights. The score is STS Benchmark dev (Spearman x 100), of each side by its own encode.
+Every training is a process of its own; the sides take turns. Timed is what a user waits for once
+model and data are open, until the last step: tokenising included, checkpoints and evaluation left
+out. The peer keeps its defaults but for what the recipe says: batch size, rate, schedule, warm-up,
+clipping, tokens, pooling. Rows come to it in the same batches, and its classifier starts from the
+same weights. The score is STS Benchmark dev (Spearman x 100), of each side by its own encode.
 
-Dropout falls differently on the sides, and in so few steps that alone moves a score by points. So a peer is met a second time by both
-sides' trainings without dropout: these compute the same, and their scores show whether anything else differs.
+Dropout falls differently on the sides, and in so few steps that alone moves a score by points. So a
+peer is met a second time by both sides' trainings without dropout: these compute the same, and
+their scores show whether anything else differs.
 """
 
 import argparse
@@ -33,28 +39,45 @@ if TYPE_CHECKING:
     from embedlab.core.recipe import Recipe
 
 BATCH = 64
-# What is trained on each side: a recipe of ours, or sentence-transformers with the loss that is the recipe's counterpart.
+# What is trained on each side: a recipe of ours, or sentence-transformers with the loss that is the
+# recipe's counterpart.
 CLAIMS = {
     "sbert": ("sbert", "peer:sbert", "sentence-transformers' trainer with SoftmaxLoss"),
-    "simcse-nli": ("simcse-nli", "peer:simcse-nli", "sentence-transformers' trainer with MultipleNegativesRankingLoss"),
+    "simcse-nli": (
+        "simcse-nli",
+        "peer:simcse-nli",
+        "sentence-transformers' trainer with MultipleNegativesRankingLoss",
+    ),
     "snli-supcl": ("snli-supcl", "snli-ce", "embedlab's own snli-ce, without the contrastive part"),
 }
 # How many times the peer's time: of sbert by the precision of both sides.
 LIMITS = {"simcse-nli": "≥ 2 x", "snli-supcl": "≥ 0.87 x (at most 1.15 x the time)"}
-LIMITS_OF_SBERT = {("float32", "float32"): "≥ 1.5 x", ("bf16", "float32"): "≥ 3 x", ("bf16", "bf16"): "≥ 2 x"}
+LIMITS_OF_SBERT = {
+    ("float32", "float32"): "≥ 1.5 x",
+    ("bf16", "float32"): "≥ 3 x",
+    ("bf16", "bf16"): "≥ 2 x",
+}
 
 
 def recipe_of(name: str, encoder: str, pairs: int) -> "Recipe":
     """The recipe with the benchmark's batch size, one epoch of so many pairs."""
     from embedlab.core.recipe import load_recipe
 
-    values = [f"data.rows={pairs}", f"optim.batch_size={BATCH}", "optim.epochs=1", "evaluate.dev=none", "evaluate.keep=last"]
+    values = [
+        f"data.rows={pairs}",
+        f"optim.batch_size={BATCH}",
+        "optim.epochs=1",
+        "evaluate.dev=none",
+        "evaluate.keep=last",
+    ]
     if name == "sbert":
         values.append('data.datasets=["snli"]')
     return load_recipe(name, values, encoder=encoder)
 
 
-def train_ours(name: str, data: Path, encoder: str, pairs: int, seed: int, threads: int, precision: str) -> dict[str, Any]:
+def train_ours(
+    name: str, data: Path, encoder: str, pairs: int, seed: int, threads: int, precision: str
+) -> dict[str, Any]:
     """One run of ours: pairs a second, score and memory."""
     from embedlab.core.settings import Settings
     from embedlab.data.source import Source
@@ -73,17 +96,30 @@ def train_ours(name: str, data: Path, encoder: str, pairs: int, seed: int, threa
 
     with tempfile.TemporaryDirectory() as folder:
         run = RunFolder.of(Path(folder), name, seed)
-        train_run(recipe_of(name, encoder, pairs), Source(folder=data, allow_partial=True), here, run, seed, report=report)
+        train_run(
+            recipe_of(name, encoder, pairs),
+            Source(folder=data, allow_partial=True),
+            here,
+            run,
+            seed,
+            report=report,
+        )
         memory = measure.peak_mib()
         score = sts_score(data, load_transformer(str(run.model), here).encode)
     return {"seconds": times["Step"] - times["Started"], "score": score, "memory_mib": memory}
 
 
-def train_peer(name: str, data: Path, encoder: str, pairs: int, seed: int, threads: int, precision: str) -> dict[str, Any]:
+def train_peer(
+    name: str, data: Path, encoder: str, pairs: int, seed: int, threads: int, precision: str
+) -> dict[str, Any]:
     """The same training by sentence-transformers' trainer."""
     import torch
     from datasets import Dataset
-    from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+    from sentence_transformers import (
+        SentenceTransformer,
+        SentenceTransformerTrainer,
+        SentenceTransformerTrainingArguments,
+    )
     from sentence_transformers.sentence_transformer import losses, modules
 
     from embedlab.data.source import Source
@@ -93,21 +129,38 @@ def train_peer(name: str, data: Path, encoder: str, pairs: int, seed: int, threa
     torch.set_num_threads(threads)
     recipe = recipe_of(name, encoder, pairs)
     stage = open_stages(recipe, Source(folder=data, allow_partial=True), seed)[0]
-    optim, frame, batches = recipe.stages[0].optim, stage.rows.frame, [rows.tolist() for rows in stage.batches(0)]
+    optim, frame, batches = (
+        recipe.stages[0].optim,
+        stage.rows.frame,
+        [rows.tolist() for rows in stage.batches(0)],
+    )
     transformer = modules.Transformer(encoder, max_seq_length=recipe.encoder.max_tokens)
     model = SentenceTransformer(
-        modules=[transformer, modules.Pooling(transformer.get_embedding_dimension(), recipe.encoder.pooling)], trust_remote_code=False
+        modules=[
+            transformer,
+            modules.Pooling(transformer.get_embedding_dimension(), recipe.encoder.pooling),
+        ],
+        trust_remote_code=False,
     )
     if name == "sbert":
-        labels = {label: number for number, label in enumerate(("entailment", "neutral", "contradiction"))}
-        columns = {"premise": frame["premise"].to_list(), "hypothesis": frame["hypothesis"].to_list()}
-        rows = Dataset.from_dict({**columns, "label": [labels[label] for label in frame["label"].cast(str)]})
+        labels = {
+            label: number for number, label in enumerate(("entailment", "neutral", "contradiction"))
+        }
+        columns = {
+            "premise": frame["premise"].to_list(),
+            "hypothesis": frame["hypothesis"].to_list(),
+        }
+        rows = Dataset.from_dict(
+            {**columns, "label": [labels[label] for label in frame["label"].cast(str)]}
+        )
         loss: Any = losses.SoftmaxLoss(model, transformer.get_embedding_dimension(), len(labels))
         torch.manual_seed(seed)
         (objective,) = build_objectives(recipe, transformer.get_embedding_dimension())
         loss.classifier.load_state_dict(objective.head.state_dict())
     else:
-        rows = Dataset.from_dict({column: frame[column].to_list() for column in ("anchor", "positive", "negative")})
+        rows = Dataset.from_dict(
+            {column: frame[column].to_list() for column in ("anchor", "positive", "negative")}
+        )
         loss = losses.MultipleNegativesRankingLoss(model)
     with tempfile.TemporaryDirectory() as folder:
         settings = SentenceTransformerTrainingArguments(
@@ -127,12 +180,16 @@ def train_peer(name: str, data: Path, encoder: str, pairs: int, seed: int, threa
             report_to="none",
             disable_tqdm=True,
         )
-        trainer = SentenceTransformerTrainer(model=model, args=settings, train_dataset=rows, loss=loss)
+        trainer = SentenceTransformerTrainer(
+            model=model, args=settings, train_dataset=rows, loss=loss
+        )
         started = time.perf_counter()
         trainer.train()
         seconds = time.perf_counter() - started
     memory = measure.peak_mib()
-    score = sts_score(data, lambda sentences: model.encode(list(sentences), show_progress_bar=False))
+    score = sts_score(
+        data, lambda sentences: model.encode(list(sentences), show_progress_bar=False)
+    )
     return {"seconds": seconds, "score": score, "memory_mib": memory}
 
 
@@ -147,8 +204,12 @@ def sts_score(data: Path, encode: Any) -> float:
     return 100 * float(spearman(cosines(first, second), frame["gold"].to_numpy()))
 
 
-def lower_bound(name: str, data: Path, encoder: str, pairs: int, ceilings: measure.Ceilings) -> float:
-    """The seconds in which the machine's ceilings allow the training, each distinct sentence of a batch computed once."""
+def lower_bound(
+    name: str, data: Path, encoder: str, pairs: int, ceilings: measure.Ceilings
+) -> float:
+    """The seconds in which the machine's ceilings allow the training, each distinct sentence of a
+    batch computed once.
+    """
     import torch
     from operations import step_bound
 
@@ -161,13 +222,24 @@ def lower_bound(name: str, data: Path, encoder: str, pairs: int, ceilings: measu
 
     recipe = recipe_of(name, encoder, pairs)
     here = Machine(device=torch.device("cpu"), precision="float32", threads=ceilings.threads)
-    model = load_transformer(encoder, here, wishes=Wishes(pooling=recipe.encoder.pooling, max_tokens=recipe.encoder.max_tokens))
+    model = load_transformer(
+        encoder,
+        here,
+        wishes=Wishes(pooling=recipe.encoder.pooling, max_tokens=recipe.encoder.max_tokens),
+    )
     stage = open_stages(recipe, Source(folder=data, allow_partial=True), 1)[0]
-    lengths, columns = model.token_ids(stage.rows.texts).lengths, objective_needs(stage.stage.objective).encoded
+    lengths, columns = (
+        model.token_ids(stage.rows.texts).lengths,
+        objective_needs(stage.stage.objective).encoded,
+    )
     seconds = 0.0
     for rows in stage.batches(0):
         distinct = {int(place) for column in columns for place in stage.rows.columns[column][rows]}
-        bound = step_bound(model.backbone, [int(lengths[place]) for place in distinct], is_first_only=model.pooling == "cls")
+        bound = step_bound(
+            model.backbone,
+            [int(lengths[place]) for place in distinct],
+            is_first_only=model.pooling == "cls",
+        )
         seconds += bound.seconds(ceilings.gflops, ceilings.copy_gb_s)
     return seconds
 
@@ -176,18 +248,34 @@ def without_dropout(encoder: str, folder: Path) -> str:
     """A copy of the encoder's FOLDER whose configuration has no dropout."""
     shutil.copytree(encoder, folder)
     config = folder / "config.json"
-    rates = dict.fromkeys(("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout"), 0.0)
-    config.write_text(json.dumps(json.loads(config.read_text(encoding="utf-8")) | rates), encoding="utf-8")
+    rates = dict.fromkeys(
+        ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout"), 0.0
+    )
+    config.write_text(
+        json.dumps(json.loads(config.read_text(encoding="utf-8")) | rates), encoding="utf-8"
+    )
     return str(folder)
 
 
-def in_turns(sides: Sequence[str], encoder: str, arguments: argparse.Namespace) -> list[list[dict[str, Any]]]:
+def in_turns(
+    sides: Sequence[str], encoder: str, arguments: argparse.Namespace
+) -> list[list[dict[str, Any]]]:
     """What each of the SIDES found, seed after seed."""
     found: list[list[dict[str, Any]]] = [[] for _ in sides]
     for seed in range(1, arguments.seeds + 1):
         for what, runs in zip(sides, found, strict=True):
-            precision = arguments.peer_precision if what.startswith("peer:") else arguments.precision
-            words = (what, str(arguments.data), encoder, str(arguments.pairs), str(seed), str(arguments.threads), precision)
+            precision = (
+                arguments.peer_precision if what.startswith("peer:") else arguments.precision
+            )
+            words = (
+                what,
+                str(arguments.data),
+                encoder,
+                str(arguments.pairs),
+                str(seed),
+                str(arguments.threads),
+                precision,
+            )
             runs.append(measure.one(__file__, "side", *words))
     return found
 
@@ -196,7 +284,10 @@ def compared(sides: Sequence[Sequence[dict[str, Any]]]) -> str:
     """The scores of both sides, and their difference over seeds."""
     first, second = ([run["score"] for run in runs] for runs in sides)
     listed = (", ".join(f"{score:.2f}" for score in scores) for scores in (first, second))
-    return f"{' and '.join(listed)}, difference {measure.interval([one - other for one, other in zip(first, second, strict=True)])}"
+    return (
+        f"{' and '.join(listed)}, difference "
+        f"{measure.interval([one - other for one, other in zip(first, second, strict=True)])}"
+    )
 
 
 def main() -> None:
@@ -209,38 +300,77 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--precision", choices=("float32", "bf16"), default="float32")
-    parser.add_argument("--peer-precision", choices=("float32", "bf16"), default="float32", help="float32 is the peer's default")
+    parser.add_argument(
+        "--peer-precision",
+        choices=("float32", "bf16"),
+        default="float32",
+        help="float32 is the peer's default",
+    )
     arguments = parser.parse_args()
-    precisions = arguments.precision, arguments.peer_precision if arguments.claim != "snli-supcl" else arguments.precision
+    precisions = (
+        arguments.precision,
+        arguments.peer_precision if arguments.claim != "snli-supcl" else arguments.precision,
+    )
     for one in precisions:
         measure.check_precision(one)
     *sides, title = CLAIMS[arguments.claim]
-    limit = LIMITS_OF_SBERT.get(precisions, "") if arguments.claim == "sbert" else LIMITS[arguments.claim]
+    limit = (
+        LIMITS_OF_SBERT.get(precisions, "")
+        if arguments.claim == "sbert"
+        else LIMITS[arguments.claim]
+    )
     ceilings = measure.ceilings(arguments.threads, arguments.precision)
     found = in_turns(sides, arguments.encoder, arguments)
-    bound_s = lower_bound(arguments.claim, arguments.data, arguments.encoder, arguments.pairs, ceilings)
+    bound_s = lower_bound(
+        arguments.claim, arguments.data, arguments.encoder, arguments.pairs, ceilings
+    )
     notes = [
         f"The peer: {title}.",
-        f"{arguments.pairs} pairs, one epoch in batches of {BATCH}, {precisions[0]} beside {precisions[1]}, {arguments.threads} threads.",
+        f"{arguments.pairs} pairs, one epoch in batches of {BATCH}, {precisions[0]} beside "
+        f"{precisions[1]}, {arguments.threads} threads.",
         f"STS-B dev, Spearman x 100: {compared(found)}.",
-        f"The lower bound counts operations on real tokens at {ceilings.gflops:.0f} GFLOP/s, the best {precisions[0]} product of "
-        f"2048 x 2048 matrices, and the optimizer's bytes at {ceilings.copy_gb_s:.1f} GB/s, the best copy, both measured in this run.",
+        f"The lower bound counts operations on real tokens at {ceilings.gflops:.0f} GFLOP/s, "
+        f"the best {precisions[0]} product of "
+        f"2048 x 2048 matrices, and the optimizer's bytes at {ceilings.copy_gb_s:.1f} GB/s, "
+        f"the best copy, both measured in this run.",
     ]
     is_beside_peer = any(side.startswith("peer:") for side in sides)
     if is_beside_peer:
         with tempfile.TemporaryDirectory() as folder:
-            still = in_turns(sides, without_dropout(arguments.encoder, Path(folder, "encoder")), arguments)
-        notes.insert(3, f"The same trainings without dropout, so that both sides compute the same: {compared(still)}.")
-    seconds, memory = (tuple(_median(runs, key) for runs in found) for key in ("seconds", "memory_mib"))
+            still = in_turns(
+                sides, without_dropout(arguments.encoder, Path(folder, "encoder")), arguments
+            )
+        notes.insert(
+            3,
+            f"The same trainings without dropout, so that both sides compute the same: "
+            f"{compared(still)}.",
+        )
+    seconds, memory = (
+        tuple(_median(runs, key) for runs in found) for key in ("seconds", "memory_mib")
+    )
     measured = [
-        Measured(what="training", ours=seconds[0], peer=seconds[1], unit="s", limit=limit, runs=arguments.seeds),
+        Measured(
+            what="training",
+            ours=seconds[0],
+            peer=seconds[1],
+            unit="s",
+            limit=limit,
+            runs=arguments.seeds,
+        ),
         Measured(what="its lower bound", ours=bound_s, unit="s"),
         Measured(
-            what="peak memory", ours=memory[0], peer=memory[1], unit="MiB", limit="≥ 1 x" if is_beside_peer else "", runs=arguments.seeds
+            what="peak memory",
+            ours=memory[0],
+            peer=memory[1],
+            unit="MiB",
+            limit="≥ 1 x" if is_beside_peer else "",
+            runs=arguments.seeds,
         ),
     ]
     packages = ("embedlab", "torch", "transformers", "sentence-transformers")
-    name = f"training-{arguments.claim}" + ("" if precisions == ("float32", "float32") else f"-{precisions[0]}-beside-{precisions[1]}")
+    name = f"training-{arguments.claim}" + (
+        "" if precisions == ("float32", "float32") else f"-{precisions[0]}-beside-{precisions[1]}"
+    )
     write(name, f"Training {arguments.claim}", measured, packages=packages, notes=notes)
 
 
@@ -252,6 +382,18 @@ if __name__ == "__main__":
     if sys.argv[1] == "side":
         what, data, encoder, pairs, seed, threads, precision = sys.argv[2:]
         side = train_peer if what.startswith("peer:") else train_ours
-        print(json.dumps(side(what.removeprefix("peer:"), Path(data), encoder, int(pairs), int(seed), int(threads), precision)))
+        print(
+            json.dumps(
+                side(
+                    what.removeprefix("peer:"),
+                    Path(data),
+                    encoder,
+                    int(pairs),
+                    int(seed),
+                    int(threads),
+                    precision,
+                )
+            )
+        )
     else:
         main()

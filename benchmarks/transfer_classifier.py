@@ -1,9 +1,12 @@
-"""The literature setting of MR, 410 fits on 10,662 x 384 features, beside the same protocol one fit at a time.
+"""The literature setting of MR, 410 fits on 10,662 x 384 features, beside the same protocol one fit
+at a time.
 
-    python benchmarks/transfer_classifier.py --data DIR [--model DIR] [--sample 8] [--whole] [--threads N]
+    python benchmarks/transfer_classifier.py --data DIR [--model DIR] [--sample 8] [--whole]
+    [--threads N]
 
-Both sides are given the same features. The loop trains each fit with torch's own layer, loss and optimiser, as SentEval does; unless
---whole, it runs a sample of fits spread over folds and L2 values, and its time is that of the sample times the number of fits.
+Both sides are given the same features. The loop trains each fit with torch's own layer, loss and
+optimiser, as SentEval does; unless --whole, it runs a sample of fits spread over folds and L2
+values, and its time is that of the sample times the number of fits.
 """
 
 import argparse
@@ -25,15 +28,21 @@ def features_of_mr(data: Path, model: str, rows: int | None) -> tuple[np.ndarray
     from embedlab.encoders.checkpoint import load_transformer
     from embedlab.encoders.device import Machine
 
-    machine = Machine(device=torch.device("cpu"), precision="float32", threads=torch.get_num_threads())
+    machine = Machine(
+        device=torch.device("cpu"), precision="float32", threads=torch.get_num_threads()
+    )
     frame = Source(folder=data, offline=True).open("mr", "all").frame
     frame = frame.sample(rows, seed=0) if rows else frame
     vectors = load_transformer(model, machine).encode(frame["sentence"].to_list())
     return vectors, np.unique(frame["label"].to_numpy(), return_inverse=True)[1]
 
 
-def fit_alone(features: Tensor, labels: Tensor, train: np.ndarray, dev: np.ndarray, l2: float, seed: int) -> float:
-    """One fit of the literature setting as a loop of torch steps; the dev accuracy of its best check."""
+def fit_alone(
+    features: Tensor, labels: Tensor, train: np.ndarray, dev: np.ndarray, l2: float, seed: int
+) -> float:
+    """One fit of the literature setting as a loop of torch steps; the dev accuracy of its best
+    check.
+    """
     generator = np.random.default_rng(seed)
     torch.manual_seed(seed)
     layer = nn.Linear(features.shape[1], int(labels.max()) + 1)
@@ -55,8 +64,12 @@ def fit_alone(features: Tensor, labels: Tensor, train: np.ndarray, dev: np.ndarr
     return best
 
 
-def time_loop(features: np.ndarray, labels: np.ndarray, sample: int | None) -> tuple[float, int, int]:
-    """Seconds for all inner fits one at a time, how many of them were run, and how many there are with the last ones."""
+def time_loop(
+    features: np.ndarray, labels: np.ndarray, sample: int | None
+) -> tuple[float, int, int]:
+    """Seconds for all inner fits one at a time, how many of them were run, and how many there are
+    with the last ones.
+    """
     from embedlab.classifiers.folds import stratified_folds
     from embedlab.classifiers.settings import SETTINGS
 
@@ -68,7 +81,11 @@ def time_loop(features: np.ndarray, labels: np.ndarray, sample: int | None) -> t
         for l2 in setting.l2
     ]
     fits = len(wanted) + setting.folds  # the last fit of each outer fold
-    chosen = wanted if sample is None else [wanted[at] for at in np.linspace(0, len(wanted) - 1, sample).astype(int)]
+    chosen = (
+        wanted
+        if sample is None
+        else [wanted[at] for at in np.linspace(0, len(wanted) - 1, sample).astype(int)]
+    )
     x, y = torch.from_numpy(features), torch.from_numpy(labels)
     started = time.perf_counter()
     for train, dev, l2 in chosen:
@@ -83,7 +100,9 @@ def time_batched(features: np.ndarray, labels: np.ndarray) -> tuple[float, float
     from embedlab.classifiers.settings import SETTINGS
 
     started = time.perf_counter()
-    outcome = Protocol(problem=Problem.of(features, labels), setting=SETTINGS["literature"]).cross_validate()
+    outcome = Protocol(
+        problem=Problem.of(features, labels), setting=SETTINGS["literature"]
+    ).cross_validate()
     return time.perf_counter() - started, outcome.accuracy
 
 
@@ -103,20 +122,28 @@ def main() -> None:
         torch.set_num_threads(arguments.threads)
     from measure import default_model
 
-    features, labels = features_of_mr(arguments.data, arguments.model or default_model(), arguments.rows)
+    features, labels = features_of_mr(
+        arguments.data, arguments.model or default_model(), arguments.rows
+    )
     ours, accuracy = time_batched(features, labels)
     theirs, run, fits = time_loop(features, labels, None if arguments.whole else arguments.sample)
     what = f"MR in the literature setting, {fits} fits on {len(labels):,} x {features.shape[1]}"
     measured = [Measured(what=what, ours=ours, peer=theirs, unit="s", limit="≥ 20 x, < 60 s")]
     how = (
-        "all fits of the loop were run" if run == fits else f"the loop ran {run} of {fits} fits; its time is theirs times {fits / run:.1f}"
+        "all fits of the loop were run"
+        if run == fits
+        else f"the loop ran {run} of {fits} fits; its time is theirs times {fits / run:.1f}"
     )
     write(
         "transfer_classifier",
         "The batched classifier",
         measured,
         packages=("embedlab", "torch"),
-        notes=[how, f"accuracy {100 * accuracy:.2f}", f"{torch.get_num_threads()} threads on both sides"],
+        notes=[
+            how,
+            f"accuracy {100 * accuracy:.2f}",
+            f"{torch.get_num_threads()} threads on both sides",
+        ],
     )
 
 

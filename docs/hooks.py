@@ -1,7 +1,9 @@
-"""What `make docs` adds to the pages of this folder: the reference from the code, pages from elsewhere, the layout's picture.
+"""What `make docs` adds to the pages of this folder: the reference from the code, pages from
+elsewhere, the layout's picture.
 
-Nothing of it is stored: each build makes it anew, so that it cannot be older than the code. Pages link to the reference by a section of
-`reference/README.md`, which is there for readers of the repository too; on the site such a link leads to the generated page.
+Nothing of it is stored: each build makes it anew, so that it cannot be older than the code. Pages
+link to the reference by a section of `reference/README.md`, which is there for readers of the
+repository too; on the site such a link leads to the generated page.
 """
 
 import posixpath
@@ -64,20 +66,32 @@ def on_files(files: Any, config: Any) -> Any:
 def sources() -> dict[Path, str]:
     """Return the files outside docs that are part of the site, with their places."""
     found = {ROOT / name: place for name, place in PLACED.items() if (ROOT / name).exists()}
-    return found | {path: path.relative_to(ROOT).as_posix() for pattern in MIRRORED for path in sorted(ROOT.glob(pattern))}
+    return found | {
+        path: path.relative_to(ROOT).as_posix()
+        for pattern in MIRRORED
+        for path in sorted(ROOT.glob(pattern))
+    }
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Fill in a paper's tables, point links at the site's places, and make the marks of blocks readable."""
+    """Fill in a paper's tables, point links at the site's places, and make the marks of blocks
+    readable.
+    """
     uri = page.file.src_uri
-    if uri.startswith(("results/", "benchmarks/", "changelog")):  # guides and reference come first in a search
+    if uri.startswith(
+        ("results/", "benchmarks/", "changelog")
+    ):  # guides and reference come first in a search
         page.meta.setdefault("search", {"boost": 0.3})
     if uri.startswith(("results/", "benchmarks/")):
         heading = markdown.lstrip("# ").partition("\n")[0]
-        page.meta.setdefault("title", f"{heading} ({posixpath.basename(uri).removesuffix('.md')})")  # several share a heading
+        page.meta.setdefault(
+            "title", f"{heading} ({posixpath.basename(uri).removesuffix('.md')})"
+        )  # several share a heading
     markdown = _TABLES.sub(lambda found: papers.tables_of(found[1]), markdown)
     if uri == "reference/README.md":
-        markdown = _SECTION.sub(lambda found: f"## {found[1]}\n\n[All of {found[1]}]({found[1].lower()}.md)", markdown)
+        markdown = _SECTION.sub(
+            lambda found: f"## {found[1]}\n\n[All of {found[1]}]({found[1].lower()}.md)", markdown
+        )
     markdown = _REFERENCE.sub(r"\1\2.md)", markdown)
     markdown = markdown.replace(_PICTURE, "![Imports between packages](pictures/imports.svg)")
     markdown = _FENCE.sub(_fence, markdown)
@@ -92,16 +106,23 @@ def placed(target: str, uri: str) -> str:
     folder = "" if original or uri.startswith(("results/", "benchmarks/")) else "docs"
     source = original or posixpath.join(folder, uri)
     repository = posixpath.normpath(posixpath.join(posixpath.dirname(source), target))
-    place = PLACED.get(repository) or (repository.removeprefix("docs/") if repository.startswith("docs/") else repository)
+    place = PLACED.get(repository) or (
+        repository.removeprefix("docs/") if repository.startswith("docs/") else repository
+    )
     return posixpath.relpath(place, posixpath.dirname(uri) or ".")
 
 
 def _fence(found: re.Match[str]) -> str:
-    """The opening of a block: a file's name becomes its title, a reason not to run it is said above."""
+    """The opening of a block: a file's name becomes its title, a reason not to run it is said
+    above.
+    """
     facts = dict(re.findall(r'([\w-]+)=("[^"]*"|\S+)', found[2]))
     opening = f"```{found[1]}"
     if file := facts.get("file"):
         opening += f' title="{file}"'
     if reason := facts.get("not-run"):
-        opening = f"<small>Not run in the tests of this page: {reason.strip(chr(34))}.</small>\n\n{opening}"
+        opening = (
+            f"<small>Not run in the tests of this page: "
+            f"{reason.strip(chr(34))}.</small>\n\n{opening}"
+        )
     return opening

@@ -1,7 +1,7 @@
 """Two models compared in Python, as in a notebook: python docs/notebook.py MODEL writes gap.png.
 
-MODEL is a finished run, a model folder or a name from the hub; it is compared with word overlap on generated sentences. For real
-ones replace `sample=True` by `data="DIR"`, a folder of corpora.
+MODEL is a finished run, a model folder or a name from the hub; it is compared with word overlap on
+generated sentences. For real ones replace `sample=True` by `data="DIR"`, a folder of corpora.
 """
 
 import sys
@@ -19,7 +19,9 @@ print(found.frame.select("slice", "model", "score", "low", "high", "difference",
 print(*found.notes, sep="\n")
 
 # Where do they disagree although people agree that the sentences mean the same?
-pairs = embedlab.pairs(["dice", model], where="gold>4", tasks=["sts12"], sample=True).frame.filter(model=model)
+pairs = embedlab.pairs(["dice", model], where="gold>4", tasks=["sts12"], sample=True).frame.filter(
+    model=model
+)
 print(pairs.select("sentence1", "sentence2", "gold", "dice", "similarity").head(5))
 
 # How does the gap depend on word overlap?

@@ -1,8 +1,10 @@
-"""Executes the commands of pages and writes their outputs below: python docs/refresh.py [--check] [--world DIR] [--data DIR] [PAGE …].
+"""Executes the commands of pages and writes their outputs below: python docs/refresh.py [--check]
+[--world DIR] [--data DIR] [PAGE …].
 
-The world of the pages is trained first, by both demos, in some minutes; with `--world` it is stored in DIR, and found there again.
-Blocks that need corpora are refreshed with `--data` alone, over the models that the user has.
-`--check` writes nothing and says which outputs differ by more than their numbers; its exit code is then 1.
+The world of the pages is trained first, by both demos, in some minutes; with `--world` it is stored
+in DIR, and found there again. Blocks that need corpora are refreshed with `--data` alone, over the
+models that the user has. `--check` writes nothing and says which outputs differ by more than their
+numbers; its exit code is then 1.
 """
 
 import argparse
@@ -25,7 +27,9 @@ def refreshed(page: str, executed: list[Executed]) -> str:
     for one in executed:
         if one.block.shown_lines:
             output = shortened(one.output.out, one.block.shown_lines)
-            texts[one.block.start] = texts.get(one.block.start, "") + f"{typed(one.command)}\n{output}"
+            texts[one.block.start] = (
+                texts.get(one.block.start, "") + f"{typed(one.command)}\n{output}"
+            )
     for one in reversed(executed):
         if (new := texts.pop(one.block.start, None)) is not None:
             page = page[: one.block.start] + new + page[one.block.start + len(one.block.text) :]
@@ -33,15 +37,26 @@ def refreshed(page: str, executed: list[Executed]) -> str:
 
 
 def stale(executed: list[Executed]) -> list[str]:
-    """Return the commands whose shown output differs from the present one by more than numbers, each with the first such line."""
-    return [f"line {one.block.line}: {one.command}\n{difference}" for one in executed if (difference := _difference(one))]
+    """Return the commands whose shown output differs from the present one by more than numbers,
+    each with the first such line.
+    """
+    return [
+        f"line {one.block.line}: {one.command}\n{difference}"
+        for one in executed
+        if (difference := _difference(one))
+    ]
 
 
 def _difference(one: Executed) -> str:
-    """Return the first line that differs, as the page has it and as it is; nothing where none does."""
+    """Return the first line that differs, as the page has it and as it is; nothing where none
+    does.
+    """
     if not one.block.shown_lines:
         return ""
-    before, now = (text.strip("\n").split("\n") for text in (one.shown, shortened(one.output.out, one.block.shown_lines)))
+    before, now = (
+        text.strip("\n").split("\n")
+        for text in (one.shown, shortened(one.output.out, one.block.shown_lines))
+    )
     compared = 1 if "varies" in one.block.facts else max(len(before), len(now))
     for old, new in list(zip_longest(before, now, fillvalue=""))[:compared]:
         if pattern(old) != pattern(new):
@@ -51,10 +66,20 @@ def _difference(one: Executed) -> str:
 
 def main(words: list[str]) -> int:
     """Refresh or check the pages that WORDS name, or all."""
-    options = argparse.ArgumentParser(description="Write the outputs of commands below them, on every page.")
-    options.add_argument("--check", action="store_true", help="write nothing; end with 1 where an output differs by more than numbers")
-    options.add_argument("--world", type=Path, help="the folder of the trained world, made where it is absent")
-    options.add_argument("--data", type=Path, help="the folder of corpora for the blocks that need some")
+    options = argparse.ArgumentParser(
+        description="Write the outputs of commands below them, on every page."
+    )
+    options.add_argument(
+        "--check",
+        action="store_true",
+        help="write nothing; end with 1 where an output differs by more than numbers",
+    )
+    options.add_argument(
+        "--world", type=Path, help="the folder of the trained world, made where it is absent"
+    )
+    options.add_argument(
+        "--data", type=Path, help="the folder of corpora for the blocks that need some"
+    )
     options.add_argument("pages", nargs="*", type=Path)
     chosen = options.parse_args(words)
     problems = []
@@ -63,7 +88,9 @@ def main(words: list[str]) -> int:
         made = _world(world)
         data = chosen.data and chosen.data.resolve()
         for number, path in enumerate([one.resolve() for one in chosen.pages] or pages()):
-            problems += _one(path, world, Path(place, f"page-{number}"), made, data=data, is_check=chosen.check)
+            problems += _one(
+                path, world, Path(place, f"page-{number}"), made, data=data, is_check=chosen.check
+            )
     print(*problems, sep="\n")
     return 1 if problems else 0
 
@@ -73,12 +100,19 @@ def _world(folder: Path) -> Made:
     stored = folder / "made.json"
     if not stored.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        made = {command: asdict(output) for command, output in make_world(folder, quick=False).items()}
+        made = {
+            command: asdict(output) for command, output in make_world(folder, quick=False).items()
+        }
         stored.write_text(json.dumps(made), encoding="utf-8")
-    return {command: Output(**output) for command, output in json.loads(stored.read_text(encoding="utf-8")).items()}
+    return {
+        command: Output(**output)
+        for command, output in json.loads(stored.read_text(encoding="utf-8")).items()
+    }
 
 
-def _one(path: Path, world: Path, folder: Path, made: Made, *, data: Path | None, is_check: bool) -> list[str]:
+def _one(
+    path: Path, world: Path, folder: Path, made: Made, *, data: Path | None, is_check: bool
+) -> list[str]:
     page = path.read_text(encoding="utf-8")
     name = path.relative_to(ROOT)
     print(f"{name} …", file=sys.stderr)

@@ -1,4 +1,6 @@
-"""Executes the blocks of a page over runs of the two demos: on the starter set, and on the sample world."""
+"""Executes the blocks of a page over runs of the two demos: on the starter set, and on the sample
+world.
+"""
 
 import contextlib
 import io
@@ -27,8 +29,10 @@ ENVIRONMENT = {
 }
 WORLD = ("embedlab demo --sample", "embedlab demo")
 _MODELS_HOME = os.environ.get("XDG_DATA_HOME")  # the user's, where models of packages are
-_FEW_EPOCHS = "optim.epochs=0.1"  # a quick world has the runs of the generated demo, trained for fewer steps …
-_UNTOUCHED = "embedlab compare minilm dice --data starter"  # … and of the other one the scores of untouched models
+# a quick world has the runs of the generated demo, trained for fewer steps …
+_FEW_EPOCHS = "optim.epochs=0.1"
+# … and of the other one the scores of untouched models
+_UNTOUCHED = "embedlab compare minilm dice --data starter"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,9 +63,11 @@ Made = Mapping[str, Output]
 
 
 def make_world(folder: Path, *, quick: bool) -> Made:
-    """Train the runs of the demos in FOLDER, which pages find; a quick world takes fewer steps and is as useful but for the numbers.
+    """Train the runs of the demos in FOLDER, which pages find; a quick world takes fewer steps and
+    is as useful but for the numbers.
 
-    In a quick world no model is fine-tuned on the starter set: pages may use its untouched models alone.
+    In a quick world no model is fine-tuned on the starter set: pages may use its untouched models
+    alone.
     """
     with inside(folder):
         if not quick:
@@ -76,18 +82,39 @@ def _quick_commands() -> Iterator[str]:
     from embedlab.workflows.demo import RECIPES, SAMPLE_OVERRIDES
 
     for name, recipe in RECIPES.items():
-        values = [word for override in (*SAMPLE_OVERRIDES, _FEW_EPOCHS) for word in ("--set", override)]
-        yield shlex.join(["embedlab", "train", recipe, "--sample", "--name", name, *values, "--set", "evaluate.dev=none"])
+        values = [
+            word for override in (*SAMPLE_OVERRIDES, _FEW_EPOCHS) for word in ("--set", override)
+        ]
+        yield shlex.join(
+            [
+                "embedlab",
+                "train",
+                recipe,
+                "--sample",
+                "--name",
+                name,
+                *values,
+                "--set",
+                "evaluate.dev=none",
+            ]
+        )
     yield _UNTOUCHED
 
 
 def run_page(
-    page: str, world: Path, folder: Path, made: Made | None = None, names: dict[str, Any] | None = None, data: Path | None = None
+    page: str,
+    world: Path,
+    folder: Path,
+    made: Made | None = None,
+    names: dict[str, Any] | None = None,
+    data: Path | None = None,
 ) -> Iterator[Executed]:
-    """Execute the blocks of a page in FOLDER, which gets a copy of WORLD; yields each command with its output.
+    """Execute the blocks of a page in FOLDER, which gets a copy of WORLD; yields each command with
+    its output.
 
-    MADE are the outputs of the commands that made the world; without it these commands are passed over. NAMES receives those of Python
-    blocks. DATA is the folder of corpora for the blocks that need some; without it these are passed over.
+    MADE are the outputs of the commands that made the world; without it these commands are passed
+    over. NAMES receives those of Python blocks. DATA is the folder of corpora for the blocks that
+    need some; without it these are passed over.
     """
     shutil.copytree(world, folder, dirs_exist_ok=True)
     names = {} if names is None else names
@@ -113,7 +140,10 @@ def _run_commands(block: Block, made: Made | None) -> Iterator[Executed]:
             continue
         output = execute(command)
         if output.code != block.exit_code:
-            raise PageError(f"line {block.line}: {command!r} ends with {output.code}:\n{output.out[-1000:]}{output.err[-2000:]}")
+            raise PageError(
+                f"line {block.line}: {command!r} ends with "
+                f"{output.code}:\n{output.out[-1000:]}{output.err[-2000:]}"
+            )
         yield Executed(block=block, command=command, shown=shown, output=output)
 
 
@@ -126,7 +156,9 @@ def _run_python(block: Block, names: dict[str, Any]) -> None:
 
 
 def execute(command: str) -> Output:
-    """Run a line: a call of embedlab in this process, also into a file, and everything else by a shell."""
+    """Run a line: a call of embedlab in this process, also into a file, and everything else by a
+    shell.
+    """
     line, file = _redirected(command)
     if command.startswith("embedlab ") and not _needs_shell(line):
         output = _call(shlex.split(line)[1:])
@@ -135,14 +167,22 @@ def execute(command: str) -> Output:
         Path(file).write_text(output.out, encoding="utf-8")
         return replace(output, out="")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(["bash", "-c", command], env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["bash", "-c", command],
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return Output(code=done.returncode, out=done.stdout, err=done.stderr)
 
 
 def _redirected(command: str) -> tuple[str, str]:
     """Return a line without "> FILE" at its end, and the file."""
     line, sign, file = command.rpartition(" > ")
-    return (line, file.strip()) if sign and file.strip().replace(".", "").isalnum() else (command, "")
+    return (
+        (line, file.strip()) if sign and file.strip().replace(".", "").isalnum() else (command, "")
+    )
 
 
 def _needs_shell(line: str) -> bool:
@@ -172,7 +212,10 @@ def _captured() -> Iterator[tuple[io.StringIO, io.StringIO]]:
 @contextlib.contextmanager
 def _with_corpora(data: Path) -> Iterator[None]:
     """Find the corpora of DATA, and models where the user has them."""
-    own = {"EMBEDLAB_DATA": str(data.resolve()), "XDG_DATA_HOME": _MODELS_HOME or str(Path.home() / ".local" / "share")}
+    own = {
+        "EMBEDLAB_DATA": str(data.resolve()),
+        "XDG_DATA_HOME": _MODELS_HOME or str(Path.home() / ".local" / "share"),
+    }
     before = {name: os.environ.get(name, "") for name in own}
     os.environ.update(own)
     try:
@@ -189,7 +232,10 @@ def inside(folder: Path) -> Iterator[None]:
     before = dict(os.environ)
     for name in [name for name in os.environ if name.startswith("EMBEDLAB_")]:
         del os.environ[name]
-    homes = {f"XDG_{kind}_HOME": str(folder / "home" / kind.lower()) for kind in ("CONFIG", "CACHE", "STATE", "DATA")}
+    homes = {
+        f"XDG_{kind}_HOME": str(folder / "home" / kind.lower())
+        for kind in ("CONFIG", "CACHE", "STATE", "DATA")
+    }
     os.environ.update(ENVIRONMENT | homes)
     try:
         with chdir(folder):

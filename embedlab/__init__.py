@@ -29,9 +29,27 @@ if TYPE_CHECKING:
         verify,
         why,
     )
-    from embedlab.workflows.notebook_training import export, grid, grid_status, grid_table, list_runs, reproduce, run, train
+    from embedlab.workflows.notebook_training import (
+        export,
+        grid,
+        grid_status,
+        grid_table,
+        list_runs,
+        reproduce,
+        run,
+        train,
+    )
 
-_TRAINING = {"export", "grid", "grid_status", "grid_table", "reproduce", "list_runs", "run", "train"}
+_TRAINING = {
+    "export",
+    "grid",
+    "grid_status",
+    "grid_table",
+    "reproduce",
+    "list_runs",
+    "run",
+    "train",
+}
 __all__ = [
     "compare",
     "encode",
@@ -60,4 +78,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"embedlab.workflows.notebook{'_training' if name in _TRAINING else ''}"), name)
+    return getattr(
+        import_module(f"embedlab.workflows.notebook{'_training' if name in _TRAINING else ''}"),
+        name,
+    )

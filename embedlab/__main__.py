@@ -3,15 +3,20 @@
 import os
 import sys
 
-# polars gives memory that it freed back only when the system is short of it, unless its allocator has other settings when it is loaded.
+# polars gives memory that it freed back only when the system is short of it, unless its allocator
+# has other settings when it is loaded.
 os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:500,muzzy_decay_ms:0")
 
 if __name__ == "__main__" and not sys.flags.safe_path:
-    del sys.path[0]  # the working folder, whose files would come before all modules that are imported from here on
+    del sys.path[
+        0
+    ]  # the working folder, whose files would come before all modules that are imported from here on
 
 
 def main() -> int:
-    """Run the program; Ctrl-C and a bug while it still loads end it with the same words as later."""
+    """Run the program; Ctrl-C and a bug while it still loads end it with the same words as
+    later.
+    """
     try:
         return _run()
     except KeyboardInterrupt:

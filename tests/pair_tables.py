@@ -21,13 +21,21 @@ def _part(name: str, sources: Mapping[str | None, int], split: str = "test", see
     """Generated pairs: SOURCES says how many of each source; gold scores 0–5 in steps of 0.2."""
     rng = np.random.default_rng(seed)
     rows = sum(sources.values())
-    text = [[" ".join(f"w{word}" for word in rng.integers(0, 9, 5)) + f" {name} {row} {side}" for row in range(rows)] for side in "ab"]
+    text = [
+        [
+            " ".join(f"w{word}" for word in rng.integers(0, 9, 5)) + f" {name} {row} {side}"
+            for row in range(rows)
+        ]
+        for side in "ab"
+    ]
     frame = pl.DataFrame(
         {
             "sentence1": text[0],
             "sentence2": text[1],
             "gold": rng.integers(0, 26, rows) / 5,
-            "source": pl.Series([source for source, count in sources.items() for _ in range(count)], dtype=pl.String),
+            "source": pl.Series(
+                [source for source, count in sources.items() for _ in range(count)], dtype=pl.String
+            ),
         }
     )
     state = DatasetState(name=name, split=split, rows=rows, expected_rows=rows, origin="file")
@@ -37,7 +45,9 @@ def _part(name: str, sources: Mapping[str | None, int], split: str = "test", see
 def _with_model(table: pl.DataFrame, name: str, noise: float, seed: int) -> pl.DataFrame:
     """A column that follows the gold score with NOISE (in gold points)."""
     rng = np.random.default_rng(seed)
-    return table.with_columns((pl.col("gold") + pl.Series(rng.normal(scale=noise, size=table.height))).alias(name))
+    return table.with_columns(
+        (pl.col("gold") + pl.Series(rng.normal(scale=noise, size=table.height))).alias(name)
+    )
 
 
 @pytest.fixture
@@ -55,7 +65,9 @@ def add_model() -> Callable[[pl.DataFrame, str, float, int], pl.DataFrame]:
 @pytest.fixture
 def table() -> pl.DataFrame:
     """sts12 with two sources and a dataset without sources."""
-    return pair_table([_part("sts12", {"MSRpar": 60, "OnWN": 40}), _part("mine", {None: 30}, seed=1)])
+    return pair_table(
+        [_part("sts12", {"MSRpar": 60, "OnWN": 40}), _part("mine", {None: 30}, seed=1)]
+    )
 
 
 def compare_models(
@@ -67,16 +79,25 @@ def compare_models(
     **options: Any,
 ) -> Comparison:
     """MODELS, columns of the pair TABLE, compared with these OPTIONS as `compare_outcomes` does."""
-    return compare_outcomes(pair_outcomes(table, member_columns(models), task=task, averages=averages), models, **options)
+    return compare_outcomes(
+        pair_outcomes(table, member_columns(models), task=task, averages=averages),
+        models,
+        **options,
+    )
 
 
-def correlate(pairs: pl.DataFrame, column: str, aggregate: Aggregate, method: Correlation = "spearman") -> float:
+def correlate(
+    pairs: pl.DataFrame, column: str, aggregate: Aggregate, method: Correlation = "spearman"
+) -> float:
     """The correlation of COLUMN with the gold score over the pairs of one slice.
 
-    nan when a pair has no value in COLUMN, when a correlated group is constant, or when `mean` and `wmean` find no sources.
+    nan when a pair has no value in COLUMN, when a correlated group is constant, or when `mean` and
+    `wmean` find no sources.
     """
     correlation = spearman if method == "spearman" else pearson
-    gold, values = (pairs[name].cast(pl.Float64).fill_null(float("nan")).to_numpy() for name in ("gold", column))
+    gold, values = (
+        pairs[name].cast(pl.Float64).fill_null(float("nan")).to_numpy() for name in ("gold", column)
+    )
     groups = correlated_groups(pairs, aggregate)
     each = np.array([correlation(gold[rows], values[rows]) for rows in groups])
     return float(combine(each, groups, aggregate))

@@ -1,4 +1,6 @@
-"""Real processes for tests of what several do at once: forked from a server that has loaded what they need."""
+"""Real processes for tests of what several do at once: forked from a server that has loaded what
+they need.
+"""
 
 import multiprocessing
 import os
@@ -12,7 +14,8 @@ from pathlib import Path
 from threading import Barrier
 from typing import Any
 
-# Each test process has one such server. What is not loaded there is loaded by each of the processes: a second or more of each.
+# Each test process has one such server. What is not loaded there is loaded by each of the
+# processes: a second or more of each.
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(
     [
@@ -52,21 +55,32 @@ def process(function: Callable[..., Any], *arguments: Any) -> ForkServerProcess:
     return CONTEXT.Process(target=function, args=arguments)
 
 
-def at_once(calls: Sequence[tuple[Callable[..., Any], Sequence[Any]]], *, has_rights: bool = True, patience_s: float = 120) -> list[Ended]:
-    """Call each function of a module with its arguments in a process of its own; they begin when all are there.
+def at_once(
+    calls: Sequence[tuple[Callable[..., Any], Sequence[Any]]],
+    *,
+    has_rights: bool = True,
+    patience_s: float = 120,
+) -> list[Ended]:
+    """Call each function of a module with its arguments in a process of its own; they begin when
+    all are there.
 
-    What a function gives is the exit code, None counts as 0. Without HAS_RIGHTS even root may do only what a file's mode allows.
-    PATIENCE_S is for a process that hangs.
+    What a function gives is the exit code, None counts as 0. Without HAS_RIGHTS even root may do
+    only what a file's mode allows. PATIENCE_S is for a process that hangs.
     """
     folder, start = Path.cwd(), CONTEXT.Barrier(len(calls))
     files = [folder / f".err-{number}" for number in range(len(calls))]
     processes = [
-        process(_run, function, arguments, str(folder), dict(os.environ), str(file), start, has_rights)
+        process(
+            _run, function, arguments, str(folder), dict(os.environ), str(file), start, has_rights
+        )
         for (function, arguments), file in zip(calls, files, strict=True)
     ]
     for each in processes:
         each.start()
-    return [Ended(code=_code(each, patience_s), err=_taken(file)) for each, file in zip(processes, files, strict=True)]
+    return [
+        Ended(code=_code(each, patience_s), err=_taken(file))
+        for each, file in zip(processes, files, strict=True)
+    ]
 
 
 def embedlab_at_once(*commands: Sequence[str], has_rights: bool = True) -> list[Ended]:
@@ -84,7 +98,9 @@ def embedlab_on_a_small_disk(command: Sequence[str], limit: int) -> Ended:
 def _limited(command: Sequence[str], limit: int) -> int:
     from embedlab.cli.app import main
 
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))  # Python ignores the signal: the write fails
+    resource.setrlimit(
+        resource.RLIMIT_FSIZE, (limit, limit)
+    )  # Python ignores the signal: the write fails
     return main(command)
 
 
@@ -100,7 +116,10 @@ def _run(
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
-    sys.stdin, sys.stdout, sys.stderr = (Path(name).open(mode) for name, mode in ((os.devnull, "r"), (os.devnull, "w"), (err, "w")))  # noqa: SIM115
+    sys.stdin, sys.stdout, sys.stderr = (
+        Path(name).open(mode)  # noqa: SIM115
+        for name, mode in ((os.devnull, "r"), (os.devnull, "w"), (err, "w"))
+    )
     if not has_rights:
         _drop_rights()
     start.wait(120)

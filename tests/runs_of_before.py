@@ -1,9 +1,12 @@
-"""A folder of runs, caches and a grid as the commit before the layout changed wrote it, in one archive.
+"""A folder of runs, caches and a grid as the commit before the layout changed wrote it, in one
+archive.
 
-    python -m tests.runs_of_before FOLDER            works in FOLDER, writes tests/runs_of_before.tar.xz
+    python -m tests.runs_of_before FOLDER            works in FOLDER, writes
+    tests/runs_of_before.tar.xz
 
-It holds a finished run, one that was interrupted at a checkpoint, a grid of two cells, stored scores of the encoder they start from,
-and what was printed of them; everything is of the sample world and of an encoder of 4,000 numbers.
+It holds a finished run, one that was interrupted at a checkpoint, a grid of two cells, stored
+scores of the encoder they start from, and what was printed of them; everything is of the sample
+world and of an encoder of 4,000 numbers.
 """
 
 import os
@@ -20,7 +23,16 @@ OPTIONS = ("--sample", "--threads", "1", "--set", "evaluate.dev=none")
 CUT = ("--name", "cut", "--set", "evaluate.tasks=[]", "--max-steps", "20")
 WORDS = ("a", "the", "dog", "cat", "boy", "man", "sleeps", "runs", "is")
 PRINTED = {
-    "compare.json": ("compare", "dice", "tiny?pooling=mean", "whole", "--sample", "--threads", "1", "--json"),
+    "compare.json": (
+        "compare",
+        "dice",
+        "tiny?pooling=mean",
+        "whole",
+        "--sample",
+        "--threads",
+        "1",
+        "--json",
+    ),
     "grid.json": ("grid", "table", "rates", "--sample", "--json"),
 }
 GRID = """
@@ -51,16 +63,24 @@ def write(folder: Path) -> None:
     cut.send_signal(signal.SIGINT)
     cut.wait()
     (folder / "rates.toml").write_text(GRID)
-    finish(start(folder, "grid", "run", "rates.toml", "--encoder", "tiny", "--sample", "--threads", "1"))
+    finish(
+        start(
+            folder, "grid", "run", "rates.toml", "--encoder", "tiny", "--sample", "--threads", "1"
+        )
+    )
     for name, words in PRINTED.items():
         with (folder / name).open("w") as file:
             finish(start(folder, *words, stdout=file))
 
 
-def start(folder: Path, *words: str, stdout: IO[str] | int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+def start(
+    folder: Path, *words: str, stdout: IO[str] | int = subprocess.DEVNULL
+) -> subprocess.Popen[bytes]:
     """A command of embedlab in FOLDER, with its cache there."""
     own = {"EMBEDLAB_CACHE": "cache", "PYTHONPATH": str(Path(__file__).parents[1])}
-    return subprocess.Popen([sys.executable, "-m", "embedlab", *words], cwd=folder, env=os.environ | own, stdout=stdout)
+    return subprocess.Popen(
+        [sys.executable, "-m", "embedlab", *words], cwd=folder, env=os.environ | own, stdout=stdout
+    )
 
 
 def finish(process: subprocess.Popen[bytes]) -> None:

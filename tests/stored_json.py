@@ -1,4 +1,6 @@
-"""Changes to files that a run or an evaluation has stored, as embedlab itself would have written them."""
+"""Changes to files that a run or an evaluation has stored, as embedlab itself would have written
+them.
+"""
 
 import json
 from pathlib import Path
@@ -9,7 +11,11 @@ from embedlab.core.seal import KEY, sealed_json
 
 def stored_values(path: Path) -> dict[str, Any]:
     """The values of a stored JSON file, without its checksum."""
-    return {key: value for key, value in json.loads(path.read_text(encoding="utf-8")).items() if key != KEY}
+    return {
+        key: value
+        for key, value in json.loads(path.read_text(encoding="utf-8")).items()
+        if key != KEY
+    }
 
 
 def store_values(path: Path, values: dict[str, Any]) -> None:
@@ -18,8 +24,12 @@ def store_values(path: Path, values: dict[str, Any]) -> None:
 
 
 def without_checksums(run: Path) -> None:
-    """Take the checksums of recipe and environment out of the folder of a RUN, as it was before these had any."""
+    """Take the checksums of recipe and environment out of the folder of a RUN, as it was before
+    these had any.
+    """
     recipe, environment = run / "recipe.toml", run / "environment.json"
     lines = recipe.read_text(encoding="utf-8").splitlines(keepends=True)
-    recipe.write_text("".join(line for line in lines if not line.startswith("# checksum: ")), encoding="utf-8")
+    recipe.write_text(
+        "".join(line for line in lines if not line.startswith("# checksum: ")), encoding="utf-8"
+    )
     environment.write_text(json.dumps(stored_values(environment)), encoding="utf-8")

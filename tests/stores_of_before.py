@@ -1,11 +1,15 @@
-"""A folder of all that is stored, as the version before there was one store wrote it, in one archive.
+"""A folder of all that is stored, as the version before there was one store wrote it, in one
+archive.
 
-    mkdir before && git archive f5cc6ae | tar x -C before && cp tests/stores_of_before.py before/tests && cd before
-    python -m tests.stores_of_before FOLDER            works in FOLDER, writes before/tests/stores_of_before.tar.xz
+    mkdir before && git archive f5cc6ae | tar x -C before && cp tests/stores_of_before.py
+    before/tests && cd before
+    python -m tests.stores_of_before FOLDER            works in FOLDER, writes
+    before/tests/stores_of_before.tar.xz
 
-It holds a finished run, one that was interrupted at a checkpoint, a grid with one cell done and one to do, stored scores and answers,
-vectors, tokens, links between similar sentences, a pair table and a comparison of the dashboard, a named selection, a note on a pair and
-what is trusted; with what was printed of the results. Everything is of the sample world and of an encoder of 4,000 numbers.
+It holds a finished run, one that was interrupted at a checkpoint, a grid with one cell done and one
+to do, stored scores and answers, vectors, tokens, links between similar sentences, a pair table and
+a comparison of the dashboard, a named selection, a note on a pair and what is trusted; with what
+was printed of the results. Everything is of the sample world and of an encoder of 4,000 numbers.
 """
 
 import os
@@ -20,14 +24,45 @@ from pathlib import Path
 from typing import IO
 
 ARCHIVE = Path(__file__).with_suffix(".tar.xz")
-SMALL = ("--set", "evaluate.dev=none", "--set", "evaluate.tasks=[]", "--set", "data.rows=160", "--set", "optim.batch_size=4")
+SMALL = (
+    "--set",
+    "evaluate.dev=none",
+    "--set",
+    "evaluate.tasks=[]",
+    "--set",
+    "data.rows=160",
+    "--set",
+    "optim.batch_size=4",
+)
 OPTIONS = ("--sample", "--threads", "1", *SMALL)
 CUT = ("--name", "cut", "--max-steps", "20")
 WORDS = ("a", "the", "dog", "cat", "boy", "man", "sleeps", "runs", "is")
 SETTING = ("--setting", "prototyping")
 PRINTED = {
-    "pairs.json": ("compare", "dice", "tiny?pooling=mean", "whole", "--task", "sts12", "--sample", "--threads", "1", "--json"),
-    "answers.json": ("compare", "tiny?pooling=mean", "whole", "--task", "cr", *SETTING, "--sample", "--threads", "1", "--json"),
+    "pairs.json": (
+        "compare",
+        "dice",
+        "tiny?pooling=mean",
+        "whole",
+        "--task",
+        "sts12",
+        "--sample",
+        "--threads",
+        "1",
+        "--json",
+    ),
+    "answers.json": (
+        "compare",
+        "tiny?pooling=mean",
+        "whole",
+        "--task",
+        "cr",
+        *SETTING,
+        "--sample",
+        "--threads",
+        "1",
+        "--json",
+    ),
 }
 GRID_RUN = ("grid", "run", "rates.toml", "--encoder", "tiny", "--sample", "--threads", "1")
 GRID = """
@@ -72,7 +107,9 @@ memory.write()
 
 
 def write(folder: Path) -> None:
-    """Train, interrupt, run half of the grid, compare and use the dashboard's functions in FOLDER, as a user types it."""
+    """Train, interrupt, run half of the grid, compare and use the dashboard's functions in FOLDER,
+    as a user types it.
+    """
     from embedlab.encoders.random_encoder import build_random_encoder
 
     build_random_encoder(folder / "tiny", seed=1, layers=1, hidden=8, heads=2, vocabulary=WORDS)
@@ -103,21 +140,33 @@ def cells_done(queue: Path) -> int:
     with suppress(sqlite3.DatabaseError):
         connection = sqlite3.connect(f"file:{queue}?mode=ro", uri=True)
         try:
-            return int(connection.execute("SELECT count(*) FROM cells WHERE state = 'done'").fetchone()[0])
+            return int(
+                connection.execute("SELECT count(*) FROM cells WHERE state = 'done'").fetchone()[0]
+            )
         finally:
             connection.close()
     return 0
 
 
-def start(folder: Path, *words: str, stdout: IO[str] | int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+def start(
+    folder: Path, *words: str, stdout: IO[str] | int = subprocess.DEVNULL
+) -> subprocess.Popen[bytes]:
     """A command of embedlab in FOLDER."""
     return run(folder, "-m", "embedlab", *words, stdout=stdout)
 
 
-def run(folder: Path, *words: str, stdout: IO[str] | int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+def run(
+    folder: Path, *words: str, stdout: IO[str] | int = subprocess.DEVNULL
+) -> subprocess.Popen[bytes]:
     """A program of Python in FOLDER, with its cache and state there."""
-    own = {"EMBEDLAB_CACHE": "cache", "XDG_STATE_HOME": str(folder / "state"), "PYTHONPATH": str(Path(__file__).parents[1])}
-    return subprocess.Popen([sys.executable, *words], cwd=folder, env=os.environ | own, stdout=stdout)
+    own = {
+        "EMBEDLAB_CACHE": "cache",
+        "XDG_STATE_HOME": str(folder / "state"),
+        "PYTHONPATH": str(Path(__file__).parents[1]),
+    }
+    return subprocess.Popen(
+        [sys.executable, *words], cwd=folder, env=os.environ | own, stdout=stdout
+    )
 
 
 def finish(process: subprocess.Popen[bytes]) -> None:
@@ -134,7 +183,10 @@ def unpack(folder: Path) -> None:
 
 def pack(folder: Path) -> None:
     """Pack FOLDER with the vectors of one encoder alone, those with fewest bytes."""
-    sizes = {path: sum(file.stat().st_size for file in path.iterdir()) for path in sorted(folder.glob("cache/embeddings/*"))}
+    sizes = {
+        path: sum(file.stat().st_size for file in path.iterdir())
+        for path in sorted(folder.glob("cache/embeddings/*"))
+    }
     left_out = {*sorted(sizes, key=lambda path: sizes[path])[1:]}
     with tarfile.open(ARCHIVE, "w:xz", preset=9) as archive:
         for path in sorted(folder.rglob("*")):

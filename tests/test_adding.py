@@ -1,7 +1,8 @@
-"""What CONTRIBUTING.md says of adding a thing: one file, or one folder, and every list, command and completion has it.
+"""What CONTRIBUTING.md says of adding a thing: one file, or one folder, and every list, command and
+completion has it.
 
-The files are those of docs/plugins.md and docs/guides/reproduce.md, moved into a copy of the package, whose other files
-are links to the real ones.
+The files are those of docs/plugins.md and docs/guides/reproduce.md, moved into a copy of the
+package, whose other files are links to the real ones.
 """
 
 import json
@@ -16,7 +17,9 @@ from docs.blocks import ROOT, blocks_of
 from embedlab.core.paths import PACKAGE
 
 PLUGINS = {
-    block.facts["file"]: block.text for block in blocks_of((ROOT / "docs" / "plugins.md").read_text("utf-8")) if "file" in block.facts
+    block.facts["file"]: block.text
+    for block in blocks_of((ROOT / "docs" / "plugins.md").read_text("utf-8"))
+    if "file" in block.facts
 }
 PAPER = {
     block.facts["file"]: block.text
@@ -89,8 +92,14 @@ columns = { sentence1 = "one", sentence2 = "other", gold = "closeness", source =
 """
 HEADER = "where\tone\tother\tcloseness\n"
 BROOKS = {
-    "train": HEADER + "".join(f"upper\tbrook {number} is cold\tbrook {number} is not warm\t{number % 6}\n" for number in range(8)),
-    "test": HEADER + "upper\ta brook\tone brook\t4\nupper\ta brook\ta road\t0\nlower\tit is deep\tit is not deep\t1.5\n",
+    "train": HEADER
+    + "".join(
+        f"upper\tbrook {number} is cold\tbrook {number} is not warm\t{number % 6}\n"
+        for number in range(8)
+    ),
+    "test": HEADER
+    + "upper\ta brook\tone brook\t4\nupper\ta brook\ta road\t0\nlower\tit is deep\tit is not "
+    "deep\t1.5\n",
 }
 RECIPE = PLUGINS["mine.toml"].replace('"close-pairs"', "").replace('"ends"', '"mean"')
 
@@ -99,7 +108,8 @@ ADDED = {  # what is added → its files
         "embedlab/objectives/margin/__init__.py": '"""A margin."""\n',
         "embedlab/objectives/margin/options.py": OPTIONS,
         "embedlab/objectives/margin/loss.py": (
-            '"""The margin."""\n\nimport torch.nn.functional as F\n\nfrom embedlab.objectives.objective import Objective\n\n\n'
+            '"""The margin."""\n\nimport torch.nn.functional as F\n\nfrom '
+            "embedlab.objectives.objective import Objective\n\n\n"
             "class Margin(Objective):\n" + LOSS[1] + LOSS[2]
         ),
     },
@@ -110,7 +120,12 @@ ADDED = {  # what is added → its files
     "property": {"embedlab/outcomes/properties/capitals.py": PLUGINS["capitals.py"]},
     "command": {"embedlab/cli/commands/overlap.py": COMMAND},
     "recipe": {"recipes/margin.toml": RECIPE},
-    "grid": {"recipes/grids/margins.toml": 'summary = "Margins"\nbase = "margin"\n\n[axes]\n"objective.margin" = [0.1, 0.2]\n'},
+    "grid": {
+        "recipes/grids/margins.toml": 'summary = "Margins"\nbase = '
+        '"margin"\n\n[axes]\n"objective.margin" = '
+        "[0.1, "
+        "0.2]\n"
+    },
     "paper": {f"recipes/papers/{name}": text for name, text in PAPER.items()},
 }
 
@@ -128,12 +143,42 @@ for words in json.loads(sys.argv[1]):
     shown[" ".join(words)] = (code, out.getvalue())
 json.dump(shown, open(sys.argv[2], "w"))
 """
-COMPARED = ["compare", "letters:64", "dice", "--sample", "--task", "close-pairs", "--task", "sts12", "--by", "capitals", "--json"]
+COMPARED = [
+    "compare",
+    "letters:64",
+    "dice",
+    "--sample",
+    "--task",
+    "close-pairs",
+    "--task",
+    "sts12",
+    "--by",
+    "capitals",
+    "--json",
+]
 PLANNED = ["reproduce", "weights", "table1", "--sample", "--dry-run", "--seeds", "2", "--json"]
 TABLED = ["reproduce", "weights", "table1", "--sample", "--from", "runs", "--json"]
 DATA = ["--data", "data", "--json"]
-FOLLOW = ["--set", 'data.datasets=["brooks"]', "--set", "evaluate.tasks=[]", "--set", "evaluate.dev=none"]
-TRAINED = ["train", "own-scored-pairs", *FOLLOW, "--set", "encoder.model=encoder", "--max-steps", "2", "--quiet", "--data", "data"]
+FOLLOW = [
+    "--set",
+    'data.datasets=["brooks"]',
+    "--set",
+    "evaluate.tasks=[]",
+    "--set",
+    "evaluate.dev=none",
+]
+TRAINED = [
+    "train",
+    "own-scored-pairs",
+    *FOLLOW,
+    "--set",
+    "encoder.model=encoder",
+    "--max-steps",
+    "2",
+    "--quiet",
+    "--data",
+    "data",
+]
 COMMANDS = [
     ["--help"],
     ["data", "ls", "brooks", *DATA],
@@ -157,7 +202,15 @@ def linked(place: Path, source: Path, files: dict[str, str]) -> None:
     folders = {path.split("/")[0] for path in files if "/" in path}
     for path in source.iterdir():
         if path.name in folders:
-            linked(place / path.name, path, {own.partition("/")[2]: text for own, text in files.items() if own.startswith(f"{path.name}/")})
+            linked(
+                place / path.name,
+                path,
+                {
+                    own.partition("/")[2]: text
+                    for own, text in files.items()
+                    if own.startswith(f"{path.name}/")
+                },
+            )
         else:
             (place / path.name).symlink_to(path)
     for name, text in files.items():
@@ -169,12 +222,21 @@ def linked(place: Path, source: Path, files: dict[str, str]) -> None:
 
 def below(folder: str) -> dict[str, str]:
     """The added files of a top folder, by their paths in it."""
-    return {path.partition("/")[2]: text for files in ADDED.values() for path, text in files.items() if path.startswith(f"{folder}/")}
+    return {
+        path.partition("/")[2]: text
+        for files in ADDED.values()
+        for path, text in files.items()
+        if path.startswith(f"{folder}/")
+    }
 
 
 @pytest.fixture(scope="module")
-def shown(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> dict[str, tuple[int, str]]:
-    """What commands show where one of each thing was added: exit code and output, by the words of the command."""
+def shown(
+    tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path
+) -> dict[str, tuple[int, str]]:
+    """What commands show where one of each thing was added: exit code and output, by the words of
+    the command.
+    """
     clone = tmp_path_factory.mktemp("clone")
     linked(clone / "embedlab", PACKAGE, below("embedlab"))
     linked(clone / "recipes", ROOT / "recipes", below("recipes"))
@@ -206,7 +268,11 @@ def test_a_thing_is_one_file(thing: str) -> None:
 
 
 def test_a_command_is_offered_behind_those_of_the_list(shown: dict[str, tuple[int, str]]) -> None:
-    lines = [line.split()[0] for line in shown["--help"][1].partition("Commands:")[2].splitlines() if line.strip()]
+    lines = [
+        line.split()[0]
+        for line in shown["--help"][1].partition("Commands:")[2].splitlines()
+        if line.strip()
+    ]
     assert "overlap" in lines
     assert lines.index("overlap") == lines.index("trust") + 1
     assert lines[0] == "train"
@@ -217,14 +283,21 @@ def test_a_recipe_with_an_objective_trains(shown: dict[str, tuple[int, str]]) ->
     assert "margin" in shown["train margin --sample --dry-run"][1]
 
 
-def test_a_corpus_is_listed_checked_scored_and_trained_on(shown: dict[str, tuple[int, str]]) -> None:
+def test_a_corpus_is_listed_checked_scored_and_trained_on(
+    shown: dict[str, tuple[int, str]],
+) -> None:
     def rows(*words: str) -> list[dict[str, object]]:
         found: list[dict[str, object]] = json.loads(shown[" ".join([*words, *DATA])][1])["rows"]
         return found
 
-    assert "brooks" in {row["dataset"] for row in json.loads(shown["data ls --sample --json"][1])["rows"]}
+    assert "brooks" in {
+        row["dataset"] for row in json.loads(shown["data ls --sample --json"][1])["rows"]
+    }
     listed = rows("data", "ls", "brooks")
-    assert [(row["split"], row["expected"], row["from"]) for row in listed] == [("train", 8, "folder"), ("test", 3, "folder")]
+    assert [(row["split"], row["expected"], row["from"]) for row in listed] == [
+        ("train", 8, "folder"),
+        ("test", 3, "folder"),
+    ]
     checked = rows("data", "check", "creeks")
     assert [(row["dataset"], row["state"], row["rows"]) for row in checked] == [
         ("brooks", "counts right", 8),
@@ -236,14 +309,18 @@ def test_a_corpus_is_listed_checked_scored_and_trained_on(shown: dict[str, tuple
     assert run["state"] == "finished"
 
 
-def test_a_task_a_kind_of_encoder_and_a_property_meet_in_one_table(shown: dict[str, tuple[int, str]]) -> None:
+def test_a_task_a_kind_of_encoder_and_a_property_meet_in_one_table(
+    shown: dict[str, tuple[int, str]],
+) -> None:
     rows = json.loads(shown[" ".join(COMPARED)][1])["rows"]
     assert {row["task"] for row in rows} == {"close-pairs", "sts"}
     assert all("capitals" in row["slice"] for row in rows if not row["slice"].startswith("average"))
 
 
 def test_a_paper_is_listed_planned_and_tabled(shown: dict[str, tuple[int, str]]) -> None:
-    listed = {row["paper"]: row["summary"] for row in json.loads(shown["reproduce --json"][1])["rows"]}
+    listed = {
+        row["paper"]: row["summary"] for row in json.loads(shown["reproduce --json"][1])["rows"]
+    }
     assert listed["weights"] == "Made up: a contrastive term beside cross-entropy"
     cells = json.loads(shown[" ".join(PLANNED)][1])["rows"]
     assert [(row["model"], row["seed"]) for row in cells] == [

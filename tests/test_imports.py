@@ -1,4 +1,6 @@
-"""What imports what, with every import counted, deferred ones and those for types alone too; and how long files and functions are."""
+"""What imports what, with every import counted, deferred ones and those for types alone too; and
+how long files and functions are.
+"""
 
 import ast
 from collections.abc import Mapping
@@ -11,13 +13,22 @@ from embedlab.core.paths import PACKAGE
 @cache
 def imports() -> Mapping[str, frozenset[str]]:
     """The modules of the package that each of them imports."""
-    files = {".".join(("embedlab", *path.relative_to(PACKAGE).with_suffix("").parts)): path for path in PACKAGE.rglob("*.py")}
+    files = {
+        ".".join(("embedlab", *path.relative_to(PACKAGE).with_suffix("").parts)): path
+        for path in PACKAGE.rglob("*.py")
+    }
     modules = {name.removesuffix(".__init__"): path for name, path in files.items()}
     found: dict[str, frozenset[str]] = {}
     for name, path in modules.items():
-        nodes = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.ImportFrom)]
+        nodes = [
+            node
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.ImportFrom)
+        ]
         wanted = {(str(node.module), one.name) for node in nodes for one in node.names}
-        full = {f"{module}.{own}" if f"{module}.{own}" in modules else module for module, own in wanted}
+        full = {
+            f"{module}.{own}" if f"{module}.{own}" in modules else module for module, own in wanted
+        }
         found[name] = frozenset((full & modules.keys()) - {name})
     return found
 

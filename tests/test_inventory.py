@@ -1,4 +1,6 @@
-"""Nothing that embedlab offered before its layout changed is lost; what went on purpose is listed here."""
+"""Nothing that embedlab offered before its layout changed is lost; what went on purpose is listed
+here.
+"""
 
 import json
 from typing import Any
@@ -10,13 +12,25 @@ from tests.inventory import FILE, grids, inventory
 
 REMOVED: dict[str, set[str]] = {  # part of the inventory → its lines that went on purpose
     "files": {
-        *("compare.md", "launch.md", "pairs.md", "runs.md"),  # each is help.md in its screen's folder
-        *("chen.toml", "liao.toml", "sedghamiz.toml", "tsukagoshi.toml"),  # each is paper.toml in its paper's folder
+        *(
+            "compare.md",
+            "launch.md",
+            "pairs.md",
+            "runs.md",
+        ),  # each is help.md in its screen's folder
+        *(
+            "chen.toml",
+            "liao.toml",
+            "sedghamiz.toml",
+            "tsukagoshi.toml",
+        ),  # each is paper.toml in its paper's folder
         "published.toml",  # [published] of the papers' files
         "published.tsv",  # [sha256] of the corpora's files
     },
     "commands": {
-        *(f"{name} / --by = one of dataset, dice, source" for name in ("compare", "evaluate")),  # any property of items
+        *(
+            f"{name} / --by = one of dataset, dice, source" for name in ("compare", "evaluate")
+        ),  # any property of items
         "evaluate / --suite = value",  # several, as for compare
         "reproduce / --from = one of runs",  # and scores
     },
@@ -27,7 +41,11 @@ REMOVED: dict[str, set[str]] = {  # part of the inventory → its lines that wen
 def lines(values: Any, prefix: str = "") -> set[str]:
     """Every leaf of nested values as "key / key = value"."""
     if isinstance(values, dict):
-        return {line for key, own in values.items() for line in lines(own, f"{prefix} / {key}" if prefix else str(key))}
+        return {
+            line
+            for key, own in values.items()
+            for line in lines(own, f"{prefix} / {key}" if prefix else str(key))
+        }
     if isinstance(values, list):
         return {f"{prefix}: {value}" if prefix else str(value) for value in values}
     return {f"{prefix} = {values}"}

@@ -1,4 +1,6 @@
-"""No number on a screen, in a table or on a page is minus zero: the option z of formats removes its sign."""
+"""No number on a screen, in a table or on a page is minus zero: the option z of formats removes its
+sign.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -20,11 +22,18 @@ def formats(source: str) -> Iterator[str]:
 
 
 def test_every_number_with_digits_is_formatted_without_the_sign_of_a_negative_zero() -> None:
-    signed = {f"{path.relative_to(PACKAGE)}: {one}" for path in FILES for one in formats(path.read_text("utf-8")) if "z" not in one}
+    signed = {
+        f"{path.relative_to(PACKAGE)}: {one}"
+        for path in FILES
+        for one in formats(path.read_text("utf-8"))
+        if "z" not in one
+    }
     assert not signed, "write :z.2f or :+z.2f instead of :.2f or :+.2f"
 
 
-@pytest.mark.parametrize(("spec", "shown"), [("z.2f", "0.00"), ("+z.1f", "+0.0"), ("z6.2f", "  0.00"), ("z,.0f", "0")])
+@pytest.mark.parametrize(
+    ("spec", "shown"), [("z.2f", "0.00"), ("+z.1f", "+0.0"), ("z6.2f", "  0.00"), ("z,.0f", "0")]
+)
 def test_the_option_removes_the_sign(spec: str, shown: str) -> None:
     assert format(-0.001, spec) == shown
 

@@ -1,6 +1,7 @@
 """What the design wants once exists once: each idea is made in one place, which all others use.
 
-Where Python processes start is in tests/core/test_python_processes.py, that no public name is shared in tests/test_public_names.py.
+Where Python processes start is in tests/core/test_python_processes.py, that no public name is
+shared in tests/test_public_names.py.
 """
 
 import ast
@@ -20,11 +21,16 @@ from embedlab.core.paths import PACKAGE
 def trees() -> Mapping[str, ast.Module]:
     """Every module of the package by its path."""
     files = sorted(PACKAGE.rglob("*.py"))
-    return {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in files}
+    return {
+        path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for path in files
+    }
 
 
 def called(node: ast.AST) -> tuple[str, str]:
-    """What NODE calls: the name, and of a method what it is called of; empty where it calls nothing."""
+    """What NODE calls: the name, and of a method what it is called of; empty where it calls
+    nothing.
+    """
     if not isinstance(node, ast.Call):
         return "", ""
     if isinstance(node.func, ast.Attribute):
@@ -40,7 +46,9 @@ def calls(*names: str) -> Callable[[ast.AST], bool]:
 def puts_in_place(node: ast.AST) -> bool:
     """Whether a node puts a finished file or folder in the place of what was there."""
     match node:
-        case ast.Call(func=ast.Attribute(attr="replace", value=ast.Name(id=of)), args=[ast.Name(id=to)]):
+        case ast.Call(
+            func=ast.Attribute(attr="replace", value=ast.Name(id=of)), args=[ast.Name(id=to)]
+        ):
             return of == "os" or to in {"path", "target", "file"}
         case ast.Call(func=ast.Attribute(attr="replace" | "rename", value=ast.Name(id="os"))):
             return True
@@ -55,13 +63,22 @@ def declares_an_option(node: ast.AST) -> bool:
 
 
 def lets_a_task_evaluate(node: ast.AST) -> bool:
-    """Whether a node calls the method of a task that evaluates a model, which takes four arguments."""
-    return isinstance(node, ast.Call) and called(node)[0] == "evaluate" and called(node)[1] != "" and len(node.args) == 4
+    """Whether a node calls the method of a task that evaluates a model, which takes four
+    arguments.
+    """
+    return (
+        isinstance(node, ast.Call)
+        and called(node)[0] == "evaluate"
+        and called(node)[1] != ""
+        and len(node.args) == 4
+    )
 
 
 def wants_to_know_whether_models_are_scored_together(node: ast.AST) -> bool:
     """Whether a node reads that a task scores all models at once."""
-    return called(node)[0] == "is_scored_together" or (isinstance(node, ast.Attribute) and node.attr == "is_scored_together")
+    return called(node)[0] == "is_scored_together" or (
+        isinstance(node, ast.Attribute) and node.attr == "is_scored_together"
+    )
 
 
 def takes_the_metric_off(node: ast.AST) -> bool:
@@ -71,23 +88,42 @@ def takes_the_metric_off(node: ast.AST) -> bool:
 
 def splits_fields(node: ast.AST) -> bool:
     """Whether a node splits the lines of a file into fields as the csv module does."""
-    return called(node) in {("reader", "csv"), ("DictReader", "csv"), ("read_csv", "pl"), ("scan_csv", "pl")}
+    return called(node) in {
+        ("reader", "csv"),
+        ("DictReader", "csv"),
+        ("read_csv", "pl"),
+        ("scan_csv", "pl"),
+    }
 
 
 def begins_a_page(node: ast.AST) -> bool:
     """Whether a node is the text that begins a page."""
-    return isinstance(node, ast.Constant) and isinstance(node.value, str) and "<!doctype html" in node.value.lower()
+    return (
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and "<!doctype html" in node.value.lower()
+    )
 
 
 def locks_a_file(node: ast.AST) -> bool:
     """Whether a node imports what locks files."""
-    names = [one.name for one in node.names] if isinstance(node, ast.Import) else [node.module] if isinstance(node, ast.ImportFrom) else []
+    names = (
+        [one.name for one in node.names]
+        if isinstance(node, ast.Import)
+        else [node.module]
+        if isinstance(node, ast.ImportFrom)
+        else []
+    )
     return bool({"fcntl", "filelock", "portalocker", "msvcrt"} & set(names))
 
 
 def marks_a_table(node: ast.AST) -> bool:
     """Whether a node writes a parquet file with metadata, as the table of an entry is."""
-    return called(node)[0] == "write_parquet" and isinstance(node, ast.Call) and any(one.arg == "metadata" for one in node.keywords)
+    return (
+        called(node)[0] == "write_parquet"
+        and isinstance(node, ast.Call)
+        and any(one.arg == "metadata" for one in node.keywords)
+    )
 
 
 def writes_a_file(node: ast.AST) -> bool:
@@ -95,8 +131,14 @@ def writes_a_file(node: ast.AST) -> bool:
     name, _ = called(node)
     if name in {"write_text", "write_bytes", "save_file", "save_pretrained"}:
         return True
-    modes = [one.value for one in node.args if isinstance(one, ast.Constant)] if isinstance(node, ast.Call) and name == "open" else []
-    return any(isinstance(mode, str) and mode in {"w", "wb", "x", "xb", "w+b", "r+b"} for mode in modes)
+    modes = (
+        [one.value for one in node.args if isinstance(one, ast.Constant)]
+        if isinstance(node, ast.Call) and name == "open"
+        else []
+    )
+    return any(
+        isinstance(mode, str) and mode in {"w", "wb", "x", "xb", "w+b", "r+b"} for mode in modes
+    )
 
 
 def saves_an_array(node: ast.AST) -> bool:
@@ -112,45 +154,81 @@ class Idea:
     files: tuple[str, ...]
 
 
-TABLES_OF_EVALUATIONS = ("reports/pair_tables.py", "reports/score_table.py", "reports/stated_figures.py", "reports/suite_table.py")
+TABLES_OF_EVALUATIONS = (
+    "reports/pair_tables.py",
+    "reports/score_table.py",
+    "reports/stated_figures.py",
+    "reports/suite_table.py",
+)
 IDEAS = {
-    "the comparison": Idea(makes=calls("ComparedSlice", "Difference", "SliceScore"), files=("analysis/comparison.py",)),
-    "what is compared, for any task": Idea(makes=calls("TaskComparison"), files=("scoring/task_comparison.py",)),
+    "the comparison": Idea(
+        makes=calls("ComparedSlice", "Difference", "SliceScore"), files=("analysis/comparison.py",)
+    ),
+    "what is compared, for any task": Idea(
+        makes=calls("TaskComparison"), files=("scoring/task_comparison.py",)
+    ),
     "an evaluation": Idea(makes=calls("Evaluation"), files=("tasks/task.py",)),
-    "whether models are scored together": Idea(  # of what is selected, and of what a paper's table names
+    # of what is selected, and of what a paper's table names
+    "whether models are scored together": Idea(
         makes=wants_to_know_whether_models_are_scored_together,
         files=("tasks/task.py", "workflows/reproduce/models.py", "workflows/suites.py"),
     ),
     "the name of a slice": Idea(makes=takes_the_metric_off, files=("analysis/slice_names.py",)),
     "the evaluation of a member": Idea(makes=lets_a_task_evaluate, files=("scoring/member.py",)),
     "the frame of outcomes": Idea(  # of pairs, of items, and of several frames together
-        makes=calls("Outcomes"), files=("outcomes/frame.py", "outcomes/pairs.py", "scoring/answers.py")
+        makes=calls("Outcomes"),
+        files=("outcomes/frame.py", "outcomes/pairs.py", "scoring/answers.py"),
     ),
-    "the signature": Idea(makes=calls("Signature"), files=("runs/evaluations.py", "runs/signature.py")),
+    "the signature": Idea(
+        makes=calls("Signature"), files=("runs/evaluations.py", "runs/signature.py")
+    ),
     "a table with a column a model": Idea(makes=calls("ScoreRow"), files=TABLES_OF_EVALUATIONS),
     "the mark of the best": Idea(  # of evaluations, of comparisons
         makes=calls("best_of"), files=("reports/comparison_cells.py", "reports/model_columns.py")
     ),
     "the page": Idea(makes=begins_a_page, files=("reports/html.py",)),
-    "the atomic writer": Idea(makes=puts_in_place, files=("store/files.py", "store/temporaries.py")),  # of a file, of a folder
-    "the store": Idea(makes=lambda node: isinstance(node, ast.ClassDef) and node.name.endswith("Store"), files=("store/entries.py",)),
+    "the atomic writer": Idea(
+        makes=puts_in_place, files=("store/files.py", "store/temporaries.py")
+    ),  # of a file, of a folder
+    "the store": Idea(
+        makes=lambda node: isinstance(node, ast.ClassDef) and node.name.endswith("Store"),
+        files=("store/entries.py",),
+    ),
     "the lock": Idea(makes=locks_a_file, files=("store/locks.py",)),
-    "the seal of content": Idea(makes=calls("seal", "is_intact"), files=("core/seal.py", "core/trust.py", "store/sealed.py")),
-    "the file with a seal": Idea(  # entries; the recipe, which is TOML; the heads, which are safetensors
+    "the seal of content": Idea(
+        makes=calls("seal", "is_intact"), files=("core/seal.py", "core/trust.py", "store/sealed.py")
+    ),
+    # entries; the recipe, which is TOML; the heads, which are safetensors
+    "the file with a seal": Idea(
         makes=calls("read_sealed", "write_sealed"),
-        files=("encoders/sealed_tensors.py", "runs/store.py", "store/json_files.py", "store/sealed.py", "store/tables.py"),
+        files=(
+            "encoders/sealed_tensors.py",
+            "runs/store.py",
+            "store/json_files.py",
+            "store/sealed.py",
+            "store/tables.py",
+        ),
     ),
     "the folder with a seal": Idea(  # and models, which have a card that users edit
         makes=calls("write_checksums"), files=("encoders/checkpoint.py", "store/sealed.py")
     ),
-    "the table with our mark": Idea(makes=marks_a_table, files=("encoders/partial_vectors.py", "store/tables.py")),  # of a job, of an entry
-    "the file of an array": Idea(makes=saves_an_array, files=("store/arrays.py", "store/vectors.py")),  # of a whole, of rows
+    "the table with our mark": Idea(
+        makes=marks_a_table, files=("encoders/partial_vectors.py", "store/tables.py")
+    ),  # of a job, of an entry
+    "the file of an array": Idea(
+        makes=saves_an_array, files=("store/arrays.py", "store/vectors.py")
+    ),  # of a whole, of rows
     "the mark": Idea(makes=calls("own_files"), files=("store/eviction.py", "workflows/cache.py")),
-    "the eviction": Idea(makes=calls("remove_own"), files=("store/eviction.py", "workflows/cache.py")),  # and `cache clear`
-    "what is typed": Idea(  # --version, all options of commands, and the settings that commands share
+    "the eviction": Idea(
+        makes=calls("remove_own"), files=("store/eviction.py", "workflows/cache.py")
+    ),  # and `cache clear`
+    # --version, all options of commands, and the settings that commands share
+    "what is typed": Idea(
         makes=declares_an_option, files=("cli/app.py", "cli/generated_options.py", "cli/options.py")
     ),
-    "the reader of fields": Idea(makes=splits_fields, files=("core/frame_files.py", "data/text_file.py")),  # of our own tables, of users
+    "the reader of fields": Idea(
+        makes=splits_fields, files=("core/frame_files.py", "data/text_file.py")
+    ),  # of our own tables, of users
 }
 
 
@@ -189,10 +267,18 @@ def test_an_idea_is_made_in_one_place(name: str) -> None:
 )
 def test_what_makes_an_idea_is_found(text: str, makes: Callable[[ast.AST], bool]) -> None:
     assert any(map(makes, ast.walk(ast.parse(text))))
-    assert not any(map(makes, ast.walk(ast.parse("name.replace('a', 'b'); app.evaluate(options); compare(Selected(x))"))))
+    assert not any(
+        map(
+            makes,
+            ast.walk(
+                ast.parse("name.replace('a', 'b'); app.evaluate(options); compare(Selected(x))")
+            ),
+        )
+    )
 
 
-# Files that are written by their path: each is inside a folder that is put in place as a whole, or nothing is lost with half of it.
+# Files that are written by their path: each is inside a folder that is put in place as a whole, or
+# nothing is lost with half of it.
 BY_PATH = {
     "core/crash_reports.py": "a report for a human",
     "data/part_worker.py": "in a temporary folder",
@@ -219,7 +305,13 @@ def test_what_is_stored_is_written_by_the_one_writer() -> None:
 def tables_of_names(tree: ast.AST, names: set[str]) -> Iterator[int]:
     """Yield the lines of TREE with a tuple, list, set or dictionary of two or more of NAMES."""
     for node in ast.walk(tree):
-        members = node.elts if isinstance(node, ast.Tuple | ast.List | ast.Set) else node.keys if isinstance(node, ast.Dict) else []
+        members = (
+            node.elts
+            if isinstance(node, ast.Tuple | ast.List | ast.Set)
+            else node.keys
+            if isinstance(node, ast.Dict)
+            else []
+        )
         if len({one.value for one in members if isinstance(one, ast.Constant)} & names) > 1:
             yield node.lineno  # type: ignore[attr-defined]
 
@@ -227,9 +319,17 @@ def tables_of_names(tree: ast.AST, names: set[str]) -> Iterator[int]:
 def test_no_table_outside_tasks_and_data_lists_tasks_or_datasets() -> None:
     names = {*task_names(), *(one.name for one in plugins.discover("datasets") if one.is_shipped)}
     assert len(names) > 50
-    assert list(tables_of_names(ast.parse("A = ('sts12', 'mr')\nB = {'sts': 1}\nC = {'glue': 1, 'mr': 2}"), names)) == [1, 3]
-    others = {name: tree for name, tree in trees().items() if not name.startswith(("tasks/", "data/"))}
-    assert [f"{name}:{line}" for name, tree in others.items() for line in tables_of_names(tree, names)] == []
+    assert list(
+        tables_of_names(
+            ast.parse("A = ('sts12', 'mr')\nB = {'sts': 1}\nC = {'glue': 1, 'mr': 2}"), names
+        )
+    ) == [1, 3]
+    others = {
+        name: tree for name, tree in trees().items() if not name.startswith(("tasks/", "data/"))
+    }
+    assert [
+        f"{name}:{line}" for name, tree in others.items() for line in tables_of_names(tree, names)
+    ] == []
 
 
 def test_a_task_where_none_is_named_is_written_once() -> None:
@@ -237,7 +337,9 @@ def test_a_task_where_none_is_named_is_written_once() -> None:
         name
         for name, tree in trees().items()
         for node in ast.walk(tree)
-        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant) and node.value.value == DEFAULT_TASK
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        and isinstance(node.value, ast.Constant)
+        and node.value.value == DEFAULT_TASK
     ]
     assert found == ["core/names.py"]
 
@@ -251,7 +353,11 @@ def flags(tree: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def test_an_option_that_commands_share_is_declared_once() -> None:
-    assert list(flags(ast.parse("A = Flag(names=('--a',), help='One.')\nB = Flag(metavar='B', help='Two.')"))) == [
+    assert list(
+        flags(
+            ast.parse("A = Flag(names=('--a',), help='One.')\nB = Flag(metavar='B', help='Two.')")
+        )
+    ) == [
         ("('--a',)", "'One.'"),
         ("'B'", "'Two.'"),
     ]

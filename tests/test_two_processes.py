@@ -1,4 +1,6 @@
-"""Two processes at once on one output: one of them wins as a whole, or is refused; and a killed one leaves nothing for good."""
+"""Two processes at once on one output: one of them wins as a whole, or is refused; and a killed one
+leaves nothing for good.
+"""
 
 import os
 import signal
@@ -113,7 +115,9 @@ def test_of_two_that_make_a_new_folder_one_is_refused(here: Path) -> None:
 
 
 @pytest.mark.parametrize("is_folder", [False, True])
-def test_what_a_killed_process_left_goes_at_the_next_write_and_what_another_writes_stays(here: Path, is_folder: bool) -> None:
+def test_what_a_killed_process_left_goes_at_the_next_write_and_what_another_writes_stays(
+    here: Path, is_folder: bool
+) -> None:
     (killed,) = at_once([(be_killed, ("out", is_folder))])
     assert killed.code == -signal.SIGKILL
     Path(".out.tmp-4711").mkdir()  # of an earlier version
@@ -156,11 +160,15 @@ def test_of_two_exports_into_one_folder_one_is_refused(here: Path, tiny_encoder:
 def test_two_evaluations_of_one_model_store_all_scores_of_both(here: Path) -> None:
     Path("words.txt").write_text("a 1 0\nman 0 1\nthe 1 1\n")
     names = ("sts12", "sick-r")
-    ended = embedlab_at_once(*[("evaluate", "word-vectors:words.txt", "--sample", "--task", name) for name in names])
+    ended = embedlab_at_once(
+        *[("evaluate", "word-vectors:words.txt", "--sample", "--task", name) for name in names]
+    )
     assert [one.code for one in ended] == [0, 0], ended
     (file,) = Path(os.environ["XDG_CACHE_HOME"]).rglob("scores.parquet")
     stored = set(ScoreFile.read(file).scores["pair_key"].to_list())
-    assert stored == {key for name in names for key in pair_keys(Source(sample=True).open(name).frame)}
+    assert stored == {
+        key for name in names for key in pair_keys(Source(sample=True).open(name).frame)
+    }
 
 
 def train_until_the_other_is_refused(words: Sequence[str], own: str, other: str) -> int:
@@ -172,7 +180,9 @@ def train_until_the_other_is_refused(words: Sequence[str], own: str, other: str)
         if isinstance(event, events.Started):
             patience = time.monotonic() + 100
             while not Path(other).exists():
-                assert time.monotonic() < patience, "the other has neither begun the run nor been refused"
+                assert time.monotonic() < patience, (
+                    "the other has neither begun the run nor been refused"
+                )
                 time.sleep(0.01)
 
     events.EventLog.append = append_and_wait  # type: ignore[assignment, method-assign]
@@ -181,17 +191,40 @@ def train_until_the_other_is_refused(words: Sequence[str], own: str, other: str)
     return code
 
 
-def test_of_two_trainings_of_one_run_one_is_refused_and_the_other_is_whole(here: Path, tiny_encoder: Path) -> None:
-    changes = ("data.rows=96", "optim.batch_size=8", "optim.epochs=4", "evaluate.tasks=[]", "evaluate.dev=none")
-    words = ("train", "snli-ce", "--sample", "--threads", "1", "--encoder", str(tiny_encoder), "--keep-checkpoints")
+def test_of_two_trainings_of_one_run_one_is_refused_and_the_other_is_whole(
+    here: Path, tiny_encoder: Path
+) -> None:
+    changes = (
+        "data.rows=96",
+        "optim.batch_size=8",
+        "optim.epochs=4",
+        "evaluate.tasks=[]",
+        "evaluate.dev=none",
+    )
+    words = (
+        "train",
+        "snli-ce",
+        "--sample",
+        "--threads",
+        "1",
+        "--encoder",
+        str(tiny_encoder),
+        "--keep-checkpoints",
+    )
     typed = (*words, *(word for change in changes for word in ("--set", change)))
-    ended = at_once([(train_until_the_other_is_refused, (typed, *names)) for names in (("a", "b"), ("b", "a"))])
+    ended = at_once(
+        [(train_until_the_other_is_refused, (typed, *names)) for names in (("a", "b"), ("b", "a"))]
+    )
     first, second = sorted(ended, key=lambda one: one.code)
     assert (first.code, second.code) in {(0, 1), (0, 2)}, ended
     assert "snli-ce@1" in second.err.splitlines()[-2]
     run = RunFolder.of(here / "runs-sample", "snli-ce", 1)
     seen = [type(event) for event in events.events_after(run.events_file)[0]]
-    assert (seen.count(events.Started), seen.count(events.Finished), seen.count(events.Failed)) == (1, 1, 0)
+    assert (seen.count(events.Started), seen.count(events.Finished), seen.count(events.Failed)) == (
+        1,
+        1,
+        0,
+    )
     steps = Checkpoints(run.checkpoints).steps()
     assert [Checkpoints(run.checkpoints).read(step).step for step in steps] == steps
     check_folder(run.model, hint="")
@@ -201,31 +234,54 @@ def test_of_two_trainings_of_one_run_one_is_refused_and_the_other_is_whole(here:
 def tokenise_and_compare(encoder: str, cache: str) -> int:
     """The exit code says whether what the cache gives is what the tokenizer gives."""
     transformer = load_transformer(
-        encoder, Machine(device=torch.device("cpu"), precision="float32", threads=1), wishes=Wishes(pooling="mean")
+        encoder,
+        Machine(device=torch.device("cpu"), precision="float32", threads=1),
+        wishes=Wishes(pooling="mean"),
     )
     sentences = [f"a man number {number} sleeps" for number in range(500)]
-    made, found = tokenise(transformer, sentences), stored_tokens(transformer, sentences, Path(cache))
-    return 0 if all(np.array_equal(getattr(made, name), getattr(found, name)) for name in ARRAYS) else 1
+    made, found = (
+        tokenise(transformer, sentences),
+        stored_tokens(transformer, sentences, Path(cache)),
+    )
+    return (
+        0
+        if all(np.array_equal(getattr(made, name), getattr(found, name)) for name in ARRAYS)
+        else 1
+    )
 
 
-def test_two_that_tokenise_the_same_sentences_at_once_get_the_same_and_store_it_once(here: Path, tiny_encoder: Path) -> None:
+def test_two_that_tokenise_the_same_sentences_at_once_get_the_same_and_store_it_once(
+    here: Path, tiny_encoder: Path
+) -> None:
     ended = at_once([(tokenise_and_compare, (str(tiny_encoder), "cache"))] * 2)
     assert ended == [Ended(code=0, err="")] * 2
     (stored,) = Path("cache/tokens").glob("[!.]*")
-    assert sorted(path.name for path in stored.iterdir()) == ["checksums.json", *sorted(f"{name}.npy" for name in ARRAYS)]
+    assert sorted(path.name for path in stored.iterdir()) == [
+        "checksums.json",
+        *sorted(f"{name}.npy" for name in ARRAYS),
+    ]
     assert not list(Path("cache/tokens").glob(".*tmp*"))
 
 
 def test_a_page_that_two_comparisons_write_at_once_is_that_of_one(here: Path) -> None:
     Path("words.txt").write_text("a 1 0\nman 0 1\nthe 1 1\n")
-    rows = "".join(f"a man\tthe man\t{gold}\n" for gold in (1, 2, 3)) + "a\tthe\t2\nthe man\tman\t4\n"
+    rows = (
+        "".join(f"a man\tthe man\t{gold}\n" for gold in (1, 2, 3)) + "a\tthe\t2\nthe man\tman\t4\n"
+    )
     Path("own.tsv").write_text(f"sentence1\tsentence2\tscore\n{rows}")
     models = ("dice", "word-vectors:words.txt")
-    ended = embedlab_at_once(*[("compare", *order, "--task", "own.tsv", "--html", "out") for order in (models, models[::-1])])
+    ended = embedlab_at_once(
+        *[
+            ("compare", *order, "--task", "own.tsv", "--html", "out")
+            for order in (models, models[::-1])
+        ]
+    )
     assert [one.code for one in ended] == [0, 0], ended
     page = Path("out").read_text()
     assert page.rstrip().endswith("</html>")
-    assert [f"<h1>{title}</h1>" in page for title in ("dice and words.txt", "words.txt and dice")].count(True) == 1
+    assert [
+        f"<h1>{title}</h1>" in page for title in ("dice and words.txt", "words.txt and dice")
+    ].count(True) == 1
     assert not list(here.glob(".out.*"))
 
 
@@ -233,20 +289,26 @@ def write_views(path: str, letter: str) -> None:
     view = pl.DataFrame({"sentence1": [letter * 50] * 2_000})
     for _ in range(10):
         write_view(view, Path(path))
-        assert (pl.read_csv if path.endswith("csv") else pl.read_parquet)(path)["sentence1"].n_unique() == 1, "two contents are mixed"
+        assert (pl.read_csv if path.endswith("csv") else pl.read_parquet)(path)[
+            "sentence1"
+        ].n_unique() == 1, "two contents are mixed"
 
 
 @pytest.mark.parametrize("name", ["pairs.csv", "pairs.parquet"])
-def test_an_export_of_pairs_that_two_write_at_once_is_always_one_of_theirs(here: Path, name: str) -> None:
+def test_an_export_of_pairs_that_two_write_at_once_is_always_one_of_theirs(
+    here: Path, name: str
+) -> None:
     ended = at_once([(write_views, (name, letter)) for letter in "ab"])
     assert ended == [Ended(code=0, err="")] * 2
     assert _others(here) == [name]
 
 
 def hold(runs: str, way: str, mine: str, others: str) -> int:
-    """Take each of the runs by one WAY at the same moment as the other process; hold it until both have tried.
+    """Take each of the runs by one WAY at the same moment as the other process; hold it until both
+    have tried.
 
-    A query for a lock takes long, as on a slow disk: who queries after taking one lock then meets who holds the other.
+    A query for a lock takes long, as on a slow disk: who queries after taking one lock then meets
+    who holds the other.
     """
 
     def slowly_locked(path: Path) -> bool:
@@ -274,9 +336,18 @@ def meet(mine: str, others: str) -> None:
 
 
 @pytest.mark.parametrize("ways", [("lock", "claim"), ("claim", "claim")])
-def test_of_two_that_take_a_run_at_once_exactly_one_gets_it(here: Path, ways: tuple[str, str]) -> None:
-    assert at_once([(hold, ("runs", way, *names)) for way, names in zip(ways, ("ab", "ba"), strict=True)]) == [Ended(code=0, err="")] * 2
-    winners = [[name for name in "ab" if Path(f"{name}-{number}-won").exists()] for number in range(4)]
+def test_of_two_that_take_a_run_at_once_exactly_one_gets_it(
+    here: Path, ways: tuple[str, str]
+) -> None:
+    assert (
+        at_once(
+            [(hold, ("runs", way, *names)) for way, names in zip(ways, ("ab", "ba"), strict=True)]
+        )
+        == [Ended(code=0, err="")] * 2
+    )
+    winners = [
+        [name for name in "ab" if Path(f"{name}-{number}-won").exists()] for number in range(4)
+    ]
     assert {len(one) for one in winners} == {1}
 
 
@@ -291,11 +362,16 @@ def test_what_two_fetch_into_one_data_folder_at_once_is_all_noted(here: Path) ->
     assert ended == [Ended(code=0, err="")] * 2
     for dataset in ("snli", "sts"):
         for number in range(TIMES):
-            assert revision_of(Path("data"), {f"{dataset}-{number}": f"{number:064x}"}) == f"{dataset}@1"
+            assert (
+                revision_of(Path("data"), {f"{dataset}-{number}": f"{number:064x}"})
+                == f"{dataset}@1"
+            )
 
 
 def begin(runs: str, started: str) -> int:
-    """Begin the run as often as it takes, as a job script does, and look whether what is written stays."""
+    """Begin the run as often as it takes, as a job script does, and look whether what is written
+    stays.
+    """
     run = RunFolder.of(Path(runs), "mine", 1)
     while True:
         with suppress(EmbedlabError), run.lock():
@@ -306,14 +382,18 @@ def begin(runs: str, started: str) -> int:
 
 
 @pytest.mark.parametrize("take_away", [remove, pytest.param(rename, marks=pytest.mark.slow)])
-def test_a_run_that_is_taken_away_while_it_begins_is_one_or_the_other(here: Path, take_away: Callable[..., int]) -> None:
+def test_a_run_that_is_taken_away_while_it_begins_is_one_or_the_other(
+    here: Path, take_away: Callable[..., int]
+) -> None:
     for number in range(3):
         runs = here / str(number)
         run = RunFolder.of(runs, "mine", 1)
         run.path.mkdir(parents=True)
         for name in range(300):
             (run.path / f"file-{name}").touch()
-        began, taken = at_once([(begin, (str(runs), "started")), (take_away, (str(runs), "mine", "other"))])
+        began, taken = at_once(
+            [(begin, (str(runs), "started")), (take_away, (str(runs), "mine", "other"))]
+        )
         assert began == Ended(code=0, err="")
         assert taken.code in {0, 1, 2}, taken
         if taken.code:

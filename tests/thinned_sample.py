@@ -8,7 +8,9 @@ from embedlab.data import source
 
 @functools.cache
 def thinned(every: int, chosen: Any, split: str) -> Any:
-    """The frame of a dataset of the sample world; one of STS has one in so many of its pairs, of every source."""
+    """The frame of a dataset of the sample world; one of STS has one in so many of its pairs, of
+    every source.
+    """
     from embedlab.data.sample import sample_rows
 
     frame = sample_rows(chosen, split).frame

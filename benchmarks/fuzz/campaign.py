@@ -1,6 +1,8 @@
-"""Run many mutations of one kind of input and count how each ends; the campaigns beside this file make the cases.
+"""Run many mutations of one kind of input and count how each ends; the campaigns beside this file
+make the cases.
 
-Cases run in a forked process that says which case it begins, so that one which hangs or kills the process is named and the rest go on.
+Cases run in a forked process that says which case it begins, so that one which hangs or kills the
+process is named and the rest go on.
 """
 
 import argparse
@@ -53,11 +55,17 @@ class Outcome:
 def arguments(description: str, count: int) -> argparse.Namespace:
     """The options of a campaign."""
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
-    parser.add_argument("--data", type=Path, help="folder of real corpora whose first lines are mutated")
+    parser.add_argument(
+        "--data", type=Path, help="folder of real corpora whose first lines are mutated"
+    )
     parser.add_argument("--cases", type=int, default=count)
     parser.add_argument("--seed", type=int, default=21)
-    parser.add_argument("--limit-s", type=float, default=20.0, help="a case that takes longer hangs")
-    parser.add_argument("--write", action="store_true", help="write the table to benchmarks/results")
+    parser.add_argument(
+        "--limit-s", type=float, default=20.0, help="a case that takes longer hangs"
+    )
+    parser.add_argument(
+        "--write", action="store_true", help="write the table to benchmarks/results"
+    )
     return parser.parse_args()
 
 
@@ -72,7 +80,9 @@ def run(cases: Sequence[Case], *, limit_s: float) -> list[Outcome]:
 def _run_until_fault(cases: Sequence[Case], limit_s: float) -> list[Outcome]:
     """The outcomes of CASES up to the first that hangs or kills its process."""
     ours, theirs = multiprocessing.Pipe(duplex=False)
-    worker = multiprocessing.get_context("fork").Process(target=_work, args=(cases, theirs), daemon=True)
+    worker = multiprocessing.get_context("fork").Process(
+        target=_work, args=(cases, theirs), daemon=True
+    )
     worker.start()
     theirs.close()
     outcomes: list[Outcome] = []
@@ -83,7 +93,9 @@ def _run_until_fault(cases: Sequence[Case], limit_s: float) -> list[Outcome]:
         except EOFError:
             worker.join()
             is_there, ending, detail = False, "killed", f"exit code {worker.exitcode}"
-        outcomes.append(Outcome(target=case.target, mutation=case.mutation, ending=ending, detail=detail))
+        outcomes.append(
+            Outcome(target=case.target, mutation=case.mutation, ending=ending, detail=detail)
+        )
         if not is_there:
             break
     worker.kill()
@@ -103,15 +115,31 @@ def _ending(case: Case) -> tuple[Ending, str]:
         return "traceback", traceback.format_exc()
     except EmbedlabError as error:
         lines = (error.message, error.hint)
-        is_two_lines = error.message.strip() and error.hint.strip() and not any("\n" in line for line in lines)
-        return ("two lines", error.message) if is_two_lines else ("traceback", f"not two lines: {lines!r}")
+        is_two_lines = (
+            error.message.strip() and error.hint.strip() and not any("\n" in line for line in lines)
+        )
+        return (
+            ("two lines", error.message)
+            if is_two_lines
+            else ("traceback", f"not two lines: {lines!r}")
+        )
     except (Exception, SystemExit):
         return "traceback", traceback.format_exc()
     return "accepted", ""
 
 
-def report(name: str, title: str, outcomes: Sequence[Outcome], *, seconds: float, notes: Sequence[str], write: bool) -> int:
-    """Print the table of a campaign and every fault, write it where that is wanted, and give 1 where there was a fault."""
+def report(
+    name: str,
+    title: str,
+    outcomes: Sequence[Outcome],
+    *,
+    seconds: float,
+    notes: Sequence[str],
+    write: bool,
+) -> int:
+    """Print the table of a campaign and every fault, write it where that is wanted, and give 1
+    where there was a fault.
+    """
     faults = [one for one in outcomes if one.ending in FAULTS]
     for one in faults[:20]:
         print(f"{one.target}, {one.mutation}: {one.ending}\n{one.detail}\n", file=sys.stderr)
@@ -120,14 +148,21 @@ def report(name: str, title: str, outcomes: Sequence[Outcome], *, seconds: float
     if write:
         (RESULTS / f"fuzz-{name}.md").write_text(text, encoding="utf-8")
         counts = {ending: sum(one.ending == ending for one in outcomes) for ending in ENDINGS}
-        (RESULTS / f"fuzz-{name}.json").write_text(json.dumps({"cases": len(outcomes), **counts}, indent=2) + "\n")
+        (RESULTS / f"fuzz-{name}.json").write_text(
+            json.dumps({"cases": len(outcomes), **counts}, indent=2) + "\n"
+        )
     return int(bool(faults))
 
 
-def _markdown(name: str, title: str, outcomes: Sequence[Outcome], seconds: float, notes: Sequence[str]) -> str:
+def _markdown(
+    name: str, title: str, outcomes: Sequence[Outcome], seconds: float, notes: Sequence[str]
+) -> str:
     words = ["DIR" if Path(word).is_dir() else word for word in sys.argv[1:]]
     packages = ", ".join(f"{package} {version(package)}" for package in ("embedlab", "polars"))
-    facts = f"python {platform.python_version()}, {packages}; {datetime.now(UTC).date().isoformat()}; {seconds:.0f} s"
+    facts = (
+        f"python {platform.python_version()}, {packages}; "
+        f"{datetime.now(UTC).date().isoformat()}; {seconds:.0f} s"
+    )
     command = " ".join(["python", f"benchmarks/fuzz/{name}.py", *words])
     lines = [f"# {title}", "", f"`{command}`; {facts}.", ""]
     lines += _table("target", Counter((one.target, one.ending) for one in outcomes))
@@ -142,7 +177,10 @@ def _table(what: str, counts: Mapping[tuple[str, Ending], int]) -> list[str]:
     for row in rows:
         own = [counts.get((row, ending), 0) for ending in ENDINGS]
         lines.append(f"| {row} | {sum(own):,} | {' | '.join(f'{number:,}' for number in own)} |")
-    totals = [sum(number for (_, found), number in counts.items() if found == ending) for ending in ENDINGS]
+    totals = [
+        sum(number for (_, found), number in counts.items() if found == ending)
+        for ending in ENDINGS
+    ]
     return [*lines, f"| all | {sum(totals):,} | {' | '.join(f'{number:,}' for number in totals)} |"]
 
 
@@ -152,7 +190,9 @@ def generator(seed: int, number: int) -> random.Random:
 
 
 def timed(cases: Sequence[Case], *, limit_s: float) -> tuple[list[Outcome], float]:
-    """The outcomes of CASES and the seconds they took; files and settings of the user are out of reach."""
+    """The outcomes of CASES and the seconds they took; files and settings of the user are out of
+    reach.
+    """
     for variable in [name for name in os.environ if name.startswith("EMBEDLAB_")]:
         del os.environ[variable]
     began = time.perf_counter()

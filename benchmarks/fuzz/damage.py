@@ -7,10 +7,57 @@ Mutation = Callable[[bytes, random.Random], bytes]
 
 DEEP = b"[" * 100_000
 LONG_NUMBER = b"9" * 5_000
-HUGE = (b"1e308", b"1e999", b"-1e999", b"nan", b"inf", b"-inf", b"0x10", b"1_000", b"9" * 30, LONG_NUMBER)
-CONTROL = (b"\x00", b"\x1b[31m", b"\x07", b"\x08", b"\x0b", b"\x0c", b"\x85", b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xae")
-ODD_BYTES = (b"\xff", b"\xfe\xff", b"\x80", b"\xc3", b"\xf0\x9f", b"\xed\xa0\x80", b"\xef\xbf\xbe", b"\xef\xbb\xbf")
-VALUES = (b"", b" ", b"null", b"true", b"{}", b"[]", b"[1, 2]", b'{"a": 1}', b"-1", b"7", b"1.5", b'"', b"'", b"\\", b"\xc2\xa0")
+HUGE = (
+    b"1e308",
+    b"1e999",
+    b"-1e999",
+    b"nan",
+    b"inf",
+    b"-inf",
+    b"0x10",
+    b"1_000",
+    b"9" * 30,
+    LONG_NUMBER,
+)
+CONTROL = (
+    b"\x00",
+    b"\x1b[31m",
+    b"\x07",
+    b"\x08",
+    b"\x0b",
+    b"\x0c",
+    b"\x85",
+    b"\xc2\x85",
+    b"\xe2\x80\xa8",
+    b"\xe2\x80\xae",
+)
+ODD_BYTES = (
+    b"\xff",
+    b"\xfe\xff",
+    b"\x80",
+    b"\xc3",
+    b"\xf0\x9f",
+    b"\xed\xa0\x80",
+    b"\xef\xbf\xbe",
+    b"\xef\xbb\xbf",
+)
+VALUES = (
+    b"",
+    b" ",
+    b"null",
+    b"true",
+    b"{}",
+    b"[]",
+    b"[1, 2]",
+    b'{"a": 1}',
+    b"-1",
+    b"7",
+    b"1.5",
+    b'"',
+    b"'",
+    b"\\",
+    b"\xc2\xa0",
+)
 
 
 def flip_bits(content: bytes, rng: random.Random) -> bytes:
@@ -64,7 +111,9 @@ def byte_order_mark(content: bytes, rng: random.Random) -> bytes:
 
 def nothing(_content: bytes, rng: random.Random) -> bytes:
     """The file is empty or blank."""
-    return rng.choice((b"", b"\n", b" ", b"\r\n", b"\n\n\n", b"\t", b"\x00", b"\xef\xbb\xbf\n", b"\r"))
+    return rng.choice(
+        (b"", b"\n", b" ", b"\r\n", b"\n\n\n", b"\t", b"\x00", b"\xef\xbb\xbf\n", b"\r")
+    )
 
 
 def other_line_ends(content: bytes, rng: random.Random) -> bytes:
@@ -99,7 +148,9 @@ def change_lines(content: bytes, rng: random.Random) -> bytes:
 
 
 def change_fields(content: bytes, rng: random.Random) -> bytes:
-    """A field of a line is deleted, doubled, blanked, split or replaced by a value of another kind."""
+    """A field of a line is deleted, doubled, blanked, split or replaced by a value of another
+    kind.
+    """
     lines = content.split(b"\n")
     place = rng.randrange(len(lines))
     separator = next((one for one in (b"\t", b",", b" ") if one in lines[place]), b"\t")
@@ -111,7 +162,9 @@ def change_fields(content: bytes, rng: random.Random) -> bytes:
         case 1:
             fields.insert(at, fields[at])
         case 2:
-            fields[at] = fields[at][: len(fields[at]) // 2] + separator + fields[at][len(fields[at]) // 2 :]
+            fields[at] = (
+                fields[at][: len(fields[at]) // 2] + separator + fields[at][len(fields[at]) // 2 :]
+            )
         case _:
             fields[at] = rng.choice((*VALUES, *HUGE, *CONTROL))
     lines[place] = separator.join(fields)
@@ -128,7 +181,9 @@ def huge_numbers(content: bytes, rng: random.Random) -> bytes:
 
 
 def change_json(content: bytes, rng: random.Random) -> bytes:
-    """A line becomes JSON that is deep, of another type, or holds what JSON allows and text does not."""
+    """A line becomes JSON that is deep, of another type, or holds what JSON allows and text does
+    not.
+    """
     lines = content.split(b"\n")
     odd = (
         DEEP,
@@ -138,7 +193,8 @@ def change_json(content: bytes, rng: random.Random) -> bytes:
         b'{"sentence1": "\\u0000", "sentence2": "b", "score": 1, "sentence": "a"}',
         b'{"sentence1": "a", "sentence2": "b", "score": ' + LONG_NUMBER + b', "sentence": "c"}',
         b'{"sentence1": 1, "sentence2": null, "score": "x", "sentence": []}',
-        b'{"sentence1": "a", "sentence1": "b", "sentence2": "c", "score": 1, "sentence": "a", "sentence": "b"}',
+        b'{"sentence1": "a", "sentence1": "b", "sentence2": "c", "score": 1, "sentence": '
+        b'"a", "sentence": "b"}',
         b'{"sentence1": {"a": 1}, "sentence2": [1], "score": true, "sentence": {}}',
         b'{"sentence1": "a", "sentence2": "b", "score": NaN, "sentence": "c"}',
         b'{"sentence1": "a", "sentence2": "b", "score": 1e999, "sentence": "c"}',

@@ -1,10 +1,11 @@
-"""Servers that answer something else: the answer to a request for embeddings, mutated, and read as `compare http://…#MODEL` reads it.
+"""Servers that answer something else: the answer to a request for embeddings, mutated, and read as
+`compare http://…#MODEL` reads it.
 
     python benchmarks/fuzz/endpoints.py [--cases 4000] [--seed 21] [--write]
 
-A real server on this machine sends the bytes of one mutated answer to each request: the structure of its JSON, the bytes of its body, or
-those of the whole answer with its status and headers; now and then it stops in the middle and waits. What is accepted must be finite
-vectors, one a text.
+A real server on this machine sends the bytes of one mutated answer to each request: the structure
+of its JSON, the bytes of its body, or those of the whole answer with its status and headers; now
+and then it stops in the middle and waits. What is accepted must be finite vectors, one a text.
 """
 
 import json
@@ -26,7 +27,26 @@ from structures import change
 from embedlab.encoders import endpoint
 
 TEXTS = ["a dog runs", "the cat sleeps", "snow"]
-STATUSES = (200, 200, 200, 201, 204, 301, 302, 304, 307, 400, 401, 404, 413, 422, 429, 500, 503, 999)
+STATUSES = (
+    200,
+    200,
+    200,
+    201,
+    204,
+    301,
+    302,
+    304,
+    307,
+    400,
+    401,
+    404,
+    413,
+    422,
+    429,
+    500,
+    503,
+    999,
+)
 HEADERS = (
     "", "Location: http://localhost:1/", "Location: \x80", "Retry-After: 1e400", "Retry-After: -1", "Content-Encoding: gzip",
     "Content-Encoding: br", "Transfer-Encoding: chunked", "Content-Length: 1", "Content-Length: 99999999999", "Connection: close",
@@ -36,19 +56,34 @@ LIMITS = {"ATTEMPTS": 2, "REQUEST_S": 0.5, "ANSWER_BYTES": 2**20}
 
 def content(rng: random.Random) -> dict[str, object]:
     """What a server answers to three texts."""
-    rows = [{"object": "embedding", "index": place, "embedding": [rng.random() for _ in range(4)]} for place in range(len(TEXTS))]
-    return {"object": "list", "data": rows, "model": "m", "usage": {"prompt_tokens": 7, "total_tokens": 7}}
+    rows = [
+        {"object": "embedding", "index": place, "embedding": [rng.random() for _ in range(4)]}
+        for place in range(len(TEXTS))
+    ]
+    return {
+        "object": "list",
+        "data": rows,
+        "model": "m",
+        "usage": {"prompt_tokens": 7, "total_tokens": 7},
+    }
 
 
 def message(body: bytes, status: int = 200, header: str = "") -> bytes:
     """The whole answer."""
-    lines = [f"HTTP/1.1 {status} said", "Content-Type: application/json", f"Content-Length: {len(body)}", *([header] if header else [])]
+    lines = [
+        f"HTTP/1.1 {status} said",
+        "Content-Type: application/json",
+        f"Content-Length: {len(body)}",
+        *([header] if header else []),
+    ]
     return "\r\n".join([*lines, "", ""]).encode("latin-1") + body
 
 
 def structure(rng: random.Random) -> bytes:
     """An answer with other values, keys and nesting."""
-    return message(json.dumps(change(content(rng), rng)[1], default=str).encode("utf-8", "surrogatepass"))
+    return message(
+        json.dumps(change(content(rng), rng)[1], default=str).encode("utf-8", "surrogatepass")
+    )
 
 
 def body(rng: random.Random) -> bytes:
@@ -66,13 +101,24 @@ def status(rng: random.Random) -> bytes:
     return message(json.dumps(content(rng)).encode(), rng.choice(STATUSES), rng.choice(HEADERS))
 
 
-TARGETS: dict[str, Callable[[random.Random], bytes]] = {"structure": structure, "body": body, "whole answer": whole, "status": status}
+TARGETS: dict[str, Callable[[random.Random], bytes]] = {
+    "structure": structure,
+    "body": body,
+    "whole answer": whole,
+    "status": status,
+}
 
 
 def read_request(connection: socket.socket) -> None:
-    """Read a whole request, whichever of the texts it holds: a refused one comes again in halves."""
+    """Read a whole request, whichever of the texts it holds: a refused one comes again in
+    halves.
+    """
     with connection.makefile("rb") as file:
-        lines = dict(line.decode("latin-1").lower().strip().split(": ", 1) for line in iter(file.readline, b"\r\n") if b": " in line)
+        lines = dict(
+            line.decode("latin-1").lower().strip().split(": ", 1)
+            for line in iter(file.readline, b"\r\n")
+            if b": " in line
+        )
         file.read(int(lines.get("content-length", 0)))
 
 
@@ -98,9 +144,16 @@ def request(answer: bytes, *, waits: bool) -> None:
     """What a model of the server reads."""
     ended = Event()
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        Thread(target=serve, args=(listening, answer), kwargs={"waits": waits, "ended": ended}, daemon=True).start()
+        Thread(
+            target=serve,
+            args=(listening, answer),
+            kwargs={"waits": waits, "ended": ended},
+            daemon=True,
+        ).start()
         try:
-            vectors = endpoint.EndpointEncoder(f"http://127.0.0.1:{listening.getsockname()[1]}/v1", "m").encode(TEXTS)
+            vectors = endpoint.EndpointEncoder(
+                f"http://127.0.0.1:{listening.getsockname()[1]}/v1", "m"
+            ).encode(TEXTS)
         finally:
             ended.set()
             listening.shutdown(socket.SHUT_RDWR)
@@ -125,9 +178,21 @@ def case(number: int, seed: int) -> Case:
 def main() -> int:
     """Run the campaign."""
     options = arguments(__doc__ or "", 4_000)
-    outcomes, seconds = timed([case(number, options.seed) for number in range(options.cases)], limit_s=options.limit_s)
-    notes = [f"limits of the campaign: {', '.join(f'{name} {value}' for name, value in LIMITS.items())}; seed {options.seed}"]
-    return report("endpoints", "Servers that answer something else", outcomes, seconds=seconds, notes=notes, write=options.write)
+    outcomes, seconds = timed(
+        [case(number, options.seed) for number in range(options.cases)], limit_s=options.limit_s
+    )
+    notes = [
+        f"limits of the campaign: "
+        f"{', '.join(f'{name} {value}' for name, value in LIMITS.items())}; seed {options.seed}"
+    ]
+    return report(
+        "endpoints",
+        "Servers that answer something else",
+        outcomes,
+        seconds=seconds,
+        notes=notes,
+        write=options.write,
+    )
 
 
 if __name__ == "__main__":

@@ -1,11 +1,14 @@
-"""Damage every kind of stored file and count what a reader gets: the same result, a notice, or another result without a word.
+"""Damage every kind of stored file and count what a reader gets: the same result, a notice, or
+another result without a word.
 
-    python benchmarks/fuzz/flips.py [--flips 300] [--damage bits|bytes] [--seed 21] [--kinds scores.parquet …] [--write]
+    python benchmarks/fuzz/flips.py [--flips 300] [--damage bits|bytes] [--seed 21] [--kinds
+    scores.parquet …] [--write]
 
-A tiny encoder is trained on the sample world and scores it; each file that this leaves behind, and a grid's and the dashboard's, is
-read as the program reads it, once as it is and then each time with one other bit flipped, or up to 64 bytes in a row replaced by others,
-in a copy of its folder. "The same" is what was read from the whole file, or made again where a cache was found damaged; "noticed" is an
-error or a note that names the damage.
+A tiny encoder is trained on the sample world and scores it; each file that this leaves behind, and
+a grid's and the dashboard's, is read as the program reads it, once as it is and then each time with
+one other bit flipped, or up to 64 bytes in a row replaced by others, in a copy of its folder. "The
+same" is what was read from the whole file, or made again where a cache was found damaged; "noticed"
+is an error or a note that names the damage.
 """
 
 import argparse
@@ -72,7 +75,9 @@ SENTENCES = ["a man sleeps", "a dog runs in the park", "a woman reads", "two chi
 ENDINGS = ("same", "noticed", "other result", "traceback")
 FAULTS = ENDINGS[2:]
 
-Read = Callable[[Path, list[str]], Any]  # what is read in a folder; what is said on the way is added to the list
+Read = Callable[
+    [Path, list[str]], Any
+]  # what is read in a folder; what is said on the way is added to the list
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,8 +112,19 @@ def make_world(folder: Path) -> World:
     values = {"summary": "flips", "encoder": encoder, "stage": [stage], "evaluate": {"every": 0.25}}
     recipe = from_table(values, name="small", where="flips")
     run = RunFolder.of(folder / "runs-sample", "small", 1)
-    with patch.object(loop, "_is_time", lambda session: session.step % 3 == 0):  # a damaged checkpoint needs one before it
-        train_run(recipe, SAMPLE, MACHINE, run, 1, dev_score=lambda _: 1.0, cache=folder / "cache", keeps_checkpoints=True)
+    with patch.object(
+        loop, "_is_time", lambda session: session.step % 3 == 0
+    ):  # a damaged checkpoint needs one before it
+        train_run(
+            recipe,
+            SAMPLE,
+            MACHINE,
+            run,
+            1,
+            dev_score=lambda _: 1.0,
+            cache=folder / "cache",
+            keeps_checkpoints=True,
+        )
     settings = Settings(sample=True, runs=folder / "runs", cache=folder / "cache", threads=1)
     spec = ModelSpec(name=run.id, kind="run", location=str(run.model), seed=1)
     parts, _ = open_parts(SAMPLE, STS_DATASETS, all_splits=False)
@@ -123,23 +139,90 @@ def kinds(world: World) -> Iterator[Kind]:
     newest = (
         Checkpoints(run.checkpoints).path(Checkpoints(run.checkpoints).steps()[-1]).name
     )  # older ones are read only where it is damaged
-    yield Kind(name="vector cache", folder=_vector_cache(world), files=("*.npy",), read=_read_vectors)
-    yield Kind(name="checkpoint: tensors", folder=run.checkpoints, files=(f"{newest}/*.safetensors",), read=_reader_of_checkpoints(world))
-    yield Kind(name="checkpoint: state.json", folder=run.checkpoints, files=(f"{newest}/*.json",), read=_reader_of_checkpoints(world))
-    yield Kind(name="model: weights", folder=run.model, files=("model.safetensors",), read=_read_model)
-    yield Kind(name="model: other files", folder=run.model, files=("*.json", "*/*.json"), read=_read_model)
-    yield Kind(name="heads.safetensors", folder=_alone(world, "heads.safetensors"), files=("heads.safetensors",), read=_read_heads)
-    yield Kind(name="scores.parquet", folder=_alone(world, "scores.parquet"), files=("*.parquet",), read=_read_scores)
-    yield Kind(name="learnt.parquet", folder=_alone(world, "learnt.parquet"), files=("*.parquet",), read=_read_training_text)
-    yield Kind(name="recipe.toml", folder=_alone(world, "recipe.toml"), files=("*.toml",), read=_read_recipe)
-    yield Kind(name="environment.json", folder=_alone(world, "environment.json"), files=("*.json",), read=_read_environment)
-    yield Kind(name="events.jsonl", folder=_alone(world, "events.jsonl"), files=("*.jsonl",), read=_read_events)
-    yield Kind(name="evaluations: json", folder=run.evaluations, files=("*.json",), read=_read_evaluation)
-    yield Kind(name="evaluations: outcomes", folder=_outcomes(world), files=("*/*.parquet",), read=_read_outcomes)
-    yield Kind(name="token store", folder=world.folder / "cache" / "tokens", files=("*/*",), read=_reader_of_tokens(world))
-    yield Kind(name="grid: queue.sqlite", folder=_queue(world), files=("queue.sqlite",), read=_read_queue)
-    yield Kind(name="grid: plan.json", folder=_plan(world), files=("*/*/plan.json",), read=_read_plan)
-    yield Kind(name="dashboard: pairs", folder=_pairs(world), files=("*.parquet",), read=_reader_of_pairs(world))
+    yield Kind(
+        name="vector cache", folder=_vector_cache(world), files=("*.npy",), read=_read_vectors
+    )
+    yield Kind(
+        name="checkpoint: tensors",
+        folder=run.checkpoints,
+        files=(f"{newest}/*.safetensors",),
+        read=_reader_of_checkpoints(world),
+    )
+    yield Kind(
+        name="checkpoint: state.json",
+        folder=run.checkpoints,
+        files=(f"{newest}/*.json",),
+        read=_reader_of_checkpoints(world),
+    )
+    yield Kind(
+        name="model: weights", folder=run.model, files=("model.safetensors",), read=_read_model
+    )
+    yield Kind(
+        name="model: other files", folder=run.model, files=("*.json", "*/*.json"), read=_read_model
+    )
+    yield Kind(
+        name="heads.safetensors",
+        folder=_alone(world, "heads.safetensors"),
+        files=("heads.safetensors",),
+        read=_read_heads,
+    )
+    yield Kind(
+        name="scores.parquet",
+        folder=_alone(world, "scores.parquet"),
+        files=("*.parquet",),
+        read=_read_scores,
+    )
+    yield Kind(
+        name="learnt.parquet",
+        folder=_alone(world, "learnt.parquet"),
+        files=("*.parquet",),
+        read=_read_training_text,
+    )
+    yield Kind(
+        name="recipe.toml",
+        folder=_alone(world, "recipe.toml"),
+        files=("*.toml",),
+        read=_read_recipe,
+    )
+    yield Kind(
+        name="environment.json",
+        folder=_alone(world, "environment.json"),
+        files=("*.json",),
+        read=_read_environment,
+    )
+    yield Kind(
+        name="events.jsonl",
+        folder=_alone(world, "events.jsonl"),
+        files=("*.jsonl",),
+        read=_read_events,
+    )
+    yield Kind(
+        name="evaluations: json", folder=run.evaluations, files=("*.json",), read=_read_evaluation
+    )
+    yield Kind(
+        name="evaluations: outcomes",
+        folder=_outcomes(world),
+        files=("*/*.parquet",),
+        read=_read_outcomes,
+    )
+    yield Kind(
+        name="token store",
+        folder=world.folder / "cache" / "tokens",
+        files=("*/*",),
+        read=_reader_of_tokens(world),
+    )
+    yield Kind(
+        name="grid: queue.sqlite", folder=_queue(world), files=("queue.sqlite",), read=_read_queue
+    )
+    yield Kind(
+        name="grid: plan.json", folder=_plan(world), files=("*/*/plan.json",), read=_read_plan
+    )
+    yield Kind(
+        name="dashboard: pairs",
+        folder=_pairs(world),
+        files=("*.parquet",),
+        read=_reader_of_pairs(world),
+    )
     yield Kind(name="dashboard: state", folder=_state(world), files=("*.json",), read=_read_state)
 
 
@@ -159,12 +242,21 @@ def replace_bytes(content: bytearray, generator: random.Random) -> str:
     return f"bytes {start} to {end - 1}"
 
 
-DAMAGES: Mapping[str, Callable[[bytearray, random.Random], str]] = {"bits": flip_bit, "bytes": replace_bytes}
+DAMAGES: Mapping[str, Callable[[bytearray, random.Random], str]] = {
+    "bits": flip_bit,
+    "bytes": replace_bytes,
+}
 
 
-def flip_all(kind: Kind, count: int, damage: str, generator: random.Random, scratch: Path) -> list[tuple[str, str]]:
-    """Damage COUNT times, each time a whole file; how each reading ended, and where the damage was with what was said."""
-    files = sorted({file for pattern in kind.files for file in kind.folder.glob(pattern) if file.is_file()})
+def flip_all(
+    kind: Kind, count: int, damage: str, generator: random.Random, scratch: Path
+) -> list[tuple[str, str]]:
+    """Damage COUNT times, each time a whole file; how each reading ended, and where the damage was
+    with what was said.
+    """
+    files = sorted(
+        {file for pattern in kind.files for file in kind.folder.glob(pattern) if file.is_file()}
+    )
     expected, copy = kind.read(_copied(kind.folder, scratch / "whole"), []), scratch / "copy"
     found = []
     for number in range(count):
@@ -188,7 +280,11 @@ def _ending(read: Read, folder: Path, expected: object) -> tuple[str, str]:
         return "traceback", traceback.format_exc()
     if said:
         return "noticed", said[0]
-    return ("same", "") if found == expected else ("other result", f"{found!r:.300} instead of {expected!r:.300}")
+    return (
+        ("same", "")
+        if found == expected
+        else ("other result", f"{found!r:.300} instead of {expected!r:.300}")
+    )
 
 
 def _copied(folder: Path, place: Path) -> Path:
@@ -225,7 +321,9 @@ def _vectors(numbers: np.ndarray) -> np.ndarray:
 
 
 def _read_vectors(folder: Path, _: list[str]) -> object:
-    """The vectors of all sentences; what the cache does not know is computed, as an encoder would."""
+    """The vectors of all sentences; what the cache does not know is computed, as an encoder
+    would.
+    """
     numbers = np.arange(80)
     place = folder.parent / "cache-root"
     shutil.rmtree(place, ignore_errors=True)
@@ -236,9 +334,13 @@ def _read_vectors(folder: Path, _: list[str]) -> object:
 
 
 def _reader_of_checkpoints(world: World) -> Read:
-    encoder = load_transformer(str(world.folder / "tiny"), MACHINE, wishes=Wishes(pooling="mean", max_tokens=32))
+    encoder = load_transformer(
+        str(world.folder / "tiny"), MACHINE, wishes=Wishes(pooling="mean", max_tokens=32)
+    )
     objectives = build_objectives(world.recipe, encoder.dim)
-    shape = RunShape(encoder=encoder, objectives=objectives, plan=blocks(open_stages(world.recipe, SAMPLE, 1)))
+    shape = RunShape(
+        encoder=encoder, objectives=objectives, plan=blocks(open_stages(world.recipe, SAMPLE, 1))
+    )
 
     def read(folder: Path, said: list[str]) -> object:
         snapshot, notes = Checkpoints(folder).newest(shape.misfit)
@@ -246,7 +348,11 @@ def _reader_of_checkpoints(world: World) -> Read:
         if snapshot is None:  # none is intact: training starts from the beginning
             return None
         parts = (snapshot.encoder, snapshot.heads, snapshot.optimizer, snapshot.random)
-        return snapshot.step, snapshot.best, [{name: tensor.numpy().tobytes() for name, tensor in part.items()} for part in parts]
+        return (
+            snapshot.step,
+            snapshot.best,
+            [{name: tensor.numpy().tobytes() for name, tensor in part.items()} for part in parts],
+        )
 
     return read
 
@@ -258,12 +364,18 @@ def _read_model(folder: Path, said: list[str]) -> object:
 
 
 def _read_heads(folder: Path, _: list[str]) -> object:
-    return {name: tensor.numpy().tobytes() for name, tensor in read_heads(RunFolder(folder)).items()}
+    return {
+        name: tensor.numpy().tobytes() for name, tensor in read_heads(RunFolder(folder)).items()
+    }
 
 
 def _read_scores(folder: Path, _: list[str]) -> object:
     file = ScoreFile.read(folder / "scores.parquet")
-    return file.scores.rows(), dict(file.facts), dict(ScoreFile.read_facts(folder / "scores.parquet"))
+    return (
+        file.scores.rows(),
+        dict(file.facts),
+        dict(ScoreFile.read_facts(folder / "scores.parquet")),
+    )
 
 
 def _read_training_text(folder: Path, _: list[str]) -> object:
@@ -292,18 +404,37 @@ def _read_evaluation(folder: Path, _: list[str]) -> object:
 def _outcomes(world: World) -> Path:
     folder, rows = world.folder / "outcomes", np.arange(200)
     items = items_frame(rows, [str(row % 3) for row in rows], [str(row % 2) for row in rows])
-    facts: dict[str, Any] = {"task": "transfer", "dataset": "mr", "split": "cv", "model": "small@1", "fingerprint": "0" * 16}
-    StoredOutcomes(**facts, data=({"name": "mr", "rows": 200},), marks=("sample",), classes=("0", "1", "2"), items=items).save(folder)
+    facts: dict[str, Any] = {
+        "task": "transfer",
+        "dataset": "mr",
+        "split": "cv",
+        "model": "small@1",
+        "fingerprint": "0" * 16,
+    }
+    StoredOutcomes(
+        **facts,
+        data=({"name": "mr", "rows": 200},),
+        marks=("sample",),
+        classes=("0", "1", "2"),
+        items=items,
+    ).save(folder)
     return folder
 
 
 def _read_outcomes(folder: Path, said: list[str]) -> object:
-    found = list(stored_outcomes(folder, "transfer", unusable=lambda error: said.append(error.message)))
-    return [(one.items.rows(), {key: value for key, value in vars(one).items() if key != "items"}) for one in found]
+    found = list(
+        stored_outcomes(folder, "transfer", unusable=lambda error: said.append(error.message))
+    )
+    return [
+        (one.items.rows(), {key: value for key, value in vars(one).items() if key != "items"})
+        for one in found
+    ]
 
 
 def _reader_of_tokens(world: World) -> Read:
-    encoder = load_transformer(str(world.folder / "tiny"), MACHINE, wishes=Wishes(pooling="mean", max_tokens=32))
+    encoder = load_transformer(
+        str(world.folder / "tiny"), MACHINE, wishes=Wishes(pooling="mean", max_tokens=32)
+    )
     sentences = [f"{sentence} {number}" for sentence in SENTENCES for number in range(40)]
     tokens = world.folder / "cache" / "tokens"
     shutil.rmtree(tokens, ignore_errors=True)
@@ -322,8 +453,15 @@ def _reader_of_tokens(world: World) -> Read:
 def _queue(world: World) -> Path:
     folder = world.folder / "queue"
     with Queue(folder / "queue.sqlite") as queue:
-        queue.fill([(f"run-{number}", seed) for seed in (1, 2) for number in range(20)], done={("run-3", 1)}, rungs=(0.25, 0.5))
-        for ending in (Ending(state="failed", reason="out of memory", errors=1), Ending(state="done")):
+        queue.fill(
+            [(f"run-{number}", seed) for seed in (1, 2) for number in range(20)],
+            done={("run-3", 1)},
+            rungs=(0.25, 0.5),
+        )
+        for ending in (
+            Ending(state="failed", reason="out of memory", errors=1),
+            Ending(state="done"),
+        ):
             if (entry := queue.claim("worker")) is not None:
                 queue.settle(entry, ending, seconds=12.5)
     return folder
@@ -336,7 +474,9 @@ def _read_queue(folder: Path, _: list[str]) -> object:
 
 def _plan(world: World) -> Path:
     folder = world.folder / "grid-runs"
-    variant = Variant(run="small", labels={"optim.lr": "1e-3"}, recipe=recipe_to_table(world.recipe), rows=160.0)
+    variant = Variant(
+        run="small", labels={"optim.lr": "1e-3"}, recipe=recipe_to_table(world.recipe), rows=160.0
+    )
     plan = GridPlan(
         name="g",
         summary="flips",
@@ -352,7 +492,14 @@ def _plan(world: World) -> Path:
 
 def _read_plan(folder: Path, _: list[str]) -> object:
     plan = GridPlan.load(folder / "grids" / "g" / "plan.json")
-    return plan.name, plan.summary, plan.axes, [vars(variant) for variant in plan.variants], plan.seeds, plan.threads
+    return (
+        plan.name,
+        plan.summary,
+        plan.axes,
+        [vars(variant) for variant in plan.variants],
+        plan.seeds,
+        plan.threads,
+    )
 
 
 def _pairs(world: World) -> Path:
@@ -364,17 +511,28 @@ def _reader_of_pairs(world: World) -> Read:
     again = load_pairs(world.settings)  # the same at each start
 
     def read(folder: Path, _: list[str]) -> object:
-        """What the dashboard shows first: the stored table, or, where that is of no use, the pairs read again."""
+        """What the dashboard shows first: the stored table, or, where that is of no use, the pairs
+        read again.
+        """
         (path,) = folder.glob("*.parquet")
         data = read_cached(path) or again
-        return data.table.rows()[:50], data.table.hash_rows().sum(), dict(data.gold_ranges), data.models, (data.marks, data.missing)
+        return (
+            data.table.rows()[:50],
+            data.table.hash_rows().sum(),
+            dict(data.gold_ranges),
+            data.models,
+            (data.marks, data.missing),
+        )
 
     return read
 
 
 def _state(world: World) -> Path:
     os.environ["XDG_STATE_HOME"] = str(world.folder / "state")
-    state = DashboardState(theme="nord", pairs=PairsState(filter="dice < 0.2", models=("small", "dice"), marks=(1, 2, 3)))
+    state = DashboardState(
+        theme="nord",
+        pairs=PairsState(filter="dice < 0.2", models=("small", "dice"), marks=(1, 2, 3)),
+    )
     memory = Memory.load(sample=True)
     memory.state = state
     memory.write()
@@ -390,29 +548,61 @@ def _read_state(folder: Path, said: list[str]) -> object:
     return memory.state
 
 
-def _markdown(title: str, counts: Mapping[str, Counter[str]], files: Mapping[str, str], seconds: float) -> str:
-    packages = {name: version(name) for name in ("embedlab", "torch", "transformers", "polars", "numpy")}
-    versions = ", ".join([f"python {platform.python_version()}", *(f"{name} {number}" for name, number in packages.items())])
+def _markdown(
+    title: str, counts: Mapping[str, Counter[str]], files: Mapping[str, str], seconds: float
+) -> str:
+    packages = {
+        name: version(name) for name in ("embedlab", "torch", "transformers", "polars", "numpy")
+    }
+    versions = ", ".join(
+        [
+            f"python {platform.python_version()}",
+            *(f"{name} {number}" for name, number in packages.items()),
+        ]
+    )
     command = " ".join(["python", "benchmarks/fuzz/flips.py", *sys.argv[1:]])
-    lines = [f"# {title} of stored files", "", f"`{command}`; {versions}; {datetime.now(UTC).date()}; {seconds:.0f} s.", ""]
-    lines += [f"| kind | flips | {' | '.join(ENDINGS)} | said of the first |", f"|---|{'---:|' * (1 + len(ENDINGS))}---|"]
+    lines = [
+        f"# {title} of stored files",
+        "",
+        f"`{command}`; {versions}; {datetime.now(UTC).date()}; {seconds:.0f} s.",
+        "",
+    ]
+    lines += [
+        f"| kind | flips | {' | '.join(ENDINGS)} | said of the first |",
+        f"|---|{'---:|' * (1 + len(ENDINGS))}---|",
+    ]
     for name, found in counts.items():
         numbers = " | ".join(str(found[ending]) for ending in ENDINGS)
         lines.append(f"| {name} | {found.total()} | {numbers} | {files[name]} |")
     total = sum(counts.values(), Counter[str]())
-    lines.append(f"| all | {total.total()} | {' | '.join(str(total[ending]) for ending in ENDINGS)} | |")
-    lines += ["", "- same: what is read equals the undamaged, or a damaged cache was made again; noticed: an error or a note"]
+    lines.append(
+        f"| all | {total.total()} | {' | '.join(str(total[ending]) for ending in ENDINGS)} | |"
+    )
+    lines += [
+        "",
+        "- same: what is read equals the undamaged, or a damaged cache was made again; "
+        "noticed: an error or a note",
+    ]
     return "\n".join(lines) + "\n"
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run the campaign, print its table, and give 1 where a flip went unnoticed or ended in a traceback."""
+    """Run the campaign, print its table, and give 1 where a flip went unnoticed or ended in a
+    traceback.
+    """
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--flips", type=int, default=300, help="of each kind")
-    parser.add_argument("--damage", choices=DAMAGES, default="bits", help="flip one bit, or replace several bytes in a row")
+    parser.add_argument(
+        "--damage",
+        choices=DAMAGES,
+        default="bits",
+        help="flip one bit, or replace several bytes in a row",
+    )
     parser.add_argument("--seed", type=int, default=21)
     parser.add_argument("--kinds", nargs="*", default=[])
-    parser.add_argument("--write", action="store_true", help="write the table to benchmarks/results")
+    parser.add_argument(
+        "--write", action="store_true", help="write the table to benchmarks/results"
+    )
     arguments = parser.parse_args(words)
     torch.set_num_threads(1)
     began, counts, first = time.perf_counter(), {}, {}
@@ -422,22 +612,41 @@ def main(words: Sequence[str] | None = None) -> int:
             if arguments.kinds and kind.name not in arguments.kinds:
                 continue
             found = flip_all(
-                kind, arguments.flips, arguments.damage, random.Random(f"{arguments.seed} {kind.name}"), Path(folder) / "scratch"
+                kind,
+                arguments.flips,
+                arguments.damage,
+                random.Random(f"{arguments.seed} {kind.name}"),
+                Path(folder) / "scratch",
             )
             counts[kind.name] = Counter(ending for ending, _ in found)
             noticed = next((detail for ending, detail in found if ending == "noticed"), "–")
             first[kind.name] = (
-                noticed.partition(": ")[2].replace(folder, "").replace("|", "¦").splitlines()[0][:110] if noticed != "–" else "–"
+                noticed.partition(": ")[2]
+                .replace(folder, "")
+                .replace("|", "¦")
+                .splitlines()[0][:110]
+                if noticed != "–"
+                else "–"
             )
-            print(kind.name, dict(counts[kind.name]), f"{time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+            print(
+                kind.name,
+                dict(counts[kind.name]),
+                f"{time.perf_counter() - began:.0f} s",
+                file=sys.stderr,
+                flush=True,
+            )
             for ending, detail in [one for one in found if one[0] in FAULTS][:3]:
                 print(f"  {ending}: {detail}", file=sys.stderr, flush=True)
-    title, name = {"bits": ("Flipped bits", "flips"), "bytes": ("Replaced bytes", "flips-bytes")}[arguments.damage]
+    title, name = {"bits": ("Flipped bits", "flips"), "bytes": ("Replaced bytes", "flips-bytes")}[
+        arguments.damage
+    ]
     text = _markdown(title, counts, first, time.perf_counter() - began)
     print(text)
     if arguments.write:
         (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
-        (RESULTS / f"{name}.json").write_text(json.dumps({name: dict(found) for name, found in counts.items()}, indent=2) + "\n")
+        (RESULTS / f"{name}.json").write_text(
+            json.dumps({name: dict(found) for name, found in counts.items()}, indent=2) + "\n"
+        )
     return int(any(found[ending] for found in counts.values() for ending in FAULTS))
 
 

@@ -1,9 +1,10 @@
-"""Damaged model folders: every file of small transformers, mutated, then loaded as `evaluate`, `encode` and `train` load them.
+"""Damaged model folders: every file of small transformers, mutated, then loaded as `evaluate`,
+`encode` and `train` load them.
 
     python benchmarks/fuzz/models.py [--cases 600] [--seed 21] [--write]
 
-A case damages one file: its bytes, one value of its JSON, or one tensor of its weights. What is accepted must give finite vectors of the
-stated length, the same in a second load.
+A case damages one file: its bytes, one value of its JSON, or one tensor of its weights. What is
+accepted must give finite vectors of the stated length, the same in a second load.
 """
 
 import json
@@ -37,31 +38,65 @@ from embedlab.models.shape import vector_length
 WORDS = ("a", "dog", "runs", "in", "the", "park", "cat", "sleeps")
 SENTENCES = ["a dog runs", "the cat sleeps in the park, quietly", "", "x" * 300]
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
-VALUES: tuple[Any, ...] = (None, True, -1, 0, 1, 3, 10**9, 10**30, 1.5, 1e308, "", "x", "\0", "../..", [], [1], {}, {"a": 1}, ["x", None])
+VALUES: tuple[Any, ...] = (
+    None,
+    True,
+    -1,
+    0,
+    1,
+    3,
+    10**9,
+    10**30,
+    1.5,
+    1e308,
+    "",
+    "x",
+    "\0",
+    "../..",
+    [],
+    [1],
+    {},
+    {"a": 1},
+    ["x", None],
+)
 TENSORS: dict[str, Callable[[dict[str, torch.Tensor], str], object]] = {
     "tensor removed": lambda tensors, name: tensors.pop(name),
     "tensor renamed": lambda tensors, name: tensors.update({f"{name}x": tensors.pop(name)}),
     "tensor added": lambda tensors, name: tensors.update({f"bert.extra.{name}": torch.ones(3)}),
     "tensor cut": lambda tensors, name: tensors.update({name: tensors[name][1:].clone()}),
-    "tensor of integers": lambda tensors, name: tensors.update({name: tensors[name].to(torch.int32)}),
+    "tensor of integers": lambda tensors, name: tensors.update(
+        {name: tensors[name].to(torch.int32)}
+    ),
     "not a number": lambda tensors, name: tensors[name].view(-1)[:1].fill_(torch.nan),
     "infinity": lambda tensors, name: tensors[name].view(-1)[-1:].fill_(-torch.inf),
 }
 
 
 def build_folders(place: Path) -> dict[str, Path]:
-    """Small models of three architectures and poolings, with the files of transformers, sentence-transformers and embedlab."""
-    poolings: dict[str, Pooling] = {"bert": "mean-without-cls", "roberta": "cls", "distilbert": "mean"}
+    """Small models of three architectures and poolings, with the files of transformers,
+    sentence-transformers and embedlab.
+    """
+    poolings: dict[str, Pooling] = {
+        "bert": "mean-without-cls",
+        "roberta": "cls",
+        "distilbert": "mean",
+    }
     for name, pooling in poolings.items():
-        build_random_encoder(place / f"random-{name}", seed=0, hidden=16, vocabulary=WORDS, architecture=name)
-        encoder = load_transformer(str(place / f"random-{name}"), MACHINE, wishes=Wishes(pooling=pooling))
+        build_random_encoder(
+            place / f"random-{name}", seed=0, hidden=16, vocabulary=WORDS, architecture=name
+        )
+        encoder = load_transformer(
+            str(place / f"random-{name}"), MACHINE, wishes=Wishes(pooling=pooling)
+        )
         encoder.usage = replace(encoder.usage, is_normalised=name == "distilbert")
         save_model(place / name, encoder, card="# A card\n")
         prompts = {"prompts": {"query": "query: "}, "default_prompt_name": None}
         if name == "roberta":  # as sentence-transformers alone would have saved it
             (place / name / "embedlab.json").unlink()
         (place / name / "config_sentence_transformers.json").write_text(json.dumps(prompts))
-        (place / name / "checksums.json").unlink()  # a wrong checksum alone would be refused before the content is looked at
+        (
+            place / name / "checksums.json"
+        ).unlink()  # a wrong checksum alone would be refused before the content is looked at
     return {name: place / name for name in poolings}
 
 
@@ -69,7 +104,13 @@ def keys(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | i
     """The places of all values in a JSON document."""
     if path:
         yield path
-    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    inside = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, item in inside:
         yield from keys(item, (*path, key))
 
@@ -94,7 +135,9 @@ def change_tensor(path: Path, rng: random.Random) -> str:
     """One tensor is damaged."""
     tensors = load_file(path)
     mutation = rng.choice(list(TENSORS))
-    TENSORS[mutation](tensors, rng.choice([name for name in sorted(tensors) if tensors[name].is_floating_point()]))
+    TENSORS[mutation](
+        tensors, rng.choice([name for name in sorted(tensors) if tensors[name].is_floating_point()])
+    )
     save_file(tensors, path, metadata={"format": "pt"})
     return mutation
 
@@ -126,7 +169,9 @@ def use(folder: Path) -> None:
     spec = ModelSpec(name="model", kind="folder", location=str(folder))
     spec_fingerprint(spec, precision="float32")
     vectors = [load_transformer(str(folder), MACHINE).encode(SENTENCES) for _ in range(2)]
-    assert vectors[0].shape == (len(SENTENCES), vector_length(spec)), vectors[0].shape  # a pooling of two parts doubles it
+    assert vectors[0].shape == (len(SENTENCES), vector_length(spec)), vectors[
+        0
+    ].shape  # a pooling of two parts doubles it
     assert np.isfinite(vectors[0]).all(), "vectors that are not finite"
     np.testing.assert_array_equal(vectors[0], vectors[1])
     load_language_model(folder)
@@ -148,10 +193,23 @@ def main() -> int:
         folders = list(build_folders(Path(scratch)).values())
         for folder in folders:
             use(folder)
-        cases = [case(number, options.seed, folders[number % len(folders)], Path(scratch)) for number in range(options.cases)]
+        cases = [
+            case(number, options.seed, folders[number % len(folders)], Path(scratch))
+            for number in range(options.cases)
+        ]
         outcomes, seconds = timed(cases, limit_s=options.limit_s)
-    notes = [f"{len(folders)} architectures with every file of embedlab and sentence-transformers but checksums; seed {options.seed}"]
-    return report("models", "Damaged model folders", outcomes, seconds=seconds, notes=notes, write=options.write)
+    notes = [
+        f"{len(folders)} architectures with every file of embedlab and sentence-transformers "
+        f"but checksums; seed {options.seed}"
+    ]
+    return report(
+        "models",
+        "Damaged model folders",
+        outcomes,
+        seconds=seconds,
+        notes=notes,
+        write=options.write,
+    )
 
 
 if __name__ == "__main__":

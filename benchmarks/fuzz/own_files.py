@@ -1,10 +1,13 @@
-"""Damaged files of a user: pairs, triplets, definitions and sentences as TSV, CSV, JSONL, parquet and plain text, mutated.
+"""Damaged files of a user: pairs, triplets, definitions and sentences as TSV, CSV, JSONL, parquet
+and plain text, mutated.
 
     python benchmarks/fuzz/own_files.py [--cases 8000] [--seed 21] [--write]
 
-Pairs are scored by word overlap and correlated as `evaluate dice --task FILE` does, tables with other columns are detected as `train FILE`
-does, sentences are read as `encode` reads them, what other programs computed (scores, vectors, items, files of mteb) as models of a
-comparison, the others as training reads them. Parquet files are damaged in their bytes, or written with columns of other types.
+Pairs are scored by word overlap and correlated as `evaluate dice --task FILE` does, tables with
+other columns are detected as `train FILE` does, sentences are read as `encode` reads them, what
+other programs computed (scores, vectors, items, files of mteb) as models of a comparison, the
+others as training reads them. Parquet files are damaged in their bytes, or written with columns of
+other types.
 """
 
 import datetime
@@ -40,7 +43,16 @@ from embedlab.outcomes.pairs import pair_outcomes
 from embedlab.workflows.train.own_file import own_training, recipe_of
 
 ROWS = 12
-_WORDS = ("a cat sleeps", "the dog runs", 'she said "no"', "it rains, again", "ein Über-Satz", "two men play", "𝛼 and β", "x")
+_WORDS = (
+    "a cat sleeps",
+    "the dog runs",
+    'she said "no"',
+    "it rains, again",
+    "ein Über-Satz",
+    "two men play",
+    "𝛼 and β",
+    "x",
+)
 _PAIRS = ("sentence1", "sentence2", "score", "source")
 _ITEMS = ("dataset", "item", "prediction")
 _VECTORS = ("sentence", "vector")
@@ -63,15 +75,27 @@ class Target:
 
 def rows(names: Sequence[str], rng: random.Random) -> list[dict[str, object]]:
     """Rows of sentences; a score from 0 to 5."""
-    numbered = {"score": lambda number: f"{number % 6}", "item": lambda number: number, "vector": lambda number: [float(number), 1.0]}
-    numbered |= {"rating": numbered["score"], "label": lambda number: ("entailment", "neutral", "contradiction")[number % 3]}
+    numbered = {
+        "score": lambda number: f"{number % 6}",
+        "item": lambda number: number,
+        "vector": lambda number: [float(number), 1.0],
+    }
+    numbered |= {
+        "rating": numbered["score"],
+        "label": lambda number: ("entailment", "neutral", "contradiction")[number % 3],
+    }
     numbered["sentence"] = lambda number: f"{rng.choice(_WORDS)} {number}"
-    return [{name: numbered[name](number) if name in numbered else rng.choice(_WORDS) for name in names} for number in range(ROWS)]
+    return [
+        {name: numbered[name](number) if name in numbered else rng.choice(_WORDS) for name in names}
+        for number in range(ROWS)
+    ]
 
 
 def tsv(names: Sequence[str]) -> Callable[[random.Random], bytes]:
     """Makes a tab-separated file with a header."""
-    return lambda rng: "\n".join(["\t".join(names), *("\t".join(map(str, row.values())) for row in rows(names, rng)), ""]).encode()
+    return lambda rng: "\n".join(
+        ["\t".join(names), *("\t".join(map(str, row.values())) for row in rows(names, rng)), ""]
+    ).encode()
 
 
 def csv(names: Sequence[str]) -> Callable[[random.Random], bytes]:
@@ -83,8 +107,13 @@ def jsonl(names: Sequence[str]) -> Callable[[random.Random], bytes]:
     """Makes a file of one JSON object a line, its scores numbers."""
 
     def make(rng: random.Random) -> bytes:
-        found = [{**row, **({"score": float(str(row["score"]))} if "score" in row else {})} for row in rows(names, rng)]
-        return "".join(json.dumps(row, ensure_ascii=rng.random() < 0.5) + "\n" for row in found).encode()
+        found = [
+            {**row, **({"score": float(str(row["score"]))} if "score" in row else {})}
+            for row in rows(names, rng)
+        ]
+        return "".join(
+            json.dumps(row, ensure_ascii=rng.random() < 0.5) + "\n" for row in found
+        ).encode()
 
     return make
 
@@ -145,20 +174,38 @@ def definitions(rng: random.Random) -> bytes:
 def npy(rng: random.Random) -> bytes:
     """An array of one vector a sentence."""
     target = io.BytesIO()
-    np.save(target, np.array([[number, rng.random()] for number in range(ROWS)], rng.choice(("<f4", "<f8", ">f2", "<i4"))))
+    np.save(
+        target,
+        np.array(
+            [[number, rng.random()] for number in range(ROWS)],
+            rng.choice(("<f4", "<f8", ">f2", "<i4")),
+        ),
+    )
     return target.getvalue()
 
 
 def mteb_predictions(rng: random.Random) -> bytes:
     """What mteb predicts of one task."""
     values = {"cosine_scores": [rng.random() for _ in range(ROWS)]}
-    return json.dumps({"mteb_model_meta": {"model_name": "a/b", "revision": "0" * 40}, "default": {"test": values}}).encode()
+    return json.dumps(
+        {
+            "mteb_model_meta": {"model_name": "a/b", "revision": "0" * 40},
+            "default": {"test": values},
+        }
+    ).encode()
 
 
 def mteb_results(rng: random.Random) -> bytes:
     """What mteb states of one task."""
     own = {"main_score": rng.random(), "cosine_spearman": rng.random(), "hf_subset": "default"}
-    return json.dumps({"task_name": "STS16", "dataset_revision": "0" * 40, "mteb_version": "2.26.24", "scores": {"test": [own]}}).encode()
+    return json.dumps(
+        {
+            "task_name": "STS16",
+            "dataset_revision": "0" * 40,
+            "mteb_version": "2.26.24",
+            "scores": {"test": [own]},
+        }
+    ).encode()
 
 
 def score_by(path: Path) -> None:
@@ -186,10 +233,16 @@ def score(path: Path) -> None:
     """What `evaluate dice --task FILE` computes."""
     part = open_own_file(str(path))
     assert dict(part.frame.schema) == dict(COLUMNS["sts"])
-    assert not part.frame.select("sentence1", "sentence2", "gold").null_count().sum_horizontal().item()
+    assert (
+        not part.frame.select("sentence1", "sentence2", "gold").null_count().sum_horizontal().item()
+    )
     first, second = part.frame["sentence1"].to_list(), part.frame["sentence2"].to_list()
-    table = pair_table([part]).with_columns(pl.Series("dice", DiceScorer().score(first, second), dtype=pl.Float64))
-    outcome_evidence(pair_outcomes(table, ["dice"], task="sts", averages={}), ["dice"], is_tested=False)
+    table = pair_table([part]).with_columns(
+        pl.Series("dice", DiceScorer().score(first, second), dtype=pl.Float64)
+    )
+    outcome_evidence(
+        pair_outcomes(table, ["dice"], task="sts", averages={}), ["dice"], is_tested=False
+    )
     encodable([*first, *second])
 
 
@@ -210,7 +263,9 @@ def read_as(kind: DatasetKind) -> Callable[[Path], None]:
 
 
 def detect(path: Path) -> None:
-    """What `train FILE` and `evaluate dice FILE` find in a file whose columns have names of other people."""
+    """What `train FILE` and `evaluate dice FILE` find in a file whose columns have names of other
+    people.
+    """
     own = own_training(str(path), (), None)
     assert own is not None
     recipe_of(str(path))
@@ -235,13 +290,35 @@ def targets() -> list[Target]:
         "jsonl": jsonl,
         "parquet": parquet,
     }
-    found = [Target(name=f"pairs {kind}", make=make(_PAIRS), read=score) for kind, make in makers.items()]
-    for columns in (("question", "answer", "id"), ("text_a", "text_b", "rating"), ("premise", "hypothesis", "label"), _TRIPLETS):
-        found += [Target(name=f"detected {columns[0]} {kind}", make=make(columns), read=detect) for kind, make in makers.items()]
-    found += [Target(name=f"sentences {kind}", make=make(("sentence", "id")), read=encode) for kind, make in makers.items()]
-    found += [Target(name=f"scores {kind}", make=make(_PAIRS[:3]), read=score_by) for kind, make in makers.items()]
-    found += [Target(name=f"items {kind}", make=make(_ITEMS), read=lambda path: read_items(str(path))) for kind, make in makers.items()]
-    found += [Target(name="vectors npy", make=npy, read=vectors), Target(name="vectors parquet", make=parquet(_VECTORS), read=vectors)]
+    found = [
+        Target(name=f"pairs {kind}", make=make(_PAIRS), read=score) for kind, make in makers.items()
+    ]
+    for columns in (
+        ("question", "answer", "id"),
+        ("text_a", "text_b", "rating"),
+        ("premise", "hypothesis", "label"),
+        _TRIPLETS,
+    ):
+        found += [
+            Target(name=f"detected {columns[0]} {kind}", make=make(columns), read=detect)
+            for kind, make in makers.items()
+        ]
+    found += [
+        Target(name=f"sentences {kind}", make=make(("sentence", "id")), read=encode)
+        for kind, make in makers.items()
+    ]
+    found += [
+        Target(name=f"scores {kind}", make=make(_PAIRS[:3]), read=score_by)
+        for kind, make in makers.items()
+    ]
+    found += [
+        Target(name=f"items {kind}", make=make(_ITEMS), read=lambda path: read_items(str(path)))
+        for kind, make in makers.items()
+    ]
+    found += [
+        Target(name="vectors npy", make=npy, read=vectors),
+        Target(name="vectors parquet", make=parquet(_VECTORS), read=vectors),
+    ]
     found += [Target(name="predictions json", make=mteb_predictions, read=predictions)]
     found += [Target(name="figures json", make=mteb_results, read=read_figures)]
     found += [Target(name="sentences txt", make=lines, read=encode)]
@@ -251,7 +328,9 @@ def targets() -> list[Target]:
 
 
 def turns() -> list[Target]:
-    """The order of the targets; parquet files, for each of which a process starts that reads it first, in one round of four."""
+    """The order of the targets; parquet files, for each of which a process starts that reads it
+    first, in one round of four.
+    """
     found = targets()
     return [*found, *[target for target in found if target.suffix != ".parquet"] * 3]
 
@@ -260,7 +339,9 @@ def case(number: int, seed: int, target: Target, folder: Path) -> Case:
     """One mutated file."""
     rng = generator(seed, number)
     is_parquet = target.suffix == ".parquet"
-    mutation = rng.choice(list(MUTATIONS) if not is_parquet or rng.random() < 0.5 else ["other types"])
+    mutation = rng.choice(
+        list(MUTATIONS) if not is_parquet or rng.random() < 0.5 else ["other types"]
+    )
 
     def read() -> None:
         content = target.make(rng)
@@ -276,10 +357,20 @@ def main() -> int:
     options = arguments(__doc__ or "", 8_000)
     found = turns()
     with tempfile.TemporaryDirectory() as folder:
-        cases = [case(number, options.seed, found[number % len(found)], Path(folder)) for number in range(options.cases)]
+        cases = [
+            case(number, options.seed, found[number % len(found)], Path(folder))
+            for number in range(options.cases)
+        ]
         outcomes, seconds = timed(cases, limit_s=options.limit_s)
     notes = [f"files of {ROWS} rows; values of other kinds: {len(VALUES)}; seed {options.seed}"]
-    return report("own_files", "Damaged files of a user", outcomes, seconds=seconds, notes=notes, write=options.write)
+    return report(
+        "own_files",
+        "Damaged files of a user",
+        outcomes,
+        seconds=seconds,
+        notes=notes,
+        write=options.write,
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Damaged state: files of runs, grids, evaluations and the dashboard, read by the commands and the dashboard that read them.
+"""Damaged state: files of runs, grids, evaluations and the dashboard, read by the commands and the
+dashboard that read them.
 
 python benchmarks/fuzz/state_files.py [--cases 2000] [--seed 21] [--write]
 """
@@ -35,7 +36,15 @@ from embedlab.runs.store import RunFolder
 from embedlab.tui.runs.board import RunFollower
 from embedlab.tui.state import CompareState, DashboardState, Memory, PairsState
 
-PART = {"name": "snli", "split": "train", "rows": 3, "expected_rows": 9, "partial": True, "sample": True, "sha256": {"a": "b"}}
+PART = {
+    "name": "snli",
+    "split": "train",
+    "rows": 3,
+    "expected_rows": 9,
+    "partial": True,
+    "sample": True,
+    "sha256": {"a": "b"},
+}
 GRID = """
 summary = "A test."
 base = "snli-ce"
@@ -46,14 +55,47 @@ encoder = "unknown/nothing"
 "optim.lr" = [1e-5, 2e-5]
 """
 CELL = "UPDATE cells SET {} = ? WHERE number = 1"
-VALUES = ("odd", "", -1, 0, 7, 2**62, 1e300, float("inf"), b"\xff", None, "[[", "[" * 100_000, "9" * 5000, "\0", "[0.5]", "[-1]")
-COLUMNS = ("run", "seed", "number", "state", "errors", "kills", "worker", "pid", "lease", "seconds", "rung", "reason")
+VALUES = (
+    "odd",
+    "",
+    -1,
+    0,
+    7,
+    2**62,
+    1e300,
+    float("inf"),
+    b"\xff",
+    None,
+    "[[",
+    "[" * 100_000,
+    "9" * 5000,
+    "\0",
+    "[0.5]",
+    "[-1]",
+)
+COLUMNS = (
+    "run",
+    "seed",
+    "number",
+    "state",
+    "errors",
+    "kills",
+    "worker",
+    "pid",
+    "lease",
+    "seconds",
+    "rung",
+    "reason",
+)
 
 
 def evaluation(model: str) -> Evaluation:
     """An evaluation with a score of each kind, one of them undefined."""
     values = {"dataset": 0.5, "average": float("nan")}
-    scores = [StoredScore(by=by, slice="sts12", metric="spearman", setting="all", value=value, items=3) for by, value in values.items()]
+    scores = [
+        StoredScore(by=by, slice="sts12", metric="spearman", setting="all", value=value, items=3)
+        for by, value in values.items()
+    ]
     return Evaluation(
         task="sts", model=model, fingerprint="ab", precision="float32", pooling="mean", max_tokens=128, truncated=0, data=(PART,),
         marks=("sample",), scores=tuple(scores), notes=("a note",),
@@ -62,7 +104,12 @@ def evaluation(model: str) -> Evaluation:
 
 def write_run(run: RunFolder, recipe: str = "snli-ce") -> None:
     """A finished run without weights."""
-    run.write_once(load_recipe(recipe), collect_environment(seed=run.seed, device="cpu", precision="float32", threads=1, data=[PART]))
+    run.write_once(
+        load_recipe(recipe),
+        collect_environment(
+            seed=run.seed, device="cpu", precision="float32", threads=1, data=[PART]
+        ),
+    )
     (run.model / "x").mkdir(parents=True)
     evaluation(run.id).save(run.evaluations)
     run.hand_over(7)
@@ -70,7 +117,17 @@ def write_run(run: RunFolder, recipe: str = "snli-ce") -> None:
         log.append(events.Started(pid=7, host="here", steps=4))
         for step in (1, 2, 3, 4):
             log.append(
-                events.Step(stage=0, epoch=1, step=step, steps=4, loss=1 / step, lr=1e-5, rows_per_s=9, eta_s=4 - step, memory_mib=100)
+                events.Step(
+                    stage=0,
+                    epoch=1,
+                    step=step,
+                    steps=4,
+                    loss=1 / step,
+                    lr=1e-5,
+                    rows_per_s=9,
+                    eta_s=4 - step,
+                    memory_mib=100,
+                )
             )
         log.append(events.Noted(text="a note"))
         log.append(events.Dev(step=4, score=50.0))
@@ -81,16 +138,22 @@ def write_world(folder: Path) -> None:
     """A run, a grid with its runs and a queue, and the dashboard's state."""
     write_run(RunFolder.of(folder / "runs", "mine", 1))
     (folder / "grid.toml").write_text(GRID)
-    plan = expand_grid(load_grid(str(folder / "grid.toml")), GridPlace(runs=str(folder / "runs"), cache=str(folder / "cache"), sample=True))
+    plan = expand_grid(
+        load_grid(str(folder / "grid.toml")),
+        GridPlace(runs=str(folder / "runs"), cache=str(folder / "cache"), sample=True),
+    )
     where = GridFolder.of(plan.place.runs_folder, plan.name)
     plan.save(where.plan_file)
     for cell in plan.cells:
         write_run(plan.run(cell))
     with Queue(where.queue_file) as queue:
-        queue.fill([(cell.variant.run, cell.seed) for cell in plan.cells], done=set(), rungs=(0.25, 0.5))
+        queue.fill(
+            [(cell.variant.run, cell.seed) for cell in plan.cells], done=set(), rungs=(0.25, 0.5)
+        )
     pairs = PairsState(filter="gold > 3", dataset="sts12", models=("mine",), marks=(2**63,))
     Memory(
-        path=folder / "embedlab" / "dashboard.json", state=DashboardState(theme="nord", pairs=pairs, compare=CompareState(reference="mine"))
+        path=folder / "embedlab" / "dashboard.json",
+        state=DashboardState(theme="nord", pairs=pairs, compare=CompareState(reference="mine")),
     ).write()
 
 
@@ -103,11 +166,23 @@ def run_commands(folder: Path, rng: random.Random) -> None:
         case 1:
             command("runs", "show", "mine", "--runs", runs, "--json")
         case 2:
-            command("runs", "log", "mine@1", "--runs", runs, *(["--json"] if rng.random() < 0.5 else []))
+            command(
+                "runs", "log", "mine@1", "--runs", runs, *(["--json"] if rng.random() < 0.5 else [])
+            )
         case 3:
             RunFollower(folder / "runs").look().frame()
         case 4:
-            command("train", "snli-ce", "--resume", "--name", "mine", "--runs", runs, "--dry-run", "--sample")
+            command(
+                "train",
+                "snli-ce",
+                "--resume",
+                "--name",
+                "mine",
+                "--runs",
+                runs,
+                "--dry-run",
+                "--sample",
+            )
         case _:
             run = RunFolder(folder / "runs" / "mine" / "seed-1")
             run.environment()
@@ -130,9 +205,19 @@ def grid_commands(folder: Path, rng: random.Random) -> None:
         case 1:
             command("grid", "status", "--sample", "--runs", runs)
         case 2:
-            command("grid", "table", "grid", "--sample", "--runs", runs, *(["--json"] if rng.random() < 0.5 else []))
+            command(
+                "grid",
+                "table",
+                "grid",
+                "--sample",
+                "--runs",
+                runs,
+                *(["--json"] if rng.random() < 0.5 else []),
+            )
         case 3:
-            command("grid", "run", "grid", "--sample", "--runs", runs, "--dry-run", "--workers", "1")
+            command(
+                "grid", "run", "grid", "--sample", "--runs", runs, "--dry-run", "--workers", "1"
+            )
         case _:
             where = GridFolder(folder / "runs-sample" / "grids" / "grid")
             GridFollower(where).look()
@@ -189,7 +274,9 @@ def _change_json(content: bytes, rng: random.Random, *, lines: bool) -> tuple[st
     texts = content.decode().splitlines() if lines else [content.decode()]
     place = rng.randrange(len(texts))
     values = json.loads(texts[place])
-    values.pop("checksum", None)  # as an older version wrote it: a wrong checksum alone would be refused before the shape is looked at
+    values.pop(
+        "checksum", None
+    )  # as an older version wrote it: a wrong checksum alone would be refused before the shape is looked at
     name, values = change(values, rng, odd=odd)
     texts[place] = json.dumps(values)
     return name, "\n".join(texts) + "\n"
@@ -197,9 +284,13 @@ def _change_json(content: bytes, rng: random.Random, *, lines: bool) -> tuple[st
 
 def _change_row(path: Path, rng: random.Random) -> str:
     with sqlite3.connect(path) as queue:
-        for (trigger,) in queue.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
+        for (trigger,) in queue.execute(
+            "SELECT name FROM sqlite_schema WHERE type = 'trigger'"
+        ).fetchall():
             queue.execute(f"DROP TRIGGER {trigger}")
-        queue.execute("DROP TABLE IF EXISTS sums")  # as an older version wrote it: a wrong checksum alone would be refused before
+        queue.execute(
+            "DROP TABLE IF EXISTS sums"
+        )  # as an older version wrote it: a wrong checksum alone would be refused before
         value = rng.choice(VALUES)
         try:
             if rng.random() < 0.3:
@@ -229,7 +320,10 @@ def cases(count: int, seed: int, world: Path) -> list[Case]:
     """COUNT cases, the same for the same SEED, each file as often as the others."""
     names = list(TARGETS)
     chosen = [names[number % len(names)] for number in range(count)]
-    return [Case(target=target, mutation="any", run=partial(read, world, number, target, seed)) for number, target in enumerate(chosen)]
+    return [
+        Case(target=target, mutation="any", run=partial(read, world, number, target, seed))
+        for number, target in enumerate(chosen)
+    ]
 
 
 if __name__ == "__main__":
@@ -238,15 +332,28 @@ if __name__ == "__main__":
         os.environ |= {f"XDG_{name}_HOME": scratch for name in ("CONFIG", "CACHE", "STATE", "DATA")}
         os.chdir(scratch)
         # In a process of its own: the threads of polars do not outlive the forks of a campaign.
-        maker = multiprocessing.get_context("fork").Process(target=write_world, args=(Path(scratch) / "world",))
+        maker = multiprocessing.get_context("fork").Process(
+            target=write_world, args=(Path(scratch) / "world",)
+        )
         maker.start()
         maker.join()
-        outcomes, seconds = timed(cases(options.cases, options.seed, Path(scratch) / "world"), limit_s=options.limit_s)
+        outcomes, seconds = timed(
+            cases(options.cases, options.seed, Path(scratch) / "world"), limit_s=options.limit_s
+        )
     notes = (
-        "values of JSON are replaced, deleted, renamed, doubled and nested, bytes damaged as those of corpora; checksums are left out",
-        "an error without a hint is one line; what is accepted holds the events and rows that were not damaged",
+        "values of JSON are replaced, deleted, renamed, doubled and nested, bytes damaged as "
+        "those of corpora; checksums are left out",
+        "an error without a hint is one line; what is accepted holds the events and rows "
+        "that were not damaged",
         f"a case that takes more than {options.limit_s:g} s hangs",
     )
     sys.exit(
-        report("state_files", "Damaged state of runs, grids and the dashboard", outcomes, seconds=seconds, notes=notes, write=options.write)
+        report(
+            "state_files",
+            "Damaged state of runs, grids and the dashboard",
+            outcomes,
+            seconds=seconds,
+            notes=notes,
+            write=options.write,
+        )
     )

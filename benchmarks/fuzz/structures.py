@@ -1,4 +1,6 @@
-"""What damages a table of keys and values: seeded mutations of its structure, and commands called as a user types them."""
+"""What damages a table of keys and values: seeded mutations of its structure, and commands called
+as a user types them.
+"""
 
 import datetime
 import io
@@ -24,7 +26,13 @@ NAMES = ("", "a-b", "a.b", "ä", "x" * 300, "\0", "__class__", "name", "0", " ")
 
 def places(values: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The path of every value below the top."""
-    items = values.items() if isinstance(values, Mapping) else enumerate(values) if isinstance(values, list) else ()
+    items = (
+        values.items()
+        if isinstance(values, Mapping)
+        else enumerate(values)
+        if isinstance(values, list)
+        else ()
+    )
     for key, value in items:
         yield (*path, key)
         yield from places(value, (*path, key))
@@ -32,7 +40,10 @@ def places(values: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
 
 def change(values: Any, rng: random.Random, *, odd: Sequence[Any] = ODD) -> tuple[str, Any]:
     """The name of a mutation, and a copy of VALUES with one to three places changed by it."""
-    changed, name = deepcopy(values), rng.choice(("other value", "other value", "deleted", "renamed", "doubled", "nested"))
+    changed, name = (
+        deepcopy(values),
+        rng.choice(("other value", "other value", "deleted", "renamed", "doubled", "nested")),
+    )
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         found = list(places(changed))
         if not found:
@@ -50,7 +61,9 @@ def _change(parent: Any, last: Any, name: str, rng: random.Random, odd: Sequence
         case "deleted":
             del parent[last]
         case "renamed" if isinstance(parent, dict):
-            parent[rng.choice((*NAMES, str(last).replace("_", "-"), str(last).upper(), f"{last}s"))] = parent.pop(last)
+            parent[
+                rng.choice((*NAMES, str(last).replace("_", "-"), str(last).upper(), f"{last}s"))
+            ] = parent.pop(last)
         case "doubled" if isinstance(parent, list):
             parent.insert(0, deepcopy(parent[last]))
         case "nested":
@@ -63,8 +76,13 @@ def _change(parent: Any, last: Any, name: str, rng: random.Random, odd: Sequence
 
 
 def command(*words: str) -> None:
-    """Type a command; what it ends with other than 0 is raised as the error it reported, or as a fault where that is not two lines."""
-    out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="backslashreplace")
+    """Type a command; what it ends with other than 0 is raised as the error it reported, or as a
+    fault where that is not two lines.
+    """
+    out, err = (
+        io.TextIOWrapper(io.BytesIO(), encoding="utf-8"),
+        io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="backslashreplace"),
+    )
     with redirect_stdout(out), redirect_stderr(err):
         code = main(list(words))
     out.flush()
@@ -79,5 +97,7 @@ def command(*words: str) -> None:
         errors = [place for place, line in enumerate(said) if line.startswith("embedlab: error: ")]
         if len(errors) != 1 or len(said) - errors[0] > 2:
             raise RuntimeError(f"exit code {code}: {said!r}")
-        hint = said[errors[0] + 1] if len(said) > errors[0] + 1 else "none"  # an error without a hint is one line
+        hint = (
+            said[errors[0] + 1] if len(said) > errors[0] + 1 else "none"
+        )  # an error without a hint is one line
         raise EmbedlabError(said[errors[0]].removeprefix("embedlab: error: "), hint=hint)

@@ -1,4 +1,5 @@
-"""Damaged TOML: recipes, grids, papers' tables, settings and values of `--set`, read as the commands read them.
+"""Damaged TOML: recipes, grids, papers' tables, settings and values of `--set`, read as the
+commands read them.
 
 python benchmarks/fuzz/toml_files.py [--cases 2400] [--seed 21] [--write]
 """
@@ -76,7 +77,9 @@ def grid(text: bytes, _rng: random.Random, folder: Path) -> None:
     """A user's grid, expanded to its cells as `grid run` does."""
     (folder / "mine.toml").write_bytes(text)
     place = GridPlace(runs=str(folder / "runs"), cache=str(folder / "cache"), sample=True)
-    expand_grid(with_fixed(load_grid(str(folder / "mine.toml")), ["encoder.model=unknown/nothing"]), place)
+    expand_grid(
+        with_fixed(load_grid(str(folder / "mine.toml")), ["encoder.model=unknown/nothing"]), place
+    )
 
 
 def paper(text: bytes, _rng: random.Random, folder: Path) -> None:
@@ -104,21 +107,45 @@ def settings(text: bytes, rng: random.Random, folder: Path) -> None:
 
 def variable(text: bytes, rng: random.Random, _folder: Path) -> None:
     """A setting from the environment."""
-    key = rng.choice(("THREADS", "CACHE_GIB", "DEVICE", "SAMPLE", "RUNS", "FORMAT", "THEME", "DATA", "ALLOW_PARTIAL", "XYZ"))
+    key = rng.choice(
+        (
+            "THREADS",
+            "CACHE_GIB",
+            "DEVICE",
+            "SAMPLE",
+            "RUNS",
+            "FORMAT",
+            "THEME",
+            "DATA",
+            "ALLOW_PARTIAL",
+            "XYZ",
+        )
+    )
     load_settings({}, environment={f"EMBEDLAB_{key}": text.decode(errors="surrogateescape")})
 
 
 def override(_text: bytes, rng: random.Random, _folder: Path) -> None:
     """One to three `--set`."""
-    words = [f"{rng.choice((*KEYS, *NAMES))}{rng.choice(('=', '=', '=', '=', ''))}{rng.choice(TYPED)}" for _ in range(rng.randint(1, 3))]
+    words = [
+        f"{rng.choice((*KEYS, *NAMES))}{rng.choice(('=', '=', '=', '=', ''))}{rng.choice(TYPED)}"
+        for _ in range(rng.randint(1, 3))
+    ]
     name = rng.choice(("snli-ce", "multitask", "sbert-defsent-multi", "glue-finetune", "simcse"))
     if rng.random() < 0.95:
         check_columns(load_recipe(name, words))
     else:
-        command("train", name, "--sample", "--dry-run", *(word for one in words for word in ("--set", one)))
+        command(
+            "train",
+            name,
+            "--sample",
+            "--dry-run",
+            *(word for one in words for word in ("--set", one)),
+        )
 
 
-def bases() -> dict[str, tuple[Sequence[bytes], Callable[[bytes, random.Random, Path], None], float]]:
+def bases() -> dict[
+    str, tuple[Sequence[bytes], Callable[[bytes, random.Random, Path], None], float]
+]:
     """The valid texts of each target, what reads them, and its share of the cases."""
     shipped = [path.read_bytes() for path in sorted(recipes_folder().glob("*.toml"))]
     grids = [path.read_bytes() for path in sorted((recipes_folder() / "grids").glob("*.toml"))]
@@ -133,10 +160,16 @@ def bases() -> dict[str, tuple[Sequence[bytes], Callable[[bytes, random.Random, 
 
 
 def mutated(text: bytes, rng: random.Random) -> tuple[str, bytes]:
-    """The name of a mutation and what it makes of TEXT: one of its values, of its bytes, or something without an end."""
+    """The name of a mutation and what it makes of TEXT: one of its values, of its bytes, or
+    something without an end.
+    """
     kind = rng.random()
     if kind < 0.55:
-        odd = [value for value in ODD if value is not None and value != "\ud800" and not _has_none(value)]
+        odd = [
+            value
+            for value in ODD
+            if value is not None and value != "\ud800" and not _has_none(value)
+        ]
         name, values = change(tomllib.loads(text.decode()), rng, odd=odd)
         try:
             return name, tomli_w.dumps(values).encode()
@@ -176,6 +209,20 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
         os.environ |= {f"XDG_{name}_HOME": scratch for name in ("CONFIG", "CACHE", "STATE", "DATA")}
         os.chdir(scratch)
-        outcomes, seconds = timed(cases(options.cases, options.seed, Path(scratch)), limit_s=options.limit_s)
-    notes = ("an error without a hint is one line", f"a case that takes more than {options.limit_s:g} s hangs")
-    sys.exit(report("toml_files", "Damaged TOML", outcomes, seconds=seconds, notes=notes, write=options.write))
+        outcomes, seconds = timed(
+            cases(options.cases, options.seed, Path(scratch)), limit_s=options.limit_s
+        )
+    notes = (
+        "an error without a hint is one line",
+        f"a case that takes more than {options.limit_s:g} s hangs",
+    )
+    sys.exit(
+        report(
+            "toml_files",
+            "Damaged TOML",
+            outcomes,
+            seconds=seconds,
+            notes=notes,
+            write=options.write,
+        )
+    )

@@ -34,7 +34,12 @@ def _walk(command: Any, name: str) -> Iterator[Command]:
             yield from _walk(own, f"{name} {word}".strip())
         return
     examples = re.findall(r"^\s*\$ (.*)$", command.epilog or "", re.MULTILINE)
-    yield Command(name=name, help=inspect.cleandoc(command.help or ""), examples=tuple(examples), parameters=tuple(command.params))
+    yield Command(
+        name=name,
+        help=inspect.cleandoc(command.help or ""),
+        examples=tuple(examples),
+        parameters=tuple(command.params),
+    )
 
 
 def shared_names() -> dict[str, str]:
@@ -48,9 +53,12 @@ def page() -> str:
     """Return the page."""
     found, shared = commands(), shared_names()
     parts = [
-        "# Commands\n\nEach command as the program states it; `embedlab COMMAND --help` shows the same in a terminal. Options that many "
-        "commands share are [at the end](#shared-options). The exit codes are 0 ok, 1 the work failed, 2 what was typed is wrong, "
-        "3 something needed is missing or unusable, 130 interrupted. Examples hold placeholders, such as DIR and MODEL.\n"
+        "# Commands\n\nEach command as the program states it; `embedlab COMMAND --help` "
+        "shows the same in a terminal. Options that many "
+        "commands share are [at the end](#shared-options). The exit codes are 0 ok, 1 the "
+        "work failed, 2 what was typed is wrong, "
+        "3 something needed is missing or unusable, 130 interrupted. Examples hold "
+        "placeholders, such as DIR and MODEL.\n"
     ]
     parts += [_section(command, shared) for command in found]
     return "\n".join([*parts, _shared_section(found)])
@@ -65,10 +73,14 @@ def _section(command: Command, shared: dict[str, str]) -> str:
         escaped(command.help) + "\n",
     ]
     if own:
-        lines.append(table(("argument or option", "is", "default", "meaning"), (_row(one) for one in own)))
+        lines.append(
+            table(("argument or option", "is", "default", "meaning"), (_row(one) for one in own))
+        )
     groups = dict.fromkeys(shared[one.name] for one in command.parameters if one.name in shared)
     if groups:
-        lines.append(f"Shared options: {', '.join(f'[{group}](#{group}-options)' for group in groups)}.\n")
+        lines.append(
+            f"Shared options: {', '.join(f'[{group}](#{group}-options)' for group in groups)}.\n"
+        )
     if command.examples:
         lines.append("\n".join(["```console", *(f"$ {one}" for one in command.examples), "```\n"]))
     return "\n".join(lines)
@@ -76,10 +88,17 @@ def _section(command: Command, shared: dict[str, str]) -> str:
 
 def _shared_section(found: list[Command]) -> str:
     parts, shared = ["## Shared options\n"], shared_names()
-    by_name = {one.name: one for command in found for one in command.parameters if one.name in shared}
+    by_name = {
+        one.name: one for command in found for one in command.parameters if one.name in shared
+    }
     for group in dict.fromkeys(shared.values()):
-        rows = [_row(by_name[name]) for name, own in shared.items() if own == group and name in by_name]
-        parts.append(f"### {group.capitalize()} options\n\n{table(('option', 'is', 'default', 'meaning'), rows)}")
+        rows = [
+            _row(by_name[name]) for name, own in shared.items() if own == group and name in by_name
+        ]
+        parts.append(
+            f"### {group.capitalize()} "
+            f"options\n\n{table(('option', 'is', 'default', 'meaning'), rows)}"
+        )
     return "\n".join(parts)
 
 
@@ -105,12 +124,16 @@ def _kind(parameter: Any) -> str:
     annotation = parameter.type_descriptor.annotation
     choices = [one for one in get_args(annotation) if isinstance(one, str)]
     if not choices:
-        choices = [one for part in get_args(annotation) for one in get_args(part) if isinstance(one, str)]
+        choices = [
+            one for part in get_args(annotation) for one in get_args(part) if isinstance(one, str)
+        ]
     if choices:
         return ", ".join(code(one) for one in choices)
     if getattr(parameter, "is_flag", False):
         return "flag"
-    return code(parameter.metavar or getattr(annotation, "__name__", "value")) + (", several times" if parameter.multiple else "")
+    return code(parameter.metavar or getattr(annotation, "__name__", "value")) + (
+        ", several times" if parameter.multiple else ""
+    )
 
 
 def _default(parameter: Any) -> str:

@@ -11,16 +11,29 @@ def settings_page() -> str:
     from embedlab.cli.options import GROUPS
     from embedlab.core.settings import Settings
 
-    helps = {name: annotation.__metadata__[0].help for group in GROUPS.values() for name, annotation in group.items()}
+    helps = {
+        name: annotation.__metadata__[0].help
+        for group in GROUPS.values()
+        for name, annotation in group.items()
+    }
     rows = [
-        (code(one.name), code(f"EMBEDLAB_{one.name.upper()}"), one.kind, code(one.default), one.note or helps.get(one.name, ""))
+        (
+            code(one.name),
+            code(f"EMBEDLAB_{one.name.upper()}"),
+            one.kind,
+            code(one.default),
+            one.note or helps.get(one.name, ""),
+        )
         for one in fields_of(Settings)
     ]
     return (
-        "# Settings\n\nOptions hold before `EMBEDLAB_*` variables, these before `embedlab.toml` (or `[tool.embedlab]` in pyproject.toml) of the "
-        "working folder, that before the user's own settings file. `embedlab config` shows each value and where it was set.\n\n"
+        "# Settings\n\nOptions hold before `EMBEDLAB_*` variables, these before "
+        "`embedlab.toml` (or `[tool.embedlab]` in pyproject.toml) of the "
+        "working folder, that before the user's own settings file. `embedlab config` shows "
+        "each value and where it was set.\n\n"
         + table(("key of a file", "variable", "is", "default", "meaning"), rows)
-        + "\n`plugins` is the table `[plugins]` with the key `files`, a list of files: [Plug-ins](../plugins.md).\n"
+        + "\n`plugins` is the table `[plugins]` with the key `files`, a list of files: "
+        "[Plug-ins](../plugins.md).\n"
     )
 
 
@@ -47,17 +60,22 @@ def recipes_page() -> str:
     from embedlab.core.recipe import load_recipe
 
     parts = [
-        "# Recipes\n\nA recipe is one training in strict TOML: an unknown key, a wrong type or an impossible value is refused with file, key and "
-        "the nearest valid name. `--set KEY=VALUE` changes a key for one training; `stages.optim.lr` is that key of every stage, `stage.0.optim.lr` "
-        "that of the first, and `optim.lr` is enough where there is one stage. `embedlab recipes NAME` prints one to start from.\n",
-        "## Keys\n\nBesides these every file has a `summary`, and each `[[stage]]` an `objective` with its `name` and "
+        "# Recipes\n\nA recipe is one training in strict TOML: an unknown key, a wrong type "
+        "or an impossible value is refused with file, key and "
+        "the nearest valid name. `--set KEY=VALUE` changes a key for one training; "
+        "`stages.optim.lr` is that key of every stage, `stage.0.optim.lr` "
+        "that of the first, and `optim.lr` is enough where there is one stage. `embedlab "
+        "recipes NAME` prints one to start from.\n",
+        "## Keys\n\nBesides these every file has a `summary`, and each `[[stage]]` an "
+        "`objective` with its `name` and "
         "[its own options](objectives.md). `NAME+OTHER` is a recipe with the stages of both.\n",
     ]
     for title, cls in recipe_sections().items():
         parts.append(f"### {title}\n\n{first_line(cls.__doc__)}\n\n{field_table(cls)}")
     rows = [(code(name), load_recipe(name).summary) for name in recipe_names()]
     parts.append(
-        f"## Shipped recipes\n\nEach value in a recipe has its source as a comment.\n\n{table(('recipe', 'what it trains'), rows)}"
+        f"## Shipped recipes\n\nEach value in a recipe has its source as a "
+        f"comment.\n\n{table(('recipe', 'what it trains'), rows)}"
     )
     return "\n".join(parts)
 
@@ -68,7 +86,8 @@ def grids_page() -> str:
 
     rows = [(code(name), grid_file.load_grid(name).summary) for name in grid_file.grid_names()]
     return (
-        "# Grid files\n\nA grid is a recipe and axes: each combination of values and seeds is a run. An axis is a key of the recipe with a list of "
+        "# Grid files\n\nA grid is a recipe and axes: each combination of values and seeds "
+        "is a run. An axis is a key of the recipe with a list of "
         "values, or a table of labels, each with several keys.\n\n"
         + field_table(grid_file._File)
         + "\n## Shipped grids\n\n"
@@ -82,7 +101,9 @@ def papers_page() -> str:
     from embedlab.experiments import paper_file
 
     parts = [
-        "# Paper files\n\n`recipes/papers/NAME/paper.toml` says what produces each row of a paper's tables, whose numbers are CSV files beside it: [Reproduce this table](../guides/reproduce.md).\n"
+        "# Paper files\n\n`recipes/papers/NAME/paper.toml` says what produces each row of a "
+        "paper's tables, whose numbers are CSV files beside it: [Reproduce this "
+        "table](../guides/reproduce.md).\n"
     ]
     keys = {
         "[tables.NAME]": paper_file._Table,

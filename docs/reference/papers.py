@@ -1,4 +1,6 @@
-"""The part of a paper's page that is generated: its tables as printed, what produces each row here, claims and deviations."""
+"""The part of a paper's page that is generated: its tables as printed, what produces each row here,
+claims and deviations.
+"""
 
 from typing import Any
 
@@ -6,7 +8,9 @@ from docs.reference.text import cell, code, table
 
 
 def tables_of(paper: str) -> str:
-    """Return every table of a PAPER: printed numbers, how each row is made, what the text claims, known deviations."""
+    """Return every table of a PAPER: printed numbers, how each row is made, what the text claims,
+    known deviations.
+    """
     from embedlab.experiments.paper_file import load_paper
 
     return "\n".join(_section(paper, one) for one in load_paper(paper).values())
@@ -18,10 +22,16 @@ def _section(paper: str, one: Any) -> str:
     if one.shown_by:
         parts.append(f"A table without scores; `{one.shown_by}` shows the same here.\n")
     if one.sources:
-        parts.append(f"`embedlab reproduce {paper} {short}` trains what is missing and puts our numbers next to these.\n")
+        parts.append(
+            f"`embedlab reproduce {paper} {short}` trains what is missing and puts our "
+            f"numbers next to these.\n"
+        )
         parts.append(_rows(one))
     if one.claims:
-        claims = [(code(name), _cell(one.statement(claim)), _cell(claim.text), _cell(claim.source)) for name, claim in one.claims.items()]
+        claims = [
+            (code(name), _cell(one.statement(claim)), _cell(claim.text), _cell(claim.source))
+            for name, claim in one.claims.items()
+        ]
         parts.append(table(("claim", "rows", "in our words", "stated by"), claims))
     parts += _deviations(one)
     parts += [f"- Note: {_cell(note)}.\n" for note in one.notes]
@@ -29,13 +39,18 @@ def _section(paper: str, one: Any) -> str:
 
 
 def _deviations(one: Any) -> list[str]:
-    """Return what is known before a run: of the paper, and where its authors' code is public of that profile."""
+    """Return what is known before a run: of the paper, and where its authors' code is public of
+    that profile.
+    """
     from embedlab.core.errors import UsageError
     from embedlab.experiments.deviations import deviations, recipes_of, rows_text
     from embedlab.experiments.paper_trainings import for_profile
 
     parts = []
-    for profile, title in (("paper", "Deviations from the paper"), ("code", "With `--profile code`")):
+    for profile, title in (
+        ("paper", "Deviations from the paper"),
+        ("code", "With `--profile code`"),
+    ):
         try:
             chosen, left_out = for_profile(one, profile)
         except UsageError:  # the authors' code is not public
@@ -45,7 +60,13 @@ def _deviations(one: Any) -> list[str]:
         recipes = recipes_of(chosen, profile)
         found = deviations(chosen, recipes, [], {}, {})
         rows = [
-            (_cell(each.what), _cell(each.paper), _cell(each.here), _cell(rows_text(each, list(recipes))), _cell(each.source))
+            (
+                _cell(each.what),
+                _cell(each.paper),
+                _cell(each.here),
+                _cell(rows_text(each, list(recipes))),
+                _cell(each.source),
+            )
             for each in found
         ]
         if rows:
@@ -61,7 +82,9 @@ def _rows(one: Any) -> str:
     rows = []
     for label, source in one.sources.items():
         printed = one.printed.get(label, {})
-        numbers = ["–" if printed.get(column) is None else f"{printed[column]:g}" for column in columns]
+        numbers = [
+            "–" if printed.get(column) is None else f"{printed[column]:g}" for column in columns
+        ]
         rows.append((_cell(label), *numbers, _made(source)))
     return table(("printed", *columns, "made here by"), rows)
 

@@ -1,4 +1,6 @@
-"""The pages of files: what a run holds, its events, and the schemas of stored JSON and of `--json` answers."""
+"""The pages of files: what a run holds, its events, and the schemas of stored JSON and of `--json`
+answers.
+"""
 
 import inspect
 import json
@@ -25,27 +27,39 @@ def runs_page() -> str:
     files = [
         (code(path.relative_to(run.path)), first_line(own.__doc__))
         for name, own in vars(RunFolder).items()
-        if isinstance(own, property) and hasattr(path := getattr(run, name), "relative_to") and path != run.path
+        if isinstance(own, property)
+        and hasattr(path := getattr(run, name), "relative_to")
+        and path != run.path
     ]
     events = [
-        (code(cls.kind), first_line(cls.__doc__), ", ".join(code(one.name) for one in fields_of(cls) if one.name != "time"))
+        (
+            code(cls.kind),
+            first_line(cls.__doc__),
+            ", ".join(code(one.name) for one in fields_of(cls) if one.name != "time"),
+        )
         for cls in _kinds(Event)
     ]
     return (
-        "# Files of a run\n\nA run is the folder `runs/NAME/seed-N` of plain files, each replaced in one step, so that a killed process leaves no "
+        "# Files of a run\n\nA run is the folder `runs/NAME/seed-N` of plain files, each "
+        "replaced in one step, so that a killed process leaves no "
         "half of one. Everything that is shown of a run follows from them.\n\n"
         + table(("file", "holds"), files)
-        + "\n`heads.safetensors` has the trained layers on top of the encoder, `lock` is locked by the process that trains. `model` opens in "
+        + "\n`heads.safetensors` has the trained layers on top of the encoder, `lock` is "
+        "locked by the process that trains. `model` opens in "
         "sentence-transformers.\n\n"
-        "## Events\n\n`events.jsonl` has one JSON object a line, each with `event`, `time` (seconds since 1970) and a checksum.\n\n"
-        + table(("event", "what", "with"), events)
+        "## Events\n\n`events.jsonl` has one JSON object a line, each with `event`, `time` "
+        "(seconds since 1970) and a checksum.\n\n" + table(("event", "what", "with"), events)
     )
 
 
 def _kinds(event: Any) -> list[Any]:
     from embedlab.runs import events
 
-    found = [one for one in vars(events).values() if isinstance(one, type) and issubclass(one, event) and one.kind]
+    found = [
+        one
+        for one in vars(events).values()
+        if isinstance(one, type) and issubclass(one, event) and one.kind
+    ]
     return list({one.kind: one for one in reversed(found)}.values())[::-1]
 
 
@@ -54,7 +68,8 @@ def schemas_page() -> str:
     from embedlab.reports import frames
 
     parts = [
-        "# JSON\n\n`--json` writes one object: of scores and pairs with `rows`, which `.frame` in Python holds too, `notes`, and what decides the "
+        "# JSON\n\n`--json` writes one object: of scores and pairs with `rows`, which "
+        "`.frame` in Python holds too, `notes`, and what decides the "
         "numbers. Keys are stable, numbers have full precision, and an undefined number is null.\n"
     ]
     notes = notes_of(inspect.getsource(frames))
@@ -101,7 +116,12 @@ def _note(module: Any, frame: str, column: str) -> str:
 
 
 def _dtype(dtype: Any) -> str:
-    return {"Float64": "number", "Int64": "whole number", "String": "text", "Boolean": "`true` or `false`"}.get(str(dtype), str(dtype))
+    return {
+        "Float64": "number",
+        "Int64": "whole number",
+        "String": "text",
+        "Boolean": "`true` or `false`",
+    }.get(str(dtype), str(dtype))
 
 
 def python_page() -> str:
@@ -111,13 +131,18 @@ def python_page() -> str:
     from embedlab.workflows.report import Report
 
     parts = [
-        "# Python API\n\n[In Python](../python.md) explains these with examples. Settings are `data=`, `runs=`, `sample=` and the others of [Settings](settings.md).\n"
+        "# Python API\n\n[In Python](../python.md) explains these with examples. Settings "
+        "are `data=`, `runs=`, `sample=` and the others of [Settings](settings.md).\n"
     ]
     parts += [_callable(f"embedlab.{name}", getattr(embedlab, name)) for name in embedlab.__all__]
     for cls in (LoadedModel, Report):
         parts.append(f"## {cls.__name__}\n\n{inspect.cleandoc(cls.__doc__ or '')}\n")
         for name, own in vars(cls).items():
-            if not name.startswith("_") and (callable(own) or isinstance(own, property)) and own.__doc__:
+            if (
+                not name.startswith("_")
+                and (callable(own) or isinstance(own, property))
+                and own.__doc__
+            ):
                 shown = name if isinstance(own, property) else f"{name}{_signature(own)}"
                 parts.append(f"`{shown}`\n:   {first_line(own.__doc__)}\n")
     return "\n".join(parts)
@@ -127,10 +152,15 @@ def _callable(name: str, function: Any) -> str:
     from embedlab.workflows.options.json_schema import options_schema
     from embedlab.workflows.options.python import FUNCTIONS
 
-    text = f"## {name}\n\n```py\n{name}{_lines(_signature(function))}\n```\n\n{inspect.cleandoc(function.__doc__ or '')}\n"
+    text = (
+        f"## "
+        f"{name}\n\n```py\n{name}{_lines(_signature(function))}\n```\n\n{inspect.cleandoc(function.__doc__ or '')}\n"
+    )
     if (known := FUNCTIONS.get(name.removeprefix("embedlab."))) is None:
         return text
-    rows = [(code(argument), escaped(field.flag.help)) for argument, field in known.arguments.items()]
+    rows = [
+        (code(argument), escaped(field.flag.help)) for argument, field in known.arguments.items()
+    ]
     schema = _folded(options_schema(known.options))
     return f"{text}\n{table(('argument', 'as the command says'), rows)}\n{schema}"
 
@@ -139,7 +169,11 @@ def _signature(function: Any) -> str:
     text = str(inspect.signature(function))
     text = re.sub(r"Optional\[(.*?\])\]", r"\1 | None", text)
     text = re.sub(r"ndarray\[tuple\[Any, ...\], dtype\[float32\]\]", "array of float32", text)
-    text = re.sub(r"(?:collections\.abc|typing|embedlab(?:\.\w+)+|pathlib|polars\.dataframe\.frame|numpy)\.", "", text)
+    text = re.sub(
+        r"(?:collections\.abc|typing|embedlab(?:\.\w+)+|pathlib|polars\.dataframe\.frame|numpy)\.",
+        "",
+        text,
+    )
     return re.sub(r"\(self(?:, )?", "(", text)
 
 

@@ -1,4 +1,6 @@
-"""What the reference is written with: Markdown tables, and the comments and types of fields as their source states them."""
+"""What the reference is written with: Markdown tables, and the comments and types of fields as
+their source states them.
+"""
 
 import ast
 import inspect
@@ -59,7 +61,15 @@ def first_line(text: str | None) -> str:
 def fields_of(cls: Any) -> list[Field]:
     """Return the fields of a dataclass with the comments of its source."""
     notes, hints = notes_of(inspect.getsource(cls)), typing.get_type_hints(cls, include_extras=True)
-    return [Field(name=one.name, kind=kind_of(hints[one.name]), default=_default(one), note=notes.get(one.name, "")) for one in fields(cls)]
+    return [
+        Field(
+            name=one.name,
+            kind=kind_of(hints[one.name]),
+            default=_default(one),
+            note=notes.get(one.name, ""),
+        )
+        for one in fields(cls)
+    ]
 
 
 def field_table(cls: Any) -> str:
@@ -69,11 +79,19 @@ def field_table(cls: Any) -> str:
 
 
 def kind_of(hint: Any) -> str:
-    """Return what a value of a type may be, in words: choices as code, numbers with their bounds."""
+    """Return what a value of a type may be, in words: choices as code, numbers with their
+    bounds.
+    """
     origin, parts = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Annotated:
         bounds = {type(one).__name__: one for one in parts[1:]}
-        low = f"from {bounds['Ge'].ge}" if "Ge" in bounds else f"above {bounds['Gt'].gt}" if "Gt" in bounds else ""
+        low = (
+            f"from {bounds['Ge'].ge}"
+            if "Ge" in bounds
+            else f"above {bounds['Gt'].gt}"
+            if "Gt" in bounds
+            else ""
+        )
         high = f"to {bounds['Le'].le:,}" if "Le" in bounds else ""
         return " ".join(part for part in (kind_of(parts[0]), low, high) if part)
     if origin is Literal:
@@ -86,12 +104,21 @@ def kind_of(hint: Any) -> str:
         return f"table of {kind_of(parts[1])}" if parts else "table"
     if is_dataclass(hint):
         return "table"
-    words = {str: "text", int: "whole number", float: "number", bool: "`true` or `false`", Path: "path", Any: "any value"}
+    words = {
+        str: "text",
+        int: "whole number",
+        float: "number",
+        bool: "`true` or `false`",
+        Path: "path",
+        Any: "any value",
+    }
     return words.get(hint, getattr(hint, "__name__", str(hint)))
 
 
 def notes_of(source: str) -> dict[str, str]:
-    """Return the comment of each annotated name in a class, and of each key of a literal; it is behind the line or above it."""
+    """Return the comment of each annotated name in a class, and of each key of a literal; it is
+    behind the line or above it.
+    """
     source = inspect.cleandoc(source)
     behind, lines = dict(_comments(source)), source.split("\n")
     found = {}
@@ -123,7 +150,11 @@ def _comments(source: str) -> Iterator[tuple[int, str]]:
 
 def _default(one: Any) -> str:
     if one.default is not MISSING:
-        return "" if one.default is None or one.default == () or is_dataclass(one.default) else _shown(one.default)
+        return (
+            ""
+            if one.default is None or one.default == () or is_dataclass(one.default)
+            else _shown(one.default)
+        )
     if one.default_factory is not MISSING:
         value = one.default_factory()
         return "" if isinstance(value, Path) or value in ((), {}, []) else _shown(value)

@@ -1,10 +1,13 @@
-"""What differences on several datasets say of another dataset of their kind: random effects with a prediction interval.
+"""What differences on several datasets say of another dataset of their kind: random effects with a
+prediction interval.
 
-The true difference varies between datasets with a variance τ², about which few datasets say little. Q(τ²) = Σ w (d − μ)² with weights
-w = 1 / (v + τ²) and their weighted mean μ is a χ² of K − 1 degrees of freedom at the true τ² (Viechtbauer 2007). So each of its quantiles
-gives a τ² (0 where Q is below it already), and the mean and a new dataset's difference are mixtures of normals over these: with no
-variance v inside datasets exactly Student's t of K − 1 degrees of freedom (Nagashima, Noma & Furukawa 2019; Higgins, Thompson &
-Spiegelhalter 2009 take t with one fewer and one τ² alone). What the seeds of recipes vary is common to all datasets, and is added.
+The true difference varies between datasets with a variance τ², about which few datasets say little.
+Q(τ²) = Σ w (d − μ)² with weights w = 1 / (v + τ²) and their weighted mean μ is a χ² of K − 1
+degrees of freedom at the true τ² (Viechtbauer 2007). So each of its quantiles gives a τ² (0 where Q
+is below it already), and the mean and a new dataset's difference are mixtures of normals over
+these: with no variance v inside datasets exactly Student's t of K − 1 degrees of freedom
+(Nagashima, Noma & Furukawa 2019; Higgins, Thompson & Spiegelhalter 2009 take t with one fewer and
+one τ² alone). What the seeds of recipes vary is common to all datasets, and is added.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +24,8 @@ from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.uncertainty import LEVEL, SeedSpread, seed_noise, share_runs
 
 FEWEST_DATASETS = 5
-MOST_SHARED = 0.02  # of the pairs of the smaller of two datasets: their errors then correlate by less than this
+# of the pairs of the smaller of two datasets: their errors then correlate by less than this
+MOST_SHARED = 0.02
 _QUANTILES = 250
 _STEPS = 88  # at most; of halves alone so many are enough
 _PRECISE = 1e-14  # of a step, as a share of where it leads
@@ -48,12 +52,16 @@ class Elsewhere:
 
 
 def elsewhere(
-    evidence: Sequence[Evidence], slices: Sequence[ComparedSlice], models: Sequence[ModelColumns], reference: str
+    evidence: Sequence[Evidence],
+    slices: Sequence[ComparedSlice],
+    models: Sequence[ModelColumns],
+    reference: str,
 ) -> tuple[Elsewhere, ...]:
-    """Return what the differences from REFERENCE on whole datasets, EVIDENCE and SLICES in the same order, say of another one.
+    """Return what the differences from REFERENCE on whole datasets, EVIDENCE and SLICES in the same
+    order, say of another one.
 
-    Of each task and metric those datasets are counted, as many as possible, that share hardly any pairs; nothing where they are fewer
-    than five.
+    Of each task and metric those datasets are counted, as many as possible, that share hardly any
+    pairs; nothing where they are fewer than five.
     """
     kinds: dict[tuple[str, str], list[tuple[Evidence, ComparedSlice]]] = {}
     for measured, compared in zip(evidence, slices, strict=True):
@@ -61,19 +69,28 @@ def elsewhere(
             kinds.setdefault((measured.task, measured.metric), []).append((measured, compared))
     results = []
     for of_kind in (kind for kind in kinds.values() if len(kind) >= FEWEST_DATASETS):
-        places, shared = apart([evidence.rows.texts for evidence, _ in of_kind if evidence.rows is not None])
+        places, shared = apart(
+            [evidence.rows.texts for evidence, _ in of_kind if evidence.rows is not None]
+        )
         if len(places) >= FEWEST_DATASETS:
             counted = [of_kind[index] for index in places]
-            of_models = (_of_model(counted, models, model.name, reference) for model in models if model.name != reference)
-            results += [replace(each, shared_pairs=shared) for each in of_models if each is not None]
+            of_models = (
+                _of_model(counted, models, model.name, reference)
+                for model in models
+                if model.name != reference
+            )
+            results += [
+                replace(each, shared_pairs=shared) for each in of_models if each is not None
+            ]
     return tuple(results)
 
 
 def apart(texts: Sequence[NDArray[np.uint64]]) -> tuple[list[int], int]:
-    """Return the places of as many datasets as possible that share hardly any pairs, and how many pairs several of them have.
+    """Return the places of as many datasets as possible that share hardly any pairs, and how many
+    pairs several of them have.
 
-    TEXTS: of each dataset the numbers of the sentences of its pairs, (pairs, 2); a pair in the other order is the same. Of equally many
-    datasets those with the most pairs are taken.
+    TEXTS: of each dataset the numbers of the sentences of its pairs, (pairs, 2); a pair in the
+    other order is the same. Of equally many datasets those with the most pairs are taken.
     """
     has = _pairs_of(texts)
     chosen = _largest(has)
@@ -99,7 +116,10 @@ def _largest(has: NDArray[np.bool_]) -> list[int]:
         if common[first, second] > MOST_SHARED * sizes[[first, second]].min()
     }
     if len(has) > _MOST_TRIED:  # then one by one, those that share with the fewest first
-        order = sorted(range(len(has)), key=lambda index: (sum(index in clash for clash in clashes), -sizes[index]))
+        order = sorted(
+            range(len(has)),
+            key=lambda index: (sum(index in clash for clash in clashes), -sizes[index]),
+        )
         chosen: list[int] = []
         for index in order:
             if not any((min(index, other), max(index, other)) in clashes for other in chosen):
@@ -117,10 +137,17 @@ def _largest(has: NDArray[np.bool_]) -> list[int]:
 
 
 def _of_model(
-    counted: Sequence[tuple[Evidence, ComparedSlice]], models: Sequence[ModelColumns], name: str, reference: str
+    counted: Sequence[tuple[Evidence, ComparedSlice]],
+    models: Sequence[ModelColumns],
+    name: str,
+    reference: str,
 ) -> Elsewhere | None:
-    differences = [compared.differences[name] for _, compared in counted if name in compared.differences]
-    values = np.array([[difference.delta, difference.uncertainty.rows] for difference in differences])
+    differences = [
+        compared.differences[name] for _, compared in counted if name in compared.differences
+    ]
+    values = np.array(
+        [[difference.delta, difference.uncertainty.rows] for difference in differences]
+    )
     if len(values) < len(counted) or not np.isfinite(values).all():
         return None
     points = np.mean([evidence.points for evidence, _ in counted], axis=0)
@@ -142,33 +169,48 @@ def _of_model(
     )
 
 
-def _spreads(points: Floats, models: Sequence[ModelColumns], name: str, reference: str) -> list[SeedSpread]:
-    """The spread of the two recipes' averages over seeds, or of their differences where both share runs."""
+def _spreads(
+    points: Floats, models: Sequence[ModelColumns], name: str, reference: str
+) -> list[SeedSpread]:
+    """The spread of the two recipes' averages over seeds, or of their differences where both share
+    runs.
+    """
     columns, known = member_columns(models), {model.name: model for model in models}
     first, second = known[name], known[reference]
-    mine, other = (points[[columns.index(member) for member in model.members]] for model in (first, second))
+    mine, other = (
+        points[[columns.index(member) for member in model.members]] for model in (first, second)
+    )
     if share_runs(first.behind, second.behind):
         return [_spread(mine - other)]
-    return [_spread(values) for values, model in ((mine, first), (other, second)) if model.is_recipe]
+    return [
+        _spread(values) for values, model in ((mine, first), (other, second)) if model.is_recipe
+    ]
 
 
 def _spread(values: Floats) -> SeedSpread:
-    return SeedSpread(members=len(values), scatter=float(((values - values.mean()) ** 2).sum()), noise=0.0)
+    return SeedSpread(
+        members=len(values), scatter=float(((values - values.mean()) ** 2).sum()), noise=0.0
+    )
 
 
 def predicted(
     differences: Floats, variances: Floats, noise: float = 0.0, freedom: float = np.inf
 ) -> tuple[float, tuple[float, float], tuple[float, float]]:
-    """Return the mean over datasets with its 95% interval, and the 95% interval of the true difference on another dataset.
+    """Return the mean over datasets with its 95% interval, and the 95% interval of the true
+    difference on another dataset.
 
-    DIFFERENCES and VARIANCES, over rows, are those of each dataset; NOISE is a variance that is common to all, as of seeds, with its
-    degrees of FREEDOM.
+    DIFFERENCES and VARIANCES, over rows, are those of each dataset; NOISE is a variance that is
+    common to all, as of seeds, with its degrees of FREEDOM.
     """
     from scipy.special import chdtri, ndtri, stdtrit
 
     tail = (1 - LEVEL) / 2
     if noise > 0:
-        noise = noise * float(stdtrit(freedom, tail) / ndtri(tail)) ** 2 if np.isfinite(freedom) else noise
+        noise = (
+            noise * float(stdtrit(freedom, tail) / ndtri(tail)) ** 2
+            if np.isfinite(freedom)
+            else noise
+        )
     quantiles = chdtri(len(differences) - 1, (np.arange(_QUANTILES) + 0.5) / _QUANTILES)
     between = _between(differences, variances, quantiles)
     means, inside = _weighted(differences, variances, between)
@@ -185,17 +227,26 @@ def _weighted(differences: Floats, variances: Floats, between: Floats) -> tuple[
 
 
 def _weights(variances: Floats, between: Floats) -> Floats:
-    """Return the weight of each dataset at each variance BETWEEN them; (variances between, datasets)."""
+    """Return the weight of each dataset at each variance BETWEEN them; (variances between,
+    datasets).
+    """
     weights: Floats = 1 / np.maximum(variances + between[:, None], _SMALLEST)
     return weights
 
 
 def _between(differences: Floats, variances: Floats, quantiles: Floats) -> Floats:
-    """Return the variance between datasets at which Q is each of QUANTILES; 0 where it is below it at 0 already."""
+    """Return the variance between datasets at which Q is each of QUANTILES; 0 where it is below it
+    at 0 already.
+    """
 
     def excess(between: Floats) -> tuple[Floats, Floats]:
-        """1/Q - 1/quantile, which rises, and is straight where the variances inside datasets are equal; and its slope."""
-        weights, (means, _) = _weights(variances, between), _weighted(differences, variances, between)
+        """1/Q - 1/quantile, which rises, and is straight where the variances inside datasets are
+        equal; and its slope.
+        """
+        weights, (means, _) = (
+            _weights(variances, between),
+            _weighted(differences, variances, between),
+        )
         apart = differences - means[:, None]
         q = np.maximum((weights * apart**2).sum(axis=1), _SMALLEST)
         return 1 / q - 1 / quantiles, ((weights * apart) ** 2).sum(axis=1) / q**2
@@ -205,24 +256,36 @@ def _between(differences: Floats, variances: Floats, quantiles: Floats) -> Float
 
 
 def _quantiles(means: Floats, deviations: Floats, levels: Floats) -> Floats:
-    """Return the quantiles at LEVELS of mixtures of normal distributions of equal parts; deviations: (mixtures, parts)."""
+    """Return the quantiles at LEVELS of mixtures of normal distributions of equal parts;
+    deviations: (mixtures, parts).
+    """
     from scipy.special import ndtr, ndtri
 
     scales = np.maximum(deviations, _SMALLEST)[:, None]
 
     def excess(points: Floats) -> tuple[Floats, Floats]:
         standard = (points[:, :, None] - means) / scales
-        density = np.exp(-(np.minimum(np.abs(standard), _FARTHEST) ** 2) / 2) / (np.sqrt(2 * np.pi) * scales)
+        density = np.exp(-(np.minimum(np.abs(standard), _FARTHEST) ** 2) / 2) / (
+            np.sqrt(2 * np.pi) * scales
+        )
         return ndtr(standard).mean(axis=2) - levels, density.mean(axis=2)
 
     reach = 40 * deviations.max(axis=1)[:, None] + np.ptp(means)
-    low, high = means.min() - reach + 0 * levels, means.max() + reach + 0 * levels  # (mixtures, levels)
-    start = means.mean() + np.sqrt(means.var() + (deviations**2).mean(axis=1))[:, None] * ndtri(levels)
+    low, high = (
+        means.min() - reach + 0 * levels,
+        means.max() + reach + 0 * levels,
+    )  # (mixtures, levels)
+    start = means.mean() + np.sqrt(means.var() + (deviations**2).mean(axis=1))[:, None] * ndtri(
+        levels
+    )
     return _crossing(low, high, start, excess)
 
 
-def _crossing(low: Floats, high: Floats, start: Floats, excess: Callable[[Floats], tuple[Floats, Floats]]) -> Floats:
-    """Return where a rising EXCESS, given with its slope, crosses 0 from LOW to HIGH; LOW where it is above 0 there already.
+def _crossing(
+    low: Floats, high: Floats, start: Floats, excess: Callable[[Floats], tuple[Floats, Floats]]
+) -> Floats:
+    """Return where a rising EXCESS, given with its slope, crosses 0 from LOW to HIGH; LOW where it
+    is above 0 there already.
 
     Newton's steps, and halves where these lead out of what is left.
     """

@@ -1,10 +1,13 @@
-"""What choosing the best of many does: which others may be the best as well, and how far its number is too high.
+"""What choosing the best of many does: which others may be the best as well, and how far its number
+is too high.
 
-The best of m cells was compared with all others when it was chosen, and a test of it against one of them must count that. A cell is denied
-to be as good as the best where some cell is above it. The p of that is of all pairs of any of the m cells and one of the a cells that are
-not denied yet: of equal normal values, P(max − min of those a ≤ r) = ∫ a φ(u) (Φ(u + r) − Φ(u))^(a−1) Φ(u + r)^(m−a) du. With a = m this is
-Tukey's range, and with fewer it falls to Hsu's comparison with the best (1984). Stepping down keeps the error of the whole table at its
-level (Romano & Wolf 2005). Cells that are not independent, as they share items, make it cautious (Hayter 1984).
+The best of m cells was compared with all others when it was chosen, and a test of it against one of
+them must count that. A cell is denied to be as good as the best where some cell is above it. The p
+of that is of all pairs of any of the m cells and one of the a cells that are not denied yet: of
+equal normal values, P(max − min of those a ≤ r) = ∫ a φ(u) (Φ(u + r) − Φ(u))^(a−1) Φ(u + r)^(m−a)
+du. With a = m this is Tukey's range, and with fewer it falls to Hsu's comparison with the best
+(1984). Stepping down keeps the error of the whole table at its level (Romano & Wolf 2005). Cells
+that are not independent, as they share items, make it cautious (Hayter 1984).
 
 In plain floats, as importing numpy takes longer than making a table.
 """
@@ -18,19 +21,24 @@ from embedlab.analysis.seed_tests import variance
 
 _NORMAL = NormalDist()
 _ROOT = math.sqrt(2)
-_STEP = 0.1  # of integrals of normal densities by the trapezoid rule, whose error is then below 1e-12
+# of integrals of normal densities by the trapezoid rule, whose error is then below 1e-12
+_STEP = 0.1
 _FARTHEST = 8.0
 _SMALLEST = 1e-300
 
 
 def chosen_p(p: Sequence[float]) -> list[float]:
-    """Return the p of "as good as the best" of each other cell, given its two-sided P against the best of all of them; at most 1.
+    """Return the p of "as good as the best" of each other cell, given its two-sided P against the
+    best of all of them; at most 1.
 
     A nan stays nan, and counts as a cell that could have been chosen.
     """
     cells, corrected, largest = len(p) + 1, [math.nan] * len(p), 0.0
     left = cells  # the best, and the cells that are not denied yet
-    for index in sorted((index for index, value in enumerate(p) if not math.isnan(value)), key=lambda index: p[index]):
+    for index in sorted(
+        (index for index, value in enumerate(p) if not math.isnan(value)),
+        key=lambda index: p[index],
+    ):
         largest = max(largest, range_tail(_deviate(p[index]), cells, left))
         corrected[index] = largest
         left -= 1
@@ -38,7 +46,9 @@ def chosen_p(p: Sequence[float]) -> list[float]:
 
 
 def range_tail(deviate: float, cells: int, left: int) -> float:
-    """Return the probability that some of CELLS equal ones is above some of the first LEFT by more than DEVIATE standard errors."""
+    """Return the probability that some of CELLS equal ones is above some of the first LEFT by more
+    than DEVIATE standard errors.
+    """
     distance = _ROOT * deviate
     inside = 0.0
     for u, below, density in _points():
@@ -48,21 +58,28 @@ def range_tail(deviate: float, cells: int, left: int) -> float:
 
 
 def optimism(means: Sequence[float], noise: float) -> float:
-    """Return how far the largest of MEANS is expected to be above what it estimates, because it was chosen.
+    """Return how far the largest of MEANS is expected to be above what it estimates, because it was
+    chosen.
 
-    MEANS are of the cells that may be the best, NOISE is the variance of each that they do not share. The true values are taken to
-    be as far from their mean as the variance beyond noise allows, and the expected error of the largest of such values with such noise is
-    computed: a parametric bootstrap of shrunken values (Efron 2011 has the choice as shrinkage), without its draws. 0 of one cell.
+    MEANS are of the cells that may be the best, NOISE is the variance of each that they do not
+    share. The true values are taken to be as far from their mean as the variance beyond noise
+    allows, and the expected error of the largest of such values with such noise is computed: a
+    parametric bootstrap of shrunken values (Efron 2011 has the choice as shrinkage), without its
+    draws. 0 of one cell.
     """
     if len(means) < 2 or not noise > 0:
         return 0.0 if len(means) < 2 or noise == 0 else math.nan
     middle, spread = fmean(means), variance(means)
     shrinkage = math.sqrt(max(0.0, 1 - noise / spread)) if spread > 0 else 0.0
-    return math.sqrt(noise) * _expected_error([shrinkage * (mean - middle) / math.sqrt(noise) for mean in means])
+    return math.sqrt(noise) * _expected_error(
+        [shrinkage * (mean - middle) / math.sqrt(noise) for mean in means]
+    )
 
 
 def _expected_error(truths: Sequence[float]) -> float:
-    """Return the mean error of the largest of values that are TRUTHS with standard normal errors."""
+    """Return the mean error of the largest of values that are TRUTHS with standard normal
+    errors.
+    """
     low, high = max(truths) - _FARTHEST, max(truths) + _FARTHEST
     total = 0.0
     for step in range(round((high - low) / _STEP) + 1):
@@ -70,7 +87,8 @@ def _expected_error(truths: Sequence[float]) -> float:
         below = [math.log(max(_below(point - truth), _SMALLEST)) for truth in truths]
         every = math.fsum(below)
         total += sum(
-            (point - truth) * _density(point - truth) * math.exp(every - log_cdf) for truth, log_cdf in zip(truths, below, strict=True)
+            (point - truth) * _density(point - truth) * math.exp(every - log_cdf)
+            for truth, log_cdf in zip(truths, below, strict=True)
         )
     return _STEP * total
 

@@ -1,8 +1,10 @@
-"""Claims: sentences about the order of two scores as data, and whether measured differences bear them out.
+"""Claims: sentences about the order of two scores as data, and whether measured differences bear
+them out.
 
-The verdict on "above" and "below" is that of the two-sided test of "no difference", the one on "equal" that of two one-sided tests of
-the stated size. The p of all claims that were measured together are corrected by Holm: they are the family. A claim that was found in a
-table of comparisons, in place of being stated before, has the correction over all comparisons of that table.
+The verdict on "above" and "below" is that of the two-sided test of "no difference", the one on
+"equal" that of two one-sided tests of the stated size. The p of all claims that were measured
+together are corrected by Holm: they are the family. A claim that was found in a table of
+comparisons, in place of being stated before, has the correction over all comparisons of that table.
 """
 
 from collections.abc import Hashable, Iterable, Mapping
@@ -33,11 +35,15 @@ class Claim:
     first: str
     second: str
     direction: Direction  # of the first's score, compared with the second's; equal: within the size
-    columns: tuple[str, ...] = ()  # columns or slices, whose mean is compared; empty: those that put the table's rows in order
-    size: Positive | None = None  # in the table's units: stated beside above and below, the margin of equal
+    columns: tuple[
+        str, ...
+    ] = ()  # columns or slices, whose mean is compared; empty: those that put the table's rows in order
+    # in the table's units: stated beside above and below, the margin of equal
+    size: Positive | None = None
     text: str = ""  # in our words; empty: made of the rows and the direction
     quotation: str = ""  # in the source's own words; empty where these are not at hand
-    source: str = ""  # the section, table or figure that states it; empty: the page that holds the claim
+    # the section, table or figure that states it; empty: the page that holds the claim
+    source: str = ""
 
     @property
     def statement(self) -> str:
@@ -49,7 +55,9 @@ class Claim:
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedTable:
-    """The table in which a claim was found: how many comparisons it holds, and what its correction makes of one of them."""
+    """The table in which a claim was found: how many comparisons it holds, and what its correction
+    makes of one of them.
+    """
 
     tests: int
     p: float  # of the claim's "no difference", corrected over all of them
@@ -59,7 +67,11 @@ class ComparedTable:
     def of(cls, tests: Mapping[Hashable, float], test: Hashable) -> Self:
         """Return the table of all TESTS, p by what is compared, for one TEST of them."""
         corrected = dict(zip(tests, holm([*tests.values()]), strict=True))
-        return cls(tests=sum(not isnan(p) for p in tests.values()), p=corrected[test], level=_level(corrected.values()))
+        return cls(
+            tests=sum(not isnan(p) for p in tests.values()),
+            p=corrected[test],
+            level=_level(corrected.values()),
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -89,7 +101,9 @@ class SettledClaim:
     p: float = nan  # corrected over the family, or over the table that it was found in
     found_in: ComparedTable | None = None
     reach: Reach = "models"
-    visible: float = nan  # of an open claim: the smallest difference, or margin, that would have been found with 80% power
+    # of an open claim: the smallest difference, or margin, that would have been found with 80%
+    # power
+    visible: float = nan
 
     @property
     def sign(self) -> str:
@@ -106,13 +120,20 @@ class SettledClaim:
 def check_claim(claim: Claim, where: str) -> None:
     """Refuse a claim that no difference could decide; WHERE names its file and key."""
     if claim.direction == "equal" and claim.size is None:
-        raise UsageError(f"{where}: 'equal' needs a size", hint="size = 0.5, in the table's units: within it two scores count as equal")
+        raise UsageError(
+            f"{where}: 'equal' needs a size",
+            hint="size = 0.5, in the table's units: within it two scores count as equal",
+        )
     if claim.first == claim.second:
         raise UsageError(f"{where}: {claim.first!r} is compared with itself", hint="name two rows")
 
 
-def claimed_difference(weighed: Weighed, first: str, second: str, *, scale: float) -> ClaimedDifference:
-    """Return the difference of two models of a weighed slice, by the procedure of every comparison."""
+def claimed_difference(
+    weighed: Weighed, first: str, second: str, *, scale: float
+) -> ClaimedDifference:
+    """Return the difference of two models of a weighed slice, by the procedure of every
+    comparison.
+    """
     pair = (first, second) if (first, second) in weighed.of_pair else (second, first)
     of_pair = weighed.of_pair[pair]
     uncertainty = of_pair if pair[0] == first else of_pair.reversed
@@ -129,11 +150,15 @@ def claimed_difference(weighed: Weighed, first: str, second: str, *, scale: floa
     )
 
 
-def settle_claims(claims: Mapping[str, Claim], measured: Mapping[str, ClaimedDifference]) -> list[SettledClaim]:
-    """Return the verdict on each of CLAIMS, corrected over those that are MEASURED, by the names of both.
+def settle_claims(
+    claims: Mapping[str, Claim], measured: Mapping[str, ClaimedDifference]
+) -> list[SettledClaim]:
+    """Return the verdict on each of CLAIMS, corrected over those that are MEASURED, by the names of
+    both.
 
-    Of a claim of equality either "farther apart than the size" or "not farther apart" is true, so that it enters the family once, with
-    the smaller p of the two tests. What is open would have been found at the level at which Holm's procedure stopped.
+    Of a claim of equality either "farther apart than the size" or "not farther apart" is true, so
+    that it enters the family once, with the smaller p of the two tests. What is open would have
+    been found at the level at which Holm's procedure stopped.
     """
     tested = {name: _tested(claims[name], measured[name]) for name in claims if name in measured}
     stated = {name: p for name, (p, _) in tested.items() if measured[name].found_in is None}
@@ -158,7 +183,8 @@ def settle_claims(claims: Mapping[str, Claim], measured: Mapping[str, ClaimedDif
                 p=p,
                 found_in=claimed.found_in,
                 reach=claimed.reach,
-                visible=claimed.scale * _visible(claim, claimed, claimed.found_in.level if claimed.found_in else level)
+                visible=claimed.scale
+                * _visible(claim, claimed, claimed.found_in.level if claimed.found_in else level)
                 if verdict == "open"
                 else nan,
             )
@@ -172,7 +198,9 @@ def _level(corrected: Iterable[float]) -> float:
 
 
 def _in_table(claim: Claim, p: float, table: ComparedTable) -> float:
-    """Return the p of a claim that was found in a TABLE; of equality, which that does not test, it is multiplied by their number."""
+    """Return the p of a claim that was found in a TABLE; of equality, which that does not test, it
+    is multiplied by their number.
+    """
     return min(p * table.tests, 1.0) if claim.direction == "equal" else table.p
 
 

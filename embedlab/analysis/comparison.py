@@ -1,8 +1,9 @@
 """Compare models on evidence: scores, intervals, ties and differences, slice by slice.
 
-One procedure gives every interval, p, letter and star: influence values of each score, their sums over topics, whose signs are flipped
-(`sign_flips`), the spread over seeds (`uncertainty`), one p for each two models of a slice, and Holm's correction over all of them in the
-table. A difference is starred, and two models share no letter, exactly if that p is below 0.05.
+One procedure gives every interval, p, letter and star: influence values of each score, their sums
+over topics, whose signs are flipped (`sign_flips`), the spread over seeds (`uncertainty`), one p
+for each two models of a slice, and Holm's correction over all of them in the table. A difference is
+starred, and two models share no letter, exactly if that p is below 0.05.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +21,13 @@ from embedlab.analysis.scores import ModelColumns, Reach, weakest
 from embedlab.analysis.seed_notes import HANGS, REACH_NOTE, REACHES, seed_notes
 from embedlab.analysis.seed_tests import holm, odd_one
 from embedlab.analysis.slice_names import NamedSlice
-from embedlab.analysis.uncertainty import UNKNOWN_PARTS, VarianceParts, correlation_interval, difference_interval, share_interval
+from embedlab.analysis.uncertainty import (
+    UNKNOWN_PARTS,
+    VarianceParts,
+    correlation_interval,
+    difference_interval,
+    share_interval,
+)
 from embedlab.analysis.weighing import Topic, Weighed
 from embedlab.choices import Test
 from embedlab.core.names import DEFAULT_TASK
@@ -58,18 +65,24 @@ class Difference:
     p_holm: float  # corrected over each two models of every slice of the comparison
     test: Test = "dyadic"  # the test of p; p is nan where the test is undefined
     uncertainty: VarianceParts = UNKNOWN_PARTS
-    p_equivalent: float = nan  # of "differs by the margin or more", corrected over the differences shown; nan where no margin is set
+    # of "differs by the margin or more", corrected over the differences shown; nan where no margin
+    # is set
+    p_equivalent: float = nan
     reach: Reach = "models"  # of what a star says
     topic: Topic | None = None  # the one that it hangs on
 
     @property
     def significant(self) -> bool:
-        """Whether the difference remains after Holm's correction at 0.05; never where it is undefined."""
+        """Whether the difference remains after Holm's correction at 0.05; never where it is
+        undefined.
+        """
         return self.p_holm < SIGNIFICANT
 
     @property
     def reach_sign(self) -> str:
-        """The sign of how far a significant difference reaches; empty where it is not significant."""
+        """The sign of how far a significant difference reaches; empty where it is not
+        significant.
+        """
         return REACHES[self.reach] if self.significant else ""
 
     @property
@@ -79,7 +92,9 @@ class Difference:
 
     @property
     def equivalent(self) -> bool:
-        """Whether both one-sided tests exclude a difference of the margin, after Holm's correction at 0.05."""
+        """Whether both one-sided tests exclude a difference of the margin, after Holm's correction
+        at 0.05.
+        """
         return self.p_equivalent < SIGNIFICANT
 
 
@@ -100,14 +115,21 @@ class ComparedSlice(NamedSlice):
     sentences: int = 0  # distinct ones; 0 where the items are unknown
     tests: int = 0  # p-values among its models, which the correction covers
     topics: float = nan  # the effective number: 1 / Σ share²; nan where nothing is tested
-    largest_topic: Topic | None = None  # of the difference in which one topic weighs most, or of the only model
+    # of the difference in which one topic weighs most, or of the only model
+    largest_topic: Topic | None = None
     reach: Reach = "models"  # of what its letters say
     dataset: str = ""  # of whose items it is; empty for an average
 
     def letters(self, name: str) -> str:
-        """Return the letters of a model, with the sign of how far they reach where that is not as far as it could."""
+        """Return the letters of a model, with the sign of how far they reach where that is not as
+        far as it could.
+        """
         plain = self.scores[name].letters
-        return f"{plain}{REACHES['checkpoints']}" if plain and self.tests and self.reach == "checkpoints" else plain
+        return (
+            f"{plain}{REACHES['checkpoints']}"
+            if plain and self.tests and self.reach == "checkpoints"
+            else plain
+        )
 
     @property
     def is_concentrated(self) -> bool:
@@ -116,9 +138,13 @@ class ComparedSlice(NamedSlice):
 
     @property
     def design_effect(self) -> float:
-        """The largest design effect of the differences shown, or of a single model's score; nan where nothing is tested."""
+        """The largest design effect of the differences shown, or of a single model's score; nan
+        where nothing is tested.
+        """
         of = [difference.uncertainty for difference in (self.differences or self.scores).values()]
-        effects = [variance_parts.design_effect for variance_parts in of if not isnan(variance_parts.rows)]
+        effects = [
+            variance_parts.design_effect for variance_parts in of if not isnan(variance_parts.rows)
+        ]
         return max(effects, default=nan)
 
 
@@ -131,9 +157,11 @@ def compare_evidence(
     margin: float | None = None,
     preview: Callable[[tuple[ComparedSlice, ...]], None] | None = None,
 ) -> tuple[ComparedSlice, ...]:
-    """Scores, differences from REFERENCE and letters; p corrected over each two models of all of the EVIDENCE.
+    """Scores, differences from REFERENCE and letters; p corrected over each two models of all of
+    the EVIDENCE.
 
-    A closed-form TEST is used where a slice has its p and both models are single ones; it is corrected by the design effect.
+    A closed-form TEST is used where a slice has its p and both models are single ones; it is
+    corrected by the design effect.
     """
     drafts: list[_Draft] = []
     previews = [_scored(each, models) for each in evidence] if preview is not None else []
@@ -142,18 +170,28 @@ def compare_evidence(
             preview(tuple(previews))
         drafts.append(_Draft(of_slice, models, test))
         if preview is not None:
-            previews[index] = replace(previews[index], scores=drafts[-1].scores(), sentences=drafts[-1].sentences)
+            previews[index] = replace(
+                previews[index], scores=drafts[-1].scores(), sentences=drafts[-1].sentences
+            )
     corrected = iter(holm([p for draft in drafts for p, _ in draft.tests.values()]))
-    slices = [draft.compared(reference, {pair: next(corrected) for pair in draft.tests}, margin) for draft in drafts]
+    slices = [
+        draft.compared(reference, {pair: next(corrected) for pair in draft.tests}, margin)
+        for draft in drafts
+    ]
     return _equivalence_corrected(slices) if margin is not None else tuple(slices)
 
 
 def _scored(evidence: Evidence, models: Sequence[ModelColumns]) -> ComparedSlice:
     """Return the scores of a slice without intervals, which take longer."""
     columns = member_columns(models)
-    points = {model.name: evidence.points[[columns.index(member) for member in model.members]] for model in models}
+    points = {
+        model.name: evidence.points[[columns.index(member) for member in model.members]]
+        for model in models
+    }
     scores = {
-        name: SliceScore(value=float(point.mean()), members=tuple(point.tolist()), low=nan, high=nan, letters="")
+        name: SliceScore(
+            value=float(point.mean()), members=tuple(point.tolist()), low=nan, high=nan, letters=""
+        )
         for name, point in points.items()
     }
     return ComparedSlice(
@@ -182,11 +220,17 @@ class _Draft(Weighed):
 
     @staticmethod
     def _closed(evidence: Evidence, test: Test) -> Floats | None:
-        """Return the p of a closed-form test; nan where a test of correlations is not defined, as for an average."""
+        """Return the p of a closed-form test; nan where a test of correlations is not defined, as
+        for an average.
+        """
         if test == "dyadic" or evidence.rows is None:  # what has no items is not tested
             return None
         p = evidence.closed_p(test)
-        return p if p is not None or test == "mcnemar" else np.full((len(evidence.points), len(evidence.points)), nan)
+        return (
+            p
+            if p is not None or test == "mcnemar"
+            else np.full((len(evidence.points), len(evidence.points)), nan)
+        )
 
     def _tested(self, pair: tuple[str, str]) -> tuple[float, Test]:
         """Return the p of "no difference" between two models, and the test it comes from."""
@@ -196,7 +240,9 @@ class _Draft(Weighed):
             return design_corrected(p, self.of_pair[pair].design_effect), self.wanted
         return self.p[pair], "dyadic"
 
-    def compared(self, reference: str, corrected: Mapping[tuple[str, str], float], margin: float | None) -> ComparedSlice:
+    def compared(
+        self, reference: str, corrected: Mapping[tuple[str, str], float], margin: float | None
+    ) -> ComparedSlice:
         """Return the slice, given the corrected p of each two models."""
         evidence = self.evidence
         scores = self.scores(self._letters(corrected))
@@ -206,7 +252,9 @@ class _Draft(Weighed):
             title=evidence.title,
             pairs=evidence.pairs,
             scores=scores,
-            differences={name: self._difference(name, reference, corrected, margin) for name in others},
+            differences={
+                name: self._difference(name, reference, corrected, margin) for name in others
+            },
             notes=(*evidence.notes, *self._notes()),
             average_of=evidence.average_of,
             task=evidence.task,
@@ -217,7 +265,9 @@ class _Draft(Weighed):
             tests=sum(not isnan(p) for p, _ in self.tests.values()),
             topics=1 / float((self.topics.shares**2).sum()) if self.topics is not None else nan,
             largest_topic=self.largest_topic(reference),
-            reach=weakest([self.models[name] for name, mean in self.means.items() if not isnan(mean)]),
+            reach=weakest(
+                [self.models[name] for name, mean in self.means.items() if not isnan(mean)]
+            ),
         )
 
     @property
@@ -226,8 +276,13 @@ class _Draft(Weighed):
         return self.sums.shared.sentences if self.sums is not None else 0
 
     def scores(self, letters: Sequence[str] = ()) -> Mapping[str, SliceScore]:
-        """Return the score of each model with its interval; LETTERS are known once all slices are."""
-        return {name: self._score(name, letter) for name, letter in zip(self.means, letters or [""] * len(self.means), strict=True)}
+        """Return the score of each model with its interval; LETTERS are known once all slices
+        are.
+        """
+        return {
+            name: self._score(name, letter)
+            for name, letter in zip(self.means, letters or [""] * len(self.means), strict=True)
+        }
 
     def _letters(self, corrected: Mapping[tuple[str, str], float]) -> list[str]:
         if all(isnan(p) for p, _ in self.tests.values()) and (self.tests or self.sums is None):
@@ -235,7 +290,9 @@ class _Draft(Weighed):
         differs = np.zeros((len(self.means), len(self.means)), dtype=bool)
         places = {name: index for index, name in enumerate(self.means)}
         for (first, second), p in corrected.items():
-            differs[places[first], places[second]] = differs[places[second], places[first]] = p < SIGNIFICANT
+            differs[places[first], places[second]] = differs[places[second], places[first]] = (
+                p < SIGNIFICANT
+            )
         return compact_letters(list(self.means.values()), differs)
 
     def _score(self, name: str, letters: str) -> SliceScore:
@@ -247,9 +304,22 @@ class _Draft(Weighed):
         else:
             low, high = uncertainty.interval(value)
         members = tuple(self.evidence.points[self.places[name]].tolist())
-        return SliceScore(value=value, members=members, low=low, high=high, letters=letters, uncertainty=uncertainty.parts)
+        return SliceScore(
+            value=value,
+            members=members,
+            low=low,
+            high=high,
+            letters=letters,
+            uncertainty=uncertainty.parts,
+        )
 
-    def _difference(self, name: str, reference: str, corrected: Mapping[tuple[str, str], float], margin: float | None) -> Difference:
+    def _difference(
+        self,
+        name: str,
+        reference: str,
+        corrected: Mapping[tuple[str, str], float],
+        margin: float | None,
+    ) -> Difference:
         pair = (name, reference) if (name, reference) in self.tests else (reference, name)
         of_pair, (p, test) = self.of_pair[pair], self.tests[pair]
         uncertainty = of_pair if pair[0] == name else of_pair.reversed
@@ -266,7 +336,9 @@ class _Draft(Weighed):
             uncertainty=uncertainty.parts,
             p_equivalent=uncertainty.equivalence(delta, margin) if margin is not None else nan,
             reach=weakest([self.models[name], self.models[reference]]),
-            topic=topic if topic is not None and topic.decides(delta, self.evidence.pairs) else None,
+            topic=topic
+            if topic is not None and topic.decides(delta, self.evidence.pairs)
+            else None,
         )
 
     def _notes(self) -> Iterator[str]:
@@ -277,11 +349,17 @@ class _Draft(Weighed):
             return
         rows, sentences = self.sums.shared.rows, self.sums.shared.sentences
         if rows < FEW_PAIRS or sentences < FEW_SENTENCES:
-            yield f"only {rows} rows with {sentences} distinct sentences: its intervals are wide and approximate"
+            yield (
+                f"only {rows} rows with {sentences} distinct sentences: its intervals are "
+                f"wide and approximate"
+            )
 
 
 def comparison_notes(
-    slices: Sequence[ComparedSlice], models: Sequence[ModelColumns], test: Test, margin: float | None = None
+    slices: Sequence[ComparedSlice],
+    models: Sequence[ModelColumns],
+    test: Test,
+    margin: float | None = None,
 ) -> Iterator[str]:
     """Yield remarks on intervals, stars and letters of the whole table."""
     tests = sum(compared.tests for compared in slices)
@@ -291,7 +369,9 @@ def comparison_notes(
     dependent = [compared for compared in tested if compared.pairs > compared.topics + 1]
     if dependent:
         listed = ", ".join(
-            f"{compared.key} {compared.topics:.0f} of {compared.pairs}, {compared.design_effect:.2f}" for compared in dependent
+            f"{compared.key} {compared.topics:.0f} of {compared.pairs}, "
+            f"{compared.design_effect:.2f}"
+            for compared in dependent
         )
         counted = "effective topics of rows, design effect (variance against independent rows)"
         yield Note(f"rows of one topic count as dependent; {counted}: {listed}")
@@ -299,57 +379,106 @@ def comparison_notes(
     if tests:
         over = _counted(tests, "comparison")
         signs = reach_signs(slices)
-        full = f"letters and {' and '.join(signs)}: one p for each two models, corrected by Holm over {over} of the table, 5%"
-        yield Note(full, short=[f"same letter: not distinguished; {', '.join(signs)}: different (5%, Holm over {over})"])
+        full = (
+            f"letters and {' and '.join(signs)}: one p for each two models, corrected by "
+            f"Holm over {over} of the table, 5%"
+        )
+        yield Note(
+            full,
+            short=[
+                f"same letter: not distinguished; {', '.join(signs)}: different (5%, Holm "
+                f"over {over})"
+            ],
+        )
         if REACHES["checkpoints"] in signs:
             yield REACH_NOTE
     if margin is not None:
-        shown = sum(not isnan(each.p_equivalent) for compared in slices for each in compared.differences.values())
+        shown = sum(
+            not isnan(each.p_equivalent)
+            for compared in slices
+            for each in compared.differences.values()
+        )
         over = _counted(shown, "difference")
-        yield f"=: smaller than ±{100 * margin:g} by two one-sided tests, corrected by Holm over {over} shown, 5%"
+        yield (
+            f"=: smaller than ±{100 * margin:g} by two one-sided tests, corrected by Holm "
+            f"over {over} shown, 5%"
+        )
     yield from seed_notes([model for model in models if model.seeds or any(model.runs)])
     yield from _odd_seed_notes(tested, models)
     if test != "dyadic" and dependent:
         yield f"p of {test}: corrected by each slice's design effect"
 
 
-def _odd_seed_notes(slices: Sequence[ComparedSlice], models: Sequence[ModelColumns]) -> Iterator[str]:
-    """Yield which seed of a recipe is apart from its others, by Grubbs' test, corrected over slices and recipes."""
-    recipes = [model for model in models if model.is_recipe and len(model.seeds) == len(model.members)]
-    tried = [(model, compared_slice, *odd_one(compared_slice.scores[model.name].members)) for compared_slice in slices for model in recipes]
+def _odd_seed_notes(
+    slices: Sequence[ComparedSlice], models: Sequence[ModelColumns]
+) -> Iterator[str]:
+    """Yield which seed of a recipe is apart from its others, by Grubbs' test, corrected over slices
+    and recipes.
+    """
+    recipes = [
+        model for model in models if model.is_recipe and len(model.seeds) == len(model.members)
+    ]
+    tried = [
+        (model, compared_slice, *odd_one(compared_slice.scores[model.name].members))
+        for compared_slice in slices
+        for model in recipes
+    ]
     apart: dict[tuple[str, int], list[str]] = {}
     for (model, compared, index, _), p in zip(tried, holm([p for *_, p in tried]), strict=True):
         if p < SIGNIFICANT:
             members = compared.scores[model.name].members
             others = fmean(value for number, value in enumerate(members) if number != index)
             side = "above" if members[index] > others else "below"
-            apart.setdefault((model.name, model.seeds[index]), []).append(f"{side} on {compared.key} (p {p:.2g})")
+            apart.setdefault((model.name, model.seeds[index]), []).append(
+                f"{side} on {compared.key} (p {p:.2g})"
+            )
     for (name, seed), where in apart.items():
         what = f"seed {seed} is apart from the others"
         more = f", and {len(where) - 1} more" if len(where) > 1 else ""
-        full = f"{name}: {what}: {', '.join(where)}; Grubbs' test, corrected by Holm over the seeds of every row"
+        full = (
+            f"{name}: {what}: {', '.join(where)}; Grubbs' test, corrected by Holm over the "
+            f"seeds of every row"
+        )
         yield Note(full, models=[name], short=[f"{what}: {where[0]}{more}"])
 
 
 def _topic_notes(slices: Sequence[ComparedSlice]) -> Iterator[str]:
     """Yield what is left of differences that hang on one topic without it."""
-    return hanging_note((f"{compared.key} {name}", each.topic) for compared in slices for name, each in compared.differences.items())
+    return hanging_note(
+        (f"{compared.key} {name}", each.topic)
+        for compared in slices
+        for name, each in compared.differences.items()
+    )
 
 
 def hanging_note(named: Iterable[tuple[str, Topic | None]]) -> Iterator[str]:
-    """Yield a note on the differences that hang on a topic, with what is left of each without it; NAMED as people read them."""
+    """Yield a note on the differences that hang on a topic, with what is left of each without it;
+    NAMED as people read them.
+    """
     if hanging := [(name, topic) for name, topic in named if topic is not None]:
-        listed = ", ".join(f"{name} {100 * topic.without:+z.2f} without {topic.rows} rows" for name, topic in hanging)
+        listed = ", ".join(
+            f"{name} {100 * topic.without:+z.2f} without {topic.rows} rows"
+            for name, topic in hanging
+        )
         yield f"{HANGS}: one topic decides: {listed}"
 
 
 def reach_signs(slices: Sequence[ComparedSlice]) -> list[str]:
-    """Return the signs of significant differences that the slices can have: of recipes and published models, of checkpoints."""
-    return [REACHES[reach] for reach in ("models", "checkpoints") if any(_has_reach(compared, reach) for compared in slices)]
+    """Return the signs of significant differences that the slices can have: of recipes and
+    published models, of checkpoints.
+    """
+    return [
+        REACHES[reach]
+        for reach in ("models", "checkpoints")
+        if any(_has_reach(compared, reach) for compared in slices)
+    ]
 
 
 def _has_reach(compared: ComparedSlice, reach: Reach) -> bool:
-    return compared.tests > 0 and (compared.reach == reach or any(each.reach == reach for each in compared.differences.values()))
+    return compared.tests > 0 and (
+        compared.reach == reach
+        or any(each.reach == reach for each in compared.differences.values())
+    )
 
 
 def _counted(number: int, noun: str) -> str:
@@ -357,8 +486,22 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _equivalence_corrected(slices: Sequence[ComparedSlice]) -> tuple[ComparedSlice, ...]:
-    p = iter(holm([difference.p_equivalent for compared in slices for difference in compared.differences.values()]))
+    p = iter(
+        holm(
+            [
+                difference.p_equivalent
+                for compared in slices
+                for difference in compared.differences.values()
+            ]
+        )
+    )
     return tuple(
-        replace(compared, differences={name: replace(each, p_equivalent=next(p)) for name, each in compared.differences.items()})
+        replace(
+            compared,
+            differences={
+                name: replace(each, p_equivalent=next(p))
+                for name, each in compared.differences.items()
+            },
+        )
         for compared in slices
     )

@@ -1,4 +1,6 @@
-"""Rank and linear correlation with the gold score, and the three ways papers aggregate it over a dataset's sources."""
+"""Rank and linear correlation with the gold score, and the three ways papers aggregate it over a
+dataset's sources.
+"""
 
 from collections.abc import Sequence
 
@@ -13,20 +15,26 @@ SAME_SIMILARITY = "all its pairs have the same similarity"
 
 def average_ranks(values: ArrayLike) -> NDArray[np.float64]:
     """Return ranks from 1; equal values share the average of their ranks."""
-    _, group, sizes = np.unique(np.asarray(values, dtype=np.float64), return_inverse=True, return_counts=True)
+    _, group, sizes = np.unique(
+        np.asarray(values, dtype=np.float64), return_inverse=True, return_counts=True
+    )
     shared: NDArray[np.float64] = np.cumsum(sizes) - (sizes - 1) / 2
     return shared[group]
 
 
 def within_one(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return finite VALUES divided by a power of two, which is exact, so that the largest is below 1: no square overflows or vanishes."""
+    """Return finite VALUES divided by a power of two, which is exact, so that the largest is below
+    1: no square overflows or vanishes.
+    """
     _, exponent = np.frexp(np.abs(values).max(initial=0.0))
     scaled: NDArray[np.float64] = np.ldexp(values, -exponent)
     return scaled
 
 
 def pearson(first: ArrayLike, second: ArrayLike) -> float:
-    """Return the linear correlation, −1 to 1; nan for fewer than two values, a constant column, or any nan."""
+    """Return the linear correlation, −1 to 1; nan for fewer than two values, a constant column, or
+    any nan.
+    """
     a, b = (np.asarray(values, dtype=np.float64) for values in (first, second))
     if len(a) < 2 or not (np.isfinite(a).all() and np.isfinite(b).all()):
         return float("nan")
@@ -38,17 +46,27 @@ def pearson(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def spearman(first: ArrayLike, second: ArrayLike) -> float:
-    """Return the rank correlation with average ranks for ties, −1 to 1; nan where `pearson` gives nan."""
+    """Return the rank correlation with average ranks for ties, −1 to 1; nan where `pearson` gives
+    nan.
+    """
     return spearman_of_each(first, [second])[0]
 
 
 def spearman_of_each(gold: ArrayLike, columns: Sequence[ArrayLike]) -> list[float]:
-    """Return the rank correlation of GOLD with each of some columns, as `spearman`; gold is ranked once."""
-    values, own = np.asarray(gold, dtype=np.float64), [np.asarray(column, dtype=np.float64) for column in columns]
+    """Return the rank correlation of GOLD with each of some columns, as `spearman`; gold is ranked
+    once.
+    """
+    values, own = (
+        np.asarray(gold, dtype=np.float64),
+        [np.asarray(column, dtype=np.float64) for column in columns],
+    )
     if np.isnan(values).any():
         return [float("nan")] * len(own)
     ranks = average_ranks(values)
-    return [float("nan") if np.isnan(column).any() else pearson(ranks, average_ranks(column)) for column in own]
+    return [
+        float("nan") if np.isnan(column).any() else pearson(ranks, average_ranks(column))
+        for column in own
+    ]
 
 
 def why_undefined_gold(gold: NDArray[np.float64]) -> str:
@@ -59,18 +77,25 @@ def why_undefined_gold(gold: NDArray[np.float64]) -> str:
 
 
 def correlated_groups(pairs: pl.DataFrame, aggregate: Aggregate) -> list[NDArray[np.intp]]:
-    """Return the rows that are correlated together: all, or each source separately; none if a pair has no source."""
+    """Return the rows that are correlated together: all, or each source separately; none if a pair
+    has no source.
+    """
     if aggregate == "all":
         return [np.arange(pairs.height)]
     if pairs["source"].null_count():
         return []
-    # Years share source names (headlines is in four of them), so a source is identified with its dataset.
+    # Years share source names (headlines is in four of them), so a source is identified with its
+    # dataset.
     keys = pairs.select(pl.struct("dataset", "source").rank("dense")).to_series().to_numpy()
     return [np.flatnonzero(keys == key) for key in np.unique(keys)]
 
 
-def combine(values: NDArray[np.float64], groups: list[NDArray[np.intp]], aggregate: Aggregate) -> NDArray[np.float64]:
-    """Return weighted means of VALUES over their first axis, one per group: by pairs for `wmean`, otherwise equal; nan without groups."""
+def combine(
+    values: NDArray[np.float64], groups: list[NDArray[np.intp]], aggregate: Aggregate
+) -> NDArray[np.float64]:
+    """Return weighted means of VALUES over their first axis, one per group: by pairs for `wmean`,
+    otherwise equal; nan without groups.
+    """
     if not groups:
         return np.full(values.shape[1:], np.nan)
     weights = [len(rows) for rows in groups] if aggregate == "wmean" else np.ones(len(groups))

@@ -20,7 +20,8 @@ class SeedRange:
 
 
 def smoothed(y: Values, weight: float) -> Values:
-    """Return the exponential moving average of Y in which the value before has WEIGHT, from 0 (none) to below 1.
+    """Return the exponential moving average of Y in which the value before has WEIGHT, from 0
+    (none) to below 1.
 
     The first values are not drawn towards 0: each is divided by the sum of the weights so far.
     """
@@ -34,7 +35,9 @@ def smoothed(y: Values, weight: float) -> Values:
 
 
 def over_seeds(seeds: Sequence[tuple[Values, Values]]) -> SeedRange:
-    """Return the mean and range of curves (x, y) with ascending x; between its points a curve is straight, beyond its ends it is absent."""
+    """Return the mean and range of curves (x, y) with ascending x; between its points a curve is
+    straight, beyond its ends it is absent.
+    """
     x = np.unique(np.concatenate([seed[0] for seed in seeds])) if seeds else np.empty(0)
     values = np.full((len(seeds), len(x)), np.nan)
     for row, (seed_x, y) in zip(values, seeds, strict=True):

@@ -1,8 +1,9 @@
 """Variances of sums over rows that are dependent because some share sentences.
 
-Two rows of a dataset that contain the same sentence have correlated errors. The dyadic-robust variance counts their covariance too: with
-v the contributions of the rows to an estimate, T the sums of v over the rows that contain a sentence and U those over the rows of
-the same two sentences, D = ΣT² − ΣU² is the sum of v_p v_q over all p and q that share a sentence (Fafchamps & Gubert 2007;
+Two rows of a dataset that contain the same sentence have correlated errors. The dyadic-robust
+variance counts their covariance too: with v the contributions of the rows to an estimate, T the
+sums of v over the rows that contain a sentence and U those over the rows of the same two sentences,
+D = ΣT² − ΣU² is the sum of v_p v_q over all p and q that share a sentence (Fafchamps & Gubert 2007;
 Cameron & Miller 2014; Aronow, Samii & Assenova 2015).
 """
 
@@ -22,22 +23,30 @@ _VALUES_AT_ONCE = 2_000_000  # of combinations: 16 MB
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SharedSentences:
-    """Which rows share a sentence; a row has two sentences, or the same one twice where it has only one."""
+    """Which rows share a sentence; a row has two sentences, or the same one twice where it has only
+    one.
+    """
 
     first: Ids  # (rows,) numbers of sentences from 0, in four bytes each where these are enough
     second: Ids
     ids: Ids  # (sentences,) what identifies them, in order
-    group: RowPositions  # (rows,) number of the group of rows within which contributions sum to zero
+    group: (
+        RowPositions  # (rows,) number of the group of rows within which contributions sum to zero
+    )
 
     @classmethod
     def of(cls, first: Ids, second: Ids, group: Ids | None = None) -> "SharedSentences":
-        """Build from any whole numbers that identify sentences, and groups if contributions are centred within several."""
+        """Build from any whole numbers that identify sentences, and groups if contributions are
+        centred within several.
+        """
         distinct, numbers = np.unique(np.concatenate([first, second]), return_inverse=True)
         numbers = numbers.astype(_fitting(len(distinct)))
         groups = np.zeros(len(first), np.intp)
         if group is not None and (group != group[:1]).any():
             groups = np.unique(group, return_inverse=True)[1]
-        return cls(first=numbers[: len(first)], second=numbers[len(first) :], ids=distinct, group=groups)
+        return cls(
+            first=numbers[: len(first)], second=numbers[len(first) :], ids=distinct, group=groups
+        )
 
     @classmethod
     def none(cls, rows: int) -> "SharedSentences":
@@ -56,35 +65,50 @@ class SharedSentences:
 
     @cached_property
     def components(self) -> RowPositions:
-        """The number of each row's component: rows that a chain of shared sentences connects; (rows,)."""
+        """The number of each row's component: rows that a chain of shared sentences connects;
+        (rows,).
+        """
         from scipy.sparse import coo_matrix
         from scipy.sparse.csgraph import connected_components
 
-        links = coo_matrix((np.ones(self.rows, np.int8), (self.first, self.second)), shape=(self.sentences, self.sentences))
+        links = coo_matrix(
+            (np.ones(self.rows, np.int8), (self.first, self.second)),
+            shape=(self.sentences, self.sentences),
+        )
         numbers: RowPositions = connected_components(links, directed=False)[1]
         return numbers[self.first]
 
     @cached_property
     def _by_sentence(self) -> "_Sums":
         differ = np.flatnonzero(self.first != self.second)
-        return _Sums.of(np.concatenate([self.first, self.second[differ]]), np.concatenate([np.arange(self.rows), differ]))
+        return _Sums.of(
+            np.concatenate([self.first, self.second[differ]]),
+            np.concatenate([np.arange(self.rows), differ]),
+        )
 
     @cached_property
     def _by_two_sentences(self) -> "_Sums":
         differ = np.flatnonzero(self.first != self.second)
-        low, high = (one(self.first[differ], self.second[differ]).astype(np.int64) for one in (np.minimum, np.maximum))
+        low, high = (
+            one(self.first[differ], self.second[differ]).astype(np.int64)
+            for one in (np.minimum, np.maximum)
+        )
         return _Sums.of(np.unique(low * self.sentences + high, return_inverse=True)[1], differ)
 
     @cached_property
     def _linked_share(self) -> Floats:
         """The share of each group's ordered pairs of rows that share a sentence; (groups,)."""
         sizes = np.bincount(self.group)
-        linked = self._by_sentence.linked(self.group, len(sizes)) - self._by_two_sentences.linked(self.group, len(sizes))
+        linked = self._by_sentence.linked(self.group, len(sizes)) - self._by_two_sentences.linked(
+            self.group, len(sizes)
+        )
         shares: Floats = linked / sizes**2
         return shares
 
     def sums(self, contributions: Floats) -> "ContributionSums":
-        """Return the CONTRIBUTIONS of rows, (estimates, rows), summed over sentences and over equal pairs."""
+        """Return the CONTRIBUTIONS of rows, (estimates, rows), summed over sentences and over equal
+        pairs.
+        """
         return ContributionSums(
             shared=self,
             rows=contributions,
@@ -104,7 +128,9 @@ class Variances:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ContributionSums:
-    """Contributions of rows to several estimates, with their sums; linear, so that differences and means reuse them."""
+    """Contributions of rows to several estimates, with their sums; linear, so that differences and
+    means reuse them.
+    """
 
     shared: SharedSentences
     rows: Floats  # (estimates, rows)
@@ -113,40 +139,70 @@ class ContributionSums:
 
     def combined(self, weights: Floats) -> "ContributionSums":
         """Linear combinations of the estimates; weights: (combinations, estimates)."""
-        rows, sentences, twins = (combined(weights, values) for values in (self.rows, self.sentences, self.twins))
+        rows, sentences, twins = (
+            combined(weights, values) for values in (self.rows, self.sentences, self.twins)
+        )
         return ContributionSums(shared=self.shared, rows=rows, sentences=sentences, twins=twins)
 
     def centred(self) -> "ContributionSums":
         """The estimates less their mean."""
-        rows, sentences, twins = (values - values.mean(axis=0) for values in (self.rows, self.sentences, self.twins))
+        rows, sentences, twins = (
+            values - values.mean(axis=0) for values in (self.rows, self.sentences, self.twins)
+        )
         return ContributionSums(shared=self.shared, rows=rows, sentences=sentences, twins=twins)
 
     def variances_of(self, weights: Floats) -> Variances:
-        """The variances of linear combinations, some at a time: very many rows are not held once more for each."""
-        at_once = max(1, _VALUES_AT_ONCE // (self.rows.shape[1] + self.sentences.shape[1] + self.twins.shape[1] + 1))
-        parts = [self.combined(weights[start : start + at_once]).variances() for start in range(0, len(weights), at_once)]
-        return Variances(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "independent", "freedom")})
+        """The variances of linear combinations, some at a time: very many rows are not held once
+        more for each.
+        """
+        at_once = max(
+            1,
+            _VALUES_AT_ONCE
+            // (self.rows.shape[1] + self.sentences.shape[1] + self.twins.shape[1] + 1),
+        )
+        parts = [
+            self.combined(weights[start : start + at_once]).variances()
+            for start in range(0, len(weights), at_once)
+        ]
+        return Variances(
+            **{
+                name: np.concatenate([getattr(part, name) for part in parts])
+                for name in ("value", "independent", "freedom")
+            }
+        )
 
     def variances(self) -> Variances:
-        """The rule "max, t": the dyadic-robust variance with its bias by centring removed, or the independent one where that is larger.
+        """The rule "max, t": the dyadic-robust variance with its bias by centring removed, or the
+        independent one where that is larger.
 
-        Contributions that sum to zero within a group understate D by the share of linked rows. Degrees of freedom match the first
-        two moments of ΣT² for normal T: 3V²/ΣT⁴, at least 1.
+        Contributions that sum to zero within a group understate D by the share of linked rows.
+        Degrees of freedom match the first two moments of ΣT² for normal T: 3V²/ΣT⁴, at least 1.
         """
         squares = np.einsum("er,er->e", self.rows, self.rows)
         independent = squares / (1 - self._mean_share(1 / np.bincount(self.shared.group), squares))
-        dyadic = np.einsum("es,es->e", self.sentences, self.sentences) - np.einsum("et,et->e", self.twins, self.twins)
-        value = np.maximum(dyadic / (1 - self._mean_share(self.shared._linked_share, squares)), independent)
+        dyadic = np.einsum("es,es->e", self.sentences, self.sentences) - np.einsum(
+            "et,et->e", self.twins, self.twins
+        )
+        value = np.maximum(
+            dyadic / (1 - self._mean_share(self.shared._linked_share, squares)), independent
+        )
         squared = self.sentences**2
         fourth = np.einsum("es,es->e", squared, squared)
         freedom = np.divide(3 * value**2, fourth, out=np.full_like(value, np.inf), where=fourth > 0)
         return Variances(value=value, independent=independent, freedom=np.maximum(freedom, 1.0))
 
     def _mean_share(self, shares: Floats, squares: Floats) -> Floats:
-        """The mean of the groups' SHARES, (groups,), weighted by the part of the sum of SQUARES that each has; (estimates,)."""
+        """The mean of the groups' SHARES, (groups,), weighted by the part of the sum of SQUARES
+        that each has; (estimates,).
+        """
         if len(shares) == 1:
             return np.minimum(np.repeat(shares, len(self.rows)), 0.5)
-        mean = np.divide(self._squares_of_groups(len(shares)) @ shares, squares, out=np.zeros_like(squares), where=squares > 0)
+        mean = np.divide(
+            self._squares_of_groups(len(shares)) @ shares,
+            squares,
+            out=np.zeros_like(squares),
+            where=squares > 0,
+        )
         return np.minimum(mean, 0.5)
 
     def _squares_of_groups(self, count: int) -> Floats:
@@ -159,13 +215,17 @@ class ContributionSums:
 
 
 def combined(weights: Floats, values: Floats) -> Floats:
-    """Return WEIGHTS @ VALUES without products by zero, and to the last digit the same whatever else is combined beside it."""
+    """Return WEIGHTS @ VALUES without products by zero, and to the last digit the same whatever
+    else is combined beside it.
+    """
     sums = np.empty((len(weights), values.shape[1]))
     for row, weight in zip(sums, weights, strict=True):
         places = np.flatnonzero(weight).tolist()
         if not places:
             row[:] = 0.0
-        elif len(places) == 2 and weight[places[0]] == 1.0 and weight[places[1]] == -1.0:  # the difference of two members, most often
+        elif (
+            len(places) == 2 and weight[places[0]] == 1.0 and weight[places[1]] == -1.0
+        ):  # the difference of two members, most often
             np.subtract(values[places[0]], values[places[1]], out=row)
         else:
             np.multiply(weight[places[0]], values[places[0]], out=row)
@@ -186,11 +246,19 @@ class _Sums:
     def of(cls, keys: Ids, rows: RowPositions) -> "_Sums":
         """Build from the KEYS of rows, which are numbers from 0 without a gap."""
         sizes = np.bincount(keys)
-        order = np.argsort(keys.astype(np.min_scalar_type(len(sizes))), kind="stable")  # of 16 bits this is quick
-        return cls(places=rows[order].astype(_fitting(len(rows))), starts=np.cumsum(sizes) - sizes, sizes=sizes)
+        order = np.argsort(
+            keys.astype(np.min_scalar_type(len(sizes))), kind="stable"
+        )  # of 16 bits this is quick
+        return cls(
+            places=rows[order].astype(_fitting(len(rows))),
+            starts=np.cumsum(sizes) - sizes,
+            sizes=sizes,
+        )
 
     def linked(self, group: RowPositions, groups: int) -> RowPositions:
-        """Count the ordered pairs of rows of one GROUP that have the same key, once for each key; (groups,)."""
+        """Count the ordered pairs of rows of one GROUP that have the same key, once for each key;
+        (groups,).
+        """
         if groups == 1:
             return np.array([(self.sizes**2).sum()])
         keys = np.repeat(np.arange(len(self.sizes)), self.sizes) * groups + group[self.places]
@@ -205,5 +273,7 @@ class _Sums:
 
 
 def _fitting(count: int) -> type[np.signedinteger]:
-    """Return whole numbers below COUNT in as few bytes as hold them: of very many rows half of the memory."""
+    """Return whole numbers below COUNT in as few bytes as hold them: of very many rows half of the
+    memory.
+    """
     return np.int32 if count < np.iinfo(np.int32).max else np.int64

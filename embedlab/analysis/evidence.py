@@ -1,4 +1,6 @@
-"""Evidence on a slice before models are compared: each member's score and the contribution of each row to it."""
+"""Evidence on a slice before models are compared: each member's score and the contribution of each
+row to it.
+"""
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -36,13 +38,19 @@ LEAST_EXACT, MOST_SHARE = 0.01, 0.5  # the shares that such topics have
 class SliceRows:
     """The rows behind a slice's scores."""
 
-    contributions: Floats  # (members, rows): contribution of each row to the error of each score; nan for a member without a score
+    # (members, rows): contribution of each row to the error of each score; nan for a member without
+    # a score
+    contributions: Floats
     texts: TextIds  # (rows, 2): numbers of a row's two sentences, twice the same for a single one
     groups: NDArray[np.intp]  # (rows,): contributions sum to zero within each
-    shares: Floats | None = None  # (rows,) of the score, their sum is 1; None where all rows count alike
-    largest: float | None = None  # share that families are joined up to; None: by the number of rows
-    near: NearDuplicates | None = None  # which of the sentences are nearly the same; None where their words are unknown
-    leaving: LeavingOut | None = None  # the scores without some of the rows; None where contributions alone are known
+    # (rows,) of the score, their sum is 1; None where all rows count alike
+    shares: Floats | None = None
+    # share that families are joined up to; None: by the number of rows
+    largest: float | None = None
+    # which of the sentences are nearly the same; None where their words are unknown
+    near: NearDuplicates | None = None
+    # the scores without some of the rows; None where contributions alone are known
+    leaving: LeavingOut | None = None
 
     @cached_property
     def shared(self) -> SharedSentences:
@@ -52,16 +60,24 @@ class SliceRows:
     @cached_property
     def row_shares(self) -> Floats:
         """The share of each row in the score; (rows,)."""
-        return np.full(len(self.texts), 1 / max(len(self.texts), 1)) if self.shares is None else self.shares
+        return (
+            np.full(len(self.texts), 1 / max(len(self.texts), 1))
+            if self.shares is None
+            else self.shares
+        )
 
     @cached_property
     def families(self) -> NDArray[np.intp]:
         """The number of each row's topic; (rows,)."""
-        return families(self.shared, self.row_shares, self.near or NearDuplicates.none(), self.largest_joined)
+        return families(
+            self.shared, self.row_shares, self.near or NearDuplicates.none(), self.largest_joined
+        )
 
     @property
     def largest_joined(self) -> float:
-        """The share of the score that families are joined up to; of an average the mean of its parts'."""
+        """The share of the score that families are joined up to; of an average the mean of its
+        parts'.
+        """
         return largest_joined(len(self.texts)) if self.largest is None else self.largest
 
     @property
@@ -71,7 +87,9 @@ class SliceRows:
 
     @cached_property
     def topics(self) -> TopicSums:
-        """What the topics contribute to each member's score: the sums of their rows, and exact values of the largest."""
+        """What the topics contribute to each member's score: the sums of their rows, and exact
+        values of the largest.
+        """
         numbers = self.families
         shares: Floats = np.bincount(numbers, weights=self.row_shares).astype(np.float64)
         factor = self.row_factors
@@ -81,9 +99,17 @@ class SliceRows:
             found += np.bincount(numbers, weights=row * factor, minlength=len(shares))
         factors = np.bincount(numbers, weights=self.row_shares * factor) / shares
         order = np.argsort(-shares, kind="stable")[:MOST_EXACT]
-        large = [int(number) for number in order if LEAST_EXACT <= shares[number] < MOST_SHARE] if self.leaving is not None else []
+        large = (
+            [int(number) for number in order if LEAST_EXACT <= shares[number] < MOST_SHARE]
+            if self.leaving is not None
+            else []
+        )
         for topic in large:
-            exact = self.leaving.moved(numbers == topic) if self.leaving is not None else np.array(np.nan)
+            exact = (
+                self.leaving.moved(numbers == topic)
+                if self.leaving is not None
+                else np.array(np.nan)
+            )
             sums[:, topic] = np.where(np.isnan(exact), sums[:, topic], exact * factors[topic])
         if large:
             others = shares.copy()
@@ -95,14 +121,20 @@ class SliceRows:
     @cached_property
     def known_contributions(self) -> Floats:
         """The contributions; a member without a score contributes nothing."""
-        return self.contributions if np.isfinite(self.contributions).all() else np.nan_to_num(self.contributions)
+        return (
+            self.contributions
+            if np.isfinite(self.contributions).all()
+            else np.nan_to_num(self.contributions)
+        )
 
     @cached_property
     def row_factors(self) -> Floats:
-        """How many times each row's contribution counts, as contributions sum to zero within each of several groups; (rows,).
+        """How many times each row's contribution counts, as contributions sum to zero within each
+        of several groups; (rows,).
 
-        Where topics vary by their shares, the variance by sums that are forced to zero is 1 − Σ s² of the true one, where the s are the
-        topics' shares of a group. Sign flips know of one such sum alone, that of all rows.
+        Where topics vary by their shares, the variance by sums that are forced to zero is 1 − Σ s²
+        of the true one, where the s are the topics' shares of a group. Sign flips know of one such
+        sum alone, that of all rows.
         """
         if not len(self.groups) or not self.groups.any():
             return np.ones(len(self.groups))
@@ -116,28 +148,45 @@ class SliceRows:
         return factors
 
     def of_members(self, members: Sequence[int]) -> "SliceRows":
-        """The rows of some members, given by their numbers; what is the same for all of them is found once."""
-        leaving = OfMembers(parts=[self.leaving], places=[*members]) if self.leaving is not None else None
+        """The rows of some members, given by their numbers; what is the same for all of them is
+        found once.
+        """
+        leaving = (
+            OfMembers(parts=[self.leaving], places=[*members]) if self.leaving is not None else None
+        )
         rows = replace(self, contributions=self.contributions[members], leaving=leaving)
-        for name, value in (("shared", self.shared), ("families", self.families), ("topics", self.topics.of(members))):
+        for name, value in (
+            ("shared", self.shared),
+            ("families", self.families),
+            ("topics", self.topics.of(members)),
+        ):
             rows.__dict__[name] = value  # where the cached property puts it
         return rows
 
     def with_contributions(self, contributions: Floats) -> "SliceRows":
-        """The same rows with other contributions, (members, rows); topics are found once for all of them."""
+        """The same rows with other contributions, (members, rows); topics are found once for all of
+        them.
+        """
         other = replace(self, contributions=contributions, leaving=None)
-        for name, value in (("shared", self.shared), ("families", self.families), ("row_factors", self.row_factors)):
+        for name, value in (
+            ("shared", self.shared),
+            ("families", self.families),
+            ("row_factors", self.row_factors),
+        ):
             other.__dict__[name] = value  # where the cached property puts it
         return other
 
 
 def _left(shares: Floats) -> float:
-    """Return the part of a variance over topics of these SHARES that sums which are forced to zero leave."""
+    """Return the part of a variance over topics of these SHARES that sums which are forced to zero
+    leave.
+    """
     return max(1 - float((shares**2).sum()), 0.5)
 
 
 ClosedTests = Callable[[ClosedTest], Floats | None]
-"""The (members, members) p of a test for independent rows; None where the test does not fit the measure."""
+"""The (members, members) p of a test for independent rows; None where the test does not fit the
+measure."""
 
 
 def _no_test(_: ClosedTest) -> None:
@@ -165,7 +214,9 @@ class Evidence(NamedSlice):
     def of_members(self, members: Sequence[int]) -> "Evidence":
         """The evidence of some members, given by their numbers, in this order."""
         rows = self.rows.of_members(members) if self.rows is not None else None
-        return replace(self, points=self.points[members], rows=rows, closed_p=_of_some(self.closed_p, members))
+        return replace(
+            self, points=self.points[members], rows=rows, closed_p=_of_some(self.closed_p, members)
+        )
 
 
 def _of_some(whole: ClosedTests, members: Sequence[int]) -> ClosedTests:
@@ -187,7 +238,9 @@ class ItemGroups:
     @property
     def weights(self) -> Floats:
         """The share of each group: by its items for `wmean`, otherwise equal."""
-        sizes = np.array([len(row) if self.aggregate == "wmean" else 1 for row in self.rows], dtype=np.float64)
+        sizes = np.array(
+            [len(row) if self.aggregate == "wmean" else 1 for row in self.rows], dtype=np.float64
+        )
         shares: Floats = sizes / sizes.sum()
         return shares
 
@@ -205,20 +258,34 @@ def evidence_of(
     groups: ItemGroups | None = None,
     is_tested: bool = True,
 ) -> Evidence:
-    """Return the evidence of one slice of items: PREDICTED has class indices or scores by member number; members without have no score.
+    """Return the evidence of one slice of items: PREDICTED has class indices or scores by member
+    number; members without have no score.
 
-    texts: (items, 2) numbers of each item's sentences; None where they are unknown and items count as independent. NEAR says which of
-    these sentences are nearly the same. GROUPS are measured one by one, all items together without them; where there is none, because
-    sources are unknown, no member has a score. What is not to be tested has no rows.
+    texts: (items, 2) numbers of each item's sentences; None where they are unknown and items count
+    as independent. NEAR says which of these sentences are nearly the same. GROUPS are measured one
+    by one, all items together without them; where there is none, because sources are unknown, no
+    member has a score. What is not to be tested has no rows.
     """
     there, groups = list(predicted), groups or ItemGroups(rows=[np.arange(len(gold))])
-    values = [measure.values(gold[row], [prediction[row] for prediction in predicted.values()]) for row in groups.rows]
-    points = combine(np.reshape(values, (len(groups.rows), len(there))), list(groups.rows), groups.aggregate)
+    values = [
+        measure.values(gold[row], [prediction[row] for prediction in predicted.values()])
+        for row in groups.rows
+    ]
+    points = combine(
+        np.reshape(values, (len(groups.rows), len(there))), list(groups.rows), groups.aggregate
+    )
     rows = None
     if is_tested and groups.rows and len(gold) and predicted:
         numbers = _own_numbers(f"{task} {key}", len(gold)) if texts is None else texts
         parts = [
-            _rows(measure, gold[row], [prediction[row] for prediction in predicted.values()], np.array(value), numbers[row], near)
+            _rows(
+                measure,
+                gold[row],
+                [prediction[row] for prediction in predicted.values()],
+                np.array(value),
+                numbers[row],
+                near,
+            )
             for row, value in zip(groups.rows, values, strict=True)
         ]
         rows = joined(list(zip(parts, groups.weights, strict=True)))
@@ -235,10 +302,16 @@ def evidence_of(
     )
 
 
-def _closed(measure: Measure, gold: NDArray[Any], predicted: Mapping[int, NDArray[Any]], members: int) -> ClosedTests:
+def _closed(
+    measure: Measure, gold: NDArray[Any], predicted: Mapping[int, NDArray[Any]], members: int
+) -> ClosedTests:
     def closed_p(test: ClosedTest) -> Floats | None:
         form = measure.closed.get(test)
-        return _placed(form(gold, list(predicted.values())), list(predicted), members) if form is not None else None
+        return (
+            _placed(form(gold, list(predicted.values())), list(predicted), members)
+            if form is not None
+            else None
+        )
 
     return closed_p
 
@@ -248,7 +321,10 @@ def average_evidence(name: str, parts: Sequence[Evidence], mixed_metric: str = "
 
     Where the slices have different metrics, that of their mean is MIXED_METRIC.
     """
-    rows, is_one = [part.rows for part in parts if part.rows is not None], len({part.metric for part in parts}) == 1
+    rows, is_one = (
+        [part.rows for part in parts if part.rows is not None],
+        len({part.metric for part in parts}) == 1,
+    )
     return Evidence(
         key=name,
         title=name,
@@ -264,15 +340,22 @@ def average_evidence(name: str, parts: Sequence[Evidence], mixed_metric: str = "
 
 
 def contrast_evidence(name: str, fits: Evidence, rest: Evidence) -> Evidence:
-    """Return by how much each member's score on one slice is above its score on another; a sentence in both counts as one."""
+    """Return by how much each member's score on one slice is above its score on another; a sentence
+    in both counts as one.
+    """
     rows = None
     if fits.rows is not None and rest.rows is not None:
         both = joined([(fits.rows, 1.0), (rest.rows, 1.0)])
-        signs = np.repeat([1.0, -1.0], [fits.rows.contributions.shape[1], rest.rows.contributions.shape[1]])
+        signs = np.repeat(
+            [1.0, -1.0], [fits.rows.contributions.shape[1], rest.rows.contributions.shape[1]]
+        )
         leaving = (
             replace(
                 both.leaving,
-                parts=[(leaving_out, sign * weight) for (leaving_out, weight), sign in zip(both.leaving.parts, (1, -1), strict=True)],
+                parts=[
+                    (leaving_out, sign * weight)
+                    for (leaving_out, weight), sign in zip(both.leaving.parts, (1, -1), strict=True)
+                ],
             )
             if isinstance(both.leaving, OfSum)
             else None
@@ -300,9 +383,13 @@ def joined(parts: Sequence[tuple[SliceRows, float]]) -> SliceRows:
     ends = np.cumsum([len(part.texts) for part, _ in parts])[:-1].tolist()
     total = sum(weight for _, weight in parts)
     return SliceRows(
-        contributions=np.concatenate([weight * part.contributions for part, weight in parts], axis=1),
+        contributions=np.concatenate(
+            [weight * part.contributions for part, weight in parts], axis=1
+        ),
         texts=np.concatenate([part.texts for part, _ in parts]),
-        groups=np.concatenate([rows.groups + offset for (rows, _), offset in zip(parts, offsets, strict=False)]),
+        groups=np.concatenate(
+            [rows.groups + offset for (rows, _), offset in zip(parts, offsets, strict=False)]
+        ),
         shares=np.concatenate([weight / total * part.row_shares for part, weight in parts]),
         largest=sum(weight / total * part.largest_joined for part, weight in parts),
         near=near[0] if len(near) == 1 else NearDuplicates.joined(near) if near else None,
@@ -317,7 +404,9 @@ def together(parts: Sequence[SliceRows]) -> SliceRows:
     rows = replace(
         parts[0],
         contributions=contributions,
-        leaving=OfMembers(parts=leaving, places=range(len(contributions))) if len(leaving) == len(parts) else None,
+        leaving=OfMembers(parts=leaving, places=range(len(contributions)))
+        if len(leaving) == len(parts)
+        else None,
     )
     for name, known in (("shared", parts[0].shared), ("families", parts[0].families)):
         rows.__dict__[name] = known  # where the cached property puts it
@@ -329,7 +418,10 @@ _NUMBERS = ("sentence1_number", "sentence2_number")
 
 def sentence_numbers(table: pl.DataFrame) -> list[pl.Series]:
     """Return two columns that number the sentences of a pair table, equal text by equal numbers."""
-    return [table[side].hash().alias(name) for side, name in zip(("sentence1", "sentence2"), _NUMBERS, strict=True)]
+    return [
+        table[side].hash().alias(name)
+        for side, name in zip(("sentence1", "sentence2"), _NUMBERS, strict=True)
+    ]
 
 
 def member_columns(models: Sequence[ModelColumns]) -> list[str]:
@@ -338,7 +430,9 @@ def member_columns(models: Sequence[ModelColumns]) -> list[str]:
 
 
 def near_pairs(pairs: pl.DataFrame, find: FindLinks = links_of) -> NearDuplicates:
-    """Return which sentences of one dataset's PAIRS are nearly the same, under the numbers that they have; FIND finds their links."""
+    """Return which sentences of one dataset's PAIRS are nearly the same, under the numbers that
+    they have; FIND finds their links.
+    """
     numbers = np.concatenate([number.to_numpy() for number in sentence_numbers(pairs)])
     return near_duplicates(numbers, pl.concat([pairs["sentence1"], pairs["sentence2"]]), find)
 
@@ -352,7 +446,9 @@ def evidence_of_pairs(
     there: Sequence[str] | None = None,
     near: NearDuplicates | None = None,
 ) -> Evidence:
-    """Return the evidence of PAIRS, which have sentence numbers and no nulls; of COLUMNS only those that are THERE have scores."""
+    """Return the evidence of PAIRS, which have sentence numbers and no nulls; of COLUMNS only those
+    that are THERE have scores.
+    """
     scored = columns if there is None else there
     return evidence_of(
         task,

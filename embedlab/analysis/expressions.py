@@ -2,11 +2,14 @@ r"""The filter language of the command line and the dashboard: one line of terms
 
 dice>0.7        a number: gold, dice, gap, pair, a model's name, error(MODEL), with > >= < <= = !=
 0.2<dice<0.4    a range, with < <= > >=
-"a name"<0.4    a field whose name holds an operator, a blank or a colon, as in "bert?pooling=mean">0.5
-right:A         where the dashboard compares two models: A, B, both or neither is right; numbers A, B, delta_rank, delta_error
+"a name"<0.4    a field whose name holds an operator, a blank or a colon, as in
+"bert?pooling=mean">0.5
+right:A         where the dashboard compares two models: A, B, both or neither is right; numbers A,
+B, delta_rank, delta_error
 dataset:sts12   also source:headlines,MSR* — a comma means any of them, * any letters
 tag:negation    a difference between the sentences: negation, number, length; see analysis/tags.py
-negation:one    a property: question, number, trained … and words>9, length<2; see outcomes/properties
+negation:one    a property: question, number, trained … and words>9, length<2; see
+outcomes/properties
 trained:*       a pair that one of the models was trained on; trained:*near* one that near was
 note:*          a pair with a note; note:*typo* one whose note says so
 word "a phrase" in either sentence, whatever the case
@@ -15,7 +18,8 @@ s1:word         in the first sentence alone, s2:"a phrase" in the second
 @NAME           a selection that was named: `embedlab pairs --where EXPR --name NAME`
 -term           does not hold
 and             may separate terms and changes nothing
-or              separates groups of terms, of which one must hold: dice<0.2 gold>4 or dice>0.8 gold<1
+or              separates groups of terms, of which one must hold: dice<0.2 gold>4 or dice>0.8
+gold<1
 
 A field may be written as a table's header says it: Dice, and error where there is one model.
 
@@ -36,7 +40,10 @@ from embedlab.analysis.tags import TAGS, has_any
 from embedlab.core.errors import UnknownFieldError, UsageError
 from embedlab.core.nearest import nearest_name
 
-NOTE, TRAINED = "note", "trained"  # what users write on pairs, and the models that were trained on them
+NOTE, TRAINED = (
+    "note",
+    "trained",
+)  # what users write on pairs, and the models that were trained on them
 NUMBER = "pair"  # the row of a pair or item in its dataset
 OF_PAIR = (NOTE, TRAINED)  # that a table has only where there is one
 NAME_FIELDS = ("dataset", "source", "right", *OF_PAIR)
@@ -78,7 +85,14 @@ class _Term:
     columns: Collection[str]
     names: Collection[str] = NAME_FIELDS  # of the columns those that hold names, not numbers
 
-    def error(self, what: str, *, group: str | int = 0, hint: str = "", kind: Callable[..., UsageError] = UsageError) -> UsageError:
+    def error(
+        self,
+        what: str,
+        *,
+        group: str | int = 0,
+        hint: str = "",
+        kind: Callable[..., UsageError] = UsageError,
+    ) -> UsageError:
         """Return the error of this KIND that points at the GROUP of this term."""
         reason = f"column {self.match.start(group) + 1}: {what}"
         return kind(f"filter {self.line!r}, {reason}", hint=hint, reason=reason)
@@ -91,8 +105,17 @@ class _Term:
     def _positive(self) -> pl.Expr:
         match = self.match
         if match["open"] or match["stray"]:
-            what = f"{match['open'][0]!r} is never closed" if match["open"] else f"{match['stray']!r} has no name before it"
-            raise self.error(what, hint='write a literal like this: "a/b"' if match["open"] else "write for example dice>0.7")
+            what = (
+                f"{match['open'][0]!r} is never closed"
+                if match["open"]
+                else f"{match['stray']!r} has no name before it"
+            )
+            raise self.error(
+                what,
+                hint='write a literal like this: "a/b"'
+                if match["open"]
+                else "write for example dice>0.7",
+            )
         if match["middle"]:
             return self._range()
         if match["named"]:
@@ -118,26 +141,59 @@ class _Term:
 
     @property
     def compared_field(self) -> str | None:
-        """The field that a comparison or a range limits; None for other terms and for a negated one."""
-        field = self.match["middle"] or self.match["named"] or (self.match["operator"] and self.match["field"])
-        return field.strip('"') if field and not self.match["negated"] and self.match["operator"] not in {"=", "!="} else None
+        """The field that a comparison or a range limits; None for other terms and for a negated
+        one.
+        """
+        field = (
+            self.match["middle"]
+            or self.match["named"]
+            or (self.match["operator"] and self.match["field"])
+        )
+        return (
+            field.strip('"')
+            if field and not self.match["negated"] and self.match["operator"] not in {"=", "!="}
+            else None
+        )
 
     def _range(self) -> pl.Expr:
-        lower, start, middle, end, upper = self.match.group("lower", "from", "middle", "to", "upper")
+        lower, start, middle, end, upper = self.match.group(
+            "lower", "from", "middle", "to", "upper"
+        )
         if start[0] != end[0]:
-            raise self.error(f"{self.match[0]!r} is not a range", group="middle", hint=f"write for example 0.2<{middle}<0.4")
+            raise self.error(
+                f"{self.match[0]!r} is not a range",
+                group="middle",
+                hint=f"write for example 0.2<{middle}<0.4",
+            )
         flipped = start.replace("<", "\0").replace(">", "<").replace("\0", ">")
-        return self._comparison(middle, flipped, lower, "middle", "lower") & self._comparison(middle, end, upper, "middle", "upper")
+        return self._comparison(middle, flipped, lower, "middle", "lower") & self._comparison(
+            middle, end, upper, "middle", "upper"
+        )
 
-    def _comparison(self, field: str, operator: str, number: str, field_group: str = "field", number_group: str = "number") -> pl.Expr:
-        known = [column for column in self.columns if column not in _NO_NUMBERS and column not in self.names]
+    def _comparison(
+        self,
+        field: str,
+        operator: str,
+        number: str,
+        field_group: str = "field",
+        number_group: str = "number",
+    ) -> pl.Expr:
+        known = [
+            column
+            for column in self.columns
+            if column not in _NO_NUMBERS and column not in self.names
+        ]
         name = _column(field.strip('"'), known)
         if name is None:
             raise self._unknown(field, known, group=field_group)
         try:
             value = float(number)
         except ValueError:
-            raise self.error(f"{number!r} is not a number", group=number_group, hint=f"write for example {field}{operator}0.7") from None
+            raise self.error(
+                f"{number!r} is not a number",
+                group=number_group,
+                hint=f"write for example {field}{operator}0.7",
+            ) from None
         column = pl.col(name)
         return {
             ">": column > value,
@@ -151,7 +207,9 @@ class _Term:
     def _selection(self, name: str) -> pl.Expr:
         known = named_selections()
         if name not in known:
-            hint = f'named: {", ".join(known) or "none"}; to search for the text, quote it: "@{name}"'
+            hint = (
+                f'named: {", ".join(known) or "none"}; to search for the text, quote it: "@{name}"'
+            )
             raise self.error(f"no selection is called {name!r}", group="selection", hint=hint)
         return compile_expression(known[name], self.columns, names=self.names)
 
@@ -163,7 +221,10 @@ class _Term:
             raise self._unknown(field, known, group="name")
         wanted = [pattern for pattern in patterns.split(",") if pattern]
         if not wanted:
-            raise self.error(f"{field!r} names nothing", hint=f"write for example {_EXAMPLES.get(name, f'{field}:headlines,MSR*')}")
+            raise self.error(
+                f"{field!r} names nothing",
+                hint=f"write for example {_EXAMPLES.get(name, f'{field}:headlines,MSR*')}",
+            )
         if name == TAG:
             return self._tags(wanted)
         alternatives = "|".join(pl.escape_regex(pattern).replace(r"\*", ".*") for pattern in wanted)
@@ -171,14 +232,22 @@ class _Term:
 
     def _tags(self, wanted: Sequence[str]) -> pl.Expr:
         if unknown := next((tag for tag in wanted if tag.lower() not in TAGS), None):
-            raise self.error(f"unknown tag {unknown!r}", group="patterns", hint=f"known: {', '.join(TAGS)}", kind=UnknownFieldError)
+            raise self.error(
+                f"unknown tag {unknown!r}",
+                group="patterns",
+                hint=f"known: {', '.join(TAGS)}",
+                kind=UnknownFieldError,
+            )
         return has_any([tag.lower() for tag in wanted])
 
     def _phrase(self, phrase: str, fields: Sequence[str] = TEXT_FIELDS) -> pl.Expr:
         if not phrase.isascii():
             return self._regex(pl.escape_regex(phrase), fields)
         # Four times as fast as a case-insensitive regular expression.
-        return pl.any_horizontal(pl.col(column).str.contains_any([phrase], ascii_case_insensitive=True) for column in fields)
+        return pl.any_horizontal(
+            pl.col(column).str.contains_any([phrase], ascii_case_insensitive=True)
+            for column in fields
+        )
 
     def _regex(self, pattern: str, fields: Sequence[str] = TEXT_FIELDS) -> pl.Expr:
         anycase = f"(?i){pattern}"
@@ -187,18 +256,31 @@ class _Term:
         except pl.exceptions.ComputeError as error:
             reason = re.search(r"^(?:regex )?error: (?!regex parse)(.+)$", str(error), re.MULTILINE)
             hint = f'correct it; to search for the text, quote it: "{pattern}"'
-            raise self.error(f"bad regular expression{f': {reason[1]}' if reason else ''}", group="regex", hint=hint) from error
+            raise self.error(
+                f"bad regular expression{f': {reason[1]}' if reason else ''}",
+                group="regex",
+                hint=hint,
+            ) from error
         return pl.any_horizontal(pl.col(column).str.contains(anycase) for column in fields)
 
     def _unknown(self, field: str, known: Collection[str], group: str) -> UsageError:
         guess = nearest_name(field, known)
         meant = f"did you mean {guess!r}? " if guess else ""
-        hint = f'{meant}known: {", ".join(known)}; to search for the text, quote it: "{self.match[0]}"'
-        return self.error(f"unknown field {field!r}", group=group, hint=hint, kind=partial(UnknownFieldError, field=field))
+        hint = (
+            f'{meant}known: {", ".join(known)}; to search for the text, quote it: "{self.match[0]}"'
+        )
+        return self.error(
+            f"unknown field {field!r}",
+            group=group,
+            hint=hint,
+            kind=partial(UnknownFieldError, field=field),
+        )
 
 
 def _column(field: str, known: Collection[str]) -> str | None:
-    """The column that FIELD names, written as in the table or as in its header; None if there is none or more than one."""
+    """The column that FIELD names, written as in the table or as in its header; None if there is
+    none or more than one.
+    """
     if field in known:
         return field
     written = field.lower().replace("δ", "delta_")  # as in the headers of two models face to face
@@ -216,8 +298,11 @@ def _title(name: str) -> str:
     return name.replace(inner, inner.rstrip("/").rpartition("/")[2]).lower()
 
 
-def compile_expression(text: str, columns: Collection[str], *, names: Collection[str] = NAME_FIELDS) -> pl.Expr:
-    """Return the condition of the filter TEXT on a table with COLUMNS, of which NAMES hold no numbers; an empty text matches every row.
+def compile_expression(
+    text: str, columns: Collection[str], *, names: Collection[str] = NAME_FIELDS
+) -> pl.Expr:
+    """Return the condition of the filter TEXT on a table with COLUMNS, of which NAMES hold no
+    numbers; an empty text matches every row.
 
     An error in TEXT is a UsageError with its column.
     """
@@ -225,10 +310,19 @@ def compile_expression(text: str, columns: Collection[str], *, names: Collection
     return pl.all_horizontal(terms) if terms else pl.lit(value=True)
 
 
-def compile_terms(text: str, columns: Collection[str], *, names: Collection[str] = NAME_FIELDS) -> list[pl.Expr]:
-    """Return the conditions of the filter TEXT, of which all must hold, the numbers first: they are the cheapest."""
-    groups = _groups([_Term(match=match, line=text, columns=columns, names=names) for match in _matches(text)])
-    compiled = [[term.compiled() for term in sorted(group, key=lambda term: not term.is_numeric)] for group in groups]
+def compile_terms(
+    text: str, columns: Collection[str], *, names: Collection[str] = NAME_FIELDS
+) -> list[pl.Expr]:
+    """Return the conditions of the filter TEXT, of which all must hold, the numbers first: they are
+    the cheapest.
+    """
+    groups = _groups(
+        [_Term(match=match, line=text, columns=columns, names=names) for match in _matches(text)]
+    )
+    compiled = [
+        [term.compiled() for term in sorted(group, key=lambda term: not term.is_numeric)]
+        for group in groups
+    ]
     if len(compiled) == 1:
         return compiled[0]
     return [pl.any_horizontal([pl.all_horizontal(group) for group in compiled])]
@@ -242,19 +336,35 @@ def meanings(text: str) -> Mapping[str, str]:
 
 
 def picks_by_hand(text: str) -> bool:
-    """Return whether a filter, or a named selection that it reads, names single pairs by their numbers: who does so saw them."""
+    """Return whether a filter, or a named selection that it reads, names single pairs by their
+    numbers: who does so saw them.
+    """
     texts = [text, *meanings(text).values()]
-    return any(match["field"] == NUMBER and match["operator"] in {"=", "!="} for text in texts for match in _matches(text))
+    return any(
+        match["field"] == NUMBER and match["operator"] in {"=", "!="}
+        for text in texts
+        for match in _matches(text)
+    )
 
 
 def refuse_unnamable(name: str, text: str) -> None:
-    """Refuse a NAME that cannot be written as @NAME, and a filter that picks nothing or reads another named selection."""
+    """Refuse a NAME that cannot be written as @NAME, and a filter that picks nothing or reads
+    another named selection.
+    """
     if not _SELECTION_NAME.fullmatch(name):
-        raise UsageError(f"{name!r} cannot name a selection", hint="a letter, then letters, digits, -, _ and ., 40 at most")
+        raise UsageError(
+            f"{name!r} cannot name a selection",
+            hint="a letter, then letters, digits, -, _ and ., 40 at most",
+        )
     if not text.strip():
-        raise UsageError(f"nothing is picked that could be called {name!r}", hint="write --where EXPRESSION beside --name")
+        raise UsageError(
+            f"nothing is picked that could be called {name!r}",
+            hint="write --where EXPRESSION beside --name",
+        )
     if used := _selections_in(text):
-        raise UsageError(f"{text!r} holds @{used[0]}, another named selection", hint="write what that one is")
+        raise UsageError(
+            f"{text!r} holds @{used[0]}, another named selection", hint="write what that one is"
+        )
 
 
 def _selections_in(text: str) -> list[str]:
@@ -262,14 +372,21 @@ def _selections_in(text: str) -> list[str]:
 
 
 def rows_that_hold(terms: Sequence[pl.Expr], table: pl.DataFrame) -> NDArray[np.bool_]:
-    """Return which rows fulfil all TERMS; a term is evaluated only on the rows left by those before it, unless these are most of all."""
+    """Return which rows fulfil all TERMS; a term is evaluated only on the rows left by those before
+    it, unless these are most of all.
+    """
     holds = np.ones(table.height, dtype=bool)
     for term in terms:
         if 2 * np.count_nonzero(holds) > len(holds):
             holds = holds & table.select(term).to_series().to_numpy()
         else:
             rows = np.flatnonzero(holds)
-            holds[rows] = table.select(*dict.fromkeys(term.meta.root_names()))[rows].select(term).to_series().to_numpy()
+            holds[rows] = (
+                table.select(*dict.fromkeys(term.meta.root_names()))[rows]
+                .select(term)
+                .to_series()
+                .to_numpy()
+            )
     return holds
 
 
@@ -285,12 +402,21 @@ class WrittenTerm:
 def written_terms(text: str) -> list[WrittenTerm]:
     """Return the terms of a filter as they are written, without "and"."""
     terms = [_Term(match=match, line=text, columns=()) for match in _matches(text)]
-    words = [(term, (term.match["word"] or "").lower() if not term.match["negated"] else "") for term in terms]
-    return [WrittenTerm(text=term.match[0].strip(), field=term.compared_field, is_or=word == "or") for term, word in words if word != "and"]
+    words = [
+        (term, (term.match["word"] or "").lower() if not term.match["negated"] else "")
+        for term in terms
+    ]
+    return [
+        WrittenTerm(text=term.match[0].strip(), field=term.compared_field, is_or=word == "or")
+        for term, word in words
+        if word != "and"
+    ]
 
 
 def with_terms(text: str, terms: Sequence[str]) -> str:
-    """Return the filter TEXT with more TERMS that must hold too: beside those of each group that "or" separates."""
+    """Return the filter TEXT with more TERMS that must hold too: beside those of each group that
+    "or" separates.
+    """
     groups: list[list[str]] = [[]]
     for term in written_terms(text):
         if term.is_or:
@@ -301,7 +427,9 @@ def with_terms(text: str, terms: Sequence[str]) -> str:
 
 
 def _groups(terms: list[_Term]) -> list[list[_Term]]:
-    """Return the groups that the bare word "or" separates, without "and"; a joining word beside no term is refused."""
+    """Return the groups that the bare word "or" separates, without "and"; a joining word beside no
+    term is refused.
+    """
     groups: list[list[_Term]] = [[]]
     joining: _Term | None = None  # the last word, if it joins terms
     for term in terms:
@@ -322,7 +450,9 @@ def _groups(terms: list[_Term]) -> list[list[_Term]]:
 
 def _joins_nothing(term: _Term) -> UsageError:
     word = term.match[0]
-    return term.error(f"{word!r} joins no terms", hint=f'to search for the text, quote it: "{word}"')
+    return term.error(
+        f"{word!r} joins no terms", hint=f'to search for the text, quote it: "{word}"'
+    )
 
 
 def _matches(text: str) -> Iterator[re.Match[str]]:

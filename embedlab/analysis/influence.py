@@ -1,7 +1,8 @@
-"""Influence of each row on a score: values with mean zero, whose mean square is n times the score's variance.
+"""Influence of each row on a score: values with mean zero, whose mean square is n times the score's
+variance.
 
-An influence value is the first-order change of a score when its row gets a little more weight. Sums of them over
-rows give variances in closed form, also where rows depend on each other.
+An influence value is the first-order change of a score when its row gets a little more weight. Sums
+of them over rows give variances in closed form, also where rows depend on each other.
 """
 
 from dataclasses import dataclass
@@ -17,17 +18,21 @@ Labels = NDArray[np.int64]
 
 
 def spearman_influence(gold: ArrayLike, scores: ArrayLike) -> Floats:
-    """Influence of each pair on Spearman's correlation, as `spearman_influences` computes it for one model; (pairs,)."""
+    """Influence of each pair on Spearman's correlation, as `spearman_influences` computes it for
+    one model; (pairs,).
+    """
     influence: Floats = spearman_influences(gold, np.asarray(scores, dtype=np.float64)[None])[0]
     return influence
 
 
 def spearman_influences(gold: ArrayLike, scores: ArrayLike) -> Floats:
-    """Influence of each pair on Spearman's correlation, with ranks estimated from the same pairs; nan where it is undefined.
+    """Influence of each pair on Spearman's correlation, with ranks estimated from the same pairs;
+    nan where it is undefined.
 
-    gold: (pairs,); scores: (models, pairs); returns (models, pairs). With f, g the centred ranks divided by n, σ² their mean squares and
-    K_x[w](p) = mean over q of w_q (1[x_q > x_p] + ½·1[x_q = x_p]):
-    ψ = (fg + K_x[g] + K_y[f]) / (σx σy) − (r/2) [(f² + 2 K_x[f]) / σx² + (g² + 2 K_y[g]) / σy²], centred.
+    gold: (pairs,); scores: (models, pairs); returns (models, pairs). With f, g the centred ranks
+    divided by n, σ² their mean squares and K_x[w](p) = mean over q of w_q (1[x_q > x_p] + ½·1[x_q =
+    x_p]): ψ = (fg + K_x[g] + K_y[f]) / (σx σy) − (r/2) [(f² + 2 K_x[f]) / σx² + (g² + 2 K_y[g]) /
+    σy²], centred.
     """
     y, rows = np.asarray(gold, dtype=np.float64), np.asarray(scores, dtype=np.float64)
     influences = np.full(rows.shape, np.nan)
@@ -53,7 +58,8 @@ def spearman_influences(gold: ArrayLike, scores: ArrayLike) -> Floats:
 def pearson_influences(gold: ArrayLike, scores: ArrayLike) -> Floats:
     """Influence of each pair on Pearson's correlation; nan where it is undefined.
 
-    gold: (pairs,); scores: (models, pairs); returns (models, pairs). ψ = uv − (r/2)(u² + v²) of standardised u, v with correlation r.
+    gold: (pairs,); scores: (models, pairs); returns (models, pairs). ψ = uv − (r/2)(u² + v²) of
+    standardised u, v with correlation r.
     """
     y, rows = np.asarray(gold, dtype=np.float64), np.asarray(scores, dtype=np.float64)
     influences = np.full(rows.shape, np.nan)
@@ -92,8 +98,12 @@ class _Order:
         begins = np.concatenate([[True], ordered[1:] != ordered[:-1]])
         group, starts = np.empty(len(values), np.intp), np.flatnonzero(begins)
         group[rows] = np.cumsum(begins) - 1
-        if len(starts) < len(rows):  # equal values in the order of their rows: the same sums on every processor
-            rows = np.argsort(group.astype(np.min_scalar_type(len(starts))), kind="stable")  # of 16 bits this is quick
+        if len(starts) < len(
+            rows
+        ):  # equal values in the order of their rows: the same sums on every processor
+            rows = np.argsort(
+                group.astype(np.min_scalar_type(len(starts))), kind="stable"
+            )  # of 16 bits this is quick
         return cls(rows=rows, starts=starts, group=group)
 
     def centred_ranks(self) -> Floats:
@@ -104,16 +114,22 @@ class _Order:
         return shared[self.group]
 
     def mean_above(self, weights: Floats) -> Floats:
-        """Sum of the WEIGHTS of larger values and half of those of equal ones, divided by all rows; (rows,)."""
+        """Sum of the WEIGHTS of larger values and half of those of equal ones, divided by all rows;
+        (rows,).
+        """
         ordered = weights[self.rows]
-        group_sums = ordered if len(self.starts) == len(ordered) else np.add.reduceat(ordered, self.starts)
+        group_sums = (
+            ordered if len(self.starts) == len(ordered) else np.add.reduceat(ordered, self.starts)
+        )
         larger = np.cumsum(group_sums[::-1])[::-1] - group_sums / 2
         result: Floats = larger[self.group] / len(weights)
         return result
 
 
 def accuracy(gold: Labels, predicted: Labels) -> float:
-    """Return the share of items whose predicted class is that of gold; gold, predicted: (items,) class indices, as below."""
+    """Return the share of items whose predicted class is that of gold; gold, predicted: (items,)
+    class indices, as below.
+    """
     return float((predicted == gold).mean())
 
 
@@ -124,7 +140,8 @@ def accuracy_influence(gold: Labels, predicted: Labels) -> Floats:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _SecondClass:
-    """What F1 and Matthews correlation are smooth functions of: which items are of the second of two classes, and are predicted to be.
+    """What F1 and Matthews correlation are smooth functions of: which items are of the second of
+    two classes, and are predicted to be.
 
     The influence of an item is the gradient by the three means times the item's part in them.
     """
@@ -146,7 +163,9 @@ class _SecondClass:
 
 
 def f1(gold: Labels, predicted: Labels) -> float:
-    """Return the harmonic mean of precision and recall of the second of two classes; 0 where it is neither present nor predicted."""
+    """Return the harmonic mean of precision and recall of the second of two classes; 0 where it is
+    neither present nor predicted.
+    """
     h, p, r = _SecondClass.of(gold, predicted).means
     return 2 * h / (p + r) if p + r else 0.0
 

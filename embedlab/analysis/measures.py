@@ -1,4 +1,6 @@
-"""Measures: what turns the outcomes of items into a number, with the influence of each item on it."""
+"""Measures: what turns the outcomes of items into a number, with the influence of each item on
+it.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,29 +40,42 @@ from embedlab.analysis.retrieval import (
 
 Scale = Literal["correlation", "share", "plain"]  # which interval a score has
 ClosedTest = Literal["mcnemar", "williams", "steiger"]
-ClosedForm = Callable[[Any, Sequence[Any]], Floats]  # gold, predictions by member → (members, members) p
+ClosedForm = Callable[
+    [Any, Sequence[Any]], Floats
+]  # gold, predictions by member → (members, members) p
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Measure:
-    """A number that says how well predictions agree with gold values; gold and predictions are scores, or class indices."""
+    """A number that says how well predictions agree with gold values; gold and predictions are
+    scores, or class indices.
+    """
 
     name: str
     is_of_classes: bool  # its predictions are classes; otherwise scores, or ranks
     scale: Scale
     values: Callable[[Any, Sequence[Any]], Sequence[float]]  # gold, predictions by member
-    influences: Callable[[Any, Sequence[Any]], Floats]  # gold, predictions by member → (members, items), each row with mean zero
+    influences: Callable[
+        [Any, Sequence[Any]], Floats
+    ]  # gold, predictions by member → (members, items), each row with mean zero
     without: WithoutOf  # its scores without some items
-    closed: Mapping[ClosedTest, ClosedForm] = field(default_factory=dict)  # tests of two members for independent rows
-    is_of_queries: bool = False  # whether gold numbers the query or the anchor of an item; otherwise it is a score or a class
-    is_of_ranks: bool = False  # whether predictions are ranks, the lowest the best; those of other measures of queries are margins
+    closed: Mapping[ClosedTest, ClosedForm] = field(
+        default_factory=dict
+    )  # tests of two members for independent rows
+    # whether gold numbers the query or the anchor of an item; otherwise it is a score or a class
+    is_of_queries: bool = False
+    # whether predictions are ranks, the lowest the best; those of other measures of queries are
+    # margins
+    is_of_ranks: bool = False
 
     def value(self, gold: Any, predicted: Any) -> float:
         """Return the number of one member's predictions."""
         return self.values(gold, [predicted])[0]
 
 
-def _value_of_each(value: Callable[[Any, Any], float], gold: Any, predictions: Sequence[Any]) -> list[float]:
+def _value_of_each(
+    value: Callable[[Any, Any], float], gold: Any, predictions: Sequence[Any]
+) -> list[float]:
     return [value(gold, prediction) for prediction in predictions]
 
 
@@ -93,7 +108,9 @@ def _of_classes(
 
 
 def _of_queries(name: str, scale: Scale, of: OfQueries, *, is_of_ranks: bool = True) -> Measure:
-    """Return a mean over queries, of the ranks of the texts that are relevant to each; or over anchors, of the margins of each."""
+    """Return a mean over queries, of the ranks of the texts that are relevant to each; or over
+    anchors, of the margins of each.
+    """
     value, influence = partial(query_mean, of=of), partial(query_influence, of=of)
     return Measure(
         name=name,
@@ -131,15 +148,22 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
                 influences=pearson_influences,
                 without=scored_again(pearson),
             ),
-            _of_classes("accuracy", "share", accuracy, accuracy_influence, closed={"mcnemar": _mcnemar}),
+            _of_classes(
+                "accuracy", "share", accuracy, accuracy_influence, closed={"mcnemar": _mcnemar}
+            ),
             _of_classes("f1", "plain", f1, f1_influence),
             _of_classes("matthews", "plain", matthews, matthews_influence),
             _of_queries(f"ndcg@{FIRST}", "plain", normalised_gain),
             _of_queries(f"mrr@{FIRST}", "plain", partial(reciprocal_rank, cut=FIRST)),
             _of_queries("map", "plain", average_precision),
             _of_queries("mrr", "plain", reciprocal_rank),
-            *(_of_queries(f"recall@{cut}", "share", partial(share_found, cut=cut)) for cut in sorted({*CUTS, 5})),
-            _of_queries("entailed closer", "share", partial(mean_of_items, of=is_closer), is_of_ranks=False),
+            *(
+                _of_queries(f"recall@{cut}", "share", partial(share_found, cut=cut))
+                for cut in sorted({*CUTS, 5})
+            ),
+            _of_queries(
+                "entailed closer", "share", partial(mean_of_items, of=is_closer), is_of_ranks=False
+            ),
             _of_queries("margin", "plain", mean_of_items, is_of_ranks=False),
         )
     }

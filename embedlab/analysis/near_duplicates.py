@@ -1,10 +1,11 @@
 """Sentences of a dataset that are nearly the same: those whose weighted words have a high cosine.
 
-A sentence is the set of its lower-case words; a word that df of S sentences contain weighs ln(S / df) + 0.1. Every two sentences with a
-cosine of at least 0.3 are found, without comparing each with each: such sentences share a word among the rarest of both, those that
-are left when the commonest ones with a joint weight below 0.3 are removed (prefix filtering; Bayardo, Ma & Srikant 2007). The cosine is
-computed of those alone whose product over all but the commonest words, with the most that these can add, reaches 0.3: the product of
-their lengths in groups of these words.
+A sentence is the set of its lower-case words; a word that df of S sentences contain weighs ln(S /
+df) + 0.1. Every two sentences with a cosine of at least 0.3 are found, without comparing each with
+each: such sentences share a word among the rarest of both, those that are left when the commonest
+ones with a joint weight below 0.3 are removed (prefix filtering; Bayardo, Ma & Srikant 2007). The
+cosine is computed of those alone whose product over all but the commonest words, with the most that
+these can add, reaches 0.3: the product of their lengths in groups of these words.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -22,7 +23,8 @@ from embedlab.analysis.word_sets import WordSets
 
 LEAST_COSINE = 0.3
 METHOD = "words-1"  # of the links that other processes stored; another one for another method
-MOST_COMPARISONS = 200_000_000  # beyond it, as for a hundred thousand sentences, words of most sentences do not make candidates
+# beyond it, as for a hundred thousand sentences, words of most sentences do not make candidates
+MOST_COMPARISONS = 200_000_000
 _CANDIDATES_AT_ONCE = 500_000
 _COMPARISONS_AT_ONCE = 4_000_000
 _ENTRIES_AT_ONCE = 2_000_000
@@ -58,14 +60,22 @@ class NearDuplicates:
     def none(cls) -> "NearDuplicates":
         """Build for sentences of which nothing is known but whether they are equal."""
         nothing = np.zeros(0, np.int32)
-        return cls(ids=np.zeros(0, np.uint64), links=Links(first=nothing, second=nothing, cosine=np.zeros(0, np.float32)))
+        return cls(
+            ids=np.zeros(0, np.uint64),
+            links=Links(first=nothing, second=nothing, cosine=np.zeros(0, np.float32)),
+        )
 
     @classmethod
     def joined(cls, parts: "Sequence[NearDuplicates]") -> "NearDuplicates":
         """Build from those of several datasets."""
         offsets = np.cumsum([0, *(len(part.ids) for part in parts)])
         first, second = (
-            np.concatenate([getattr(duplicates.links, side) + np.int32(offset) for duplicates, offset in zip(parts, offsets, strict=False)])
+            np.concatenate(
+                [
+                    getattr(duplicates.links, side) + np.int32(offset)
+                    for duplicates, offset in zip(parts, offsets, strict=False)
+                ]
+            )
             for side in ("first", "second")
         )
         cosine = np.concatenate([part.links.cosine for part in parts])
@@ -79,12 +89,16 @@ _remembered: dict[Hashable, Links] = {}
 
 
 def links_of(sentences: pl.Series) -> Links:
-    """Return the links between SENTENCES, which are distinct; found once in a process for the same ones."""
+    """Return the links between SENTENCES, which are distinct; found once in a process for the same
+    ones.
+    """
     return remembered(links_key(sentences), lambda: similar_pairs(sentences))
 
 
 def remembered(key: Hashable, find: Callable[[], Links]) -> Links:
-    """Return the links that this process has under KEY, or those that FIND gives; the oldest of more than 64 are forgotten."""
+    """Return the links that this process has under KEY, or those that FIND gives; the oldest of
+    more than 64 are forgotten.
+    """
     links = _remembered.get(key)
     if links is None:
         links = _remembered[key] = find()
@@ -103,8 +117,12 @@ def links_key(sentences: pl.Series) -> str:
     return digest.hexdigest()
 
 
-def near_duplicates(ids: TextIds, sentences: pl.Series, find: FindLinks = links_of) -> NearDuplicates:
-    """Return which of the SENTENCES of one dataset are nearly the same; equal ones have equal IDS, and are one. FIND finds their links."""
+def near_duplicates(
+    ids: TextIds, sentences: pl.Series, find: FindLinks = links_of
+) -> NearDuplicates:
+    """Return which of the SENTENCES of one dataset are nearly the same; equal ones have equal IDS,
+    and are one. FIND finds their links.
+    """
     places = np.unique(ids, return_index=True)[1]
     places.sort()  # links of the same cosine are in the order of the dataset
     ids, sentences = ids[places], sentences.gather(places)
@@ -115,7 +133,9 @@ def similar_pairs(sentences: Sequence[str] | pl.Series) -> Links:
     """Return every two similar SENTENCES, the first before the second."""
     words = WordSets.of(pl.Series(sentences, dtype=pl.String))
     frequency = _occurrences(words, np.ones(len(words.numbers), dtype=bool))
-    weighted = _Weighted.of(words, np.log(len(sentences) / np.maximum(frequency, 1)) + _LEAST_WEIGHT)
+    weighted = _Weighted.of(
+        words, np.log(len(sentences) / np.maximum(frequency, 1)) + _LEAST_WEIGHT
+    )
     by_rank = np.lexsort((np.arange(words.distinct), -frequency))  # the commonest word first
     rank = np.empty(words.distinct, np.int32)
     rank[by_rank] = np.arange(words.distinct)
@@ -123,9 +143,14 @@ def similar_pairs(sentences: Sequence[str] | pl.Series) -> Links:
     work = _occurrences(words, is_rare).astype(np.float64) ** 2
     is_cheap = _cheapest(work, MOST_COMPARISONS)
     _all_of(words, is_rare, is_cheap)
-    is_uncommon = _cheapest(frequency.astype(np.float64) ** 2, max(float(work[is_cheap].sum()), _COMPARISONS_AT_ONCE))
+    is_uncommon = _cheapest(
+        frequency.astype(np.float64) ** 2, max(float(work[is_cheap].sum()), _COMPARISONS_AT_ONCE)
+    )
     del work, by_rank, frequency
-    parts = [_near(weighted, *candidates) for candidates in _candidates(*_without_common(weighted, is_rare, is_uncommon, rank))]
+    parts = [
+        _near(weighted, *candidates)
+        for candidates in _candidates(*_without_common(weighted, is_rare, is_uncommon, rank))
+    ]
     first, second, cosine = (np.concatenate([part[side] for part in parts]) for side in range(3))
     if not is_cheap.all():  # some that are similar share no word that makes candidates
         shares = _share(words, is_rare, first, second)
@@ -135,7 +160,9 @@ def similar_pairs(sentences: Sequence[str] | pl.Series) -> Links:
 
 
 def _blocks(sizes: NDArray[Any], most: int) -> Iterator[slice]:
-    """Yield rows in order, so many at once that their SIZES sum to at most MOST, or a single one; at least one slice, if of nothing."""
+    """Yield rows in order, so many at once that their SIZES sum to at most MOST, or a single one;
+    at least one slice, if of nothing.
+    """
     ends, start = np.cumsum(sizes), 0
     while True:
         before = ends[start - 1] if start else 0
@@ -148,7 +175,9 @@ def _blocks(sizes: NDArray[Any], most: int) -> Iterator[slice]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Weighted:
-    """The words of sentences with their weights; very many sentences take a few bytes a word, and numbers are computed where needed."""
+    """The words of sentences with their weights; very many sentences take a few bytes a word, and
+    numbers are computed where needed.
+    """
 
     words: WordSets
     weight: Floats  # (words,)
@@ -158,7 +187,9 @@ class _Weighted:
     def of(cls, words: WordSets, weight: Floats) -> Self:
         length = np.zeros(len(words.sizes))
         for rows, row, numbers in _entries(words):
-            length[rows] = np.sqrt(np.bincount(row, weights=weight[numbers] ** 2, minlength=rows.stop - rows.start))
+            length[rows] = np.sqrt(
+                np.bincount(row, weights=weight[numbers] ** 2, minlength=rows.stop - rows.start)
+            )
         return cls(words=words, weight=weight, length=length)
 
     def vectors(self, rows: NDArray[np.intp]) -> Any:
@@ -176,10 +207,16 @@ def _starts(sizes: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _entries(words: WordSets) -> Iterator[tuple[slice, NDArray[np.intp], NDArray[np.int32]]]:
-    """Yield sentences in order, some at a time: which they are, and the row among them and the number of each of their words."""
+    """Yield sentences in order, some at a time: which they are, and the row among them and the
+    number of each of their words.
+    """
     for rows in _blocks(words.sizes, _ENTRIES_AT_ONCE):
         sizes = words.sizes[rows]
-        yield rows, np.repeat(np.arange(len(sizes)), sizes), words.numbers[words.starts[rows.start] : words.starts[rows.stop]]
+        yield (
+            rows,
+            np.repeat(np.arange(len(sizes)), sizes),
+            words.numbers[words.starts[rows.start] : words.starts[rows.stop]],
+        )
 
 
 def _occurrences(words: WordSets, counts: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -199,7 +236,9 @@ def _all_of(words: WordSets, entries: NDArray[np.bool_], is_taken: NDArray[np.bo
 
 
 def _cheapest(work: Floats, most: float) -> NDArray[np.bool_]:
-    """Return the words that together make at most so many comparisons, of which each makes WORK; (words,)."""
+    """Return the words that together make at most so many comparisons, of which each makes WORK;
+    (words,).
+    """
     order = np.argsort(work, kind="stable")
     found = np.zeros(len(work), dtype=bool)
     found[order[: int(np.searchsorted(np.cumsum(work[order]), most))]] = True
@@ -207,7 +246,8 @@ def _cheapest(work: Floats, most: float) -> NDArray[np.bool_]:
 
 
 def _rare_entries(weighted: _Weighted, rank: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Return which words of each sentence remain when it loses its commonest ones whose joint length stays below the least cosine.
+    """Return which words of each sentence remain when it loses its commonest ones whose joint
+    length stays below the least cosine.
 
     RANK has the place of each word, the commonest first.
     """
@@ -217,56 +257,84 @@ def _rare_entries(weighted: _Weighted, rank: NDArray[np.int32]) -> NDArray[np.bo
         order = np.argsort(row * words.distinct + rank[numbers])
         squares = np.cumsum((weighted.weight[numbers[order]] / weighted.length[block][row]) ** 2)
         before = np.concatenate([[0.0], squares])[np.cumsum(sizes) - sizes]
-        found[words.starts[block.start] + order] = squares - np.repeat(before, sizes) >= LEAST_COSINE**2 - 1e-9
+        found[words.starts[block.start] + order] = (
+            squares - np.repeat(before, sizes) >= LEAST_COSINE**2 - 1e-9
+        )
     return found
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Common:
-    """Bounds of what the commonest words, which are not in the vectors of every sentence, add to the product of two sentences.
+    """Bounds of what the commonest words, which are not in the vectors of every sentence, add to
+    the product of two sentences.
 
-    By Cauchy and Schwarz it is at most the product of their lengths, and the sum of these products over groups of words.
+    By Cauchy and Schwarz it is at most the product of their lengths, and the sum of these products
+    over groups of words.
     """
 
     length: NDArray[np.float32]  # (sentences,)
     groups: NDArray[np.uint8]  # (sentences, groups) the length in each group, in 255ths, rounded up
 
-    def reach(self, products: NDArray[np.float32], first: Places, second: Places) -> NDArray[np.bool_]:
-        """Return which two sentences can be nearly the same, of whose other words the PRODUCTS are; (candidates,)."""
+    def reach(
+        self, products: NDArray[np.float32], first: Places, second: Places
+    ) -> NDArray[np.bool_]:
+        """Return which two sentences can be nearly the same, of whose other words the PRODUCTS are;
+        (candidates,).
+        """
         found = products + self.length[first] * self.length[second] >= LEAST_COSINE - _ROUNDING
         open_ones = np.flatnonzero(found)
         for start in range(0, len(open_ones), _BOUNDS_AT_ONCE):
             own = open_ones[start : start + _BOUNDS_AT_ONCE]
-            left, right = (self.groups[places[own]].astype(np.float32) for places in (first, second))
+            left, right = (
+                self.groups[places[own]].astype(np.float32) for places in (first, second)
+            )
             most = products[own] + np.einsum("cg,cg->c", left, right) / np.float32(255 * 255)
             found[own] = most >= LEAST_COSINE - _ROUNDING
         return found
 
 
 def _without_common(
-    weighted: _Weighted, is_used: NDArray[np.bool_], is_uncommon: NDArray[np.bool_], rank: NDArray[np.int32]
+    weighted: _Weighted,
+    is_used: NDArray[np.bool_],
+    is_uncommon: NDArray[np.bool_],
+    rank: NDArray[np.int32],
 ) -> tuple[Any, _Common]:
-    """Return the vectors without the entries of the commonest words that are not USED, and bounds of these."""
+    """Return the vectors without the entries of the commonest words that are not USED, and bounds
+    of these.
+    """
     from scipy.sparse import csr_matrix
 
     words = weighted.words
     stays, sizes = is_used.copy(), np.zeros(len(words.sizes), np.int64)
     length, groups = np.zeros(len(sizes), np.float32), np.zeros((len(sizes), _GROUPS), np.uint8)
-    group_of = np.where(rank < _ALONE, rank, _ALONE + (rank - _ALONE) % (_GROUPS - _ALONE))  # the very commonest words have their own
+    group_of = np.where(
+        rank < _ALONE, rank, _ALONE + (rank - _ALONE) % (_GROUPS - _ALONE)
+    )  # the very commonest words have their own
     for rows, row, numbers in _entries(words):
-        own, count = slice(words.starts[rows.start], words.starts[rows.stop]), rows.stop - rows.start
+        own, count = (
+            slice(words.starts[rows.start], words.starts[rows.stop]),
+            rows.stop - rows.start,
+        )
         is_common = ~is_uncommon[numbers]
         stays[own] |= ~is_common
         sizes[rows] = np.bincount(row[stays[own]], minlength=count)
-        row, numbers = row[is_common], numbers[is_common]  # also those that stay: they may not stay in the other sentence
+        row, numbers = (
+            row[is_common],
+            numbers[is_common],
+        )  # also those that stay: they may not stay in the other sentence
         squares = (weighted.weight[numbers] / weighted.length[rows][row]) ** 2
         length[rows] = np.sqrt(np.bincount(row, weights=squares, minlength=count))
-        in_groups = np.bincount(row * _GROUPS + group_of[numbers], weights=squares, minlength=count * _GROUPS)
+        in_groups = np.bincount(
+            row * _GROUPS + group_of[numbers], weights=squares, minlength=count * _GROUPS
+        )
         groups[rows] = np.ceil(255 * np.sqrt(in_groups).clip(0, 1)).reshape(count, _GROUPS)
     starts = _starts(sizes)
     data, indices = np.empty(starts[-1], np.float32), np.empty(starts[-1], np.int32)
     for rows, row, numbers in _entries(words):
-        there, own = stays[words.starts[rows.start] : words.starts[rows.stop]], slice(starts[rows.start], starts[rows.stop])
+        there, own = (
+            stays[words.starts[rows.start] : words.starts[rows.stop]],
+            slice(starts[rows.start], starts[rows.stop]),
+        )
         indices[own] = numbers[there]
         data[own] = weighted.weight[numbers[there]] / weighted.length[rows][row[there]]
     vectors = csr_matrix((data, indices, starts), shape=(len(sizes), words.distinct))
@@ -276,18 +344,27 @@ def _without_common(
 def _candidates(vectors: Any, common: _Common) -> Iterator[tuple[Places, Places]]:
     """Yield the sentences that can be nearly the same, some at a time, a sentence before the other.
 
-    Their product over VECTORS and what the COMMON words add at most together reach the least cosine. Sentences are compared with those
-    that come after the first of their part.
+    Their product over VECTORS and what the COMMON words add at most together reach the least
+    cosine. Sentences are compared with those that come after the first of their part.
     """
     count = vectors.shape[0]
-    edges = np.unique(np.linspace(0, count, _PARTS + 1).astype(np.intp)) if count else np.zeros(2, np.intp)
+    edges = (
+        np.unique(np.linspace(0, count, _PARTS + 1).astype(np.intp))
+        if count
+        else np.zeros(2, np.intp)
+    )
     for begin, end in pairwise(edges.tolist()):
         others = (vectors[begin:] if begin else vectors).T.tocsr()
         indices = vectors.indices[vectors.indptr[begin] : vectors.indptr[end]]
-        counts = _starts(np.diff(others.indptr)[indices])[vectors.indptr[begin : end + 1] - vectors.indptr[begin]]
+        counts = _starts(np.diff(others.indptr)[indices])[
+            vectors.indptr[begin : end + 1] - vectors.indptr[begin]
+        ]
         for rows in _blocks(np.diff(counts), _COMPARISONS_AT_ONCE):
             found = vectors[begin + rows.start : begin + rows.stop] @ others
-            first = np.repeat(np.arange(begin + rows.start, begin + rows.stop, dtype=np.int32), np.diff(found.indptr))
+            first = np.repeat(
+                np.arange(begin + rows.start, begin + rows.stop, dtype=np.int32),
+                np.diff(found.indptr),
+            )
             second = found.indices + np.int32(begin)
             after = np.flatnonzero(second > first)
             first, second = first[after], second[after]
@@ -299,9 +376,16 @@ def _near(weighted: _Weighted, first: Places, second: Places) -> tuple[Places, P
     """Return those of some sentences, two by two, that are nearly the same, and their cosines."""
     starts = range(0, len(first), _CANDIDATES_AT_ONCE)
     cosines = [
-        _cosines(weighted, first[start : start + _CANDIDATES_AT_ONCE], second[start : start + _CANDIDATES_AT_ONCE]) for start in starts
+        _cosines(
+            weighted,
+            first[start : start + _CANDIDATES_AT_ONCE],
+            second[start : start + _CANDIDATES_AT_ONCE],
+        )
+        for start in starts
     ]
-    cosine = np.concatenate([np.zeros(0), *cosines]).round(9)  # so that the order of equal ones does not hang on sums' last digits
+    cosine = np.concatenate([np.zeros(0), *cosines]).round(
+        9
+    )  # so that the order of equal ones does not hang on sums' last digits
     near = cosine >= LEAST_COSINE
     return first[near].astype(np.int32), second[near].astype(np.int32), cosine[near]
 
@@ -315,7 +399,9 @@ def _cosines(weighted: _Weighted, first: Places, second: Places) -> Floats:
     return found
 
 
-def _share(words: WordSets, is_used: NDArray[np.bool_], first: Places, second: Places) -> NDArray[np.bool_]:
+def _share(
+    words: WordSets, is_used: NDArray[np.bool_], first: Places, second: Places
+) -> NDArray[np.bool_]:
     """Return which two sentences share a word that both USE."""
     found = np.zeros(len(first), dtype=bool)
     for start in range(0, len(first), _CANDIDATES_AT_ONCE):
@@ -324,6 +410,10 @@ def _share(words: WordSets, is_used: NDArray[np.bool_], first: Places, second: P
         for rows in (first[own], second[own]):
             places, sizes = words.entries(rows)
             used = is_used[places]
-            keys.append((np.repeat(np.arange(len(rows)), sizes) * words.distinct + words.numbers[places])[used])
+            keys.append(
+                (np.repeat(np.arange(len(rows)), sizes) * words.distinct + words.numbers[places])[
+                    used
+                ]
+            )
         found[start + np.intersect1d(keys[0], keys[1]) // max(words.distinct, 1)] = True
     return found

@@ -1,4 +1,6 @@
-"""The certainty of an order: the probability that one score exceeds another, and Kendall's tau of a ranking with its interval."""
+"""The certainty of an order: the probability that one score exceeds another, and Kendall's tau of a
+ranking with its interval.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +14,14 @@ from embedlab.analysis.dependence import ContributionSums, Variances
 from embedlab.analysis.evidence import SliceRows, together
 from embedlab.analysis.influence import Floats
 from embedlab.analysis.sign_flips import FEWEST_TOPICS, TopicSums
-from embedlab.analysis.uncertainty import FEWEST_ROWS, SeedSpread, Uncertainty, share_runs, spread_of, with_seeds
+from embedlab.analysis.uncertainty import (
+    FEWEST_ROWS,
+    SeedSpread,
+    Uncertainty,
+    share_runs,
+    spread_of,
+    with_seeds,
+)
 
 DRAWS = 2_000  # of a ranking: an interval of tau to about one step of it
 
@@ -24,7 +33,8 @@ class Order:
     difference: float  # of the means over the seeds
     low: float  # 95% interval
     high: float
-    probability: float  # that the first exceeds the second: one minus the one-sided p; nan without known variance
+    # that the first exceeds the second: one minus the one-sided p; nan without known variance
+    probability: float
 
     @property
     def p(self) -> float:
@@ -34,7 +44,9 @@ class Order:
 
 @dataclass(frozen=True, kw_only=True)
 class RankAgreement:
-    """Kendall's tau-b between two rankings of the same things, −1 to 1; nan where one of them is constant."""
+    """Kendall's tau-b between two rankings of the same things, −1 to 1; nan where one of them is
+    constant.
+    """
 
     tau: float
     low: float  # 95% interval over draws of the second
@@ -46,10 +58,13 @@ class Estimate:
     """A score that is put in order, in any units."""
 
     members: Floats  # (members,) the score of each seed
-    rows: SliceRows | None = None  # contributions of each member's rows; None where no items are stored
+    # contributions of each member's rows; None where no items are stored
+    rows: SliceRows | None = None
     other: float = 0.0  # variance from other sources, as of an accuracy whose items are not stored
     is_recipe: bool = True  # whether the members are draws of a recipe
-    behind: tuple[frozenset[str], ...] = ()  # the runs behind each member; empty where none are named
+    behind: tuple[
+        frozenset[str], ...
+    ] = ()  # the runs behind each member; empty where none are named
 
     @property
     def value(self) -> float:
@@ -76,7 +91,9 @@ class _Joint:
 
 
 class Ordering:
-    """Several estimates of the same kind, to be ordered; those over the same rows are compared row by row."""
+    """Several estimates of the same kind, to be ordered; those over the same rows are compared row
+    by row.
+    """
 
     def __init__(self, estimates: Sequence[Estimate]) -> None:
         self._estimates = estimates
@@ -89,10 +106,17 @@ class Ordering:
         uncertainty = self._of_difference(first, second)
         low, high = uncertainty.interval(difference)
         is_known = uncertainty.rows + uncertainty.seeds + uncertainty.other > 0
-        return Order(difference=difference, low=low, high=high, probability=1 - uncertainty.tail(difference) if is_known else nan)
+        return Order(
+            difference=difference,
+            low=low,
+            high=high,
+            probability=1 - uncertainty.tail(difference) if is_known else nan,
+        )
 
     def agreement(self, places: Sequence[int], printed: Sequence[float]) -> RankAgreement:
-        """Return the agreement of the order of estimates at PLACES with that of PRINTED; the interval is over draws of the estimates."""
+        """Return the agreement of the order of estimates at PLACES with that of PRINTED; the
+        interval is over draws of the estimates.
+        """
         values = np.array([self._estimates[index].value for index in places])
         tau = float(kendall(printed, values[:, None])[0])
         covariance, freedom = self._covariance(places)
@@ -101,10 +125,18 @@ class Ordering:
         rng = np.random.default_rng(0)
         roots, vectors = np.linalg.eigh(covariance)
         normal = rng.standard_normal((len(values), DRAWS))
-        scale = np.sqrt(freedom / rng.chisquare(freedom, DRAWS)) if np.isfinite(freedom) else np.ones(DRAWS)
+        scale = (
+            np.sqrt(freedom / rng.chisquare(freedom, DRAWS))
+            if np.isfinite(freedom)
+            else np.ones(DRAWS)
+        )
         drawn = values[:, None] + (vectors * np.sqrt(np.maximum(roots, 0))) @ normal * scale
         agreements = kendall(printed, drawn)
-        low, high = np.quantile(agreements[~np.isnan(agreements)], [0.025, 0.975]) if not np.isnan(agreements).all() else (nan, nan)
+        low, high = (
+            np.quantile(agreements[~np.isnan(agreements)], [0.025, 0.975])
+            if not np.isnan(agreements).all()
+            else (nan, nan)
+        )
         return RankAgreement(tau=tau, low=float(low), high=float(high))
 
     def _joint(self, first: int, second: int) -> _Joint | None:
@@ -115,63 +147,110 @@ class Ordering:
     def _spread(self, index: int) -> SeedSpread:
         estimate = self._estimates[index]
         if (joint := self._joints.get(index)) is not None:
-            return spread_of(estimate.members, joint.sums.combined(joint.units(index)), is_recipe=estimate.is_recipe)
+            return spread_of(
+                estimate.members,
+                joint.sums.combined(joint.units(index)),
+                is_recipe=estimate.is_recipe,
+            )
         if estimate.rows is not None:
-            return spread_of(estimate.members, estimate.rows.shared.sums(estimate.rows.contributions), is_recipe=estimate.is_recipe)
+            return spread_of(
+                estimate.members,
+                estimate.rows.shared.sums(estimate.rows.contributions),
+                is_recipe=estimate.is_recipe,
+            )
         scatter = float(((estimate.members - estimate.value) ** 2).sum())
-        return SeedSpread(members=len(estimate.members), scatter=scatter, noise=0.0, is_recipe=estimate.is_recipe)
+        return SeedSpread(
+            members=len(estimate.members), scatter=scatter, noise=0.0, is_recipe=estimate.is_recipe
+        )
 
     def _pair_spreads(self, first: int, second: int) -> list[SeedSpread]:
-        """The spread of each estimate, or of estimates that share runs that of their differences seed by seed."""
-        estimate, other, joint = self._estimates[first], self._estimates[second], self._joint(first, second)
+        """The spread of each estimate, or of estimates that share runs that of their differences
+        seed by seed.
+        """
+        estimate, other, joint = (
+            self._estimates[first],
+            self._estimates[second],
+            self._joint(first, second),
+        )
         if joint is None or not share_runs(estimate.behind, other.behind):
             return [self._spreads[first], self._spreads[second]]
-        return [spread_of(estimate.members - other.members, joint.sums.combined(joint.units(first) - joint.units(second)), is_recipe=True)]
+        return [
+            spread_of(
+                estimate.members - other.members,
+                joint.sums.combined(joint.units(first) - joint.units(second)),
+                is_recipe=True,
+            )
+        ]
 
     def _of_difference(self, first: int, second: int) -> Uncertainty:
         spreads = self._pair_spreads(first, second)
         other = self._estimates[first].other + self._estimates[second].other
         if (joint := self._joint(first, second)) is not None:
             apart = (joint.mean(first) - joint.mean(second))[None]
-            uncertainty = with_seeds(joint.sums.combined(apart).variances(), 0, spreads, joint.topics.combined(apart))
+            uncertainty = with_seeds(
+                joint.sums.combined(apart).variances(), 0, spreads, joint.topics.combined(apart)
+            )
         else:
             uncertainty = with_seeds(_added([self._alone(first), self._alone(second)]), 0, spreads)
         return replace(uncertainty, other=other)
 
     def _alone(self, index: int) -> Variances:
-        """The variances of one estimate whose rows are not those of the others; 0 without rows, nan with too few of them."""
+        """The variances of one estimate whose rows are not those of the others; 0 without rows, nan
+        with too few of them.
+        """
         estimate = self._estimates[index]
         if estimate.rows is None or not _is_enough(estimate.rows):
             variance = np.full(1, 0.0 if estimate.rows is None else np.nan)
             return Variances(value=variance, independent=variance, freedom=np.full(1, np.inf))
-        variances = estimate.rows.shared.sums(estimate.rows.contributions.mean(axis=0, keepdims=True)).variances()
-        by_topics = estimate.rows.topics.combined(np.full((1, len(estimate.members)), 1 / len(estimate.members))).variance
+        variances = estimate.rows.shared.sums(
+            estimate.rows.contributions.mean(axis=0, keepdims=True)
+        ).variances()
+        by_topics = estimate.rows.topics.combined(
+            np.full((1, len(estimate.members)), 1 / len(estimate.members))
+        ).variance
         return replace(variances, value=np.maximum(variances.value, by_topics))
 
     def _covariance(self, places: Sequence[int]) -> tuple[Floats, float]:
-        """Covariances of the estimates over rows and seeds, and the smaller degrees of freedom of the two."""
+        """Covariances of the estimates over rows and seeds, and the smaller degrees of freedom of
+        the two.
+        """
         uncertain = [self._of_difference(a, b) for a, b in combinations(places, 2)]
-        freedom = min(min(uncertainty.rows_freedom, uncertainty.seeds_freedom) for uncertainty in uncertain)
+        freedom = min(
+            min(uncertainty.rows_freedom, uncertainty.seeds_freedom) for uncertainty in uncertain
+        )
         seeds = np.diag(
-            [with_seeds(self._alone(index), 0, [self._spreads[index]]).seeds + self._estimates[index].other for index in places]
+            [
+                with_seeds(self._alone(index), 0, [self._spreads[index]]).seeds
+                + self._estimates[index].other
+                for index in places
+            ]
         )
         over_rows = np.diag([float(self._alone(index).value[0]) for index in places])
         for joint in {id(joint): joint for joint in self._joints.values()}.values():
             numbers = [number for number, index in enumerate(places) if index in joint.members]
             means = np.array([joint.mean(places[number]) for number in numbers])
             if numbers:
-                over_rows[np.ix_(numbers, numbers)] = _covariances(joint.topics.combined(means), over_rows[numbers, numbers])
+                over_rows[np.ix_(numbers, numbers)] = _covariances(
+                    joint.topics.combined(means), over_rows[numbers, numbers]
+                )
         return over_rows + seeds, freedom
 
 
 def _joints(estimates: Sequence[Estimate]) -> Iterator[_Joint]:
-    """Yield the estimates that are over the same rows, which are enough for a variance, together."""
+    """Yield the estimates that are over the same rows, which are enough for a variance,
+    together.
+    """
     alike: list[list[int]] = []
     for index, estimate in enumerate(estimates):
         if estimate.rows is None or not _is_enough(estimate.rows):
             continue
         texts = estimate.rows.texts
-        known = (indices for indices in alike if (first := estimates[indices[0]].rows) is not None and np.array_equal(first.texts, texts))
+        known = (
+            indices
+            for indices in alike
+            if (first := estimates[indices[0]].rows) is not None
+            and np.array_equal(first.texts, texts)
+        )
         if (group := next(known, None)) is not None:
             group.append(index)
         else:
@@ -183,7 +262,9 @@ def _joints(estimates: Sequence[Estimate]) -> Iterator[_Joint]:
         yield _Joint(
             sums=joined.shared.sums(joined.contributions),
             topics=joined.topics,
-            members={index: slice(*bounds) for index, bounds in zip(group, pairwise(ends), strict=True)},
+            members={
+                index: slice(*bounds) for index, bounds in zip(group, pairwise(ends), strict=True)
+            },
         )
 
 
@@ -193,16 +274,27 @@ def _is_enough(rows: SliceRows) -> bool:
 
 
 def _covariances(topics: TopicSums, variances: Floats) -> Floats:
-    """Return the covariances of estimates by their topics, scaled to VARIANCES where these are larger."""
+    """Return the covariances of estimates by their topics, scaled to VARIANCES where these are
+    larger.
+    """
     counted = topics.sums @ topics.sums.T
     diagonal = np.diag(counted)
-    scale = np.sqrt(np.divide(np.maximum(variances, diagonal), diagonal, out=np.ones_like(diagonal), where=diagonal > 0))
+    scale = np.sqrt(
+        np.divide(
+            np.maximum(variances, diagonal),
+            diagonal,
+            out=np.ones_like(diagonal),
+            where=diagonal > 0,
+        )
+    )
     covariances: Floats = counted * np.outer(scale, scale)
     return covariances
 
 
 def kendall(first: ArrayLike, second: ArrayLike) -> Floats:
-    """Kendall's tau-b of FIRST (things,) with each column of SECOND (things, draws); nan where either is constant."""
+    """Kendall's tau-b of FIRST (things,) with each column of SECOND (things, draws); nan where
+    either is constant.
+    """
     a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     above, below = np.triu_indices(len(a), 1)
     known, ours = np.sign(a[above] - a[below]), np.sign(b[above] - b[below])
@@ -212,8 +304,14 @@ def kendall(first: ArrayLike, second: ArrayLike) -> Floats:
 
 
 def _added(parts: Sequence[Variances]) -> Variances:
-    """The variances of a difference of independent estimates; degrees of freedom by Welch and Satterthwaite."""
+    """The variances of a difference of independent estimates; degrees of freedom by Welch and
+    Satterthwaite.
+    """
     value = np.sum([part.value for part in parts], axis=0)
     weights = np.sum([part.value**2 / part.freedom for part in parts], axis=0)
     freedom = np.divide(value**2, weights, out=np.full_like(value, np.inf), where=weights > 0)
-    return Variances(value=value, independent=np.sum([part.independent for part in parts], axis=0), freedom=freedom)
+    return Variances(
+        value=value,
+        independent=np.sum([part.independent for part in parts], axis=0),
+        freedom=freedom,
+    )

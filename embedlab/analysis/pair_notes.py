@@ -1,4 +1,6 @@
-"""The user's notes on pairs: one file by the text of the pairs, so that they survive reloads, other datasets and other models."""
+"""The user's notes on pairs: one file by the text of the pairs, so that they survive reloads, other
+datasets and other models.
+"""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -55,7 +57,8 @@ class PairNotes:
 
     path: Path
     notes: Notes
-    trouble: EmbedlabError | None = None  # why the file could not be read; it is set aside before another is written
+    # why the file could not be read; it is set aside before another is written
+    trouble: EmbedlabError | None = None
 
     @classmethod
     def load(cls) -> "PairNotes":
@@ -75,25 +78,40 @@ class PairNotes:
         return pair_note.note if pair_note is not None else ""
 
     def change(self, first: str, second: str, text: str) -> None:
-        """Set the note on a pair, or delete it where TEXT is empty; notes that another process wrote meanwhile stay."""
+        """Set the note on a pair, or delete it where TEXT is empty; notes that another process
+        wrote meanwhile stay.
+        """
         key = int(pair_key(first, second))
 
         def changed(notes: Notes | None) -> Notes:
             others = {other: note for other, note in (notes or {}).items() if other != key}
-            return {**others, key: PairNote(note=text, sentence1=first, sentence2=second)} if text else others
+            return (
+                {**others, key: PairNote(note=text, sentence1=first, sentence2=second)}
+                if text
+                else others
+            )
 
         aside = _set_aside(self.path) if self.trouble is not None else None
-        self.notes, self.trouble = Store(self.path.parent).change(NOTES, _KEY, changed, aside=aside), None
+        self.notes, self.trouble = (
+            Store(self.path.parent).change(NOTES, _KEY, changed, aside=aside),
+            None,
+        )
 
     def joined(self, table: pl.DataFrame, *, always: bool = False) -> pl.DataFrame:
-        """TABLE with its notes in the column NOTE; without the column, unless it is wanted ALWAYS, where no pair of it has one."""
+        """TABLE with its notes in the column NOTE; without the column, unless it is wanted ALWAYS,
+        where no pair of it has one.
+        """
         keys = list(self.notes)
         known = pl.Series(keys, dtype=pl.UInt64)
         bare = table.drop(NOTE, strict=False)
         if not always and not bare["pair_key"].is_in(known.implode()).any():
             return bare
         texts = pl.Series([note.note for note in self.notes.values()], dtype=pl.String)
-        return bare.with_columns(bare["pair_key"].replace_strict(known, texts, default=None, return_dtype=pl.String).alias(NOTE))
+        return bare.with_columns(
+            bare["pair_key"]
+            .replace_strict(known, texts, default=None, return_dtype=pl.String)
+            .alias(NOTE)
+        )
 
 
 def _set_aside(path: Path) -> Path:

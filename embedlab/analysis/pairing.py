@@ -6,7 +6,9 @@ import polars as pl
 
 from embedlab.analysis.rank_errors import rank_errors
 
-RIGHT = 10.0  # points of percentile rank: a model with at most this rank error, of either sign, is right on a pair
+# points of percentile rank: a model with at most this rank error, of either sign, is right on a
+# pair
+RIGHT = 10.0
 WRONG = 30.0  # with at least this rank error it is wrong; between the two it is neither
 
 
@@ -30,17 +32,20 @@ class Pairing:
 def with_pairing(table: pl.DataFrame, pairing: Pairing) -> pl.DataFrame:
     """Return a pair table with rank errors with columns for the two models of PAIRING.
 
-    A, B: their scores; error(A), error(B): their rank errors, among the pairs that both have scored.
-    delta_rank: percentile rank by B minus that by A, −100…100 points; it is also the difference of their signed rank errors.
-    delta_error: size of B's rank error minus that of A's: negative where B is nearer to the gold score's rank.
-    right: "A" where A is right and B wrong, "B" where B is right and A wrong, "both" and "neither" where they are equally so; else null.
+    A, B: their scores; error(A), error(B): their rank errors, among the pairs that both have
+    scored. delta_rank: percentile rank by B minus that by A, −100…100 points; it is also the
+    difference of their signed rank errors. delta_error: size of B's rank error minus that of A's:
+    negative where B is nearer to the gold score's rank. right: "A" where A is right and B wrong,
+    "B" where B is right and A wrong, "both" and "neither" where they are equally so; else null.
     gap: the size of delta_rank.
     """
     names = (pairing.reference, pairing.other)
     first, second = (pl.col(f"error({name})") for name in ("A", "B"))
     delta = second - first
     return (
-        table.with_columns(pl.col(name).alias(letter) for name, letter in zip(names, ("A", "B"), strict=True))
+        table.with_columns(
+            pl.col(name).alias(letter) for name, letter in zip(names, ("A", "B"), strict=True)
+        )
         .with_columns(_errors(table, *names))
         .with_columns(
             delta.alias("delta_rank"),
@@ -52,11 +57,17 @@ def with_pairing(table: pl.DataFrame, pairing: Pairing) -> pl.DataFrame:
 
 
 def _errors(table: pl.DataFrame, first: str, second: str) -> pl.DataFrame:
-    """Return the rank errors of two models as error(A) and error(B): among the pairs that both have scored."""
+    """Return the rank errors of two models as error(A) and error(B): among the pairs that both have
+    scored.
+    """
     errors = table.select(f"error({first})", f"error({second})")
     if (table[first].is_null() != table[second].is_null()).any():
         is_both = pl.col(first).is_not_null() & pl.col(second).is_not_null()
-        both = table.select("dataset", "gold", *(pl.when(is_both).then(name).alias(name) for name in (first, second)))
+        both = table.select(
+            "dataset",
+            "gold",
+            *(pl.when(is_both).then(name).alias(name) for name in (first, second)),
+        )
         errors = rank_errors(both, [first, second]).drop("gap")
     return errors.rename(dict(zip(errors.columns, ("error(A)", "error(B)"), strict=True)))
 

@@ -1,9 +1,12 @@
-"""Power: the smallest difference that a dataset and a number of seeds detect, how sure that is, and the seeds that a difference needs.
+"""Power: the smallest difference that a dataset and a number of seeds detect, how sure that is, and
+the seeds that a difference needs.
 
-A pilot of few seeds estimates their spread poorly, and what is planned from its variance s² is found less often than planned. So plans are
-from c s², where c is such that pilots like this one (s² χ² / ν with Welch's degrees of freedom) would on average plan differences that
-are found with 80% power. The interval has the differences that would be detected if the variance over seeds were at either end of its own
-95% interval. Rows are as they are: the planned comparison is on the same items.
+A pilot of few seeds estimates their spread poorly, and what is planned from its variance s² is
+found less often than planned. So plans are from c s², where c is such that pilots like this one (s²
+χ² / ν with Welch's degrees of freedom) would on average plan differences that are found with 80%
+power. The interval has the differences that would be detected if the variance over seeds were at
+either end of its own 95% interval. Rows are as they are: the planned comparison is on the same
+items.
 """
 
 from collections.abc import Sequence
@@ -18,22 +21,33 @@ from embedlab.analysis.evidence import Evidence
 from embedlab.analysis.influence import Floats
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.slice_names import NamedSlice
-from embedlab.analysis.uncertainty import LEVEL, SeedSpread, Uncertainty, flip_reaches, shares_spread
+from embedlab.analysis.uncertainty import (
+    LEVEL,
+    SeedSpread,
+    Uncertainty,
+    flip_reaches,
+    shares_spread,
+)
 from embedlab.analysis.weighing import Topic, Weighed
 
 POWER = 0.8
 MOST_SEEDS = 1_000  # larger numbers are not reported, as impractical
-_DRAWS = 256  # of the spread that planned seeds show: points of a sequence that fills a square evenly
+# of the spread that planned seeds show: points of a sequence that fills a square evenly
+_DRAWS = 256
 _RATIO = 1.32471795724474602596  # the root of x³ = x + 1, whose powers make such a sequence
 _PILOTS = 64  # as the present one
 _STEPS = 40  # of bisections
 _FACTORS = np.geomspace(1e-3, 1e4, 36)  # of the variance over seeds
-_NOISES = np.concatenate([[0.0], np.geomspace(1e-3, 1e5, 48)])  # of seeds, as multiples of the variance over rows
+_NOISES = np.concatenate(
+    [[0.0], np.geomspace(1e-3, 1e5, 48)]
+)  # of seeds, as multiples of the variance over rows
 
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A detectable difference with its 95% interval, which the spread over few seeds leaves; nan where unknown."""
+    """A detectable difference with its 95% interval, which the spread over few seeds leaves; nan
+    where unknown.
+    """
 
     value: float
     low: float = nan
@@ -55,10 +69,21 @@ class Detectable(NamedSlice):
     sentences: int
     difference: float  # second minus first, as measured
     uncertainty: Uncertainty
-    smallest: Figure  # difference that is detected at 5% with 80% power by the present seeds; unknown where nothing is tested
-    planned: Figure | None = None  # the same with the planned number of seeds; unknown where no spread is known
-    seeds_needed: float | None = None  # for the wanted difference: inf where the pairs do not suffice, nan where no spread is known
-    topic: Topic | None = None  # the one that the difference hangs on: of such topics there is one, which does not show how they vary
+    # difference that is detected at 5% with 80% power by the present seeds; unknown where nothing
+    # is tested
+    smallest: Figure
+    # the same with the planned number of seeds; unknown where no spread is known
+    planned: Figure | None = None
+    seeds_needed: float | None = (
+        # for the wanted difference: inf where the pairs do not suffice, nan where no spread is
+        # known
+        None
+    )
+    topic: Topic | None = (
+        # the one that the difference hangs on: of such topics there is one, which does not show how
+        # they vary
+        None
+    )
 
     @property
     def effective_pairs(self) -> float:
@@ -67,11 +92,17 @@ class Detectable(NamedSlice):
 
 
 def detectable(
-    evidence: Sequence[Evidence], first: ModelColumns, second: ModelColumns, *, detect: float | None = None, seeds: int | None = None
+    evidence: Sequence[Evidence],
+    first: ModelColumns,
+    second: ModelColumns,
+    *,
+    detect: float | None = None,
+    seeds: int | None = None,
 ) -> list[Detectable]:
     """Return the detectable differences of two models on each slice of the EVIDENCE on both.
 
-    DETECT is a wanted difference in units of the scores, SEEDS a planned number of seeds of each model that is a recipe.
+    DETECT is a wanted difference in units of the scores, SEEDS a planned number of seeds of each
+    model that is a recipe.
     """
     of_slices = []
     for of_slice in evidence:
@@ -80,7 +111,9 @@ def detectable(
         difference = weighed.means[second.name] - weighed.means[first.name]
         uncertainty = weighed.of_pair[pair]
         topic = weighed.topic_of(second.name, first.name)
-        plan = Plan(uncertainty if difference < 0 else uncertainty.reversed, weighed.spreads.get(pair, []))
+        plan = Plan(
+            uncertainty if difference < 0 else uncertainty.reversed, weighed.spreads.get(pair, [])
+        )
         of_slices.append(
             Detectable(
                 task=of_slice.task,
@@ -94,25 +127,30 @@ def detectable(
                 smallest=plan.present(),
                 planned=plan.with_seeds(seeds) if seeds is not None else None,
                 seeds_needed=plan.seeds_needed(detect) if detect is not None else None,
-                topic=topic if topic is not None and topic.decides(difference, of_slice.pairs) else None,
+                topic=topic
+                if topic is not None and topic.decides(difference, of_slice.pairs)
+                else None,
             )
         )
     return of_slices
 
 
 def smallest_difference(uncertainty: Uncertainty, alpha: float = SIGNIFICANT) -> float:
-    """Return the true difference that a two-sided test at the level ALPHA finds with the probability POWER.
+    """Return the true difference that a two-sided test at the level ALPHA finds with the
+    probability POWER.
 
-    The test finds what is farther from zero than its interval reaches, and the estimate is farther below the truth than an interval of
-    level 2 POWER − 1 reaches in one of 1 / (1 − POWER) cases.
+    The test finds what is farther from zero than its interval reaches, and the estimate is farther
+    below the truth than an interval of level 2 POWER − 1 reaches in one of 1 / (1 − POWER) cases.
     """
     return uncertainty.half_width(1 - alpha) + uncertainty.half_width(2 * POWER - 1)
 
 
 def smallest_margin(uncertainty: Uncertainty, alpha: float = SIGNIFICANT) -> float:
-    """Return the margin within which two one-sided tests at the level ALPHA show equal scores to be with the probability POWER.
+    """Return the margin within which two one-sided tests at the level ALPHA show equal scores to be
+    with the probability POWER.
 
-    The estimate is then within POWER of both of its sides, and each test must exclude the margin from there.
+    The estimate is then within POWER of both of its sides, and each test must exclude the margin
+    from there.
     """
     return uncertainty.half_width(1 - 2 * alpha) + uncertainty.half_width(POWER)
 
@@ -120,7 +158,8 @@ def smallest_margin(uncertainty: Uncertainty, alpha: float = SIGNIFICANT) -> flo
 class Plan:
     """What a comparison of two models would detect with other numbers of seeds.
 
-    UNCERTAINTY is of the difference in the direction in which it is positive, SPREADS are those of the models that it is of.
+    UNCERTAINTY is of the difference in the direction in which it is positive, SPREADS are those of
+    the models that it is of.
     """
 
     def __init__(self, uncertainty: Uncertainty, spreads: Sequence[SeedSpread]) -> None:
@@ -134,22 +173,32 @@ class Plan:
         return [spread.members for spread in self.recipes]
 
     def present(self) -> Figure:
-        """Return what the present seeds detect; where none of them has a spread, what these checkpoints do."""
+        """Return what the present seeds detect; where none of them has a spread, what these
+        checkpoints do.
+        """
         if isnan(self.uncertainty.rows):
             return UNKNOWN_FIGURE
         if self.known == 0:
             half = self._half_widths(np.zeros((1, 1)), 1.0)
-            return Figure(value=float(_detected(half, np.full((1, 1), sqrt(self.uncertainty.variance_of_rows)))[0]))
+            return Figure(
+                value=float(
+                    _detected(half, np.full((1, 1), sqrt(self.uncertainty.variance_of_rows)))[0]
+                )
+            )
         return self._figure(self._members)
 
     def with_seeds(self, members: int) -> Figure:
-        """Return what MEMBERS seeds of each recipe would detect; unknown where no spread of any is known."""
+        """Return what MEMBERS seeds of each recipe would detect; unknown where no spread of any is
+        known.
+        """
         if isnan(self.uncertainty.rows) or self.known == 0:
             return UNKNOWN_FIGURE
         return self._figure([members] * len(self.recipes))
 
     def seeds_needed(self, difference: float) -> float:
-        """Return the fewest seeds of each recipe that detect DIFFERENCE; inf if no number does, nan if no spread is known."""
+        """Return the fewest seeds of each recipe that detect DIFFERENCE; inf if no number does, nan
+        if no spread is known.
+        """
         if isnan(self.uncertainty.rows) or self.known == 0:
             return nan
 
@@ -171,35 +220,54 @@ class Plan:
         return Figure(value=value, low=low, high=high)
 
     def _planned(self, members: Sequence[int]) -> tuple[float, Floats]:
-        """Return what MEMBERS of each recipe detect, and what they would if the variance were each of _FACTORS times the pilot's."""
+        """Return what MEMBERS of each recipe detect, and what they would if the variance were each
+        of _FACTORS times the pilot's.
+        """
         noise, shown, scale = self._drawn(members, _FACTORS)
-        half, error = self._half_widths(shown, scale), np.sqrt(scale**2 * self.uncertainty.variance_of_rows + noise)[:, None]
+        half, error = (
+            self._half_widths(shown, scale),
+            np.sqrt(scale**2 * self.uncertainty.variance_of_rows + noise)[:, None],
+        )
         curve = _detected(half, error)
         if not np.isfinite(curve).all():
             return inf, curve
         noise, shown, scale = self._drawn(members, np.ones(1))
-        half, error = self._half_widths(shown, scale), np.sqrt(scale**2 * self.uncertainty.variance_of_rows + noise)[:, None]
+        half, error = (
+            self._half_widths(shown, scale),
+            np.sqrt(scale**2 * self.uncertainty.variance_of_rows + noise)[:, None],
+        )
         pilots = np.log(_mean_square((np.arange(_PILOTS) + 0.5) / _PILOTS, self._freedom))
         low, high = 0.0, float(np.log(_FACTORS[-1]))
         for _ in range(_STEPS):
             middle = (low + high) / 2
             planned = np.interp(pilots + middle, np.log(_FACTORS), curve)
-            low, high = (low, middle) if _power(planned[:, None], half, error).mean() > POWER else (middle, high)
+            low, high = (
+                (low, middle)
+                if _power(planned[:, None], half, error).mean() > POWER
+                else (middle, high)
+            )
         return float(np.interp(low, np.log(_FACTORS), curve)), curve
 
     @cached_property
     def _freedom(self) -> float:
-        """Welch's degrees of freedom of the variance over seeds, without the bias that estimates of few have (Welch 1947)."""
+        """Welch's degrees of freedom of the variance over seeds, without the bias that estimates of
+        few have (Welch 1947).
+        """
         if self.is_pooled or not self._variances.any():
             return float(self.known)
         counts = np.array(self._members)
         shares = self._variances / counts
-        return min(float(self.known), float(shares.sum() ** 2 / (shares**2 / (counts + 1)).sum() - 2))
+        return min(
+            float(self.known), float(shares.sum() ** 2 / (shares**2 / (counts + 1)).sum() - 2)
+        )
 
     @cached_property
     def _variances(self) -> Floats:
         """The variance of single seeds of each recipe; a pooled one where they share it."""
-        spreads = [spread if spread.members > 1 and not self.is_pooled else self._pooled for spread in self.recipes]
+        spreads = [
+            spread if spread.members > 1 and not self.is_pooled else self._pooled
+            for spread in self.recipes
+        ]
         return np.array([spread.scatter / (spread.members - 1) for spread in spreads])
 
     @cached_property
@@ -222,15 +290,18 @@ class Plan:
         return (0.5 + np.arange(1, _DRAWS + 1)[:, None] / _RATIO ** np.arange(1, 3)) % 1
 
     def _drawn(self, members: Sequence[int], factors: Floats) -> tuple[Floats, Floats, float]:
-        """Return how MEMBERS of each recipe vary where the variance over seeds is FACTORS times that of the pilot.
+        """Return how MEMBERS of each recipe vary where the variance over seeds is FACTORS times
+        that of the pilot.
 
-        The true variance of the difference by seeds, (factors,); the normal one that the seeds will show, (factors, draws); and how many
-        times as far as now the rows' own error reaches.
+        The true variance of the difference by seeds, (factors,); the normal one that the seeds will
+        show, (factors, draws); and how many times as far as now the rows' own error reaches.
         """
         counts = np.array(members)
         true = factors[:, None] * self._variances
         noise = np.maximum((true - self._noise) @ (1 / counts), 0.0)
-        shown = true[:, None] * _mean_square(self._points[:, : len(counts)], np.maximum(counts - 1, 1))
+        shown = true[:, None] * _mean_square(
+            self._points[:, : len(counts)], np.maximum(counts - 1, 1)
+        )
         if shares_spread([SeedSpread(members=count, scatter=0.0, noise=0.0) for count in members]):
             explained = self._noise @ (counts - 1) if counts.max() > 2 else 0.0
             freedom = float(counts.sum() - len(counts))
@@ -239,20 +310,27 @@ class Plan:
         else:
             shares = shown / counts
             estimated = shares.sum(axis=2) - float((self._noise / counts) @ (counts > 2))
-            freedoms = shares.sum(axis=2) ** 2 / np.maximum((shares**2 / (counts - 1)).sum(axis=2), 1e-300)
+            freedoms = shares.sum(axis=2) ** 2 / np.maximum(
+                (shares**2 / (counts - 1)).sum(axis=2), 1e-300
+            )
             seeds = _as_normal(np.maximum(estimated, 0.0), freedoms)
         rows = self.uncertainty.variance_of_rows
         single = float(self._noise @ (1 / counts) - self._noise @ (1 / np.array(self._members)))
         return noise, seeds, sqrt(max(1 + single / rows, 0.0)) if rows > 0 else 1.0
 
     def _half_widths(self, shown: Floats, scale: float) -> Floats:
-        """Return how far below an estimate its interval reaches with these normal variances beside the rows."""
+        """Return how far below an estimate its interval reaches with these normal variances beside
+        the rows.
+        """
         from scipy.special import ndtri, stdtrit
 
         uncertainty, tail = self.uncertainty, (1 - LEVEL) / 2
         beside = shown + uncertainty.other
         if uncertainty.topics is None:
-            square = stdtrit(uncertainty.rows_freedom, tail) ** 2 * scale**2 * uncertainty.rows + ndtri(tail) ** 2 * beside
+            square = (
+                stdtrit(uncertainty.rows_freedom, tail) ** 2 * scale**2 * uncertainty.rows
+                + ndtri(tail) ** 2 * beside
+            )
             reach: Floats = np.sqrt(square) * uncertainty.skew[0]
             return reach
         rows = uncertainty.variance_of_rows
@@ -261,22 +339,33 @@ class Plan:
         places = beside / (scale**2 * rows)
         curve = self._curve
         half_widths: Floats = (
-            scale * np.sqrt(rows) * np.sqrt(1 + places) * np.interp(np.log1p(places), np.log1p(_NOISES), curve) * uncertainty.skew[0]
+            scale
+            * np.sqrt(rows)
+            * np.sqrt(1 + places)
+            * np.interp(np.log1p(places), np.log1p(_NOISES), curve)
+            * uncertainty.skew[0]
         )
         return half_widths
 
     @cached_property
     def _curve(self) -> Floats:
-        """The interval's reach below in standard errors, beside normal variances of _NOISES times that of the rows."""
+        """The interval's reach below in standard errors, beside normal variances of _NOISES times
+        that of the rows.
+        """
         uncertainty = self.uncertainty
         rows = uncertainty.variance_of_rows
-        each = [replace(uncertainty, seeds=float(noise) * rows, seeds_freedom=inf, other=0.0) for noise in _NOISES]
+        each = [
+            replace(uncertainty, seeds=float(noise) * rows, seeds_freedom=inf, other=0.0)
+            for noise in _NOISES
+        ]
         curve: Floats = flip_reaches(each, 1 - LEVEL)[:, 0] / np.sqrt(rows * (1 + _NOISES))
         return curve
 
 
 def _power(differences: Floats, half: Floats, error: Floats) -> Floats:
-    """Return how often true DIFFERENCES are found by intervals that reach HALF below estimates with this normal ERROR."""
+    """Return how often true DIFFERENCES are found by intervals that reach HALF below estimates with
+    this normal ERROR.
+    """
     from scipy.special import ndtr
 
     power: Floats = ndtr((differences - half) / error)
@@ -284,7 +373,9 @@ def _power(differences: Floats, half: Floats, error: Floats) -> Floats:
 
 
 def _detected(half: Floats, error: Floats) -> Floats:
-    """Return the differences that are found with the probability POWER, over draws of HALF, (differences, draws); inf where none is."""
+    """Return the differences that are found with the probability POWER, over draws of HALF,
+    (differences, draws); inf where none is.
+    """
     error = np.maximum(error, 1e-12 * np.maximum(half.max(), 1e-300))
     low, high = np.zeros(len(half)), half.max(axis=1) + 10 * error[:, 0]
     if not np.isfinite(high).all():
@@ -306,9 +397,13 @@ def _mean_square(places: Floats, freedom: Floats | float) -> Floats:
 
 
 def _as_normal(variance: Floats, freedom: Floats) -> Floats:
-    """Return the normal variance that reaches as far at the usual level as VARIANCE does by Student's t."""
+    """Return the normal variance that reaches as far at the usual level as VARIANCE does by
+    Student's t.
+    """
     from scipy.special import ndtri, stdtrit
 
     tail = (1 - LEVEL) / 2
-    normal_variance: Floats = variance * (stdtrit(np.maximum(freedom, 0.5), tail) / ndtri(tail)) ** 2
+    normal_variance: Floats = (
+        variance * (stdtrit(np.maximum(freedom, 0.5), tail) / ndtri(tail)) ** 2
+    )
     return normal_variance

@@ -1,9 +1,11 @@
-"""Measures of a ranking of candidates: an item is a query with one text that is relevant to it, and its prediction is that text's rank.
+"""Measures of a ranking of candidates: an item is a query with one text that is relevant to it, and
+its prediction is that text's rank.
 
-Gold numbers the query of each item, so that all texts that are relevant to a query count together; where people graded the texts, its
-fraction says by how much the grade is above 1 (`query_gold`). A score is a mean over queries; an item carries an equal part of its
-query's influence, so that items of one query, and queries that share a text, are dependent rows. The rank of a text that was not found
-is infinite.
+Gold numbers the query of each item, so that all texts that are relevant to a query count together;
+where people graded the texts, its fraction says by how much the grade is above 1 (`query_gold`). A
+score is a mean over queries; an item carries an equal part of its query's influence, so that items
+of one query, and queries that share a text, are dependent rows. The rank of a text that was not
+found is infinite.
 """
 
 from collections.abc import Callable
@@ -25,8 +27,13 @@ OfQueries = Callable[["_Queries", Floats], Floats]
 
 
 def query_gold(query: ArrayLike, grades: ArrayLike) -> Floats:
-    """Return the gold value of items: the number of the query, and as its fraction how much a grade from 1 to 1024 is above 1."""
-    return np.asarray(query, dtype=np.float64) + (np.asarray(grades, dtype=np.float64) - 1) / MOST_GRADES
+    """Return the gold value of items: the number of the query, and as its fraction how much a grade
+    from 1 to 1024 is above 1.
+    """
+    return (
+        np.asarray(query, dtype=np.float64)
+        + (np.asarray(grades, dtype=np.float64) - 1) / MOST_GRADES
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -46,19 +53,25 @@ class _Queries:
 
     def sums(self, values: Floats) -> Floats:
         """Return the sum of the VALUES of each query's items."""
-        totals: Floats = np.bincount(self.index, weights=values, minlength=len(self.sizes)).astype(np.float64)
+        totals: Floats = np.bincount(self.index, weights=values, minlength=len(self.sizes)).astype(
+            np.float64
+        )
         return totals
 
     def places(self, values: Floats) -> Floats:
         """Return the place of each item among those of its query in the order of VALUES, from 1."""
         order = np.lexsort((values, self.index))
         ranks = np.empty(len(order))
-        ranks[order] = 1 + np.arange(len(order)) - np.repeat(np.cumsum(self.sizes) - self.sizes, self.sizes)
+        ranks[order] = (
+            1 + np.arange(len(order)) - np.repeat(np.cumsum(self.sizes) - self.sizes, self.sizes)
+        )
         return ranks
 
     @cached_property
     def ideal(self) -> Floats:
-        """The gain of each query where its texts come first, the most relevant before the others."""
+        """The gain of each query where its texts come first, the most relevant before the
+        others.
+        """
         return self.sums(self.grades * _discount(self.places(np.negative(self.grades))))
 
 
@@ -68,19 +81,25 @@ def _discount(ranks: Floats) -> Floats:
 
 
 def normalised_gain(queries: _Queries, ranks: Floats) -> Floats:
-    """Return nDCG@10 of each query: the grades of its texts divided by log2(rank + 1), as a share of the highest that it could be."""
+    """Return nDCG@10 of each query: the grades of its texts divided by log2(rank + 1), as a share
+    of the highest that it could be.
+    """
     return queries.sums(queries.grades * _discount(ranks)) / queries.ideal
 
 
 def reciprocal_rank(queries: _Queries, ranks: Floats, *, cut: float = np.inf) -> Floats:
-    """Return 1 over the rank of the first relevant text of each query, 0 where that is beyond CUT."""
+    """Return 1 over the rank of the first relevant text of each query, 0 where that is beyond
+    CUT.
+    """
     reciprocals = np.zeros(len(queries.sizes))
     np.maximum.at(reciprocals, queries.index, np.where(ranks <= cut, 1 / ranks, 0.0))
     return reciprocals
 
 
 def average_precision(queries: _Queries, ranks: Floats) -> Floats:
-    """Return the mean over the relevant texts of each query of the share of relevant texts among those up to its rank."""
+    """Return the mean over the relevant texts of each query of the share of relevant texts among
+    those up to its rank.
+    """
     return queries.sums(queries.places(ranks) / ranks) / queries.sizes
 
 
@@ -89,7 +108,9 @@ def share_found(queries: _Queries, ranks: Floats, *, cut: int) -> Floats:
     return queries.sums((ranks <= cut).astype(np.float64)) / queries.sizes
 
 
-def mean_of_items(queries: _Queries, numbers: Floats, *, of: Callable[[Floats], Floats] | None = None) -> Floats:
+def mean_of_items(
+    queries: _Queries, numbers: Floats, *, of: Callable[[Floats], Floats] | None = None
+) -> Floats:
     """Return the mean number of the items of each query, or of what OF makes of these numbers."""
     return queries.sums(numbers if of is None else of(numbers)) / queries.sizes
 
@@ -100,8 +121,14 @@ def query_mean(gold: ArrayLike, ranks: ArrayLike, *, of: OfQueries) -> float:
 
 
 def query_influence(gold: ArrayLike, ranks: ArrayLike, *, of: OfQueries) -> Floats:
-    """Return the influence of each item on that mean, (items,): divided by their number, those of a query add up to its own."""
+    """Return the influence of each item on that mean, (items,): divided by their number, those of a
+    query add up to its own.
+    """
     queries = _Queries.of(gold)
     values = of(queries, np.asarray(ranks, dtype=np.float64))
-    shares: Floats = ((values - values.mean()) / queries.sizes)[queries.index] * len(queries.index) / len(queries.sizes)
+    shares: Floats = (
+        ((values - values.mean()) / queries.sizes)[queries.index]
+        * len(queries.index)
+        / len(queries.sizes)
+    )
     return shares

@@ -1,4 +1,6 @@
-"""The pair table of all comparisons, and the parquet files that store each model's scores of pairs."""
+"""The pair table of all comparisons, and the parquet files that store each model's scores of
+pairs.
+"""
 
 import hashlib
 import json
@@ -31,35 +33,50 @@ class ModelColumns:
     name: str
     members: tuple[str, ...]
     seeds: tuple[int, ...] = ()  # of the members, where they have any
-    runs: tuple[frozenset[str], ...] = ()  # the runs behind each member: of a combination those of its parts
-    is_published: bool = False  # whether it is a checkpoint that others can name, or a rule: there is nothing else to draw
+    runs: tuple[
+        frozenset[str], ...
+    ] = ()  # the runs behind each member: of a combination those of its parts
+    # whether it is a checkpoint that others can name, or a rule: there is nothing else to draw
+    is_published: bool = False
 
     @property
     def behind(self) -> tuple[frozenset[str], ...]:
         """The runs behind each member, or the member itself where none are named."""
-        return self.runs if len(self.runs) == len(self.members) else tuple(frozenset({member}) for member in self.members)
+        return (
+            self.runs
+            if len(self.runs) == len(self.members)
+            else tuple(frozenset({member}) for member in self.members)
+        )
 
     @property
     def is_recipe(self) -> bool:
-        """Whether the members are draws of a recipe: a run by its name, not one seed of it, nor a model without seeds."""
+        """Whether the members are draws of a recipe: a run by its name, not one seed of it, nor a
+        model without seeds.
+        """
         return bool(self.seeds) and self.members != (self.name,)
 
 
 Reach = Literal["models", "checkpoints"]
-"""How far a difference reaches: these recipes and published checkpoints, or nothing but the weights at hand."""
+"""How far a difference reaches: these recipes and published checkpoints, or nothing but the
+weights at hand."""
 
 
 def weakest(models: Sequence[ModelColumns]) -> Reach:
-    """Return how far a statement about MODELS reaches: a run of one seed, and a model of unknown origin, are one draw of a recipe."""
-    is_known = [(len(model.members) > 1 and model.is_recipe) or model.is_published for model in models]
+    """Return how far a statement about MODELS reaches: a run of one seed, and a model of unknown
+    origin, are one draw of a recipe.
+    """
+    is_known = [
+        (len(model.members) > 1 and model.is_recipe) or model.is_published for model in models
+    ]
     return "models" if all(is_known) else "checkpoints"
 
 
 def pair_table(parts: Sequence[Part]) -> pl.DataFrame:
     """Return one row per pair of all PARTS, which are STS data.
 
-    dataset ("sts12"; a split that is not test is named: "sts-benchmark:dev") · source (null: none named) · pair (row in its
-    dataset, from 0) · sentence1 · sentence2 · gold · dice (0–1) · pair_key.
+    dataset ("sts12"; a split that is not test is named: "sts-benchmark:dev") · source (null: none
+    named) · pair (row in its dataset, from 0) · sentence1 · sentence2 · gold · dice (0–1) ·
+    pair_key.
     """
     frames = [
         part.frame.select(
@@ -78,7 +95,9 @@ def pair_table(parts: Sequence[Part]) -> pl.DataFrame:
 
 
 def pair_key(first: str, second: str) -> np.uint64:
-    """Return the number that identifies the stored score of an ordered pair of sentences: 8 bytes of BLAKE2."""
+    """Return the number that identifies the stored score of an ordered pair of sentences: 8 bytes
+    of BLAKE2.
+    """
     return np.uint64(_key(first, second))
 
 
@@ -92,7 +111,12 @@ def pair_keys(pairs: pl.DataFrame) -> pl.Series:
         digests = b"".join([_digest(content) for content in contents.to_list()])
         keys[start : start + len(pair)] = np.frombuffer(digests, "<u8")
         # The few texts whose bytes are others, by what all of those contain.
-        for row in pair.select(pl.any_horizontal(sides.str.contains_any(list(MISREAD_SIGNS)))).to_series().arg_true().to_list():
+        for row in (
+            pair.select(pl.any_horizontal(sides.str.contains_any(list(MISREAD_SIGNS))))
+            .to_series()
+            .arg_true()
+            .to_list()
+        ):
             keys[start + row] = _key(pair["sentence1"][row], pair["sentence2"][row])
     return pl.Series("pair_key", keys)
 
@@ -114,7 +138,9 @@ class ScoreFile:
 
     @staticmethod
     def read_facts(path: Path) -> Mapping[str, str]:
-        """Return the facts of the score file at PATH, with its model's name among them; errors are those of `read`."""
+        """Return the facts of the score file at PATH, with its model's name among them; errors are
+        those of `read`.
+        """
         try:
             facts = _facts(_TABLE.read_facts(path, hint=SCORES.again))
             return {**facts, "model": facts["model"]}
@@ -128,16 +154,25 @@ class ScoreFile:
         Store(path.parent).put(SCORES, path.stem, self)
 
     def merged(self, newer: Self) -> Self:
-        """Return the rows of both files, NEWER winning where both scored a pair; rows of another model are dropped."""
+        """Return the rows of both files, NEWER winning where both scored a pair; rows of another
+        model are dropped.
+        """
         if self.facts.get("fingerprint") not in fingerprints_of(newer.facts):
             return newer
-        scores = pl.concat([self.scores, newer.scores]).unique("pair_key", keep="last", maintain_order=True)
+        scores = pl.concat([self.scores, newer.scores]).unique(
+            "pair_key", keep="last", maintain_order=True
+        )
         return type(self)(scores=scores, facts=newer.facts)
 
 
 def fingerprints_of(facts: Mapping[str, str]) -> set[str | None]:
-    """Return the fingerprints under which scores with these FACTS count: today's, and that by the earlier rule if it covers every file."""
-    return {facts.get("fingerprint"), *([facts["earlier_fingerprint"]] if "earlier_fingerprint" in facts else [])}
+    """Return the fingerprints under which scores with these FACTS count: today's, and that by the
+    earlier rule if it covers every file.
+    """
+    return {
+        facts.get("fingerprint"),
+        *([facts["earlier_fingerprint"]] if "earlier_fingerprint" in facts else []),
+    }
 
 
 def _facts(text: str) -> dict[str, str]:
@@ -159,7 +194,9 @@ def _score_file(table: StoredTable, _path: Path) -> ScoreFile:
 
 
 _TABLE = TableFormat(facts="embedlab", to_table=_table, from_table=_score_file)
-SCORES: EntryKind[ScoreFile] = EntryKind(format=_TABLE, title="score file", again="delete it; `embedlab evaluate MODEL` makes it again")
+SCORES: EntryKind[ScoreFile] = EntryKind(
+    format=_TABLE, title="score file", again="delete it; `embedlab evaluate MODEL` makes it again"
+)
 
 
 def _absent(path: Path) -> MissingError:
@@ -167,12 +204,17 @@ def _absent(path: Path) -> MissingError:
 
 
 def merge_scores(path: Path, newer: ScoreFile) -> ScoreFile:
-    """Add NEWER to the score file at PATH, which may be absent, and return the result; concurrent merges wait for each other."""
-    return Store(path.parent).change(SCORES, path.stem, lambda stored: newer if stored is None else stored.merged(newer))
+    """Add NEWER to the score file at PATH, which may be absent, and return the result; concurrent
+    merges wait for each other.
+    """
+    return Store(path.parent).change(
+        SCORES, path.stem, lambda stored: newer if stored is None else stored.merged(newer)
+    )
 
 
 def with_scores(table: pl.DataFrame, members: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """The pair table with one Float64 column a member, named as in MEMBERS; null where a pair is not scored.
+    """The pair table with one Float64 column a member, named as in MEMBERS; null where a pair is
+    not scored.
 
     The model "dice" is the table's own column.
     """
@@ -182,9 +224,11 @@ def with_scores(table: pl.DataFrame, members: Mapping[str, pl.DataFrame]) -> pl.
             continue
         if name in table.columns:
             raise UsageError(
-                f"a model cannot be called {name!r}: the pair table has that column", hint="rename its run: `embedlab runs rename`"
+                f"a model cannot be called {name!r}: the pair table has that column",
+                hint="rename its run: `embedlab runs rename`",
             )
-        # Models that scored the same pairs store them in the same order: the positions of the last one are reused.
+        # Models that scored the same pairs store them in the same order: the positions of the last
+        # one are reused.
         if places is None or not np.array_equal(places.scored, scores["pair_key"].to_numpy()):
             places = _Places.of(keys, scores["pair_key"].to_numpy())
         columns.append(places.values(scores["similarity"]).fill_nan(None).alias(name))
@@ -192,7 +236,9 @@ def with_scores(table: pl.DataFrame, members: Mapping[str, pl.DataFrame]) -> pl.
 
 
 def lacking_rows(table: pl.DataFrame, scores: pl.DataFrame) -> NDArray[np.intp]:
-    """Return the rows of the pairs of TABLE that SCORES lack, one of each key, in the order of the keys."""
+    """Return the rows of the pairs of TABLE that SCORES lack, one of each key, in the order of the
+    keys.
+    """
     keys, rows = np.unique(table["pair_key"].to_numpy(), return_index=True)
     found: NDArray[np.intp] = rows[~_Places.of(keys, scores["pair_key"].to_numpy()).is_found]
     return found
@@ -210,9 +256,14 @@ class _Places:
     def of(cls, keys: NDArray[np.uint64], scored: NDArray[np.uint64]) -> Self:
         """Return the positions of pairs with these KEYS."""
         if not len(scored):
-            return cls(scored=scored, rows=np.zeros(len(keys), dtype=np.intp), is_found=np.zeros(len(keys), dtype=bool))
+            return cls(
+                scored=scored,
+                rows=np.zeros(len(keys), dtype=np.intp),
+                is_found=np.zeros(len(keys), dtype=bool),
+            )
         order = np.argsort(scored, kind="stable")
-        # A key smaller than all others is sought at -1, the end: its row holds another key, and so it is not found.
+        # A key smaller than all others is sought at -1, the end: its row holds another key, and so
+        # it is not found.
         rows = order[np.searchsorted(scored, keys, side="right", sorter=order) - 1]
         return cls(scored=scored, rows=rows, is_found=scored[rows] == keys)
 

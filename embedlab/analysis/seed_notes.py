@@ -7,26 +7,50 @@ from embedlab.core.note import Note
 from embedlab.core.signs import CHECKPOINTS, MODELS, ONE_TOPIC
 
 ASSUMED = "equal spread assumed"
-REACHES: Mapping[Reach, str] = {"models": MODELS.sign, "checkpoints": CHECKPOINTS.sign}  # the sign of a significant difference
+REACHES: Mapping[Reach, str] = {
+    "models": MODELS.sign,
+    "checkpoints": CHECKPOINTS.sign,
+}  # the sign of a significant difference
 HANGS = ONE_TOPIC.sign  # the sign of a number that hangs on one topic
 REACH_SIGN, TOPIC_SIGN = str(CHECKPOINTS), str(ONE_TOPIC)
 REACH_NOTE = Note(
-    "°: about these checkpoints only, as a model is a single run, or of unknown origin; * is about recipes and published checkpoints",
+    "°: about these checkpoints only, as a model is a single run, or of unknown origin; * is "
+    "about recipes and published checkpoints",
     short=[REACH_SIGN],
 )
 
 
 def seed_notes(trained: Sequence[ModelColumns]) -> Iterator[str]:
-    """Yield remarks on the effect of few seeds on the intervals; a seed that was named is one seed as well."""
+    """Yield remarks on the effect of few seeds on the intervals; a seed that was named is one seed
+    as well.
+    """
     seeds = {model.name: len(model.members) for model in trained}
     single, two = ([name for name, count in seeds.items() if count == few] for few in (1, 2))
     if single:
-        borrows = max(seeds.values()) > 1 and any(model.is_recipe and len(model.members) == 1 for model in trained)
-        borrowed = f"; a difference from a model of several seeds takes that one's spread, {ASSUMED}" if borrows else ""
-        full = f"one seed: the interval is about this checkpoint, not the recipe{borrowed}: {', '.join(single)}"
-        short = f"one seed: the interval is about this checkpoint{f'; {ASSUMED}' if borrows else ''}"
+        borrows = max(seeds.values()) > 1 and any(
+            model.is_recipe and len(model.members) == 1 for model in trained
+        )
+        borrowed = (
+            f"; a difference from a model of several seeds takes that one's spread, {ASSUMED}"
+            if borrows
+            else ""
+        )
+        full = (
+            f"one seed: the interval is about this checkpoint, not the recipe{borrowed}: "
+            f"{', '.join(single)}"
+        )
+        short = (
+            f"one seed: the interval is about this checkpoint{f'; {ASSUMED}' if borrows else ''}"
+        )
         yield Note(full, models=single, short=[short])
     if two:
         pooled = f"; between two such recipes it is pooled, {ASSUMED}" if len(two) > 1 else ""
-        full = f"two seeds: the spread over seeds is hardly known, which makes intervals wide{pooled}: {', '.join(two)}"
-        yield Note(full, models=two, short=[f"two seeds, so that intervals are wide{f'; {ASSUMED}' if pooled else ''}"])
+        full = (
+            f"two seeds: the spread over seeds is hardly known, which makes intervals "
+            f"wide{pooled}: {', '.join(two)}"
+        )
+        yield Note(
+            full,
+            models=two,
+            short=[f"two seeds, so that intervals are wide{f'; {ASSUMED}' if pooled else ''}"],
+        )

@@ -1,4 +1,6 @@
-"""Tests on a few values per side, such as seeds; in plain floats, as importing numpy takes longer than making a table."""
+"""Tests on a few values per side, such as seeds; in plain floats, as importing numpy takes longer
+than making a table.
+"""
 
 import math
 from collections.abc import Sequence
@@ -9,27 +11,37 @@ _PRECISE = 1e-14
 
 
 def welch_p(first: Sequence[float], second: Sequence[float]) -> float:
-    """Two-sided p of Welch's t-test; nan where a side has one value, 1 where all values are equal."""
+    """Two-sided p of Welch's t-test; nan where a side has one value, 1 where all values are
+    equal.
+    """
     if min(len(first), len(second)) < 2:
         return math.nan
     shares = [variance(first) / len(first), variance(second) / len(second)]
     if sum(shares) == 0:
         return 1.0 if fmean(first) == fmean(second) else 0.0
     t = (fmean(first) - fmean(second)) / math.sqrt(sum(shares))
-    freedom = sum(shares) ** 2 / sum(share**2 / (len(side) - 1) for share, side in zip(shares, (first, second), strict=True))
-    return beta_share(freedom / (freedom + t * t), freedom / 2, 0.5)  # P(|T| > |t|) by Student's distribution
+    freedom = sum(shares) ** 2 / sum(
+        share**2 / (len(side) - 1) for share, side in zip(shares, (first, second), strict=True)
+    )
+    return beta_share(
+        freedom / (freedom + t * t), freedom / 2, 0.5
+    )  # P(|T| > |t|) by Student's distribution
 
 
 def variance(values: Sequence[float]) -> float:
-    """Return the unbiased variance, in floats: that of `statistics` is exact, but takes half of a large table's time."""
+    """Return the unbiased variance, in floats: that of `statistics` is exact, but takes half of a
+    large table's time.
+    """
     mean = fmean(values)
     return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
 
 
 def odd_one(values: Sequence[float]) -> tuple[int, float]:
-    """Return the place of the value furthest from the others, and the two-sided p that it is drawn as they are (Grubbs 1950).
+    """Return the place of the value furthest from the others, and the two-sided p that it is drawn
+    as they are (Grubbs 1950).
 
-    nan for fewer than three values, and where the others are all equal, so that their spread is not known.
+    nan for fewer than three values, and where the others are all equal, so that their spread is not
+    known.
     """
     if len(values) < 3 or any(math.isnan(value) for value in values):
         return 0, math.nan
@@ -44,8 +56,13 @@ def odd_one(values: Sequence[float]) -> tuple[int, float]:
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Holm's step-down corrected p-values, at most 1; a nan stays nan and does not count as a test."""
-    tested = sorted((index for index, value in enumerate(p) if not math.isnan(value)), key=lambda index: p[index])
+    """Holm's step-down corrected p-values, at most 1; a nan stays nan and does not count as a
+    test.
+    """
+    tested = sorted(
+        (index for index, value in enumerate(p) if not math.isnan(value)),
+        key=lambda index: p[index],
+    )
     corrected, largest = [math.nan] * len(p), 0.0
     for rank, index in enumerate(tested):
         largest = max(largest, p[index] * (len(tested) - rank))
@@ -54,8 +71,13 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def benjamini_hochberg(p: Sequence[float]) -> list[float]:
-    """Benjamini and Hochberg's step-up corrected p-values, at most 1; a nan stays nan and does not count as a test."""
-    tested = sorted((index for index, value in enumerate(p) if not math.isnan(value)), key=lambda index: -p[index])
+    """Benjamini and Hochberg's step-up corrected p-values, at most 1; a nan stays nan and does not
+    count as a test.
+    """
+    tested = sorted(
+        (index for index, value in enumerate(p) if not math.isnan(value)),
+        key=lambda index: -p[index],
+    )
     corrected, smallest = [math.nan] * len(p), 1.0
     for rank, index in enumerate(tested):
         smallest = min(smallest, p[index] * len(tested) / (len(tested) - rank))
@@ -64,13 +86,25 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
 
 
 def beta_share(x: float, a: float, b: float) -> float:
-    """The regularised incomplete beta function I_x(a, b), 0 ≤ x ≤ 1, by its continued fraction (NIST DLMF 8.17.22)."""
+    """The regularised incomplete beta function I_x(a, b), 0 ≤ x ≤ 1, by its continued fraction
+    (NIST DLMF 8.17.22).
+    """
     if x in {0.0, 1.0}:
         return x
     if x > (a + 1) / (a + b + 2):  # where the fraction converges slowly, its mirror converges fast
         return 1.0 - beta_share(1.0 - x, b, a)
-    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)) / a
-    # Lentz's way from the front, with numerators d₁, d₂, …: even ones pull one way, odd ones the other.
+    front = (
+        math.exp(
+            math.lgamma(a + b)
+            - math.lgamma(a)
+            - math.lgamma(b)
+            + a * math.log(x)
+            + b * math.log1p(-x)
+        )
+        / a
+    )
+    # Lentz's way from the front, with numerators d₁, d₂, …: even ones pull one way, odd ones the
+    # other.
     above, below, fraction = 1.0, 0.0, 1.0
     for step in range(1, 1000):
         half = step // 2

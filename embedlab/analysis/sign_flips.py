@@ -1,10 +1,12 @@
 """Sign flips by topic: the tail of an estimate whose error is a sum over independent topics.
 
-Of an estimate d that is h above a supposed truth, topic c contributes U_c = Z_c + m_c h: Z_c is the sum of its rows' contributions (the
-Z sum to 0), m_c its share of the score (the m sum to 1), and the U sum to h. If the supposed truth is true and topics are independent
-with symmetric errors, each U_c could as well have had the other sign: p(h) is the probability that |Σ ±U_c| reaches |h|. It is a
-count over all signs of few topics, and Lugannani and Rice's formula otherwise: with K(t) = Σ log cosh(t U_c) + N t²/2 and K'(t) = |h|,
-w = √(2 (t|h| − K)) and u = t √K'', p = 2 (1 − Φ(w) + φ(w) (1/u − 1/w)). N is a normal variance beside the topics, as of seeds.
+Of an estimate d that is h above a supposed truth, topic c contributes U_c = Z_c + m_c h: Z_c is the
+sum of its rows' contributions (the Z sum to 0), m_c its share of the score (the m sum to 1), and
+the U sum to h. If the supposed truth is true and topics are independent with symmetric errors, each
+U_c could as well have had the other sign: p(h) is the probability that |Σ ±U_c| reaches |h|. It is
+a count over all signs of few topics, and Lugannani and Rice's formula otherwise: with K(t) = Σ log
+cosh(t U_c) + N t²/2 and K'(t) = |h|, w = √(2 (t|h| − K)) and u = t √K'', p = 2 (1 − Φ(w) + φ(w)
+(1/u − 1/w)). N is a normal variance beside the topics, as of seeds.
 
 Canay, Romano & Shaikh (2017); Lugannani & Rice (1980); Daniels (1987).
 """
@@ -45,8 +47,12 @@ class TopicSums:
 
     @cached_property
     def variance(self) -> Floats:
-        """The variance of each estimate by its topics, the bias by their sum of 0 removed; (estimates,)."""
-        variances: Floats = np.einsum("ec,ec->e", self.sums, self.sums) / max(1 - float((self.shares**2).sum()), 0.5)
+        """The variance of each estimate by its topics, the bias by their sum of 0 removed;
+        (estimates,).
+        """
+        variances: Floats = np.einsum("ec,ec->e", self.sums, self.sums) / max(
+            1 - float((self.shares**2).sum()), 0.5
+        )
         return variances
 
     def of(self, places: Sequence[int]) -> "TopicSums":
@@ -54,7 +60,9 @@ class TopicSums:
         return replace(self, sums=self.sums[list(places)])
 
     def combined(self, weights: Floats) -> "TopicSums":
-        """Return the contributions to linear combinations of the estimates; weights: (combinations, estimates)."""
+        """Return the contributions to linear combinations of the estimates; weights: (combinations,
+        estimates).
+        """
         return replace(self, sums=combined(weights, self.sums))
 
     def scaled(self, factor: float) -> "TopicSums":
@@ -66,32 +74,58 @@ class TopicSums:
         return _Parts.of(self.sums, self.shares)
 
     def p(self, distance: Floats, noise: Floats | float = 0.0) -> Floats:
-        """Return the two-sided p of truths that are DISTANCE, (estimates,), below each estimate (above it where negative).
+        """Return the two-sided p of truths that are DISTANCE, (estimates,), below each estimate
+        (above it where negative).
 
-        NOISE is a normal variance beside the topics; (estimates,) or one number. 1 where nothing varies and nothing differs.
+        NOISE is a normal variance beside the topics; (estimates,) or one number. 1 where nothing
+        varies and nothing differs.
         """
-        return self._parts.p(np.asarray(distance, dtype=np.float64), np.broadcast_to(noise, len(self.sums)).astype(np.float64))
+        return self._parts.p(
+            np.asarray(distance, dtype=np.float64),
+            np.broadcast_to(noise, len(self.sums)).astype(np.float64),
+        )
 
     def reach(self, alpha: float, noise: Floats | float = 0.0) -> Floats:
-        """Return how far the truths that p does not reject at ALPHA reach below and above each estimate; (estimates, 2).
+        """Return how far the truths that p does not reject at ALPHA reach below and above each
+        estimate; (estimates, 2).
 
         inf on a side where nothing is ever rejected.
         """
         noises = np.broadcast_to(noise, len(self.sums)).astype(np.float64)
         if self.topics <= MOST_COUNTED and not noises.any():
-            return np.stack([_counted_end(sign * self.sums, self.shares, alpha) for sign in (1, -1)], axis=1)
-        return _ends(self._parts.on_both_sides, np.tile(np.sqrt(self.variance + noises), 2), np.tile(noises, 2), alpha).reshape(2, -1).T
+            return np.stack(
+                [_counted_end(sign * self.sums, self.shares, alpha) for sign in (1, -1)], axis=1
+            )
+        return (
+            _ends(
+                self._parts.on_both_sides,
+                np.tile(np.sqrt(self.variance + noises), 2),
+                np.tile(noises, 2),
+                alpha,
+            )
+            .reshape(2, -1)
+            .T
+        )
 
 
 def _ends(parts: "_Parts", spread: Floats, noise: Floats, alpha: float) -> Floats:
-    """Return the distances at which p falls to ALPHA; inf where it never does, 0 where nothing varies.
+    """Return the distances at which p falls to ALPHA; inf where it never does, 0 where nothing
+    varies.
 
-    Found on normal quantiles, which are nearly straight, by secants. Where p jumps, or a secant leads outside, what is left is halved.
+    Found on normal quantiles, which are nearly straight, by secants. Where p jumps, or a secant
+    leads outside, what is left is halved.
     """
     from scipy.special import ndtri
 
-    aim, ends, start = float(ndtri(alpha / 2)), np.where(spread > 0, inf, 0.0), np.zeros_like(spread)
-    low, high = np.zeros_like(spread), np.full_like(spread, inf)  # p is above ALPHA at the one, below it at the other
+    aim, ends, start = (
+        float(ndtri(alpha / 2)),
+        np.where(spread > 0, inf, 0.0),
+        np.zeros_like(spread),
+    )
+    low, high = (
+        np.zeros_like(spread),
+        np.full_like(spread, inf),
+    )  # p is above ALPHA at the one, below it at the other
     last, at_last, point = low.copy(), np.full_like(spread, -aim), -aim * spread
     rows = np.flatnonzero(spread > 0)
     for number in range(1, _MOST_STEPS):
@@ -100,10 +134,15 @@ def _ends(parts: "_Parts", spread: Floats, noise: Floats, alpha: float) -> Float
         own, before = point[rows], last[rows]
         p, start[rows] = parts.part(rows).solved(own, noise[rows], start[rows])
         over = ndtri(np.maximum(p, _SMALLEST) / 2) - aim  # positive inside, falls outwards
-        low[rows], high[rows] = np.where(over > 0, own, low[rows]), np.where(over > 0, high[rows], own)
+        low[rows], high[rows] = (
+            np.where(over > 0, own, low[rows]),
+            np.where(over > 0, high[rows], own),
+        )
         is_there = (np.abs(over) < _PRECISE) | (low[rows] >= (1 - 1e-12) * high[rows])
         ends[rows] = np.where(is_there, own, high[rows])
-        slope = np.divide(over - at_last[rows], own - before, out=np.zeros_like(own), where=own != before)
+        slope = np.divide(
+            over - at_last[rows], own - before, out=np.zeros_like(own), where=own != before
+        )
         secant = own - np.divide(over, slope, out=np.full_like(own, -inf), where=slope < 0)
         is_bracketed = np.isfinite(high[rows])
         farthest = np.where(is_bracketed, high[rows], 1.25 * own)
@@ -126,14 +165,26 @@ class _Parts:
     @classmethod
     def of(cls, sums: Floats, shares: Floats) -> "_Parts":
         if len(shares) <= MOST_EXACT:
-            return cls(sums=sums, shares=np.broadcast_to(shares, sums.shape), rest=np.zeros((len(sums), 3)), topics=len(shares))
-        weight = np.abs(sums) + 2 * np.sqrt(np.einsum("ec,ec->e", sums, sums))[:, None] * shares  # at a distance of two standard errors
+            return cls(
+                sums=sums,
+                shares=np.broadcast_to(shares, sums.shape),
+                rest=np.zeros((len(sums), 3)),
+                topics=len(shares),
+            )
+        weight = (
+            np.abs(sums) + 2 * np.sqrt(np.einsum("ec,ec->e", sums, sums))[:, None] * shares
+        )  # at a distance of two standard errors
         order = np.argpartition(-weight, MOST_EXACT - 1, axis=1)
         (large, large_shares), (small, small_shares) = (
-            (np.take_along_axis(sums, columns, axis=1), shares[columns]) for columns in (order[:, :MOST_EXACT], order[:, MOST_EXACT:])
+            (np.take_along_axis(sums, columns, axis=1), shares[columns])
+            for columns in (order[:, :MOST_EXACT], order[:, MOST_EXACT:])
         )
         rest = np.stack(
-            [np.einsum("ec,ec->e", *two) for two in ((small, small), (small, small_shares), (small_shares, small_shares))], axis=1
+            [
+                np.einsum("ec,ec->e", *two)
+                for two in ((small, small), (small, small_shares), (small_shares, small_shares))
+            ],
+            axis=1,
         )
         return cls(sums=large, shares=large_shares, rest=rest, topics=len(shares))
 
@@ -147,10 +198,17 @@ class _Parts:
     def on_both_sides(self) -> "_Parts":
         """The estimates, and then the same with the other sign."""
         rest = np.concatenate([self.rest, self.rest * [1, -1, 1]])
-        return replace(self, sums=np.concatenate([self.sums, -self.sums]), shares=np.concatenate([self.shares] * 2), rest=rest)
+        return replace(
+            self,
+            sums=np.concatenate([self.sums, -self.sums]),
+            shares=np.concatenate([self.shares] * 2),
+            rest=rest,
+        )
 
     def p(self, distance: Floats, noise: Floats) -> Floats:
-        """Return p at a DISTANCE of each estimate, with a variance of NOISE beside the topics; (estimates,) each."""
+        """Return p at a DISTANCE of each estimate, with a variance of NOISE beside the topics;
+        (estimates,) each.
+        """
         return self.solved(distance, noise, np.zeros_like(distance))[0]
 
     def solved(self, distance: Floats, noise: Floats, start: Floats) -> tuple[Floats, Floats]:
@@ -176,7 +234,9 @@ def _signs(count: int) -> Floats:
 
 
 def _counted(flipped: Floats, aim: Floats, noise: Floats) -> Floats:
-    """Return the share of all signs whose sum reaches AIM on either side, a normal variance of NOISE added."""
+    """Return the share of all signs whose sum reaches AIM on either side, a normal variance of
+    NOISE added.
+    """
     from scipy.special import ndtr
 
     sums = np.abs(flipped @ _signs(flipped.shape[1]).T)
@@ -184,7 +244,9 @@ def _counted(flipped: Floats, aim: Floats, noise: Floats) -> Floats:
     if not (noise > 0).any():
         return reached
     scale = np.sqrt(np.where(noise > 0, noise, 1.0))[:, None]
-    smooth = (ndtr((sums - aim[:, None]) / scale) + ndtr((-sums - aim[:, None]) / scale)).mean(axis=1)
+    smooth = (ndtr((sums - aim[:, None]) / scale) + ndtr((-sums - aim[:, None]) / scale)).mean(
+        axis=1
+    )
     p: Floats = np.where(noise > 0, smooth, reached)
     return p
 
@@ -192,22 +254,32 @@ def _counted(flipped: Floats, aim: Floats, noise: Floats) -> Floats:
 def _counted_end(sums: Floats, shares: Floats, alpha: float) -> Floats:
     """Return the largest distance that all signs of few topics do not reject; (estimates,).
 
-    Signs s reach h as long as Σ s (Z + m h) ≥ h, that is h ≤ Σ s Z / (1 − Σ s m): the end is a quantile of these over all signs.
+    Signs s reach h as long as Σ s (Z + m h) ≥ h, that is h ≤ Σ s Z / (1 − Σ s m): the end is a
+    quantile of these over all signs.
     """
     signs = np.concatenate([_signs(len(shares)), -_signs(len(shares))])
-    most = int(alpha * len(signs) / 2 + 1e-9)  # signs on one side that reach the sum where it is rejected
+    most = int(
+        alpha * len(signs) / 2 + 1e-9
+    )  # signs on one side that reach the sum where it is rejected
     if most < 1:
         return np.full(len(sums), inf)
-    room = 1 - signs[1:] @ shares  # the first signs are the topics as they are, and always reach the sum
-    ends = np.divide(sums @ signs[1:].T, room, out=np.full((len(sums), len(room)), inf), where=room > 1e-12)
+    room = (
+        1 - signs[1:] @ shares
+    )  # the first signs are the topics as they are, and always reach the sum
+    ends = np.divide(
+        sums @ signs[1:].T, room, out=np.full((len(sums), len(room)), inf), where=room > 1e-12
+    )
     farthest: Floats = np.maximum(-np.partition(-ends, most - 1, axis=1)[:, most - 1], 0.0)
     return farthest
 
 
-def _saddlepoint(flipped: Floats, aim: Floats, normal: Floats, start: Floats) -> tuple[Floats, Floats]:
+def _saddlepoint(
+    flipped: Floats, aim: Floats, normal: Floats, start: Floats
+) -> tuple[Floats, Floats]:
     """Return Lugannani and Rice's p and the saddle points.
 
-    K' is concave: Newton's steps from below never pass the root, and the first one from above ends below it; none ends below aim / K''(0).
+    K' is concave: Newton's steps from below never pass the root, and the first one from above ends
+    below it; none ends below aim / K''(0).
     """
     from scipy.special import log_ndtr
 
@@ -234,7 +306,9 @@ def _saddlepoint(flipped: Floats, aim: Floats, normal: Floats, start: Floats) ->
     w = np.sqrt(np.maximum(2 * (t * aim - sums), 0.0))
     u = t * np.sqrt(curve)
     known = has_root & (w > 1e-3) & (u > 0)
-    apart = np.divide(1.0, u, out=np.zeros_like(u), where=known) - np.divide(1.0, w, out=np.zeros_like(w), where=known)
+    apart = np.divide(1.0, u, out=np.zeros_like(u), where=known) - np.divide(
+        1.0, w, out=np.zeros_like(w), where=known
+    )
     tail = np.exp(log_ndtr(-w)) + np.exp(-(w**2) / 2) / np.sqrt(2 * np.pi) * apart
     return np.clip(np.where(has_root, 2 * tail, 1.0), 0.0, 1.0), t
 
@@ -242,12 +316,17 @@ def _saddlepoint(flipped: Floats, aim: Floats, normal: Floats, start: Floats) ->
 def _within_counts(p: Floats, flipped: Floats, sign: Floats) -> Floats:
     """Return P within what the number of topics allows where there is no normal part.
 
-    The signs as they are, and all of them reversed, reach the sum. Other signs do so only where they turn topics that are against the
-    sum, or topics whose sizes together are at most the sum of those: no more than 2 to the number of topics that small.
+    The signs as they are, and all of them reversed, reach the sum. Other signs do so only where
+    they turn topics that are against the sum, or topics whose sizes together are at most the sum of
+    those: no more than 2 to the number of topics that small.
     """
     size = np.abs(flipped)
     against = np.where(flipped * sign[:, None] < 0, size, 0.0).sum(axis=1)
-    small = (size <= np.maximum(against * (1 + 1e-10), 1e-12 * size.max(axis=1))[:, None]).sum(axis=1)
+    small = (size <= np.maximum(against * (1 + 1e-10), 1e-12 * size.max(axis=1))[:, None]).sum(
+        axis=1
+    )
     topics = flipped.shape[1]
-    bounded: Floats = np.clip(p, 2.0 ** (1 - topics), np.minimum(2.0 ** (1.0 - topics + small), 1.0))
+    bounded: Floats = np.clip(
+        p, 2.0 ** (1 - topics), np.minimum(2.0 ** (1.0 - topics + small), 1.0)
+    )
     return bounded

@@ -1,4 +1,6 @@
-"""Parts of datasets: fifths of word overlap, splits that are one, and the rows that all members score."""
+"""Parts of datasets: fifths of word overlap, splits that are one, and the rows that all members
+score.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,27 +22,40 @@ class Fifths:
     fifth: NDArray[np.int8]  # 1–5 for each pair, in the order given
     sizes: tuple[int, ...]  # five
     cuts: tuple[float, ...]  # the Dice value of the first pair above each of the four cuts
-    ties: tuple[int, ...]  # pairs that share the value a cut runs through; 0 when the cut separates two values
+    ties: tuple[
+        int, ...
+    ]  # pairs that share the value a cut runs through; 0 when the cut separates two values
 
 
 def joined_splits(table: pl.DataFrame) -> pl.DataFrame:
-    """TABLE with each dataset whose three splits are all there as one, train, dev, test: the pairs and the order of published fifths."""
-    parts = {pairs["dataset"][0]: pairs for pairs in table.partition_by("dataset", maintain_order=True)}
+    """TABLE with each dataset whose three splits are all there as one, train, dev, test: the pairs
+    and the order of published fifths.
+    """
+    parts = {
+        pairs["dataset"][0]: pairs for pairs in table.partition_by("dataset", maintain_order=True)
+    }
     for name in list(parts):
         splits = [f"{name}:train", f"{name}:dev", name]
         if all(split in parts for split in splits):
-            parts[name] = pl.concat(parts.pop(split) for split in splits).with_columns(dataset=pl.lit(f"{name}{ALL_SPLITS}"))
+            parts[name] = pl.concat(parts.pop(split) for split in splits).with_columns(
+                dataset=pl.lit(f"{name}{ALL_SPLITS}")
+            )
     return pl.concat(parts.values()) if parts else table
 
 
 def has_all(members: Sequence[str], over: str = "dataset") -> pl.Expr:
-    """Whether a row has a score of each member that scores any row of its dataset, which the column OVER names."""
-    scored = [pl.col(name).is_not_null() & pl.col(name).is_not_nan() for name in dict.fromkeys(members)]
+    """Whether a row has a score of each member that scores any row of its dataset, which the column
+    OVER names.
+    """
+    scored = [
+        pl.col(name).is_not_null() & pl.col(name).is_not_nan() for name in dict.fromkeys(members)
+    ]
     return pl.all_horizontal(expression | ~expression.any().over(over) for expression in scored)
 
 
 def dice_fifths(values: ArrayLike) -> Fifths:
-    """Cut pairs into fifths of their Dice value: stable sort, so pairs that tie at a cut are split by their order.
+    """Cut pairs into fifths of their Dice value: stable sort, so pairs that tie at a cut are split
+    by their order.
 
     The first n mod 5 fifths get one pair more.
     """
@@ -51,7 +66,10 @@ def dice_fifths(values: ArrayLike) -> Fifths:
     fifth[order] = np.repeat(np.arange(1, FIFTHS + 1), sizes)
     ends = [end for end in np.cumsum(sizes)[:-1] if 0 < end < len(dice)]
     below, above = dice[order][[end - 1 for end in ends]], dice[order][ends]
-    ties = [int((dice == high).sum()) if low == high else 0 for low, high in zip(below, above, strict=True)]
+    ties = [
+        int((dice == high).sum()) if low == high else 0
+        for low, high in zip(below, above, strict=True)
+    ]
     return Fifths(fifth=fifth, sizes=tuple(sizes), cuts=tuple(above.tolist()), ties=tuple(ties))
 
 
@@ -60,5 +78,8 @@ def tie_notes(fifths: Fifths, number: int, title: str = "Dice") -> tuple[str, ..
     cut = number - 1
     if cut >= len(fifths.cuts) or not fifths.ties[cut]:
         return ()
-    tied = f"{fifths.ties[cut]} pairs tie at {title} {fifths.cuts[cut]:.3f}, the cut above fifth {number}"
+    tied = (
+        f"{fifths.ties[cut]} pairs tie at {title} {fifths.cuts[cut]:.3f}, the cut above "
+        f"fifth {number}"
+    )
     return (Note(f"{tied}; they are split by their order"),)

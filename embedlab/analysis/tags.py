@@ -1,4 +1,6 @@
-"""Tags of sentence pairs: simple differences between the two sentences that may explain why a model is wrong."""
+"""Tags of sentence pairs: simple differences between the two sentences that may explain why a model
+is wrong.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +11,19 @@ import polars as pl
 from embedlab.data.words import NEGATING, negating_words
 
 SENTENCES = ("sentence1", "sentence2")
-_WORDS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")  # from 2 on
+_WORDS = (
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)  # from 2 on
 _LARGE = ("hundred", "thousand", "million", "billion")
 _NUMBER = rf"[0-9]+(?:[.,][0-9]+)*|\b(?:{'|'.join((*_WORDS, *_LARGE))})\b"
 _SIGNS = [*"0123456789", *_WORDS, *_LARGE]
@@ -23,13 +37,17 @@ class Tag:
 
     name: str
     summary: str
-    holds: Callable[[pl.Series, pl.Series], pl.Series]  # of the first and second sentences: which pairs have it
+    holds: Callable[
+        [pl.Series, pl.Series], pl.Series
+    ]  # of the first and second sentences: which pairs have it
     shown: Callable[[pl.Series], pl.Series]  # what sentences have of it, as text
 
     @property
     def condition(self) -> pl.Expr:
         """The pairs of a table that have the tag; never null."""
-        return pl.map_batches(SENTENCES, lambda columns: self.holds(columns[0], columns[1]), return_dtype=pl.Boolean)
+        return pl.map_batches(
+            SENTENCES, lambda columns: self.holds(columns[0], columns[1]), return_dtype=pl.Boolean
+        )
 
 
 def numbers_in(sentences: pl.Series) -> pl.Series:
@@ -49,10 +67,14 @@ def _is_one_negated(first: pl.Series, second: pl.Series) -> pl.Series:
 
 def _has_other_numbers(first: pl.Series, second: pl.Series) -> pl.Series:
     """Whether the numbers differ; comparing them is slow, and most sentences have none."""
-    may_have = [side.str.contains_any(_SIGNS, ascii_case_insensitive=True) for side in (first, second)]
+    may_have = [
+        side.str.contains_any(_SIGNS, ascii_case_insensitive=True) for side in (first, second)
+    ]
     rows = (may_have[0] | may_have[1]).arg_true()
     return pl.zeros(len(first), pl.Boolean, eager=True).scatter(
-        rows, numbers_in(first[rows]).list.set_symmetric_difference(numbers_in(second[rows])).list.len() > 0
+        rows,
+        numbers_in(first[rows]).list.set_symmetric_difference(numbers_in(second[rows])).list.len()
+        > 0,
     )
 
 
@@ -67,7 +89,8 @@ TAGS: Mapping[str, Tag] = MappingProxyType(
         for tag in (
             Tag(
                 name="negation",
-                summary="one sentence has a negating word (not, no, never, without, n't …), the other has none",
+                summary="one sentence has a negating word (not, no, never, without, n't …), the "
+                "other has none",
                 holds=_is_one_negated,
                 shown=negating_words,
             ),
@@ -91,7 +114,11 @@ TAGS: Mapping[str, Tag] = MappingProxyType(
 def tags_of(first: str, second: str) -> list[tuple[Tag, str, str]]:
     """Return the tags of one pair, each with what its two sentences have of it."""
     pair = pl.Series([first]), pl.Series([second])
-    return [(tag, str(tag.shown(pair[0])[0]), str(tag.shown(pair[1])[0])) for tag in TAGS.values() if tag.holds(*pair)[0]]
+    return [
+        (tag, str(tag.shown(pair[0])[0]), str(tag.shown(pair[1])[0]))
+        for tag in TAGS.values()
+        if tag.holds(*pair)[0]
+    ]
 
 
 def has_any(names: Sequence[str]) -> pl.Expr:

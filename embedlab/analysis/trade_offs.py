@@ -1,4 +1,6 @@
-"""Which of several choices no other one beats: at least as good in everything, and better in something."""
+"""Which of several choices no other one beats: at least as good in everything, and better in
+something.
+"""
 
 from collections.abc import Sequence
 
@@ -8,13 +10,16 @@ from embedlab.analysis.influence import Floats
 
 
 def undominated(scores: Sequence[float], costs: Sequence[Sequence[float]]) -> list[bool]:
-    """Return of each choice whether none other has a SCORE as high and COSTS as low, and one of them better; (choices,).
+    """Return of each choice whether none other has a SCORE as high and COSTS as low, and one of
+    them better; (choices,).
 
     A choice of which something is not known (nan) is not among those, and beats no other.
     """
     if not scores:
         return []
-    lower: Floats = np.column_stack([-np.asarray(scores, np.float64), np.asarray(costs, np.float64)])
+    lower: Floats = np.column_stack(
+        [-np.asarray(scores, np.float64), np.asarray(costs, np.float64)]
+    )
     known = [bool(np.isfinite(figures).all()) for figures in lower]
     is_undominated = []
     for row, is_known in zip(lower, known, strict=True):

@@ -1,10 +1,12 @@
 """Intervals and p-values of a score or a difference that varies over dependent rows and over seeds.
 
-Rows are counted by sign flips of their topics (`sign_flips`), beside which the seeds' variance N is a normal one of N (t / z)², with the
-quantiles of Student's t at the seeds' degrees of freedom and of the normal distribution. Where rows are known by their variance V
-alone, as of estimates over different rows, both parts are added in squares: h² = t²(df of rows)·V + t²(df of seeds)·N. The p-value is the
-level at which the interval just reaches zero, so that interval and p never contradict each other. Tried beside it: the outer ends of both;
-on halves of real scores they agree as often, and intervals are 3 to 4% longer where errors stop at shared sentences.
+Rows are counted by sign flips of their topics (`sign_flips`), beside which the seeds' variance N is
+a normal one of N (t / z)², with the quantiles of Student's t at the seeds' degrees of freedom and
+of the normal distribution. Where rows are known by their variance V alone, as of estimates over
+different rows, both parts are added in squares: h² = t²(df of rows)·V + t²(df of seeds)·N. The
+p-value is the level at which the interval just reaches zero, so that interval and p never
+contradict each other. Tried beside it: the outer ends of both; on halves of real scores they agree
+as often, and intervals are 3 to 4% longer where errors stop at shared sentences.
 """
 
 from collections.abc import Sequence
@@ -19,7 +21,8 @@ from embedlab.analysis.influence import Floats
 from embedlab.analysis.measures import Scale
 from embedlab.analysis.sign_flips import TopicSums
 
-FEWEST_ROWS = 10  # with fewer, intervals do not cover: simulated, 43–84% of four pairs and 76–96% of six
+# with fewer, intervals do not cover: simulated, 43–84% of four pairs and 76–96% of six
+FEWEST_ROWS = 10
 LEVEL = 0.95
 METHOD = "topic-flips"  # how signatures name these intervals
 _SMALLEST = 1e-300
@@ -31,7 +34,9 @@ _FARTHEST = 37.0  # a normal quantile whose tail is still a float
 
 @dataclass(frozen=True, kw_only=True)
 class VarianceParts:
-    """What the variance of an estimate consists of, in squared units of the estimate; nan where unknown."""
+    """What the variance of an estimate consists of, in squared units of the estimate; nan where
+    unknown.
+    """
 
     rows: float  # over rows or their topics
     independent: float  # the same as if rows were independent
@@ -40,14 +45,22 @@ class VarianceParts:
 
     @property
     def design_effect(self) -> float:
-        """How many times as large the variance over rows is as that of independent rows, at least 1; nan where it is unknown."""
-        effect = (self.rows + self.other) / (self.independent + self.other) if self.independent + self.other != 0 else 1.0
+        """How many times as large the variance over rows is as that of independent rows, at least
+        1; nan where it is unknown.
+        """
+        effect = (
+            (self.rows + self.other) / (self.independent + self.other)
+            if self.independent + self.other != 0
+            else 1.0
+        )
         return 1.0 if effect < 1 else effect
 
 
 @dataclass(frozen=True, kw_only=True)
 class Uncertainty:
-    """The topics and the variances of an estimate, in squared units of the estimate; nan where undefined."""
+    """The topics and the variances of an estimate, in squared units of the estimate; nan where
+    undefined.
+    """
 
     rows: float  # variance over rows, those that share a sentence counted as dependent
     rows_freedom: float
@@ -55,8 +68,13 @@ class Uncertainty:
     seeds: float = 0.0  # variance over seeds; 0 where no spread is known
     seeds_freedom: float = inf
     other: float = 0.0  # a normal variance beside both, as of a score whose items are unknown
-    skew: tuple[float, float] = (1.0, 1.0)  # how many times as far an interval reaches below and above, as correlations are skewed
-    topics: TopicSums | None = field(default=None, compare=False, repr=False)  # of this one estimate; None where rows have a variance alone
+    skew: tuple[float, float] = (
+        1.0,
+        1.0,
+    )  # how many times as far an interval reaches below and above, as correlations are skewed
+    topics: TopicSums | None = field(
+        default=None, compare=False, repr=False
+    )  # of this one estimate; None where rows have a variance alone
 
     @property
     def variance_of_rows(self) -> float:
@@ -66,7 +84,12 @@ class Uncertainty:
     @property
     def parts(self) -> VarianceParts:
         """What the variance consists of."""
-        return VarianceParts(rows=self.variance_of_rows, independent=self.independent, seeds=self.seeds, other=self.other)
+        return VarianceParts(
+            rows=self.variance_of_rows,
+            independent=self.independent,
+            seeds=self.seeds,
+            other=self.other,
+        )
 
     @property
     def design_effect(self) -> float:
@@ -87,7 +110,9 @@ class Uncertainty:
         return max(self.reach(level))
 
     def reach(self, level: float = LEVEL) -> tuple[float, float]:
-        """The distances from an estimate to the lower and to the upper end of its interval of this LEVEL."""
+        """The distances from an estimate to the lower and to the upper end of its interval of this
+        LEVEL.
+        """
         below, above = self._at_level if level == LEVEL else self._outer(level)
         return below * self.skew[0], above * self.skew[1]
 
@@ -109,19 +134,27 @@ class Uncertainty:
         return estimate - below, estimate + above
 
     def p(self, difference: float) -> float:
-        """Two-sided p of "no difference": the level of the interval that just reaches zero, subtracted from one."""
+        """Two-sided p of "no difference": the level of the interval that just reaches zero,
+        subtracted from one.
+        """
         if isnan(difference):
             return nan
         return 2 * (self.tail(difference) if difference >= 0 else self.reversed.tail(-difference))
 
     def tail(self, distance: float) -> float:
-        """The probability that an estimate lies more than DISTANCE above what it estimates; more than a half for negative ones."""
+        """The probability that an estimate lies more than DISTANCE above what it estimates; more
+        than a half for negative ones.
+        """
         if isnan(self.rows + self.seeds + distance):
             return nan
         if distance < 0:
             return 1 - self.reversed.tail(-distance)
         distance = distance / self.skew[0]
-        return float(flip_p([self], [distance])[0]) / 2 if self.topics is not None else self._students_tail(distance)
+        return (
+            float(flip_p([self], [distance])[0]) / 2
+            if self.topics is not None
+            else self._students_tail(distance)
+        )
 
     def equivalence(self, difference: float, margin: float) -> float:
         """Return the p of "differs by MARGIN or more": the larger of both one-sided ones."""
@@ -133,9 +166,12 @@ class Uncertainty:
         parts = self._parts()
         if distance == 0 or not parts:
             return 0.5 if distance == 0 else 0.0
-        # Either part alone reaches less far; both with the fewer degrees of freedom reach farther. Between these tails scipy's quantiles
-        # are exact; far below them (1e-150 with 2.5 degrees of freedom) it returns 0, from which a search would run to p near 1e-300.
-        least = max(float(stdtr(freedom, -distance / sqrt(variance))) for variance, freedom in parts)
+        # Either part alone reaches less far; both with the fewer degrees of freedom reach farther.
+        # Between these tails scipy's quantiles are exact; far below them (1e-150 with 2.5 degrees
+        # of freedom) it returns 0, from which a search would run to p near 1e-300.
+        least = max(
+            float(stdtr(freedom, -distance / sqrt(variance))) for variance, freedom in parts
+        )
         whole = sum(variance for variance, _ in parts)
         most = float(stdtr(min(freedom for _, freedom in parts), -distance / sqrt(whole)))
         if most <= max(least, _SMALLEST):
@@ -143,9 +179,11 @@ class Uncertainty:
         return self._tail_between(log(max(least, _SMALLEST)), log(most), distance)
 
     def _tail_between(self, least: float, most: float, distance: float) -> float:
-        """The tail beyond DISTANCE, whose logarithm is between LEAST and MOST: false position with the Illinois rule.
+        """The tail beyond DISTANCE, whose logarithm is between LEAST and MOST: false position with
+        the Illinois rule.
 
-        scipy.optimize has the like, but its import took a quarter of the time of a comparison of stored scores.
+        scipy.optimize has the like, but its import took a quarter of the time of a comparison of
+        stored scores.
         """
 
         def excess(logarithm: float) -> float:
@@ -173,20 +211,28 @@ class Uncertainty:
         return [(variance, freedom) for variance, freedom in parts if variance > 0]
 
     def _reach(self, tail: float) -> float:
-        """How far the ends of an interval by variances that leaves out TAIL at either are from the estimate."""
+        """How far the ends of an interval by variances that leaves out TAIL at either are from the
+        estimate.
+        """
         from scipy.special import stdtrit
 
         if isnan(self.rows + self.seeds):
             return nan
-        return sqrt(sum(variance * stdtrit(freedom, tail) ** 2 for variance, freedom in self._parts()))
+        return sqrt(
+            sum(variance * stdtrit(freedom, tail) ** 2 for variance, freedom in self._parts())
+        )
 
 
 def solved(uncertain: Sequence[Uncertainty]) -> list[Uncertainty]:
-    """Return uncertainties of estimates over the same topics whose intervals at the usual level are known: many at once are quick."""
+    """Return uncertainties of estimates over the same topics whose intervals at the usual level are
+    known: many at once are quick.
+    """
     if not uncertain or any(uncertainty.topics is None for uncertainty in uncertain):
         return [*uncertain]
     uncertainties = [replace(uncertainty) for uncertainty in uncertain]
-    for uncertainty, reach in zip(uncertainties, flip_reaches(uncertainties, 1 - LEVEL).tolist(), strict=True):
+    for uncertainty, reach in zip(
+        uncertainties, flip_reaches(uncertainties, 1 - LEVEL).tolist(), strict=True
+    ):
         uncertainty.__dict__["_at_level"] = tuple(reach)  # where the cached property puts it
     return uncertainties
 
@@ -194,22 +240,32 @@ def solved(uncertain: Sequence[Uncertainty]) -> list[Uncertainty]:
 def p_of_zero(uncertain: Sequence[Uncertainty], differences: Sequence[float]) -> list[float]:
     """Return the p of "no difference" of each of several differences over the same topics."""
     if not uncertain or any(uncertainty.topics is None for uncertainty in uncertain):
-        return [uncertainty.p(difference) for uncertainty, difference in zip(uncertain, differences, strict=True)]
-    distances = [d / uncertainty.skew[0 if d >= 0 else 1] for uncertainty, d in zip(uncertain, differences, strict=True)]
+        return [
+            uncertainty.p(difference)
+            for uncertainty, difference in zip(uncertain, differences, strict=True)
+        ]
+    distances = [
+        d / uncertainty.skew[0 if d >= 0 else 1]
+        for uncertainty, d in zip(uncertain, differences, strict=True)
+    ]
     p: list[float] = flip_p(uncertain, distances).tolist()
     return p
 
 
 def flip_reaches(uncertain: Sequence[Uncertainty], alpha: float) -> Floats:
-    """Return how far the intervals by sign flips that leave out ALPHA reach below and above; (estimates, 2)."""
+    """Return how far the intervals by sign flips that leave out ALPHA reach below and above;
+    (estimates, 2).
+    """
     topics, seeds, freedom, other = _together(uncertain)
     return topics.reach(alpha, _normal_noise(np.full(len(seeds), alpha), seeds, freedom) + other)
 
 
 def flip_p(uncertain: Sequence[Uncertainty], distances: Sequence[float]) -> Floats:
-    """Return the two-sided p by sign flips of truths that are DISTANCES below the estimates; (estimates,).
+    """Return the two-sided p by sign flips of truths that are DISTANCES below the estimates;
+    (estimates,).
 
-    The seeds' normal variance depends on the level. So p is the one that gives itself, found by false position on normal quantiles.
+    The seeds' normal variance depends on the level. So p is the one that gives itself, found by
+    false position on normal quantiles.
     """
     from scipy.special import ndtr, ndtri
 
@@ -225,11 +281,16 @@ def flip_p(uncertain: Sequence[Uncertainty], distances: Sequence[float]) -> Floa
 
     low, high = np.zeros_like(aim), np.full_like(aim, _FARTHEST)
     at_low, at_high = excess(low), excess(high)
-    z, moves = low, np.ones(len(aim), dtype=bool)  # an estimate that is there stays: its p does not hang on the others'
+    z, moves = (
+        low,
+        np.ones(len(aim), dtype=bool),
+    )  # an estimate that is there stays: its p does not hang on the others'
     for step in range(_MOST_STEPS):
         slope = at_low - at_high
         crossing = (low * -at_high + high * at_low) / np.where(slope > 0, slope, 1.0)
-        z = np.where(moves, (low + high) / 2 if step % 3 == 2 else np.where(slope > 0, crossing, low), z)
+        z = np.where(
+            moves, (low + high) / 2 if step % 3 == 2 else np.where(slope > 0, crossing, low), z
+        )
         over = excess(z)
         inside = over > 0
         low, at_low = np.where(inside, z, low), np.where(inside, over, at_low)
@@ -242,7 +303,9 @@ def flip_p(uncertain: Sequence[Uncertainty], distances: Sequence[float]) -> Floa
 
 
 def _normal_noise(alpha: Floats, seeds: Floats, freedom: Floats) -> Floats:
-    """Return the normal variance that reaches as far at each two-sided level ALPHA as the variance of SEEDS does by Student's t."""
+    """Return the normal variance that reaches as far at each two-sided level ALPHA as the variance
+    of SEEDS does by Student's t.
+    """
     from scipy.special import ndtri, stdtrit
 
     tail = np.clip(alpha / 2, _SMALLEST, 0.5 - 1e-9)
@@ -255,9 +318,15 @@ def _normal_noise(alpha: Floats, seeds: Floats, freedom: Floats) -> Floats:
 def _together(uncertain: Sequence[Uncertainty]) -> tuple[TopicSums, Floats, Floats, Floats]:
     topics = [uncertainty.topics for uncertainty in uncertain if uncertainty.topics is not None]
     seeds, freedom, other = (
-        np.array([getattr(uncertainty, name) for uncertainty in uncertain]) for name in ("seeds", "seeds_freedom", "other")
+        np.array([getattr(uncertainty, name) for uncertainty in uncertain])
+        for name in ("seeds", "seeds_freedom", "other")
     )
-    return TopicSums(sums=np.concatenate([topic.sums for topic in topics]), shares=topics[0].shares), seeds, freedom, other
+    return (
+        TopicSums(sums=np.concatenate([topic.sums for topic in topics]), shares=topics[0].shares),
+        seeds,
+        freedom,
+        other,
+    )
 
 
 UNKNOWN = Uncertainty(rows=nan, rows_freedom=nan, independent=nan)
@@ -270,8 +339,11 @@ class SeedSpread:
 
     members: int
     scatter: float  # sum over members of (score − mean)²
-    noise: float  # the part of it that the rows' own noise explains: sum over members of the variance of (member − mean)
-    is_recipe: bool = True  # whether the members are draws of a recipe; a single fixed model has no spread to know
+    # the part of it that the rows' own noise explains: sum over members of the variance of (member
+    # − mean)
+    noise: float
+    # whether the members are draws of a recipe; a single fixed model has no spread to know
+    is_recipe: bool = True
 
 
 def spread_of(scores: Floats, sums: ContributionSums, *, is_recipe: bool) -> SeedSpread:
@@ -288,16 +360,23 @@ def spread_of(scores: Floats, sums: ContributionSums, *, is_recipe: bool) -> See
 
 
 def share_runs(first: Sequence[frozenset[str]], second: Sequence[frozenset[str]]) -> bool:
-    """Whether two models have as many members and some run is behind the same member of both, as of a combination and its part."""
-    return len(first) == len(second) > 1 and any(mine & other for mine, other in zip(first, second, strict=True))
+    """Whether two models have as many members and some run is behind the same member of both, as of
+    a combination and its part.
+    """
+    return len(first) == len(second) > 1 and any(
+        mine & other for mine, other in zip(first, second, strict=True)
+    )
 
 
-def with_seeds(rows: Variances, index: int, spreads: Sequence[SeedSpread], topics: TopicSums | None = None) -> Uncertainty:
-    """The uncertainty of estimate PLACE of ROWS and of TOPICS, a score or a difference, with what the seeds of its models add.
+def with_seeds(
+    rows: Variances, index: int, spreads: Sequence[SeedSpread], topics: TopicSums | None = None
+) -> Uncertainty:
+    """The uncertainty of estimate PLACE of ROWS and of TOPICS, a score or a difference, with what
+    the seeds of its models add.
 
-    Each model that is a draw of a recipe has its own spread, and the degrees of freedom are Welch's. Where one has a single seed, or
-    both have two, they share one spread, pooled; where none has two seeds, the spread is unknown, and the interval is about these
-    checkpoints.
+    Each model that is a draw of a recipe has its own spread, and the degrees of freedom are
+    Welch's. Where one has a single seed, or both have two, they share one spread, pooled; where
+    none has two seeds, the spread is unknown, and the interval is about these checkpoints.
     """
     noise, freedom = seed_noise([spread for spread in spreads if spread.is_recipe])
     return Uncertainty(
@@ -317,33 +396,48 @@ def seed_noise(spreads: Sequence[SeedSpread]) -> tuple[float, float]:
         return 0.0, inf
     if not shares_spread(spreads):
         shares = [spread.scatter / (spread.members * (spread.members - 1)) for spread in spreads]
-        noise = sum(shares) - sum(_explained(spread) / (spread.members * (spread.members - 1)) for spread in spreads)
-        weights = sum(share**2 / (spread.members - 1) for share, spread in zip(shares, spreads, strict=True))
+        noise = sum(shares) - sum(
+            _explained(spread) / (spread.members * (spread.members - 1)) for spread in spreads
+        )
+        weights = sum(
+            share**2 / (spread.members - 1) for share, spread in zip(shares, spreads, strict=True)
+        )
         freedom = sum(shares) ** 2 / weights if weights > 0 else float(known)
     else:
         has_three = max(spread.members for spread in spreads) > 2
-        variance = sum(spread.scatter - (spread.noise if has_three else 0.0) for spread in spreads) / known
+        variance = (
+            sum(spread.scatter - (spread.noise if has_three else 0.0) for spread in spreads) / known
+        )
         noise, freedom = variance * sum(1 / spread.members for spread in spreads), float(known)
     return max(0.0, noise), freedom
 
 
 def shares_spread(spreads: Sequence[SeedSpread]) -> bool:
-    """Return whether recipes are taken to spread alike: one has a single seed, or both have two, which are too few for Welch's width."""
+    """Return whether recipes are taken to spread alike: one has a single seed, or both have two,
+    which are too few for Welch's width.
+    """
     members = [spread.members for spread in spreads if spread.is_recipe]
     return len(members) > 1 and (min(members) < 2 or max(members) < 3) and max(members) > 1
 
 
 def _explained(spread: SeedSpread) -> float:
-    """Return what rows explain of a recipe's own scatter: nothing of two seeds, which may agree by chance and would leave rows alone."""
+    """Return what rows explain of a recipe's own scatter: nothing of two seeds, which may agree by
+    chance and would leave rows alone.
+    """
     return spread.noise if spread.members > 2 else 0.0
 
 
-def correlations_skew(first: float, second: float, variances: tuple[float, float, float]) -> tuple[float, float]:
-    """How many times as far the interval of a difference of two correlations reaches below and above, for correlations are skewed.
+def correlations_skew(
+    first: float, second: float, variances: tuple[float, float, float]
+) -> tuple[float, float]:
+    """How many times as far the interval of a difference of two correlations reaches below and
+    above, for correlations are skewed.
 
-    VARIANCES are those of both and of their difference. The ends of an interval are where both correlations moved in the most probable
-    way that gives such a difference; on Fisher's scale this is a step, and back on their own scale one end is farther than the other.
-    Unlike limits of both that are put together (Zou 2007) it does not widen the difference of models that err alike. At least 1.
+    VARIANCES are those of both and of their difference. The ends of an interval are where both
+    correlations moved in the most probable way that gives such a difference; on Fisher's scale this
+    is a step, and back on their own scale one end is farther than the other. Unlike limits of both
+    that are put together (Zou 2007) it does not widen the difference of models that err alike. At
+    least 1.
     """
     from scipy.special import ndtri
 
@@ -355,12 +449,17 @@ def correlations_skew(first: float, second: float, variances: tuple[float, float
     moves = ((variances[0] - shared) / apart * width, (shared - variances[1]) / apart * width)
     middle, sides = first - second, []
     for sign in (-1, 1):
-        mine, other = (tanh(atanh(r) + sign * move / (1 - r**2)) for r, move in zip((first, second), moves, strict=True))
+        mine, other = (
+            tanh(atanh(r) + sign * move / (1 - r**2))
+            for r, move in zip((first, second), moves, strict=True)
+        )
         sides.append(max(1.0, sign * (mine - other - middle) / width))
     return sides[0], sides[1]
 
 
-def difference_interval(delta: float, uncertainty: Uncertainty, scale: Scale) -> tuple[float, float]:
+def difference_interval(
+    delta: float, uncertainty: Uncertainty, scale: Scale
+) -> tuple[float, float]:
     """The interval of a difference, within what differences of such scores can be."""
     low, high = uncertainty.interval(delta)
     most = {"correlation": 2.0, "share": 1.0, "plain": inf}[scale]
@@ -368,7 +467,9 @@ def difference_interval(delta: float, uncertainty: Uncertainty, scale: Scale) ->
 
 
 def correlation_interval(value: float, uncertainty: Uncertainty) -> tuple[float, float]:
-    """The interval of a correlation, made on Fisher's scale, so that it stays within −1 and 1 and is as skewed as correlations are."""
+    """The interval of a correlation, made on Fisher's scale, so that it stays within −1 and 1 and
+    is as skewed as correlations are.
+    """
     below, above = uncertainty.reach()
     if isnan(value + below):
         return nan, nan
@@ -379,7 +480,9 @@ def correlation_interval(value: float, uncertainty: Uncertainty) -> tuple[float,
 
 
 def share_interval(value: float, uncertainty: Uncertainty, rows: int) -> tuple[float, float]:
-    """The interval of an accuracy by Wilson's formula, with as many rows as would give this variance if they were independent."""
+    """The interval of an accuracy by Wilson's formula, with as many rows as would give this
+    variance if they were independent.
+    """
     from scipy.special import stdtrit
 
     variance = uncertainty.variance_of_rows + uncertainty.seeds
@@ -389,8 +492,14 @@ def share_interval(value: float, uncertainty: Uncertainty, rows: int) -> tuple[f
     count = min(count, float(rows))
     ends = []
     for sign, reach in zip((-1, 1), uncertainty.reach(), strict=True):
-        square = (reach**2 / variance) if variance > 0 else float(stdtrit(max(rows - 1, 1), 0.975)) ** 2
+        square = (
+            (reach**2 / variance) if variance > 0 else float(stdtrit(max(rows - 1, 1), 0.975)) ** 2
+        )
         middle = (value + square / (2 * count)) / (1 + square / count)
-        half = sqrt(square) / (1 + square / count) * sqrt(value * (1 - value) / count + square / (4 * count**2))
+        half = (
+            sqrt(square)
+            / (1 + square / count)
+            * sqrt(value * (1 - value) / count + square / (4 * count**2))
+        )
         ends.append(middle + sign * half)
     return ends[0], ends[1]

@@ -1,4 +1,6 @@
-"""One slice with the uncertainty of each model's score and of the difference between each two models."""
+"""One slice with the uncertainty of each model's score and of the difference between each two
+models.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -39,36 +41,59 @@ class Topic:
 
     rows: int
     share: float  # of the variance over topics, 0–1
-    without: float = nan  # the score or the difference on the rows of all other topics; nan where it is unknown, or the share is small
+    # the score or the difference on the rows of all other topics; nan where it is unknown, or the
+    # share is small
+    without: float = nan
 
     def is_large(self, rows: int) -> bool:
-        """Return whether it carries most of the variance; one or two rows do not count, nor do all of the ROWS."""
+        """Return whether it carries most of the variance; one or two rows do not count, nor do all
+        of the ROWS.
+        """
         return self.share >= LARGE_TOPIC and 2 < self.rows < rows
 
     def decides(self, difference: float, rows: int) -> bool:
-        """Return whether a DIFFERENCE hangs on it: without it the order is the other one, or moves by more than all others explain.
+        """Return whether a DIFFERENCE hangs on it: without it the order is the other one, or moves
+        by more than all others explain.
 
-        That is where its square is more than four fifths of the variance: then it is more than two standard errors of all others.
+        That is where its square is more than four fifths of the variance: then it is more than two
+        standard errors of all others.
         """
-        return self.is_large(rows) and not isnan(self.without) and (self.share >= DECIDING or self.without * difference < 0)
+        return (
+            self.is_large(rows)
+            and not isnan(self.without)
+            and (self.share >= DECIDING or self.without * difference < 0)
+        )
 
 
 class Weighed:
-    """A slice whose models are known by name; uncertainties are unknown where no rows are behind the scores.
+    """A slice whose models are known by name; uncertainties are unknown where no rows are behind
+    the scores.
 
-    Compared are the PAIRS of models, or each two of them; the intervals of scores are then found when they are needed.
+    Compared are the PAIRS of models, or each two of them; the intervals of scores are then found
+    when they are needed.
     """
 
-    def __init__(self, evidence: Evidence, models: Sequence[ModelColumns], pairs: Sequence[Pair] | None = None) -> None:
+    def __init__(
+        self,
+        evidence: Evidence,
+        models: Sequence[ModelColumns],
+        pairs: Sequence[Pair] | None = None,
+    ) -> None:
         columns = member_columns(models)
         self.evidence, self.models = evidence, {model.name: model for model in models}
-        self.places = {model.name: [columns.index(member) for member in model.members] for model in models}
-        self.means = {name: float(evidence.points[indices].mean()) for name, indices in self.places.items()}
+        self.places = {
+            model.name: [columns.index(member) for member in model.members] for model in models
+        }
+        self.means = {
+            name: float(evidence.points[indices].mean()) for name, indices in self.places.items()
+        }
         self.of_each_two = pairs is None
         self.pairs: list[Pair] = list(combinations(self.means, 2) if pairs is None else pairs)
         self.single: dict[str, Uncertainty] = dict.fromkeys(self.means, UNKNOWN)
         self.of_pair: dict[Pair, Uncertainty] = dict.fromkeys(self.pairs, UNKNOWN)
-        self.spreads: dict[Pair, list[SeedSpread]] = {}  # variance from the seeds of each two models
+        self.spreads: dict[
+            Pair, list[SeedSpread]
+        ] = {}  # variance from the seeds of each two models
         self.p: dict[Pair, float] = dict.fromkeys(self.pairs, nan)  # of "no difference"
         self.sums: ContributionSums | None = None
         self.topics: TopicSums | None = None
@@ -89,17 +114,29 @@ class Weighed:
         topics = rows.topic_count
         if topics >= FEWEST_TOPICS:
             return ""
-        return f"its rows are of {'one topic' if topics == 1 else f'{topics} topics'}, which are too few: no interval, not tested"
+        return (
+            f"its rows are of {'one topic' if topics == 1 else f'{topics} topics'}, which "
+            f"are too few: no interval, not tested"
+        )
 
     def topic_of(self, first: str, second: str | None = None) -> Topic | None:
-        """Return the largest topic of the difference of FIRST from SECOND, or of the score of FIRST; None where it is unknown."""
-        if self.topics is None or self.rows is None or isnan(self.means[first] + (self.means[second] if second else 0.0)):
+        """Return the largest topic of the difference of FIRST from SECOND, or of the score of
+        FIRST; None where it is unknown.
+        """
+        if (
+            self.topics is None
+            or self.rows is None
+            or isnan(self.means[first] + (self.means[second] if second else 0.0))
+        ):
             return None
         weights = self._mean_weights(first) - (self._mean_weights(second) if second else 0.0)
         squares = (weights @ self.topics.sums) ** 2
         largest = int(squares.argmax())
         total = float(squares.sum())
-        topic = Topic(rows=int(self._topic_rows[largest]), share=float(squares[largest]) / total if total > 0 else 0.0)
+        topic = Topic(
+            rows=int(self._topic_rows[largest]),
+            share=float(squares[largest]) / total if total > 0 else 0.0,
+        )
         if self.rows.leaving is None or not topic.is_large(len(self.rows.texts)):
             return topic
         there = weights != 0
@@ -107,11 +144,19 @@ class Weighed:
         return replace(topic, without=float(without))
 
     def largest_topic(self, reference: str) -> Topic | None:
-        """Return the topic that carries most of the variance of a difference from REFERENCE, or of the only score."""
+        """Return the topic that carries most of the variance of a difference from REFERENCE, or of
+        the only score.
+        """
         known = [name for name, mean in self.means.items() if not isnan(mean)]
-        pairs = [(name, reference) for name in known if name != reference] if reference in known else []
+        pairs = (
+            [(name, reference) for name in known if name != reference] if reference in known else []
+        )
         topics = [self.topic_of(*pair) for pair in pairs] or [self.topic_of(name) for name in known]
-        return max((topic for topic in topics if topic is not None), key=lambda topic: topic.share, default=None)
+        return max(
+            (topic for topic in topics if topic is not None),
+            key=lambda topic: topic.share,
+            default=None,
+        )
 
     @cached_property
     def _topic_rows(self) -> NDArray[np.intp]:
@@ -126,12 +171,22 @@ class Weighed:
         pairs = [pair for pair in self.pairs if {*pair} <= {*known}]
         if not known:
             return
-        contrasts = np.array([*weights.values(), *(weights[first] - weights[second] for first, second in pairs)])
+        contrasts = np.array(
+            [*weights.values(), *(weights[first] - weights[second] for first, second in pairs)]
+        )
         rows, by_topic = sums.variances_of(contrasts), topics.combined(contrasts)
-        self.spreads = {(first, second): self._pair_spreads(sums, spreads, first, second) for first, second in pairs}
+        self.spreads = {
+            (first, second): self._pair_spreads(sums, spreads, first, second)
+            for first, second in pairs
+        }
         seeds = [*([spreads[name]] for name in known), *self.spreads.values()]
-        uncertainties = [with_seeds(rows, index, each, by_topic) for index, each in enumerate(seeds)]
-        variances = {name: uncertainty.variance_of_rows for name, uncertainty in zip(known, uncertainties, strict=False)}
+        uncertainties = [
+            with_seeds(rows, index, each, by_topic) for index, each in enumerate(seeds)
+        ]
+        variances = {
+            name: uncertainty.variance_of_rows
+            for name, uncertainty in zip(known, uncertainties, strict=False)
+        }
         apart = [
             self._skewed(pair, self._steadied(uncertainty), variances)
             for pair, uncertainty in zip(pairs, uncertainties[len(known) :], strict=True)
@@ -140,23 +195,41 @@ class Weighed:
         solutions = solved([*alone, *apart] if self.of_each_two else apart)
         self.single |= dict(zip(known, solutions if self.of_each_two else alone, strict=False))
         self.of_pair |= dict(zip(pairs, solutions[-len(pairs) :] if pairs else (), strict=True))
-        self.p |= dict(zip(pairs, p_of_zero(apart, [self.means[first] - self.means[second] for first, second in pairs]), strict=True))
+        self.p |= dict(
+            zip(
+                pairs,
+                p_of_zero(
+                    apart, [self.means[first] - self.means[second] for first, second in pairs]
+                ),
+                strict=True,
+            )
+        )
 
     def _steadied(self, uncertainty: Uncertainty) -> Uncertainty:
-        """Of accuracies, as if one more item were right for each model alone: few discordant items understate the variance.
+        """Of accuracies, as if one more item were right for each model alone: few discordant items
+        understate the variance.
 
-        After Bonett & Price (2012); with it three items against none do not differ significantly, and no interval has a width of zero.
+        After Bonett & Price (2012); with it three items against none do not differ significantly,
+        and no interval has a width of zero.
         """
         if self.evidence.scale != "share":
             return uncertainty
         return replace(uncertainty, other=2 / self.evidence.pairs**2)
 
-    def _skewed(self, pair: Pair, uncertainty: Uncertainty, variances: Mapping[str, float]) -> Uncertainty:
-        """Of correlations over the same rows, as skewed as they are; of an average of several they hardly are."""
+    def _skewed(
+        self, pair: Pair, uncertainty: Uncertainty, variances: Mapping[str, float]
+    ) -> Uncertainty:
+        """Of correlations over the same rows, as skewed as they are; of an average of several they
+        hardly are.
+        """
         if self.evidence.scale != "correlation" or self.rows is None or self.rows.groups.any():
             return uncertainty
         first, second = pair
-        skew = correlations_skew(self.means[first], self.means[second], (variances[first], variances[second], uncertainty.variance_of_rows))
+        skew = correlations_skew(
+            self.means[first],
+            self.means[second],
+            (variances[first], variances[second], uncertainty.variance_of_rows),
+        )
         return replace(uncertainty, skew=skew)
 
     def _mean_weights(self, name: str) -> Floats:
@@ -168,13 +241,27 @@ class Weighed:
     def _spread(self, sums: ContributionSums, name: str) -> SeedSpread:
         indices, unit = self.places[name], np.eye(len(self.evidence.points))
         if len(indices) == 1:
-            return SeedSpread(members=1, scatter=0.0, noise=0.0, is_recipe=self.models[name].is_recipe)
-        return spread_of(self.evidence.points[indices], sums.combined(unit[indices]), is_recipe=self.models[name].is_recipe)
+            return SeedSpread(
+                members=1, scatter=0.0, noise=0.0, is_recipe=self.models[name].is_recipe
+            )
+        return spread_of(
+            self.evidence.points[indices],
+            sums.combined(unit[indices]),
+            is_recipe=self.models[name].is_recipe,
+        )
 
-    def _pair_spreads(self, sums: ContributionSums, spreads: dict[str, SeedSpread], first: str, second: str) -> list[SeedSpread]:
-        """The spread of each model, or of models that share runs that of their differences seed by seed: they rise and fall together."""
+    def _pair_spreads(
+        self, sums: ContributionSums, spreads: dict[str, SeedSpread], first: str, second: str
+    ) -> list[SeedSpread]:
+        """The spread of each model, or of models that share runs that of their differences seed by
+        seed: they rise and fall together.
+        """
         if not share_runs(self.models[first].behind, self.models[second].behind):
             return [spreads[first], spreads[second]]
-        mine, other, unit = self.places[first], self.places[second], np.eye(len(self.evidence.points))
+        mine, other, unit = (
+            self.places[first],
+            self.places[second],
+            np.eye(len(self.evidence.points)),
+        )
         apart = self.evidence.points[mine] - self.evidence.points[other]
         return [spread_of(apart, sums.combined(unit[mine] - unit[other]), is_recipe=True)]

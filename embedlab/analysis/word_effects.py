@@ -1,7 +1,9 @@
-"""What the words of two sentences do to their similarity: by leaving each of them out, and by the exact sum over pairs of tokens.
+"""What the words of two sentences do to their similarity: by leaving each of them out, and by the
+exact sum over pairs of tokens.
 
-Leaving out is the effect of a word. The sum over token pairs is how a mean of token vectors adds up, which is something else: a token's
-vector holds its whole sentence, so that a part of the sum does not follow from its word.
+Leaving out is the effect of a word. The sum over token pairs is how a mean of token vectors adds
+up, which is something else: a token's vector holds its whole sentence, so that a part of the sum
+does not follow from its word.
 """
 
 from collections.abc import Sequence
@@ -18,7 +20,8 @@ Floats = NDArray[np.float64]
 
 
 def percentile_ranks(values: ArrayLike, reference: ArrayLike) -> Floats:
-    """Return the percentile rank of each of VALUES among the numbers of REFERENCE, 0–100; equal numbers count half.
+    """Return the percentile rank of each of VALUES among the numbers of REFERENCE, 0–100; equal
+    numbers count half.
 
     This is scipy.stats.percentileofscore(kind="mean"), which is slow for many values.
     """
@@ -33,8 +36,8 @@ def percentile_ranks(values: ArrayLike, reference: ArrayLike) -> Floats:
 class Deletions:
     """A number of two sentences and of their variants.
 
-    table: (n + 1, m + 1); [0, 0] is of both sentences whole, [i, 0] without the i-th word of the first, [0, j] without the j-th of the
-    second, and [i, j] without both.
+    table: (n + 1, m + 1); [0, 0] is of both sentences whole, [i, 0] without the i-th word of the
+    first, [0, j] without the j-th of the second, and [i, j] without both.
     """
 
     table: Floats
@@ -58,7 +61,9 @@ class Deletions:
 
     @property
     def together(self) -> Floats:
-        """The interaction of each two words, (n, m): what is lost without both, less what is lost without each."""
+        """The interaction of each two words, (n, m): what is lost without both, less what is lost
+        without each.
+        """
         lost: Floats = self.table[0, 0] - self.table[1:, 1:]
         interactions: Floats = lost - self.first[:, None] - self.second[None]
         return interactions
@@ -70,36 +75,54 @@ class WeightedTokens:
 
     vectors: NDArray[np.float32]  # (tokens, dim)
     weights: Floats  # (tokens,)
-    spans: tuple[tuple[int, int] | None, ...]  # of each token in its sentence; None: a special token, or one of a prompt
+    spans: tuple[
+        tuple[int, int] | None, ...
+    ]  # of each token in its sentence; None: a special token, or one of a prompt
 
 
 def token_pair_sum(first: WeightedTokens, second: WeightedTokens) -> Floats:
-    """Return the part of each two tokens in the cosine of two sentences, (tokens, tokens); the parts add up to it exactly.
+    """Return the part of each two tokens in the cosine of two sentences, (tokens, tokens); the
+    parts add up to it exactly.
 
-    The cosine of two weighted sums is the sum over pairs of tokens of weight · weight · dot product, divided by both lengths; a sentence
-    whose sum is zero has zeros.
+    The cosine of two weighted sums is the sum over pairs of tokens of weight · weight · dot
+    product, divided by both lengths; a sentence whose sum is zero has zeros.
     """
-    a, b = (weighted_tokens.vectors.astype(np.float64) * weighted_tokens.weights[:, None] for weighted_tokens in (first, second))
+    a, b = (
+        weighted_tokens.vectors.astype(np.float64) * weighted_tokens.weights[:, None]
+        for weighted_tokens in (first, second)
+    )
     length = np.linalg.norm(a.sum(axis=0)) * np.linalg.norm(b.sum(axis=0))
     parts: Floats = np.zeros((len(a), len(b))) if length == 0 else a @ b.T / length
     return parts
 
 
-def owners(tokens: Sequence[tuple[int, int] | None], words: Sequence[tuple[int, int]]) -> NDArray[np.intp]:
-    """Return which word each token belongs to, by their spans in the sentence; (tokens,), the number of words for none of them.
+def owners(
+    tokens: Sequence[tuple[int, int] | None], words: Sequence[tuple[int, int]]
+) -> NDArray[np.intp]:
+    """Return which word each token belongs to, by their spans in the sentence; (tokens,), the
+    number of words for none of them.
 
-    A token that touches several words belongs to the first, so that a word of several pieces is whole.
+    A token that touches several words belongs to the first, so that a word of several pieces is
+    whole.
     """
     owner = np.full(len(tokens), len(words), np.intp)
     for index, span in enumerate(tokens):
         if span is not None:
-            touched = (number for number, (start, end) in enumerate(words) if start < span[1] and span[0] < end)
+            touched = (
+                number
+                for number, (start, end) in enumerate(words)
+                if start < span[1] and span[0] < end
+            )
             owner[index] = next(touched, len(words))
     return owner
 
 
-def by_word(parts: Floats, first: NDArray[np.intp], second: NDArray[np.intp], sizes: tuple[int, int]) -> Floats:
-    """Return the PARTS of tokens summed by the words that own them, (n + 1, m + 1): the last row and column are of tokens of no word."""
+def by_word(
+    parts: Floats, first: NDArray[np.intp], second: NDArray[np.intp], sizes: tuple[int, int]
+) -> Floats:
+    """Return the PARTS of tokens summed by the words that own them, (n + 1, m + 1): the last row
+    and column are of tokens of no word.
+    """
     table = np.zeros((sizes[0] + 1, sizes[1] + 1))
     np.add.at(table, (first[:, None], second[None]), parts)
     return table
@@ -125,7 +148,9 @@ class MemberNumbers:
 
     @classmethod
     def of(cls, table: ArrayLike, edited: ArrayLike, reference: ArrayLike) -> "MemberNumbers":
-        """Return the numbers of a TABLE of similarities, as `Deletions` has it, and of EDITED pairs, ranked in REFERENCE."""
+        """Return the numbers of a TABLE of similarities, as `Deletions` has it, and of EDITED
+        pairs, ranked in REFERENCE.
+        """
         similarities, others = np.asarray(table, np.float64), np.asarray(edited, np.float64)
         return cls(
             similarities=Deletions(table=similarities),
@@ -145,7 +170,9 @@ class ExplainedModel:
     @cached_property
     def similarities(self) -> Deletions:
         """The similarities, means over the members."""
-        return Deletions(table=np.mean([member.similarities.table for member in self.members], axis=0))
+        return Deletions(
+            table=np.mean([member.similarities.table for member in self.members], axis=0)
+        )
 
     @cached_property
     def ranks(self) -> Deletions:
@@ -154,13 +181,17 @@ class ExplainedModel:
 
     @property
     def effects(self) -> Floats:
-        """The effect of each word in points of percentile rank, those of the first sentence first; (n + m,)."""
+        """The effect of each word in points of percentile rank, those of the first sentence first;
+        (n + m,).
+        """
         return np.concatenate([self.ranks.first, self.ranks.second])
 
     @property
     def spreads(self) -> Floats | None:
         """The standard deviation of each effect over the members, (n + m,); None for one member."""
-        effects = [np.concatenate([member.ranks.first, member.ranks.second]) for member in self.members]
+        effects = [
+            np.concatenate([member.ranks.first, member.ranks.second]) for member in self.members
+        ]
         spread: Floats | None = np.std(effects, axis=0, ddof=1) if len(effects) > 1 else None
         return spread
 
@@ -194,11 +225,15 @@ class WordEffects:
         return [(side + 1, word) for side, of_side in enumerate(self.words) for word in of_side]
 
     def difference(self, model: ExplainedModel) -> Floats:
-        """By how much more each word brings the sentences together under MODEL than under the first one; (n + m,)."""
+        """By how much more each word brings the sentences together under MODEL than under the first
+        one; (n + m,).
+        """
         return model.effects - self.models[0].effects
 
     def together(self, model: ExplainedModel) -> Floats:
-        """The interactions of MODEL, or of a further model by how much more they are than those of the first; (n, m)."""
+        """The interactions of MODEL, or of a further model by how much more they are than those of
+        the first; (n, m).
+        """
         rank = model.ranks.together
         return rank if model is self.models[0] else rank - self.models[0].ranks.together
 

@@ -19,7 +19,9 @@ class WordSearch:
         self._corpus = corpus
 
     def approximate(self, queries: Sequence[str]) -> NDArray[np.float32]:
-        """The Dice coefficient of each of QUERIES with each sentence of the corpus, (queries, corpus)."""
+        """The Dice coefficient of each of QUERIES with each sentence of the corpus, (queries,
+        corpus).
+        """
         places, sizes = self._index
         scores = np.zeros((len(queries), len(self._corpus)), np.float32)
         for shared, query in zip(scores, queries, strict=True):
@@ -32,11 +34,15 @@ class WordSearch:
 
     def exact(self, query: str, numbers: NDArray[np.intp]) -> NDArray[np.float32]:
         """The Dice coefficient of QUERY with the sentences that have these NUMBERS."""
-        return dice_column([query] * len(numbers), [self._corpus[number] for number in numbers]).astype(np.float32)
+        return dice_column(
+            [query] * len(numbers), [self._corpus[number] for number in numbers]
+        ).astype(np.float32)
 
     @cached_property
     def _index(self) -> tuple[dict[str, list[int]], NDArray[np.float32]]:
-        """The numbers of the sentences with each word, and how many distinct words each sentence has."""
+        """The numbers of the sentences with each word, and how many distinct words each sentence
+        has.
+        """
         places: dict[str, list[int]] = {}
         sizes = np.empty(len(self._corpus), np.float32)
         for number, sentence in enumerate(self._corpus):

@@ -1,4 +1,6 @@
-"""The words of very many sentences as numbers: each distinct word has one, and a sentence is the sorted numbers of its words."""
+"""The words of very many sentences as numbers: each distinct word has one, and a sentence is the
+sorted numbers of its words.
+"""
 
 import re
 from collections.abc import Iterator
@@ -18,9 +20,13 @@ _ASCII_WORD = r"[0-9a-z_]+"  # what is left of \w in a lower-case text of ASCII 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WordSets:
-    """Lower-case words, as `distinct_words` finds them, of sentences in order; numbered from 0 as they first appear."""
+    """Lower-case words, as `distinct_words` finds them, of sentences in order; numbered from 0 as
+    they first appear.
+    """
 
-    numbers: NDArray[np.int32]  # of the words of all sentences, one sentence after the other, each word of a sentence once
+    numbers: NDArray[
+        np.int32
+    ]  # of the words of all sentences, one sentence after the other, each word of a sentence once
     starts: NDArray[np.int64]  # (sentences + 1,) where in them each sentence begins, and their end
     distinct: int  # words
 
@@ -28,7 +34,10 @@ class WordSets:
     def of(cls, sentences: pl.Series) -> Self:
         """Return the words of SENTENCES."""
         known = _Vocabulary()
-        parts = [_numbered(sentences[start : start + _AT_ONCE], known) for start in range(0, len(sentences), _AT_ONCE)]
+        parts = [
+            _numbered(sentences[start : start + _AT_ONCE], known)
+            for start in range(0, len(sentences), _AT_ONCE)
+        ]
         sizes = np.concatenate([np.zeros(1, np.int64), *(sizes for _, sizes in parts)])
         numbers = np.concatenate([np.zeros(0, np.int32), *(numbers for numbers, _ in parts)])
         return cls(numbers=numbers, starts=np.cumsum(sizes), distinct=len(known))
@@ -39,33 +48,56 @@ class WordSets:
         return np.diff(self.starts)
 
     def dice(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> Floats:
-        """Return the Dice coefficient of each two sentences, given by their places; 0 where neither has a word; (pairs,)."""
+        """Return the Dice coefficient of each two sentences, given by their places; 0 where neither
+        has a word; (pairs,).
+        """
         coefficients = np.zeros(len(first))
         for start in range(0, len(first), _AT_ONCE):
             block = slice(start, start + _AT_ONCE)
-            (left, left_sizes), (right, right_sizes) = (self._keys(places[block]) for places in (first, second))
+            (left, left_sizes), (right, right_sizes) = (
+                self._keys(places[block]) for places in (first, second)
+            )
             index = np.searchsorted(left, right)
-            is_shared = left[np.minimum(index, len(left) - 1)] == right if len(left) else np.zeros(len(right), np.bool_)
-            shared = np.bincount(np.repeat(np.arange(len(right_sizes)), right_sizes)[is_shared], minlength=len(right_sizes))
+            is_shared = (
+                left[np.minimum(index, len(left) - 1)] == right
+                if len(left)
+                else np.zeros(len(right), np.bool_)
+            )
+            shared = np.bincount(
+                np.repeat(np.arange(len(right_sizes)), right_sizes)[is_shared],
+                minlength=len(right_sizes),
+            )
             total = left_sizes + right_sizes
-            coefficients[block] = np.divide(2 * shared, total, out=np.zeros(len(total)), where=total > 0)
+            coefficients[block] = np.divide(
+                2 * shared, total, out=np.zeros(len(total)), where=total > 0
+            )
         return coefficients
 
     def _keys(self, places: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return ascending numbers of the words of the sentences at PLACES, different for different places, and how many each has."""
+        """Return ascending numbers of the words of the sentences at PLACES, different for different
+        places, and how many each has.
+        """
         entries, sizes = self.entries(places)
-        return np.repeat(np.arange(len(places)), sizes) * self.distinct + self.numbers[entries], sizes
+        return np.repeat(np.arange(len(places)), sizes) * self.distinct + self.numbers[
+            entries
+        ], sizes
 
     def entries(self, places: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return where in the numbers the words of the sentences at PLACES are, and how many each has."""
+        """Return where in the numbers the words of the sentences at PLACES are, and how many each
+        has.
+        """
         starts = self.starts[places]
         sizes = self.starts[np.asarray(places) + 1] - starts
         ends = np.cumsum(sizes)
-        return np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(starts - ends + sizes, sizes), sizes
+        return np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(
+            starts - ends + sizes, sizes
+        ), sizes
 
 
 class _Vocabulary:
-    """The numbers of words by their hashes, in the order in which they first appeared: of millions of words less memory than their text."""
+    """The numbers of words by their hashes, in the order in which they first appeared: of millions
+    of words less memory than their text.
+    """
 
     def __init__(self) -> None:
         self._hashes = np.zeros(0, np.uint64)  # ascending
@@ -84,14 +116,20 @@ class _Vocabulary:
         numbers = np.empty(len(distinct), np.int32)
         numbers[is_known] = self._numbers[found[is_known]]
         added = np.flatnonzero(~is_known)
-        numbers[added[np.argsort(places[added])]] = len(self) + np.arange(len(added), dtype=np.int32)
+        numbers[added[np.argsort(places[added])]] = len(self) + np.arange(
+            len(added), dtype=np.int32
+        )
         self._numbers = np.insert(self._numbers, found[added], numbers[added])
         self._hashes = np.insert(self._hashes, found[added], distinct[added])
         return numbers[of_word]
 
 
-def _numbered(sentences: pl.Series, known: _Vocabulary) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the numbers of the words of each sentence, and how many it has; words that are not KNOWN get the next numbers."""
+def _numbered(
+    sentences: pl.Series, known: _Vocabulary
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the numbers of the words of each sentence, and how many it has; words that are not
+    KNOWN get the next numbers.
+    """
     words = _words(sentences)
     row = np.repeat(np.arange(len(words)), words.list.len().to_numpy())
     found = known.numbers_of(words.explode().drop_nulls().hash().to_numpy())
@@ -102,13 +140,20 @@ def _numbered(sentences: pl.Series, known: _Vocabulary) -> tuple[NDArray[np.int3
 
 
 def _words(sentences: pl.Series) -> pl.Series:
-    """Return the words of each sentence as they come; those with other characters than ASCII are split by Python, whose words differ."""
+    """Return the words of each sentence as they come; those with other characters than ASCII are
+    split by Python, whose words differ.
+    """
     is_plain = sentences.str.len_bytes() == sentences.str.len_chars()
     plain = sentences.filter(is_plain).str.to_lowercase().str.extract_all(_ASCII_WORD)
     if is_plain.all():
         return plain
-    others = pl.Series(list(_split(sentences.filter(~is_plain).to_list())), dtype=pl.List(pl.String))
-    order = np.argsort(np.concatenate([is_plain.arg_true().to_numpy(), (~is_plain).arg_true().to_numpy()]), kind="stable")
+    others = pl.Series(
+        list(_split(sentences.filter(~is_plain).to_list())), dtype=pl.List(pl.String)
+    )
+    order = np.argsort(
+        np.concatenate([is_plain.arg_true().to_numpy(), (~is_plain).arg_true().to_numpy()]),
+        kind="stable",
+    )
     return pl.concat([plain, others]).gather(order)
 
 

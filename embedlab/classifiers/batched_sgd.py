@@ -1,10 +1,12 @@
 """Train all fits of a task by minibatches at once, over shared features.
 
-Softmax regression without a hidden layer, trained as SentEval does (FACTS: Adam, batch 64, the L2 as the optimiser's weight decay on
-weights and bias; dev accuracy after every fourth pass; the best weights win). Every fit starts from the same weights and goes
-through its rows in the order of one shuffle of all rows of the task a pass. So the minibatches that a step needs are close together
-in that shuffle: one window of rows, one matrix product for all fits, and a mask that leaves to each fit its own minibatch.
-Rows are in the order of their files; SentEval sorts them by length first, so that its folds, dealt in the same way, contain other rows.
+Softmax regression without a hidden layer, trained as SentEval does (FACTS: Adam, batch 64, the L2
+as the optimiser's weight decay on weights and bias; dev accuracy after every fourth pass; the best
+weights win). Every fit starts from the same weights and goes through its rows in the order of one
+shuffle of all rows of the task a pass. So the minibatches that a step needs are close together in
+that shuffle: one window of rows, one matrix product for all fits, and a mask that leaves to each
+fit its own minibatch. Rows are in the order of their files; SentEval sorts them by length first, so
+that its folds, dealt in the same way, contain other rows.
 """
 
 from collections.abc import Iterator
@@ -15,13 +17,22 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from embedlab.classifiers.fits import MEMORY_BYTES, Fits, Fitted, Problem, count_correct, fits_at_once
+from embedlab.classifiers.fits import (
+    MEMORY_BYTES,
+    Fits,
+    Fitted,
+    Problem,
+    count_correct,
+    fits_at_once,
+)
 from embedlab.classifiers.folds import RowIndices
 from embedlab.classifiers.settings import FitSchedule
 from embedlab.core.progress import ProgressCallback
 from embedlab.cpu.engine import run_in_threads
 
-_COPIES = 6  # of a fit's weights: gradient, two moments, the best ones, and a copy while finished fits are dropped
+# of a fit's weights: gradient, two moments, the best ones, and a copy while finished fits are
+# dropped
+_COPIES = 6
 
 
 def fit_classifiers(
@@ -33,9 +44,11 @@ def fit_classifiers(
     memory_bytes: int = MEMORY_BYTES,
     progress: ProgressCallback | None = None,
 ) -> Fitted:
-    """Return the weights of each fit at its best check, and their dev accuracy; PROGRESS receives the finished fits.
+    """Return the weights of each fit at its best check, and their dev accuracy; PROGRESS receives
+    the finished fits.
 
-    Fits are trained in groups that need at most MEMORY_BYTES together; the grouping changes no result.
+    Fits are trained in groups that need at most MEMORY_BYTES together; the grouping changes no
+    result.
     """
     rows, dim = problem.features.shape
     ones = torch.ones(rows, 1, dtype=problem.features.dtype, device=problem.features.device)
@@ -61,18 +74,26 @@ def fit_classifiers(
 
 
 def start_weights(dim: int, classes: int, seed: int) -> Tensor:
-    """Return the initial weights of every fit, uniform as in torch's linear layer; (dim + 1, classes), the last row is the bias."""
+    """Return the initial weights of every fit, uniform as in torch's linear layer; (dim + 1,
+    classes), the last row is the bias.
+    """
     bound = dim**-0.5
-    return torch.empty(dim + 1, classes).uniform_(-bound, bound, generator=torch.Generator().manual_seed(seed))
+    return torch.empty(dim + 1, classes).uniform_(
+        -bound, bound, generator=torch.Generator().manual_seed(seed)
+    )
 
 
 def shuffle_rows(rows: int, seed: int, number: int) -> RowIndices:
-    """Return the order of all rows of a task in pass NUMBER, counted from 0; a fit goes through those that it trains on."""
+    """Return the order of all rows of a task in pass NUMBER, counted from 0; a fit goes through
+    those that it trains on.
+    """
     return np.random.default_rng([seed, number]).permutation(rows)
 
 
 def bunch_fits(fits: Fits, batch: int, at_once: int) -> Iterator[RowIndices]:
-    """Yield the numbers of at most AT_ONCE fits that train together: they take equally many steps per pass."""
+    """Yield the numbers of at most AT_ONCE fits that train together: they take equally many steps
+    per pass.
+    """
     steps = np.array([-(-len(fold.train) // batch) for fold in fits.folds])[fits.fold]
     for count in np.unique(steps):
         numbers = np.flatnonzero(steps == count)
@@ -82,7 +103,9 @@ def bunch_fits(fits: Fits, batch: int, at_once: int) -> Iterator[RowIndices]:
 class _Training:
     """A group of fits in training: those that still run, and the best weights of all."""
 
-    def __init__(self, problem: Problem, with_ones: Tensor, fits: Fits, schedule: FitSchedule, seed: int) -> None:
+    def __init__(
+        self, problem: Problem, with_ones: Tensor, fits: Fits, schedule: FitSchedule, seed: int
+    ) -> None:
         self.problem, self.with_ones, self.schedule, self.seed = problem, with_ones, schedule, seed
         self.fits = fits
         self.running = np.arange(len(fits))
@@ -122,12 +145,18 @@ class _Training:
             self._step(rows[start:end], (minibatch[start:end] == step) / sizes[step], l2)
 
     def _step(self, rows: Tensor, share: Tensor, l2: Tensor) -> None:
-        """One minibatch of every fit; SHARE (window, fits) is a row's part in the mean loss of a fit, 0 outside its minibatch."""
+        """One minibatch of every fit; SHARE (window, fits) is a row's part in the mean loss of a
+        fit, 0 outside its minibatch.
+        """
         features = self.with_ones.index_select(0, rows)
-        errors = torch.softmax((features @ self.weights.flatten(1)).view(len(rows), *self.weights.shape[1:]), dim=1)
+        errors = torch.softmax(
+            (features @ self.weights.flatten(1)).view(len(rows), *self.weights.shape[1:]), dim=1
+        )
         errors[torch.arange(len(rows), device=rows.device), self.problem.labels[rows]] -= 1
         errors *= share[:, None]
-        self.weights.grad = (features.T @ errors.flatten(1)).view_as(self.weights).addcmul_(self.weights, l2)
+        self.weights.grad = (
+            (features.T @ errors.flatten(1)).view_as(self.weights).addcmul_(self.weights, l2)
+        )
         self.optimiser.step()
 
     def _check(self) -> None:
@@ -135,7 +164,9 @@ class _Training:
         improved = correct > self.best_correct[self.running]
         better = self.running[improved]
         self.best_correct[better] = correct[improved]
-        self.best_weights[:, :, self._index(better)] = self.weights[:, :, self._index(np.flatnonzero(improved))]
+        self.best_weights[:, :, self._index(better)] = self.weights[
+            :, :, self._index(np.flatnonzero(improved))
+        ]
         self.strikes[self.running] += ~improved
         places = np.flatnonzero(self.strikes[self.running] <= self.schedule.tenacity)
         if len(places) < len(self.running):
@@ -147,7 +178,9 @@ class _Training:
         index, state = self._index(places), self.optimiser.state[self.weights]
         self.weights = self.weights[:, :, index]
         self.optimiser = self._make_optimiser()
-        self.optimiser.state[self.weights] = {name: value[:, :, index] if value.ndim == 3 else value for name, value in state.items()}
+        self.optimiser.state[self.weights] = {
+            name: value[:, :, index] if value.ndim == 3 else value for name, value in state.items()
+        }
 
     def _make_optimiser(self) -> torch.optim.Optimizer:
         # The decay differs between fits, so it is added to the gradient, as these optimisers do.
@@ -165,19 +198,33 @@ class MinibatchPlan:
 
     minibatch: NDArray[np.int32]  # (rows, folds): the minibatch that a row is in, −1 for none
     sizes: NDArray[np.intp]  # (minibatches, folds)
-    windows: list[tuple[int, int]]  # from which to which place of the order the rows of each minibatch lie, in whichever fold
+    windows: list[
+        tuple[int, int]
+    ]  # from which to which place of the order the rows of each minibatch lie, in whichever fold
 
 
 def plan_pass(members: NDArray[np.bool_], batch: int) -> MinibatchPlan:
-    """Return the minibatches of folds with rows MEMBERS (rows, folds) in the order of a pass; all take equally many."""
+    """Return the minibatches of folds with rows MEMBERS (rows, folds) in the order of a pass; all
+    take equally many.
+    """
     taken = np.cumsum(members, axis=0, dtype=np.int32)
     minibatch = np.where(members, (taken - 1) // batch, -1).astype(np.int32)
     counts = taken[-1]
     steps = -(-int(counts.max()) // batch)
     sizes = np.minimum(counts - batch * np.arange(steps)[:, None], batch)
-    # The first row of step s is where the count passes s·batch, the last where it reaches the end of that minibatch.
-    firsts = np.array([np.searchsorted(column, batch * np.arange(steps), side="right") for column in taken.T])
-    lasts = np.array([np.searchsorted(column, np.cumsum(size)) for column, size in zip(taken.T, sizes.T, strict=True)])
+    # The first row of step s is where the count passes s·batch, the last where it reaches the end
+    # of that minibatch.
+    firsts = np.array(
+        [np.searchsorted(column, batch * np.arange(steps), side="right") for column in taken.T]
+    )
+    lasts = np.array(
+        [
+            np.searchsorted(column, np.cumsum(size))
+            for column, size in zip(taken.T, sizes.T, strict=True)
+        ]
+    )
     return MinibatchPlan(
-        minibatch=minibatch, sizes=sizes, windows=list(zip(firsts.min(0).tolist(), (lasts.max(0) + 1).tolist(), strict=True))
+        minibatch=minibatch,
+        sizes=sizes,
+        windows=list(zip(firsts.min(0).tolist(), (lasts.max(0) + 1).tolist(), strict=True)),
     )

@@ -12,7 +12,8 @@ from torch import Tensor
 from embedlab.classifiers.folds import Fold, RowIndices
 
 MEMORY_BYTES = 512 << 20  # memory of fits that are solved together, without the features
-FIT_LOGIT_ROWS = 4_096  # rows whose logits are held at once: 65 MB for four fits of a thousand classes
+# rows whose logits are held at once: 65 MB for four fits of a thousand classes
+FIT_LOGIT_ROWS = 4_096
 
 _FEWEST_COLUMNS = 64  # of a matrix product that is worth a thread of its own: classes times fits
 
@@ -26,7 +27,12 @@ class Problem:
     classes: int
 
     @classmethod
-    def of(cls, features: NDArray[np.floating], labels: NDArray[np.integer], device: torch.device | None = None) -> Self:
+    def of(
+        cls,
+        features: NDArray[np.floating],
+        labels: NDArray[np.integer],
+        device: torch.device | None = None,
+    ) -> Self:
         """The problem of numpy features and class indices, on a device."""
         return cls(
             features=torch.from_numpy(np.ascontiguousarray(features)).to(device),
@@ -46,7 +52,11 @@ class Fits:
     @classmethod
     def grid(cls, folds: Sequence[Fold], l2: Sequence[float]) -> Self:
         """Every fold with every L2: fold after fold, in each the L2 values in their order."""
-        return cls(folds=tuple(folds), fold=np.repeat(np.arange(len(folds)), len(l2)), l2=np.tile(np.asarray(l2, np.float64), len(folds)))
+        return cls(
+            folds=tuple(folds),
+            fold=np.repeat(np.arange(len(folds)), len(l2)),
+            l2=np.tile(np.asarray(l2, np.float64), len(folds)),
+        )
 
     def __len__(self) -> int:
         return len(self.fold)
@@ -74,13 +84,16 @@ class Fitted:
 
 
 def fits_at_once(problem: Problem, fits: int, copies: int, memory_bytes: int) -> int:
-    """Return how many of a problem's FITS to solve together if each takes COPIES of its weights and a number for each row.
+    """Return how many of a problem's FITS to solve together if each takes COPIES of its weights and
+    a number for each row.
 
     On a CPU each thread gets a share, unless that is too few for a matrix product.
     """
     rows, dim = problem.features.shape
     workers = torch.get_num_threads() if problem.features.device.type == "cpu" else 1
-    bytes_per_fit = copies * (dim + 1) * problem.classes * problem.features.element_size() + 4 * rows
+    bytes_per_fit = (
+        copies * (dim + 1) * problem.classes * problem.features.element_size() + 4 * rows
+    )
     share = max(-(-fits // workers), _FEWEST_COLUMNS // problem.classes)
     return max(1, min(memory_bytes // workers // bytes_per_fit, share))
 
@@ -89,7 +102,9 @@ def predict_classes(problem: Problem, weights: Tensor, rows: RowIndices) -> Tens
     """Return the class that each fit of WEIGHTS predicts for each of ROWS; (rows, fits)."""
     flat = weights.reshape(len(weights), -1)
     parts = [
-        torch.addmm(flat[-1], problem.features[block], flat[:-1]).view(len(block), *weights.shape[1:]).argmax(1)
+        torch.addmm(flat[-1], problem.features[block], flat[:-1])
+        .view(len(block), *weights.shape[1:])
+        .argmax(1)
         for block in torch.from_numpy(rows).to(weights.device).split(FIT_LOGIT_ROWS)
     ]
     return torch.cat(parts)
@@ -101,6 +116,8 @@ def count_correct(problem: Problem, weights: Tensor, fits: Fits) -> RowIndices:
     for fold, numbers in fits.by_fold():
         if len(fold.dev):
             gold = problem.labels[torch.from_numpy(fold.dev).to(problem.labels.device)]
-            predicted = predict_classes(problem, weights[:, :, torch.from_numpy(numbers).to(weights.device)], fold.dev)
+            predicted = predict_classes(
+                problem, weights[:, :, torch.from_numpy(numbers).to(weights.device)], fold.dev
+            )
             correct[numbers] = (predicted == gold[:, None]).sum(0).cpu().numpy()
     return correct

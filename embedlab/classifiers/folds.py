@@ -22,12 +22,17 @@ class Fold:
 def stratified_folds(labels: NDArray[np.integer], folds: int) -> list[Fold]:
     """Return folds with equal shares of each class, the rows of each in ascending order.
 
-    They are the folds of scikit-learn's StratifiedKFold(folds, shuffle=True, random_state=FOLD_SEED): classes count in the order in which
-    they appear, and the rows of a class are dealt so that the sizes of all folds differ by one at most.
+    They are the folds of scikit-learn's StratifiedKFold(folds, shuffle=True,
+    random_state=FOLD_SEED): classes count in the order in which they appear, and the rows of a
+    class are dealt so that the sizes of all folds differ by one at most.
     """
-    rng = np.random.RandomState(FOLD_SEED)  # scikit-learn's generator, so that folds can be compared with those of others
+    rng = np.random.RandomState(
+        FOLD_SEED
+    )  # scikit-learn's generator, so that folds can be compared with those of others
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    appearance = np.argsort(np.argsort(first))[inverse]  # each row's class, numbered by first appearance
+    appearance = np.argsort(np.argsort(first))[
+        inverse
+    ]  # each row's class, numbered by first appearance
     ordered = np.sort(appearance)
     fold_of = np.empty(len(labels), np.intp)
     for number in range(len(first)):
@@ -35,7 +40,10 @@ def stratified_folds(labels: NDArray[np.integer], folds: int) -> list[Fold]:
         dealt = np.repeat(np.arange(folds), shares)
         rng.shuffle(dealt)
         fold_of[appearance == number] = dealt
-    return [Fold(train=np.flatnonzero(fold_of != fold), dev=np.flatnonzero(fold_of == fold)) for fold in range(folds)]
+    return [
+        Fold(train=np.flatnonzero(fold_of != fold), dev=np.flatnonzero(fold_of == fold))
+        for fold in range(folds)
+    ]
 
 
 def hold_back(rows: RowIndices, share: float, seed: int) -> Fold:

@@ -1,10 +1,13 @@
-"""The exact-optimum setting: L2-regularised softmax regression solved to convergence, all fits of a task at once.
+"""The exact-optimum setting: L2-regularised softmax regression solved to convergence, all fits of a
+task at once.
 
-Minimises for each fit: mean cross-entropy over its rows + l2/2 · |W|², the bias being free. That is scikit-learn's LogisticRegression
-with C = 1 / (rows · l2), for two classes 2 / (rows · l2), since it then keeps one column where we keep two.
+Minimises for each fit: mean cross-entropy over its rows + l2/2 · |W|², the bias being free. That is
+scikit-learn's LogisticRegression with C = 1 / (rows · l2), for two classes 2 / (rows · l2), since
+it then keeps one column where we keep two.
 
-The features are rotated to their principal axes, which leaves the penalty as it is. There the curvature has a diagonal upper bound
-(Böhning 1992: half the Gram matrix), from which limited-memory BFGS starts, for all fits in parallel.
+The features are rotated to their principal axes, which leaves the penalty as it is. There the
+curvature has a diagonal upper bound (Böhning 1992: half the Gram matrix), from which limited-memory
+BFGS starts, for all fits in parallel.
 """
 
 from collections.abc import Iterator
@@ -13,7 +16,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from embedlab.classifiers.fits import FIT_LOGIT_ROWS, MEMORY_BYTES, Fits, Fitted, Problem, count_correct, fits_at_once
+from embedlab.classifiers.fits import (
+    FIT_LOGIT_ROWS,
+    MEMORY_BYTES,
+    Fits,
+    Fitted,
+    Problem,
+    count_correct,
+    fits_at_once,
+)
 from embedlab.classifiers.folds import RowIndices
 from embedlab.core.progress import ProgressCallback
 from embedlab.cpu.engine import run_in_threads
@@ -37,8 +48,15 @@ def fit_exactly(
 ) -> Fitted:
     """Return the optimum of each fit and its dev accuracy; PROGRESS receives the finished fits."""
     axes, mean, scales = _principal_axes(problem.features)
-    rotated = torch.cat([(problem.features - mean) @ axes, torch.ones_like(problem.features[:, :1])], dim=1)
-    solved, done = torch.empty(rotated.shape[1], problem.classes, len(fits), dtype=rotated.dtype, device=rotated.device), 0
+    rotated = torch.cat(
+        [(problem.features - mean) @ axes, torch.ones_like(problem.features[:, :1])], dim=1
+    )
+    solved, done = (
+        torch.empty(
+            rotated.shape[1], problem.classes, len(fits), dtype=rotated.dtype, device=rotated.device
+        ),
+        0,
+    )
 
     def solve(numbers: RowIndices) -> Iterator[int]:
         descent = _Descent(problem, rotated, scales, fits.take(numbers))
@@ -52,30 +70,45 @@ def fit_exactly(
             progress(done, len(fits))
 
     at_once = fits_at_once(problem, len(fits), _COPIES, memory_bytes)
-    run_in_threads(solve, np.array_split(np.arange(len(fits)), -(-len(fits) // at_once)), count, solved.device)
+    run_in_threads(
+        solve, np.array_split(np.arange(len(fits)), -(-len(fits) // at_once)), count, solved.device
+    )
     slopes = torch.einsum("da,acf->dcf", axes, solved[:-1])
     weights = torch.cat([slopes, (solved[-1] - torch.einsum("d,dcf->cf", mean, slopes))[None]])
     scored = np.array([len(fits.folds[fold].dev) for fold in fits.fold])
     correct = count_correct(problem, weights, fits)
-    return Fitted(weights=weights, dev=np.divide(correct, scored, out=np.full(len(fits), np.nan), where=scored > 0))
+    return Fitted(
+        weights=weights,
+        dev=np.divide(correct, scored, out=np.full(len(fits), np.nan), where=scored > 0),
+    )
 
 
 def _principal_axes(features: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The axes (dim, dim) of the centred features, their mean, and the sum of squares along each axis and along the constant."""
+    """The axes (dim, dim) of the centred features, their mean, and the sum of squares along each
+    axis and along the constant.
+    """
     mean = features.mean(0)
     gram = features.T @ features
     centred = gram.double() - len(features) * torch.outer(mean.double(), mean.double())
     scales, axes = torch.linalg.eigh(centred)
-    return axes.to(features), mean, torch.cat([scales.clamp_min(0), scales.new_tensor([len(features)])]).to(features)
+    return (
+        axes.to(features),
+        mean,
+        torch.cat([scales.clamp_min(0), scales.new_tensor([len(features)])]).to(features),
+    )
 
 
 class _Descent:
-    """L-BFGS of some fits, each with its own steps; a step that gains too little is halved while the other fits go on."""
+    """L-BFGS of some fits, each with its own steps; a step that gains too little is halved while
+    the other fits go on.
+    """
 
     def __init__(self, problem: Problem, rotated: Tensor, scales: Tensor, fits: Fits) -> None:
         self.problem, self.rotated = problem, rotated
         sizes = rotated.new_tensor([len(fits.folds[fold].train) for fold in fits.fold])
-        self.decay = rotated.new_tensor(fits.l2).expand(len(scales), -1).clone()  # (dim + 1, running fits)
+        self.decay = (
+            rotated.new_tensor(fits.l2).expand(len(scales), -1).clone()
+        )  # (dim + 1, running fits)
         self.decay[-1] = 0
         self.curvature = scales[:, None] / (2 * sizes) + self.decay
         members = np.zeros((len(rotated), len(fits.folds)), np.bool_)
@@ -84,12 +117,18 @@ class _Descent:
         self.members = torch.from_numpy(members).to(rotated.device)
         self.share = 1 / sizes
         self.fold = torch.from_numpy(fits.fold).to(rotated.device)
-        self.solved = rotated.new_zeros(rotated.shape[1], problem.classes, len(fits))  # (dim + 1, classes, fits)
+        self.solved = rotated.new_zeros(
+            rotated.shape[1], problem.classes, len(fits)
+        )  # (dim + 1, classes, fits)
 
     def run(self, tolerance: float) -> Iterator[int]:
         """Descend to the optima; yield after each step how many fits finished with it."""
         count = len(self.fold)
-        running, here, length = torch.arange(count, device=self.solved.device), self.solved.clone(), self.solved.new_ones(count)
+        running, here, length = (
+            torch.arange(count, device=self.solved.device),
+            self.solved.clone(),
+            self.solved.new_ones(count),
+        )
         memory = _Memory(self.curvature)
         loss, gradient = self._evaluate(here)
         for _ in range(MAX_FIT_STEPS):
@@ -99,7 +138,12 @@ class _Descent:
             if not is_going.all():
                 self.solved[:, :, running] = here
                 running, here, length = running[is_going], here[:, :, is_going], length[is_going]
-                loss, gradient, step, promised = loss[is_going], gradient[:, :, is_going], step[:, :, is_going], promised[is_going]
+                loss, gradient, step, promised = (
+                    loss[is_going],
+                    gradient[:, :, is_going],
+                    step[:, :, is_going],
+                    promised[is_going],
+                )
                 memory.restrict(is_going)
                 self._restrict(is_going)
             yield len(is_going) - len(running)
@@ -110,7 +154,10 @@ class _Descent:
             is_gain = there_loss <= loss - _SUFFICIENT * promised + noise
             memory.add(step * is_gain, (there_gradient - gradient) * is_gain)
             here = here + step * is_gain
-            loss, gradient = torch.where(is_gain, there_loss, loss), torch.where(is_gain, there_gradient, gradient)
+            loss, gradient = (
+                torch.where(is_gain, there_loss, loss),
+                torch.where(is_gain, there_gradient, gradient),
+            )
             length = torch.where(is_gain, torch.ones_like(length), length / 2)
         self.solved[:, :, running] = here
         yield len(running)
@@ -129,7 +176,9 @@ class _Descent:
             features, labels = self.rotated[rows], self.problem.labels[rows]
             numbers = torch.arange(len(features), device=features.device)
             share = self.members[rows][:, self.fold] * self.share
-            logs = torch.log_softmax((features @ weights.flatten(1)).view(len(features), *weights.shape[1:]), dim=1)
+            logs = torch.log_softmax(
+                (features @ weights.flatten(1)).view(len(features), *weights.shape[1:]), dim=1
+            )
             loss -= (logs[numbers, labels] * share).sum(0)
             errors = logs.exp_()
             errors[numbers, labels] -= 1
@@ -144,7 +193,9 @@ class _Memory:
     def __init__(self, bound: Tensor) -> None:
         self.bound = bound[:, None]  # of the curvature, before anything is known
         self.scale = torch.ones_like(bound[0])
-        self.steps: list[tuple[Tensor, Tensor, Tensor]] = []  # step, change of the gradient, 1 / their product; 0 where there was none
+        self.steps: list[
+            tuple[Tensor, Tensor, Tensor]
+        ] = []  # step, change of the gradient, 1 / their product; 0 where there was none
 
     def add(self, step: Tensor, change: Tensor) -> None:
         """Store a step of each fit; a step of zeros is ignored."""
@@ -169,7 +220,10 @@ class _Memory:
     def restrict(self, places: Tensor) -> None:
         """Forget the other fits."""
         self.bound, self.scale = self.bound[:, :, places], self.scale[places]
-        self.steps = [(step[:, :, places], change[:, :, places], inverse[places]) for step, change, inverse in self.steps]
+        self.steps = [
+            (step[:, :, places], change[:, :, places], inverse[places])
+            for step, change, inverse in self.steps
+        ]
 
 
 def _dot(first: Tensor, second: Tensor) -> Tensor:

@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 
 from embedlab.classifiers.batched_sgd import fit_classifiers
 from embedlab.classifiers.fits import Fits, Fitted, Problem
-from embedlab.classifiers.folds import FOLD_SEED, HELD_BACK, Fold, RowIndices, hold_back, stratified_folds
+from embedlab.classifiers.folds import (
+    FOLD_SEED,
+    HELD_BACK,
+    Fold,
+    RowIndices,
+    hold_back,
+    stratified_folds,
+)
 from embedlab.classifiers.logistic import fit_exactly
 from embedlab.classifiers.settings import Setting
 from embedlab.core.progress import ProgressCallback
@@ -35,11 +42,14 @@ class Protocol:
 
     problem: Problem
     setting: Setting
-    seed: int = FOLD_SEED  # of start weights, orders and what is held back; the folds are always the same
+    # of start weights, orders and what is held back; the folds are always the same
+    seed: int = FOLD_SEED
     progress: ProgressCallback | None = None
 
     def cross_validate(self) -> ClassifierOutcome:
-        """Nested: of each fold of all rows, an inner cross-validation chooses the L2 and a last fit is scored."""
+        """Nested: of each fold of all rows, an inner cross-validation chooses the L2 and a last fit
+        is scored.
+        """
         labels = self._labels
         outer = stratified_folds(labels, self.setting.folds)
         inner = [
@@ -47,7 +57,11 @@ class Protocol:
             for fold in outer
             for inner in stratified_folds(labels[fold.train], self.setting.folds)
         ]
-        dev = self._fit(Fits.grid(inner, self.setting.l2)).dev.reshape(len(outer), self.setting.folds, -1).mean(1)  # (folds, l2)
+        dev = (
+            self._fit(Fits.grid(inner, self.setting.l2))
+            .dev.reshape(len(outer), self.setting.folds, -1)
+            .mean(1)
+        )  # (folds, l2)
         chosen = [_best(row) for row in dev]
         last = self._refit([fold.train for fold in outer], chosen)
         predicted = np.empty(len(labels), np.intp)
@@ -57,47 +71,67 @@ class Protocol:
             scored="cv",
             rows=np.arange(len(labels)),
             predicted=predicted,
-            accuracy=float(np.mean([(predicted[fold.dev] == labels[fold.dev]).mean() for fold in outer])),
+            accuracy=float(
+                np.mean([(predicted[fold.dev] == labels[fold.dev]).mean() for fold in outer])
+            ),
             dev=float(np.mean([row[best] for row, best in zip(dev, chosen, strict=True)])),
             l2=tuple(self.setting.l2[best] for best in chosen),
         )
 
     def tune_by_folds(self, train: RowIndices, test: RowIndices) -> ClassifierOutcome:
-        """A cross-validation of the train rows chooses the L2; a last fit on all of them is scored on TEST."""
+        """A cross-validation of the train rows chooses the L2; a last fit on all of them is scored
+        on TEST.
+        """
         parts = stratified_folds(self._labels[train], self.setting.folds)
         folds = [Fold(train=train[part.train], dev=train[part.dev]) for part in parts]
         dev = self._fit(Fits.grid(folds, self.setting.l2)).dev.reshape(len(folds), -1).mean(0)
         best = _best(dev)
-        return self._tested(self._refit([train], [best]), 0, test, dev=float(dev[best]), l2=self.setting.l2[best])
+        return self._tested(
+            self._refit([train], [best]), 0, test, dev=float(dev[best]), l2=self.setting.l2[best]
+        )
 
-    def tune_by_dev(self, train: RowIndices, dev: RowIndices, test: RowIndices) -> ClassifierOutcome:
+    def tune_by_dev(
+        self, train: RowIndices, dev: RowIndices, test: RowIndices
+    ) -> ClassifierOutcome:
         """The fit with the best accuracy on DEV is scored on TEST."""
         fitted = self._fit(Fits.grid([Fold(train=train, dev=dev)], self.setting.l2))
         best = _best(fitted.dev)
-        return self._tested(fitted, best, test, dev=float(fitted.dev[best]), l2=self.setting.l2[best])
+        return self._tested(
+            fitted, best, test, dev=float(fitted.dev[best]), l2=self.setting.l2[best]
+        )
 
     @property
     def _labels(self) -> RowIndices:
         labels: RowIndices = self.problem.labels.cpu().numpy()
         return labels
 
-    def _tested(self, fitted: Fitted, fit: int, test: RowIndices, *, dev: float, l2: float) -> ClassifierOutcome:
+    def _tested(
+        self, fitted: Fitted, fit: int, test: RowIndices, *, dev: float, l2: float
+    ) -> ClassifierOutcome:
         predicted = fitted.predict(self.problem, fit, test)
         accuracy = float((predicted == self._labels[test]).mean())
-        return ClassifierOutcome(scored="test", rows=test, predicted=predicted, accuracy=accuracy, dev=dev, l2=(l2,))
+        return ClassifierOutcome(
+            scored="test", rows=test, predicted=predicted, accuracy=accuracy, dev=dev, l2=(l2,)
+        )
 
     def _fit(self, fits: Fits) -> Fitted:
         if self.setting.schedule is None:
             return fit_exactly(self.problem, fits, progress=self.progress)
-        return fit_classifiers(self.problem, fits, self.setting.schedule, seed=self.seed, progress=self.progress)
+        return fit_classifiers(
+            self.problem, fits, self.setting.schedule, seed=self.seed, progress=self.progress
+        )
 
     def _refit(self, rows: Sequence[RowIndices], l2: Sequence[int]) -> Fitted:
         """Fits on other rows each, with an L2 each; an optimum needs no rows to stop early."""
         share = HELD_BACK if self.setting.schedule is not None else 0.0
         folds = tuple(hold_back(row, share, self.seed) for row in rows)
-        return self._fit(Fits(folds=folds, fold=np.arange(len(folds)), l2=np.array(self.setting.l2)[list(l2)]))
+        return self._fit(
+            Fits(folds=folds, fold=np.arange(len(folds)), l2=np.array(self.setting.l2)[list(l2)])
+        )
 
 
 def _best(dev: NDArray[np.float64]) -> int:
-    """The weakest L2 among those of the best accuracy, to the hundredth of a point as SentEval rounds it."""
+    """The weakest L2 among those of the best accuracy, to the hundredth of a point as SentEval
+    rounds it.
+    """
     return int(np.argmax(np.round(dev, 4)))

@@ -1,8 +1,11 @@
-"""Relatedness as in SentEval (after Tai 2015): a softmax regression from pair features to distributions over the scores 1 to 5.
+"""Relatedness as in SentEval (after Tai 2015): a softmax regression from pair features to
+distributions over the scores 1 to 5.
 
-A score y between two grades becomes y − ⌊y⌋ on the upper and the rest on the lower one; the prediction is the expected grade. Trained
-on the squared error by Adam, batch 64, without L2; every fiftieth pass is a check of dev Pearson, the fourth that does not improve
-stops, and the best weights win. STS-B goes down to 0, so that its scores below 1 are incomplete distributions, as in SentEval.
+A score y between two grades becomes y − ⌊y⌋ on the upper and the rest on the lower one; the
+prediction is the expected grade. Trained on the squared error by Adam, batch 64, without L2; every
+fiftieth pass is a check of dev Pearson, the fourth that does not improve stops, and the best
+weights win. STS-B goes down to 0, so that its scores below 1 are incomplete distributions, as in
+SentEval.
 """
 
 from collections.abc import Sequence
@@ -35,23 +38,39 @@ class Regression:
 
     def predict(self, features: Tensor) -> NDArray[np.float64]:
         """The expected grade of each row, 1–5."""
-        grades: NDArray[np.float64] = _distributions(features, self.weights).double().cpu().numpy() @ np.arange(1, GRADES + 1)
+        grades: NDArray[np.float64] = _distributions(
+            features, self.weights
+        ).double().cpu().numpy() @ np.arange(1, GRADES + 1)
         return grades
 
 
 def score_distributions(gold: Sequence[float] | NDArray[np.floating]) -> NDArray[np.float32]:
     """Return the distribution over the grades 1 to 5 that represents each score; (rows, grades)."""
     scores = np.asarray(gold, np.float64)[:, None]
-    # Each neighbouring grade weighs as much as the score is near to it; there is no grade below the lowest.
-    shares: NDArray[np.float32] = np.clip(1 - np.abs(scores - np.arange(1, GRADES + 1)), 0, 1).astype(np.float32)
+    # Each neighbouring grade weighs as much as the score is near to it; there is no grade below the
+    # lowest.
+    shares: NDArray[np.float32] = np.clip(
+        1 - np.abs(scores - np.arange(1, GRADES + 1)), 0, 1
+    ).astype(np.float32)
     return shares
 
 
 def fit_relatedness(
-    features: Tensor, gold: NDArray[np.float64], train: RowIndices, dev: RowIndices, *, seed: int, progress: ProgressCallback | None = None
+    features: Tensor,
+    gold: NDArray[np.float64],
+    train: RowIndices,
+    dev: RowIndices,
+    *,
+    seed: int,
+    progress: ProgressCallback | None = None,
 ) -> Regression:
-    """Fit the regression on TRAIN, stopped early by DEV, of FEATURES (rows, dim) and GOLD of all rows; PROGRESS receives the checks."""
-    train_features, dev_features = features[_index(train, features)], features[_index(dev, features)]
+    """Fit the regression on TRAIN, stopped early by DEV, of FEATURES (rows, dim) and GOLD of all
+    rows; PROGRESS receives the checks.
+    """
+    train_features, dev_features = (
+        features[_index(train, features)],
+        features[_index(dev, features)],
+    )
     with_ones = torch.cat([train_features, train_features.new_ones(len(train_features), 1)], dim=1)
     goals = torch.from_numpy(score_distributions(gold[train])).to(train_features)
     weights = start_weights(features.shape[1], GRADES, seed).to(train_features)

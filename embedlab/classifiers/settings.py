@@ -17,7 +17,9 @@ class FitSchedule:
     batch: int
     tenacity: int  # non-improving checks, counted in total, that are endured
     passes_per_check: int
-    max_passes: int = 200  # SentEval's loop makes one check more, after 204; MiniLM's accuracies on MRPC are the same with it
+    # SentEval's loop makes one check more, after 204; MiniLM's accuracies on MRPC are the same with
+    # it
+    max_passes: int = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,11 +35,19 @@ class Setting:
 SETTINGS: Mapping[SettingName, Setting] = MappingProxyType(
     {
         "literature": Setting(
-            name="literature", folds=10, schedule=FitSchedule(optimiser="adam", lr=1e-3, batch=64, tenacity=5, passes_per_check=4)
+            name="literature",
+            folds=10,
+            schedule=FitSchedule(
+                optimiser="adam", lr=1e-3, batch=64, tenacity=5, passes_per_check=4
+            ),
         ),
         # The rate is torch's own for RMSprop, which SentEval takes.
         "prototyping": Setting(
-            name="prototyping", folds=5, schedule=FitSchedule(optimiser="rmsprop", lr=1e-2, batch=128, tenacity=3, passes_per_check=2)
+            name="prototyping",
+            folds=5,
+            schedule=FitSchedule(
+                optimiser="rmsprop", lr=1e-2, batch=128, tenacity=3, passes_per_check=2
+            ),
         ),
         "exact": Setting(name="exact", folds=10, schedule=None),
     }

@@ -24,7 +24,8 @@ from embedlab.core.value_errors import reason_of
 from embedlab.core.version import __version__
 
 EXIT_CODES = (
-    "Exit codes: 0 ok, 1 the work failed, 2 what was typed is wrong, 3 something needed is missing or unusable "
+    "Exit codes: 0 ok, 1 the work failed, 2 what was typed is wrong, 3 something needed is "
+    "missing or unusable "
     "(data file, hub, checkpoint, device, disk), 130 interrupted."
 )
 
@@ -57,8 +58,19 @@ ORDER = (
     "plugins",
 )
 
-# What the system answers where rights, a disk or the kind of a file are not as needed: nothing that a program can mend.
-REFUSALS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.ESTALE, errno.ETXTBSY}
+# What the system answers where rights, a disk or the kind of a file are not as needed: nothing that
+# a program can mend.
+REFUSALS = {
+    errno.EACCES,
+    errno.EPERM,
+    errno.EROFS,
+    errno.EIO,
+    errno.EISDIR,
+    errno.ENOTDIR,
+    errno.ELOOP,
+    errno.ESTALE,
+    errno.ETXTBSY,
+}
 
 
 @cache
@@ -85,15 +97,22 @@ def _version(is_requested: bool) -> None:
 
 
 def _program(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
 ) -> None:
     """Take `--version`, the only option before a command."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the program and give its exit code; what a user can cause ends in two lines, and so does a bug, with the file of its report.
+    """Run the program and give its exit code; what a user can cause ends in two lines, and so does
+    a bug, with the file of its report.
 
-    A process that was started by another one also reports its error as an event, where that one said.
+    A process that was started by another one also reports its error as an event, where that one
+    said.
     """
     open_door()
     if (file := errors_to()) is None:
@@ -104,7 +123,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with reported_errors() as errors:
         code = run_guarded(lambda: _run(arguments), report)
     if code != ExitCode.OK:
-        last = errors[-1] if errors else EmbedlabError("interrupted" if code == ExitCode.INTERRUPTED else f"ended with exit code {code}")
+        last = (
+            errors[-1]
+            if errors
+            else EmbedlabError(
+                "interrupted" if code == ExitCode.INTERRUPTED else f"ended with exit code {code}"
+            )
+        )
         ending.write(last.message, hint=last.hint, exit_code=code, cause=last.cause)
     return code
 
@@ -125,17 +150,22 @@ def _run(arguments: Sequence[str] | None) -> int:
         _report_stop(received)
         return ExitCode.INTERRUPTED
     except MemoryError as error:
-        raise MissingError(f"not enough memory: {error}".removesuffix(": "), hint="free some, or take fewer sentences at once") from error
+        raise MissingError(
+            f"not enough memory: {error}".removesuffix(": "),
+            hint="free some, or take fewer sentences at once",
+        ) from error
     except OSError as error:
         return _system_error(error)
 
 
 @contextmanager
 def _stop_signals(received: list[int]) -> Iterator[None]:
-    """Make SIGINT, SIGTERM and SIGHUP end any command with 130 and a word, as training does; what nohup ignores stays ignored.
+    """Make SIGINT, SIGTERM and SIGHUP end any command with 130 and a word, as training does; what
+    nohup ignores stays ignored.
 
-    RECEIVED gets the numbers of those that arrive; a second one interrupts also what the first one makes the command do. They interrupt
-    as Ctrl-C does, because libraries discard any `Exception` that is raised while they probe what is installed.
+    RECEIVED gets the numbers of those that arrive; a second one interrupts also what the first one
+    makes the command do. They interrupt as Ctrl-C does, because libraries discard any `Exception`
+    that is raised while they probe what is installed.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -146,8 +176,15 @@ def _stop_signals(received: list[int]) -> Iterator[None]:
             received.append(number)
             interrupt()
 
-        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-        caught = {number: handler for number, handler in handlers.items() if handler in (signal.SIG_DFL, signal.default_int_handler)}
+        handlers = {
+            number: signal.getsignal(number)
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        }
+        caught = {
+            number: handler
+            for number, handler in handlers.items()
+            if handler in (signal.SIG_DFL, signal.default_int_handler)
+        }
         for number in caught:
             signal.signal(number, stop)
         try:
@@ -159,33 +196,65 @@ def _stop_signals(received: list[int]) -> Iterator[None]:
 
 def _report_stop(received: Sequence[int]) -> None:
     if received and received[-1] != signal.SIGINT:
-        report(Interrupted(f"stopped by {signal.Signals(received[-1]).name}", hint="what was saved before stays"))
+        report(
+            Interrupted(
+                f"stopped by {signal.Signals(received[-1]).name}",
+                hint="what was saved before stays",
+            )
+        )
     else:
         to_stderr("embedlab: interrupted")
 
 
 def _system_error(error: OSError) -> ExitCode:
-    """Say in two lines what the system refused: a place that cannot be read or written, a full disk, a name that no file can have.
+    """Say in two lines what the system refused: a place that cannot be read or written, a full
+    disk, a name that no file can have.
 
     Other system errors are bugs.
     """
     if error.errno == errno.ENAMETOOLONG:
-        report(UsageError(f"no file can be called {str(error.filename)[:40]!r}…", hint="it is too long a name: was a space left out?"))
+        report(
+            UsageError(
+                f"no file can be called {str(error.filename)[:40]!r}…",
+                hint="it is too long a name: was a space left out?",
+            )
+        )
         return ExitCode.USAGE
     if error.errno in REFUSALS and error.filename is not None:
-        path = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes | os.PathLike) else error.filename
-        report(MissingError(f"cannot use {str(path)!r}: {error.strerror}", hint=_permission_hint(path)))
+        path = (
+            Path(os.fsdecode(error.filename))
+            if isinstance(error.filename, str | bytes | os.PathLike)
+            else error.filename
+        )
+        report(
+            MissingError(f"cannot use {str(path)!r}: {error.strerror}", hint=_permission_hint(path))
+        )
         return ExitCode.MISSING
     if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
         raise error
-    report(MissingError("no space left to write the answer", hint="free some space, or send it elsewhere"))
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the interpreter flushes stdout once more when it ends
+    report(
+        MissingError(
+            "no space left to write the answer", hint="free some space, or send it elsewhere"
+        )
+    )
+    os.dup2(
+        os.open(os.devnull, os.O_WRONLY), 1
+    )  # the interpreter flushes stdout once more when it ends
     return ExitCode.MISSING
 
 
 def _permission_hint(path: object) -> str:
-    """What to look at: the place itself, or the folder on the way to it that may not be searched."""
-    closed = next((folder for folder in reversed(Path(str(path)).absolute().parents) if not os.access(folder, os.X_OK)), None)
+    """What to look at: the place itself, or the folder on the way to it that may not be
+    searched.
+    """
+    closed = next(
+        (
+            folder
+            for folder in reversed(Path(str(path)).absolute().parents)
+            if not os.access(folder, os.X_OK)
+        ),
+        None,
+    )
     return f"check the permissions of {str(closed if closed is not None else path)!r}"
 
 

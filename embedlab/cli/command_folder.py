@@ -1,4 +1,5 @@
-"""A folder of commands, one a file: each holds the function that has the file's name, and its EXAMPLES; nothing else lists them.
+"""A folder of commands, one a file: each holds the function that has the file's name, and its
+EXAMPLES; nothing else lists them.
 
 A command that was typed is imported without the others: their options take longer than its help.
 """
@@ -12,7 +13,8 @@ import typer
 
 
 def add_commands(app: typer.Typer, folder: str, first: Sequence[str], typed: str = "") -> None:
-    """Add the commands of a package, FOLDER, to APP: those named FIRST in this order, others by name, then groups, which have an `app`.
+    """Add the commands of a package, FOLDER, to APP: those named FIRST in this order, others by
+    name, then groups, which have an `app`.
 
     Where one of them is called as was TYPED, it is added alone.
     """
@@ -28,5 +30,7 @@ def add_commands(app: typer.Typer, folder: str, first: Sequence[str], typed: str
 def _modules(folder: str, first: Sequence[str], typed: str) -> Iterator[ModuleType]:
     names = [module.name for module in pkgutil.iter_modules(import_module(folder).__path__)]
     names = [typed] if typed in names else names
-    for name in sorted(names, key=lambda name: (first.index(name) if name in first else len(first), name)):
+    for name in sorted(
+        names, key=lambda name: (first.index(name) if name in first else len(first), name)
+    ):
         yield import_module(f"{folder}.{name}")

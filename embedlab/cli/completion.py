@@ -38,7 +38,16 @@ def complete_models(incomplete: str) -> list[str]:
 
     parent = Path(incomplete).parent
     folders = [str(path) for path in parent.iterdir() if path.is_dir()] if parent.is_dir() else []
-    return _starting(incomplete, [*complete_runs(incomplete), *CATALOG, "dice", *folders, *(f"{prefix}:" for prefix in names("encoders"))])
+    return _starting(
+        incomplete,
+        [
+            *complete_runs(incomplete),
+            *CATALOG,
+            "dice",
+            *folders,
+            *(f"{prefix}:" for prefix in names("encoders")),
+        ],
+    )
 
 
 def complete_aliases(incomplete: str) -> list[str]:
@@ -68,7 +77,11 @@ def complete_tables(context: typer.Context, incomplete: str) -> list[str]:
     from embedlab.experiments.printed import paper_names
 
     paper = context.params.get("paper")
-    return [name for name in load_paper(paper) if name.startswith(incomplete)] if paper in paper_names() else []
+    return (
+        [name for name in load_paper(paper) if name.startswith(incomplete)]
+        if paper in paper_names()
+        else []
+    )
 
 
 def complete_datasets(incomplete: str) -> list[str]:

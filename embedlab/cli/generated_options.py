@@ -1,4 +1,6 @@
-"""The options of a command made from frozen dataclasses: flags, types, defaults and help are written once, there."""
+"""The options of a command made from frozen dataclasses: flags, types, defaults and help are
+written once, there.
+"""
 
 import functools
 import inspect
@@ -15,9 +17,15 @@ Command = Callable[..., None]
 
 
 def takes(command: Command) -> Command:
-    """Give a command the fields of each of its parameters that is a dataclass of options; the command gets them as one value."""
+    """Give a command the fields of each of its parameters that is a dataclass of options; the
+    command gets them as one value.
+    """
     parameters = inspect.signature(command).parameters
-    options: dict[str, type] = {name: parameter.annotation for name, parameter in parameters.items() if has_flags(parameter.annotation)}
+    options: dict[str, type] = {
+        name: parameter.annotation
+        for name, parameter in parameters.items()
+        if has_flags(parameter.annotation)
+    }
 
     @functools.wraps(command)
     def with_options(**arguments: Any) -> None:
@@ -25,7 +33,9 @@ def takes(command: Command) -> Command:
         command(**arguments, **made)
 
     generated = [
-        parameter for name, as_is in parameters.items() for parameter in (parameters_of(options[name]) if name in options else [as_is])
+        parameter
+        for name, as_is in parameters.items()
+        for parameter in (parameters_of(options[name]) if name in options else [as_is])
     ]
     placed = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in generated]
     del with_options.__wrapped__
@@ -36,23 +46,36 @@ def takes(command: Command) -> Command:
 
 def has_flags(annotation: Any) -> bool:
     """Return whether the annotation of a parameter is a dataclass of options."""
-    return isinstance(annotation, type) and is_dataclass(annotation) and bool(flagged_fields(annotation))
+    return (
+        isinstance(annotation, type)
+        and is_dataclass(annotation)
+        and bool(flagged_fields(annotation))
+    )
 
 
 def parameters_of(options: type) -> list[inspect.Parameter]:
-    """Return a parameter for each field of OPTIONS; one of several values is None where it was not typed."""
+    """Return a parameter for each field of OPTIONS; one of several values is None where it was not
+    typed.
+    """
     return [_parameter(field) for field in flagged_fields(options)]
 
 
 def _parameter(field: FlaggedField) -> inspect.Parameter:
-    kind, default = field.kind, inspect.Parameter.empty if field.default is MISSING else field.default
+    kind, default = (
+        field.kind,
+        inspect.Parameter.empty if field.default is MISSING else field.default,
+    )
     if field.flag.typed is not None:
         kind, default = field.flag.typed, None
     elif field.is_several:
         kind = list[get_args(kind)[0]]  # type: ignore[misc]
-        kind, default = (kind, default) if default is inspect.Parameter.empty else (kind | None, None)
+        kind, default = (
+            (kind, default) if default is inspect.Parameter.empty else (kind | None, None)
+        )
     annotation = Annotated[kind, _as_typer(field)]  # type: ignore[valid-type]
-    return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+    return inspect.Parameter(
+        field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+    )
 
 
 def _as_typer(field: FlaggedField) -> Any:
@@ -65,8 +88,12 @@ def _as_typer(field: FlaggedField) -> Any:
         help=flag.help,
         min=flag.min,
         max=flag.max,
-        autocompletion=getattr(completion, f"complete_{flag.completes}") if flag.completes else None,
-        readable=False,  # what may not be read is refused where it is read, as missing: for Typer it would be a wrong word
+        autocompletion=getattr(completion, f"complete_{flag.completes}")
+        if flag.completes
+        else None,
+        # what may not be read is refused where it is read, as missing: for Typer it would be a
+        # wrong word
+        readable=False,
     )
 
 

@@ -25,16 +25,22 @@ REFRESHES_PER_S = 4
 
 @contextmanager
 def board(name: str, terminal: Terminal) -> Iterator[ShowGrid]:
-    """Yield what shows a grid: a live board on a terminal, a plain line now and then elsewhere, nothing with `--quiet`."""
+    """Yield what shows a grid: a live board on a terminal, a plain line now and then elsewhere,
+    nothing with `--quiet`.
+    """
     if terminal.settings.quiet or not sys.stderr.isatty():
         with terminal.progress(name) as tick:
-            yield lambda progress: tick(progress.ended, len(progress.entries), states_line(progress))
+            yield lambda progress: tick(
+                progress.ended, len(progress.entries), states_line(progress)
+            )
         return
 
     from rich.console import Console
     from rich.live import Live
 
-    with Live(console=Console(stderr=True), refresh_per_second=REFRESHES_PER_S, transient=True) as live:
+    with Live(
+        console=Console(stderr=True), refresh_per_second=REFRESHES_PER_S, transient=True
+    ) as live:
         yield lambda progress: live.update(Visible(render(progress)))
 
 
@@ -51,15 +57,27 @@ def render(progress: "GridProgress") -> "RenderableType":
     for cell in progress.running:
         table.add_row(*_row(cell, list(progress.plan.axes)))
     failures = [
-        Text(f"cell {entry.number} failed: {one_line(entry.reason)}", style="red", overflow="ellipsis", no_wrap=True)
+        Text(
+            f"cell {entry.number} failed: {one_line(entry.reason)}",
+            style="red",
+            overflow="ellipsis",
+            no_wrap=True,
+        )
         for entry in progress.failed[-FAILURES:]
     ]
     head = Text(f"{progress.plan.name}: {states_line(progress)}", style="bold")
-    return Group(head, ProgressBar(total=max(1, len(progress.entries)), completed=progress.ended, width=60), table, *failures)
+    return Group(
+        head,
+        ProgressBar(total=max(1, len(progress.entries)), completed=progress.ended, width=60),
+        table,
+        *failures,
+    )
 
 
 def sparkline(values: Sequence[float], width: int = CURVE_WIDTH) -> str:
-    """A curve in one line: the means of WIDTH parts, from the lowest to the highest bar; values that are not numbers are left out."""
+    """A curve in one line: the means of WIDTH parts, from the lowest to the highest bar; values
+    that are not numbers are left out.
+    """
     finite = [value for value in values if math.isfinite(value)]
     if not finite:
         return ""
@@ -67,7 +85,10 @@ def sparkline(values: Sequence[float], width: int = CURVE_WIDTH) -> str:
     cuts = [len(finite) * index // parts for index in range(parts + 1)]
     means = [sum(finite[start:end]) / (end - start) for start, end in itertools.pairwise(cuts)]
     low, high = min(means), max(means)
-    return "".join(BARS[int((mean - low) / (high - low) * (len(BARS) - 1)) if high > low else 0] for mean in means)
+    return "".join(
+        BARS[int((mean - low) / (high - low) * (len(BARS) - 1)) if high > low else 0]
+        for mean in means
+    )
 
 
 def _row(progress: "CellProgress", axes: Sequence[str]) -> list[str]:

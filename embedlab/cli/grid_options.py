@@ -15,11 +15,16 @@ if TYPE_CHECKING:
 class CellsOptions:
     """Whether cells are shown alone."""
 
-    dry_run: Annotated[bool, Flag(names=("--dry-run",), help="Print the cells; run nothing.")] = False
+    dry_run: Annotated[bool, Flag(names=("--dry-run",), help="Print the cells; run nothing.")] = (
+        False
+    )
 
 
-def show_cells(planned: "Sequence[PlannedGrid]", terminal: Terminal, *, cell: int | None = None) -> None:
-    """Show the cells of every plan, which of them are done, what the others would cost, and which rows lack data; nothing runs.
+def show_cells(
+    planned: "Sequence[PlannedGrid]", terminal: Terminal, *, cell: int | None = None
+) -> None:
+    """Show the cells of every plan, which of them are done, what the others would cost, and which
+    rows lack data; nothing runs.
 
     With the number of a CELL that one is shown alone.
     """
@@ -27,7 +32,12 @@ def show_cells(planned: "Sequence[PlannedGrid]", terminal: Terminal, *, cell: in
     from embedlab.workflows.grid.plan import absent_trainings, entries_of_runs, estimate
 
     entries = [entries_of_runs(each.plan, cell) for each in planned]
-    terminal.show(*(cells_table(each.plan, plan_entries) for each, plan_entries in zip(planned, entries, strict=True)))
+    terminal.show(
+        *(
+            cells_table(each.plan, plan_entries)
+            for each, plan_entries in zip(planned, entries, strict=True)
+        )
+    )
     for plan, entry in zip(planned, entries, strict=True):
         terminal.note(estimate(plan, entry).text)
         for error in absent_trainings(plan):

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def page_facts(states: "Iterable[DatasetState]") -> dict[str, str]:
-    """The facts block of a page that this process writes, about numbers made from data in STATES."""
+    """The facts block of a page that this process writes, about numbers made from data in
+    STATES.
+    """
     program = Path(sys.argv[0]).name
     return {
         "command": shlex.join(["embedlab" if program == "__main__.py" else program, *sys.argv[1:]]),
@@ -27,12 +29,26 @@ def page_facts(states: "Iterable[DatasetState]") -> dict[str, str]:
 
 
 def _data_fact(states: "Iterable[DatasetState]") -> str:
-    """What was read: each part with its rows, the start of its hash, and whether it is all there."""
+    """What was read: each part with its rows, the start of its hash, and whether it is all
+    there.
+    """
     return "; ".join(dict.fromkeys(_part(state) for state in states))
 
 
 def _part(state: "DatasetState") -> str:
     digests = ", ".join(digest[:8] for digest in state.sha256.values())
-    is_other = state.origin == "folder" and not state.revision and content_of(state.sha256) == "unknown"
-    mark = ", partial" if state.partial else ", generated" if state.sample else ", content unknown" if is_other else ""
-    return f"{state.name} {state.split}, {state.rows} rows{mark}" + (f", sha256 {digests}" if digests else "")
+    is_other = (
+        state.origin == "folder" and not state.revision and content_of(state.sha256) == "unknown"
+    )
+    mark = (
+        ", partial"
+        if state.partial
+        else ", generated"
+        if state.sample
+        else ", content unknown"
+        if is_other
+        else ""
+    )
+    return f"{state.name} {state.split}, {state.rows} rows{mark}" + (
+        f", sha256 {digests}" if digests else ""
+    )

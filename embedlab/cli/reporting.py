@@ -28,12 +28,15 @@ class FigureOptions:
         Flag(
             names=("--figure",),
             metavar="FILE",
-            help="Also draw FILE.pdf, .svg or .png for a paper; 'FILE?kind=KIND&width=INCHES&title' chooses (a wrong kind lists them).",
+            help="Also draw FILE.pdf, .svg or .png for a paper; "
+            "'FILE?kind=KIND&width=INCHES&title' chooses (a wrong kind lists them).",
         ),
     ] = ()
 
     def checked(self, of: "type[Subject]") -> "list[FigureFile]":
-        """Return the figures OF a kind of results that were typed; what could not be drawn or written is refused before any work."""
+        """Return the figures OF a kind of results that were typed; what could not be drawn or
+        written is refused before any work.
+        """
         from embedlab.reports.figure_file import FigureFile
 
         return [FigureFile.parse(name, of) for name in self.figure]
@@ -44,7 +47,11 @@ class ShownOptions(FigureOptions):
     """How an answer with signatures is shown."""
 
     signature: Annotated[
-        bool, Flag(names=("--signature",), help="Also show, in one line a model, everything that decides its numbers.")
+        bool,
+        Flag(
+            names=("--signature",),
+            help="Also show, in one line a model, everything that decides its numbers.",
+        ),
     ] = False
 
 
@@ -52,7 +59,10 @@ class ShownOptions(FigureOptions):
 class PageOptions(ShownOptions):
     """How an answer is shown that can be a page too."""
 
-    html: Annotated[Path | None, Flag(names=("--html",), metavar="FILE", help="Also write a page with tables and plots.")] = None
+    html: Annotated[
+        Path | None,
+        Flag(names=("--html",), metavar="FILE", help="Also write a page with tables and plots."),
+    ] = None
 
     def check_page(self) -> None:
         """Refuse a page that could not be written before anything is computed for it."""
@@ -88,7 +98,9 @@ def answer(
     *,
     page: Callable[[AnyReport], None] | None = None,
 ) -> None:
-    """Do the WORK of a command, write its report as SHOWN says, its PAGE and its figures OF a kind of results, and end."""
+    """Do the WORK of a command, write its report as SHOWN says, its PAGE and its figures OF a kind
+    of results, and end.
+    """
     figures = shown.checked(of)
     report = work()
     show_report(report, terminal, is_signed=shown.signature)

@@ -1,4 +1,6 @@
-"""The only module that writes to the terminal: the answer to stdout, everything else to stderr, control characters escaped."""
+"""The only module that writes to the terminal: the answer to stdout, everything else to stderr,
+control characters escaped.
+"""
 
 import codecs
 import io
@@ -29,27 +31,41 @@ if TYPE_CHECKING:
 
 PLAIN_EVERY_S = 10.0
 RUN_COMMAND = re.compile(r"\bembedlab (?:runs|grid) [a-z]+")
-_reported: ContextVar[list[EmbedlabError] | None] = ContextVar("reported", default=None)  # where they are gathered
+_reported: ContextVar[list[EmbedlabError] | None] = ContextVar(
+    "reported", default=None
+)  # where they are gathered
 
 
 class Terminal:
     """The output of one command, in the format and with the quietness of its settings.
 
-    RUNS are the options for its runs folder, and DATA those for its corpora, as the user would type them again.
+    RUNS are the options for its runs folder, and DATA those for its corpora, as the user would type
+    them again.
     """
 
-    def __init__(self, settings: Settings, runs: Sequence[str] = (), data: Sequence[str] = ()) -> None:
+    def __init__(
+        self, settings: Settings, runs: Sequence[str] = (), data: Sequence[str] = ()
+    ) -> None:
         self.settings = settings
         self._runs, self._data = runs, data
         self._noted: set[str] = set()
 
     def show(self, *tables: "Table") -> None:
-        """Write tables as the answer, in the chosen format; with `--quiet` without their notes, which JSON always contains."""
+        """Write tables as the answer, in the chosen format; with `--quiet` without their notes,
+        which JSON always contains.
+        """
         from embedlab.reports.latex import to_latex
         from embedlab.reports.layout import plain_text
 
         has_all = self.settings.notes
-        tables = tuple(replace(table, notes=[self._placed_note(note) for note in table.notes], has_all_notes=has_all) for table in tables)
+        tables = tuple(
+            replace(
+                table,
+                notes=[self._placed_note(note) for note in table.notes],
+                has_all_notes=has_all,
+            )
+            for table in tables
+        )
         shown = [replace(table, notes=()) for table in tables] if self.settings.quiet else tables
         match self.settings.format:
             case "json":
@@ -67,13 +83,20 @@ class Terminal:
                 else:
                     width = shutil.get_terminal_size().columns
                     texts = [plain_text(table, width) for table in shown]
-                    self.write("".join(text + _gap(table, shown) for text, table in zip(texts, shown, strict=True)))
+                    self.write(
+                        "".join(
+                            text + _gap(table, shown)
+                            for text, table in zip(texts, shown, strict=True)
+                        )
+                    )
 
     def _note_all(self, tables: "Sequence[Table]") -> None:
         """Write the notes of tables to stderr, because CSV has no place for them."""
         for note in dict.fromkeys(note for table in tables for note in table.notes):
             self.note(note)
-        for line in dict.fromkeys(line for table in tables if table.is_signed for line in table.signature_lines):
+        for line in dict.fromkeys(
+            line for table in tables if table.is_signed for line in table.signature_lines
+        ):
             self.error(line)
 
     def _show_rich(self, *tables: "Table") -> None:
@@ -86,14 +109,18 @@ class Terminal:
             for table in tables:
                 console.print(Visible(to_rich(table, console.width)))
                 console.print(_gap(table, tables), end="")
-        _to_stdout("".join(f"{line.rstrip()}\n" for line in captured.get().split("\n")[:-1]))  # the colours are Rich's own
+        _to_stdout(
+            "".join(f"{line.rstrip()}\n" for line in captured.get().split("\n")[:-1])
+        )  # the colours are Rich's own
 
     def write(self, text: str) -> None:
         """Write text as the answer."""
         _to_stdout(printable.visible(text))
 
     def write_json(self, text: str) -> None:
-        """Write JSON text as the answer, with escapes for characters that the encoding of stdout lacks."""
+        """Write JSON text as the answer, with escapes for characters that the encoding of stdout
+        lacks.
+        """
         self.write(text if _holds_unicode(sys.stdout) else printable.ascii_json(text))
 
     def done(self, text: str, **facts: str | float | list[str]) -> None:
@@ -126,7 +153,9 @@ class Terminal:
         report(error)
 
     def placed(self, text: str) -> str:
-        """Return TEXT with the options of this command's runs and data added to each `embedlab runs …` and `embedlab grid …` in it."""
+        """Return TEXT with the options of this command's runs and data added to each `embedlab runs
+        …` and `embedlab grid …` in it.
+        """
         return RUN_COMMAND.sub(self._typed, text)
 
     def _placed_note(self, note: str) -> str:
@@ -146,7 +175,9 @@ class Terminal:
 
     @contextmanager
     def progress(self, label: str) -> Iterator[ProgressDisplay]:
-        """Yield a callback (done, total, text): a bar on a terminal, a plain line now and then elsewhere, nothing with `--quiet`."""
+        """Yield a callback (done, total, text): a bar on a terminal, a plain line now and then
+        elsewhere, nothing with `--quiet`.
+        """
         if self.settings.quiet:
             yield lambda _done, _total, text="": None
         elif sys.stderr.isatty():
@@ -156,12 +187,16 @@ class Terminal:
             yield _plain_progress(label)
 
     def progresses(self) -> AbstractContextManager[Callable[[str], ProgressDisplay]]:
-        """Yield a function that starts the progress display of a label; labels come one after the other."""
+        """Yield a function that starts the progress display of a label; labels come one after the
+        other.
+        """
         return successive(self.progress)
 
 
 def _gap(table: "Table", tables: "Sequence[Table]") -> str:
-    """Return the empty line between the notes of a table and the next one; below rows without notes there is one already."""
+    """Return the empty line between the notes of a table and the next one; below rows without notes
+    there is one already.
+    """
     return "\n" if table.shown_notes and table is not tables[-1] else ""
 
 
@@ -169,13 +204,24 @@ def _json(tables: "Sequence[Table]") -> str:
     """Return one JSON object a command."""
     if len(tables) == 1:
         return tables[0].to_json()
-    return json.dumps({"tables": [table.data() for table in tables]}, ensure_ascii=False, allow_nan=False, indent=2)
+    return json.dumps(
+        {"tables": [table.data() for table in tables]},
+        ensure_ascii=False,
+        allow_nan=False,
+        indent=2,
+    )
 
 
 @contextmanager
 def _bar(label: str) -> Iterator[ProgressDisplay]:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -186,7 +232,9 @@ def _bar(label: str) -> Iterator[ProgressDisplay]:
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(printable.one_line(label), total=None, text="")
-        yield lambda done, total, text="": bar.update(task, completed=done, total=total, text=printable.one_line(text))
+        yield lambda done, total, text="": bar.update(
+            task, completed=done, total=total, text=printable.one_line(text)
+        )
 
 
 def _plain_progress(label: str) -> ProgressDisplay:
@@ -222,11 +270,17 @@ class Visible:
         from rich.segment import Segment
 
         for segment in console.render(self.content, options):
-            yield segment if segment.control else Segment(printable.visible(segment.text), segment.style)
+            yield (
+                segment
+                if segment.control
+                else Segment(printable.visible(segment.text), segment.style)
+            )
 
 
 def open_door() -> None:
-    """Let stdout and stderr accept any text in any locale: characters that their encoding lacks are escaped."""
+    """Let stdout and stderr accept any text in any locale: characters that their encoding lacks are
+    escaped.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=printable.ERROR_HANDLER)

@@ -1,7 +1,9 @@
-"""Combinations of two properties on which two models differ more than elsewhere: searched on one half, confirmed on the other.
+"""Combinations of two properties on which two models differ more than elsewhere: searched on one
+half, confirmed on the other.
 
-Half of the topics, and half of the seeds of recipes with many, choose among all combinations; the other topics and the other seeds test
-what was chosen. So neither the noise of items nor that of seeds is found twice.
+Half of the topics, and half of the seeds of recipes with many, choose among all combinations; the
+other topics and the other seeds test what was chosen. So neither the noise of items nor that of
+seeds is found twice.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,17 +27,30 @@ from embedlab.analysis.seed_tests import benjamini_hochberg
 from embedlab.analysis.slices import FIFTHS
 from embedlab.analysis.weighing import Weighed
 from embedlab.comparison.topics import Topics
-from embedlab.comparison.uneven import Kind, MeasuredKind, NamedParts, Uneven, measured_kinds, named_parts, uneven
+from embedlab.comparison.uneven import (
+    Kind,
+    MeasuredKind,
+    NamedParts,
+    Uneven,
+    measured_kinds,
+    named_parts,
+    uneven,
+)
 from embedlab.core.progress import ProgressCallback
 from embedlab.outcomes.cuts import ItemSlice
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.property import all_properties
 from embedlab.outcomes.selection import ItemSelection
 
-TESTED = 10  # combinations that the search hands on: with twenty, planted ones were confirmed less often
-FEWEST_OF_HALF = 40  # items of a dataset, in a combination and beside it, in each half: of 20 to 32 made pairs tests were too ready to find
+# combinations that the search hands on: with twenty, planted ones were confirmed less often
+TESTED = 10
+# items of a dataset, in a combination and beside it, in each half: of 20 to 32 made pairs tests
+# were too ready to find
+FEWEST_OF_HALF = 40
 FEWEST_SEEDS = 6  # of a recipe, so that each half has three
-_SAME = 0.8  # of the items of either that two combinations share: the second one says the same, as does one of the items beside it
+# of the items of either that two combinations share: the second one says the same, as does one of
+# the items beside it
+_SAME = 0.8
 _LEAST_HALF = 0.25  # of the items
 _SMALLEST = 1e-300
 _REPORTED_EVERY = 16  # combinations
@@ -61,10 +76,26 @@ class Combination:
             rows = outcomes.rows_of(block)
             there = rows[(self.applies & half)[rows]]
             name = f"{outcomes.blocks[block].dataset}/{self.by}={self.value}"
-            parts.append(ItemSlice(block=block, key=name, title=self.title, rows=there[self.holds[there]]))
-            others.append(ItemSlice(block=block, key=f"{name}/others", title=self.title, rows=there[~self.holds[there]]))
+            parts.append(
+                ItemSlice(block=block, key=name, title=self.title, rows=there[self.holds[there]])
+            )
+            others.append(
+                ItemSlice(
+                    block=block,
+                    key=f"{name}/others",
+                    title=self.title,
+                    rows=there[~self.holds[there]],
+                )
+            )
         datasets = tuple(outcomes.blocks[block].dataset for block in self.blocks)
-        return Kind(by=self.by, value=self.value, title=self.title, datasets=datasets, parts=tuple(parts), others=tuple(others))
+        return Kind(
+            by=self.by,
+            value=self.value,
+            title=self.title,
+            datasets=datasets,
+            parts=tuple(parts),
+            others=tuple(others),
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -86,13 +117,17 @@ class Tested:
 
     @cached_property
     def found(self) -> Uneven:
-        """The scores there, the difference, and by how much that is unlike the difference elsewhere."""
+        """The scores there, the difference, and by how much that is unlike the difference
+        elsewhere.
+        """
         (found,) = uneven([self.measured], self.models)
         return found
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether the contrast is clear on the other half too, in the direction that it had in the search."""
+        """Whether the contrast is clear on the other half too, in the direction that it had in the
+        search.
+        """
         return self.p_corrected < SIGNIFICANT
 
 
@@ -118,18 +153,33 @@ class Halves:
 
     search: Rows
     test: Rows
-    models: tuple[tuple[ModelColumns, ModelColumns], tuple[ModelColumns, ModelColumns]]  # of the search, of the test
+    models: tuple[
+        tuple[ModelColumns, ModelColumns], tuple[ModelColumns, ModelColumns]
+    ]  # of the search, of the test
 
     @property
     def seeds(self) -> Mapping[str, tuple[int, int]]:
         """How many seeds of each model are in each half, where they are halved."""
-        return {model.name: (len(model.members), len(other.members)) for model, other in zip(*self.models, strict=True) if model != other}
+        return {
+            model.name: (len(model.members), len(other.members))
+            for model, other in zip(*self.models, strict=True)
+            if model != other
+        }
 
     @property
     def reach(self) -> Reach:
-        """How far what is confirmed reaches: with few seeds, the same in both halves, no farther than these checkpoints."""
+        """How far what is confirmed reaches: with few seeds, the same in both halves, no farther
+        than these checkpoints.
+        """
         pairs = zip(*self.models, strict=True)
-        return "models" if all(model_columns != other or model_columns.is_published for model_columns, other in pairs) else "checkpoints"
+        return (
+            "models"
+            if all(
+                model_columns != other or model_columns.is_published
+                for model_columns, other in pairs
+            )
+            else "checkpoints"
+        )
 
     @property
     def is_even(self) -> bool:
@@ -139,11 +189,20 @@ class Halves:
 
 
 def halved(
-    outcomes: Outcomes, topics: Topics, models: Sequence[ModelColumns], selection: ItemSelection | None, rng: np.random.Generator
+    outcomes: Outcomes,
+    topics: Topics,
+    models: Sequence[ModelColumns],
+    selection: ItemSelection | None,
+    rng: np.random.Generator,
 ) -> Halves:
-    """Return halves drawn by RNG of the items, or of those of a SELECTION, and of the models' members; TOPICS are of all rows."""
+    """Return halves drawn by RNG of the items, or of those of a SELECTION, and of the models'
+    members; TOPICS are of all rows.
+    """
     predicted = outcomes.predictions.select(member_columns(models)).fill_nan(None)
-    has_all = predicted.select(pl.all_horizontal(pl.all().is_not_null())).to_series() & outcomes.rows["gold"].is_not_null()
+    has_all = (
+        predicted.select(pl.all_horizontal(pl.all().is_not_null())).to_series()
+        & outcomes.rows["gold"].is_not_null()
+    )
     among = has_all.to_numpy() & (selection.holds if selection is not None else True)
     is_first = halved_topics(topics, outcomes.block_of_rows, among, rng)
     first, second = models
@@ -151,13 +210,21 @@ def halved(
     if len(first.members) == len(second.members):
         orders[1] = orders[0]  # seeds of the same runs stay together
     (first_search, first_test), (second_search, second_test) = map(_halved_members, models, orders)
-    return Halves(search=among & is_first, test=among & ~is_first, models=((first_search, second_search), (first_test, second_test)))
+    return Halves(
+        search=among & is_first,
+        test=among & ~is_first,
+        models=((first_search, second_search), (first_test, second_test)),
+    )
 
 
-def halved_topics(topics: Topics, blocks: NDArray[np.integer], among: Rows, rng: np.random.Generator) -> Rows:
-    """Return which rows are in the first half, each topic whole, so that both have about as many rows of each block.
+def halved_topics(
+    topics: Topics, blocks: NDArray[np.integer], among: Rows, rng: np.random.Generator
+) -> Rows:
+    """Return which rows are in the first half, each topic whole, so that both have about as many
+    rows of each block.
 
-    The largest topics go first, equal ones in a random order, each to the half that leaves the blocks most even; a tie is drawn.
+    The largest topics go first, equal ones in a random order, each to the half that leaves the
+    blocks most even; a tie is drawn.
     """
     rows = np.flatnonzero(among)
     if not len(rows):
@@ -198,9 +265,11 @@ def _of_members(model: ModelColumns, places: Sequence[int]) -> ModelColumns:
 
 
 def all_combinations(outcomes: Outcomes, halves: Halves) -> list[Combination]:
-    """Return the combinations of two properties that have FEWEST_OF_HALF items, and as many others, in both halves of a dataset.
+    """Return the combinations of two properties that have FEWEST_OF_HALF items, and as many others,
+    in both halves of a dataset.
 
-    One that is nearly all of the items with one of its two values is left out: it says no more than that value.
+    One that is nearly all of the items with one of its two values is left out: it says no more than
+    that value.
     """
     values = [*_values(outcomes)]
     counts = [_Counts(outcomes, half) for half in (halves.search, halves.test)]
@@ -211,9 +280,19 @@ def all_combinations(outcomes: Outcomes, halves: Halves) -> list[Combination]:
             continue
         holds, applies = value.holds & other.holds & among, value.applies & other.applies & among
         count = np.count_nonzero(holds)
-        if count < 2 * FEWEST_OF_HALF or count > min(np.count_nonzero(each.holds & among) for each in (value, other)) - FEWEST_OF_HALF:
+        if (
+            count < 2 * FEWEST_OF_HALF
+            or count
+            > min(np.count_nonzero(each.holds & among) for each in (value, other)) - FEWEST_OF_HALF
+        ):
             continue
-        enough = np.logical_and.reduce([count.of(mask) >= FEWEST_OF_HALF for count in counts for mask in (holds, applies & ~holds)])
+        enough = np.logical_and.reduce(
+            [
+                count.of(mask) >= FEWEST_OF_HALF
+                for count in counts
+                for mask in (holds, applies & ~holds)
+            ]
+        )
         if enough.any():
             pairs.append(
                 Combination(
@@ -233,7 +312,10 @@ class _Counts:
 
     def __init__(self, outcomes: Outcomes, half: Rows) -> None:
         self._rows = np.flatnonzero(half)
-        self._blocks, self._count = outcomes.block_of_rows[self._rows].astype(np.intp), len(outcomes.blocks)
+        self._blocks, self._count = (
+            outcomes.block_of_rows[self._rows].astype(np.intp),
+            len(outcomes.blocks),
+        )
 
     def of(self, holds: Rows) -> NDArray[np.intp]:
         """Return the number of rows that something HOLDS of; (blocks,)."""
@@ -250,7 +332,9 @@ class _Value:
 
 
 def _values(outcomes: Outcomes) -> Iterator[_Value]:
-    """Yield each value of each property; of a number the fifths up to each cut between them, and those above it."""
+    """Yield each value of each property; of a number the fifths up to each cut between them, and
+    those above it.
+    """
     for by in all_properties().values():
         values = by.values(outcomes)
         if values.null_count() == len(values):
@@ -258,15 +342,27 @@ def _values(outcomes: Outcomes) -> Iterator[_Value]:
         applies = values.is_not_null().to_numpy()
         named = [(part, _holding(part, len(applies))) for part in named_parts(outcomes, by, values)]
         if by.kind == "name":
-            yield from (_Value(by=by.name, value=each.value, title=each.title, holds=holds, applies=applies) for each, holds in named)
+            yield from (
+                _Value(by=by.name, value=each.value, title=each.title, holds=holds, applies=applies)
+                for each, holds in named
+            )
             continue
         number = np.zeros(len(applies), dtype=np.intp)
         for of_value, holds in named:
             number[holds] = int(of_value.value.rpartition(" ")[2])
-        for first, last in [*((1, cut) for cut in range(1, FIFTHS)), *((cut + 1, FIFTHS) for cut in range(1, FIFTHS))]:
+        for first, last in [
+            *((1, cut) for cut in range(1, FIFTHS)),
+            *((cut + 1, FIFTHS) for cut in range(1, FIFTHS)),
+        ]:
             holds = applies & (number >= first) & (number <= last)
             value = f"fifth {first}" if first == last else f"fifths {first}–{last}"
-            yield _Value(by=by.name, value=value, title=f"{by.title or by.name} {value}", holds=holds, applies=applies)
+            yield _Value(
+                by=by.name,
+                value=value,
+                title=f"{by.title or by.name} {value}",
+                holds=holds,
+                applies=applies,
+            )
 
 
 def _holding(named: NamedParts, rows: int) -> Rows:
@@ -276,7 +372,9 @@ def _holding(named: NamedParts, rows: int) -> Rows:
 
 
 class SearchedContrasts:
-    """The contrasts of members on each combination within the half of the search: scores alone, of which a search needs many."""
+    """The contrasts of members on each combination within the half of the search: scores alone, of
+    which a search needs many.
+    """
 
     def __init__(
         self,
@@ -289,31 +387,42 @@ class SearchedContrasts:
         """Measure the CANDIDATES on one HALF of the rows; what PROGRESS raises ends that."""
         self.found, self.members = list(candidates), list(members)
         blocks = sorted({block for combination in candidates for block in combination.blocks})
-        self._rows = {block: outcomes.rows_of(block)[half[outcomes.rows_of(block)]] for block in blocks}
+        self._rows = {
+            block: outcomes.rows_of(block)[half[outcomes.rows_of(block)]] for block in blocks
+        }
         self._without: dict[int, Without] = {}
         self._influences: dict[int, Floats] = {}
         for block, rows in self._rows.items():
             dtype = np.int64 if outcomes.blocks[block].classes else np.float64
             gold = outcomes.rows["gold"].gather(rows).to_numpy().astype(dtype)
-            predicted = [outcomes.predictions[member].gather(rows).to_numpy().astype(dtype) for member in members]
+            predicted = [
+                outcomes.predictions[member].gather(rows).to_numpy().astype(dtype)
+                for member in members
+            ]
             measure = MEASURES[outcomes.blocks[block].measures[0]]
             self._without[block] = measure.without(gold, predicted)
             self._influences[block] = measure.influences(gold, predicted)
         self.points = np.empty((len(candidates), len(members)))  # (combinations, members)
         for number, combination in enumerate(candidates):
             self.points[number] = self._contrast(combination)
-            if progress is not None and (number % _REPORTED_EVERY == 0 or number == len(candidates) - 1):
+            if progress is not None and (
+                number % _REPORTED_EVERY == 0 or number == len(candidates) - 1
+            ):
                 progress(number + 1, len(candidates))
 
     def sides(self, combination: Combination) -> tuple[Rows, Rows]:
-        """Return which rows of the half a combination has, and which are beside it; (rows of the frame,) each."""
+        """Return which rows of the half a combination has, and which are beside it; (rows of the
+        frame,) each.
+        """
         applies = np.zeros(len(combination.applies), dtype=bool)
         for block in combination.blocks:
             applies[self._rows[block]] = combination.applies[self._rows[block]]
         return applies & combination.holds, applies & ~combination.holds
 
     def _contrast(self, combination: Combination) -> Floats:
-        """Return each member's score on a combination minus that on the others, in the mean over datasets."""
+        """Return each member's score on a combination minus that on the others, in the mean over
+        datasets.
+        """
         leads = []
         for block in combination.blocks:
             rows, without = self._rows[block], self._without[block]
@@ -323,19 +432,27 @@ class SearchedContrasts:
         return lead
 
     def contrasts(self, models: Sequence[ModelColumns]) -> tuple[Floats, Floats]:
-        """Return by how much the second model's lead is larger on each combination, and that in rough standard errors.
+        """Return by how much the second model's lead is larger on each combination, and that in
+        rough standard errors.
 
-        The variance of items is that of the whole datasets' differences, for as many items; that of seeds is added.
+        The variance of items is that of the whole datasets' differences, for as many items; that of
+        seeds is added.
         """
         places = [[self.members.index(member) for member in model.members] for model in models]
         first, second = (self.points[:, columns] for columns in places)
         contrast = second.mean(axis=1) - first.mean(axis=1)
         seeds = sum(
-            (of_model.var(axis=1, ddof=1) / of_model.shape[1] for of_model in (first, second) if of_model.shape[1] > 1),
+            (
+                of_model.var(axis=1, ddof=1) / of_model.shape[1]
+                for of_model in (first, second)
+                if of_model.shape[1] > 1
+            ),
             np.zeros(len(contrast)),
         )
         of_item = {
-            block: float(np.var(influence[places[1]].mean(axis=0) - influence[places[0]].mean(axis=0)))
+            block: float(
+                np.var(influence[places[1]].mean(axis=0) - influence[places[0]].mean(axis=0))
+            )
             for block, influence in self._influences.items()
         }
         items = np.array([self._variance(combination, of_item) for combination in self.found])
@@ -351,8 +468,12 @@ class SearchedContrasts:
         return variance / len(combination.blocks) ** 2
 
 
-def surest(searched: SearchedContrasts, models: Sequence[ModelColumns], count: int = TESTED) -> list[tuple[Combination, float]]:
-    """Return the COUNT combinations with the surest contrasts of two models, and these; of those that say the same the surest alone."""
+def surest(
+    searched: SearchedContrasts, models: Sequence[ModelColumns], count: int = TESTED
+) -> list[tuple[Combination, float]]:
+    """Return the COUNT combinations with the surest contrasts of two models, and these; of those
+    that say the same the surest alone.
+    """
     contrast, distance = searched.contrasts(models)
     chosen: list[tuple[Combination, float]] = []
     sides: list[tuple[Rows, Rows]] = []
@@ -361,14 +482,18 @@ def surest(searched: SearchedContrasts, models: Sequence[ModelColumns], count: i
         if len(chosen) == count or not distance[index]:
             break
         both_sides = searched.sides(combination)
-        if not np.isnan(distance[index]) and not any(_say_the_same(both_sides, other) for other in sides):
+        if not np.isnan(distance[index]) and not any(
+            _say_the_same(both_sides, other) for other in sides
+        ):
             chosen.append((combination, float(contrast[index])))
             sides.append(both_sides)
     return chosen
 
 
 def _say_the_same(first: tuple[Rows, Rows], second: tuple[Rows, Rows]) -> bool:
-    """Return whether two combinations have nearly the same items, or each has what the other one is compared with."""
+    """Return whether two combinations have nearly the same items, or each has what the other one is
+    compared with.
+    """
     (own, beside), (other, beside_other) = first, second
     return _are_same(own, other) or (_are_same(own, beside_other) and _are_same(beside, other))
 
@@ -377,21 +502,36 @@ def _are_same(one: Rows, other: Rows) -> bool:
     return bool(np.count_nonzero(one & other) >= _SAME * np.count_nonzero(one | other))
 
 
-def confirmed_of(outcomes: Outcomes, halves: Halves, chosen: Sequence[tuple[Combination, float]]) -> list[Tested]:
+def confirmed_of(
+    outcomes: Outcomes, halves: Halves, chosen: Sequence[tuple[Combination, float]]
+) -> list[Tested]:
     """Return the CHOSEN combinations tested on the half of the test, the surest first.
 
     A test looks in the direction that the search found: it is of one side.
     """
     models = halves.models[1]
     searched = {(combination.by, combination.value): contrast for combination, contrast in chosen}
-    kinds = measured_kinds(outcomes, member_columns(models), [combination.kind(outcomes, halves.test) for combination, _ in chosen])
-    tested = [_tested(each, models, searched[each.kind.by, each.kind.value], halves.reach, len(kinds)) for each in kinds]
+    kinds = measured_kinds(
+        outcomes,
+        member_columns(models),
+        [combination.kind(outcomes, halves.test) for combination, _ in chosen],
+    )
+    tested = [
+        _tested(each, models, searched[each.kind.by, each.kind.value], halves.reach, len(kinds))
+        for each in kinds
+    ]
     corrected = benjamini_hochberg([each.p for each in tested])
     tested = [replace(each, p_corrected=p) for each, p in zip(tested, corrected, strict=True)]
     return sorted(tested, key=lambda each: (isnan(each.p), each.p))
 
 
-def _tested(measured: MeasuredKind, models: Sequence[ModelColumns], searched: float, reach: Reach, tests: int) -> Tested:
+def _tested(
+    measured: MeasuredKind,
+    models: Sequence[ModelColumns],
+    searched: float,
+    reach: Reach,
+    tests: int,
+) -> Tested:
     contrast = Weighed(contrast_evidence(measured.own.key, measured.own, measured.others), models)
     first, second = (contrast.means[model.name] for model in models)
     ((pair, p),) = contrast.p.items()
@@ -414,10 +554,14 @@ def search_combinations(
     rng: np.random.Generator,
     progress: ProgressCallback | None = None,
 ) -> CombinationSearch:
-    """Return what two MODELS differ on among combinations of two properties, searched and tested on halves drawn by RNG."""
+    """Return what two MODELS differ on among combinations of two properties, searched and tested on
+    halves drawn by RNG.
+    """
     halves = halved(outcomes, topics, models, selection, rng)
     candidates = all_combinations(outcomes, halves) if halves.is_even else []
-    searched = SearchedContrasts(outcomes, member_columns(halves.models[0]), candidates, halves.search, progress)
+    searched = SearchedContrasts(
+        outcomes, member_columns(halves.models[0]), candidates, halves.search, progress
+    )
     return CombinationSearch(
         combinations=len(candidates),
         items=(int(halves.search.sum()), int(halves.test.sum())),

@@ -1,4 +1,6 @@
-"""Compare models on the items of any task: what the command line, the dashboard, grids and papers show is made here."""
+"""Compare models on the items of any task: what the command line, the dashboard, grids and papers
+show is made here.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -46,16 +48,19 @@ def compare_outcomes(
     progress: Callable[[int, int], None] | None = None,
     preview: Callable[[Comparison], None] | None = None,
 ) -> Comparison:
-    """Compare MODELS, whose members have predictions in OUTCOMES, on each slice by a property against REFERENCE (default: the first).
+    """Compare MODELS, whose members have predictions in OUTCOMES, on each slice by a property
+    against REFERENCE (default: the first).
 
-    Every model sees the same items, so differences are paired. Averages over datasets count sentences that recur in several of them. A
-    model that lacks an item of a slice has no number there, with a note; with COMMON all models are compared on the items that all of
-    them score. A dataset's fifths are cut within it, before a SELECTION leaves some of its items; of one that was chosen by results
-    there are scores alone.
+    Every model sees the same items, so differences are paired. Averages over datasets count
+    sentences that recur in several of them. A model that lacks an item of a slice has no number
+    there, with a note; with COMMON all models are compared on the items that all of them score. A
+    dataset's fifths are cut within it, before a SELECTION leaves some of its items; of one that was
+    chosen by results there are scores alone.
 
-    TEST selects the test behind p; intervals are always those of dependent items. `williams` and `steiger` are for models of one
-    member each and for correlations over all pairs of a slice: an average has no p then. MARGIN, in units of the scores, adds a
-    test of equivalence. PREVIEW takes the scores as soon as they are known, then again with the intervals of one slice more.
+    TEST selects the test behind p; intervals are always those of dependent items. `williams` and
+    `steiger` are for models of one member each and for correlations over all pairs of a slice: an
+    average has no p then. MARGIN, in units of the scores, adds a test of equivalence. PREVIEW takes
+    the scores as soon as they are known, then again with the intervals of one slice more.
     """
     names = [model.name for model in models]
     reference = _checked_reference(names, reference, by, aggregate)
@@ -63,14 +68,28 @@ def compare_outcomes(
     members = member_columns(models)
     parts = slices_of(outcomes, members, by=by, common=common, selection=selection)
     is_chosen = selection is not None and selection.is_by_results
-    evidence = outcome_evidence(outcomes, members, parts, aggregate=aggregate, is_chosen=is_chosen, progress=progress)
+    evidence = outcome_evidence(
+        outcomes, members, parts, aggregate=aggregate, is_chosen=is_chosen, progress=progress
+    )
     empty = Comparison(
-        by=by, aggregate=aggregate, models=tuple(names), reference=reference, slices=(), test=test, margin=margin, common=common
+        by=by,
+        aggregate=aggregate,
+        models=tuple(names),
+        reference=reference,
+        slices=(),
+        test=test,
+        margin=margin,
+        common=common,
     )
     show = (lambda slices: preview(replace(empty, slices=slices))) if preview is not None else None
     slices = compare_evidence(evidence, models, reference, test=test, margin=margin, preview=show)
     another = elsewhere(evidence, slices, models, reference) if by == DATASET else ()
-    return replace(empty, slices=slices, notes=tuple(comparison_notes(slices, models, test, margin)), elsewhere=another)
+    return replace(
+        empty,
+        slices=slices,
+        notes=tuple(comparison_notes(slices, models, test, margin)),
+        elsewhere=another,
+    )
 
 
 def check_test(models: Sequence[ModelColumns], aggregate: Aggregate, test: Test) -> None:
@@ -78,7 +97,10 @@ def check_test(models: Sequence[ModelColumns], aggregate: Aggregate, test: Test)
     if test == "dyadic":
         return
     if aggregate != "all":
-        raise UsageError(f"{test!r} tests one correlation over all pairs, not their {aggregate!r}", hint="remove --aggregate")
+        raise UsageError(
+            f"{test!r} tests one correlation over all pairs, not their {aggregate!r}",
+            hint="remove --aggregate",
+        )
     if several := next((model for model in models if len(model.members) > 1), None):
         raise UsageError(
             f"{test!r} compares single models: {several.name!r} has {len(several.members)} seeds",
@@ -86,13 +108,18 @@ def check_test(models: Sequence[ModelColumns], aggregate: Aggregate, test: Test)
         )
 
 
-def _checked_reference(names: Sequence[str], reference: str | None, by: str, aggregate: Aggregate) -> str:
+def _checked_reference(
+    names: Sequence[str], reference: str | None, by: str, aggregate: Aggregate
+) -> str:
     if not names:
         raise UsageError("no models to compare", hint="name one or more models")
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise UsageError(f"model {twice!r} is named twice", hint="name each model once")
     if by == "dice" and aggregate != "all":
-        raise UsageError(f"Dice fifths are not aggregated over sources: {aggregate!r}", hint="remove --aggregate, or use --by dataset")
+        raise UsageError(
+            f"Dice fifths are not aggregated over sources: {aggregate!r}",
+            hint="remove --aggregate, or use --by dataset",
+        )
     if reference is not None and reference not in names:
         raise unknown("model", reference, names)
     return reference or names[0]

@@ -1,4 +1,6 @@
-"""The evidence of outcomes, slice by slice and measure by measure, with the averages over datasets."""
+"""The evidence of outcomes, slice by slice and measure by measure, with the averages over
+datasets.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -34,11 +36,13 @@ def slices_of(
     common: bool = False,
     has_rest: bool = False,
 ) -> list[ItemSlice]:
-    """Return the slices of each dataset BY properties, or what a selection picks and the rest; that no item has one is a UsageError.
+    """Return the slices of each dataset BY properties, or what a selection picks and the rest; that
+    no item has one is a UsageError.
 
-    They are cut before SELECTION is applied, so that what is shown of a dataset does not move its fifths. With COMMON items alone that
-    all MEMBERS have predictions of count, which the title says; a member that has none of a dataset costs the others none. Where it
-    HAS_REST, the items of each dataset that SELECTION leaves out are a slice below those that it picks.
+    They are cut before SELECTION is applied, so that what is shown of a dataset does not move its
+    fifths. With COMMON items alone that all MEMBERS have predictions of count, which the title
+    says; a member that has none of a dataset costs the others none. Where it HAS_REST, the items of
+    each dataset that SELECTION leaves out are a slice below those that it picks.
     """
     parts = list(whole_blocks(outcomes))
     if isinstance(by, ItemSelection):
@@ -47,10 +51,17 @@ def slices_of(
         lacking_datasets(outcomes, by)
         parts = list(grouped(outcomes, by))
     if selection is not None:
-        chosen = [replace(part, rows=part.rows[selection.holds[part.rows]], notes=()) for part in parts]  # ties are of whole datasets
+        chosen = [
+            replace(part, rows=part.rows[selection.holds[part.rows]], notes=()) for part in parts
+        ]  # ties are of whole datasets
         rests = [_rest(part, selection) if has_rest else None for part in parts]
         both = [(items, rest) for items, rest in zip(chosen, rests, strict=True) if len(items.rows)]
-        parts = [items for chosen_and_rest in both for items in chosen_and_rest if items is not None and len(items.rows)]
+        parts = [
+            items
+            for chosen_and_rest in both
+            for items in chosen_and_rest
+            if items is not None and len(items.rows)
+        ]
     if not common:
         return parts
     has_all = _common_rows(outcomes, members)
@@ -59,11 +70,20 @@ def slices_of(
 
 def _rest(items: ItemSlice, selection: ItemSelection) -> ItemSlice:
     rows = items.rows[~selection.holds[items.rows]]
-    return replace(items, key=f"{items.key}/rest", title=f"{items.title} rest", rows=rows, is_whole=False, notes=())
+    return replace(
+        items,
+        key=f"{items.key}/rest",
+        title=f"{items.title} rest",
+        rows=rows,
+        is_whole=False,
+        notes=(),
+    )
 
 
 def _common_rows(outcomes: Outcomes, members: Sequence[str]) -> NDArray[np.bool_]:
-    """Return which rows all members have predictions of, but for those that have none in the row's dataset; (rows,)."""
+    """Return which rows all members have predictions of, but for those that have none in the row's
+    dataset; (rows,).
+    """
     predictions = outcomes.predictions.with_columns(outcomes.rows["block"].alias(_BLOCK))
     return predictions.select(has_all(members, _BLOCK)).to_series().to_numpy()
 
@@ -84,11 +104,13 @@ def outcome_evidence(
     is_tested: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Evidence]:
-    """Return the evidence of OUTCOMES on MEMBERS: of each of PARTS (whole datasets without them) and each measure, then of averages.
+    """Return the evidence of OUTCOMES on MEMBERS: of each of PARTS (whole datasets without them)
+    and each measure, then of averages.
 
-    A member that lacks an item of a slice has no score there, and the others keep theirs. AGGREGATE says how the sources of a whole
-    dataset are put together, where its items name sources. What IS_CHOSEN by results has scores and no items to test, and neither has
-    what is not to be tested: what each item contributes is the longest part of the work.
+    A member that lacks an item of a slice has no score there, and the others keep theirs. AGGREGATE
+    says how the sources of a whole dataset are put together, where its items name sources. What
+    IS_CHOSEN by results has scores and no items to test, and neither has what is not to be tested:
+    what each item contributes is the longest part of the work.
     """
     parts = list(whole_blocks(outcomes)) if parts is None else parts
     by_suite: dict[str, list[Evidence]] = {block.suite: [] for block in outcomes.blocks}
@@ -97,7 +119,17 @@ def outcome_evidence(
     near = {number: _near(outcomes.blocks[number]) for number in {part.block for part in parts}}
     for done, items in enumerate(parts):
         block = outcomes.blocks[items.block]
-        evidences = list(_of_slice(outcomes, block, items, members, aggregate, near=near[items.block], is_tested=is_tested))
+        evidences = list(
+            _of_slice(
+                outcomes,
+                block,
+                items,
+                members,
+                aggregate,
+                near=near[items.block],
+                is_tested=is_tested,
+            )
+        )
         by_suite[block.suite] += evidences
         if items.is_whole:
             whole[block.suite][items.key] = evidences[0]
@@ -106,7 +138,11 @@ def outcome_evidence(
     for suite, evidences in by_suite.items():
         evidences += _averages(whole[suite], outcomes, suite)
     evidence = list(chain.from_iterable(by_suite.values()))
-    return [replace(each, rows=None, notes=(*each.notes, CHOSEN)) for each in evidence] if is_chosen else evidence
+    return (
+        [replace(each, rows=None, notes=(*each.notes, CHOSEN)) for each in evidence]
+        if is_chosen
+        else evidence
+    )
 
 
 def _of_slice(
@@ -119,7 +155,10 @@ def _of_slice(
     near: NearDuplicates | None,
     is_tested: bool,
 ) -> Iterator[Evidence]:
-    items, values = _gathered(outcomes.rows, item_slice.rows), _without_nan(_gathered(outcomes.predictions[list(members)], item_slice.rows))
+    items, values = (
+        _gathered(outcomes.rows, item_slice.rows),
+        _without_nan(_gathered(outcomes.predictions[list(members)], item_slice.rows)),
+    )
     scored = items
     if items["gold"].null_count():
         has_gold = items["gold"].is_not_null()
@@ -128,7 +167,11 @@ def _of_slice(
     is_aggregated = block.is_aggregated and item_slice.is_whole
     groups = _source_groups(scored, aggregate) if is_aggregated and aggregate != "all" else None
     noun = "pairs" if block.is_of_pairs else "items"
-    notes = [*item_slice.notes, *_left_out(items.height, scored.height, noun), *_unscored(values, members, noun)]
+    notes = [
+        *item_slice.notes,
+        *_left_out(items.height, scored.height, noun),
+        *_unscored(values, members, noun),
+    ]
     if groups is not None and not groups.rows and scored.height:
         notes.append(f"no {aggregate}: its {noun} name no source")
     dtype = np.int64 if block.classes else np.float64
@@ -136,7 +179,11 @@ def _of_slice(
     predicted = {number: values[members[number]].to_numpy().astype(dtype) for number in there}
     texts = _texts(scored)
     for index, name in enumerate(block.measures):
-        key, title = (item_slice.key, item_slice.title) if not index else (f"{item_slice.key} {name}", f"{item_slice.title} {name}")
+        key, title = (
+            (item_slice.key, item_slice.title)
+            if not index
+            else (f"{item_slice.key} {name}", f"{item_slice.title} {name}")
+        )
         measure = MEASURES[name]
         made = evidence_of(
             block.task,
@@ -150,9 +197,17 @@ def _of_slice(
             groups=groups,
             is_tested=is_tested,
         )
-        undefined = _undefined(measure, gold, {members[number]: values for number, values in predicted.items()}, groups, scored["source"])
+        undefined = _undefined(
+            measure,
+            gold,
+            {members[number]: values for number, values in predicted.items()},
+            groups,
+            scored["source"],
+        )
         setting = (aggregate if item_slice.is_whole else "all") if block.is_aggregated else None
-        yield replace(made, title=title, notes=(*notes, *undefined), setting=setting, dataset=block.dataset)
+        yield replace(
+            made, title=title, notes=(*notes, *undefined), setting=setting, dataset=block.dataset
+        )
 
 
 def _gathered(table: pl.DataFrame, rows: NDArray[np.intp]) -> pl.DataFrame:
@@ -179,7 +234,10 @@ def _texts(items: pl.DataFrame) -> NDArray[np.uint64] | None:
 
 def _source_groups(items: pl.DataFrame, aggregate: Aggregate) -> ItemGroups:
     """Return the items of each source; none where an item names no source."""
-    return ItemGroups(rows=correlated_groups(items.select("source", dataset="block"), aggregate), aggregate=aggregate)
+    return ItemGroups(
+        rows=correlated_groups(items.select("source", dataset="block"), aggregate),
+        aggregate=aggregate,
+    )
 
 
 def _left_out(before: int, after: int, noun: str) -> Iterator[str]:
@@ -195,9 +253,15 @@ def _unscored(predictions: pl.DataFrame, members: Sequence[str], noun: str) -> I
 
 
 def _undefined(
-    measure: Measure, gold: NDArray[Any], predicted: dict[str, NDArray[Any]], groups: ItemGroups | None, sources: pl.Series
+    measure: Measure,
+    gold: NDArray[Any],
+    predicted: dict[str, NDArray[Any]],
+    groups: ItemGroups | None,
+    sources: pl.Series,
 ) -> Iterator[str]:
-    """Yield why a correlation is not defined, of gold scores once, of predictions for each member; of GROUPS with the source."""
+    """Yield why a correlation is not defined, of gold scores once, of predictions for each member;
+    of GROUPS with the source.
+    """
     if measure.scale != "correlation":
         return
     for rows in groups.rows if groups is not None else [np.arange(len(gold))]:
@@ -205,7 +269,9 @@ def _undefined(
         if reason := why_undefined_gold(gold[rows]):
             yield f"no number: {reason}{where}"
             return
-        if constant := [member for member, values in predicted.items() if np.ptp(values[rows]) == 0]:
+        if constant := [
+            member for member, values in predicted.items() if np.ptp(values[rows]) == 0
+        ]:
             yield f"no number of {', '.join(constant)}: {SAME_SIMILARITY}{where}"
             return
 
@@ -214,4 +280,6 @@ def _averages(whole: Mapping[str, Evidence], outcomes: Outcomes, suite: str) -> 
     """Yield the averages over the WHOLE datasets of a suite, where all of their datasets exist."""
     for name, keys in outcomes.averages.get(suite, {}).items():
         if keys and whole.keys() >= {*keys}:
-            yield average_evidence(name, [whole[key] for key in keys], outcomes.mixed_metrics.get(suite, "mean"))
+            yield average_evidence(
+                name, [whole[key] for key in keys], outcomes.mixed_metrics.get(suite, "mean")
+            )

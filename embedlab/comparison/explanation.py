@@ -1,4 +1,6 @@
-"""Two models on the items of any task: where they differ, what the items have in common on which one alone is right, and how steadily."""
+"""Two models on the items of any task: where they differ, what the items have in common on which
+one alone is right, and how steadily.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -59,10 +61,12 @@ def explained(
     examples: int = 5,
     progress: StartProgress = unseen,
 ) -> Explanation:
-    """Return what is known of the difference between two MODELS on OUTCOMES, or on the items of a SELECTION.
+    """Return what is known of the difference between two MODELS on OUTCOMES, or on the items of a
+    SELECTION.
 
-    WHOLE has the evidence of the whole datasets, or of what is selected of them. RNG draws the halves that combinations of properties
-    are searched and tested on. PROGRESS shows the two long parts of the work; what it raises ends the work.
+    WHOLE has the evidence of the whole datasets, or of what is selected of them. RNG draws the
+    halves that combinations of properties are searched and tested on. PROGRESS shows the two long
+    parts of the work; what it raises ends the work.
     """
     refuse_mixed(outcomes)
     first, second = models
@@ -75,11 +79,24 @@ def explained(
         second=second.name,
         whole=_whole(outcomes, models, whole),
         items=int(among.sum()),
-        uneven=tuple(where_they_differ(outcomes, models, kinds, progress("comparing kinds of items"))),
-        search=search_combinations(outcomes, topics, models, selection, rng, progress("searching combinations of two properties")),
+        uneven=tuple(
+            where_they_differ(outcomes, models, kinds, progress("comparing kinds of items"))
+        ),
+        search=search_combinations(
+            outcomes,
+            topics,
+            models,
+            selection,
+            rng,
+            progress("searching combinations of two properties"),
+        ),
         sides=(
-            _side(first.name, sides.only_a & among, among, sides, outcomes, topics, facts, examples),
-            _side(second.name, sides.only_b & among, among, sides, outcomes, topics, facts, examples),
+            _side(
+                first.name, sides.only_a & among, among, sides, outcomes, topics, facts, examples
+            ),
+            _side(
+                second.name, sides.only_b & among, among, sides, outcomes, topics, facts, examples
+            ),
         ),
         steadiness=tuple(steadiness(outcomes, models)),
         outcomes=outcomes,
@@ -88,11 +105,21 @@ def explained(
     )
 
 
-def _whole(outcomes: Outcomes, models: Sequence[ModelColumns], evidence: Sequence[Evidence]) -> ComparedSlice:
+def _whole(
+    outcomes: Outcomes, models: Sequence[ModelColumns], evidence: Sequence[Evidence]
+) -> ComparedSlice:
     """Return both models in the mean over the datasets, by the first measure of each."""
     keys = {(block.task, block.dataset, block.measures[0]) for block in outcomes.blocks}
-    evidences = [each for each in evidence if (each.task, each.key, each.metric) in keys and not np.isnan(each.points).any()]
-    return compare_evidence([evidences[0] if len(evidences) == 1 else average_evidence("all", evidences)], models, models[0].name)[0]
+    evidences = [
+        each
+        for each in evidence
+        if (each.task, each.key, each.metric) in keys and not np.isnan(each.points).any()
+    ]
+    return compare_evidence(
+        [evidences[0] if len(evidences) == 1 else average_evidence("all", evidences)],
+        models,
+        models[0].name,
+    )[0]
 
 
 def _side(
@@ -127,10 +154,17 @@ def _kind_facts(kinds: Sequence[Kind], rows: int) -> list[Fact]:
 
 
 def _errors_too_high(sides: Sides, names: Sequence[str]) -> list[Fact]:
-    """Return whether a model takes a pair for more similar than people do, as a fact; of other items there is none."""
+    """Return whether a model takes a pair for more similar than people do, as a fact; of other
+    items there is none.
+    """
     if sides.ranks is None:
         return []
     return [
-        Fact(by="error", title=f"{name} too high", holds=np.nan_to_num(errors) > 0, applies=sides.known)
+        Fact(
+            by="error",
+            title=f"{name} too high",
+            holds=np.nan_to_num(errors) > 0,
+            applies=sides.known,
+        )
         for name, errors in zip(names, sides.errors, strict=True)
     ]

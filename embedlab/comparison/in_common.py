@@ -1,4 +1,6 @@
-"""What the items have in common on which one model is right and the other wrong: shares of them beside the shares of all others."""
+"""What the items have in common on which one model is right and the other wrong: shares of them
+beside the shares of all others.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -43,7 +45,8 @@ class Common:
     items: int  # of the side, with the fact
     share: float  # of the side's items, 0–1
     elsewhere: float  # of the others
-    low: float  # 95% interval of the difference of both shares, items of one topic counted as dependent
+    # 95% interval of the difference of both shares, items of one topic counted as dependent
+    low: float
     high: float
     p: float
     p_corrected: float  # by Holm over all properties of the side, or by the number of words
@@ -60,25 +63,33 @@ class Common:
 
 
 def share_contributions(holds: Rows, side: Rows) -> tuple[float, float, Floats]:
-    """Return the share of a fact on a side and elsewhere, and what each row contributes to the error of their difference; (rows,).
+    """Return the share of a fact on a side and elsewhere, and what each row contributes to the
+    error of their difference; (rows,).
 
-    Contributions are as large as if one item more had the fact and one more had it not, on either side: without that a fact of none of
-    ten items would have no variance (Agresti & Caffo 2000).
+    Contributions are as large as if one item more had the fact and one more had it not, on either
+    side: without that a fact of none of ten items would have no variance (Agresti & Caffo 2000).
     """
     counts = np.array([np.count_nonzero(side), np.count_nonzero(~side)])
     hits = np.array([np.count_nonzero(holds & side), np.count_nonzero(holds & ~side)])
     share, elsewhere = hits / counts
     moved = np.where(side, (holds - share) / counts[0], -(holds - elsewhere) / counts[1])
     spread, steadied = (
-        float((share * (1 - share) / size).sum()) for share, size in ((hits / counts, counts), ((hits + 1) / (counts + 2), counts + 2))
+        float((share * (1 - share) / size).sum())
+        for share, size in ((hits / counts, counts), ((hits + 1) / (counts + 2), counts + 2))
     )
-    return float(share), float(elsewhere), moved * np.sqrt(max(1.0, steadied / spread)) if spread > 0 else moved
+    return (
+        float(share),
+        float(elsewhere),
+        moved * np.sqrt(max(1.0, steadied / spread)) if spread > 0 else moved,
+    )
 
 
 def in_common(outcomes: Outcomes, side: Rows, among: Rows, facts: Sequence[Fact]) -> list[Common]:
-    """Return the FACTS that are more or less frequent on a SIDE than on the other rows AMONG which it is, first the surest.
+    """Return the FACTS that are more or less frequent on a SIDE than on the other rows AMONG which
+    it is, first the surest.
 
-    One that is true of none, or of all, of these rows is left out, as is one that can be said of no row of the side or of no other.
+    One that is true of none, or of all, of these rows is left out, as is one that can be said of no
+    row of the side or of no other.
     """
     commons, behind = [], _Behind(outcomes)
     for fact in facts:
@@ -87,30 +98,57 @@ def in_common(outcomes: Outcomes, side: Rows, among: Rows, facts: Sequence[Fact]
         if on_side.any() and not on_side.all() and holds.any() and not holds.all():
             commons.append(behind.common(fact, rows, on_side, holds))
     corrected = holm([common.p for common in commons])
-    return _surest(replace(common, p_corrected=p) for common, p in zip(commons, corrected, strict=True))
+    return _surest(
+        replace(common, p_corrected=p) for common, p in zip(commons, corrected, strict=True)
+    )
 
 
 def words_in_common(outcomes: Outcomes, side: Rows, among: Rows) -> list[Common]:
-    """Return the words that are more frequent on a SIDE than on the other rows AMONG which it is, first the surest.
+    """Return the words that are more frequent on a SIDE than on the other rows AMONG which it is,
+    first the surest.
 
-    Counted is each word that FEWEST_WITH_WORD items have in one of their sentences, whatever the case; p is multiplied by the number of
-    these words. Those that would not be significant if items were independent are not weighed: dependence only adds to the variance.
+    Counted is each word that FEWEST_WITH_WORD items have in one of their sentences, whatever the
+    case; p is multiplied by the number of these words. Those that would not be significant if items
+    were independent are not weighed: dependence only adds to the variance.
     """
     rows = np.flatnonzero(among)
     sentences = outcomes.sentences[rows].with_row_index("row")
     texts = pl.concat([sentences.select("row", text=name) for name in SENTENCES])
-    words = texts.select("row", word=pl.col("text").str.to_lowercase().str.extract_all(r"\w+")).explode("word").drop_nulls().unique()
+    words = (
+        texts.select("row", word=pl.col("text").str.to_lowercase().str.extract_all(r"\w+"))
+        .explode("word")
+        .drop_nulls()
+        .unique()
+    )
     on_side, behind, commons = side[rows], _Behind(outcomes), []
     is_own = pl.Series(on_side).gather(words["row"])
-    counted = words.with_columns(own=is_own).group_by("word").agg("row", items=pl.len(), hits=pl.col("own").sum())
-    counted = counted.filter(pl.col("items").is_between(FEWEST_WITH_WORD, len(rows) - 1)).sort("word")
+    counted = (
+        words.with_columns(own=is_own)
+        .group_by("word")
+        .agg("row", items=pl.len(), hits=pl.col("own").sum())
+    )
+    counted = counted.filter(pl.col("items").is_between(FEWEST_WITH_WORD, len(rows) - 1)).sort(
+        "word"
+    )
     tested = counted.height
-    counted = counted.filter(pl.col("hits") * (len(rows) - int(on_side.sum())) > (pl.col("items") - pl.col("hits")) * int(on_side.sum()))
-    p = _independent_p(counted["hits"].to_numpy(), counted["items"].to_numpy(), int(on_side.sum()), len(rows))
-    for word, places in counted.filter(pl.Series(tested * p < LEVEL)).select("word", "row").iter_rows():
+    counted = counted.filter(
+        pl.col("hits") * (len(rows) - int(on_side.sum()))
+        > (pl.col("items") - pl.col("hits")) * int(on_side.sum())
+    )
+    p = _independent_p(
+        counted["hits"].to_numpy(), counted["items"].to_numpy(), int(on_side.sum()), len(rows)
+    )
+    for word, places in (
+        counted.filter(pl.Series(tested * p < LEVEL)).select("word", "row").iter_rows()
+    ):
         holds = np.zeros(len(rows), dtype=bool)
         holds[places] = True
-        common = behind.common(Fact(by="word", title=f"word {word!r}", holds=holds, applies=holds), among, on_side, holds)
+        common = behind.common(
+            Fact(by="word", title=f"word {word!r}", holds=holds, applies=holds),
+            among,
+            on_side,
+            holds,
+        )
         commons.append(replace(common, p_corrected=min(1.0, tested * common.p)))
     return _surest(commons)
 
@@ -120,15 +158,21 @@ def _surest(commons: Iterable[Common]) -> list[Common]:
 
 
 def _independent_p(hits: Counts, items: Counts, side: int, rows: int) -> Floats:
-    """Return the p of differences of shares whose rows are independent, without any steadying: no larger than what `common` finds.
+    """Return the p of differences of shares whose rows are independent, without any steadying: no
+    larger than what `common` finds.
 
     HITS of the ITEMS with a fact are on a side of that many of the ROWS.
     """
     from scipy.special import ndtr
 
-    shares, counts = np.array([hits / side, (items - hits) / (rows - side)]), np.array([[side], [rows - side]])
+    shares, counts = (
+        np.array([hits / side, (items - hits) / (rows - side)]),
+        np.array([[side], [rows - side]]),
+    )
     spread = np.sqrt((shares * (1 - shares) / counts).sum(axis=0))
-    distance = np.divide(np.abs(shares[0] - shares[1]), spread, out=np.full(len(hits), np.inf), where=spread > 0)
+    distance = np.divide(
+        np.abs(shares[0] - shares[1]), spread, out=np.full(len(hits), np.inf), where=spread > 0
+    )
     p: Floats = 2 * ndtr(-distance)
     return p
 
@@ -141,7 +185,9 @@ class _Behind:
         self._known: dict[bytes, SliceRows] = {}
 
     def common(self, fact: Fact, rows: Rows, side: Rows, holds: Rows) -> Common:
-        """Return how frequent a fact is on a side and elsewhere; SIDE and HOLDS are of the ROWS alone."""
+        """Return how frequent a fact is on a side and elsewhere; SIDE and HOLDS are of the ROWS
+        alone.
+        """
         share, elsewhere, moved = share_contributions(holds, side)
         difference = share - elsewhere
         key = rows.tobytes()
@@ -172,4 +218,9 @@ class _Behind:
     def _of(self, rows: Rows) -> SliceRows:
         count = int(rows.sum())
         nothing = np.zeros((1, count))
-        return SliceRows(contributions=nothing, texts=self._texts[rows], groups=np.zeros(count, np.intp), near=self._near)
+        return SliceRows(
+            contributions=nothing,
+            texts=self._texts[rows],
+            groups=np.zeros(count, np.intp),
+            near=self._near,
+        )

@@ -15,7 +15,9 @@ from embedlab.outcomes.selection import ItemSelection
 
 @dataclass(frozen=True, kw_only=True)
 class SelectedAndRest:
-    """The models on what a selection picks and on what it leaves, in the mean over the datasets on which both have a score."""
+    """The models on what a selection picks and on what it leaves, in the mean over the datasets on
+    which both have a score.
+    """
 
     datasets: tuple[str, ...]
     selected: ComparedSlice
@@ -23,13 +25,19 @@ class SelectedAndRest:
     is_by_results: bool  # then there is no interval
 
 
-def selected_and_rest(outcomes: Outcomes, models: Sequence[ModelColumns], selection: ItemSelection) -> SelectedAndRest | None:
-    """Return MODELS compared with the first of them within a SELECTION and outside it; None where no dataset has scores of both."""
+def selected_and_rest(
+    outcomes: Outcomes, models: Sequence[ModelColumns], selection: ItemSelection
+) -> SelectedAndRest | None:
+    """Return MODELS compared with the first of them within a SELECTION and outside it; None where
+    no dataset has scores of both.
+    """
     members = member_columns(models)
     parts = slices_of(outcomes, members, selection=selection, has_rest=True)
     keyed = {
         evidence.key: evidence
-        for evidence in outcome_evidence(outcomes, members, parts, is_chosen=selection.is_by_results)
+        for evidence in outcome_evidence(
+            outcomes, members, parts, is_chosen=selection.is_by_results
+        )
         if not evidence.average_of
     }
     of_datasets = []
@@ -45,12 +53,19 @@ def selected_and_rest(outcomes: Outcomes, models: Sequence[ModelColumns], select
         for name, evidences in zip(("selected", "rest"), evidence, strict=True)
     ]
     selected, rest = compare_evidence(means, models, models[0].name)
-    return SelectedAndRest(datasets=tuple(datasets), selected=selected, rest=rest, is_by_results=selection.is_by_results)
+    return SelectedAndRest(
+        datasets=tuple(datasets),
+        selected=selected,
+        rest=rest,
+        is_by_results=selection.is_by_results,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class SelectedScore:
-    """The models on what a selection picks, in the mean over the datasets on which all of them have a score."""
+    """The models on what a selection picks, in the mean over the datasets on which all of them have
+    a score.
+    """
 
     datasets: tuple[str, ...]
     found: ComparedSlice
@@ -66,17 +81,33 @@ def selected_score(
     is_tested: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> SelectedScore | None:
-    """Return MODELS compared with REFERENCE on a SELECTION, without one on all items; None where no dataset has scores of all models.
+    """Return MODELS compared with REFERENCE on a SELECTION, without one on all items; None where no
+    dataset has scores of all models.
 
     Without a test there are scores alone, which is much faster.
     """
     members, is_chosen = member_columns(models), selection is not None and selection.is_by_results
     parts = slices_of(outcomes, members, selection=selection)
-    evidence = outcome_evidence(outcomes, members, parts, is_chosen=is_chosen, is_tested=is_tested and not is_chosen, progress=progress)
+    evidence = outcome_evidence(
+        outcomes,
+        members,
+        parts,
+        is_chosen=is_chosen,
+        is_tested=is_tested and not is_chosen,
+        progress=progress,
+    )
     datasets = {block.dataset for block in outcomes.blocks}
-    evidences = [each for each in evidence if each.key in datasets and not each.average_of and not np.isnan(each.points).any()]
+    evidences = [
+        each
+        for each in evidence
+        if each.key in datasets and not each.average_of and not np.isnan(each.points).any()
+    ]
     if not evidences:
         return None
     mean = evidences[0] if len(evidences) == 1 else average_evidence("selected", evidences)
     compared = compare_evidence([mean], models, reference)[0]
-    return SelectedScore(datasets=tuple(evidence.key for evidence in evidences), found=compared, is_by_results=is_chosen)
+    return SelectedScore(
+        datasets=tuple(evidence.key for evidence in evidences),
+        found=compared,
+        is_by_results=is_chosen,
+    )

@@ -1,4 +1,6 @@
-"""Which of two models is right on each item: by rank errors of pairs, by classes, by ranks of relevant texts; and how steady that is."""
+"""Which of two models is right on each item: by rank errors of pairs, by classes, by ranks of
+relevant texts; and how steady that is.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,12 +26,18 @@ _UNSURE = (RIGHT + WRONG) / 2  # neither right nor wrong
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sides:
-    """Two models, A and B, on each item; nan where an item has no gold value or a model no prediction of it."""
+    """Two models, A and B, on each item; nan where an item has no gold value or a model no
+    prediction of it.
+    """
 
-    errors: tuple[Floats, Floats]  # (rows,) of A and of B: signed points of percentile rank of pairs, 0 to 100 of other items
-    ranks: tuple[Floats, Floats] | None = None  # (rows,) percentile ranks of pairs within their dataset, 0–100
+    errors: tuple[
+        Floats, Floats
+    ]  # (rows,) of A and of B: signed points of percentile rank of pairs, 0 to 100 of other items
+    # (rows,) percentile ranks of pairs within their dataset, 0–100
+    ranks: tuple[Floats, Floats] | None = None
     gold_ranks: Floats | None = None
-    found_at: tuple[Floats, Floats] | None = None  # (rows,) the ranks of the relevant texts among all documents, of a search
+    # (rows,) the ranks of the relevant texts among all documents, of a search
+    found_at: tuple[Floats, Floats] | None = None
 
     @property
     def only_a(self) -> NDArray[np.bool_]:
@@ -48,18 +56,21 @@ class Sides:
 
 
 def sides_of(outcomes: Outcomes, first: Sequence[str], second: Sequence[str]) -> Sides:
-    """Return whether the models with the members FIRST and SECOND are right on each item; several members count by their mean.
+    """Return whether the models with the members FIRST and SECOND are right on each item; several
+    members count by their mean.
 
-    A model is right on a pair if its percentile rank among the pairs of the dataset that both have scored is within 10 points of that
-    of the gold score, and wrong from 30 points on; on a classified item by the class that most members give; on a query if the relevant
-    text is first, and wrong if it is not among the first ten; on a contrast if the entailed sentence is closer, and wrong if the other
-    one is.
+    A model is right on a pair if its percentile rank among the pairs of the dataset that both have
+    scored is within 10 points of that of the gold score, and wrong from 30 points on; on a
+    classified item by the class that most members give; on a query if the relevant text is first,
+    and wrong if it is not among the first ten; on a contrast if the entailed sentence is closer,
+    and wrong if the other one is.
     """
     same = _SameRows.of(outcomes, [*first, *second])
     ranks = (same.ranks(first), same.ranks(second))
     errors = (same.errors(first, ranks[0]), same.errors(second, ranks[1]))
     is_of_pairs = all(
-        block.is_of_pairs and not block.classes and not MEASURES[block.measures[0]].is_of_queries for block in outcomes.blocks
+        block.is_of_pairs and not block.classes and not MEASURES[block.measures[0]].is_of_queries
+        for block in outcomes.blocks
     )
     is_of_ranks = all(MEASURES[block.measures[0]].is_of_ranks for block in outcomes.blocks)
     found_at = (_means(outcomes, first), _means(outcomes, second)) if is_of_ranks else None
@@ -69,13 +80,21 @@ def sides_of(outcomes: Outcomes, first: Sequence[str], second: Sequence[str]) ->
 
 
 def _means(outcomes: Outcomes, members: Sequence[str]) -> Floats:
-    means: Floats = outcomes.predictions.select(members).fill_null(nan).to_numpy().astype(np.float64).mean(axis=1)
+    means: Floats = (
+        outcomes.predictions.select(members)
+        .fill_null(nan)
+        .to_numpy()
+        .astype(np.float64)
+        .mean(axis=1)
+    )
     return means
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _SameRows:
-    """The rows of outcomes that have a gold value and a prediction of each of some members: what is compared is ranked among these."""
+    """The rows of outcomes that have a gold value and a prediction of each of some members: what is
+    compared is ranked among these.
+    """
 
     outcomes: Outcomes
     there: pl.Series  # (rows,) which these are
@@ -84,7 +103,10 @@ class _SameRows:
     def of(cls, outcomes: Outcomes, members: Sequence[str]) -> "_SameRows":
         predictions = outcomes.predictions.select([*dict.fromkeys(members)]).fill_nan(None)
         has_all = pl.all_horizontal(pl.all().is_not_null())
-        return cls(outcomes=outcomes, there=predictions.select(has_all).to_series() & outcomes.rows["gold"].is_not_null())
+        return cls(
+            outcomes=outcomes,
+            there=predictions.select(has_all).to_series() & outcomes.rows["gold"].is_not_null(),
+        )
 
     @cached_property
     def gold_ranks(self) -> Floats:
@@ -92,14 +114,21 @@ class _SameRows:
 
     def ranks(self, members: Sequence[str]) -> Floats:
         """Return the percentile ranks of the mean of MEMBERS."""
-        return self._ranks(self.outcomes.predictions.select(pl.sum_horizontal(members, ignore_nulls=False)).to_series())
+        return self._ranks(
+            self.outcomes.predictions.select(
+                pl.sum_horizontal(members, ignore_nulls=False)
+            ).to_series()
+        )
 
     def errors(self, members: Sequence[str], ranks: Floats) -> Floats:
         """Return the errors of the mean of MEMBERS, whose RANKS are those."""
         errors = ranks - self.gold_ranks
         predicted, gold = (
             frame.cast(pl.Float64).fill_nan(None).to_numpy()
-            for frame in (self.outcomes.predictions.select(members), self.outcomes.rows.select("gold"))
+            for frame in (
+                self.outcomes.predictions.select(members),
+                self.outcomes.rows.select("gold"),
+            )
         )
         for index, block in enumerate(self.outcomes.blocks):
             rows = self.outcomes.rows_of(index)
@@ -108,16 +137,31 @@ class _SameRows:
                 errors[rows] = np.where(share > 0.5, 0.0, np.where(share < 0.5, 100.0, _UNSURE))
             elif (measure := MEASURES[block.measures[0]]).is_of_queries:
                 mean = predicted[rows].mean(axis=1)
-                right, wrong = (mean <= 1, mean > _FAR) if measure.is_of_ranks else (mean > 0, mean < 0)
+                right, wrong = (
+                    (mean <= 1, mean > _FAR) if measure.is_of_ranks else (mean > 0, mean < 0)
+                )
                 errors[rows] = np.where(right, 0.0, np.where(wrong, 100.0, _UNSURE))
             missing = np.isnan(predicted[rows]).any(axis=1) | np.isnan(gold[rows, 0])
             errors[rows[missing]] = np.nan
         return errors
 
     def _ranks(self, values: pl.Series) -> Floats:
-        """Return the percentile rank of each row's value within its dataset; nan for rows that are not among the same ones."""
-        frame = pl.DataFrame({"dataset": self.outcomes.rows["block"], "value": values.cast(pl.Float64), "there": self.there})
-        ranks: Floats = frame.select(percentile(pl.when("there").then("value"))).to_series().to_numpy().astype(np.float64)
+        """Return the percentile rank of each row's value within its dataset; nan for rows that are
+        not among the same ones.
+        """
+        frame = pl.DataFrame(
+            {
+                "dataset": self.outcomes.rows["block"],
+                "value": values.cast(pl.Float64),
+                "there": self.there,
+            }
+        )
+        ranks: Floats = (
+            frame.select(percentile(pl.when("there").then("value")))
+            .to_series()
+            .to_numpy()
+            .astype(np.float64)
+        )
         return ranks
 
 
@@ -130,12 +174,16 @@ def _is_wrong(errors: Floats) -> NDArray[np.bool_]:
 
 
 def typical(sides: Sides, among: NDArray[np.bool_], topics: Topics, count: int) -> list[int]:
-    """Return the rows AMONG which one model leads by most, COUNT at most and no two of one topic; ties are in the order of the frame."""
+    """Return the rows AMONG which one model leads by most, COUNT at most and no two of one topic;
+    ties are in the order of the frame.
+    """
     lead = np.abs(np.abs(sides.errors[0]) - np.abs(sides.errors[1]))
     rows = np.flatnonzero(among)
     typical_rows: list[int] = []
     for row in rows[np.argsort(-lead[rows], kind="stable")].tolist():
-        if len(typical_rows) < count and topics[row] not in {topics[other] for other in typical_rows}:
+        if len(typical_rows) < count and topics[row] not in {
+            topics[other] for other in typical_rows
+        }:
             typical_rows.append(row)
     return typical_rows
 
@@ -147,11 +195,14 @@ class Steadiness:
     model: str
     seeds: int
     items: int  # on which one of the models alone is right, in the mean over the seeds of this one
-    changed: float  # share of them that another seed puts on another side, 0–1; nan where there are none
+    changed: (
+        float  # share of them that another seed puts on another side, 0–1; nan where there are none
+    )
 
 
 def steadiness(outcomes: Outcomes, models: Sequence[ModelColumns]) -> list[Steadiness]:
-    """Return, for each of two models with several members, how often an item's side with one member is another with another member.
+    """Return, for each of two models with several members, how often an item's side with one member
+    is another with another member.
 
     The other model counts by the mean of its members.
     """
@@ -171,9 +222,13 @@ def _steadiness(outcomes: Outcomes, models: Sequence[ModelColumns]) -> Iterator[
             errors = [*whole]
             errors[index] = same.errors((member,), same.ranks((member,)))
             sides = Sides(errors=(errors[0], errors[1]))
-            on_side.append(sides.only_a | sides.only_b)  # on which one, the other model alone decides
+            on_side.append(
+                sides.only_a | sides.only_b
+            )  # on which one, the other model alone decides
         counts = sum(int(np.count_nonzero(mask)) for mask in on_side)
-        changes = sum(int(np.count_nonzero(before != after)) for before, after in combinations(on_side, 2))
+        changes = sum(
+            int(np.count_nonzero(before != after)) for before, after in combinations(on_side, 2)
+        )
         yield Steadiness(
             model=model.name,
             seeds=len(on_side),

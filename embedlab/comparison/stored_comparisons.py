@@ -1,4 +1,6 @@
-"""A cache of comparisons: the intervals of a dozen slices take seconds, and the same scores have the same ones at every start."""
+"""A cache of comparisons: the intervals of a dozen slices take seconds, and the same scores have
+the same ones at every start.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -17,11 +19,14 @@ from embedlab.core.seal import json_values
 from embedlab.store.entries import EntryKind
 from embedlab.store.json_files import JsonFormat
 
-# The method behind the numbers, which decides with the scores what they are: another one for other numbers of the same scores.
-# tests/comparison/test_stored_comparisons.py has the numbers of each.
+# The method behind the numbers, which decides with the scores what they are: another one for other
+# numbers of the same scores. tests/comparison/test_stored_comparisons.py has the numbers of each.
 COMPARISON_METHOD = "comparison-3"
 
-_TEXTS, _NUMBERS = ("dataset", "source"), ("pair_key", "gold", "dice")  # equal sentences have equal keys
+_TEXTS, _NUMBERS = (
+    ("dataset", "source"),
+    ("pair_key", "gold", "dice"),
+)  # equal sentences have equal keys
 
 
 def _values(comparison: Comparison) -> Mapping[str, Any]:
@@ -44,22 +49,53 @@ COMPARISONS: EntryKind[Comparison] = EntryKind(
 )
 
 
-def comparison_key(table: pl.DataFrame, models: Sequence[ModelColumns], options: Sequence[object]) -> str:
-    """Return the key of a comparison of MODELS, columns of TABLE, with these OPTIONS: a hash of everything that decides a number in it."""
+def comparison_key(
+    table: pl.DataFrame, models: Sequence[ModelColumns], options: Sequence[object]
+) -> str:
+    """Return the key of a comparison of MODELS, columns of TABLE, with these OPTIONS: a hash of
+    everything that decides a number in it.
+    """
     digest = xxhash.xxh3_128(repr(_method()).encode())
-    named = [(model.name, model.members, model.seeds, [sorted(runs) for runs in model.behind], model.is_published) for model in models]
+    named = [
+        (
+            model.name,
+            model.members,
+            model.seeds,
+            [sorted(runs) for runs in model.behind],
+            model.is_published,
+        )
+        for model in models
+    ]
     digest.update(repr((*options, named)).encode("utf-8", "surrogatepass"))
-    for column in (*_TEXTS, *_NUMBERS, *dict.fromkeys(member for model in models for member in model.members)):
+    for column in (
+        *_TEXTS,
+        *_NUMBERS,
+        *dict.fromkeys(member for model in models for member in model.members),
+    ):
         values = table[column]
-        plain = "\0".join(values.fill_null("\1")).encode() if column in _TEXTS else values.fill_null(_absent(values)).to_numpy().tobytes()
+        plain = (
+            "\0".join(values.fill_null("\1")).encode()
+            if column in _TEXTS
+            else values.fill_null(_absent(values)).to_numpy().tobytes()
+        )
         digest.update(plain + values.is_null().to_numpy().tobytes())
     return digest.hexdigest()[:16]
 
 
 def _method() -> tuple[object, ...]:
     """What decides the numbers beside the scores, and what of them is stored."""
-    stored = [field.name for kind in (Comparison, ComparedSlice, SliceScore, Difference, Elsewhere) for field in fields(kind)]
-    return (COMPARISON_METHOD, uncertainty.METHOD, near_duplicates.METHOD, near_duplicates.LEAST_COSINE, *stored)
+    stored = [
+        field.name
+        for kind in (Comparison, ComparedSlice, SliceScore, Difference, Elsewhere)
+        for field in fields(kind)
+    ]
+    return (
+        COMPARISON_METHOD,
+        uncertainty.METHOD,
+        near_duplicates.METHOD,
+        near_duplicates.LEAST_COSINE,
+        *stored,
+    )
 
 
 def _absent(values: pl.Series) -> float | int:

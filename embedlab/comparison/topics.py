@@ -10,11 +10,15 @@ from embedlab.outcomes.frame import Outcomes, text_numbers
 
 Topics = NDArray[np.intp]  # (rows,) the number of each row's topic
 
-LARGEST_JOINED = 1 / 15  # of all rows: larger than in intervals, for what half of the topics shows is tested on the other half
+LARGEST_JOINED = (
+    1 / 15
+)  # of all rows: larger than in intervals, for what half of the topics shows is tested on the other half
 
 
 def near_sentences(outcomes: Outcomes) -> NearDuplicates:
-    """Return which sentences of each dataset are nearly the same; none where words are not at hand."""
+    """Return which sentences of each dataset are nearly the same; none where words are not at
+    hand.
+    """
     known = [block.near() for block in outcomes.blocks if block.near is not None]
     if len(known) == 1:
         return known[0]
@@ -22,10 +26,16 @@ def near_sentences(outcomes: Outcomes) -> NearDuplicates:
 
 
 def item_topics(outcomes: Outcomes) -> Topics:
-    """Return the number of each row's topic, as intervals find them: rows that share sentences, or have similar ones; (rows,).
+    """Return the number of each row's topic, as intervals find them: rows that share sentences, or
+    have similar ones; (rows,).
 
     A row of unknown text is a topic of its own.
     """
     texts = text_numbers(outcomes)
     shares = np.full(len(texts), 1 / max(len(texts), 1))
-    return families(SharedSentences.of(texts[:, 0], texts[:, 1]), shares, near_sentences(outcomes), LARGEST_JOINED)
+    return families(
+        SharedSentences.of(texts[:, 0], texts[:, 1]),
+        shares,
+        near_sentences(outcomes),
+        LARGEST_JOINED,
+    )

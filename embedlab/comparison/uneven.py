@@ -1,4 +1,6 @@
-"""Where the difference between two models sits: how much larger it is on some items than on all others, by every property."""
+"""Where the difference between two models sits: how much larger it is on some items than on all
+others, by every property.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,12 +21,15 @@ from embedlab.outcomes.property import Property, all_properties
 from embedlab.outcomes.selection import ItemSelection
 
 FEWEST = 20  # items of a dataset, in a slice and beside it, from which the dataset counts
-MIRRORED = 0.99  # of the items: of SICK-R's pairs one has two negated sentences, all others one or none
+# of the items: of SICK-R's pairs one has two negated sentences, all others one or none
+MIRRORED = 0.99
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Kind:
-    """The items with one value of a property, in every dataset that has them, beside the others that have the property."""
+    """The items with one value of a property, in every dataset that has them, beside the others
+    that have the property.
+    """
 
     by: str
     value: str  # "one", "fifth 1", "headlines"
@@ -46,7 +51,9 @@ class Kind:
 
 @dataclass(frozen=True, kw_only=True)
 class Uneven:
-    """How the difference between two models on items of one kind differs from that on the others."""
+    """How the difference between two models on items of one kind differs from that on the
+    others.
+    """
 
     by: str
     value: str
@@ -54,14 +61,15 @@ class Uneven:
     datasets: tuple[str, ...]  # scores are means over them
     items: int
     slice: ComparedSlice
-    contrast: Difference  # the difference there minus the difference on the others; p is corrected over all kinds
+    # the difference there minus the difference on the others; p is corrected over all kinds
+    contrast: Difference
 
 
 def item_kinds(outcomes: Outcomes, selection: ItemSelection | None = None) -> list[Kind]:
     """Return the kinds of items by every property that some have; without a SELECTION of all items.
 
-    A dataset counts where FEWEST items are of the kind and as many are not. Fifths are of whole datasets. Of two kinds of which each is
-    all that the other is not, there is the rarer alone.
+    A dataset counts where FEWEST items are of the kind and as many are not. Fifths are of whole
+    datasets. Of two kinds of which each is all that the other is not, there is the rarer alone.
     """
     all_kinds: list[Kind] = []
     for by in all_properties().values():
@@ -71,7 +79,9 @@ def item_kinds(outcomes: Outcomes, selection: ItemSelection | None = None) -> li
 
 
 def _without_mirror(kinds: Sequence[Kind]) -> Sequence[Kind]:
-    """Return the kinds of a property; of two of which each is nearly all that the other is not, the rarer alone: both say the same."""
+    """Return the kinds of a property; of two of which each is nearly all that the other is not, the
+    rarer alone: both say the same.
+    """
     if len(kinds) != 2:
         return kinds
     first, second = kinds
@@ -79,7 +89,9 @@ def _without_mirror(kinds: Sequence[Kind]) -> Sequence[Kind]:
     return [min(kinds, key=lambda kind: len(kind.rows))] if common >= MIRRORED * either else kinds
 
 
-def _of_property(outcomes: Outcomes, by: Property, values: pl.Series, selection: ItemSelection | None) -> Iterator[Kind]:
+def _of_property(
+    outcomes: Outcomes, by: Property, values: pl.Series, selection: ItemSelection | None
+) -> Iterator[Kind]:
     has = values.is_not_null().to_numpy()
     chosen = has if selection is None else has & selection.holds
     for named in named_parts(outcomes, by, values):
@@ -131,7 +143,9 @@ def _value(by: Property, name: str) -> str:
 
 
 def _title(by: Property, value: str, parts: Sequence[ItemSlice], values: pl.Series) -> str:
-    """Return what people read: of a number in one dataset the bounds of its group too, which differ between datasets."""
+    """Return what people read: of a number in one dataset the bounds of its group too, which differ
+    between datasets.
+    """
     title = by.title or by.name
     if by.kind == "name":
         return f"{title}: {value}"
@@ -143,12 +157,17 @@ def _title(by: Property, value: str, parts: Sequence[ItemSlice], values: pl.Seri
 
 
 def where_they_differ(
-    outcomes: Outcomes, models: Sequence[ModelColumns], kinds: Sequence[Kind], progress: Callable[[int, int], None] | None = None
+    outcomes: Outcomes,
+    models: Sequence[ModelColumns],
+    kinds: Sequence[Kind],
+    progress: Callable[[int, int], None] | None = None,
 ) -> list[Uneven]:
-    """Return the kinds of items on which the second model's lead over the first is most unlike its lead elsewhere, first the surest.
+    """Return the kinds of items on which the second model's lead over the first is most unlike its
+    lead elsewhere, first the surest.
 
-    Scores are means over the datasets, and so is the contrast; its p is corrected by Holm over all kinds. One whose score is
-    undefined for a model, such as a correlation with gold scores that are all equal, is left out.
+    Scores are means over the datasets, and so is the contrast; its p is corrected by Holm over all
+    kinds. One whose score is undefined for a model, such as a correlation with gold scores that are
+    all equal, is left out.
     """
     return uneven(measured_kinds(outcomes, member_columns(models), kinds, progress), models)
 
@@ -163,23 +182,45 @@ class MeasuredKind:
 
     def of_members(self, members: Sequence[int]) -> "MeasuredKind":
         """The same of some members, given by their numbers, in this order."""
-        return replace(self, own=self.own.of_members(members), others=self.others.of_members(members))
+        return replace(
+            self, own=self.own.of_members(members), others=self.others.of_members(members)
+        )
 
 
 def measured_kinds(
-    outcomes: Outcomes, members: Sequence[str], kinds: Sequence[Kind], progress: Callable[[int, int], None] | None = None
+    outcomes: Outcomes,
+    members: Sequence[str],
+    kinds: Sequence[Kind],
+    progress: Callable[[int, int], None] | None = None,
 ) -> list[MeasuredKind]:
-    """Return the kinds of items with the evidence of MEMBERS; one on which a member has no score is left out."""
+    """Return the kinds of items with the evidence of MEMBERS; one on which a member has no score is
+    left out.
+    """
     refuse_mixed(outcomes)
     slices = [items for kind in kinds for items in (*kind.parts, *kind.others)]
-    keyed: Mapping[str, Evidence] = {evidence.key: evidence for evidence in outcome_evidence(outcomes, members, slices, progress=progress)}
-    measured = [MeasuredKind(kind=kind, own=_mean(kind, keyed, kind.parts), others=_mean(kind, keyed, kind.others)) for kind in kinds]
-    return [kind for kind in measured if not np.isnan([*kind.own.points, *kind.others.points]).any()]
+    keyed: Mapping[str, Evidence] = {
+        evidence.key: evidence
+        for evidence in outcome_evidence(outcomes, members, slices, progress=progress)
+    }
+    measured = [
+        MeasuredKind(
+            kind=kind, own=_mean(kind, keyed, kind.parts), others=_mean(kind, keyed, kind.others)
+        )
+        for kind in kinds
+    ]
+    return [
+        kind for kind in measured if not np.isnan([*kind.own.points, *kind.others.points]).any()
+    ]
 
 
 def uneven(measured: Sequence[MeasuredKind], models: Sequence[ModelColumns]) -> list[Uneven]:
-    """Return the MEASURED kinds as `where_they_differ` does; their members are those of the two MODELS, in their order."""
-    within, apart = compare_evidence([kind.own for kind in measured], models, models[0].name), compared_contrasts(measured, models)
+    """Return the MEASURED kinds as `where_they_differ` does; their members are those of the two
+    MODELS, in their order.
+    """
+    within, apart = (
+        compare_evidence([kind.own for kind in measured], models, models[0].name),
+        compared_contrasts(measured, models),
+    )
     unevens = [
         Uneven(
             by=kind.by,
@@ -190,21 +231,38 @@ def uneven(measured: Sequence[MeasuredKind], models: Sequence[ModelColumns]) -> 
             slice=compared,
             contrast=contrast,
         )
-        for kind, compared, contrast in zip((each.kind for each in measured), within, apart, strict=True)
+        for kind, compared, contrast in zip(
+            (each.kind for each in measured), within, apart, strict=True
+        )
     ]
-    return sorted(unevens, key=lambda kind: (isnan(kind.contrast.p), kind.contrast.p, -abs(kind.contrast.delta)))
+    return sorted(
+        unevens,
+        key=lambda kind: (isnan(kind.contrast.p), kind.contrast.p, -abs(kind.contrast.delta)),
+    )
 
 
-def compared_contrasts(measured: Sequence[MeasuredKind], models: Sequence[ModelColumns]) -> list[Difference]:
-    """Return by how much the second model's lead on each of the MEASURED kinds is above its lead on the others, corrected over all."""
+def compared_contrasts(
+    measured: Sequence[MeasuredKind], models: Sequence[ModelColumns]
+) -> list[Difference]:
+    """Return by how much the second model's lead on each of the MEASURED kinds is above its lead on
+    the others, corrected over all.
+    """
     first, second = models
-    apart = compare_evidence([contrast_evidence(kind.own.key, kind.own, kind.others) for kind in measured], models, first.name)
+    apart = compare_evidence(
+        [contrast_evidence(kind.own.key, kind.own, kind.others) for kind in measured],
+        models,
+        first.name,
+    )
     return [contrast.differences[second.name] for contrast in apart]
 
 
 def _mean(kind: Kind, keyed: Mapping[str, Evidence], parts: Sequence[ItemSlice]) -> Evidence:
     evidences = [keyed[part.key] for part in parts]
-    return evidences[0] if len(evidences) == 1 else average_evidence(f"{kind.by}={kind.value}", evidences)
+    return (
+        evidences[0]
+        if len(evidences) == 1
+        else average_evidence(f"{kind.by}={kind.value}", evidences)
+    )
 
 
 def refuse_mixed(outcomes: Outcomes) -> None:

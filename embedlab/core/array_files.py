@@ -1,4 +1,6 @@
-"""Read arrays of numbers from .npy files that other programs wrote: what the header states must be in the file."""
+"""Read arrays of numbers from .npy files that other programs wrote: what the header states must be
+in the file.
+"""
 
 import math
 import os
@@ -15,19 +17,26 @@ _KINDS = "biufc"  # booleans, whole, real and complex numbers
 
 
 def read_npy(path: Path) -> NDArray[Any]:
-    """Return the numbers of the .npy file at PATH; a file that does not hold those that its header states is a ValueError."""
+    """Return the numbers of the .npy file at PATH; a file that does not hold those that its header
+    states is a ValueError.
+    """
     with path.open("rb") as file:
         try:
-            with warnings.catch_warnings(action="ignore"):  # numpy reads a damaged header as one of Python 2
+            with warnings.catch_warnings(
+                action="ignore"
+            ):  # numpy reads a damaged header as one of Python 2
                 shape, is_fortran, dtype = _HEADERS[npy.read_magic(file)](file)
         except OSError:
             raise
-        except Exception as error:  # numpy evaluates the header as Python, and a damaged one can be any kind of error
+        # numpy evaluates the header as Python, and a damaged one can be any kind of error
+        except Exception as error:
             raise ValueError("not an array of numbers, or a damaged one") from error
         if dtype.kind not in _KINDS or dtype.hasobject or any(length < 0 for length in shape):
             raise ValueError(f"an array of {dtype} of shape {shape}, not of numbers")
         count = math.prod(shape)
         there = path.stat().st_size - file.seek(0, os.SEEK_CUR)
         if count * dtype.itemsize > there:
-            raise ValueError(f"its header states {count} numbers, and the file holds {there // dtype.itemsize}")
+            raise ValueError(
+                f"its header states {count} numbers, and the file holds {there // dtype.itemsize}"
+            )
         return np.fromfile(file, dtype, count).reshape(shape, order="F" if is_fortran else "C")

@@ -1,4 +1,6 @@
-"""What the program did not foresee: two lines for the user, and a file with the traceback for whoever mends it."""
+"""What the program did not foresee: two lines for the user, and a file with the traceback for
+whoever mends it.
+"""
 
 import errno
 import os
@@ -18,7 +20,13 @@ from embedlab.core.printable import one_line
 from embedlab.core.version import __version__
 
 # What torch and C++ say in a RuntimeError where memory runs out, of a GPU or of the machine.
-_OUT_OF_MEMORY = ("out of memory", "bad_alloc", "can't allocate memory", "Cannot allocate memory", "MemoryError")
+_OUT_OF_MEMORY = (
+    "out of memory",
+    "bad_alloc",
+    "can't allocate memory",
+    "Cannot allocate memory",
+    "MemoryError",
+)
 ENDS = (KeyboardInterrupt, SystemExit, GeneratorExit)  # how a program is ended on purpose
 
 
@@ -39,7 +47,10 @@ def unforeseen(error: BaseException) -> UnforeseenError:
     try:
         path = _write(error)
     except OSError as refusal:
-        hint = f"a bug, whose report cannot be written to {str(reports_folder())!r}: {refusal.strerror}; --debug shows it"
+        hint = (
+            f"a bug, whose report cannot be written to {str(reports_folder())!r}: "
+            f"{refusal.strerror}; --debug shows it"
+        )
     else:
         hint = f"this is a bug; its report, to send with what you typed: {path}"
     known = UnforeseenError(f"unforeseen: {what}", hint=hint)
@@ -48,16 +59,24 @@ def unforeseen(error: BaseException) -> UnforeseenError:
 
 
 def cause_of(error: BaseException) -> str:
-    """Return MEMORY for an ERROR by whose type, or by the words of a library without a type for it, that ran out; else nothing."""
+    """Return MEMORY for an ERROR by whose type, or by the words of a library without a type for it,
+    that ran out; else nothing.
+    """
     if isinstance(error, EmbedlabError):
         return error.cause
-    is_typed = isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
-    is_said = isinstance(error, RuntimeError) and any(words in str(error) for words in _OUT_OF_MEMORY)
+    is_typed = isinstance(error, MemoryError) or (
+        isinstance(error, OSError) and error.errno == errno.ENOMEM
+    )
+    is_said = isinstance(error, RuntimeError) and any(
+        words in str(error) for words in _OUT_OF_MEMORY
+    )
     return MEMORY if is_typed or is_said else ""
 
 
 def run_guarded(work: Callable[[], int], show: Callable[[EmbedlabError], None]) -> int:
-    """Return the exit code of WORK, the whole work of a process; SHOW gets the error that ends it, a bug as an UnforeseenError."""
+    """Return the exit code of WORK, the whole work of a process; SHOW gets the error that ends it,
+    a bug as an UnforeseenError.
+    """
     with _guarded_threads(show):
         try:
             return work()
@@ -74,7 +93,10 @@ def run_guarded(work: Callable[[], int], show: Callable[[EmbedlabError], None]) 
 def show_in_log(error: EmbedlabError) -> None:
     """Write the two lines to stderr, which is the log of a process without a terminal."""
     with suppress(OSError):  # its reader has gone
-        sys.stderr.write(f"embedlab: error: {one_line(error.message)}\n{f'hint: {one_line(error.hint)}' if error.hint else ''}\n")
+        sys.stderr.write(
+            f"embedlab: error: "
+            f"{one_line(error.message)}\n{f'hint: {one_line(error.hint)}' if error.hint else ''}\n"
+        )
         sys.stderr.flush()
 
 
@@ -99,6 +121,16 @@ def _write(error: BaseException) -> Path:
     path = reports_folder() / f"{now:%Y%m%d-%H%M%S}-{uuid4().hex[:6]}.txt"
     path.parent.mkdir(parents=True, exist_ok=True)
     system = f"embedlab {__version__}, python {platform.python_version()}, {platform.platform()}"
-    lines = [f"{now:%Y-%m-%d %H:%M:%S} UTC", system, f"in {os.getpid()}: {sys.argv!r}", "", *traceback.format_exception(error)]
-    path.write_text("\n".join(line.rstrip("\n") for line in lines) + "\n", encoding="utf-8", errors="backslashreplace")
+    lines = [
+        f"{now:%Y-%m-%d %H:%M:%S} UTC",
+        system,
+        f"in {os.getpid()}: {sys.argv!r}",
+        "",
+        *traceback.format_exception(error),
+    ]
+    path.write_text(
+        "\n".join(line.rstrip("\n") for line in lines) + "\n",
+        encoding="utf-8",
+        errors="backslashreplace",
+    )
     return path

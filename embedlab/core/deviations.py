@@ -1,4 +1,6 @@
-"""What a recipe declares about its keys: where it differs from the paper, or says what the paper leaves open."""
+"""What a recipe declares about its keys: where it differs from the paper, or says what the paper
+leaves open.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,17 +34,25 @@ class DeclaredDeviation:
 
 
 def declared_deviations(values: Mapping[str, Any], *, where: str) -> tuple[DeclaredDeviation, ...]:
-    """Return what the table [deviations] in VALUES of a recipe declares; whether its keys exist is for the caller to check."""
+    """Return what the table [deviations] in VALUES of a recipe declares; whether its keys exist is
+    for the caller to check.
+    """
     declared = values.get("deviations", {})
     if not isinstance(declared, dict):
-        raise UsageError(f"{where}: 'deviations' is {quote(declared)}: not a table", hint='"optim.clip" = { paper = "…", source = "…" }')
+        raise UsageError(
+            f"{where}: 'deviations' is {quote(declared)}: not a table",
+            hint='"optim.clip" = { paper = "…", source = "…" }',
+        )
     stages = values.get("stage")
     count = len(stages) if isinstance(stages, list) else 0
     deviations = []
     for key, said in declared.items():
         full_name = f"deviations.{key}"
         if not isinstance(said, dict):
-            raise UsageError(f"{where}: {full_name!r} is {quote(said)}: not a table", hint='give { paper = "…", source = "…" }')
+            raise UsageError(
+                f"{where}: {full_name!r} is {quote(said)}: not a table",
+                hint='give { paper = "…", source = "…" }',
+            )
         declaration = build(Declaration, said, where=where, prefix=full_name)
         deviations.append(
             DeclaredDeviation(
@@ -55,14 +65,25 @@ def declared_deviations(values: Mapping[str, Any], *, where: str) -> tuple[Decla
     return tuple(deviations)
 
 
-def check_declared(declared: Sequence[DeclaredDeviation], known: frozenset[str], *, where: str) -> None:
-    """Refuse a deviation of a key that the recipe does not have; KNOWN are all that it could set."""
+def check_declared(
+    declared: Sequence[DeclaredDeviation], known: frozenset[str], *, where: str
+) -> None:
+    """Refuse a deviation of a key that the recipe does not have; KNOWN are all that it could
+    set.
+    """
     for deviation in declared:
         for key in deviation.keys:
             if key not in known:
                 guess = nearest_name(key, known)
-                hint = f"did you mean {guess!r}?" if guess else "`embedlab recipes NAME` shows the keys of a recipe"
-                raise UsageError(f"{where}: 'deviations' names {key!r}, which is not a key of the recipe", hint=hint)
+                hint = (
+                    f"did you mean {guess!r}?"
+                    if guess
+                    else "`embedlab recipes NAME` shows the keys of a recipe"
+                )
+                raise UsageError(
+                    f"{where}: 'deviations' names {key!r}, which is not a key of the recipe",
+                    hint=hint,
+                )
 
 
 def merge_declared(declared: Sequence[DeclaredDeviation]) -> list[DeclaredDeviation]:
@@ -70,9 +91,12 @@ def merge_declared(declared: Sequence[DeclaredDeviation]) -> list[DeclaredDeviat
     keys_of: dict[tuple[str, str, str, str | None], list[str]] = {}
     for deviation in declared:
         for key in deviation.keys:
-            keys_of.setdefault((without_stage(key), deviation.paper, deviation.source, deviation.here), []).append(key)
+            keys_of.setdefault(
+                (without_stage(key), deviation.paper, deviation.source, deviation.here), []
+            ).append(key)
     return [
-        DeclaredDeviation(keys=tuple(keys), paper=paper, source=source, here=here) for (_, paper, source, here), keys in keys_of.items()
+        DeclaredDeviation(keys=tuple(keys), paper=paper, source=source, here=here)
+        for (_, paper, source, here), keys in keys_of.items()
     ]
 
 
@@ -82,25 +106,38 @@ def without_stage(key: str) -> str:
 
 
 def short_keys(keys: Sequence[str], stages: int) -> str:
-    """Return the KEYS of one name as one text, without a stage where they are those of all STAGES of a recipe."""
+    """Return the KEYS of one name as one text, without a stage where they are those of all STAGES
+    of a recipe.
+    """
     numbers = [key.split(".")[1] for key in keys if key.startswith("stage.")]
-    return without_stage(keys[0]) if len(numbers) in {0, stages} else f"stage.{'+'.join(numbers)}.{without_stage(keys[0])}"
+    return (
+        without_stage(keys[0])
+        if len(numbers) in {0, stages}
+        else f"stage.{'+'.join(numbers)}.{without_stage(keys[0])}"
+    )
 
 
 def full_keys(key: str, stages: int, where: str) -> tuple[str, ...]:
-    """Return the full keys of KEY as `--set` reads it: "optim.lr" of a single stage, "stages.optim.lr" of each."""
+    """Return the full keys of KEY as `--set` reads it: "optim.lr" of a single stage,
+    "stages.optim.lr" of each.
+    """
     first, _, rest = key.partition(".")
     if first == "stages":
         return tuple(f"stage.{index}.{rest}" for index in range(stages))
     if first not in IN_STAGE:
         return (key,)
     if stages != 1:
-        raise UsageError(f"{where}: the recipe has {stages} stages", hint=f"name one, stage.0.{key}, or all of them, stages.{key}")
+        raise UsageError(
+            f"{where}: the recipe has {stages} stages",
+            hint=f"name one, stage.0.{key}, or all of them, stages.{key}",
+        )
     return (f"stage.0.{key}",)
 
 
 def joined_tables(parts: Sequence[TomlTable]) -> TomlTable:
-    """Return the table [deviations] of recipes one after the other: stages count on, and the encoder is that of the last."""
+    """Return the table [deviations] of recipes one after the other: stages count on, and the
+    encoder is that of the last.
+    """
     joined: TomlTable = {}
     before = 0
     for number, values in enumerate(parts):

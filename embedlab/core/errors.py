@@ -5,7 +5,8 @@ from enum import IntEnum
 
 from embedlab.core.hints import Hint
 
-LONGEST_WORD = 120  # characters of a value in a message; the names of a grid's runs have up to about ninety
+# characters of a value in a message; the names of a grid's runs have up to about ninety
+LONGEST_WORD = 120
 LONGEST_FILE_NAME = 255  # characters of each part of a path
 MEMORY = "memory"  # the cause of an error: it ran out
 SHOWN = 80  # characters that are left of a longer one
@@ -38,7 +39,9 @@ class EmbedlabError(Exception):
             hint if isinstance(hint, Hint) else Hint(hint)
         )  # with its options as data, for surfaces that name them in their own way
         self.hint = shorten_values(str(hint))  # as the command line prints it
-        self.reason = shorten_values(reason) or self.message  # what is wrong, where the message also names what is concerned
+        self.reason = (
+            shorten_values(reason) or self.message
+        )  # what is wrong, where the message also names what is concerned
         super().__init__(self.message)
 
 
@@ -49,15 +52,21 @@ class UsageError(EmbedlabError):
 
 
 class MissingError(EmbedlabError):
-    """Something needed is missing or unusable: a data file, the hub, a checkpoint, a device, disk space."""
+    """Something needed is missing or unusable: a data file, the hub, a checkpoint, a device, disk
+    space.
+    """
 
     exit_code = ExitCode.MISSING
 
 
 class UnknownFieldError(UsageError):
-    """A property, or a field or tag of an expression, that is not there; the hint lists those that are."""
+    """A property, or a field or tag of an expression, that is not there; the hint lists those that
+    are.
+    """
 
-    def __init__(self, message: str, *, hint: str | Hint = "", reason: str = "", field: str = "") -> None:
+    def __init__(
+        self, message: str, *, hint: str | Hint = "", reason: str = "", field: str = ""
+    ) -> None:
         super().__init__(message, hint=hint, reason=reason)
         self.field = field  # as it was typed; empty for a tag
 
@@ -85,7 +94,8 @@ class Interrupted(EmbedlabError):  # noqa: N818 - a requested stop is not an err
 
 
 def shorten_values(text: str) -> str:
-    """Return the text of a message with each word that is too long cut: a value of thousands of digits, a key or a name without an end.
+    """Return the text of a message with each word that is too long cut: a value of thousands of
+    digits, a key or a name without an end.
 
     Paths are left whole, unless a part of one is longer than a file name can be.
     """

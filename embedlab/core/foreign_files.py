@@ -1,4 +1,6 @@
-"""Files that others may have made: only regular files are read, and only up to a size, so that a device or pipe cannot block or fill us."""
+"""Files that others may have made: only regular files are read, and only up to a size, so that a
+device or pipe cannot block or fill us.
+"""
 
 import os
 import stat
@@ -18,8 +20,12 @@ _KINDS = {
 
 
 def read_foreign(path: Path, *, limit: int, error: type[EmbedlabError] = MissingError) -> bytes:
-    """Return the content of a regular file of at most LIMIT bytes; anything else is an ERROR before it is read."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe without a writer would block
+    """Return the content of a regular file of at most LIMIT bytes; anything else is an ERROR before
+    it is read.
+    """
+    descriptor = os.open(
+        path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+    )  # a pipe without a writer would block
     with os.fdopen(descriptor, "rb") as file:
         _refuse(path, os.fstat(descriptor), limit, error)
         content = file.read(limit + 1)
@@ -29,12 +35,16 @@ def read_foreign(path: Path, *, limit: int, error: type[EmbedlabError] = Missing
 
 
 def refuse_foreign(path: Path, *, limit: int | None = None) -> None:
-    """Refuse PATH, which another library opens, where it is neither absent nor a regular file of at most LIMIT bytes."""
+    """Refuse PATH, which another library opens, where it is neither absent nor a regular file of at
+    most LIMIT bytes.
+    """
     if path.exists():
         _refuse(path, path.stat(), limit, MissingError)
 
 
-def _refuse(path: Path, status: os.stat_result, limit: int | None, error: type[EmbedlabError]) -> None:
+def _refuse(
+    path: Path, status: os.stat_result, limit: int | None, error: type[EmbedlabError]
+) -> None:
     if not stat.S_ISREG(status.st_mode):
         kind = _KINDS.get(stat.S_IFMT(status.st_mode), "something else")
         raise error(f"{path}: {kind}, not a file", hint="replace it by a file")

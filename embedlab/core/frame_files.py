@@ -1,4 +1,6 @@
-"""Read and write files that polars opens by path; a path is never a pattern, whatever brackets and stars it contains."""
+"""Read and write files that polars opens by path; a path is never a pattern, whatever brackets and
+stars it contains.
+"""
 
 import os
 import re
@@ -22,9 +24,11 @@ def read_parquet(path: Path) -> pl.DataFrame:
 
 
 def read_foreign_parquet(path: Path) -> pl.DataFrame:
-    """Return the rows of a parquet file that another program wrote; one that breaks its reader down is a PolarsError.
+    """Return the rows of a parquet file that another program wrote; one that breaks its reader down
+    is a PolarsError.
 
-    Another process reads a file for the first time, which takes a third of a second; a mark in the state folder saves that the next time.
+    Another process reads a file for the first time, which takes a third of a second; a mark in the
+    state folder saves that the next time.
     """
     mark = state_folder() / "readable-parquet" / f"{file_hash(path)}-polars-{pl.__version__}"
     if not mark.exists():
@@ -43,14 +47,18 @@ def read_csv(path: Path, **options: Any) -> pl.DataFrame:
 
 
 def join_parquet(paths: Sequence[Path], out: Path) -> None:
-    """Write the rows of the parquet files at PATHS, in this order, into the file OUT, without holding them all."""
+    """Write the rows of the parquet files at PATHS, in this order, into the file OUT, without
+    holding them all.
+    """
     with system_errors(out):
         pl.scan_parquet(list(paths), glob=False).sink_parquet(out)
 
 
 @contextmanager
 def system_errors(path: Path) -> Iterator[None]:
-    """Raise system errors as OSError with the file's name; polars wraps some in its own errors, and omits the name in others."""
+    """Raise system errors as OSError with the file's name; polars wraps some in its own errors, and
+    omits the name in others.
+    """
     try:
         yield
     except (pl.exceptions.PolarsError, OSError) as error:

@@ -1,4 +1,6 @@
-"""Hints whose options are data: a command line writes `--name snli-2`, a form "snli-2 in the line 'run name'"."""
+"""Hints whose options are data: a command line writes `--name snli-2`, a form "snli-2 in the line
+'run name'".
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,7 +36,9 @@ class Hint:
 
     def __init__(self, *parts: "str | NamedOption | RecipeValue | Hint") -> None:
         """Join PARTS, of which a hint gives its own."""
-        flat = [inner for part in parts for inner in (part.parts if isinstance(part, Hint) else (part,))]
+        flat = [
+            inner for part in parts for inner in (part.parts if isinstance(part, Hint) else (part,))
+        ]
         object.__setattr__(self, "parts", tuple(part for part in flat if part != ""))
 
     def __str__(self) -> str:

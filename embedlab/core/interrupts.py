@@ -1,7 +1,8 @@
 """Interruptions that nothing discards.
 
-A KeyboardInterrupt that a signal handler raises is lost where it meets a `__del__`, a callback of C code or a bare `except` of a library.
-Until the block that waits for it is left it is raised again, unless it is on its way already.
+A KeyboardInterrupt that a signal handler raises is lost where it meets a `__del__`, a callback of C
+code or a bare `except` of a library. Until the block that waits for it is left it is raised again,
+unless it is on its way already.
 """
 
 import signal
@@ -17,7 +18,9 @@ AT_ONCE_S = 0.001  # the interpreter itself says that one was discarded
 
 @contextmanager
 def interrupts() -> Iterator[Callable[[], NoReturn]]:
-    """Yield a function for signal handlers, which are called in the main thread: it interrupts the block for certain."""
+    """Yield a function for signal handlers, which are called in the main thread: it interrupts the
+    block for certain.
+    """
     discarded_before = sys.unraisablehook
 
     def interrupt() -> NoReturn:
@@ -45,7 +48,9 @@ def interrupts() -> Iterator[Callable[[], NoReturn]]:
 
 
 def _is_on_its_way(handled: BaseException | None) -> bool:
-    """Return whether the exception that is HANDLED now, in an `except`, `finally` or `__exit__`, is an interruption or came of one."""
+    """Return whether the exception that is HANDLED now, in an `except`, `finally` or `__exit__`, is
+    an interruption or came of one.
+    """
     while handled is not None and not isinstance(handled, KeyboardInterrupt):
         handled = handled.__context__
     return handled is not None

@@ -1,4 +1,6 @@
-"""Options behind a name, `NAME?key=value&key=value`: one grammar for models and for datasets of the hub."""
+"""Options behind a name, `NAME?key=value&key=value`: one grammar for models and for datasets of the
+hub.
+"""
 
 from collections.abc import Sequence
 
@@ -16,14 +18,20 @@ def outside_quotes(text: str, sign: str) -> list[str]:
     return [*parts, text[start:]]
 
 
-def option_values(text: str, parts: Sequence[str], keys: Sequence[str], switches: Sequence[str] = ()) -> dict[str, str]:
-    """Return the values in PARTS, what is between the "?" of a name, by key; a switch has none. An error quotes the whole TEXT."""
+def option_values(
+    text: str, parts: Sequence[str], keys: Sequence[str], switches: Sequence[str] = ()
+) -> dict[str, str]:
+    """Return the values in PARTS, what is between the "?" of a name, by key; a switch has none. An
+    error quotes the whole TEXT.
+    """
     values: dict[str, str] = {}
     for option in (option for part in parts for option in outside_quotes(part, "&")):
         key, _, value = option.partition("=")
         if option not in switches and (key not in keys or not value):
             known = ", ".join([*(f"?{key}=" for key in keys), *(f"?{name}" for name in switches)])
-            raise UsageError(f"{text!r}: no option {option!r}", hint=f"known: {known}; several are joined by &")
+            raise UsageError(
+                f"{text!r}: no option {option!r}", hint=f"known: {known}; several are joined by &"
+            )
         if key in values:
             raise UsageError(f"{text!r}: ?{key} is given twice", hint="leave one of them")
         values[key] = value.removeprefix('"').removesuffix('"')

@@ -1,4 +1,6 @@
-"""Recipes, tasks and objectives by their names, found by listing, and the nearest name to a wrong one."""
+"""Recipes, tasks and objectives by their names, found by listing, and the nearest name to a wrong
+one.
+"""
 
 import hashlib
 from pathlib import Path
@@ -24,7 +26,10 @@ def recipe_path(name: str) -> Path:
         path = Path(name)
         if not path.is_file():
             refuse_path("recipe", name)
-            raise UsageError(f"no recipe file {name!r}", hint="give a path to a TOML file or a name from `embedlab recipes`")
+            raise UsageError(
+                f"no recipe file {name!r}",
+                hint="give a path to a TOML file or a name from `embedlab recipes`",
+            )
         return path
     path = recipes_folder() / f"{name}.toml"
     if "/" in name or not path.is_file():
@@ -35,7 +40,11 @@ def recipe_path(name: str) -> Path:
 
 def refuse_path(kind: str, name: str) -> None:
     """Refuse a NAME that does not name a KIND where it is a folder, or a file of another type."""
-    rows = "; rows to train on are in a .csv, .tsv, .jsonl, .parquet or .txt file" if kind == "recipe" else ""
+    rows = (
+        "; rows to train on are in a .csv, .tsv, .jsonl, .parquet or .txt file"
+        if kind == "recipe"
+        else ""
+    )
     hint = f"give the name of a {kind}, or the path of its .toml file{rows}"
     if name and Path(name).is_dir():
         raise UsageError(f"{name!r} is a folder, not a {kind}", hint=hint)
@@ -49,9 +58,13 @@ def task_names() -> list[str]:
 
 
 def code_version(task: str) -> str:
-    """Return the version of the code that makes the numbers of a TASK: embedlab's, and for a plug-in that of its own code too."""
+    """Return the version of the code that makes the numbers of a TASK: embedlab's, and for a
+    plug-in that of its own code too.
+    """
     code = plugins.identity("tasks", task)
-    return f"{__version__}+{hashlib.sha256(code.encode()).hexdigest()[:12]}" if code else __version__
+    return (
+        f"{__version__}+{hashlib.sha256(code.encode()).hexdigest()[:12]}" if code else __version__
+    )
 
 
 def objective_names() -> list[str]:
@@ -60,26 +73,34 @@ def objective_names() -> list[str]:
 
 
 def objective_options(name: str) -> Any:
-    """Return what states an objective's Options, the columns it needs and its SUMMARY, without the loss where it is shipped.
+    """Return what states an objective's Options, the columns it needs and its SUMMARY, without the
+    loss where it is shipped.
 
     It is loaded by name, so that recipes can be checked without this layer importing any objective.
     """
     module = (plugin := plugins.require("objectives", name)).load()
-    if absent := [attribute for attribute in ("SUMMARY", "Options", "needs") if not hasattr(module, attribute)]:
-        raise MissingError(f"{plugin.title} has no {absent[0]!r}", hint="docs/plugins.md shows a whole one")
+    if absent := [
+        attribute for attribute in ("SUMMARY", "Options", "needs") if not hasattr(module, attribute)
+    ]:
+        raise MissingError(
+            f"{plugin.title} has no {absent[0]!r}", hint="docs/plugins.md shows a whole one"
+        )
     return module
 
 
 def can_load_objective(name: str, *, is_stored: bool = False) -> bool:
     """Whether this process may load the objective NAME: the dashboard loads no plug-in.
 
-    An unknown name is a UsageError, and False where it IS_STORED: the plug-in of a run of before may be gone or fail.
+    An unknown name is a UsageError, and False where it IS_STORED: the plug-in of a run of before
+    may be gone or fail.
     """
     plugin = plugins.find("objectives", name)
     if not is_stored:
         return plugins.can_load(plugin or plugins.require("objectives", name))
     try:
-        return plugin is not None and plugins.can_load(plugin) and objective_options(name) is not None
+        return (
+            plugin is not None and plugins.can_load(plugin) and objective_options(name) is not None
+        )
     except MissingError:
         return False
 
@@ -90,7 +111,9 @@ def pooling_names() -> list[str]:
 
 
 def known_pooling(name: str) -> str:
-    """Return the NAME of a pooling; another one is a UsageError with the nearest, one of a plug-in that cannot be used an error."""
+    """Return the NAME of a pooling; another one is a UsageError with the nearest, one of a plug-in
+    that cannot be used an error.
+    """
     plugin = plugins.require("poolings", name)
     if plugin.fault is not None:
         raise plugin.fault

@@ -6,8 +6,13 @@ from urllib.error import HTTPError
 
 @cache
 def is_reachable() -> bool:
-    """Return whether the hub answers and may be used; cached, because its client retries for half a minute for each file."""
-    from urllib.request import Request, urlopen  # 10 ms, which no start of the dashboard should wait for
+    """Return whether the hub answers and may be used; cached, because its client retries for half a
+    minute for each file.
+    """
+    from urllib.request import (
+        Request,
+        urlopen,
+    )  # 10 ms, which no start of the dashboard should wait for
 
     from huggingface_hub import constants
 

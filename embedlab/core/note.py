@@ -1,4 +1,6 @@
-"""A note on numbers: in full for machines, and the phrases that people see, which are grouped over models."""
+"""A note on numbers: in full for machines, and the phrases that people see, which are grouped over
+models.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, Self
@@ -6,10 +8,12 @@ from typing import Literal, Self
 from embedlab.core.printable import one_line
 from embedlab.core.signs import overlap_line
 
-NoteKind = Literal["remark", "detail", "shared pairs", "shared sentences", "few shared sentences", "uncounted text"]
+NoteKind = Literal[
+    "remark", "detail", "shared pairs", "shared sentences", "few shared sentences", "uncounted text"
+]
 
-# What people see of a note of this kind about one model, where that is not its text: of details nothing.
-# What a model shares is behind its scores: a table explains those signs once.
+# What people see of a note of this kind about one model, where that is not its text: of details
+# nothing. What a model shares is behind its scores: a table explains those signs once.
 PHRASES: Mapping[NoteKind, tuple[str, ...]] = {
     "detail": (),
     "shared pairs": (),
@@ -20,10 +24,11 @@ PHRASES: Mapping[NoteKind, tuple[str, ...]] = {
 
 
 class Note(str):
-    """A note in full, with its kind and what people see of it: phrases about MODELS, or about the whole table where there are none.
+    """A note in full, with its kind and what people see of it: phrases about MODELS, or about the
+    whole table where there are none.
 
-    A note without phrases is a detail, which people see only if they want all notes. They see a plain text as it is. What depends on
-    a note depends on its kind, never on its text.
+    A note without phrases is a detail, which people see only if they want all notes. They see a
+    plain text as it is. What depends on a note depends on its kind, never on its text.
     """
 
     __slots__ = ("kind", "models", "short")
@@ -31,7 +36,14 @@ class Note(str):
     models: tuple[str, ...]
     short: tuple[str, ...]
 
-    def __new__(cls, text: str, *, models: Sequence[str] = (), short: Sequence[str] = (), kind: NoteKind = "remark") -> Self:
+    def __new__(
+        cls,
+        text: str,
+        *,
+        models: Sequence[str] = (),
+        short: Sequence[str] = (),
+        kind: NoteKind = "remark",
+    ) -> Self:
         """Return the note of TEXT."""
         note = super().__new__(cls, text)
         note.kind, note.models, note.short = kind, tuple(models), tuple(short)
@@ -53,7 +65,9 @@ def phrases_of(note: str) -> tuple[str, ...]:
 
 
 def stored_kinds(notes: Iterable[str]) -> dict[str, NoteKind]:
-    """Return the kinds of NOTES by their texts, as files store them beside the texts; remarks are absent."""
+    """Return the kinds of NOTES by their texts, as files store them beside the texts; remarks are
+    absent.
+    """
     return {str(note): kind for note in notes if (kind := kind_of(note)) != "remark"}
 
 
@@ -62,10 +76,17 @@ def with_kinds(notes: Iterable[str], kinds: Mapping[str, NoteKind]) -> tuple[str
     return tuple(Note(note, kind=kinds[note]) if note in kinds else note for note in notes)
 
 
-def shown_notes(notes: Sequence[str], titles: Mapping[str, str], *, more: str = "--notes shows {count} more {notes}") -> list[str]:
-    """Return the NOTES in few lines: texts as they are, the phrases of models that share them in one line, and how many are left out.
+def shown_notes(
+    notes: Sequence[str],
+    titles: Mapping[str, str],
+    *,
+    more: str = "--notes shows {count} more {notes}",
+) -> list[str]:
+    """Return the NOTES in few lines: texts as they are, the phrases of models that share them in
+    one line, and how many are left out.
 
-    MORE says where the others are. TITLES are the names of the table's models there; a phrase about all of them has no name in front.
+    MORE says where the others are. TITLES are the names of the table's models there; a phrase about
+    all of them has no name in front.
     """
     plain = [phrase for note in notes for phrase in _of_table(note)]
     shared = _shared_text(notes)
@@ -77,7 +98,9 @@ def shown_notes(notes: Sequence[str], titles: Mapping[str, str], *, more: str = 
 def _shared_text(notes: Sequence[str]) -> list[str]:
     """Return the line that explains the signs of training text, if some of NOTES counts any."""
     kinds = {kind_of(note) for note in notes}
-    pairs, sentences, few = (kind in kinds for kind in ("shared pairs", "shared sentences", "few shared sentences"))
+    pairs, sentences, few = (
+        kind in kinds for kind in ("shared pairs", "shared sentences", "few shared sentences")
+    )
     return [overlap_line(pairs, sentences, few)] if pairs or sentences or few else []
 
 
@@ -96,7 +119,9 @@ def _of_models(notes: Sequence[str], titles: Mapping[str, str]) -> list[str]:
     lines: dict[tuple[str, ...], list[str]] = {}
     for phrase, model in models.items():
         lines.setdefault(() if model.keys() == titles.keys() else tuple(model), []).append(phrase)
-    return [one_line(_named(names, titles) + "; ".join(phrases)) for names, phrases in lines.items()]
+    return [
+        one_line(_named(names, titles) + "; ".join(phrases)) for names, phrases in lines.items()
+    ]
 
 
 def _named(names: Sequence[str], titles: Mapping[str, str]) -> str:

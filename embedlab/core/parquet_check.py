@@ -1,6 +1,8 @@
-"""Reads a parquet file for a program that must survive it: `python -m embedlab.core.parquet_check FILE`.
+"""Reads a parquet file for a program that must survive it: `python -m embedlab.core.parquet_check
+FILE`.
 
-A damaged file can abort the process that reads it, or end it by a panic of Rust. Exit code 0: it is read, or refused by an error.
+A damaged file can abort the process that reads it, or end it by a panic of Rust. Exit code 0: it is
+read, or refused by an error.
 """
 
 import sys

@@ -18,27 +18,35 @@ CORPORA_FOLDER = PACKAGE / "data" / "corpora"  # a file each
 
 
 def recipes_folder() -> Path:
-    """Return the folder of the shipped recipes: inside the wheel, or at the top of a source checkout."""
+    """Return the folder of the shipped recipes: inside the wheel, or at the top of a source
+    checkout.
+    """
     installed = PACKAGE / "recipes"
     return installed if installed.is_dir() else PACKAGE.parent / "recipes"
 
 
 def data_folder(named: Path) -> Path:
-    """Return the data folder that is NAMED: a path, or the starter set inside the package; a name that could be both is refused."""
+    """Return the data folder that is NAMED: a path, or the starter set inside the package; a name
+    that could be both is refused.
+    """
     if named != Path(STARTER):
         return named
     if named.is_dir():
         raise UsageError(
             f"data {STARTER!r} is the set inside embedlab, and also a folder here",
             hint=Hint(
-                "for the folder: ", NamedOption("--data", str(named.absolute())), "; for the set: work elsewhere, or rename the folder"
+                "for the folder: ",
+                NamedOption("--data", str(named.absolute())),
+                "; for the set: work elsewhere, or rename the folder",
             ),
         )
     return STARTER_FOLDER
 
 
 def data_name(folder: Path) -> str:
-    """Return what names FOLDER where a data folder is named: for the starter set its name, which holds in every installation."""
+    """Return what names FOLDER where a data folder is named: for the starter set its name, which
+    holds in every installation.
+    """
     return STARTER if folder == STARTER_FOLDER else str(folder)
 
 
@@ -63,15 +71,25 @@ def state_folder() -> Path:
 
 
 def files_below(folder: Path, *, skips: Callable[[Path], bool] = lambda _: False) -> Iterator[Path]:
-    """Yield the files in FOLDER and in the folders below it that are not skipped, those behind links too; nothing else than files."""
+    """Yield the files in FOLDER and in the folders below it that are not skipped, those behind
+    links too; nothing else than files.
+    """
     for parent, folders, names in os.walk(folder, followlinks=True):
-        around = {path.resolve() for path in (Path(parent), *Path(parent).parents)}  # a link to one of them leads in a circle
-        folders[:] = [name for name in folders if (path := Path(parent, name)).resolve() not in around and not skips(path)]
+        around = {
+            path.resolve() for path in (Path(parent), *Path(parent).parents)
+        }  # a link to one of them leads in a circle
+        folders[:] = [
+            name
+            for name in folders
+            if (path := Path(parent, name)).resolve() not in around and not skips(path)
+        ]
         yield from (path for name in names if (path := Path(parent, name)).is_file())
 
 
 def file_hash(path: Path) -> str:
-    """Return the sha256 of a file; it is recomputed only when its size or modification time changes."""
+    """Return the sha256 of a file; it is recomputed only when its size or modification time
+    changes.
+    """
     status = path.stat()
     return _hash(path.resolve(), status.st_size, status.st_mtime_ns)
 

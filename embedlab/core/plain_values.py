@@ -1,4 +1,6 @@
-"""Values that no table may contain, typed or stored: invalid text, integers that are too long, unlimited nesting."""
+"""Values that no table may contain, typed or stored: invalid text, integers that are too long,
+unlimited nesting.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
@@ -12,7 +14,9 @@ LONGEST_QUOTE = 120  # characters of a value in a message
 
 
 def find_flaw(values: Any) -> tuple[Key, str] | None:
-    """Return the key of the first unusable value and the reason, or None; tables of any depth are checked."""
+    """Return the key of the first unusable value and the reason, or None; tables of any depth are
+    checked.
+    """
     waiting: list[tuple[Key, Any]] = [((), values)]
     while waiting:
         key, value = waiting.pop()
@@ -33,7 +37,9 @@ def shorten(text: str) -> str:
 def quote(value: Any) -> str:
     """Return VALUE as a message shows it: shortened, whatever it contains."""
     try:
-        return shorten(repr(value[: LONGEST_QUOTE + 1] if isinstance(value, str | bytes) else value))
+        return shorten(
+            repr(value[: LONGEST_QUOTE + 1] if isinstance(value, str | bytes) else value)
+        )
     except (ValueError, RecursionError):  # an integer of thousands of digits, or lists in lists
         return f"a value of type {type(value).__name__}"
 

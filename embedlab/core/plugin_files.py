@@ -1,13 +1,17 @@
-"""The user's own files with plug-ins: which settings name them, what they declare, whether they may run, and running one.
+"""The user's own files with plug-ins: which settings name them, what they declare, whether they may
+run, and running one.
 
-A file declares what it adds in one literal at its top level, which is read without running the file:
+A file declares what it adds in one literal at its top level, which is read without running the
+file:
 
     PLUGINS = {"poolings": {"ends": "pool_ends"}}    # kind → name → attribute of the file
 
-A TOML file is one dataset, called after it: it declares a corpus (embedlab/data/corpus_file.py), and runs nothing.
+A TOML file is one dataset, called after it: it declares a corpus (embedlab/data/corpus_file.py),
+and runs nothing.
 
-Files that the user's own settings name may run. A file that a folder's settings or EMBEDLAB_PLUGINS name may run after
-`embedlab plugins trust FILE` has stored its SHA-256, or `embedlab trust FOLDER` its path: then it may change.
+Files that the user's own settings name may run. A file that a folder's settings or EMBEDLAB_PLUGINS
+name may run after `embedlab plugins trust FILE` has stored its SHA-256, or `embedlab trust FOLDER`
+its path: then it may change.
 """
 
 import hashlib
@@ -58,12 +62,15 @@ class PluginFile:
             return read_foreign(self.path, limit=LARGEST_FILE)
         except OSError as error:
             raise MissingError(
-                f"cannot read the plug-in file {str(self.path)!r}: {error.strerror}", hint="correct [plugins] files in the settings"
+                f"cannot read the plug-in file {str(self.path)!r}: {error.strerror}",
+                hint="correct [plugins] files in the settings",
             ) from error
 
     @property
     def declared(self) -> Declared:
-        """What the file says that it adds, read without running it; a file without a valid declaration is a MissingError."""
+        """What the file says that it adds, read without running it; a file without a valid
+        declaration is a MissingError.
+        """
         return _declared(self.read(), self.path)
 
     @property
@@ -88,7 +95,9 @@ class PluginFile:
         )
 
     def _may_change(self, known: Trusted) -> bool:
-        """Whether a folder is trusted with it, and that folder's settings are as they were trusted."""
+        """Whether a folder is trusted with it, and that folder's settings are as they were
+        trusted.
+        """
         for path, folder in known.folders.items():
             if str(self.path) in folder.plugins and self.path.resolve().is_relative_to(path):
                 with suppress(EmbedlabError):
@@ -103,7 +112,9 @@ class PluginFile:
         return self.path
 
     def run(self) -> ModuleType:
-        """Return the module of the file, which runs once for each content; whatever it raises is a MissingError of one line."""
+        """Return the module of the file, which runs once for each content; whatever it raises is a
+        MissingError of one line.
+        """
         content = self.read()
         if refusal := self.distrust(content):
             raise refusal
@@ -121,7 +132,8 @@ class PluginFile:
             if isinstance(error, EmbedlabError):
                 raise
             raise MissingError(
-                f"the plug-in file {str(self.path)!r} fails{_place(error, self.path)}: {error_line(error)}",
+                f"the plug-in file {str(self.path)!r} fails{_place(error, self.path)}: "
+                f"{error_line(error)}",
                 hint="correct it, or remove it from [plugins] files in the settings",
             ) from error
         return module
@@ -134,7 +146,9 @@ def plugin_files() -> tuple[PluginFile, ...]:
     for source, paths in named_plugins():
         folder = None if source in {user_file, "environment"} else Path(source).absolute().parent
         for path in paths:
-            files.setdefault(path, PluginFile(path=path, needs_trust=source != user_file, folder=folder))
+            files.setdefault(
+                path, PluginFile(path=path, needs_trust=source != user_file, folder=folder)
+            )
     return tuple(files.values())
 
 
@@ -144,10 +158,14 @@ def digest(content: bytes) -> str:
 
 
 def trusted_with(path: Path) -> Trusted:
-    """Return what is trusted, and the file at PATH too, which may run as it is now; one that declares no plug-in is refused."""
+    """Return what is trusted, and the file at PATH too, which may run as it is now; one that
+    declares no plug-in is refused.
+    """
     file = PluginFile(path=path.absolute(), needs_trust=True)
     if file.path.is_dir():
-        raise UsageError(f"{str(path)!r} is a folder, not a plug-in file", hint="give the path of a Python file")
+        raise UsageError(
+            f"{str(path)!r} is a folder, not a plug-in file", hint="give the path of a Python file"
+        )
     content = file.read()
     _declared(content, file.path)
     known = trusted()
@@ -162,7 +180,9 @@ def error_line(error: BaseException) -> str:
 
 def _typed(path: Path) -> str:
     """PATH as it is typed here."""
-    return shlex.quote(str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path))
+    return shlex.quote(
+        str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+    )
 
 
 @lru_cache(maxsize=64)
@@ -175,21 +195,33 @@ def _declared(content: bytes, path: Path) -> Declared:
         tree = ast.parse(content, str(path))
     except (SyntaxError, ValueError, RecursionError) as error:
         line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
-        raise MissingError(f"the plug-in file {str(path)!r} is not Python{line}: {error_line(error)}", hint="correct it") from error
-    assigned = [node.value for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign) and _assigns(node) and node.value]
+        raise MissingError(
+            f"the plug-in file {str(path)!r} is not Python{line}: {error_line(error)}",
+            hint="correct it",
+        ) from error
+    assigned = [
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign) and _assigns(node) and node.value
+    ]
     if len(assigned) != 1:
         count = "no" if not assigned else "more than one"
-        raise MissingError(f"the plug-in file {str(path)!r} has {count} {DECLARATION} at its top level", hint=_EXAMPLE)
+        raise MissingError(
+            f"the plug-in file {str(path)!r} has {count} {DECLARATION} at its top level",
+            hint=_EXAMPLE,
+        )
     try:
         values = ast.literal_eval(assigned[0])
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as error:
         raise MissingError(
-            f"the plug-in file {str(path)!r}: {DECLARATION} is not a literal, so that it cannot be read without running the file",
+            f"the plug-in file {str(path)!r}: {DECLARATION} is not a literal, so that it "
+            f"cannot be read without running the file",
             hint=_EXAMPLE,
         ) from error
     if not _is_declaration(values):
         raise MissingError(
-            f"the plug-in file {str(path)!r}: {DECLARATION} = {json.dumps(values, default=repr)[:80]} is not kind → name → attribute",
+            f"the plug-in file {str(path)!r}: {DECLARATION} = "
+            f"{json.dumps(values, default=repr)[:80]} is not kind → name → attribute",
             hint=_EXAMPLE,
         )
     return dict(values)
@@ -204,7 +236,9 @@ def _assigns(node: "ast.Assign | ast.AnnAssign") -> bool:
 
 def _is_declaration(values: Any) -> bool:
     return isinstance(values, dict) and all(
-        isinstance(kind, str) and isinstance(value, dict) and all(isinstance(text, str) for pair in value.items() for text in pair)
+        isinstance(kind, str)
+        and isinstance(value, dict)
+        and all(isinstance(text, str) for pair in value.items() for text in pair)
         for kind, value in values.items()
     )
 

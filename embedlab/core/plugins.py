@@ -1,10 +1,12 @@
-"""What embedlab ships, what packages add, and what the files of users add: objectives, tasks, datasets, poolings and more.
+"""What embedlab ships, what packages add, and what the files of users add: objectives, tasks,
+datasets, poolings and more.
 
-`discover` lists them in this order without importing anything of a package or file; `load` imports one, in the process that
-uses it. A package adds by entry points of the groups embedlab.objectives, embedlab.tasks …, a file by its declaration
-(plugin_files). What is shipped is found in the same way: objectives by folder, the others by file. A dataset may be a TOML file
-that runs nothing. A file that declares PLUGINS has the same names inside the package as outside; without a declaration it is
-called after the file.
+`discover` lists them in this order without importing anything of a package or file; `load` imports
+one, in the process that uses it. A package adds by entry points of the groups embedlab.objectives,
+embedlab.tasks …, a file by its declaration (plugin_files). What is shipped is found in the same
+way: objectives by folder, the others by file. A dataset may be a TOML file that runs nothing. A
+file that declares PLUGINS has the same names inside the package as outside; without a declaration
+it is called after the file.
 """
 
 import re
@@ -37,13 +39,27 @@ RESERVED: Mapping[Kind, frozenset[str]] = MappingProxyType(
         "tasks": frozenset({"all"}),
         "datasets": frozenset({"all", "none"}),
         "poolings": frozenset(),
-        "encoders": frozenset({"average", "normalized-average", "concat", "ensemble", "rerank", "dice", "run", "folder", "hub"}),
+        "encoders": frozenset(
+            {
+                "average",
+                "normalized-average",
+                "concat",
+                "ensemble",
+                "rerank",
+                "dice",
+                "run",
+                "folder",
+                "hub",
+            }
+        ),
         "properties": frozenset({"dataset", "item", "gap", "right"}),
     }
 )
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,99}", re.ASCII)
 
-_faults: ContextVar[list[str] | None] = ContextVar("faults", default=None)  # where they are gathered
+_faults: ContextVar[list[str] | None] = ContextVar(
+    "faults", default=None
+)  # where they are gathered
 _loading_refused: list[str] = []  # the reason, once there is one
 
 
@@ -66,7 +82,8 @@ class Plugin:
         return self.origin == SHIPPED
 
     def load(self) -> Any:
-        """Import it; what cannot be used, or fails to import, is an EmbedlabError of one line that names where it is from.
+        """Import it; what cannot be used, or fails to import, is an EmbedlabError of one line that
+        names where it is from.
 
         Of a dataset in a TOML file, which runs nothing, it is the path.
         """
@@ -75,25 +92,41 @@ class Plugin:
         if self.is_shipped and self.file is None:
             return _attribute(import_module(self.module), self)
         if _loading_refused and not self.is_shipped:
-            raise NotLoadedError(f"{self.title} is not loaded: {_loading_refused[0]}", hint="type the command in a terminal")
+            raise NotLoadedError(
+                f"{self.title} is not loaded: {_loading_refused[0]}",
+                hint="type the command in a terminal",
+            )
         if self.file is not None:
-            return self.file.checked_path() if self.file.is_corpus else _attribute(self.file.run(), self)
+            return (
+                self.file.checked_path()
+                if self.file.is_corpus
+                else _attribute(self.file.run(), self)
+            )
         try:
             return _attribute(import_module(self.module), self)
         except EmbedlabError:
             raise
         except (Exception, SystemExit) as error:
             raise MissingError(
-                f"the plug-in package {self.origin!r} fails to import {self.module!r}: {error_line(error)}",
+                f"the plug-in package {self.origin!r} fails to import {self.module!r}: "
+                f"{error_line(error)}",
                 hint="update or uninstall the package",
             ) from error
 
     def checked(self, given: Any, cls: type[T], *, named: bool = False) -> T:
-        """Return what was GIVEN by loading it if it is a CLS; NAMED says that it must have the plug-in's name."""
+        """Return what was GIVEN by loading it if it is a CLS; NAMED says that it must have the
+        plug-in's name.
+        """
         if not isinstance(given, cls):
-            raise MissingError(f"{self.title} is of type {type(given).__name__}, not a {cls.__name__}", hint="docs/plugins.md shows one")
+            raise MissingError(
+                f"{self.title} is of type {type(given).__name__}, not a {cls.__name__}",
+                hint="docs/plugins.md shows one",
+            )
         if named and getattr(given, "name", None) != self.name:
-            raise MissingError(f"{self.title} calls itself {getattr(given, 'name', None)!r}", hint="give it the same name in both places")
+            raise MissingError(
+                f"{self.title} calls itself {getattr(given, 'name', None)!r}",
+                hint="give it the same name in both places",
+            )
         return given
 
     @property
@@ -108,9 +141,11 @@ def called_one(kind: Kind) -> str:
 
 
 def discover(kind: Kind) -> tuple[Plugin, ...]:
-    """Return everything of a KIND: shipped, then from packages, then from files; nothing of the last two is imported.
+    """Return everything of a KIND: shipped, then from packages, then from files; nothing of the
+    last two is imported.
 
-    What may not be used, as its name is shipped or used before it or its file is not trusted, has a fault.
+    What may not be used, as its name is shipped or used before it or its file is not trusted, has a
+    fault.
     """
     seen, checked = dict(_shipped(kind)), []
     for plugin in added(kind):
@@ -124,7 +159,9 @@ def discover(kind: Kind) -> tuple[Plugin, ...]:
 
 
 def added(kind: Kind) -> tuple[Plugin, ...]:
-    """Return what packages and files add to a KIND, without looking for other things of the same names."""
+    """Return what packages and files add to a KIND, without looking for other things of the same
+    names.
+    """
     return (*_of_packages(kind), *_of_files(kind))
 
 
@@ -139,15 +176,22 @@ def shipped_names(kind: Kind) -> list[str]:
 
 
 def find(kind: Kind, name: str) -> Plugin | None:
-    """Return what is called NAME, or None; what only plug-ins with a fault offer is returned with it."""
-    if plugin := _shipped(kind).get(name):  # no plug-in can hide it, so that none has to be looked for
+    """Return what is called NAME, or None; what only plug-ins with a fault offer is returned with
+    it.
+    """
+    if plugin := _shipped(kind).get(
+        name
+    ):  # no plug-in can hide it, so that none has to be looked for
         return plugin
     named = [plugin for plugin in discover(kind) if plugin.name == name]
     return next((plugin for plugin in named if plugin.fault is None), next(iter(named), None))
 
 
-def require(kind: Kind, name: str, *, called: str = "", listing: str = "", also: Iterable[str] = ()) -> Plugin:
-    """Return what is called NAME; a name that nothing has is a UsageError with the nearest one, CALLED in it as the user knows it.
+def require(
+    kind: Kind, name: str, *, called: str = "", listing: str = "", also: Iterable[str] = ()
+) -> Plugin:
+    """Return what is called NAME; a name that nothing has is a UsageError with the nearest one,
+    CALLED in it as the user knows it.
 
     ALSO are other names that the user may have meant.
     """
@@ -158,7 +202,9 @@ def require(kind: Kind, name: str, *, called: str = "", listing: str = "", also:
 
 
 def loaded(kind: Kind, read: Callable[[Plugin], T]) -> dict[str, T]:
-    """READ everything of a KIND that this process can load, by name; what fails is noted and left out."""
+    """READ everything of a KIND that this process can load, by name; what fails is noted and left
+    out.
+    """
     by_name = {}
     for plugin in discover(kind):
         if plugin.fault is not None or not can_load(plugin):
@@ -171,7 +217,9 @@ def loaded(kind: Kind, read: Callable[[Plugin], T]) -> dict[str, T]:
 
 
 def identity(kind: Kind, name: str) -> str:
-    """Return what of a plug-in's code decides its numbers: empty for what is shipped or not known."""
+    """Return what of a plug-in's code decides its numbers: empty for what is shipped or not
+    known.
+    """
     plugin = find(kind, name)
     return plugin.identity if plugin is not None else ""
 
@@ -187,13 +235,31 @@ def file_faults() -> Iterator[tuple[PluginFile, EmbedlabError]]:
             if wrong is not None:
                 guess = nearest_name(wrong, KINDS)
                 hint = f"did you mean {guess!r}?" if guess else f"kinds: {', '.join(KINDS)}"
-                yield file, MissingError(f"the plug-in file {str(file.path)!r} adds {wrong!r}, which is not a kind", hint=hint)
+                yield (
+                    file,
+                    MissingError(
+                        f"the plug-in file {str(file.path)!r} adds {wrong!r}, which is not a kind",
+                        hint=hint,
+                    ),
+                )
 
 
 def plugin_versions() -> dict[str, str]:
-    """Return the version of each plug-in that can be used, by kind and name: of its package, or the digest of its file."""
-    plugins = [plugin for kind in KINDS for plugin in discover(kind) if plugin.fault is None and not plugin.is_shipped]
-    return {f"{plugin.kind}:{plugin.name}": plugin.identity[:16] if plugin.file is not None else plugin.origin for plugin in plugins}
+    """Return the version of each plug-in that can be used, by kind and name: of its package, or the
+    digest of its file.
+    """
+    plugins = [
+        plugin
+        for kind in KINDS
+        for plugin in discover(kind)
+        if plugin.fault is None and not plugin.is_shipped
+    ]
+    return {
+        f"{plugin.kind}:{plugin.name}": plugin.identity[:16]
+        if plugin.file is not None
+        else plugin.origin
+        for plugin in plugins
+    }
 
 
 @contextmanager
@@ -213,7 +279,9 @@ def can_load(plugin: Plugin) -> bool:
 
 
 def refuse_loading(reason: str) -> None:
-    """Import no plug-in in this process from now on: the dashboard shows what other processes computed."""
+    """Import no plug-in in this process from now on: the dashboard shows what other processes
+    computed.
+    """
     _loading_refused.append(reason)
 
 
@@ -228,27 +296,46 @@ def _attribute(module: Any, plugin: Plugin) -> Any:
         return getattr(module, plugin.attribute) if plugin.attribute else module
     except AttributeError as error:
         raise MissingError(
-            f"{plugin.origin!r} has no {plugin.attribute!r}, which it declares for {plugin.name!r}", hint="add it"
+            f"{plugin.origin!r} has no {plugin.attribute!r}, which it declares for {plugin.name!r}",
+            hint="add it",
         ) from error
 
 
 def _name_fault(plugin: Plugin, before: Plugin | None) -> EmbedlabError | None:
     """Return why the name of PLUGIN cannot be used; BEFORE is what has it already."""
     if not _NAME.fullmatch(plugin.name):
-        return MissingError(f"{plugin.title} is not used: not a name", hint="begin with a letter or digit, then letters, digits, . _ -")
-    if plugin.name in RESERVED[plugin.kind] or (plugin.kind == "datasets" and plugin.name in _shipped("tasks")):
-        return MissingError(f"{plugin.title} is not used: the name has a meaning of its own", hint="rename it")
+        return MissingError(
+            f"{plugin.title} is not used: not a name",
+            hint="begin with a letter or digit, then letters, digits, . _ -",
+        )
+    if plugin.name in RESERVED[plugin.kind] or (
+        plugin.kind == "datasets" and plugin.name in _shipped("tasks")
+    ):
+        return MissingError(
+            f"{plugin.title} is not used: the name has a meaning of its own", hint="rename it"
+        )
     if before is None:
         return None
-    first = "embedlab ships one of that name" if before.is_shipped else f"{before.origin!r} has one of that name"
+    first = (
+        "embedlab ships one of that name"
+        if before.is_shipped
+        else f"{before.origin!r} has one of that name"
+    )
     return MissingError(f"{plugin.title} is not used: {first}", hint="rename it")
 
 
 def _of_packages(kind: Kind) -> Iterator[Plugin]:
-    path = tuple(folder for folder in sys.path if folder)  # "" is the working folder, where nothing is installed: prompts have it
+    path = tuple(
+        folder for folder in sys.path if folder
+    )  # "" is the working folder, where nothing is installed: prompts have it
     for entry in package_entries(f"{SHIPPED}.{kind}", path):
         yield Plugin(
-            kind=kind, name=entry.name, origin=entry.package, module=entry.module, attribute=entry.attribute, identity=entry.identity
+            kind=kind,
+            name=entry.name,
+            origin=entry.package,
+            module=entry.module,
+            attribute=entry.attribute,
+            identity=entry.identity,
         )
 
 
@@ -304,12 +391,18 @@ def _shipped_properties() -> Iterator[Plugin]:
     return _of_modules("properties", "outcomes/properties", "PROPERTY", hyphen="-")
 
 
-def _of_modules(kind: Kind, folder: str, attribute: str, *, contract: str = "", hyphen: str = "_") -> Iterator[Plugin]:
-    """The files of a FOLDER except its CONTRACT, under the names that they declare, or their own with this HYPHEN."""
+def _of_modules(
+    kind: Kind, folder: str, attribute: str, *, contract: str = "", hyphen: str = "_"
+) -> Iterator[Plugin]:
+    """The files of a FOLDER except its CONTRACT, under the names that they declare, or their own
+    with this HYPHEN.
+    """
     for module in _modules(folder):
         if module == contract:
             continue
-        names = _declared(kind, PACKAGE / folder / f"{module}.py") or {module.replace("_", hyphen): attribute}
+        names = _declared(kind, PACKAGE / folder / f"{module}.py") or {
+            module.replace("_", hyphen): attribute
+        }
         for name, variable in names.items():
             yield _own(kind, name, f"{folder.replace('/', '.')}.{module}", variable)
 
@@ -322,16 +415,25 @@ def _declared(kind: Kind, path: Path) -> Mapping[str, str]:
 
 def _shipped_datasets() -> Iterator[Plugin]:
     for path in sorted(CORPORA_FOLDER.glob("*.toml")):
-        yield Plugin(kind="datasets", name=path.stem, origin=SHIPPED, file=PluginFile(path=path, needs_trust=False))
+        yield Plugin(
+            kind="datasets",
+            name=path.stem,
+            origin=SHIPPED,
+            file=PluginFile(path=path, needs_trust=False),
+        )
 
 
 def _own(kind: Kind, name: str, module: str, attribute: str = "") -> Plugin:
-    return Plugin(kind=kind, name=name, origin=SHIPPED, module=f"{SHIPPED}.{module}", attribute=attribute)
+    return Plugin(
+        kind=kind, name=name, origin=SHIPPED, module=f"{SHIPPED}.{module}", attribute=attribute
+    )
 
 
 def _modules(folder: str) -> list[str]:
     """The public modules in a folder of the package, in alphabetical order."""
-    return sorted(path.stem for path in (PACKAGE / folder).glob("*.py") if not path.name.startswith("_"))
+    return sorted(
+        path.stem for path in (PACKAGE / folder).glob("*.py") if not path.name.startswith("_")
+    )
 
 
 _SHIPPED: Mapping[Kind, Callable[[], Iterator[Plugin]]] = MappingProxyType(

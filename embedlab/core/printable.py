@@ -1,6 +1,8 @@
-r"""Make text from outside safe to show: sentences, names and messages may contain control characters that a terminal obeys.
+r"""Make text from outside safe to show: sentences, names and messages may contain control
+characters that a terminal obeys.
 
-Such a character is shown as its Unicode escape, such as `\u001b`, which is also how JSON writes it: escaped JSON stays exact.
+Such a character is shown as its Unicode escape, such as `\u001b`, which is also how JSON writes it:
+escaped JSON stays exact.
 """
 
 import codecs
@@ -8,49 +10,82 @@ import re
 
 from embedlab.core.signs import SIGNS
 
-# Control characters except tab and line end, line and paragraph separators, changes of text direction, halves of surrogate
-# pairs (no encoding can write them) and the two code points that XML does not allow.
-_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+# Control characters except tab and line end, line and paragraph separators, changes of text
+# direction, halves of surrogate pairs (no encoding can write them) and the two code points that XML
+# does not allow.
+_OBEYED = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
 _BLANK = re.compile(r"\r\n|[\t\n\r]")
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.*?[^`])\1(?!`)")
-_MARKUP = re.compile(r"<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<=\])\(|[\\|]")  # what begins HTML, an entity, or the address of a link or an image
-_AS_TEXT = {"<": "&lt;", "&": "&amp;"}  # not every program that reads Markdown knows a backslash before these
+_MARKUP = re.compile(
+    r"<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<=\])\(|[\\|]"
+)  # what begins HTML, an entity, or the address of a link or an image
+_AS_TEXT = {
+    "<": "&lt;",
+    "&": "&amp;",
+}  # not every program that reads Markdown knows a backslash before these
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 # Replacements for characters that an output's encoding lacks; every other one becomes its escape.
-_OF_TEXT = {"─": "-", "━": "-", "–": "-", "—": "-", "−": "-", "·": ".", "…": "...", "±": "+-", "×": "x", "’": "'", "²": "^2"}
+_OF_TEXT = {
+    "─": "-",
+    "━": "-",
+    "–": "-",
+    "—": "-",
+    "−": "-",
+    "·": ".",
+    "…": "...",
+    "±": "+-",
+    "×": "x",
+    "’": "'",
+    "²": "^2",
+}
 _REPLACEMENTS = {**_OF_TEXT, **{sign.sign: sign.ascii for sign in SIGNS if sign.ascii}}
-ERROR_HANDLER = "embedlab.visible"  # the name of the error handler, as `open` and `reconfigure` take it
+# the name of the error handler, as `open` and `reconfigure` take it
+ERROR_HANDLER = "embedlab.visible"
 
 
 def visible(text: str) -> str:
-    """Return TEXT with each character that a terminal or a page would obey as its escape; tabs and line ends stay."""
+    """Return TEXT with each character that a terminal or a page would obey as its escape; tabs and
+    line ends stay.
+    """
     return text if text.isascii() and text.isprintable() else _OBEYED.sub(_escape, text)
 
 
 def one_line(text: str) -> str:
-    """Return TEXT on one line: tabs and line ends become blanks, other control characters their escapes."""
+    """Return TEXT on one line: tabs and line ends become blanks, other control characters their
+    escapes.
+    """
     return text if text.isascii() and text.isprintable() else visible(_BLANK.sub(" ", text))
 
 
 def ascii_json(text: str) -> str:
-    """Return the JSON TEXT in ASCII, for an output that cannot encode more: it parses to exactly the same values."""
+    """Return the JSON TEXT in ASCII, for an output that cannot encode more: it parses to exactly
+    the same values.
+    """
     return re.sub(r"[^\x00-\x7f]", _escape, text)
 
 
 def without_formula(text: str) -> str:
-    """Return TEXT so that a spreadsheet reads it as text: formulas get an apostrophe in front; numbers do not."""
+    """Return TEXT so that a spreadsheet reads it as text: formulas get an apostrophe in front;
+    numbers do not.
+    """
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
 
 
 def markdown_text(text: str) -> str:
-    """Return TEXT for a line of Markdown or a cell of a table: HTML, links and images in it are text; code in backticks stays code."""
+    """Return TEXT for a line of Markdown or a cell of a table: HTML, links and images in it are
+    text; code in backticks stays code.
+    """
     parts, end = [], 0
     for code in _CODE.finditer(text):
         parts += [_MARKUP.sub(_as_text, text[end : code.start()]), code[0].replace("|", "\\|")]
         end = code.end()
-    return "".join([*parts, _MARKUP.sub(_as_text, text[end:])]).replace("\r", " ").replace("\n", " ")
+    return (
+        "".join([*parts, _MARKUP.sub(_as_text, text[end:])]).replace("\r", " ").replace("\n", " ")
+    )
 
 
 def _as_text(match: re.Match[str]) -> str:
@@ -72,7 +107,9 @@ def _replace(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lacking = error.object[error.start : error.end]
-    return "".join(_REPLACEMENTS.get(character) or _unicode_escape(character) for character in lacking), error.end
+    return "".join(
+        _REPLACEMENTS.get(character) or _unicode_escape(character) for character in lacking
+    ), error.end
 
 
 codecs.register_error(ERROR_HANDLER, _replace)

@@ -1,8 +1,9 @@
 """Start Python processes that import nothing from the working folder: no other module starts any.
 
-`python -m` and `python -c` put the working folder before the standard library. A file `random.py` there, of the user or of whoever
-made the folder, would run in place of Python's own, and an `x.dist-info` there would count as an installed package. The switch -P
-prevents it for the process, PYTHONSAFEPATH for all that it and its libraries start. PYTHONPATH belongs to the user and stays.
+`python -m` and `python -c` put the working folder before the standard library. A file `random.py`
+there, of the user or of whoever made the folder, would run in place of Python's own, and an
+`x.dist-info` there would count as an installed package. The switch -P prevents it for the process,
+PYTHONSAFEPATH for all that it and its libraries start. PYTHONPATH belongs to the user and stays.
 """
 
 import os
@@ -25,27 +26,41 @@ def python_command(*arguments: str, module: str = "embedlab") -> tuple[str, ...]
 
 
 def isolated(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return ENVIRONMENT for a process that imports nothing from the working folder, except from a source checkout of embedlab itself."""
+    """Return ENVIRONMENT for a process that imports nothing from the working folder, except from a
+    source checkout of embedlab itself.
+    """
     if Path.cwd() != CHECKOUT:
         return {**environment, **SAFE_PATH}
-    path = os.pathsep.join(filter(None, (environment.get("PYTHONPATH"), str(CHECKOUT))))  # it may not be installed
+    path = os.pathsep.join(
+        filter(None, (environment.get("PYTHONPATH"), str(CHECKOUT)))
+    )  # it may not be installed
     return {**environment, **SAFE_PATH, "PYTHONPATH": path}
 
 
 def isolate_children() -> None:
-    """Make all Python processes that this one or a library starts import nothing from the working folder."""
+    """Make all Python processes that this one or a library starts import nothing from the working
+    folder.
+    """
     os.environ.update(SAFE_PATH)
 
 
-def start(command: Sequence[str], *, environment: Mapping[str, str] | None = None, **options: Any) -> "subprocess.Popen[bytes]":
-    """Start COMMAND, which `python_command` made or which runs a program of its own; OPTIONS are those of Popen."""
+def start(
+    command: Sequence[str], *, environment: Mapping[str, str] | None = None, **options: Any
+) -> "subprocess.Popen[bytes]":
+    """Start COMMAND, which `python_command` made or which runs a program of its own; OPTIONS are
+    those of Popen.
+    """
     import subprocess  # only where a process is started
 
-    return subprocess.Popen(command, env=isolated(os.environ if environment is None else environment), **options)
+    return subprocess.Popen(
+        command, env=isolated(os.environ if environment is None else environment), **options
+    )
 
 
 def run_module(module: str, *arguments: str, timeout_s: float | None = None) -> int:
-    """Run MODULE with ARGUMENTS without input and output, killed after TIMEOUT_S; return its exit code, negative for a signal."""
+    """Run MODULE with ARGUMENTS without input and output, killed after TIMEOUT_S; return its exit
+    code, negative for a signal.
+    """
     import subprocess
 
     command, nothing = python_command(*arguments, module=module), subprocess.DEVNULL
@@ -62,7 +77,9 @@ def output_of_module(module: str, *arguments: str) -> tuple[int, str]:
     import subprocess
 
     command = python_command(*arguments, module=module)
-    with start(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+    with start(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as process:
         written = process.communicate()[0]
     return process.returncode, written.decode(errors="replace")
 
@@ -73,5 +90,10 @@ async def start_piped(command: Sequence[str], *, stderr: Any) -> "asyncio.subpro
 
     pipe = asyncio.subprocess.PIPE
     return await asyncio.create_subprocess_exec(
-        *command, stdin=pipe, stdout=pipe, stderr=stderr, start_new_session=True, env=isolated(os.environ)
+        *command,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=stderr,
+        start_new_session=True,
+        env=isolated(os.environ),
     )

@@ -12,11 +12,26 @@ from typing import Annotated, Any, Literal
 import tomli_w
 from annotated_types import Ge, Gt, Le, Lt
 
-from embedlab.core.deviations import DeclaredDeviation, check_declared, declared_deviations, joined_tables, merge_declared, short_keys
+from embedlab.core.deviations import (
+    DeclaredDeviation,
+    check_declared,
+    declared_deviations,
+    joined_tables,
+    merge_declared,
+    short_keys,
+)
 from embedlab.core.errors import UsageError
 from embedlab.core.hints import Hint, RecipeValue
 from embedlab.core.lora import LoraSection
-from embedlab.core.names import DEFAULT_TASK, can_load_objective, known_pooling, objective_names, objective_options, recipe_path, task_names
+from embedlab.core.names import (
+    DEFAULT_TASK,
+    can_load_objective,
+    known_pooling,
+    objective_names,
+    objective_options,
+    recipe_path,
+    task_names,
+)
 from embedlab.core.nearest import unknown
 from embedlab.core.overrides import PAPER, PROFILE, set_values
 from embedlab.core.own_files import absolute, place_files, published_name
@@ -26,12 +41,20 @@ from embedlab.core.schema import CORRECT, TomlTable, build, read_toml, refuse_fl
 Pooling = str  # one of `pooling_names()`, or several joined by "+"
 Schedule = Literal["linear", "constant"]
 
-# How neighbouring stages with a `turn` are trained together: batches in turn, epochs in turn, or one step on a batch of
-# each with the average of their losses, or with gradient surgery and the mean or sum of the projected gradients.
+# How neighbouring stages with a `turn` are trained together: batches in turn, epochs in turn, or
+# one step on a batch of each with the average of their losses, or with gradient surgery and the
+# mean or sum of the projected gradients.
 Combine = Literal["turns", "epochs", "average", "surgery", "surgery-sum"]
 JOINT_COMBINES: tuple[Combine, ...] = ("average", "surgery", "surgery-sum")
 
-_ONE_STEP = ("lr", "schedule", "warmup", "warmup_steps", "weight_decay", "clip")  # settings that a joint step has only once
+_ONE_STEP = (
+    "lr",
+    "schedule",
+    "warmup",
+    "warmup_steps",
+    "weight_decay",
+    "clip",
+)  # settings that a joint step has only once
 
 # Every number has an upper limit: larger ones are typing errors, and some would run for ever.
 Share = Annotated[float, Ge(0), Le(1)]
@@ -61,20 +84,33 @@ class DataSection:
     datasets: tuple[str, ...] = ()  # dataset names or the user's own files, concatenated
     split: str = "train"  # of the datasets
     rows: Count | None = None  # a sample of this many rows of each dataset; absent = all
-    sample: Literal["seed"] | None = None  # rows are sampled by the run's seed; absent = the same rows for every seed
-    # The datasets one after the other in each epoch; "file": all rows as they are read, never shuffled. Absent = shuffled together.
+    # rows are sampled by the run's seed; absent = the same rows for every seed
+    sample: Literal["seed"] | None = None
+    # The datasets one after the other in each epoch; "file": all rows as they are read, never
+    # shuffled. Absent = shuffled together.
     order: Literal["in-turn", "file"] | None = None
-    shares: dict[str, Annotated[float, Gt(0), Le(1)]] | None = None  # dataset → the share of it that each epoch samples anew
-    files: tuple[str, ...] | None = None  # the user's own files in any columns, after the datasets: TSV, CSV, JSONL, parquet or text
-    columns: dict[str, str] | None = None  # column of the objective → column of the files, where their names differ
-    labels: dict[str, str] | None = None  # label in the files → class of the objective, where they differ
-    held_out: Annotated[float, Gt(0), Le(0.5)] | None = None  # share of the file's rows, by whole topics, that is left for the dev score
-    exclude_text_of: tuple[str, ...] | None = None  # datasets, or sts: rows with a sentence of their dev or test splits are left out
-    low_scores: bool | None = None  # true: all scores are in the lower half of their scale, and that is right
+    # dataset → the share of it that each epoch samples anew
+    shares: dict[str, Annotated[float, Gt(0), Le(1)]] | None = None
+    files: tuple[str, ...] | None = (
+        # the user's own files in any columns, after the datasets: TSV, CSV, JSONL, parquet or text
+        None
+    )
+    # column of the objective → column of the files, where their names differ
+    columns: dict[str, str] | None = None
+    # label in the files → class of the objective, where they differ
+    labels: dict[str, str] | None = None
+    # share of the file's rows, by whole topics, that is left for the dev score
+    held_out: Annotated[float, Gt(0), Le(0.5)] | None = None
+    # datasets, or sts: rows with a sentence of their dev or test splits are left out
+    exclude_text_of: tuple[str, ...] | None = None
+    # true: all scores are in the lower half of their scale, and that is right
+    low_scores: bool | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the datasets and the files' names without their folders, in the order in which they are read."""
+        """Return the datasets and the files' names without their folders, in the order in which
+        they are read.
+        """
         return (*self.datasets, *(Path(file).name for file in self.files or ()))
 
 
@@ -87,14 +123,18 @@ class OptimSection:
     epochs: Epochs = 1.0
     schedule: Schedule = "linear"
     warmup: Share = 0.1  # share of the stage's steps
-    warmup_steps: Annotated[int, Ge(0), Le(1_000_000_000)] | None = None  # in place of a share; all steps where there are fewer
+    # in place of a share; all steps where there are fewer
+    warmup_steps: Annotated[int, Ge(0), Le(1_000_000_000)] | None = None
     weight_decay: Annotated[float, Ge(0), Le(100)] = 0.0
     clip: Positive | None = None  # gradient norm; absent = not clipped
-    micro_batch: Count | None = None  # sentences per graph (gradient caching: the whole batch's loss); absent = all
-    # Parts of a batch, each with a loss of its own; their gradients add up to one step. Absent = the batch is one part.
+    # sentences per graph (gradient caching: the whole batch's loss); absent = all
+    micro_batch: Count | None = None
+    # Parts of a batch, each with a loss of its own; their gradients add up to one step. Absent =
+    # the batch is one part.
     accumulate: Annotated[int, Ge(2), Le(1_000_000)] | None = None
-    # Steps in a row before the next of the neighbouring stages takes its turn; "epoch": each trains a whole epoch in turn;
-    # "batch": each takes a step on the same batch, of the first stage's dataset. Absent = the stage is trained alone.
+    # Steps in a row before the next of the neighbouring stages takes its turn; "epoch": each trains
+    # a whole epoch in turn; "batch": each takes a step on the same batch, of the first stage's
+    # dataset. Absent = the stage is trained alone.
     turn: Count | Literal["epoch", "batch"] | None = None
 
 
@@ -131,7 +171,8 @@ class MixSection:
     """How neighbouring stages that have a `turn` are trained together."""
 
     combine: Combine = "turns"
-    until: Literal["first", "smallest", "largest"] = "first"  # the stage whose end ends all; the others restart their rows
+    # the stage whose end ends all; the others restart their rows
+    until: Literal["first", "smallest", "largest"] = "first"
 
 
 @table
@@ -139,8 +180,9 @@ class EvaluateSection:
     """What is measured while training and afterwards."""
 
     tasks: tuple[str, ...] = (DEFAULT_TASK,)  # after training
-    # The dataset whose dev split gives the dev score: Spearman of an STS dataset, the metric of the task multitask for one of its three
-    # datasets, their mean for "multitask"; "none" = no dev score.
+    # The dataset whose dev split gives the dev score: Spearman of an STS dataset, the metric of the
+    # task multitask for one of its three datasets, their mean for "multitask"; "none" = no dev
+    # score.
     dev: str = "sts-benchmark"
     every: Share = 0.25  # dev score each this share of an epoch
     keep: Literal["last", "best"] = "last"  # which checkpoint becomes the model
@@ -164,12 +206,17 @@ class Recipe:
     stages: tuple[Stage, ...]
     evaluate: EvaluateSection
     mix: MixSection | None = None
-    max_steps: int | None = None  # ends the training early, with its own schedule; absent = no limit
-    deviations: tuple[DeclaredDeviation, ...] = dataclasses.field(default=(), compare=False)  # declared by its file; runs do not store them
+    # ends the training early, with its own schedule; absent = no limit
+    max_steps: int | None = None
+    deviations: tuple[DeclaredDeviation, ...] = dataclasses.field(
+        default=(), compare=False
+    )  # declared by its file; runs do not store them
 
     @property
     def hash(self) -> str:
-        """Return twelve hex digits that change exactly when the training does: not with name, summary, evaluation tasks or log."""
+        """Return twelve hex digits that change exactly when the training does: not with name,
+        summary, evaluation tasks or log.
+        """
         values = recipe_to_table(self)
         del values["summary"]
         values["evaluate"] = decisive(values["evaluate"])
@@ -179,7 +226,8 @@ class Recipe:
 def load_recipe(name: str, overrides: Sequence[str] = (), *, encoder: str | None = None) -> Recipe:
     """Return the recipe called NAME (or in the file NAME) after `--set` OVERRIDES and `--encoder`.
 
-    Unknown keys, wrong types and impossible values are refused with file, key and the nearest valid name.
+    Unknown keys, wrong types and impossible values are refused with file, key and the nearest valid
+    name.
     """
     values = recipe_table(name)
     set_values(values, overrides)
@@ -187,41 +235,82 @@ def load_recipe(name: str, overrides: Sequence[str] = (), *, encoder: str | None
     where = name if is_file else f"recipe {name}"
     if encoder is not None:
         sub_table(values, "encoder", where)["model"] = encoder
-    profile = next((text for key, _, text in (override.partition("=") for override in overrides) if key == PROFILE), PAPER)
+    profile = next(
+        (
+            text
+            for key, _, text in (override.partition("=") for override in overrides)
+            if key == PROFILE
+        ),
+        PAPER,
+    )
     base = Path(name).stem if is_file else name
     return from_table(values, name=base if profile == PAPER else f"{base}-{profile}", where=where)
 
 
 def recipe_table(name: str) -> TomlTable:
-    """Return the table of a recipe; for "a+b" the stages of a, then those of b, and all else from b."""
+    """Return the table of a recipe; for "a+b" the stages of a, then those of b, and all else from
+    b.
+    """
     paths = [recipe_path(text) for text in ([name] if name.endswith(".toml") else name.split("+"))]
     *before, last = [place_files(read_toml(path), path.parent) for path in paths]
     if not before:
         return last
-    stages = [stage for recipe_values in (*before, last) for stage in recipe_values.get("stage", ())]
+    stages = [
+        stage for recipe_values in (*before, last) for stage in recipe_values.get("stage", ())
+    ]
     joined = {**last, "stage": stages, "deviations": joined_tables([*before, last])}
-    return {key: value for key, value in joined.items() if key != "profiles"}  # its keys would be of other stages
+    return {
+        key: value for key, value in joined.items() if key != "profiles"
+    }  # its keys would be of other stages
 
 
-def from_table(values: Mapping[str, Any], *, name: str, where: str, is_stored: bool = False) -> Recipe:
+def from_table(
+    values: Mapping[str, Any], *, name: str, where: str, is_stored: bool = False
+) -> Recipe:
     """Build a recipe from its table; WHERE names its file in errors.
 
-    Of one that IS_STORED, what plug-ins added may be gone since: its objective, pooling and tasks stay as they are written.
+    Of one that IS_STORED, what plug-ins added may be gone since: its objective, pooling and tasks
+    stay as they are written.
     """
     refuse_flaws(values, where=where)
-    known = ["summary", "max_steps", "encoder", "stage", "mix", "evaluate", "tasks", "deviations", "profiles"]
+    known = [
+        "summary",
+        "max_steps",
+        "encoder",
+        "stage",
+        "mix",
+        "evaluate",
+        "tasks",
+        "deviations",
+        "profiles",
+    ]
     for key in values:
         if key not in known:
             error = unknown("key", key, known)
             raise UsageError(f"{where}: unknown key {key!r}", hint=error.hint)
     if missing := [key for key in ("summary", "encoder", "stage") if key not in values]:
-        raise UsageError(f"{where}: {missing[0]!r} is missing", hint="`embedlab recipes snli-ce` shows a whole recipe")
+        raise UsageError(
+            f"{where}: {missing[0]!r} is missing",
+            hint="`embedlab recipes snli-ce` shows a whole recipe",
+        )
     if not isinstance(values["summary"], str):
-        raise UsageError(f"{where}: 'summary' is {quote(values['summary'])}: not text", hint='for example summary = "what this trains"')
-    if not isinstance(values["stage"], list) or not values["stage"] or not all(isinstance(stage, dict) for stage in values["stage"]):
+        raise UsageError(
+            f"{where}: 'summary' is {quote(values['summary'])}: not text",
+            hint='for example summary = "what this trains"',
+        )
+    if (
+        not isinstance(values["stage"], list)
+        or not values["stage"]
+        or not all(isinstance(stage, dict) for stage in values["stage"])
+    ):
         raise UsageError(f"{where}: 'stage' must be one or more [[stage]] tables", hint=CORRECT)
-    stages = tuple(_stage(stage, where, f"stage.{index}", is_stored=is_stored) for index, stage in enumerate(values["stage"]))
-    length = build(Length, {key: values[key] for key in ("max_steps",) if key in values}, where=where)
+    stages = tuple(
+        _stage(stage, where, f"stage.{index}", is_stored=is_stored)
+        for index, stage in enumerate(values["stage"])
+    )
+    length = build(
+        Length, {key: values[key] for key in ("max_steps",) if key in values}, where=where
+    )
     mix = build(MixSection, values["mix"], where=where, prefix="mix") if "mix" in values else None
     _check_reading(stages, where)
     if mix is not None:
@@ -251,14 +340,22 @@ def _check_names(encoder: EncoderSection, evaluate: EvaluateSection, where: str)
         for pooling in encoder.pooling.split("+"):  # several are concatenated
             known_pooling(pooling)
     except UsageError as error:
-        raise UsageError(f"{where}: 'encoder.pooling' is {quote(encoder.pooling)}: not a pooling", hint=error.hint) from error
+        raise UsageError(
+            f"{where}: 'encoder.pooling' is {quote(encoder.pooling)}: not a pooling",
+            hint=error.hint,
+        ) from error
     for task in evaluate.tasks:
         if task not in task_names():
-            raise UsageError(f"{where}: 'evaluate.tasks': no task named {task!r}", hint=unknown("task", task, task_names()).hint)
+            raise UsageError(
+                f"{where}: 'evaluate.tasks': no task named {task!r}",
+                hint=unknown("task", task, task_names()).hint,
+            )
 
 
 def _check_reading(stages: Sequence[Stage], where: str) -> None:
-    """Refuse shares of datasets that a stage does not read, samples of all rows, and joint stages that read rows differently."""
+    """Refuse shares of datasets that a stage does not read, samples of all rows, and joint stages
+    that read rows differently.
+    """
     for index, stage in enumerate(stages):
         if stage.data.sample is not None and stage.data.rows is None:
             raise UsageError(
@@ -268,13 +365,16 @@ def _check_reading(stages: Sequence[Stage], where: str) -> None:
         for name in stage.data.shares or {}:
             if name not in stage.data.names:
                 raise UsageError(
-                    f"{where}: 'stage.{index}.data.shares' names {name!r}, which the stage does not read",
+                    f"{where}: 'stage.{index}.data.shares' names {name!r}, which the stage "
+                    f"does not read",
                     hint=f"it reads {', '.join(stage.data.names)}",
                 )
         if stage.optim.accumulate is not None and stage.optim.micro_batch is not None:
             raise UsageError(
-                f"{where}: 'stage.{index}.optim' has accumulate and micro_batch: both save memory, in different ways",
-                hint="keep micro_batch for the loss of the whole batch, or accumulate for a loss a part",
+                f"{where}: 'stage.{index}.optim' has accumulate and micro_batch: both save "
+                f"memory, in different ways",
+                hint="keep micro_batch for the loss of the whole batch, or accumulate for a loss "
+                "a part",
             )
     for index, (before, stage) in enumerate(pairwise(stages), start=1):
         if isinstance(stage.optim.turn, str) and stage.optim.turn == before.optim.turn:
@@ -282,16 +382,22 @@ def _check_reading(stages: Sequence[Stage], where: str) -> None:
                 wanted = getattr(before.optim, key)
                 if getattr(stage.optim, key) != wanted:
                     raise UsageError(
-                        f"{where}: 'stage.{index}.optim.{key}' must be {wanted}: stages with turn {stage.optim.turn!r} step together",
+                        f"{where}: 'stage.{index}.optim.{key}' must be {wanted}: stages with "
+                        f"turn {stage.optim.turn!r} step together",
                         hint=Hint(RecipeValue(f"stage.{index}.optim.{key}", str(wanted))),
                     )
 
 
 def _check_mix(mix: MixSection, stages: Sequence[Stage], where: str) -> None:
-    """Refuse a mix of fewer than two stages, and settings that joint stages cannot have of their own."""
+    """Refuse a mix of fewer than two stages, and settings that joint stages cannot have of their
+    own.
+    """
     mixed = [index for index, stage in enumerate(stages) if isinstance(stage.optim.turn, int)]
     if len(mixed) < 2:
-        raise UsageError(f"{where}: 'mix' needs two or more stages with a turn", hint="add turn = 1 to the [stage.optim] of each")
+        raise UsageError(
+            f"{where}: 'mix' needs two or more stages with a turn",
+            hint="add turn = 1 to the [stage.optim] of each",
+        )
     if mix.combine == "turns":
         return
     for key in ("turn", *(_ONE_STEP if mix.combine in JOINT_COMBINES else ())):
@@ -299,7 +405,8 @@ def _check_mix(mix: MixSection, stages: Sequence[Stage], where: str) -> None:
         wanted = 1 if key == "turn" else values[0]
         if odd := [index for index, value in zip(mixed, values, strict=True) if value != wanted]:
             raise UsageError(
-                f"{where}: 'stage.{odd[0]}.optim.{key}' must be {wanted}: with mix.combine {mix.combine!r} it is one for all",
+                f"{where}: 'stage.{odd[0]}.optim.{key}' must be {wanted}: with mix.combine "
+                f"{mix.combine!r} it is one for all",
                 hint=Hint(RecipeValue(f"stages.optim.{key}", str(wanted))),
             )
 
@@ -340,29 +447,47 @@ def to_toml(recipe: Recipe) -> str:
 
 
 def declared_text(recipe: Recipe) -> str:
-    """Return what the file of RECIPE declares of its keys, as lines of comment in TOML; empty where that is nothing."""
+    """Return what the file of RECIPE declares of its keys, as lines of comment in TOML; empty where
+    that is nothing.
+    """
     if not recipe.deviations:
         return ""
     values = flatten(recipe_to_table(recipe))
     lines = ["", "# where the paper, or its authors' code, says something else or nothing:"]
     for deviation in merge_declared(recipe.deviations):
-        here = deviation.here or " / ".join(dict.fromkeys(str(values.get(key, "not set")) for key in deviation.keys))
-        lines += [f"#   {short_keys(deviation.keys, len(recipe.stages))}: {deviation.paper}", f"#     here: {here} ({deviation.source})"]
+        here = deviation.here or " / ".join(
+            dict.fromkeys(str(values.get(key, "not set")) for key in deviation.keys)
+        )
+        lines += [
+            f"#   {short_keys(deviation.keys, len(recipe.stages))}: {deviation.paper}",
+            f"#     here: {here} ({deviation.source})",
+        ]
     return "\n".join(lines) + "\n"
 
 
 def recipe_differences(old: Recipe, new: Recipe) -> list[tuple[str, Any, Any]]:
-    """Return the keys whose values differ, as (key, old value, new value); absent values are None."""
+    """Return the keys whose values differ, as (key, old value, new value); absent values are
+    None.
+    """
     flat_old, flat_new = flatten(recipe_to_table(old)), flatten(recipe_to_table(new))
     keys = [*flat_old, *(key for key in flat_new if key not in flat_old)]
-    return [(key, flat_old.get(key), flat_new.get(key)) for key in keys if flat_old.get(key) != flat_new.get(key)]
+    return [
+        (key, flat_old.get(key), flat_new.get(key))
+        for key in keys
+        if flat_old.get(key) != flat_new.get(key)
+    ]
 
 
 def without_folders(recipe: Recipe) -> Recipe:
-    """Return RECIPE for publication: its own files by their names alone, not where they are on this machine."""
+    """Return RECIPE for publication: its own files by their names alone, not where they are on this
+    machine.
+    """
     stages = (
         dataclasses.replace(
-            stage, data=dataclasses.replace(stage.data, files=stage.data.names[len(stage.data.datasets) :] or stage.data.files)
+            stage,
+            data=dataclasses.replace(
+                stage.data, files=stage.data.names[len(stage.data.datasets) :] or stage.data.files
+            ),
         )
         for stage in recipe.stages
     )
@@ -382,78 +507,125 @@ def _stage(values: Any, where: str, prefix: str, *, is_stored: bool) -> Stage:
     sections = ["data", "objective", "optim"]
     for key in values:
         if key not in sections:
-            raise UsageError(f"{where}: unknown key '{prefix}.{key}'", hint=unknown("key", key, sections).hint)
+            raise UsageError(
+                f"{where}: unknown key '{prefix}.{key}'", hint=unknown("key", key, sections).hint
+            )
     for key in sections:
         if not isinstance(values.get(key), dict):
-            raise UsageError(f"{where}: '{prefix}.{key}' is missing", hint=f"add a [stage.{key}] table")
+            raise UsageError(
+                f"{where}: '{prefix}.{key}' is missing", hint=f"add a [stage.{key}] table"
+            )
     objective = deepcopy(values["objective"])
     name = objective.pop("name", None)
     if name is None:
-        raise UsageError(f"{where}: '{prefix}.objective.name' is missing", hint=f"one of {', '.join(objective_names())}")
+        raise UsageError(
+            f"{where}: '{prefix}.objective.name' is missing",
+            hint=f"one of {', '.join(objective_names())}",
+        )
     if not isinstance(name, str):
-        raise UsageError(f"{where}: '{prefix}.objective.name' is {quote(name)}: not a name", hint=f"one of {', '.join(objective_names())}")
+        raise UsageError(
+            f"{where}: '{prefix}.objective.name' is {quote(name)}: not a name",
+            hint=f"one of {', '.join(objective_names())}",
+        )
     return Stage(
         data=_data(values["data"], where, f"{prefix}.data"),
-        objective=ObjectiveSection(name=name, options=_options(name, objective, where, f"{prefix}.objective", is_stored=is_stored)),
+        objective=ObjectiveSection(
+            name=name,
+            options=_options(name, objective, where, f"{prefix}.objective", is_stored=is_stored),
+        ),
         optim=build(OptimSection, values["optim"], where=where, prefix=f"{prefix}.optim"),
     )
 
 
 def _data(values: TomlTable, where: str, prefix: str) -> DataSection:
-    """The checked data of a stage, with the absolute paths of its files; a recipe for own rows may leave the files to the command line."""
+    """The checked data of a stage, with the absolute paths of its files; a recipe for own rows may
+    leave the files to the command line.
+    """
     data = build(DataSection, values, where=where, prefix=prefix)
     if data.files is None:
         if not data.datasets:
-            fault = "is []: list should have at least 1 item" if "datasets" in values else "is missing"
-            raise UsageError(f"{where}: '{prefix}.datasets' {fault}", hint=f"name datasets, or your own files under {prefix}.files")
+            fault = (
+                "is []: list should have at least 1 item" if "datasets" in values else "is missing"
+            )
+            raise UsageError(
+                f"{where}: '{prefix}.datasets' {fault}",
+                hint=f"name datasets, or your own files under {prefix}.files",
+            )
         if key := next((key for key in ("columns", "labels", "held_out") if key in values), None):
             raise UsageError(
-                f"{where}: '{prefix}.{key}' has no effect: it is for own files", hint=Hint(RecipeValue(f"{prefix}.files", "FILE"))
+                f"{where}: '{prefix}.{key}' has no effect: it is for own files",
+                hint=Hint(RecipeValue(f"{prefix}.files", "FILE")),
             )
         return data
     return dataclasses.replace(data, files=tuple(absolute(data.files)))
 
 
 def _options(name: str, values: TomlTable, where: str, prefix: str, *, is_stored: bool) -> Any:
-    """The checked options of an objective; as they are written where its plug-in is gone or only another process may load it."""
+    """The checked options of an objective; as they are written where its plug-in is gone or only
+    another process may load it.
+    """
     if not can_load_objective(name, is_stored=is_stored):
         return RawOptions(values=json.dumps(values))
     return build(objective_options(name).Options, values, where=where, prefix=prefix)
 
 
 def keys_of(recipe: Recipe) -> frozenset[str]:
-    """Return every key that RECIPE could set, "optim.lr" as well as "stage.0.optim.lr" where there is one stage."""
+    """Return every key that RECIPE could set, "optim.lr" as well as "stage.0.optim.lr" where there
+    is one stage.
+    """
     keys = [f"encoder.{field.name}" for field in dataclasses.fields(EncoderSection)] + [
         f"evaluate.{field.name}" for field in dataclasses.fields(EvaluateSection)
     ]
-    keys += ["max_steps", *([f"mix.{field.name}" for field in dataclasses.fields(MixSection)] if recipe.mix is not None else [])]
+    keys += [
+        "max_steps",
+        *(
+            [f"mix.{field.name}" for field in dataclasses.fields(MixSection)]
+            if recipe.mix is not None
+            else []
+        ),
+    ]
     for index, stage in enumerate(recipe.stages):
         stage_keys = [f"data.{field.name}" for field in dataclasses.fields(DataSection)] + [
             f"optim.{field.name}" for field in dataclasses.fields(OptimSection)
         ]
-        stage_keys += ["objective.name", *(f"objective.{key}" for key in _option_keys(stage.objective))]
-        keys += [f"stage.{index}.{key}" for key in stage_keys] + (stage_keys if len(recipe.stages) == 1 else [])
+        stage_keys += [
+            "objective.name",
+            *(f"objective.{key}" for key in _option_keys(stage.objective)),
+        ]
+        keys += [f"stage.{index}.{key}" for key in stage_keys] + (
+            stage_keys if len(recipe.stages) == 1 else []
+        )
     return frozenset(keys)
 
 
 def _option_keys(objective: ObjectiveSection) -> list[str]:
-    """The keys of an objective's options; those that are written where its plug-in is not loaded."""
+    """The keys of an objective's options; those that are written where its plug-in is not
+    loaded.
+    """
     if isinstance(objective.options, RawOptions):
         return list(objective.options.plain())
     return [field.name for field in dataclasses.fields(objective_options(objective.name).Options)]
 
 
 def flatten(values: Any, prefix: str = "") -> dict[str, Any]:
-    """Return the values of a recipe's table by their keys as `--set` writes them: "stage.0.optim.lr"."""
+    """Return the values of a recipe's table by their keys as `--set` writes them:
+    "stage.0.optim.lr".
+    """
     if isinstance(values, dict):
         items = values.items()
     elif isinstance(values, list) and values and isinstance(values[0], dict):
         items = {str(index): value for index, value in enumerate(values)}.items()
     else:
         return {prefix: values}
-    return {key: value for name, item in items for key, value in flatten(item, f"{prefix}.{name}" if prefix else name).items()}
+    return {
+        key: value
+        for name, item in items
+        for key, value in flatten(item, f"{prefix}.{name}" if prefix else name).items()
+    }
 
 
 def read_resolved_recipe(path: Path) -> Recipe:
     """Return the resolved recipe stored in a run directory."""
-    return from_table(read_toml(path), name=path.parent.parent.name, where=str(path), is_stored=True)
+    return from_table(
+        read_toml(path), name=path.parent.parent.name, where=str(path), is_stored=True
+    )

@@ -1,4 +1,6 @@
-"""Read typed tables strictly: TOML and stored JSON become frozen dataclasses or one clear error that names file and key."""
+"""Read typed tables strictly: TOML and stored JSON become frozen dataclasses or one clear error
+that names file and key.
+"""
 
 import dataclasses
 import io
@@ -20,20 +22,28 @@ from embedlab.core.value_errors import reason_of
 T = TypeVar("T")
 TomlTable = dict[str, Any]
 
-CORRECT = "correct it; `embedlab recipes NAME` shows a whole recipe, `embedlab config` lists all settings"
+CORRECT = (
+    "correct it; `embedlab recipes NAME` shows a whole recipe, `embedlab config` lists all settings"
+)
 LARGEST_FILE = 4 * 2**20  # bytes of a TOML file: the largest of our own has 60 thousand
 LONGEST_CACHED = 100_000  # characters of a TOML file
-MOST_DOTS = 2000  # in one line: the standard library's parser needs quadratic time for a key of many parts
+# in one line: the standard library's parser needs quadratic time for a key of many parts
+MOST_DOTS = 2000
 
 _UNKNOWN_KEY = {"unexpected_keyword_argument", "extra_forbidden"}
 _MISSING_KEY = {"missing_argument", "missing"}
-# Maps every digit to one character and all else to another: finds a long integer a hundred times faster than a regular expression.
-_DIGITS = bytes(ord("9") if chr(code).isascii() and chr(code).isdigit() else 0 for code in range(256))
+# Maps every digit to one character and all else to another: finds a long integer a hundred times
+# faster than a regular expression.
+_DIGITS = bytes(
+    ord("9") if chr(code).isascii() and chr(code).isdigit() else 0 for code in range(256)
+)
 
 
 @typing.dataclass_transform(frozen_default=True, kw_only_default=True)
 def table(cls: type[T]) -> type[T]:
-    """Make CLS a frozen keyword-only dataclass that refuses unknown keys, inf and nan when it is built."""
+    """Make CLS a frozen keyword-only dataclass that refuses unknown keys, inf and nan when it is
+    built.
+    """
     cls.__pydantic_config__ = {"extra": "forbid", "allow_inf_nan": False}  # type: ignore[attr-defined]
     return dataclasses.dataclass(frozen=True, kw_only=True)(cls)
 
@@ -41,13 +51,21 @@ def table(cls: type[T]) -> type[T]:
 def read_toml(path: Path) -> TomlTable:
     """Return the table in a TOML file; a syntax error names the file, line and column."""
     try:
-        return parse_toml(io.StringIO(read_foreign(path, limit=LARGEST_FILE, error=UsageError).decode(), newline=None).read())
+        return parse_toml(
+            io.StringIO(
+                read_foreign(path, limit=LARGEST_FILE, error=UsageError).decode(), newline=None
+            ).read()
+        )
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: not valid TOML: {error}", hint=CORRECT) from error
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: not UTF-8 at byte {error.start}", hint="save it as UTF-8") from error
+        raise UsageError(
+            f"{path}: not UTF-8 at byte {error.start}", hint="save it as UTF-8"
+        ) from error
     except OSError as error:
-        raise MissingError(f"cannot read {str(path)!r}: {error.strerror}", hint="check its permissions") from error
+        raise MissingError(
+            f"cannot read {str(path)!r}: {error.strerror}", hint="check its permissions"
+        ) from error
 
 
 def parse_toml(text: str) -> TomlTable:
@@ -68,7 +86,9 @@ def _copied(value: Any) -> Any:
     return [_copied(inner) for inner in value] if isinstance(value, list) else value
 
 
-@lru_cache(maxsize=256)  # settings, recipes and grids are read again for each question to them; a copy takes a twentieth of the time
+@lru_cache(
+    maxsize=256
+)  # settings, recipes and grids are read again for each question to them; a copy takes a twentieth of the time
 def _parse(text: str) -> TomlTable:
     for number, line in enumerate(text.splitlines(), start=1):
         if line.count(".") > MOST_DOTS:
@@ -91,10 +111,13 @@ def parse_value(text: str) -> Any:
     return values["value"]
 
 
-def build(cls: type[T], values: Mapping[str, Any], *, where: str, prefix: str = "", example: str = "") -> T:
+def build(
+    cls: type[T], values: Mapping[str, Any], *, where: str, prefix: str = "", example: str = ""
+) -> T:
     """Build a CLS from VALUES, refusing unknown keys, wrong types and values out of range.
 
-    WHERE names the file in errors, PREFIX the table within it ("stage.0.optim"), EXAMPLE says where a whole file is that is not a recipe.
+    WHERE names the file in errors, PREFIX the table within it ("stage.0.optim"), EXAMPLE says where
+    a whole file is that is not a recipe.
     """
     import pydantic
 
@@ -127,9 +150,14 @@ def read_json(cls: type[T], content: bytes | str, *, where: Path, schema: int, h
         wrong = _described(cls, _first_error(error), content)
     if wrong or _is_suspicious(content) or getattr(instance, "schema", schema) > schema:
         values = _plain(content)
-        if isinstance(values, dict) and isinstance(values.get("schema"), int) and values["schema"] > schema:
+        if (
+            isinstance(values, dict)
+            and isinstance(values.get("schema"), int)
+            and values["schema"] > schema
+        ):
             raise MissingError(
-                f"{where}: written by a newer embedlab (schema {quote(values['schema'])})", hint="update embedlab to read it"
+                f"{where}: written by a newer embedlab (schema {quote(values['schema'])})",
+                hint="update embedlab to read it",
             )
         if flaw := find_flaw(values):
             wrong = f"{dotted(flaw[0])!r} {flaw[1]}"
@@ -139,20 +167,28 @@ def read_json(cls: type[T], content: bytes | str, *, where: Path, schema: int, h
 
 
 def read_row(cls: type[T], values: Mapping[str, Any], *, where: Path, hint: str) -> T:
-    """Build a CLS from a stored row; any fault is a MissingError that names WHERE and the column."""
+    """Build a CLS from a stored row; any fault is a MissingError that names WHERE and the
+    column.
+    """
     import pydantic
 
     try:
-        instance: T = _adapter(typing.cast("Any", cls)).validate_json(json.dumps(values, default=repr), strict=True)
+        instance: T = _adapter(typing.cast("Any", cls)).validate_json(
+            json.dumps(values, default=repr), strict=True
+        )
     except pydantic.ValidationError as error:
         first = _first_error(error)
         key, wrong = dotted(_location(first, values)), quote(first["input"])
-        raise MissingError(f"{where}: damaged: {key!r} is {wrong}: {reason_of(first)}", hint=hint) from error
+        raise MissingError(
+            f"{where}: damaged: {key!r} is {wrong}: {reason_of(first)}", hint=hint
+        ) from error
     return instance
 
 
 def _is_suspicious(content: bytes) -> bool:
-    """Return whether stored JSON may contain a NUL character or an integer that is too long, and needs a full check."""
+    """Return whether stored JSON may contain a NUL character or an integer that is too long, and
+    needs a full check.
+    """
     return b"\\u0000" in content or b"9" * 20 in content.translate(_DIGITS)
 
 
@@ -181,7 +217,9 @@ def _adapter(cls: Any) -> Any:
 
 
 def unbuild(value: Any) -> Any:
-    """Return the plain table of a dataclass without its absent (None) keys, which `build` reads back."""
+    """Return the plain table of a dataclass without its absent (None) keys, which `build` reads
+    back.
+    """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         pairs = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
         return {name: unbuild(item) for name, item in pairs if item is not None}
@@ -216,7 +254,9 @@ def _choices(kind: Any) -> tuple[Any, ...]:
 
 
 def _names(kind: Any) -> list[str]:
-    return [field.name for field in dataclasses.fields(kind)] if dataclasses.is_dataclass(kind) else []
+    return (
+        [field.name for field in dataclasses.fields(kind)] if dataclasses.is_dataclass(kind) else []
+    )
 
 
 def _first_error(error: Any) -> Mapping[str, Any]:
@@ -226,30 +266,45 @@ def _first_error(error: Any) -> Mapping[str, Any]:
 
 
 def _location(error: Mapping[str, Any], values: Any) -> Key:
-    """Return the keys that lead to the fault in VALUES, without the union branches that pydantic adds."""
+    """Return the keys that lead to the fault in VALUES, without the union branches that pydantic
+    adds.
+    """
     steps = list(error["loc"])
     last = [steps.pop()] if steps and error["type"] in _MISSING_KEY else []
     path: list[str | int] = []
     for step in steps:
         is_key = isinstance(values, Mapping) and step in values
-        if is_key or (isinstance(step, int) and isinstance(values, list | tuple) and step < len(values)):
+        if is_key or (
+            isinstance(step, int) and isinstance(values, list | tuple) and step < len(values)
+        ):
             path.append(step)
             values = values[step]
     return (*path, *last)
 
 
-def _usage_error(cls: type, error: Mapping[str, Any], values: Any, where: str, prefix: str, example: str) -> UsageError:
+def _usage_error(
+    cls: type, error: Mapping[str, Any], values: Any, where: str, prefix: str, example: str
+) -> UsageError:
     location = _location(error, values)
     key = dotted(location, prefix)
     if error["type"] in _UNKNOWN_KEY:
         known = known_keys(cls, location[:-1])
         guess = nearest_name(str(location[-1]), known) if location else None
-        return UsageError(f"{where}: unknown key {key!r}", hint=f"did you mean {guess!r}?" if guess else f"known keys: {', '.join(known)}")
+        return UsageError(
+            f"{where}: unknown key {key!r}",
+            hint=f"did you mean {guess!r}?" if guess else f"known keys: {', '.join(known)}",
+        )
     if error["type"] in _MISSING_KEY:
         start = "start from a shipped recipe: `embedlab recipes NAME`"
-        return UsageError(f"{where}: {key!r} is missing", hint=f"add it; {example}" if example else f"add it, or {start}")
+        return UsageError(
+            f"{where}: {key!r} is missing",
+            hint=f"add it; {example}" if example else f"add it, or {start}",
+        )
     hint = f"correct it; {example}" if example else CORRECT
-    return UsageError(f"{where}: {f'{key!r} is ' if key else ''}{quote(error['input'])}: {reason_of(error)}", hint=hint)
+    return UsageError(
+        f"{where}: {f'{key!r} is ' if key else ''}{quote(error['input'])}: {reason_of(error)}",
+        hint=hint,
+    )
 
 
 def _described(cls: type, error: Mapping[str, Any], content: bytes) -> str:
@@ -263,9 +318,11 @@ def _described(cls: type, error: Mapping[str, Any], content: bytes) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Shaped:
-    """An annotation for a mapping that is checked against SHAPE, a typed dictionary, and keeps its stored order.
+    """An annotation for a mapping that is checked against SHAPE, a typed dictionary, and keeps its
+    stored order.
 
-    pydantic is imported when something is checked first: the dashboard's first paint checks nothing.
+    pydantic is imported when something is checked first: the dashboard's first paint checks
+    nothing.
     """
 
     shape: Any

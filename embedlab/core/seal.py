@@ -1,8 +1,10 @@
-"""The seal of stored content: a checksum that every write adds and every read verifies. No file is opened here.
+"""The seal of stored content: a checksum that every write adds and every read verifies. No file is
+opened here.
 
-Content carries its own checksum, so that both are replaced in one step: a mark of fixed length among its own metadata (a JSON key,
-parquet or safetensors metadata, a comment), of zeros while the checksum is computed. What an older embedlab wrote has none and is read
-unverified; but the metadata's key without the mark is damage. A line of JSON ends in a short checksum of its own.
+Content carries its own checksum, so that both are replaced in one step: a mark of fixed length
+among its own metadata (a JSON key, parquet or safetensors metadata, a comment), of zeros while the
+checksum is computed. What an older embedlab wrote has none and is read unverified; but the
+metadata's key without the mark is damage. A line of JSON ends in a short checksum of its own.
 """
 
 import json
@@ -19,7 +21,8 @@ _DIGITS = 32
 _ZEROS = b"0" * _DIGITS
 _LINE_END = re.compile(rb', "checksum": "([0-9a-f]{8})"\}\s*$')
 _LINE_KEY = b', "checksum": '
-# The key as JSON and safetensors, TOML and parquet hold it. Inside a text of JSON its quotes would be escaped.
+# The key as JSON and safetensors, TOML and parquet hold it. Inside a text of JSON its quotes would
+# be escaped.
 _MARKED = re.compile(rb'"checksum"\s*:|^# checksum: |\x08checksum\x18', re.MULTILINE)
 
 UNSEALED = (_PREFIX + _ZEROS).decode()  # the placeholder that `seal` replaces
@@ -32,7 +35,9 @@ def seal(content: bytes) -> bytes:
 
 
 def is_intact(content: bytes) -> bool:
-    """Return whether CONTENT is what `seal` returned; content without a mark and its key counts as intact."""
+    """Return whether CONTENT is what `seal` returned; content without a mark and its key counts as
+    intact.
+    """
     start = content.rfind(_PREFIX) + len(_PREFIX)
     if start < len(_PREFIX):
         return _MARKED.search(content) is None
@@ -45,13 +50,19 @@ def is_sealed(content: bytes) -> bool:
 
 
 def sealed_json(values: Mapping[str, Any], *, indent: int | None = None) -> str:
-    """Return the JSON text of VALUES, a line break at its end, with its checksum as the last key."""
-    text = json.dumps({**values, KEY: UNSEALED}, indent=indent, ensure_ascii=False, default=str) + "\n"
+    """Return the JSON text of VALUES, a line break at its end, with its checksum as the last
+    key.
+    """
+    text = (
+        json.dumps({**values, KEY: UNSEALED}, indent=indent, ensure_ascii=False, default=str) + "\n"
+    )
     return seal(text.encode()).decode()
 
 
 def json_values(content: bytes) -> Any:
-    """Return the values of what `sealed_json` returned, without its checksum; text that is not JSON is a ValueError."""
+    """Return the values of what `sealed_json` returned, without its checksum; text that is not JSON
+    is a ValueError.
+    """
     try:
         values = json.loads(content)
     except RecursionError as error:
@@ -68,7 +79,9 @@ def sealed_line(values: Mapping[str, Any]) -> str:
 
 
 def is_intact_line(line: bytes) -> bool:
-    """Return whether a line is what `sealed_line` returned; one without a checksum and its key counts as intact."""
+    """Return whether a line is what `sealed_line` returned; one without a checksum and its key
+    counts as intact.
+    """
     order = _LINE_END.search(line)
     if order is None:
         return _LINE_KEY not in line

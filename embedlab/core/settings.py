@@ -29,15 +29,26 @@ Format = Literal["table", "json", "csv", "markdown", "latex"]
 MOST_THREADS = 4096
 SAMPLE_RUNS = "-sample"  # ends the name of the runs folder of the sample world
 
-# Removed settings and what each did: where one is still set, it is reported and has no other effect.
+# Removed settings and what each did: where one is still set, it is reported and has no other
+# effect.
 REMOVED = {"capture": "ran training steps as CUDA graphs"}
 
-# Not a setting: the file in which the process that starts this one expects its error as a JSON event.
+# Not a setting: the file in which the process that starts this one expects its error as a JSON
+# event.
 ERRORS_TO = "EMBEDLAB_ERRORS_TO"
 API_KEY = "EMBEDLAB_API_KEY"  # of an endpoint: no setting, as these are shown and stored
 
-# Variables that launchers of several processes set: torchrun and accelerate, then Intel MPI, Open MPI and MVAPICH.
-_OF_TEAMS = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
+# Variables that launchers of several processes set: torchrun and accelerate, then Intel MPI, Open
+# MPI and MVAPICH.
+_OF_TEAMS = (
+    "RANK",
+    "WORLD_SIZE",
+    "LOCAL_RANK",
+    "LOCAL_WORLD_SIZE",
+    "PMI_SIZE",
+    "OMPI_COMM_WORLD_SIZE",
+    "MV2_COMM_WORLD_SIZE",
+)
 
 
 @table
@@ -54,10 +65,14 @@ class PluginSettings:
 class Settings:
     """The settings of one invocation; None means not set."""
 
-    data: Path | None = None  # folder of corpora in their own layouts; "starter" names that inside the package
+    # folder of corpora in their own layouts; "starter" names that inside the package
+    data: Path | None = None
     runs: Path = Path("runs")
-    cache: Path = field(default_factory=default_cache_folder)  # vectors, scores and tokens, which can be computed again
-    cache_gib: Annotated[float, Ge(0), Le(1_000_000_000)] = 8.0  # upper limit of the embedding cache
+    cache: Path = field(
+        default_factory=default_cache_folder
+    )  # vectors, scores and tokens, which can be computed again
+    # upper limit of the embedding cache
+    cache_gib: Annotated[float, Ge(0), Le(1_000_000_000)] = 8.0
     sample: bool = False
     offline: bool = False
     allow_partial: bool = False
@@ -65,30 +80,53 @@ class Settings:
     precision: Precision = "auto"
     deterministic: bool = False  # on a GPU, too, only operations that give the same bits each time
     threads: Annotated[int, Ge(1), Le(MOST_THREADS)] | None = None
-    device_map: Spread = "none"  # of the layers of an encoder over several GPUs, by accelerate: "auto" fills all that are free
+    # of the layers of an encoder over several GPUs, by accelerate: "auto" fills all that are free
+    device_map: Spread = "none"
     cpu_engine: Switch = "on"  # off: transformers and torch run on the CPU unchanged
-    textual_tuning: Switch = "on"  # off: the dashboard uses the public parts of Textual alone, and is slower
-    endpoint_check: Switch = "on"  # three sentences at the start of each use of an endpoint: is it still the same model?
+    # off: the dashboard uses the public parts of Textual alone, and is slower
+    textual_tuning: Switch = "on"
+    # three sentences at the start of each use of an endpoint: is it still the same model?
+    endpoint_check: Switch = "on"
     format: Format = "table"
     quiet: bool = False
     notes: bool = False  # show also the notes that do not change how a number is read
     debug: bool = False
     theme: str | None = None  # of the dashboard
-    plugins: PluginSettings = PluginSettings()  # unlike the others, what several places name adds up
+    plugins: PluginSettings = (
+        PluginSettings()
+    )  # unlike the others, what several places name adds up
 
     @property
     def runs_folder(self) -> Path:
-        """Return the folder of runs; sample runs have their own, so that they never hide real ones."""
+        """Return the folder of runs; sample runs have their own, so that they never hide real
+        ones.
+        """
         return self.runs.with_name(f"{self.runs.name}{SAMPLE_RUNS}") if self.sample else self.runs
 
 
-_OF_WORKERS = ("runs", "data", "cache", "sample", "offline", "device", "precision", "deterministic", "threads", "device_map", "cpu_engine")
+_OF_WORKERS = (
+    "runs",
+    "data",
+    "cache",
+    "sample",
+    "offline",
+    "device",
+    "precision",
+    "deterministic",
+    "threads",
+    "device_map",
+    "cpu_engine",
+)
 
 
 def worker_values(settings: Settings) -> dict[str, bool | int | str]:
-    """Return those of SETTINGS under which another process computes with the same models and data as this one, as JSON has them."""
+    """Return those of SETTINGS under which another process computes with the same models and data
+    as this one, as JSON has them.
+    """
     values = {key: value for key in _OF_WORKERS if (value := getattr(settings, key)) is not None}
-    return {key: value if isinstance(value, bool | int) else str(value) for key, value in values.items()}
+    return {
+        key: value if isinstance(value, bool | int) else str(value) for key, value in values.items()
+    }
 
 
 @table
@@ -98,7 +136,8 @@ class SettingOrigin:
     key: str
     value: Any
     source: str
-    untrusted: str = ""  # what the folder of the settings file that sets it in vain is: "not trusted", or changed since
+    # what the folder of the settings file that sets it in vain is: "not trusted", or changed since
+    untrusted: str = ""
     file: str = ""  # that settings file
 
 
@@ -110,19 +149,26 @@ def load_settings(
     note: Callable[[str], None] = lambda _text: None,
     given_as: str = "flag",
 ) -> tuple[Settings, list[SettingOrigin]]:
-    """Return the effective settings and the origin of each; FLAGS contains only what was typed, GIVEN_AS flags or as something else.
+    """Return the effective settings and the origin of each; FLAGS contains only what was typed,
+    GIVEN_AS flags or as something else.
 
-    Unknown keys and EMBEDLAB_* variables, and values of the wrong type, are errors that name the file or variable.
-    NOTE receives a line for each removed setting that is still set.
+    Unknown keys and EMBEDLAB_* variables, and values of the wrong type, are errors that name the
+    file or variable. NOTE receives a line for each removed setting that is still set.
     """
     environment = os.environ if environment is None else environment
     folder = folder or Path()
     defaults = Settings()
     origins = {
-        setting.name: SettingOrigin(key=setting.name, value=getattr(defaults, setting.name), source="default")
+        setting.name: SettingOrigin(
+            key=setting.name, value=getattr(defaults, setting.name), source="default"
+        )
         for setting in fields(Settings)
     }
-    for source, given in (*_files(folder), ("environment", _from_environment(environment)), (given_as, dict(flags))):
+    for source, given in (
+        *_files(folder),
+        ("environment", _from_environment(environment)),
+        (given_as, dict(flags)),
+    ):
         table_ = _without_removed(given, source, note)
         if table_ != {}:
             checked = build(Settings, table_, where=source)
@@ -144,12 +190,17 @@ def load_settings(
 
 
 def trust_notice(origins: Iterable[SettingOrigin], keys: Container[str]) -> str:
-    """Return what to say of those KEYS that the settings of an untrusted folder set without effect; empty where there are none."""
+    """Return what to say of those KEYS that the settings of an untrusted folder set without effect;
+    empty where there are none.
+    """
     vain = [origin for origin in origins if origin.untrusted and origin.key in keys]
     if not vain:
         return ""
     named = ", ".join(repr(origin.key) for origin in vain)
-    return f"{vain[0].file}: {named} without effect, as this folder is {vain[0].untrusted}; read the file, then type: embedlab trust ."
+    return (
+        f"{vain[0].file}: {named} without effect, as this folder is {vain[0].untrusted}; "
+        f"read the file, then type: embedlab trust ."
+    )
 
 
 def folder_settings(folder: Path) -> tuple[Path, dict[str, Any]] | None:
@@ -159,13 +210,16 @@ def folder_settings(folder: Path) -> tuple[Path, dict[str, Any]] | None:
         return project, read_toml(project)
     if pyproject.exists() and not pyproject.is_dir():
         tools = read_toml(pyproject).get("tool", {})
-        if isinstance(tools, dict) and "embedlab" in tools:  # other tools check the rest of that file
+        if (
+            isinstance(tools, dict) and "embedlab" in tools
+        ):  # other tools check the rest of that file
             return pyproject, tools["embedlab"]
     return None
 
 
 def _without_effect(values: Mapping[str, Any], source: str, folder: Path) -> tuple[set[str], str]:
-    """Return those keys of VALUES that the settings of a FOLDER set in vain, and what the folder is.
+    """Return those keys of VALUES that the settings of a FOLDER set in vain, and what the folder
+    is.
 
     Plug-in files count: each needs trust by itself before it runs.
     """
@@ -181,24 +235,34 @@ def _names_in(folder: Path) -> tuple[Path, Path]:
 
 
 def named_plugins(folder: Path | None = None) -> list[tuple[str, list[Path]]]:
-    """Return the plug-in files that each settings file and the environment name, without checking any other setting.
+    """Return the plug-in files that each settings file and the environment name, without checking
+    any other setting.
 
     A value of a wrong type, which `load_settings` refuses, names none.
     """
     folder = folder or Path()
     variable = os.environ.get("EMBEDLAB_PLUGINS", "")
-    given: list[tuple[str, dict[str, Any]]] = [*_files(folder), ("environment", {"plugins": _file_list(variable)} if variable else {})]
+    given: list[tuple[str, dict[str, Any]]] = [
+        *_files(folder),
+        ("environment", {"plugins": _file_list(variable)} if variable else {}),
+    ]
     base = {"environment": folder / "environment"}  # relative to the working folder
-    return [(source, plugins_of(values, base.get(source, Path(source)))) for source, values in given]
+    return [
+        (source, plugins_of(values, base.get(source, Path(source)))) for source, values in given
+    ]
 
 
 def plugins_of(values: Any, source: Path) -> list[Path]:
-    """Return the plug-in files that the VALUES of the settings file SOURCE name, with absolute paths."""
+    """Return the plug-in files that the VALUES of the settings file SOURCE name, with absolute
+    paths.
+    """
     plugins = values.get("plugins") if isinstance(values, dict) else None
     files = plugins.get("files") if isinstance(plugins, dict) else None
     if not isinstance(files, list) or not all(isinstance(file, str) for file in files):
         return []
-    return list(_absolute(PluginSettings(files=tuple(map(Path, files))), str(source), source.parent).files)
+    return list(
+        _absolute(PluginSettings(files=tuple(map(Path, files))), str(source), source.parent).files
+    )
 
 
 def _file_list(text: str) -> dict[str, Any]:
@@ -217,19 +281,25 @@ def _absolute(plugins: PluginSettings, source: str, folder: Path) -> PluginSetti
 def _added(before: SettingOrigin, more: PluginSettings, label: str) -> tuple[PluginSettings, str]:
     """What was named BEFORE with MORE, and the label of both."""
     files = tuple(dict.fromkeys([*before.value.files, *more.files]))
-    return PluginSettings(files=files), label if before.source == "default" else f"{before.source}, {label}"
+    return PluginSettings(
+        files=files
+    ), label if before.source == "default" else f"{before.source}, {label}"
 
 
 def errors_to(environment: Mapping[str, str] | None = None) -> Path | None:
-    """The file in which the process that started this one expects its error as a JSON event; None where there is none."""
+    """The file in which the process that started this one expects its error as a JSON event; None
+    where there is none.
+    """
     named = (os.environ if environment is None else environment).get(ERRORS_TO)
     return Path(named) if named else None
 
 
 def process_rank(environment: Mapping[str, str] | None = None) -> int:
-    """Return the rank of this process among those of one training, as torchrun and accelerate set it; 0 leads, or is alone.
+    """Return the rank of this process among those of one training, as torchrun and accelerate set
+    it; 0 leads, or is alone.
 
-    RANK counts only if all variables of the rendezvous are set: job systems set RANK for other purposes.
+    RANK counts only if all variables of the rendezvous are set: job systems set RANK for other
+    purposes.
     """
     environment = os.environ if environment is None else environment
     return int(environment["RANK"]) if _is_in_team(environment) else 0
@@ -237,8 +307,14 @@ def process_rank(environment: Mapping[str, str] | None = None) -> int:
 
 @contextmanager
 def without_half_a_team() -> Iterator[None]:
-    """Hide the variables of a process group that this process is not part of: accelerate trusts each of them alone."""
-    hidden = {} if _is_in_team(os.environ) else {name: os.environ.pop(name) for name in _OF_TEAMS if name in os.environ}
+    """Hide the variables of a process group that this process is not part of: accelerate trusts
+    each of them alone.
+    """
+    hidden = (
+        {}
+        if _is_in_team(os.environ)
+        else {name: os.environ.pop(name) for name in _OF_TEAMS if name in os.environ}
+    )
     try:
         yield
     finally:
@@ -247,16 +323,23 @@ def without_half_a_team() -> Iterator[None]:
 
 def _is_in_team(environment: Mapping[str, str]) -> bool:
     rank, size = environment.get("RANK", ""), environment.get("WORLD_SIZE", "")
-    is_whole = all(environment.get(variable) for variable in ("MASTER_ADDR", "MASTER_PORT", "LOCAL_RANK"))
+    is_whole = all(
+        environment.get(variable) for variable in ("MASTER_ADDR", "MASTER_PORT", "LOCAL_RANK")
+    )
     return is_whole and rank.isdecimal() and size.isdecimal() and int(rank) < int(size)
 
 
 def _without_removed(given: Any, source: str, note: Callable[[str], None]) -> Any:
-    """Return GIVEN without removed settings, noting each with NOTE; anything but a table is returned unchanged."""
+    """Return GIVEN without removed settings, noting each with NOTE; anything but a table is
+    returned unchanged.
+    """
     gone = [key for key in given if key in REMOVED] if isinstance(given, dict) else []
     for key in gone:
         where = f"EMBEDLAB_{key.upper()}" if source == "environment" else f"{source}: {key!r}"
-        note(f"{where} has no effect any more: the setting, which {REMOVED[key]}, was removed; delete it there")
+        note(
+            f"{where} has no effect any more: the setting, which {REMOVED[key]}, was "
+            f"removed; delete it there"
+        )
     return {key: value for key, value in given.items() if key not in gone} if gone else given
 
 
@@ -276,14 +359,22 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
             values[key] = text
             continue
         if variable not in known:
-            raise UsageError(f"{variable} is not a setting", hint=f"{_guess(variable)}unset it; `embedlab config` lists all settings")
+            raise UsageError(
+                f"{variable} is not a setting",
+                hint=f"{_guess(variable)}unset it; `embedlab config` lists all settings",
+            )
         values[known[variable].name] = _typed(variable, text, known[variable].type)
     return values
 
 
 def _guess(variable: str) -> str:
-    """Return a suggestion for VARIABLE, preferring a setting that it begins with; empty if none is close."""
-    key, known = variable.removeprefix("EMBEDLAB_").lower(), [field.name for field in fields(Settings)]
+    """Return a suggestion for VARIABLE, preferring a setting that it begins with; empty if none is
+    close.
+    """
+    key, known = (
+        variable.removeprefix("EMBEDLAB_").lower(),
+        [field.name for field in fields(Settings)],
+    )
     shorter = sorted((name for name in known if key.startswith(name)), key=len)
     guess = shorter[-1] if shorter else nearest_name(key, known)
     return f"did you mean EMBEDLAB_{guess.upper()}? otherwise " if guess else ""
@@ -296,18 +387,25 @@ def _typed(variable: str, text: str, kind: Any) -> Any:
     if kind is bool:
         lowered = text.lower()
         if lowered not in {"1", "true", "yes", "0", "false", "no"}:
-            raise UsageError(f"{variable} is {quote(text)}: not a yes or no", hint=f"set {variable}=1 or unset it")
+            raise UsageError(
+                f"{variable} is {quote(text)}: not a yes or no",
+                hint=f"set {variable}=1 or unset it",
+            )
         return lowered in {"1", "true", "yes"}
     base = get_args(kind)[0] if get_args(kind) else kind
     if base in {int, float} or get_args(base)[:1] == (int,):
         try:
             return parse_value(text)
         except tomllib.TOMLDecodeError as error:
-            raise UsageError(f"{variable} is {quote(text)}: not a number", hint=f"set {variable}=2 or unset it") from error
+            raise UsageError(
+                f"{variable} is {quote(text)}: not a number", hint=f"set {variable}=2 or unset it"
+            ) from error
     return text
 
 
 def sibling_runs(runs_folder: Path) -> Path:
     """Return the runs folder of the sample world for that of real data, and the other way round."""
     name = runs_folder.name
-    return runs_folder.with_name(name.removesuffix(SAMPLE_RUNS) if name.endswith(SAMPLE_RUNS) else f"{name}{SAMPLE_RUNS}")
+    return runs_folder.with_name(
+        name.removesuffix(SAMPLE_RUNS) if name.endswith(SAMPLE_RUNS) else f"{name}{SAMPLE_RUNS}"
+    )

@@ -1,4 +1,6 @@
-"""The signs behind the numbers of tables, pages and pictures, each with its words: the one place that says what they mean."""
+"""The signs behind the numbers of tables, pages and pictures, each with its words: the one place
+that says what they mean.
+"""
 
 from dataclasses import dataclass
 
@@ -9,7 +11,9 @@ class Sign:
 
     sign: str
     words: str
-    ascii: str = ""  # one character, so that columns stay in line, where a terminal's encoding lacks the sign; empty: it never does
+    # one character, so that columns stay in line, where a terminal's encoding lacks the sign;
+    # empty: it never does
+    ascii: str = ""
 
     def __str__(self) -> str:
         """Return the sign with its words, as below a table."""
@@ -17,13 +21,18 @@ class Sign:
 
 
 MODELS = Sign(sign="*", words="these recipes, or published checkpoints")  # a significant difference
-CHECKPOINTS = Sign(sign="°", ascii="~", words="these checkpoints only")  # a significant difference that reaches less far
+CHECKPOINTS = Sign(
+    sign="°", ascii="~", words="these checkpoints only"
+)  # a significant difference that reaches less far
 ONE_TOPIC = Sign(sign="§", ascii="$", words="hangs on one topic")
 PAIRS_SHARED = Sign(sign="†", ascii="!", words="test pairs")
 SENTENCES_SHARED = Sign(sign="‡", ascii="#", words="that share of the test sentences")
 FEW_SHARED = Sign(sign="'", words="fewer than 5% of them")
 UNBEATEN = Sign(
-    sign="●", ascii="@", words="Pareto set: no other row scores as high in as little time and as few bytes, and is better in one"
+    sign="●",
+    ascii="@",
+    words="Pareto set: no other row scores as high in as little time and as few bytes, and is "
+    "better in one",
 )
 SIGNS = (MODELS, CHECKPOINTS, ONE_TOPIC, PAIRS_SHARED, SENTENCES_SHARED, FEW_SHARED, UNBEATEN)
 FEW = 0.05  # of the sentences: from here on a score has ‡ and the share
@@ -32,7 +41,16 @@ OVERLAP = "overlap"  # in the title of a table some of whose scores have one of 
 
 
 def overlap_line(pairs: bool, sentences: bool, few: bool) -> str:
-    """Return the line below a table that explains its signs of training text, of those that are there."""
+    """Return the line below a table that explains its signs of training text, of those that are
+    there.
+    """
     alone = Sign(sign=FEW_SHARED.sign, words="fewer than 5% of the test sentences")
-    there = ((pairs, PAIRS_SHARED), (sentences, SENTENCES_SHARED), (few, FEW_SHARED if sentences else alone))
-    return f"[{OVERLAP}] in the training data: {', '.join(str(sign) for is_there, sign in there if is_there)}"
+    there = (
+        (pairs, PAIRS_SHARED),
+        (sentences, SENTENCES_SHARED),
+        (few, FEW_SHARED if sentences else alone),
+    )
+    return (
+        f"[{OVERLAP}] in the training data: "
+        f"{', '.join(str(sign) for is_there, sign in there if is_there)}"
+    )

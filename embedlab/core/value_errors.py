@@ -1,4 +1,6 @@
-"""What is wrong with a value that pydantic refuses, in the words of all other errors: "must be at least 1"."""
+"""What is wrong with a value that pydantic refuses, in the words of all other errors: "must be at
+least 1".
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -25,7 +27,9 @@ _WORDS = {
 
 
 def reason_of(error: Mapping[str, Any]) -> str:
-    """Return what is wrong: as a check of ours says it, in words of ours, or for what is rare in those of pydantic."""
+    """Return what is wrong: as a check of ours says it, in words of ours, or for what is rare in
+    those of pydantic.
+    """
     kind, context = error["type"], error.get("ctx", {})
     if kind in _WORDS:
         return _WORDS[kind].format(**{name: _plain(value) for name, value in context.items()})

@@ -1,4 +1,5 @@
-"""Dropout that draws sixteen random bits per element; on a CPU torch's own draws a number for each, one after the other.
+"""Dropout that draws sixteen random bits per element; on a CPU torch's own draws a number for each,
+one after the other.
 
 Its share of a training step grows as matrix products get faster.
 """
@@ -10,18 +11,23 @@ LEVELS = 2**16
 
 
 class BitDropout(nn.Dropout):
-    """Dropout with the rate rounded to 1/65,536; survivors are scaled by the rounded rate, so that the mean is preserved.
+    """Dropout with the rate rounded to 1/65,536; survivors are scaled by the rounded rate, so that
+    the mean is preserved.
 
     In bf16 the scale itself is rounded, as torch's is.
     """
 
     def forward(self, states: Tensor) -> Tensor:
-        """Return the states with about a share `p` of them zero while training, unchanged otherwise."""
+        """Return the states with about a share `p` of them zero while training, unchanged
+        otherwise.
+        """
         return drop(states, self.p) if self.training else states
 
 
 def drop(states: Tensor, rate: float) -> Tensor:
-    """Return STATES with about a share RATE of them zero and the others scaled up; the mask comes from torch's generator."""
+    """Return STATES with about a share RATE of them zero and the others scaled up; the mask comes
+    from torch's generator.
+    """
     return states if round(rate * LEVELS) == 0 else states * dropout_mask(states, rate)
 
 
@@ -32,7 +38,9 @@ def dropout_mask(states: Tensor, rate: float) -> Tensor:
         return torch.zeros_like(states)
     words = torch.empty(-(-states.numel() // 4), dtype=torch.int64).random_(-(2**63), None)
     bits = words.view(torch.int16)[: states.numel()].view(states.shape)
-    mask = torch.ge(bits, threshold - LEVELS // 2, out=torch.empty(states.shape, dtype=states.dtype))
+    mask = torch.ge(
+        bits, threshold - LEVELS // 2, out=torch.empty(states.shape, dtype=states.dtype)
+    )
     return mask.mul_(LEVELS / (LEVELS - threshold))
 
 

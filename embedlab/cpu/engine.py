@@ -1,4 +1,6 @@
-"""Public interface of the CPU execution engine: a plain backbone in, a forward out; every other file here is private."""
+"""Public interface of the CPU execution engine: a plain backbone in, a forward out; every other
+file here is private.
+"""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
@@ -29,7 +31,9 @@ class EngineMachine(Protocol):
 
     @property
     def has_cpu_engine(self) -> bool:
-        """Whether the user enables the engine; without it transformers and torch do all the work."""
+        """Whether the user enables the engine; without it transformers and torch do all the
+        work.
+        """
 
 
 class Forward(Protocol):
@@ -42,22 +46,38 @@ class Forward(Protocol):
         """Whether padding is skipped, so that it costs nothing."""
 
     def __call__(
-        self, input_ids: Tensor, attention_mask: Tensor, segments: Mapping[str, Tensor], weights: Tensor | None = None, /
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        segments: Mapping[str, Tensor],
+        weights: Tensor | None = None,
+        /,
     ) -> Tensor:
-        """Return (batch, dim) from (batch, tokens): ids, mask, `token_type_ids` or none, and the tokens' weights in pooling."""
+        """Return (batch, dim) from (batch, tokens): ids, mask, `token_type_ids` or none, and the
+        tokens' weights in pooling.
+        """
 
     def release(self) -> None:
-        """Free what encoding caches of the weights; training must call it before it changes them."""
+        """Free what encoding caches of the weights; training must call it before it changes
+        them.
+        """
 
 
 def prepare_backbone(
-    backbone: "PreTrainedModel", machine: EngineMachine, *, pool: "Pool", is_first_only: bool = False, layer: int | None = None
+    backbone: "PreTrainedModel",
+    machine: EngineMachine,
+    *,
+    pool: "Pool",
+    is_first_only: bool = False,
+    layer: int | None = None,
 ) -> Forward:
-    """Change BACKBONE in place to run fastest on MACHINE, and return its forward; parameters keep their names and values.
+    """Change BACKBONE in place to run fastest on MACHINE, and return its forward; parameters keep
+    their names and values.
 
-    On other devices, and with the engine off, it stays as transformers built it; int8 is a precision and applies either way.
-    IS_FIRST_ONLY says that POOL reads only the first token. LAYER is the number of the hidden states that are pooled, 0 the
-    embeddings; None: the model's last ones.
+    On other devices, and with the engine off, it stays as transformers built it; int8 is a
+    precision and applies either way. IS_FIRST_ONLY says that POOL reads only the first token. LAYER
+    is the number of the hidden states that are pooled, 0 the embeddings; None: the model's last
+    ones.
     """
     # Classifiers use the thread pool alone: they must not wait for transformers (2 s).
     from embedlab.cpu.dropout import use_bits
@@ -70,14 +90,20 @@ def prepare_backbone(
     if machine.precision == "int8":
         quantise(backbone)
         notes = (NOTE,)
-    if machine.device.type != "cpu" or not machine.has_cpu_engine or hasattr(backbone, "hf_device_map"):
+    if (
+        machine.device.type != "cpu"
+        or not machine.has_cpu_engine
+        or hasattr(backbone, "hf_device_map")
+    ):
         return PaddedForward(backbone, pool, layer=layer, notes=notes)
     use_bits(backbone)
     uses_onednn = use_onednn(backbone)
     if layer is not None or not can_pack(backbone):
         return PaddedForward(backbone, pool, layer=layer, notes=notes)
     make_packable(backbone)
-    return PackedForward(backbone, pool, is_first_only=is_first_only, uses_onednn=uses_onednn, notes=notes)
+    return PackedForward(
+        backbone, pool, is_first_only=is_first_only, uses_onednn=uses_onednn, notes=notes
+    )
 
 
 def describe_engine(*, is_on: bool) -> str:
@@ -86,7 +112,16 @@ def describe_engine(*, is_on: bool) -> str:
 
     if not is_on:
         return "off: transformers and torch do all the work"
-    reasons = {name: why_not(kind) for name, kind in (("float32", torch.float32), ("bf16", torch.bfloat16))}
+    reasons = {
+        name: why_not(kind) for name, kind in (("float32", torch.float32), ("bf16", torch.bfloat16))
+    }
     used = [name for name, reason in reasons.items() if not reason]
     unused = [f"not {name}: {reason}" for name, reason in reasons.items() if reason]
-    return "; ".join([f"on, oneDNN multiplies {' and '.join(used)}" if used else "on, without oneDNN's linear layers", *unused])
+    return "; ".join(
+        [
+            f"on, oneDNN multiplies {' and '.join(used)}"
+            if used
+            else "on, without oneDNN's linear layers",
+            *unused,
+        ]
+    )

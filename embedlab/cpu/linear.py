@@ -14,9 +14,11 @@ from transformers.activations import GELUActivation
 from embedlab.cpu.probe import TOLERANCE, flaw
 
 FEW_ROWS = 256  # tokens: with fewer, a product costs less than its graph node; an estimate
-SMALL = 128  # layer width below which products end before either library's overhead does; an estimate
+# layer width below which products end before either library's overhead does; an estimate
+SMALL = 128
 
-# A layer and the activation after it, as the blocks of BERT and its kin and those of DistilBERT name them.
+# A layer and the activation after it, as the blocks of BERT and its kin and those of DistilBERT
+# name them.
 FOLLOWED = (("dense", "intermediate_act_fn"), ("lin1", "activation"))
 
 
@@ -26,17 +28,23 @@ class _PackedWeight:
 
     source: Tensor
     address: int
-    version: int  # torch counts most changes of a tensor, but not those through `.data` or by a fused optimizer
+    # torch counts most changes of a tensor, but not those through `.data` or by a fused optimizer
+    version: int
     weight: Tensor
 
     def is_of(self, source: Tensor, kind: torch.dtype) -> bool:
         """Return whether it was packed from the current content of SOURCE, in this dtype."""
-        made_of, now = (self.address, self.version, self.weight.dtype), (source.data_ptr(), _version(source), kind)
+        made_of, now = (
+            (self.address, self.version, self.weight.dtype),
+            (source.data_ptr(), _version(source), kind),
+        )
         return self.source is source and made_of == now
 
 
 class FastLinear(nn.Linear):
-    """A linear layer that encodes with a weight packed once, and trains with oneDNN where that is faster."""
+    """A linear layer that encodes with a weight packed once, and trains with oneDNN where that is
+    faster.
+    """
 
     takes_gelu = False  # while encoding, GELU is fused into the product
     _cached: _PackedWeight | None = None
@@ -55,10 +63,14 @@ class FastLinear(nn.Linear):
             product = super().forward(states)
             return F.gelu(product) if self.takes_gelu else product
         bias = None if self.bias is None else self.bias.to(kind)
-        return _multiply(states.to(kind), self._packed(kind), bias, "gelu" if self.takes_gelu else "none")
+        return _multiply(
+            states.to(kind), self._packed(kind), bias, "gelu" if self.takes_gelu else "none"
+        )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without packed weights, so that a model that has encoded can be copied."""
+        """Return the state without packed weights, so that a model that has encoded can be
+        copied.
+        """
         return {name: value for name, value in self.__dict__.items() if name != "_cached"}
 
     def forget(self) -> None:
@@ -90,11 +102,14 @@ class _UnlessTaken(nn.Module):
 
 
 class _LinearFunction(torch.autograd.Function):
-    """A product and its gradients in the dtype of the states; weight, bias and their gradients have the dtype of the parameters."""
+    """A product and its gradients in the dtype of the states; weight, bias and their gradients have
+    the dtype of the parameters.
+    """
 
     @staticmethod
     def forward(context: Any, states: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        # The bf16 copy is saved for the backward pass: an estimated tenth of the states saved for a pass of 4,096 tokens.
+        # The bf16 copy is saved for the backward pass: an estimated tenth of the states saved for a
+        # pass of 4,096 tokens.
         multiplied = weight.to(states.dtype)
         context.save_for_backward(states, multiplied if context.needs_input_grad[0] else None)
         context.weight_kind = weight.dtype
@@ -102,19 +117,25 @@ class _LinearFunction(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(context: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    def backward(
+        context: Any, gradient: Tensor
+    ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
         states, multiplied = context.saved_tensors
         of_states, of_weight, of_bias = context.needs_input_grad
         rows = gradient.flatten(0, -2)
         return (
             _product(gradient, multiplied) if of_states else None,
-            _product(rows.t(), states.flatten(0, -2)).to(context.weight_kind) if of_weight else None,
+            _product(rows.t(), states.flatten(0, -2)).to(context.weight_kind)
+            if of_weight
+            else None,
             rows.sum(dim=0).to(context.weight_kind) if of_bias else None,
         )
 
 
 def use_onednn(backbone: nn.Module) -> bool:
-    """Replace the linear layers of BACKBONE by oneDNN ones and return whether any can; parameters keep their values and names."""
+    """Replace the linear layers of BACKBONE by oneDNN ones and return whether any can; parameters
+    keep their values and names.
+    """
     if not can_multiply(torch.float32):
         return False
     for module in list(backbone.modules()):
@@ -123,7 +144,11 @@ def use_onednn(backbone: nn.Module) -> bool:
                 setattr(module, name, _fast(child))
         for layer, function in FOLLOWED:
             before, after = getattr(module, layer, None), getattr(module, function, None)
-            if isinstance(before, FastLinear) and type(after) is GELUActivation and after.act is F.gelu:  # by the error function
+            if (
+                isinstance(before, FastLinear)
+                and type(after) is GELUActivation
+                and after.act is F.gelu
+            ):  # by the error function
                 before.takes_gelu = True
                 setattr(module, function, _UnlessTaken(after))
     return any(isinstance(module, FastLinear) for module in backbone.modules())
@@ -144,7 +169,9 @@ def can_multiply(kind: torch.dtype) -> bool:
 
 @cache
 def why_not(kind: torch.dtype) -> str:
-    """Return why oneDNN cannot multiply this dtype on this machine, in a few words; empty where it can."""
+    """Return why oneDNN cannot multiply this dtype on this machine, in a few words; empty where it
+    can.
+    """
     if platform.machine() not in {"x86_64", "AMD64"}:
         return "measured on x86 alone"
     if not torch.backends.mkldnn.is_available():
@@ -161,20 +188,27 @@ def why_not(kind: torch.dtype) -> str:
 def is_multiplying(kind: torch.dtype) -> bool:
     """Return whether products of this dtype use oneDNN in the current mode.
 
-    In training float32 uses torch's own library except with AVX-512, which that library does not use on all makes of processors: on
-    an AMD processor oneDNN was twice as fast; without AVX-512 no gain was measured.
+    In training float32 uses torch's own library except with AVX-512, which that library does not
+    use on all makes of processors: on an AMD processor oneDNN was twice as fast; without AVX-512 no
+    gain was measured.
     """
-    return can_multiply(kind) and (torch.is_inference_mode_enabled() or kind == torch.bfloat16 or _has_avx512())
+    return can_multiply(kind) and (
+        torch.is_inference_mode_enabled() or kind == torch.bfloat16 or _has_avx512()
+    )
 
 
 def rows_to_multiply(rows: int) -> int:
-    """Return the number of rows to multiply for ROWS: up to a thirty-second more where oneDNN multiplies.
+    """Return the number of rows to multiply for ROWS: up to a thirty-second more where oneDNN
+    multiplies.
 
-    oneDNN compiles a program for each number of rows, in a millisecond each, and caches a thousand of them with their work memory.
+    oneDNN compiles a program for each number of rows, in a millisecond each, and caches a thousand
+    of them with their work memory.
     """
     if not is_multiplying(torch.bfloat16 if torch.is_autocast_enabled("cpu") else torch.float32):
         return rows
-    step = 1 << max(0, rows.bit_length() - 6)  # thirty-two numbers between one power of two and the next
+    step = 1 << max(
+        0, rows.bit_length() - 6
+    )  # thirty-two numbers between one power of two and the next
     return -(-rows // step) * step
 
 
@@ -184,18 +218,24 @@ def _has_avx512() -> bool:
 
 
 def _version(weight: Tensor) -> int:
-    return -1 if weight.is_inference() else weight._version  # torch counts no changes of tensors made in inference mode
+    return (
+        -1 if weight.is_inference() else weight._version
+    )  # torch counts no changes of tensors made in inference mode
 
 
 def _fast(layer: nn.Linear) -> FastLinear:
-    made = FastLinear(layer.in_features, layer.out_features, bias=layer.bias is not None, device="meta")
+    made = FastLinear(
+        layer.in_features, layer.out_features, bias=layer.bias is not None, device="meta"
+    )
     made.weight, made.bias = layer.weight, layer.bias
     return made.train(layer.training)
 
 
 def _multiply(states: Tensor, weight: Tensor, bias: Tensor | None, then: str = "none") -> Tensor:
     """Return STATES times WEIGHT, packed or not, then the function THEN by its name in oneDNN."""
-    product: Tensor = torch.ops.mkldnn._linear_pointwise(states.contiguous(), weight, bias, then, [], "none")
+    product: Tensor = torch.ops.mkldnn._linear_pointwise(
+        states.contiguous(), weight, bias, then, [], "none"
+    )
     return product
 
 

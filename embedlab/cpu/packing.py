@@ -1,6 +1,8 @@
-"""Packed batches: sentences concatenated in one row of tokens without padding, so that attention works on one length at a time.
+"""Packed batches: sentences concatenated in one row of tokens without padding, so that attention
+works on one length at a time.
 
-Where only a sentence's first token is needed, only first tokens pass through the last layer; they still attend to all.
+Where only a sentence's first token is needed, only first tokens pass through the last layer; they
+still attend to all.
 """
 
 from dataclasses import dataclass, replace
@@ -21,10 +23,12 @@ from embedlab.models.config import POSITIONS_AFTER_PADDING
 
 PACKED = "embedlab_packed"  # the name of our attention in transformers
 
-# Architectures whose embeddings accept positions and whose layers pass unknown arguments on to attention; each is tested.
+# Architectures whose embeddings accept positions and whose layers pass unknown arguments on to
+# attention; each is tested.
 ARCHITECTURES = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "distilbert", "electra"})
 
-# BERT's names of its layers and of an attention's key and value projections, and those of DistilBERT.
+# BERT's names of its layers and of an attention's key and value projections, and those of
+# DistilBERT.
 LAYERS, PROJECTIONS = "encoder.layer", ("key", "value")
 DISTILBERT_LAYERS, DISTILBERT_PROJECTIONS = "transformer.layer", ("k_lin", "v_lin")
 
@@ -33,11 +37,15 @@ DISTILBERT_LAYERS, DISTILBERT_PROJECTIONS = "transformer.layer", ("k_lin", "v_li
 class Pack:
     """The tokens of many sentences in one row, sentences of one length together."""
 
-    places: Tensor  # (tokens,) index of each token in the flattened padded batch; after those of the sentences, fillers
+    # (tokens,) index of each token in the flattened padded batch; after those of the sentences,
+    # fillers
+    places: Tensor
     order: Tensor  # (sentences,) the packed sentences' indices in the padded batch
     spans: tuple[tuple[int, int], ...]  # (sentences, tokens in each) one after the other
-    firsts: Tensor | None = None  # (sentences,) indices of the first tokens in the row, where no others are needed
-    attended: Tensor | None = None  # (1, tokens, dim) the states that the first tokens attend to in the last layer
+    # (sentences,) indices of the first tokens in the row, where no others are needed
+    firsts: Tensor | None = None
+    # (1, tokens, dim) the states that the first tokens attend to in the last layer
+    attended: Tensor | None = None
 
     @property
     def sizes(self) -> list[int]:
@@ -46,15 +54,18 @@ class Pack:
 
 
 def pack_sentences(mask: Tensor, *, is_first_only: bool = False, is_padded: bool = False) -> Pack:
-    """Pack the sentences under MASK, (sentences, tokens) of 0 and 1 with the padding on the right, into one row.
+    """Pack the sentences under MASK, (sentences, tokens) of 0 and 1 with the padding on the right,
+    into one row.
 
-    With IS_FIRST_ONLY the backbone returns the states of the first tokens only, (1, sentences, dim). With IS_PADDED the row is
-    padded to a number of tokens that suits oneDNN.
+    With IS_FIRST_ONLY the backbone returns the states of the first tokens only, (1, sentences,
+    dim). With IS_PADDED the row is padded to a number of tokens that suits oneDNN.
     """
     lengths = mask.sum(dim=1)
     order = torch.argsort(lengths, stable=True)
     width = mask.shape[1]
-    places = (order.unsqueeze(1) * width + torch.arange(width, device=mask.device))[mask[order].bool()]
+    places = (order.unsqueeze(1) * width + torch.arange(width, device=mask.device))[
+        mask[order].bool()
+    ]
     if is_padded:
         places = F.pad(places, (0, rows_to_multiply(len(places)) - len(places)))
     lengths = lengths[order]
@@ -64,14 +75,20 @@ def pack_sentences(mask: Tensor, *, is_first_only: bool = False, is_padded: bool
 
 
 def can_pack(backbone: PreTrainedModel) -> bool:
-    """Return whether the architecture of BACKBONE computes packed sentences as it computes padded ones."""
-    return backbone.config.model_type in ARCHITECTURES and not getattr(backbone.config, "is_decoder", False)
+    """Return whether the architecture of BACKBONE computes packed sentences as it computes padded
+    ones.
+    """
+    return backbone.config.model_type in ARCHITECTURES and not getattr(
+        backbone.config, "is_decoder", False
+    )
 
 
 def positions(backbone: PreTrainedModel, input_ids: Tensor) -> Tensor:
-    """Return the position that BACKBONE gives to each token of sentences padded on the right; (sentences, tokens).
+    """Return the position that BACKBONE gives to each token of sentences padded on the right;
+    (sentences, tokens).
 
-    Some count from the padding token's id on, and count no token of that id: also one that is written out in a text.
+    Some count from the padding token's id on, and count no token of that id: also one that is
+    written out in a text.
     """
     if backbone.config.model_type not in POSITIONS_AFTER_PADDING:
         return torch.arange(input_ids.shape[1], device=input_ids.device).expand_as(input_ids)
@@ -94,16 +111,24 @@ def make_packable(backbone: PreTrainedModel) -> None:
 
 
 def _narrow_once(attention: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """Cast the states to bf16 once under autocast instead of in each projection; these architectures add them up elsewhere."""
+    """Cast the states to bf16 once under autocast instead of in each projection; these
+    architectures add them up elsewhere.
+    """
     return (given[0].to(torch.bfloat16), *given[1:]) if torch.is_autocast_enabled("cpu") else None
 
 
-def _take_firsts(layer: nn.Module, states: tuple[Any, ...], options: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
-    """Return the last layer's input where only the first tokens are needed: these, and the others to attend to."""
+def _take_firsts(
+    layer: nn.Module, states: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+    """Return the last layer's input where only the first tokens are needed: these, and the others
+    to attend to.
+    """
     packed: Pack | None = options.get("pack")
     if packed is None or packed.firsts is None or packed.attended is not None:
         return None
-    return (states[0][:, packed.firsts], *states[1:]), options | {"pack": replace(packed, attended=states[0])}
+    return (states[0][:, packed.firsts], *states[1:]), options | {
+        "pack": replace(packed, attended=states[0])
+    }
 
 
 def packed_attention(
@@ -118,7 +143,8 @@ def packed_attention(
     pack: Pack | None = None,
     **options: Any,
 ) -> tuple[Tensor, None]:
-    """Return attention within each sentence of a pack; (1, heads, tokens, head dim) three times in, (1, tokens, heads, head dim) out.
+    """Return attention within each sentence of a pack; (1, heads, tokens, head dim) three times in,
+    (1, tokens, heads, head dim) out.
 
     Without a pack it calls transformers' own.
     """
@@ -130,8 +156,14 @@ def packed_attention(
     if pack.attended is not None:
         projections = DISTILBERT_PROJECTIONS if hasattr(module, "k_lin") else PROJECTIONS
         heads = (query.shape[1], query.shape[3])
-        key, value = (module.get_submodule(name)(pack.attended).unflatten(2, heads).transpose(1, 2) for name in projections)
-    spans = [TokenSpan(sentences, tokens if pack.attended is None else 1, tokens) for sentences, tokens in pack.spans]
+        key, value = (
+            module.get_submodule(name)(pack.attended).unflatten(2, heads).transpose(1, 2)
+            for name in projections
+        )
+    spans = [
+        TokenSpan(sentences, tokens if pack.attended is None else 1, tokens)
+        for sentences, tokens in pack.spans
+    ]
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     query, key, value = (states[0].transpose(0, 1) for states in (query, key, value))
     return attend(query, key, value, spans, scale=scale, dropout=dropout).unsqueeze(0), None

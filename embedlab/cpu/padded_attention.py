@@ -1,7 +1,8 @@
-"""Attention of a batch's sentences padded to a few lengths, with its gradient: one graph node for all of them.
+"""Attention of a batch's sentences padded to a few lengths, with its gradient: one graph node for
+all of them.
 
-Scores, softmax and dropout are at least float32. The other products, like their gradients, have the dtype of the states: bf16
-halves the memory traffic, which dominates this part of a step.
+Scores, softmax and dropout are at least float32. The other products, like their gradients, have the
+dtype of the states: bf16 halves the memory traffic, which dominates this part of a step.
 """
 
 from collections.abc import Iterable
@@ -16,13 +17,29 @@ from embedlab.cpu.padding import PaddedLayout
 
 
 class FilledAttention(torch.autograd.Function):
-    """Map queries of (query tokens, heads, dim), keys and values of (tokens, heads, dim) to the attention of each query token."""
+    """Map queries of (query tokens, heads, dim), keys and values of (tokens, heads, dim) to the
+    attention of each query token.
+    """
 
     @staticmethod
-    def forward(context: Any, query: Tensor, key: Tensor, value: Tensor, layout: PaddedLayout, scale: float, dropout: float) -> Tensor:
-        """Return (query tokens, heads, dim), zero after the tokens of LAYOUT; DROPOUT applies to the weights."""
+    def forward(
+        context: Any,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        layout: PaddedLayout,
+        scale: float,
+        dropout: float,
+    ) -> Tensor:
+        """Return (query tokens, heads, dim), zero after the tokens of LAYOUT; DROPOUT applies to
+        the weights.
+        """
         query_places, key_places = layout.query_places, layout.key_places
-        queries, keys, values = query_places.spread(query), key_places.spread(key), key_places.spread(value)
+        queries, keys, values = (
+            query_places.spread(query),
+            key_places.spread(key),
+            key_places.spread(value),
+        )
         weights = _weights(_wide(queries), _wide(keys), layout, scale)
         mask = dropout_mask(weights, dropout) if dropout > 0 else None
         dropped = _dropped(weights, mask).to(values.dtype)
@@ -37,7 +54,9 @@ class FilledAttention(torch.autograd.Function):
     def backward(context: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         """Return the gradients of query, key and value."""
         with torch.autocast(gradient.device.type, enabled=False):
-            of_query, of_key, of_value = _gradients(gradient, context.layout, context.scale, *context.saved_tensors)
+            of_query, of_key, of_value = _gradients(
+                gradient, context.layout, context.scale, *context.saved_tensors
+            )
         query_tokens, tokens = context.tokens
         key_places = context.layout.key_places
         gradients = (
@@ -50,10 +69,19 @@ class FilledAttention(torch.autograd.Function):
 
 def _weights(queries: Tensor, keys: Tensor, layout: PaddedLayout, scale: float) -> Tensor:
     """Return the softmax of the scaled products, (weights,), 0 at padding."""
-    scores = keys.new_empty(sum(rows * query_places * tokens for rows, query_places, tokens in layout.shapes))
+    scores = keys.new_empty(
+        sum(rows * query_places * tokens for rows, query_places, tokens in layout.shapes)
+    )
     weights, unused = torch.empty_like(scores), scores.new_empty(())
-    blocks = zip(layout.query_places.blocks(queries), _turned(layout.key_places.blocks(keys)), layout.squares(scores), strict=True)
-    for (first, second, square), filling, made in zip(blocks, layout.fillings, layout.squares(weights), strict=True):
+    blocks = zip(
+        layout.query_places.blocks(queries),
+        _turned(layout.key_places.blocks(keys)),
+        layout.squares(scores),
+        strict=True,
+    )
+    for (first, second, square), filling, made in zip(
+        blocks, layout.fillings, layout.squares(weights), strict=True
+    ):
         torch.baddbmm(unused, first, second, beta=0, alpha=scale, out=square)
         square.unflatten(0, (len(filling), -1)).masked_fill_(filling[:, None, None, :], -torch.inf)
         torch.softmax(square, dim=2, out=made)
@@ -73,11 +101,19 @@ def _gradients(
     """Return the gradients of query, key and value in the layout of the blocks."""
     query_places, key_places = layout.query_places, layout.key_places
     given = query_places.blocks(query_places.spread_over_zero(gradient))
-    of_queries, of_keys, of_values = (torch.empty_like(states) for states in (queries, keys, values))
+    of_queries, of_keys, of_values = (
+        torch.empty_like(states) for states in (queries, keys, values)
+    )
     of_weights = torch.empty_like(weights, dtype=values.dtype)
-    _multiply(_turned(layout.squares(_dropped(weights, mask).to(values.dtype))), given, key_places.blocks(of_values))
+    _multiply(
+        _turned(layout.squares(_dropped(weights, mask).to(values.dtype))),
+        given,
+        key_places.blocks(of_values),
+    )
     _multiply(given, _turned(key_places.blocks(values)), layout.squares(of_weights))
-    of_scores = layout.squares(_of_scores(_dropped(_wide(of_weights), mask), weights, layout).mul_(scale).to(keys.dtype))
+    of_scores = layout.squares(
+        _of_scores(_dropped(_wide(of_weights), mask), weights, layout).mul_(scale).to(keys.dtype)
+    )
     _multiply(of_scores, key_places.blocks(keys), query_places.blocks(of_queries))
     _multiply(_turned(of_scores), query_places.blocks(queries), key_places.blocks(of_keys))
     return of_queries, of_keys, of_values
@@ -86,7 +122,9 @@ def _gradients(
 def _of_scores(of_weights: Tensor, weights: Tensor, layout: PaddedLayout) -> Tensor:
     """Return the gradient of the scores whose softmax is WEIGHTS."""
     of_scores = torch.empty_like(weights)
-    for given, made, square in zip(layout.squares(of_weights), layout.squares(weights), layout.squares(of_scores), strict=True):
+    for given, made, square in zip(
+        layout.squares(of_weights), layout.squares(weights), layout.squares(of_scores), strict=True
+    ):
         torch._softmax_backward_data(given, made, 2, made.dtype, grad_input=square)
     return of_scores
 

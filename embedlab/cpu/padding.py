@@ -1,6 +1,7 @@
 """The layout of sentences that are padded to a few lengths, and their attention weights.
 
-A batch of 128 short sentences has about twenty lengths. Computing each by itself costs more in calls than in arithmetic.
+A batch of 128 short sentences has about twenty lengths. Computing each by itself costs more in
+calls than in arithmetic.
 """
 
 from collections.abc import Sequence
@@ -15,12 +16,15 @@ from torch import Tensor
 from embedlab.cpu.spans import TokenSpan, allocate
 
 FILL = 8  # lengths are padded to a multiple of it
-LONG = 48  # tokens: a batch has so few longer sentences that padding their number would multiply the work
+# tokens: a batch has so few longer sentences that padding their number would multiply the work
+LONG = 48
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BlockPositions:
-    """Positions of states in blocks of sentences of similar length: by sentence, head and token, padded to the longest."""
+    """Positions of states in blocks of sentences of similar length: by sentence, head and token,
+    padded to the longest.
+    """
 
     heads: int
     shapes: tuple[tuple[int, int], ...]  # (sentences x heads, tokens) of each block
@@ -33,7 +37,9 @@ class BlockPositions:
         shapes, targets, used = [], [], 0
         for is_token in blocks:
             sentences, width = is_token.shape
-            grid = torch.arange(used, used + sentences * heads * width).view(sentences, heads, width)
+            grid = torch.arange(used, used + sentences * heads * width).view(
+                sentences, heads, width
+            )
             targets.append(grid.transpose(1, 2)[is_token].flatten())
             shapes.append((sentences * heads, width))
             used += grid.numel()
@@ -42,7 +48,9 @@ class BlockPositions:
         return cls(heads=heads, shapes=tuple(shapes), targets=joined, sources=sources)
 
     def spread(self, states: Tensor) -> Tensor:
-        """Map (tokens or more, heads, dim) to (positions, dim); padding gets the states of some token."""
+        """Map (tokens or more, heads, dim) to (positions, dim); padding gets the states of some
+        token.
+        """
         return states.flatten(0, 1).index_select(0, self.sources)
 
     def spread_over_zero(self, states: Tensor) -> Tensor:
@@ -64,7 +72,9 @@ class BlockPositions:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PaddedLayout:
-    """The layout of tokens, and of their attention weights, when sentences are padded to a few lengths."""
+    """The layout of tokens, and of their attention weights, when sentences are padded to a few
+    lengths.
+    """
 
     query_places: BlockPositions  # of the query tokens
     key_places: BlockPositions  # of all tokens
@@ -75,18 +85,23 @@ class PaddedLayout:
         """(sentences x heads, query tokens, tokens) of each block."""
         return [
             (rows, query_places, tokens)
-            for (rows, query_places), (_, tokens) in zip(self.query_places.shapes, self.key_places.shapes, strict=True)
+            for (rows, query_places), (_, tokens) in zip(
+                self.query_places.shapes, self.key_places.shapes, strict=True
+            )
         ]
 
     def squares(self, weights: Tensor) -> list[Tensor]:
         """View (weights,) as (sentences x heads, query tokens, tokens) of each block."""
-        parts = weights.split([rows * query_places * tokens for rows, query_places, tokens in self.shapes])
+        parts = weights.split(
+            [rows * query_places * tokens for rows, query_places, tokens in self.shapes]
+        )
         return [flat.view(shape) for flat, shape in zip(parts, self.shapes, strict=True)]
 
 
 @lru_cache(maxsize=2)  # each layer of an encoder needs that of the batch
 def padded_layout(spans: tuple[TokenSpan, ...], heads: int, multiple: int = 1) -> PaddedLayout:
-    """Return the layout that joins sentences of SPANS of similar length in one block, short ones in whole MULTIPLEs of sentences.
+    """Return the layout that joins sentences of SPANS of similar length in one block, short ones in
+    whole MULTIPLEs of sentences.
 
     Filler sentences count as unpadded, so that their softmax is defined.
     """
@@ -94,17 +109,23 @@ def padded_layout(spans: tuple[TokenSpan, ...], heads: int, multiple: int = 1) -
     blocks = []
     for width, same in groupby(spans, lambda span: -(-span.tokens // FILL) * FILL):
         sentences, _, tokens = (torch.tensor(counts) for counts in zip(*same, strict=True))
-        blocks.append(_is_token(tokens.repeat_interleave(sentences), width, multiple if width < LONG else 1))
+        blocks.append(
+            _is_token(tokens.repeat_interleave(sentences), width, multiple if width < LONG else 1)
+        )
     key_places = BlockPositions.of(blocks, heads)
     return PaddedLayout(
-        query_places=key_places if all_query else BlockPositions.of([is_token[:, :1] for is_token in blocks], heads),
+        query_places=key_places
+        if all_query
+        else BlockPositions.of([is_token[:, :1] for is_token in blocks], heads),
         key_places=key_places,
         fillings=tuple(is_token.any(dim=1, keepdim=True) & ~is_token for is_token in blocks),
     )
 
 
 def _is_token(lengths: Tensor, width: int, multiple: int) -> Tensor:
-    """Return a mask (sentences, WIDTH) of where a token is; filler sentences without any follow, up to a MULTIPLE."""
+    """Return a mask (sentences, WIDTH) of where a token is; filler sentences without any follow, up
+    to a MULTIPLE.
+    """
     is_token = torch.zeros(-(-len(lengths) // multiple) * multiple, width, dtype=torch.bool)
     is_token[: len(lengths)] = torch.arange(width) < lengths.unsqueeze(1)
     return is_token

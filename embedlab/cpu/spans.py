@@ -15,7 +15,9 @@ class TokenSpan(NamedTuple):
 
 
 def allocate(states: Tensor, tokens: int, used: int) -> Tensor:
-    """Allocate TOKENS rows like those of STATES, zero after the first USED, which the caller fills."""
+    """Allocate TOKENS rows like those of STATES, zero after the first USED, which the caller
+    fills.
+    """
     made = states.new_empty(tokens, *states.shape[1:])
     made[used:] = 0
     return made
@@ -34,6 +36,8 @@ def token_counts(spans: Sequence[TokenSpan]) -> list[int]:
 def span_slices(spans: Sequence[TokenSpan]) -> Iterator[tuple[TokenSpan, slice, slice]]:
     """Yield each span with the slices of its query tokens and of all its tokens."""
     query_end = key_end = 0
-    for span, query_tokens, tokens in zip(spans, query_counts(spans), token_counts(spans), strict=True):
+    for span, query_tokens, tokens in zip(
+        spans, query_counts(spans), token_counts(spans), strict=True
+    ):
         yield span, slice(query_end, query_end + query_tokens), slice(key_end, key_end + tokens)
         query_end, key_end = query_end + query_tokens, key_end + tokens

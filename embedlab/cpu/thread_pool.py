@@ -20,10 +20,12 @@ def run_in_threads(
     device: torch.device | None = None,
     most: int | None = None,
 ) -> None:
-    """Run WORK on all PIECES, as many at once as torch has threads, or MOST; COUNT receives, in the caller's thread, what it yields.
+    """Run WORK on all PIECES, as many at once as torch has threads, or MOST; COUNT receives, in the
+    caller's thread, what it yields.
 
-    Many small matrix products are faster in separate threads than split among threads that synchronise at each. An interrupt or an
-    error stops the other pieces when they next yield. On other DEVICEs than a CPU the pieces run one after the other.
+    Many small matrix products are faster in separate threads than split among threads that
+    synchronise at each. An interrupt or an error stops the other pieces when they next yield. On
+    other DEVICEs than a CPU the pieces run one after the other.
     """
     threads = torch.get_num_threads()
     at_once = threads if most is None else min(threads, most)
@@ -43,17 +45,23 @@ def run_in_threads(
 class _Crew(Generic[Piece]):
     """Workers that process pieces from a queue, each with THREADS torch threads."""
 
-    def __init__(self, work: Callable[[Piece], Iterator[int]], pieces: Sequence[Piece], threads: int) -> None:
+    def __init__(
+        self, work: Callable[[Piece], Iterator[int]], pieces: Sequence[Piece], threads: int
+    ) -> None:
         self.work = work
         self.threads = threads
         self.left: SimpleQueue[Piece] = SimpleQueue()
         for piece in pieces:
             self.left.put(piece)
-        self.heard: SimpleQueue[int | None] = SimpleQueue()  # from the helpers; each sends None at its end
+        self.heard: SimpleQueue[int | None] = (
+            SimpleQueue()
+        )  # from the helpers; each sends None at its end
         self.stop = Event()
 
     def run(self, workers: int) -> Generator[int, None, None]:
-        """Yield what all workers yield; the caller is one of them, as the C library reserves memory for each further thread."""
+        """Yield what all workers yield; the caller is one of them, as the C library reserves memory
+        for each further thread.
+        """
         with ThreadPoolExecutor(workers - 1) as pool:
             try:
                 helpers = [pool.submit(self._help) for _ in range(workers - 1)]
@@ -64,7 +72,9 @@ class _Crew(Generic[Piece]):
                 self.stop.set()
 
     def _steps(self) -> Iterator[int]:
-        torch.set_num_threads(self.threads)  # per thread; new threads inherit the last value, so the caller must restore it
+        torch.set_num_threads(
+            self.threads
+        )  # per thread; new threads inherit the last value, so the caller must restore it
         while not self.stop.is_set():
             try:
                 piece = self.left.get_nowait()
@@ -86,7 +96,9 @@ class _Crew(Generic[Piece]):
             self.heard.put(None)
 
     def _news(self, helpers: int) -> Iterator[int]:
-        """Yield the caller's own steps and, between and after them, the helpers' until each has ended."""
+        """Yield the caller's own steps and, between and after them, the helpers' until each has
+        ended.
+        """
         for done in chain(self._steps(), [None]):
             if done is not None:
                 yield done

@@ -1,4 +1,6 @@
-"""The names under which people type datasets, such as `stsb`, `STS2012` and `sickr`, and those of several datasets."""
+"""The names under which people type datasets, such as `stsb`, `STS2012` and `sickr`, and those of
+several datasets.
+"""
 
 import re
 from collections.abc import Sequence
@@ -15,17 +17,23 @@ _SIGNS = re.compile(r"[-_. ]+")
 
 
 def canonical_name(name: str) -> str:
-    """Return the dataset or task that a typed NAME means; a path, and what is no other writing of a name, as it is.
+    """Return the dataset or task that a typed NAME means; a path, and what is no other writing of a
+    name, as it is.
 
-    Case and signs between the parts do not matter, and years may be whole: `STS2012` is sts12. A split may follow, as `stsb:dev`.
+    Case and signs between the parts do not matter, and years may be whole: `STS2012` is sts12. A
+    split may follow, as `stsb:dev`.
     """
     base, colon, split = name.partition(":")
     shipped = [*plugins.shipped_names("datasets"), *plugins.shipped_names("tasks")]
     if base in shipped or "/" in base:
         return name
     typed = _squeezed(base)
-    canonical = next((known for known in shipped if _squeezed(known) == typed), None) or shipped_aliases().get(typed)
-    is_own = canonical is not None and any(plugins.find(kind, base) is not None for kind in ("datasets", "tasks"))  # a plug-in's name
+    canonical = next(
+        (known for known in shipped if _squeezed(known) == typed), None
+    ) or shipped_aliases().get(typed)
+    is_own = canonical is not None and any(
+        plugins.find(kind, base) is not None for kind in ("datasets", "tasks")
+    )  # a plug-in's name
     return name if canonical is None or is_own else f"{canonical}{colon}{split}"
 
 

@@ -1,8 +1,10 @@
-"""Contrasts: a sentence that people say follows from an anchor, next to one that they say contradicts it.
+"""Contrasts: a sentence that people say follows from an anchor, next to one that they say
+contradicts it.
 
-Those of corpora are made of labelled pairs: every two of an anchor's sentences of which one was labelled entailment and the other
-contradiction; one set has contradicted sentences that a rule makes of the entailed ones. A user's own file has them as columns. Columns:
-sentence1 (the anchor), sentence2 (entailed), contradicted.
+Those of corpora are made of labelled pairs: every two of an anchor's sentences of which one was
+labelled entailment and the other contradiction; one set has contradicted sentences that a rule
+makes of the entailed ones. A user's own file has them as columns. Columns: sentence1 (the anchor),
+sentence2 (entailed), contradicted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +28,10 @@ from embedlab.data.topics import is_held_out
 
 PREFIX = "contrast:"  # before the path of a file of triplets, which are otherwise queries
 COLUMNS = ("sentence1", "sentence2", "contradicted")
-_ENTAILED, _CONTRADICTED = "entailed", "contradicted"  # how the columns of a file of contrasts are called
+_ENTAILED, _CONTRADICTED = (
+    "entailed",
+    "contradicted",
+)  # how the columns of a file of contrasts are called
 _NOT_THREE = "triple with two equal sentences"
 
 
@@ -41,7 +46,8 @@ class LabelledSource:
     summary: str
     scores: str | None = None  # the dataset with human scores of the same pairs
     least: float = 0.0  # such a score of an entailed sentence
-    rule: EditRule | None = None  # makes the contradicted sentence of the entailed one; None: people wrote it
+    # makes the contradicted sentence of the entailed one; None: people wrote it
+    rule: EditRule | None = None
 
 
 SOURCES: Mapping[str, LabelledSource] = MappingProxyType(
@@ -51,9 +57,11 @@ SOURCES: Mapping[str, LabelledSource] = MappingProxyType(
             splits=("train", "dev", "test"),
             columns=("sentence1", "sentence2"),
             is_either=True,
-            summary="SICK: sentences made of one another; contradictions by a negation, entailed ones that people score 4.5 of 5 or more",
+            summary="SICK: sentences made of one another; contradictions by a negation, entailed "
+            "ones that people score 4.5 of 5 or more",
             scores="sick-r",
-            least=4.5,  # a sentence may entail one that says much less, which people do not call close
+            # a sentence may entail one that says much less, which people do not call close
+            least=4.5,
         ),
         "contrast-counterfactual": LabelledSource(
             corpus="snli-counterfactual",
@@ -74,7 +82,8 @@ SOURCES: Mapping[str, LabelledSource] = MappingProxyType(
             splits=("train", "dev", "test"),
             columns=("sentence1", "sentence2"),
             is_either=False,
-            summary="SICK pairs of entailment that people score 4.5 of 5 or more; a rule makes the first number of the entailed one larger",
+            summary="SICK pairs of entailment that people score 4.5 of 5 or more; a rule makes the "
+            "first number of the entailed one larger",
             scores="sick-r",
             least=4.5,
             rule="number",
@@ -84,7 +93,9 @@ SOURCES: Mapping[str, LabelledSource] = MappingProxyType(
 
 
 def holds_contrasts(name: str) -> bool:
-    """Return whether NAME means a user's own file of contrasts: by its prefix, or by what its columns are called."""
+    """Return whether NAME means a user's own file of contrasts: by its prefix, or by what its
+    columns are called.
+    """
     if name.startswith(PREFIX):
         return True
     if not is_pair_file(name):
@@ -103,18 +114,35 @@ def open_contrasts(source: Source, name: str) -> Part:
 
 
 def contrasts_of(pairs: pl.DataFrame, *, is_either: bool) -> pl.DataFrame:
-    """Return every contrast of labelled PAIRS, which have the columns first, second and label; in their order, each once."""
+    """Return every contrast of labelled PAIRS, which have the columns first, second and label; in
+    their order, each once.
+    """
     turned = pairs.select(first="second", second="first", label="label")
     both = pl.concat([pairs.select("first", "second", "label"), turned]) if is_either else pairs
-    by_label = {label: both.filter(pl.col("label").str.to_lowercase() == label) for label in ("entailment", "contradiction")}
-    entailed = by_label["entailment"].select(sentence1="first", sentence2="second").unique(maintain_order=True)
-    contradicted = by_label["contradiction"].select(sentence1="first", contradicted="second").unique(maintain_order=True)
+    by_label = {
+        label: both.filter(pl.col("label").str.to_lowercase() == label)
+        for label in ("entailment", "contradiction")
+    }
+    entailed = (
+        by_label["entailment"]
+        .select(sentence1="first", sentence2="second")
+        .unique(maintain_order=True)
+    )
+    contradicted = (
+        by_label["contradiction"]
+        .select(sentence1="first", contradicted="second")
+        .unique(maintain_order=True)
+    )
     return entailed.join(contradicted, on="sentence1", maintain_order="left_right").select(COLUMNS)
 
 
 def _made(pairs: pl.DataFrame, rule: EditRule) -> pl.DataFrame:
-    """Return the contrasts that a RULE makes of the labelled PAIRS of entailment that it is safe for, in their order."""
-    entailed = pairs.filter(pl.col("label").str.to_lowercase() == "entailment").select(sentence1="first", sentence2="second")
+    """Return the contrasts that a RULE makes of the labelled PAIRS of entailment that it is safe
+    for, in their order.
+    """
+    entailed = pairs.filter(pl.col("label").str.to_lowercase() == "entailment").select(
+        sentence1="first", sentence2="second"
+    )
     changed = [edited(sentence, rule) for sentence in entailed["sentence2"].to_list()]
     return entailed.with_columns(pl.Series("contradicted", changed, dtype=pl.String)).drop_nulls()
 
@@ -122,18 +150,28 @@ def _made(pairs: pl.DataFrame, rule: EditRule) -> pl.DataFrame:
 def _of_corpus(source: Source, name: str) -> Part:
     labelled_source = SOURCES[name]
     if source.sample and labelled_source.scores is not None:  # generated SICK pairs share no anchor
-        labelled_source = replace(SOURCES["contrast-snli"], splits=("test",), rule=labelled_source.rule)
-    parts = [source.open_split(dataset(labelled_source.corpus), split) for split in labelled_source.splits]
+        labelled_source = replace(
+            SOURCES["contrast-snli"], splits=("test",), rule=labelled_source.rule
+        )
+    parts = [
+        source.open_split(dataset(labelled_source.corpus), split)
+        for split in labelled_source.splits
+    ]
     first, second = labelled_source.columns
     pairs = pl.concat([_plain(part.frame, first, second, "label") for part in parts])
     if labelled_source.scores is not None:
         pairs = _without_distant(
             pairs,
-            [source.open_split(dataset(labelled_source.scores), split).frame for split in labelled_source.splits],
+            [
+                source.open_split(dataset(labelled_source.scores), split).frame
+                for split in labelled_source.splits
+            ],
             labelled_source.least,
         )
     rows = _distinct(
-        contrasts_of(pairs, is_either=labelled_source.is_either) if labelled_source.rule is None else _made(pairs, labelled_source.rule)
+        contrasts_of(pairs, is_either=labelled_source.is_either)
+        if labelled_source.rule is None
+        else _made(pairs, labelled_source.rule)
     )
     states = [part.state for part in parts]
     expected = [state.expected_rows for state in states if state.expected_rows is not None]
@@ -144,7 +182,10 @@ def _of_corpus(source: Source, name: str) -> Part:
         rows=sum(state.rows for state in states),
         expected_rows=sum(expected) if len(expected) == len(states) else None,
         partial=any(state.partial for state in states),
-        sha256={**{file: digest for state in states for file, digest in state.sha256.items()}, "contrasts": _digest(rows)},
+        sha256={
+            **{file: digest for state in states for file, digest in state.sha256.items()},
+            "contrasts": _digest(rows),
+        },
         skipped={},
         empty=0,
     )
@@ -152,51 +193,92 @@ def _of_corpus(source: Source, name: str) -> Part:
 
 
 def _digest(triples: pl.DataFrame) -> str:
-    """Return a hash of what was made of the pairs, so that stored results of other triples do not count."""
+    """Return a hash of what was made of the pairs, so that stored results of other triples do not
+    count.
+    """
     texts = "\0".join(text for name in COLUMNS for text in triples[name])
     return sha256(text_bytes(texts)).hexdigest()
 
 
 def _plain(frame: pl.DataFrame, first: str, second: str, value: str) -> pl.DataFrame:
-    """Return the two sentences of each row, without the blanks at their ends that one copy of a corpus has, and a value."""
-    return frame.select(pl.col(first).str.strip_chars().alias("first"), pl.col(second).str.strip_chars().alias("second"), value)
+    """Return the two sentences of each row, without the blanks at their ends that one copy of a
+    corpus has, and a value.
+    """
+    return frame.select(
+        pl.col(first).str.strip_chars().alias("first"),
+        pl.col(second).str.strip_chars().alias("second"),
+        value,
+    )
 
 
-def _without_distant(pairs: pl.DataFrame, scored: Sequence[pl.DataFrame], least: float) -> pl.DataFrame:
+def _without_distant(
+    pairs: pl.DataFrame, scored: Sequence[pl.DataFrame], least: float
+) -> pl.DataFrame:
     """Return labelled PAIRS without those of entailment whose score is below LEAST, or unknown."""
     scores = pl.concat([_plain(frame, "sentence1", "sentence2", "gold") for frame in scored])
-    close = scores.filter(pl.col("gold") >= least).unique(["first", "second"]).with_columns(is_close=pl.lit(value=True))
+    close = (
+        scores.filter(pl.col("gold") >= least)
+        .unique(["first", "second"])
+        .with_columns(is_close=pl.lit(value=True))
+    )
     joined = pairs.join(close, on=["first", "second"], how="left", maintain_order="left")
     is_entailed = pl.col("label").str.to_lowercase() == "entailment"
-    return joined.filter(~is_entailed | pl.col("is_close").fill_null(value=False)).select(pairs.columns)
+    return joined.filter(~is_entailed | pl.col("is_close").fill_null(value=False)).select(
+        pairs.columns
+    )
 
 
 def _of_file(name: str) -> Part:
     data = own_data(name.removeprefix(PREFIX))
     if data.kind != TRIPLETS:
         hint = "name its columns anchor, entailed and contradicted"
-        raise MissingError(f"{data.file.path} holds {data.kind.title}, not triples of an anchor and two sentences", hint=hint)
+        raise MissingError(
+            f"{data.file.path} holds {data.kind.title}, not triples of an anchor and two sentences",
+            hint=hint,
+        )
     rows = read_rows(data.file.path, needed=data.texts)
     refuse_bad_texts(data.file.path, rows, data.texts)
     if data.file.held_out:
         rows = rows.filter(is_held_out(rows, data.texts, data.file.held_out))
-    texts = rows.select(pl.col(theirs).cast(pl.String).alias(ours) for theirs, ours in zip(data.texts, COLUMNS, strict=True))
+    texts = rows.select(
+        pl.col(theirs).cast(pl.String).alias(ours)
+        for theirs, ours in zip(data.texts, COLUMNS, strict=True)
+    )
     frame = _distinct(texts)
-    skipped = {_NOT_THREE: texts.unique().height - frame.height} if texts.unique().height > frame.height else {}
+    skipped = (
+        {_NOT_THREE: texts.unique().height - frame.height}
+        if texts.unique().height > frame.height
+        else {}
+    )
     prefix = PREFIX if name.startswith(PREFIX) else ""
-    part = Part.of_file(data.file.path, ParsedRows(frame=frame, skipped=skipped), name=f"{prefix}{data.file.dataset}")
+    part = Part.of_file(
+        data.file.path,
+        ParsedRows(frame=frame, skipped=skipped),
+        name=f"{prefix}{data.file.dataset}",
+    )
     _refused_empty(name, frame)
     return part
 
 
 def _distinct(triples: pl.DataFrame) -> pl.DataFrame:
-    """Return each triple of three different sentences once: two equal ones say nothing of a model."""
-    pairs: Sequence[tuple[str, str]] = [(COLUMNS[0], COLUMNS[1]), (COLUMNS[0], COLUMNS[2]), (COLUMNS[1], COLUMNS[2])]
-    return triples.filter(pl.all_horizontal(pl.col(one) != pl.col(other) for one, other in pairs)).unique(maintain_order=True)
+    """Return each triple of three different sentences once: two equal ones say nothing of a
+    model.
+    """
+    pairs: Sequence[tuple[str, str]] = [
+        (COLUMNS[0], COLUMNS[1]),
+        (COLUMNS[0], COLUMNS[2]),
+        (COLUMNS[1], COLUMNS[2]),
+    ]
+    return triples.filter(
+        pl.all_horizontal(pl.col(one) != pl.col(other) for one, other in pairs)
+    ).unique(maintain_order=True)
 
 
 def _refused_empty(name: str, triples: pl.DataFrame) -> pl.DataFrame:
     if triples.is_empty():
         hint = "give one anchor, an entailed and a contradicted sentence a row"
-        raise MissingError(f"{name} holds no anchor with a sentence that is entailed and one that is contradicted", hint=hint)
+        raise MissingError(
+            f"{name} holds no anchor with a sentence that is entailed and one that is contradicted",
+            hint=hint,
+        )
     return triples

@@ -1,4 +1,6 @@
-"""A corpus in one TOML file, called after it: the kind of its rows, its splits and their published counts, its files, their reader."""
+"""A corpus in one TOML file, called after it: the kind of its rows, its splits and their published
+counts, its files, their reader.
+"""
 
 import os
 import re
@@ -14,14 +16,26 @@ from embedlab.core.errors import UsageError
 from embedlab.core.nearest import nearest_name
 from embedlab.core.paths import CORPORA_FOLDER
 from embedlab.core.schema import build, read_toml, table
-from embedlab.data.dataset import COLUMNS, Dataset, DatasetKind, Expected, FileLayout, HubSource, Split
+from embedlab.data.dataset import (
+    COLUMNS,
+    Dataset,
+    DatasetKind,
+    Expected,
+    FileLayout,
+    HubSource,
+    Split,
+)
 from embedlab.data.reader import ReadSplit, find_reader
 
 _PLACEHOLDERS = ("split", "class")  # in the names of files
 _PLACEHOLDER = re.compile(r"\{(.*?)\}")
 _PER_CLASS = "{class}"
 _EXAMPLE = "docs/plugins.md shows a whole one"
-_OF_SHIPPED = ("mteb", "aliases", "sha256")  # keys that are looked up in the files of the package alone
+_OF_SHIPPED = (
+    "mteb",
+    "aliases",
+    "sha256",
+)  # keys that are looked up in the files of the package alone
 
 _Size = Annotated[int, Ge(1)]
 
@@ -31,9 +45,13 @@ class _Split:
     """What is published of a split; without rows and classes no count is known."""
 
     rows: _Size | None = None  # absent: as many as in all classes
-    classes: dict[str, _Size] = field(default_factory=dict)  # rows of each label, of STS of each source, in their order
-    empty: int | Literal["unknown"] = 0  # rows with an empty sentence; unknown where no published file was at hand
-    title: str | None = None  # what the names of files, or a column in them, call it; absent: as we do
+    classes: dict[str, _Size] = field(
+        default_factory=dict
+    )  # rows of each label, of STS of each source, in their order
+    # rows with an empty sentence; unknown where no published file was at hand
+    empty: int | Literal["unknown"] = 0
+    # what the names of files, or a column in them, call it; absent: as we do
+    title: str | None = None
     hub: str | None = None  # what the hub calls it; absent: as we do
 
     @property
@@ -42,14 +60,18 @@ class _Split:
         if self.rows is None and not self.classes:
             return None
         empty = None if self.empty == "unknown" else self.empty
-        return Expected(rows=self.rows or sum(self.classes.values()), classes=self.classes or None, empty=empty)
+        return Expected(
+            rows=self.rows or sum(self.classes.values()), classes=self.classes or None, empty=empty
+        )
 
 
 @table
 class _Layout:
     """Files of a split, the folders of which are tried in order, and who reads them."""
 
-    files: Annotated[tuple[str, ...], MinLen(1)]  # {split} is the title of the split; all with {class} are there once for each class
+    files: Annotated[
+        tuple[str, ...], MinLen(1)
+    ]  # {split} is the title of the split; all with {class} are there once for each class
     folders: tuple[str, ...] = ("",)
     splits: tuple[str, ...] = ()  # the splits that have this layout; empty: all
     reader: dict[str, Any]  # its name and its options
@@ -81,11 +103,14 @@ class _Corpus:
     unit: _Size = 1  # consecutive rows that belong together
     mteb: str = ""  # the task of mteb that scores the same test pairs
     aliases: tuple[str, ...] = ()  # other names that people type
-    sha256: dict[str, str] = field(default_factory=dict)  # of published files, by their paths in a data folder
+    sha256: dict[str, str] = field(
+        default_factory=dict
+    )  # of published files, by their paths in a data folder
 
 
 def read_corpus(path: Path, name: str | None = None) -> Dataset:
-    """Return the dataset that a file declares, under the file's NAME; a fault is an error with the file and the key.
+    """Return the dataset that a file declares, under the file's NAME; a fault is an error with the
+    file and the key.
 
     It is the same object as long as the file does not change.
     """
@@ -98,55 +123,83 @@ def _read(path: Path, name: str, size: int, modified_ns: int) -> Dataset:
     """Return the dataset of a file of that size, last modified at that time."""
     where = str(path)
     corpus = build(_Corpus, read_toml(path), where=where, example=_EXAMPLE)
-    if CORPORA_FOLDER not in path.parents and (key := next((key for key in _OF_SHIPPED if getattr(corpus, key)), None)):
+    if CORPORA_FOLDER not in path.parents and (
+        key := next((key for key in _OF_SHIPPED if getattr(corpus, key)), None)
+    ):
         raise UsageError(f"{where}: {key!r} is of shipped corpora alone", hint="remove it")
     _refuse_faults(corpus, where)
     layouts = {split: tuple(_layouts(corpus, split, where)) for split in corpus.splits}
     if absent := next((split for split, own in layouts.items() if not own), None):
-        raise UsageError(f"{where}: no layout has the split {absent!r}", hint="add it to the splits of a layout")
+        raise UsageError(
+            f"{where}: no layout has the split {absent!r}", hint="add it to the splits of a layout"
+        )
     return Dataset(
         name=name,
         kind=corpus.kind,
         summary=corpus.summary,
         home=corpus.home,
         splits={
-            split: Split(layouts=layouts[split], expected=own.expected, hub=_hub_source(corpus.hub, own.hub or split))
+            split: Split(
+                layouts=layouts[split],
+                expected=own.expected,
+                hub=_hub_source(corpus.hub, own.hub or split),
+            )
             for split, own in corpus.splits.items()
         },
         gold_range=corpus.gold_range,
-        folder=None if corpus.folder is None else Path(os.path.normpath(path.parent / corpus.folder)),
+        folder=None
+        if corpus.folder is None
+        else Path(os.path.normpath(path.parent / corpus.folder)),
         mteb=corpus.mteb,
         unit=corpus.unit,
     )
 
 
 def _refuse_faults(corpus: _Corpus, where: str) -> None:
-    """Refuse counts that contradict each other, and names of splits and columns that do not exist."""
+    """Refuse counts that contradict each other, and names of splits and columns that do not
+    exist.
+    """
     if not corpus.splits:
-        raise UsageError(f"{where}: 'splits' is empty", hint=f"add a table [splits.NAME]; {_EXAMPLE}")
+        raise UsageError(
+            f"{where}: 'splits' is empty", hint=f"add a table [splits.NAME]; {_EXAMPLE}"
+        )
     for name, split in corpus.splits.items():
         if split.rows is not None and split.classes and sum(split.classes.values()) != split.rows:
             total = sum(split.classes.values())
-            raise UsageError(f"{where}: 'splits.{name}.rows' is {split.rows}, its classes have {total}", hint="correct one of them")
+            raise UsageError(
+                f"{where}: 'splits.{name}.rows' is {split.rows}, its classes have {total}",
+                hint="correct one of them",
+            )
     for number, layout in enumerate(corpus.layout):
         _refuse_unknown(layout.splits, corpus.splits, f"{where}: 'layout.{number}.splits'")
         for file in layout.files:
-            _refuse_unknown(_PLACEHOLDER.findall(file), _PLACEHOLDERS, f"{where}: 'layout.{number}.files'")
+            _refuse_unknown(
+                _PLACEHOLDER.findall(file), _PLACEHOLDERS, f"{where}: 'layout.{number}.files'"
+            )
     if corpus.hub is not None:
         _refuse_unknown(corpus.hub.columns, COLUMNS[corpus.kind], f"{where}: 'hub.columns'")
 
 
-def _refuse_unknown(names: Sequence[str] | Mapping[str, Any], known: Sequence[str] | Mapping[str, Any], where: str) -> None:
+def _refuse_unknown(
+    names: Sequence[str] | Mapping[str, Any], known: Sequence[str] | Mapping[str, Any], where: str
+) -> None:
     if wrong := next((name for name in names if name not in known), None):
         guess = nearest_name(wrong, known)
-        raise UsageError(f"{where}: unknown name {wrong!r}", hint=f"did you mean {guess!r}?" if guess else f"known: {', '.join(known)}")
+        raise UsageError(
+            f"{where}: unknown name {wrong!r}",
+            hint=f"did you mean {guess!r}?" if guess else f"known: {', '.join(known)}",
+        )
 
 
 def _refuse_wrong_columns(given: Mapping[str, Any], known: Mapping[str, bool], where: str) -> None:
     """Refuse columns that no row of the kind has, and one that is needed and not GIVEN."""
     _refuse_unknown(given, known, where)
-    if absent := next((name for name, is_needed in known.items() if is_needed and name not in given), None):
-        raise UsageError(f"{where}: {absent!r} is missing", hint=f"name the column that holds it; {_EXAMPLE}")
+    if absent := next(
+        (name for name, is_needed in known.items() if is_needed and name not in given), None
+    ):
+        raise UsageError(
+            f"{where}: {absent!r} is missing", hint=f"name the column that holds it; {_EXAMPLE}"
+        )
 
 
 def _layouts(corpus: _Corpus, split: str, where: str) -> Iterator[FileLayout]:
@@ -157,14 +210,21 @@ def _layouts(corpus: _Corpus, split: str, where: str) -> Iterator[FileLayout]:
             continue
         values = dict(layout.reader)
         key = f"layout.{number}.reader"
-        reader = find_reader(str(values.pop("name", "")), corpus.kind, where=f"{where}: '{key}.name'")
+        reader = find_reader(
+            str(values.pop("name", "")), corpus.kind, where=f"{where}: '{key}.name'"
+        )
         options: Any = build(reader.options, values, where=where, prefix=key, example=_EXAMPLE)
         _refuse_wrong_columns(
-            getattr(options, "columns", {}), reader.columns(corpus.kind) if reader.columns else {}, f"{where}: '{key}.columns'"
+            getattr(options, "columns", {}),
+            reader.columns(corpus.kind) if reader.columns else {},
+            f"{where}: '{key}.columns'",
         )
         has_file_per_class = any(_PER_CLASS in file for file in layout.files)
         if has_file_per_class and not own.classes:
-            raise UsageError(f"{where}: 'splits.{split}.classes' is missing", hint=f"a file for each class has {_PER_CLASS} in its name")
+            raise UsageError(
+                f"{where}: 'splits.{split}.classes' is missing",
+                hint=f"a file for each class has {_PER_CLASS} in its name",
+            )
         read_split = ReadSplit(
             kind=corpus.kind,
             name=split,
@@ -175,16 +235,23 @@ def _layouts(corpus: _Corpus, split: str, where: str) -> Iterator[FileLayout]:
             gold_range=corpus.gold_range,
         )
         titled = [file.replace("{split}", read_split.title) for file in layout.files]
-        files = [file.replace(_PER_CLASS, name) for name in own.classes for file in titled] if has_file_per_class else titled
+        files = (
+            [file.replace(_PER_CLASS, name) for name in own.classes for file in titled]
+            if has_file_per_class
+            else titled
+        )
         if (needed := reader.files(options, read_split)) not in {None, len(files)}:
             raise UsageError(
-                f"{where}: 'layout.{number}.files' are {len(files)} of {split!r}", hint=f"this reader reads {needed} files of a split"
+                f"{where}: 'layout.{number}.files' are {len(files)} of {split!r}",
+                hint=f"this reader reads {needed} files of a split",
             )
         for folder in layout.folders:
             yield FileLayout(
                 files=tuple(f"{folder}/{file}" if folder else file for file in files),
                 read=partial(reader.read, options=options, split=read_split),
-                write=partial(reader.write, options=options) if layout.written and reader.write is not None else None,
+                write=partial(reader.write, options=options)
+                if layout.written and reader.write is not None
+                else None,
             )
 
 

@@ -1,4 +1,6 @@
-"""Datasets: their columns, their splits, the sources of their rows, and the result of opening one."""
+"""Datasets: their columns, their splits, the sources of their rows, and the result of opening
+one.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +13,15 @@ import polars as pl
 from embedlab.core.paths import file_hash
 
 DatasetKind = Literal[
-    "nli", "sts", "definitions", "paraphrases", "sentiment", "sentences", "triplets", "classification", "pair-classification"
+    "nli",
+    "sts",
+    "definitions",
+    "paraphrases",
+    "sentiment",
+    "sentences",
+    "triplets",
+    "classification",
+    "pair-classification",
 ]
 DatasetOrigin = Literal["folder", "starter", "hub", "sample", "file"]
 
@@ -21,7 +31,12 @@ _TEXT, _SCORE, _CLASS = pl.String(), pl.Float64(), pl.Int8()
 COLUMNS: Mapping[DatasetKind, Mapping[str, pl.DataType]] = MappingProxyType(
     {
         "nli": {"premise": _TEXT, "hypothesis": _TEXT, "label": _TEXT},  # label: one of NLI_LABELS
-        "sts": {"sentence1": _TEXT, "sentence2": _TEXT, "gold": _SCORE, "source": _TEXT},  # source: null where it is unknown
+        "sts": {
+            "sentence1": _TEXT,
+            "sentence2": _TEXT,
+            "gold": _SCORE,
+            "source": _TEXT,
+        },  # source: null where it is unknown
         "definitions": {"word": _TEXT, "definition": _TEXT},
         "paraphrases": {"sentence1": _TEXT, "sentence2": _TEXT, "is_duplicate": _CLASS},
         "sentiment": {"sentence": _TEXT, "label": _CLASS},  # 0 very negative … 4 very positive
@@ -46,7 +61,9 @@ CLASS_COLUMN: Mapping[DatasetKind, str] = MappingProxyType(
 
 @dataclass(frozen=True, kw_only=True)
 class ParsedRows:
-    """The result of reading files: a frame with the columns of its kind, and the number of skipped rows by reason."""
+    """The result of reading files: a frame with the columns of its kind, and the number of skipped
+    rows by reason.
+    """
 
     frame: pl.DataFrame
     skipped: Mapping[str, int] = field(default_factory=dict)
@@ -58,7 +75,8 @@ class FileLayout:
 
     files: tuple[str, ...]
     read: Callable[[Sequence[Path]], ParsedRows]
-    write: Callable[[pl.DataFrame], tuple[str, ...]] | None = None  # returns the text of each file, for the layout that `data get` writes
+    # returns the text of each file, for the layout that `data get` writes
+    write: Callable[[pl.DataFrame], tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,14 +87,20 @@ class HubSource:
     revision: str
     split: str
     columns: Mapping[str, str]  # our column → theirs; a column missing there is null
-    labels: tuple[str, ...] = ()  # class names by their index; another index, such as −1, means unlabelled
+    labels: tuple[
+        str, ...
+    ] = ()  # class names by their index; another index, such as −1, means unlabelled
     config: str | None = None  # of a repository with several sets of rows
-    where: Mapping[str, str] = field(default_factory=dict)  # column → the value of the rows that are read
+    where: Mapping[str, str] = field(
+        default_factory=dict
+    )  # column → the value of the rows that are read
 
 
 @dataclass(frozen=True, kw_only=True)
 class Expected:
-    """The size of the full corpus; CLASSES counts labels, or sources for STS, and EMPTY the rows with an empty sentence."""
+    """The size of the full corpus; CLASSES counts labels, or sources for STS, and EMPTY the rows
+    with an empty sentence.
+    """
 
     rows: int
     classes: Mapping[str, int] | None = None
@@ -92,7 +116,9 @@ class Split:
     hub: HubSource | None = None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)  # one object per corpus: hashed by identity, as its mappings cannot be hashed
+@dataclass(
+    frozen=True, kw_only=True, eq=False
+)  # one object per corpus: hashed by identity, as its mappings cannot be hashed
 class Dataset:
     """A corpus under the name that a user types."""
 
@@ -122,16 +148,20 @@ class DatasetState:
     rows: int
     expected_rows: int | None
     origin: DatasetOrigin
-    partial: bool = False  # other rows than the full corpus, allowed by the user or of the starter set
+    # other rows than the full corpus, allowed by the user or of the starter set
+    partial: bool = False
     sample: bool = False  # generated: numbers made from it say nothing about real language
-    revision: str | None = None  # "repository@revision" of rows from the hub, or of files that `data get` made of it
+    # "repository@revision" of rows from the hub, or of files that `data get` made of it
+    revision: str | None = None
     sha256: Mapping[str, str] = field(default_factory=dict)  # file → hash
     skipped: Mapping[str, int] = field(default_factory=dict)  # reason → skipped rows
     empty: int = 0  # rows with an empty sentence
 
     @property
     def is_of_starter_set(self) -> bool:
-        """Whether it was read from the set inside embedlab, which whoever names it knows to be a part."""
+        """Whether it was read from the set inside embedlab, which whoever names it knows to be a
+        part.
+        """
         return self.origin == "starter"
 
 

@@ -1,4 +1,6 @@
-"""Splits of dictionary definitions by word: about eight tenths of the words are in train, one tenth each in dev and test."""
+"""Splits of dictionary definitions by word: about eight tenths of the words are in train, one tenth
+each in dev and test.
+"""
 
 from hashlib import blake2b
 from typing import Literal, get_args

@@ -1,4 +1,5 @@
-"""Edits of a sentence by rule, where a rule is safe: the opposite of its only auxiliary, and another number.
+"""Edits of a sentence by rule, where a rule is safe: the opposite of its only auxiliary, and
+another number.
 
 A sentence that a rule does not fit is left to its reader: no rule guesses where a negation belongs.
 """
@@ -16,8 +17,22 @@ _THERE = re.compile(r"(?i)\b(there (?:is|are|was|were)) (?:(?:an?|some|any) )?(?
 _ANY_AUXILIARY = re.compile(rf"(?i)\b(?:{_AUXILIARY})\b(?!['’])")
 _NOT = re.compile(rf"(?i)\b({_AUXILIARY}) not\b ?")
 _CONTRACTED = re.compile(r"(?i)\b(is|are|was|were|could|would|should|must)n['’]t\b")
-_NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_NUMBER = re.compile(rf"(?i)(?<![\w.,:/$€£+−-])(?:[2-9]|[1-9][0-9]|{'|'.join(_NUMBERS)})(?![\w%°:/-]|[.,][0-9])")
+_NUMBERS = (
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
+_NUMBER = re.compile(
+    rf"(?i)(?<![\w.,:/$€£+−-])(?:[2-9]|[1-9][0-9]|{'|'.join(_NUMBERS)})(?![\w%°:/-]|[.,][0-9])"
+)
 
 
 def edited(sentence: str, rule: EditRule) -> str | None:
@@ -26,14 +41,18 @@ def edited(sentence: str, rule: EditRule) -> str | None:
 
 
 def _negated(sentence: str) -> str | None:
-    """Return the opposite: "not" is put behind the only auxiliary, or removed behind it; of "there is a" it is "there is no"."""
+    """Return the opposite: "not" is put behind the only auxiliary, or removed behind it; of "there
+    is a" it is "there is no".
+    """
     negations = len(str(negating_words(pl.Series([sentence]))[0]).split())
     if negations == 1:
         for pattern in (_NOT, _CONTRACTED):
             if len(pattern.findall(sentence)) == 1:
                 return pattern.sub(r"\1 " if pattern is _NOT else r"\1", sentence)
     matches = list(_ANY_AUXILIARY.finditer(sentence))
-    if negations or len(matches) != 1 or not sentence[: matches[0].start()].strip():  # a question begins with it
+    if (
+        negations or len(matches) != 1 or not sentence[: matches[0].start()].strip()
+    ):  # a question begins with it
         return None
     if there := _THERE.search(sentence):
         return f"{sentence[: there.start()]}{there[1]} no {sentence[there.end() :]}"
@@ -41,7 +60,9 @@ def _negated(sentence: str) -> str | None:
 
 
 def _with_another_number(sentence: str) -> str | None:
-    """Return SENTENCE with its first number one larger, in digits or in words; twelve becomes eleven, so that it stays a word."""
+    """Return SENTENCE with its first number one larger, in digits or in words; twelve becomes
+    eleven, so that it stays a word.
+    """
     order = _NUMBER.search(sentence)
     if order is None:
         return None

@@ -1,6 +1,8 @@
-"""The name of a user's own file where a dataset's name is expected: its path and, behind "?", what the user says of its columns.
+"""The name of a user's own file where a dataset's name is expected: its path and, behind "?", what
+the user says of its columns.
 
-`pairs.csv?s1=text&s2=answer&score=rating&scale=0-5` is the grammar of hub names; without options everything is detected.
+`pairs.csv?s1=text&s2=answer&score=rating&scale=0-5` is the grammar of hub names; without options
+everything is detected.
 """
 
 import re
@@ -15,11 +17,26 @@ from embedlab.data.row_file import TABLES
 
 TEXT_FILE = ".txt"
 HUB = "hub:"  # before the name of any dataset of the hub
-ROLES = ("s1", "s2", "score", "label", "anchor", "positive", "negative", "sentence")  # what a column can hold
+ROLES = (
+    "s1",
+    "s2",
+    "score",
+    "label",
+    "anchor",
+    "positive",
+    "negative",
+    "sentence",
+)  # what a column can hold
 _OPTIONS = (*ROLES, "source", "labels", "scale", "held-out")
 LOW_SCORES = "low-scores"
 _COLUMNS, _LABELS = "data.columns.", "data.labels."  # keys of a recipe
-_ROLE_OF = {role: role for role in ROLES} | {"sentence1": "s1", "premise": "s1", "sentence2": "s2", "hypothesis": "s2", "gold": "score"}
+_ROLE_OF = {role: role for role in ROLES} | {
+    "sentence1": "s1",
+    "premise": "s1",
+    "sentence2": "s2",
+    "hypothesis": "s2",
+    "gold": "score",
+}
 _SCALE = re.compile(r"(-?[\d.]+)-(-?[\d.]+)")
 _MOST_HELD_OUT = 0.5
 
@@ -30,11 +47,14 @@ class FileName:
 
     text: str  # as it was typed
     path: Path
-    roles: Mapping[str, str] = field(default_factory=dict)  # one of ROLES → the column that holds it
+    roles: Mapping[str, str] = field(
+        default_factory=dict
+    )  # one of ROLES → the column that holds it
     source: str | None = None  # the column with a pair's source
     labels: Mapping[str, str] = field(default_factory=dict)  # label in the file → its meaning
     scale: tuple[float, float] | None = None  # lowest and highest score that there can be
-    low_scores: bool = False  # whether the scores are all in the lower half of their scale, and that is right
+    # whether the scores are all in the lower half of their scale, and that is right
+    low_scores: bool = False
     held_out: float | None = None  # only the rows that a training with this share leaves out
 
     @property
@@ -44,8 +64,14 @@ class FileName:
 
     @property
     def dataset(self) -> str:
-        """The name of its rows as a dataset: as it was typed, with the path in its plain form, so that ./a.csv is a.csv."""
-        said = "" if Path(self.text) == self.path else self.text[len(outside_quotes(self.text, "?")[0]) :]
+        """The name of its rows as a dataset: as it was typed, with the path in its plain form, so
+        that ./a.csv is a.csv.
+        """
+        said = (
+            ""
+            if Path(self.text) == self.path
+            else self.text[len(outside_quotes(self.text, "?")[0]) :]
+        )
         return f"{self.path}{said}"
 
     @property
@@ -67,16 +93,25 @@ class FileName:
         values = {
             **self.roles,
             **({"source": self.source} if self.source else {}),
-            **({"labels": ",".join(f"{theirs}:{ours}" for theirs, ours in self.labels.items())} if self.labels else {}),
+            **(
+                {"labels": ",".join(f"{theirs}:{ours}" for theirs, ours in self.labels.items())}
+                if self.labels
+                else {}
+            ),
             **({"scale": "-".join(f"{end:g}" for end in self.scale)} if self.scale else {}),
             **({"held-out": f"{self.held_out:g}"} if self.held_out else {}),
         }
-        options = [*(option(key, value) for key, value in values.items()), *([LOW_SCORES] if self.low_scores else [])]
+        options = [
+            *(option(key, value) for key, value in values.items()),
+            *([LOW_SCORES] if self.low_scores else []),
+        ]
         return str(self.path) + ("?" + "&".join(options) if options else "")
 
 
 def parse_file_name(text: str) -> FileName:
-    """Return what TEXT says of a file; a violation of the grammar is a UsageError that quotes it."""
+    """Return what TEXT says of a file; a violation of the grammar is a UsageError that quotes
+    it.
+    """
     name, *parts = outside_quotes(text, "?")
     if not parts or Path(text).is_file():  # a file may have a question mark in its own name
         return FileName(text=text, path=Path(text))
@@ -99,21 +134,31 @@ def file_path(name: str) -> Path:
 
 
 def said_columns(overrides: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the columns by what they hold, and the labels, that `--set data.columns.NAME=…` and `data.labels.LABEL=…` state."""
+    """Return the columns by what they hold, and the labels, that `--set data.columns.NAME=…` and
+    `data.labels.LABEL=…` state.
+    """
     stated = [override.partition("=") for override in overrides]
-    columns = {_ROLE_OF[key.removeprefix(_COLUMNS)]: name for key, _, name in stated if key.removeprefix(_COLUMNS) in _ROLE_OF}
+    columns = {
+        _ROLE_OF[key.removeprefix(_COLUMNS)]: name
+        for key, _, name in stated
+        if key.removeprefix(_COLUMNS) in _ROLE_OF
+    }
     labels = {key.removeprefix(_LABELS): name for key, _, name in stated if key.startswith(_LABELS)}
     return columns, labels
 
 
 def is_row_file(name: str) -> bool:
-    """Return whether NAME is a file of rows by its ending: a table, or text with a sentence a line; names of models are none."""
+    """Return whether NAME is a file of rows by its ending: a table, or text with a sentence a line;
+    names of models are none.
+    """
     path = outside_quotes(name, "?")[0].lower()
     return path.endswith((*TABLES, TEXT_FILE)) and not re.match(r"[\w.+-]+:", path)
 
 
 def stated_scale(name: str, text: str | None) -> tuple[float, float] | None:
-    """Return the scale `LOW-HIGH` that the option of a dataset's NAME states; another text is a UsageError."""
+    """Return the scale `LOW-HIGH` that the option of a dataset's NAME states; another text is a
+    UsageError.
+    """
     if text is None:
         return None
     match = _SCALE.fullmatch(text)
@@ -122,14 +167,20 @@ def stated_scale(name: str, text: str | None) -> tuple[float, float] | None:
     except ValueError:
         low = high = 0.0
     if low >= high:
-        raise UsageError(f"{name!r}: scale is {text!r}, not the lowest and the highest score", hint="for example ?scale=0-5")
+        raise UsageError(
+            f"{name!r}: scale is {text!r}, not the lowest and the highest score",
+            hint="for example ?scale=0-5",
+        )
     return low, high
 
 
 def _labels(name: str, text: str | None) -> dict[str, str]:
     pairs = [pair.rpartition(":") for pair in (text or "").split(",") if pair]
     if any(not (theirs and ours) for theirs, _, ours in pairs):
-        raise UsageError(f"{name!r}: labels is {text!r}", hint="for example ?labels=0:entailment,1:neutral,2:contradiction")
+        raise UsageError(
+            f"{name!r}: labels is {text!r}",
+            hint="for example ?labels=0:entailment,1:neutral,2:contradiction",
+        )
     return {theirs.strip(): ours.strip() for theirs, _, ours in pairs}
 
 
@@ -141,7 +192,10 @@ def _share(name: str, text: str | None) -> float | None:
     except ValueError:
         share = 0.0
     if not 0 < share <= _MOST_HELD_OUT:
-        raise UsageError(f"{name!r}: held-out is {text!r}", hint=f"give a share of the rows, up to {_MOST_HELD_OUT}: ?held-out=0.1")
+        raise UsageError(
+            f"{name!r}: held-out is {text!r}",
+            hint=f"give a share of the rows, up to {_MOST_HELD_OUT}: ?held-out=0.1",
+        )
     return share
 
 

@@ -24,22 +24,40 @@ def is_fetchable(dataset: Dataset) -> bool:
 def get_dataset(dataset: Dataset, folder: Path, *, offline: bool = False) -> list[Path]:
     """Write the missing splits of a dataset to FOLDER, and return the written files.
 
-    The rows are checked against the manifest before anything is written; existing splits stay unchanged. Without a network a missing split
-    is a MissingError.
+    The rows are checked against the manifest before anything is written; existing splits stay
+    unchanged. Without a network a missing split is a MissingError.
     """
-    absent = {name: split for name, split in dataset.splits.items() if not is_in_folder(split, folder)}
+    absent = {
+        name: split for name, split in dataset.splits.items() if not is_in_folder(split, folder)
+    }
     if absent and offline:
-        raise MissingError(f"--offline forbids fetching {dataset.name!r} ({next(iter(absent))})", hint="remove --offline")
-    return [path for name, split in absent.items() for path in _get_split(dataset, name, split, folder)]
+        raise MissingError(
+            f"--offline forbids fetching {dataset.name!r} ({next(iter(absent))})",
+            hint="remove --offline",
+        )
+    return [
+        path for name, split in absent.items() for path in _get_split(dataset, name, split, folder)
+    ]
 
 
 def _get_split(dataset: Dataset, name: str, split: Split, folder: Path) -> list[Path]:
-    writable = ((layout.files, layout.write) for layout in split.layouts if layout.write is not None)
+    writable = (
+        (layout.files, layout.write) for layout in split.layouts if layout.write is not None
+    )
     files, write = next(writable, ((), None))
     if split.hub is None or write is None:
-        raise MissingError(f"{dataset.name!r} ({name}) is not on the hub", hint=f"download it by hand from {dataset.home}")
+        raise MissingError(
+            f"{dataset.name!r} ({name}) is not on the hub",
+            hint=f"download it by hand from {dataset.home}",
+        )
     frame = read_hub(split.hub, dataset.kind).frame
-    is_partial(f"{dataset.name!r} ({name}) on the hub", dataset.kind, frame, split.expected, allow_partial=False)
+    is_partial(
+        f"{dataset.name!r} ({name}) on the hub",
+        dataset.kind,
+        frame,
+        split.expected,
+        allow_partial=False,
+    )
     paths = [folder / file for file in files]
     for path, text in zip(paths, write(frame), strict=True):
         write_atomic(path, text, hint="choose another folder with --data")

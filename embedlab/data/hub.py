@@ -18,13 +18,16 @@ from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, DatasetKind, HubSource,
 
 NO_HUB = "give a file of pairs, or hub:FOLDER with a copy of the repository"
 _DATA_FOLDER = (
-    "give a folder that holds the corpus with --data DIR, or fill one on a machine with a network: embedlab data get; "
+    "give a folder that holds the corpus with --data DIR, or fill one on a machine with a "
+    "network: embedlab data get; "
     "--data starter is inside embedlab"
 )
 
 
 def read_hub(hub: HubSource, kind: DatasetKind) -> ParsedRows:
-    """Return the rows of a split on the hub in our columns; unlabelled rows are skipped and counted."""
+    """Return the rows of a split on the hub in our columns; unlabelled rows are skipped and
+    counted.
+    """
     loaded = load_split(hub, otherwise=_DATA_FOLDER)
     absent = [theirs for theirs in hub.columns.values() if theirs not in loaded.columns]
     if absent:
@@ -32,7 +35,9 @@ def read_hub(hub: HubSource, kind: DatasetKind) -> ParsedRows:
     label = CLASS_COLUMN.get(kind)
     if hub.labels and label is not None:
         names = dict(enumerate(hub.labels))
-        loaded = loaded.with_columns(pl.col(hub.columns[label]).replace_strict(names, default=None, return_dtype=pl.String))
+        loaded = loaded.with_columns(
+            pl.col(hub.columns[label]).replace_strict(names, default=None, return_dtype=pl.String)
+        )
     frame = loaded.select(
         (pl.col(hub.columns[name]) if name in hub.columns else pl.lit(None)).cast(dtype).alias(name)
         for name, dtype in COLUMNS[kind].items()
@@ -43,18 +48,28 @@ def read_hub(hub: HubSource, kind: DatasetKind) -> ParsedRows:
 
 
 def load_split(hub: HubSource, *, otherwise: str) -> pl.DataFrame:
-    """Return all columns of a split on the hub, or of a repository in the hub's layout in a local folder.
+    """Return all columns of a split on the hub, or of a repository in the hub's layout in a local
+    folder.
 
-    A hub that cannot be reached is a MissingError; OTHERWISE is its hint for what can be done without the hub.
+    A hub that cannot be reached is a MissingError; OTHERWISE is its hint for what can be done
+    without the hub.
     """
     if is_local(hub.repository):
         return _filtered(hub, _load(hub.repository, hub.config, hub.split, hub.revision, otherwise))
     if not is_reachable():
-        raise MissingError(f"{hub.repository!r} ({hub.split}) is not in the data folder, and the hub cannot be reached", hint=otherwise)
-    return _filtered(hub, _load_once(hub.repository, hub.config, hub.split, hub.revision, otherwise))
+        raise MissingError(
+            f"{hub.repository!r} ({hub.split}) is not in the data folder, and the hub cannot "
+            f"be reached",
+            hint=otherwise,
+        )
+    return _filtered(
+        hub, _load_once(hub.repository, hub.config, hub.split, hub.revision, otherwise)
+    )
 
 
-def _load(repository: str, config: str | None, split: str, revision: str, otherwise: str) -> pl.DataFrame:
+def _load(
+    repository: str, config: str | None, split: str, revision: str, otherwise: str
+) -> pl.DataFrame:
     import datasets
     import huggingface_hub
 
@@ -62,7 +77,8 @@ def _load(repository: str, config: str | None, split: str, revision: str, otherw
     huggingface_hub.logging.set_verbosity_error()  # it prints a line for each of its attempts
     context = TemporaryDirectory() if is_local(repository) else nullcontext()
     try:
-        # The client knows a folder by its last name and its card alone: in its shared cache it would give the rows of another.
+        # The client knows a folder by its last name and its card alone: in its shared cache it
+        # would give the rows of another.
         with context as own_cache:
             loaded = datasets.load_dataset(
                 _address(repository),
@@ -73,16 +89,24 @@ def _load(repository: str, config: str | None, split: str, revision: str, otherw
                 keep_in_memory=own_cache is not None,
                 trust_remote_code=False,
             )
-    except Exception as error:  # the hub's client raises a dozen unrelated types for "not reachable"
+    except (
+        Exception
+    ) as error:  # the hub's client raises a dozen unrelated types for "not reachable"
         where = f" at revision {revision[:8]} from the hub" if revision else ""
-        reason = " ".join(str(error.__cause__ or error).split())  # its own message of unreadable files names no reason
-        raise MissingError(f"cannot get {repository!r} ({split}){where}: {reason}", hint=_hint(reason, otherwise)) from error
+        reason = " ".join(
+            str(error.__cause__ or error).split()
+        )  # its own message of unreadable files names no reason
+        raise MissingError(
+            f"cannot get {repository!r} ({split}){where}: {reason}", hint=_hint(reason, otherwise)
+        ) from error
     _check_revision(repository, revision, [file["filename"] for file in loaded.cache_files])
     table: pl.DataFrame = loaded.to_polars()
     return table
 
 
-_load_once = lru_cache(maxsize=4)(_load)  # of the hub: a command opens each dataset several times, at a revision that does not change
+_load_once = lru_cache(maxsize=4)(
+    _load
+)  # of the hub: a command opens each dataset several times, at a revision that does not change
 
 
 def is_local(repository: str) -> bool:
@@ -91,15 +115,22 @@ def is_local(repository: str) -> bool:
 
 
 def copy_hashes(folder: Path) -> dict[str, str]:
-    """Return the hash of each file of a copy of a repository in FOLDER; its own bookkeeping does not count."""
+    """Return the hash of each file of a copy of a repository in FOLDER; its own bookkeeping does
+    not count.
+    """
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    shown = [path for path in files if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
+    shown = [
+        path
+        for path in files
+        if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    ]
     return {str(path.relative_to(folder)): file_hash(path) for path in shown}
 
 
 @cache  # one commit for a whole command
 def commit(repository: str, revision: str) -> str:
-    """Return the commit that a branch, tag or part of a commit's name, REVISION, names in a REPOSITORY on the hub.
+    """Return the commit that a branch, tag or part of a commit's name, REVISION, names in a
+    REPOSITORY on the hub.
 
     One that the hub does not have, or a hub that cannot be reached, is a MissingError.
     """
@@ -111,10 +142,15 @@ def commit(repository: str, revision: str) -> str:
     try:
         return str(HfApi().dataset_info(repository, revision=revision).sha)
     except (RepositoryNotFoundError, HFValidationError) as error:
-        raise MissingError(f"no dataset {repository!r} on the hub", hint="check the name; private ones need `hf auth login`") from error
+        raise MissingError(
+            f"no dataset {repository!r} on the hub",
+            hint="check the name; private ones need `hf auth login`",
+        ) from error
     except Exception as error:  # the client's types for a dropped connection are unrelated too
         reason = str(error).strip().split("\n")[0]
-        raise MissingError(f"cannot get {repository!r} from the hub: {reason}", hint=f"try again, or {NO_HUB}") from error
+        raise MissingError(
+            f"cannot get {repository!r} from the hub: {reason}", hint=f"try again, or {NO_HUB}"
+        ) from error
 
 
 def _hint(reason: str, otherwise: str) -> str:
@@ -134,27 +170,46 @@ def _filtered(hub: HubSource, table: pl.DataFrame) -> pl.DataFrame:
         frame = table.filter(pl.col(column).cast(pl.String) == value)
         if frame.is_empty():
             known = ", ".join(map(str, table[column].unique().sort().head(40)))
-            raise MissingError(f"{hub.repository} ({hub.split}) has no row with {column} {value!r}", hint=f"it has {known}")
+            raise MissingError(
+                f"{hub.repository} ({hub.split}) has no row with {column} {value!r}",
+                hint=f"it has {known}",
+            )
         table = frame
     return table
 
 
 def _no_column(hub: HubSource, column: str, table: pl.DataFrame) -> MissingError:
     where = f" at {hub.revision[:8]}" if hub.revision else ""
-    return MissingError(f"{hub.repository}{where} has no column {column!r}: found {first_few(table.columns)}", hint="name one of them")
+    return MissingError(
+        f"{hub.repository}{where} has no column {column!r}: found {first_few(table.columns)}",
+        hint="name one of them",
+    )
 
 
 def _address(repository: str) -> str:
-    """Return an address that the client resolves to the hub's REPOSITORY only: for a bare name a local folder would win."""
-    return f"hf://datasets/{repository}" if Path(repository).exists() and not Path(repository).is_absolute() else repository
+    """Return an address that the client resolves to the hub's REPOSITORY only: for a bare name a
+    local folder would win.
+    """
+    return (
+        f"hf://datasets/{repository}"
+        if Path(repository).exists() and not Path(repository).is_absolute()
+        else repository
+    )
 
 
 def _check_revision(repository: str, revision: str, files: Sequence[str]) -> None:
-    """Refuse rows of another revision: without a network the client uses any revision in its cache."""
-    revisions = {part for file in files for part in Path(file).parts if re.fullmatch("[0-9a-f]{40}", part)}
+    """Refuse rows of another revision: without a network the client uses any revision in its
+    cache.
+    """
+    revisions = {
+        part for file in files for part in Path(file).parts if re.fullmatch("[0-9a-f]{40}", part)
+    }
     if revision and revisions - {revision}:
         given = min(revisions - {revision})
         raise MissingError(
             f"the hub's client gave {repository!r} at revision {given[:8]}, not {revision[:8]}",
-            hint=Hint("try again with a network, or give a folder that holds the corpus with ", NamedOption("--data", "DIR")),
+            hint=Hint(
+                "try again with a network, or give a folder that holds the corpus with ",
+                NamedOption("--data", "DIR"),
+            ),
         )

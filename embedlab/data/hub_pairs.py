@@ -1,7 +1,9 @@
-"""Scored pairs of any dataset on the hub, usable instead of a dataset name: `hub:OWNER/NAME?split=test&s1=a&s2=b&score=c&scale=0-5`.
+"""Scored pairs of any dataset on the hub, usable instead of a dataset name:
+`hub:OWNER/NAME?split=test&s1=a&s2=b&score=c&scale=0-5`.
 
-`hub:FOLDER` is a copy of such a repository on this machine, a path that begins with "/", "." or "~". Without a revision the commit
-that the main branch is at now is read, and recorded with every number.
+`hub:FOLDER` is a copy of such a repository on this machine, a path that begins with "/", "." or
+"~". Without a revision the commit that the main branch is at now is read, and recorded with every
+number.
 """
 
 import os
@@ -23,7 +25,12 @@ from embedlab.data.row_file import PLACE
 from embedlab.data.score_scale import ScoreScale
 
 _KEYS = ("split", "config", "s1", "s2", "score", "scale", "source", "where", "revision")
-_OURS = {"s1": "sentence1", "s2": "sentence2", "score": "score", "source": "source"}  # option → our column
+_OURS = {
+    "s1": "sentence1",
+    "s2": "sentence2",
+    "score": "score",
+    "source": "source",
+}  # option → our column
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,11 +59,15 @@ def parse_hub_name(name: str) -> HubPairs:
         repository = os.path.abspath(Path(repository).expanduser())  # noqa: PTH100 - a link stays a link
     elif not re.fullmatch(r"[\w.-]+/[\w.-]+", repository):
         raise UsageError(
-            f"{name!r}: {repository!r} is not a dataset of the hub", hint="write hub:OWNER/NAME, or hub:FOLDER for a copy of one"
+            f"{name!r}: {repository!r} is not a dataset of the hub",
+            hint="write hub:OWNER/NAME, or hub:FOLDER for a copy of one",
         )
     column, _, value = values.get("where", "").partition(":")
     if "where" in values and not value:
-        raise UsageError(f"{name!r}: where is {values['where']!r}", hint="write ?where=COLUMN:VALUE, for example ?where=lang:en")
+        raise UsageError(
+            f"{name!r}: where is {values['where']!r}",
+            hint="write ?where=COLUMN:VALUE, for example ?where=lang:en",
+        )
     source = HubSource(
         repository=repository,
         revision=values.get("revision", ""),
@@ -69,15 +80,23 @@ def parse_hub_name(name: str) -> HubPairs:
 
 
 def open_hub_pairs(name: str, *, offline: bool = False) -> Part:
-    """Return the pairs that NAME says; what cannot be read is one error that names the columns, or the row counted from 1."""
+    """Return the pairs that NAME says; what cannot be read is one error that names the columns, or
+    the row counted from 1.
+    """
     said = parse_hub_name(name)
     hub, sha256 = said.source, {}
     if is_local(hub.repository):
         if not (folder := Path(hub.repository)).is_dir():
-            raise MissingError(f"no folder {str(folder)!r}", hint="hub:FOLDER is a copy of a repository of the hub; a file needs no hub:")
+            raise MissingError(
+                f"no folder {str(folder)!r}",
+                hint="hub:FOLDER is a copy of a repository of the hub; a file needs no hub:",
+            )
         sha256 = copy_hashes(folder)
     elif offline:
-        raise MissingError(f"--offline forbids reading {name!r}", hint=Hint("remove ", NamedOption("--offline"), f", or {NO_HUB}"))
+        raise MissingError(
+            f"--offline forbids reading {name!r}",
+            hint=Hint("remove ", NamedOption("--offline"), f", or {NO_HUB}"),
+        )
     else:
         hub = said.at(commit(hub.repository, hub.revision or "main"))
     rows = scored_pairs(name, _renamed(hub, load_split(hub, otherwise=NO_HUB)), scale=said.scale)
@@ -102,15 +121,28 @@ def _refuse_other_scale(name: str, said: tuple[float, float] | None, scores: pl.
     low, high = said
     if (score_scale := ScoreScale.of(scores)).high <= (low + high) / 2:
         hint = "remove scale=, or state the scale that the scores have"
-        raise UsageError(f"{name!r}: the scores are {score_scale}, but scale is {low:g}-{high:g}", hint=hint)
+        raise UsageError(
+            f"{name!r}: the scores are {score_scale}, but scale is {low:g}-{high:g}", hint=hint
+        )
 
 
 def _renamed(hub: HubSource, table: pl.DataFrame) -> pl.DataFrame:
     """Return TABLE with the columns that were named under our names, and the places of its rows."""
-    absent = [theirs for ours, theirs in hub.columns.items() if theirs not in table.columns and (theirs, ours) != ("source", "source")]
+    absent = [
+        theirs
+        for ours, theirs in hub.columns.items()
+        if theirs not in table.columns and (theirs, ours) != ("source", "source")
+    ]
     if absent:
         hint = f"name its columns: {HUB}{hub.repository}?s1=NAME&s2=NAME&score=NAME"
-        raise MissingError(f"{hub.repository} has no column {absent[0]!r}: found {first_few(table.columns)}", hint=hint)
+        raise MissingError(
+            f"{hub.repository} has no column {absent[0]!r}: found {first_few(table.columns)}",
+            hint=hint,
+        )
     named = {ours: table[theirs] for ours, theirs in hub.columns.items() if theirs in table.columns}
-    others = {name: table[name] for name in table.columns if name not in hub.columns.values() and name not in named}
+    others = {
+        name: table[name]
+        for name in table.columns
+        if name not in hub.columns.values() and name not in named
+    }
     return pl.DataFrame({**named, **others}).with_row_index(PLACE, offset=1)

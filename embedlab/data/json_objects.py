@@ -1,4 +1,6 @@
-"""Lines that are JSON objects, read strictly: a fault, or a number in the place of a text, is an error at its line."""
+"""Lines that are JSON objects, read strictly: a fault, or a number in the place of a text, is an
+error at its line.
+"""
 
 import json
 from collections.abc import Sequence
@@ -10,14 +12,17 @@ import polars as pl
 from embedlab.core.plain_values import quote
 from embedlab.data.text_file import bad_line, read_lines, text_fault
 
-_LIKE_JSON = r"(?s)^\s*(-?[0-9][0-9.eE+-]*|\[.*\]|\{.*\}|true|false)\s*$"  # what polars makes of values that are not texts
+# what polars makes of values that are not texts
+_LIKE_JSON = r"(?s)^\s*(-?[0-9][0-9.eE+-]*|\[.*\]|\{.*\}|true|false)\s*$"
 
 
 def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
     """Return the JSON object in the LINE of a file; anything else is an error at its number."""
 
     def refuse(name: str) -> None:
-        raise bad_line(path, number, f"{name} is not JSON")  # Python's json module writes it nevertheless
+        raise bad_line(
+            path, number, f"{name} is not JSON"
+        )  # Python's json module writes it nevertheless
 
     try:
         row = json.loads(line, parse_constant=refuse)
@@ -37,7 +42,8 @@ def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
 
 
 def refuse_json_values(path: Path, frame: pl.DataFrame, columns: Sequence[str]) -> None:
-    """Raise for the first line with a number, a list or an object under one of COLUMNS, which hold texts; FRAME is what polars read.
+    """Raise for the first line with a number, a list or an object under one of COLUMNS, which hold
+    texts; FRAME is what polars read.
 
     polars makes texts of them: "5.1" of 5.10. Only lines whose texts look so are parsed again.
     """
@@ -46,7 +52,9 @@ def refuse_json_values(path: Path, frame: pl.DataFrame, columns: Sequence[str]) 
     rows = set(range(len(frame)) if is_nested else frame.select(pl.arg_where(looks_so)).to_series())
     if not rows:
         return
-    for row, (number, line) in enumerate((number, line) for number, line in enumerate(read_lines(path), 1) if line.strip()):
+    for row, (number, line) in enumerate(
+        (number, line) for number, line in enumerate(read_lines(path), 1) if line.strip()
+    ):
         if row not in rows:
             continue
         values = json_object(path, number, line)

@@ -1,14 +1,20 @@
-"""The words of the sample world: concepts with their synonyms, each indented below the broader concept it is a kind of.
+"""The words of the sample world: concepts with their synonyms, each indented below the broader
+concept it is a kind of.
 
-A word is written "singular/plural" or "chasing/chased" where its second form is irregular or needed. All words are lower-case.
+A word is written "singular/plural" or "chasing/chased" where its second form is irregular or
+needed. All words are lower-case.
 """
 
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)  # concepts are equal by identity, which makes look-ups fast
+@dataclass(
+    frozen=True, kw_only=True, eq=False
+)  # concepts are equal by identity, which makes look-ups fast
 class Concept:
-    """One meaning: its synonyms and their second forms (plural of a noun, participle of an action)."""
+    """One meaning: its synonyms and their second forms (plural of a noun, participle of an
+    action).
+    """
 
     words: tuple[str, ...]
     second_forms: tuple[str, ...]
@@ -187,9 +193,18 @@ ENCOUNTERS = _tree(_ENCOUNTERS)
 THINGS = _tree(_THINGS)
 PLACES = _tree(_PLACES)
 TIMES = _tree(_TIMES)
-HANDLING = {_concept(words): THINGS[kind.strip()] for words, _, kind in (line.partition(">") for line in _HANDLING.strip().splitlines())}
-_SIDES = [tuple(_concept(side) for side in line.split("|")) for line in _OPPOSITES.strip().splitlines()]
-OPPOSITE = {quality: other for first, second in _SIDES for quality, other in ((first, second), (second, first))}
+HANDLING = {
+    _concept(words): THINGS[kind.strip()]
+    for words, _, kind in (line.partition(">") for line in _HANDLING.strip().splitlines())
+}
+_SIDES = [
+    tuple(_concept(side) for side in line.split("|")) for line in _OPPOSITES.strip().splitlines()
+]
+OPPOSITE = {
+    quality: other
+    for first, second in _SIDES
+    for quality, other in ((first, second), (second, first))
+}
 
 CONCEPTS: tuple[Concept, ...] = (
     *AGENTS.values(),

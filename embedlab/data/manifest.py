@@ -10,7 +10,9 @@ from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, LABELS, DatasetKind, Ex
 
 
 def class_counts(kind: DatasetKind, frame: pl.DataFrame) -> dict[str, int] | None:
-    """Return the rows per class (per source for STS), or None where the kind has no classes or none is known."""
+    """Return the rows per class (per source for STS), or None where the kind has no classes or none
+    is known.
+    """
     column = CLASS_COLUMN.get(kind)
     if column is None or frame[column].null_count():
         return None
@@ -19,26 +21,50 @@ def class_counts(kind: DatasetKind, frame: pl.DataFrame) -> dict[str, int] | Non
 
 
 def empty_rows(kind: DatasetKind, frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the numbers, from 1, of the rows of FRAME in which a sentence is empty or blank: one column, `row`."""
-    texts = [name for name, dtype in COLUMNS[kind].items() if dtype == pl.String and name not in LABELS and name in frame.columns]
-    is_empty = pl.any_horizontal(pl.lit(False), *(pl.col(name).str.strip_chars() == "" for name in texts))
+    """Return the numbers, from 1, of the rows of FRAME in which a sentence is empty or blank: one
+    column, `row`.
+    """
+    texts = [
+        name
+        for name, dtype in COLUMNS[kind].items()
+        if dtype == pl.String and name not in LABELS and name in frame.columns
+    ]
+    is_empty = pl.any_horizontal(
+        pl.lit(False), *(pl.col(name).str.strip_chars() == "" for name in texts)
+    )
     return frame.with_row_index("row", offset=1).filter(is_empty).select("row")
 
 
 def corpus_differences(kind: DatasetKind, frame: pl.DataFrame, expected: Expected) -> list[str]:
-    """Return how FRAME differs from the whole corpus, with the expected and the found counts; empty if it does not."""
+    """Return how FRAME differs from the whole corpus, with the expected and the found counts; empty
+    if it does not.
+    """
     counts = class_counts(kind, frame)
-    odd = [] if len(frame) == expected.rows else [f"{len(frame):,} rows instead of {expected.rows:,}"]
+    odd = (
+        [] if len(frame) == expected.rows else [f"{len(frame):,} rows instead of {expected.rows:,}"]
+    )
     if expected.classes and counts is not None and counts != expected.classes:
         odd.append(f"classes {_listed(counts)} instead of {_listed(expected.classes)}")
     empty = empty_rows(kind, frame)["row"]
     if expected.empty is not None and len(empty) > expected.empty:
-        odd.append(f"{len(empty):,} rows with an empty sentence instead of {expected.empty}, the first of them row {empty[0]:,}")
+        odd.append(
+            f"{len(empty):,} rows with an empty sentence instead of {expected.empty}, the "
+            f"first of them row {empty[0]:,}"
+        )
     return odd
 
 
-def is_partial(label: str, kind: DatasetKind, frame: pl.DataFrame, expected: Expected | None, *, allow_partial: bool) -> bool:
-    """Return whether FRAME differs from the whole corpus; a difference is an error unless it is allowed."""
+def is_partial(
+    label: str,
+    kind: DatasetKind,
+    frame: pl.DataFrame,
+    expected: Expected | None,
+    *,
+    allow_partial: bool,
+) -> bool:
+    """Return whether FRAME differs from the whole corpus; a difference is an error unless it is
+    allowed.
+    """
     odd = corpus_differences(kind, frame, expected) if expected else []
     if odd and not allow_partial:
         raise PartialDataError(

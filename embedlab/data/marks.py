@@ -13,7 +13,10 @@ UNKNOWN_TEXT = "training text unknown"  # of models that embedlab did not train
 def data_marks(states: "Iterable[DatasetState]") -> tuple[str, ...]:
     """Return the marks of every number made from data in these STATES."""
     states = list(states)
-    return marks_of(is_partial=any(state.partial for state in states), is_sample=any(state.sample for state in states))
+    return marks_of(
+        is_partial=any(state.partial for state in states),
+        is_sample=any(state.sample for state in states),
+    )
 
 
 def marks_of(*, is_partial: bool, is_sample: bool) -> tuple[str, ...]:

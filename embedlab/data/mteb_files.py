@@ -1,7 +1,8 @@
-"""What mteb writes: `TASK_predictions.json`, similarities in the order of a dataset's rows, and `TASK.json`, the figures of a task.
+"""What mteb writes: `TASK_predictions.json`, similarities in the order of a dataset's rows, and
+`TASK.json`, the figures of a task.
 
-A prediction file names neither rows nor revision of its dataset. A result file, which mteb writes into its result cache, states the
-revision, so that both belong into one folder.
+A prediction file names neither rows nor revision of its dataset. A result file, which mteb writes
+into its result cache, states the revision, so that both belong into one folder.
 """
 
 import json
@@ -15,7 +16,11 @@ from embedlab.core.errors import MissingError, UsageError
 PREDICTIONS = "_predictions.json"
 _LARGEST = 3.4e38  # in float32
 _META, _WRITTEN = "mteb_model_meta", "is it a file that mteb wrote?"
-_SPLITS: Mapping[str, tuple[str, ...]] = {"test": ("test",), "dev": ("validation", "dev"), "train": ("train",)}  # ours → mteb's
+_SPLITS: Mapping[str, tuple[str, ...]] = {
+    "test": ("test",),
+    "dev": ("validation", "dev"),
+    "train": ("train",),
+}  # ours → mteb's
 _SUBSETS = ("default", "en", "en-en")
 
 
@@ -63,12 +68,16 @@ class StatedFigures:
 
 
 def plain_name(name: str) -> str:
-    """Return the letters and digits of the NAME of a task or dataset: equal for `STSBenchmark` and `sts-benchmark`."""
+    """Return the letters and digits of the NAME of a task or dataset: equal for `STSBenchmark` and
+    `sts-benchmark`.
+    """
     return "".join(character for character in name.lower() if character.isalnum())
 
 
 def find_mteb_files(path: Path) -> MtebFiles:
-    """Return the files in the folder PLACE and below it, or the file PLACE with those of the same task next to it."""
+    """Return the files in the folder PLACE and below it, or the file PLACE with those of the same
+    task next to it.
+    """
     if path.is_dir():
         paths = sorted(file for file in path.rglob("*.json") if file.name != "model_meta.json")
     elif path.name.endswith(PREDICTIONS):
@@ -82,25 +91,43 @@ def find_mteb_files(path: Path) -> MtebFiles:
 
 
 def read_predictions(path: Path, split: str) -> Predictions | None:
-    """Return the similarities of SPLIT, a name of ours or "all", in a prediction file; None where it has none of that split.
+    """Return the similarities of SPLIT, a name of ours or "all", in a prediction file; None where
+    it has none of that split.
 
     A file of another layout is a MissingError, one of another kind of task a UsageError.
     """
     content = _object(path)
     if _META not in content:
         raise MissingError(f"{path}: no key {_META!r}", hint=_WRITTEN)
-    predictions = _chosen_split(_chosen_subset(path, {key: value for key, value in content.items() if key != _META}), split)
+    predictions = _chosen_split(
+        _chosen_subset(path, {key: value for key, value in content.items() if key != _META}), split
+    )
     if predictions is None:
         return None
-    values = predictions.get("cosine_scores") or predictions.get("similarity_scores") if isinstance(predictions, dict) else None
+    values = (
+        predictions.get("cosine_scores") or predictions.get("similarity_scores")
+        if isinstance(predictions, dict)
+        else None
+    )
     if not isinstance(values, list):
         raise UsageError(
-            f"{path}: no similarities, but what another kind of task predicts", hint="take predictions of a task of mteb's type STS"
+            f"{path}: no similarities, but what another kind of task predicts",
+            hint="take predictions of a task of mteb's type STS",
         )
-    if (row := next((row for row, value in enumerate(values) if not _is_similarity(value)), None)) is not None:
-        raise MissingError(f"{path}: row {row} of 'cosine_scores' is {values[row]!r}, not a number", hint="predict again")
+    if (
+        row := next((row for row, value in enumerate(values) if not _is_similarity(value)), None)
+    ) is not None:
+        raise MissingError(
+            f"{path}: row {row} of 'cosine_scores' is {values[row]!r}, not a number",
+            hint="predict again",
+        )
     meta = content[_META] if isinstance(content[_META], dict) else {}
-    return Predictions(path=path, task=path.name.removesuffix(PREDICTIONS), model=_model(meta), values=tuple(values))
+    return Predictions(
+        path=path,
+        task=path.name.removesuffix(PREDICTIONS),
+        model=_model(meta),
+        values=tuple(values),
+    )
 
 
 def _is_similarity(value: Any) -> bool:
@@ -108,7 +135,8 @@ def _is_similarity(value: Any) -> bool:
 
 
 def read_figures(path: Path, split: str = "test") -> StatedFigures | None:
-    """Return the figures of SPLIT, a name of ours or "all", in a result file; None where it has none of that split.
+    """Return the figures of SPLIT, a name of ours or "all", in a result file; None where it has
+    none of that split.
 
     A file that mteb would not write is a MissingError.
     """
@@ -116,7 +144,10 @@ def read_figures(path: Path, split: str = "test") -> StatedFigures | None:
     if absent := [key for key in ("task_name", "dataset_revision", "scores") if key not in content]:
         raise MissingError(f"{path}: no key {absent[0]!r}", hint=_WRITTEN)
     try:
-        by_split = {name: {entry["hf_subset"]: entry for entry in subsets} for name, subsets in content["scores"].items()}
+        by_split = {
+            name: {entry["hf_subset"]: entry for entry in subsets}
+            for name, subsets in content["scores"].items()
+        }
     except (AttributeError, KeyError, TypeError) as error:
         raise MissingError(f"{path}: 'scores' is not what mteb writes", hint=_WRITTEN) from error
     of_split = _chosen_split(by_split, split)
@@ -124,7 +155,9 @@ def read_figures(path: Path, split: str = "test") -> StatedFigures | None:
         return None
     of_subset = _chosen_subset(path, of_split)
     numbers = {key: value for key, value in of_subset.items() if isinstance(value, float | int)}
-    figures = {key: float(value) for key, value in numbers.items() if not abs(value) > _LARGEST}  # nan stays
+    figures = {
+        key: float(value) for key, value in numbers.items() if not abs(value) > _LARGEST
+    }  # nan stays
     if "main_score" not in figures:
         raise MissingError(f"{path}: no number 'main_score'", hint=_WRITTEN)
     return StatedFigures(
@@ -141,7 +174,11 @@ def read_figures(path: Path, split: str = "test") -> StatedFigures | None:
 def _model(meta: Mapping[str, Any]) -> str:
     """Return the model that mteb names, with its revision where there is one."""
     revision = str(meta.get("revision"))
-    return f"{meta.get('model_name')} at {revision[:8]}" if len(revision) == 40 else str(meta.get("model_name"))
+    return (
+        f"{meta.get('model_name')} at {revision[:8]}"
+        if len(revision) == 40
+        else str(meta.get("model_name"))
+    )
 
 
 def _by_task(files: list[Path], ending: str) -> dict[str, Path]:
@@ -149,7 +186,10 @@ def _by_task(files: list[Path], ending: str) -> dict[str, Path]:
     for file in files:
         task = file.name.removesuffix(ending)
         if task in by_task:
-            raise UsageError(f"{file} and {by_task[task]} are of one task: which of them is meant?", hint="name a folder of one model")
+            raise UsageError(
+                f"{file} and {by_task[task]} are of one task: which of them is meant?",
+                hint="name a folder of one model",
+            )
         by_task[task] = file
     return by_task
 
@@ -174,7 +214,9 @@ def _object(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise MissingError(f"{path}: not readable as JSON: {' '.join(str(error).split())[:150]}", hint=_WRITTEN) from error
+        raise MissingError(
+            f"{path}: not readable as JSON: {' '.join(str(error).split())[:150]}", hint=_WRITTEN
+        ) from error
     if not isinstance(content, dict):
         raise MissingError(f"{path}: not a JSON object", hint=_WRITTEN)
     return content

@@ -19,12 +19,16 @@ from embedlab.store.tables import StoredTable, TableFormat
 SortedKeys = NDArray[np.uint64]  # sorted, each once
 
 _COLUMN = "text_key"
-_MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, 2⁶⁴ over the golden ratio: spreads the lower of two keys over all bits
+_MIX = np.uint64(
+    0x9E3779B97F4A7C15
+)  # odd, 2⁶⁴ over the golden ratio: spreads the lower of two keys over all bits
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class KnownText:
-    """The sentences and pairs of a training set as hashes: 8 bytes each, the same on every machine."""
+    """The sentences and pairs of a training set as hashes: 8 bytes each, the same on every
+    machine.
+    """
 
     sentences: SortedKeys
     pairs: SortedKeys
@@ -34,7 +38,9 @@ class KnownText:
         """Return the text of all rows of FRAMES."""
         keys = [_keys(frame) for frame in frames]
         # Of a triplet, anchor and positive are a pair, and so are anchor and negative.
-        pairs = [_pair_keys(key[:, 0], key[:, other]) for key in keys for other in range(1, key.shape[1])]
+        pairs = [
+            _pair_keys(key[:, 0], key[:, other]) for key in keys for other in range(1, key.shape[1])
+        ]
         return cls(sentences=_distinct([key.ravel() for key in keys]), pairs=_distinct(pairs))
 
     def __or__(self, other: Self) -> Self:
@@ -54,13 +60,17 @@ class KnownText:
             sentences=len(distinct),
             shared_sentences=_count_in(distinct, self.sentences),
             pairs=len(keys) if has_pairs else 0,
-            shared_pairs=_count_in(_pair_keys(whole[:, 0], whole[:, 1]), self.pairs) if has_pairs else 0,
+            shared_pairs=_count_in(_pair_keys(whole[:, 0], whole[:, 1]), self.pairs)
+            if has_pairs
+            else 0,
         )
 
     def has_any(self, frame: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.bool_]:
         """Return which rows of FRAME have a sentence of COLUMNS that is in this text; (rows,)."""
         keys = _keys(frame.select(columns))
-        is_shared: NDArray[np.bool_] = np.any(_is_in(keys, self.sentences) & _has_words(keys), axis=1)
+        is_shared: NDArray[np.bool_] = np.any(
+            _is_in(keys, self.sentences) & _has_words(keys), axis=1
+        )
         return is_shared
 
     def row_overlaps(self, frame: pl.DataFrame) -> list[Overlap]:
@@ -69,9 +79,19 @@ class KnownText:
         counted = _has_words(keys)
         is_known_pair = _is_in(_pair_keys(keys[:, 0], keys[:, 1]), self.pairs) & counted.all(axis=1)
         counted[:, 1] &= keys[:, 0] != keys[:, 1]  # one sentence twice counts once
-        counts = zip(counted.sum(1), (_is_in(keys, self.sentences) & counted).sum(1), is_known_pair, strict=True)
+        counts = zip(
+            counted.sum(1),
+            (_is_in(keys, self.sentences) & counted).sum(1),
+            is_known_pair,
+            strict=True,
+        )
         return [
-            Overlap(sentences=int(sentences), shared_sentences=int(shared), pairs=1, shared_pairs=int(is_pair))
+            Overlap(
+                sentences=int(sentences),
+                shared_sentences=int(shared),
+                pairs=1,
+                shared_pairs=int(is_pair),
+            )
             for sentences, shared, is_pair in counts
         ]
 
@@ -86,32 +106,46 @@ class KnownText:
 
 
 def _table(text: KnownText) -> StoredTable:
-    key, sizes = np.concatenate([text.sentences, text.pairs]), [len(text.sentences), len(text.pairs)]
+    key, sizes = (
+        np.concatenate([text.sentences, text.pairs]),
+        [len(text.sentences), len(text.pairs)],
+    )
     return StoredTable(frame=pl.DataFrame({"key": key, "is_pair": np.repeat([False, True], sizes)}))
 
 
 def _text(table: StoredTable, _path: Path) -> KnownText:
-    parts = [table.frame.filter(pl.col("is_pair") == is_pair)["key"].cast(pl.UInt64).to_numpy() for is_pair in (False, True)]
+    parts = [
+        table.frame.filter(pl.col("is_pair") == is_pair)["key"].cast(pl.UInt64).to_numpy()
+        for is_pair in (False, True)
+    ]
     return KnownText(sentences=parts[0], pairs=parts[1])
 
 
 TRAINING_TEXT: EntryKind[KnownText] = EntryKind(
-    format=TableFormat(facts=None, to_table=_table, from_table=_text), again="delete it: the next evaluation makes it again"
+    format=TableFormat(facts=None, to_table=_table, from_table=_text),
+    again="delete it: the next evaluation makes it again",
 )
 
 
 def overlap(training: Part, evaluation: Part) -> Overlap:
-    """Return the overlap of the evaluation set with the training set, by whole sentences and by pairs."""
+    """Return the overlap of the evaluation set with the training set, by whole sentences and by
+    pairs.
+    """
     return KnownText.of([training.frame]).overlap(evaluation.frame)
 
 
 def find_overlaps(training: Sequence[Part], evaluations: Sequence[Part]) -> pl.DataFrame:
     """Return the overlap of every training set with every evaluation set.
 
-    Columns: training, evaluation (each "name:split"), sentences, shared_sentences, pairs, shared_pairs.
+    Columns: training, evaluation (each "name:split"), sentences, shared_sentences, pairs,
+    shared_pairs.
     """
     rows = [
-        {"training": _label(part), "evaluation": _label(tested), **vars(known.overlap(tested.frame))}
+        {
+            "training": _label(part),
+            "evaluation": _label(tested),
+            **vars(known.overlap(tested.frame)),
+        }
         for part, known in ((part, KnownText.of([part.frame])) for part in training)
         for tested in evaluations
     ]
@@ -120,39 +154,64 @@ def find_overlaps(training: Sequence[Part], evaluations: Sequence[Part]) -> pl.D
 
 def sentence_columns(frame: pl.DataFrame) -> list[str]:
     """Return the columns of sentences, in order."""
-    names = ("premise", "hypothesis", "sentence1", "sentence2", "sentence", "definition", "anchor", "positive", "negative")
+    names = (
+        "premise",
+        "hypothesis",
+        "sentence1",
+        "sentence2",
+        "sentence",
+        "definition",
+        "anchor",
+        "positive",
+        "negative",
+    )
     return [name for name in names if name in frame.columns]
 
 
 def text_keys(frame: pl.DataFrame) -> SortedKeys:
-    """Return the hashes of each row's first and last sentence, twice the same for a single one; (rows, 2), the same on every machine."""
+    """Return the hashes of each row's first and last sentence, twice the same for a single one;
+    (rows, 2), the same on every machine.
+    """
     keys = _keys(frame)
     return keys[:, [0, -1]]
 
 
 def with_text_keys(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return FRAME with its sentences' hashes in columns text_key0, text_key1, so that subsets need not be hashed again."""
-    return frame.with_columns(pl.Series(f"{_COLUMN}{side}", column) for side, column in enumerate(_keys(frame).T))
+    """Return FRAME with its sentences' hashes in columns text_key0, text_key1, so that subsets need
+    not be hashed again.
+    """
+    return frame.with_columns(
+        pl.Series(f"{_COLUMN}{side}", column) for side, column in enumerate(_keys(frame).T)
+    )
 
 
 def _keys(frame: pl.DataFrame) -> SortedKeys:
-    """Return the hashes of the sentence columns, (rows, columns); each distinct sentence is normalised once."""
+    """Return the hashes of the sentence columns, (rows, columns); each distinct sentence is
+    normalised once.
+    """
     if f"{_COLUMN}0" in frame.columns:
         return frame.select(f"^{_COLUMN}[0-9]$").to_numpy()
     texts = [frame[name].to_list() for name in sentence_columns(frame)]
     known = {text: _key(text) for text in set().union(*texts)}
-    columns = [np.fromiter((known[text] for text in column), dtype=np.uint64, count=len(column)) for column in texts]
+    columns = [
+        np.fromiter((known[text] for text in column), dtype=np.uint64, count=len(column))
+        for column in texts
+    ]
     return np.stack(columns, axis=1) if columns else np.empty((len(frame), 1), np.uint64)[:0]
 
 
 def _has_words(keys: SortedKeys) -> NDArray[np.bool_]:
-    """Return which KEYS belong to sentences with a word; all others share one key, whose presence in a stored text means nothing."""
+    """Return which KEYS belong to sentences with a word; all others share one key, whose presence
+    in a stored text means nothing.
+    """
     has_words: NDArray[np.bool_] = keys != np.uint64(_key(""))
     return has_words
 
 
 def _key(text: str) -> int:
-    return int.from_bytes(hashlib.blake2b(normalise(text).encode(), digest_size=8).digest(), "little")
+    return int.from_bytes(
+        hashlib.blake2b(normalise(text).encode(), digest_size=8).digest(), "little"
+    )
 
 
 def _pair_keys(first: SortedKeys, second: SortedKeys) -> SortedKeys:
@@ -165,10 +224,14 @@ def _count_in(keys: SortedKeys, known: SortedKeys) -> int:
 
 
 def _is_in(keys: SortedKeys, known: SortedKeys) -> NDArray[np.bool_]:
-    """Return whether each of KEYS is among the sorted KNOWN ones, of which there may be a million."""
+    """Return whether each of KEYS is among the sorted KNOWN ones, of which there may be a
+    million.
+    """
     if not len(known):
         return np.zeros(keys.shape, dtype=bool)
-    is_known: NDArray[np.bool_] = known[np.minimum(np.searchsorted(known, keys), len(known) - 1)] == keys
+    is_known: NDArray[np.bool_] = (
+        known[np.minimum(np.searchsorted(known, keys), len(known) - 1)] == keys
+    )
     return is_known
 
 

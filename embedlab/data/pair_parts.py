@@ -8,12 +8,16 @@ from embedlab.data.aliases import datasets_of
 from embedlab.data.dataset import Dataset, Part
 from embedlab.data.source import Source, available, dataset, dataset_names
 
-FIFTHS_OF = "sts-benchmark"  # a figure of tsukagoshi divides all its pairs (train, dev and test) into fifths by Dice
+# a figure of tsukagoshi divides all its pairs (train, dev and test) into fifths by Dice
+FIFTHS_OF = "sts-benchmark"
 OTHER_SPLITS = ("train", "dev")
 
 
-def open_parts(source: Source, datasets: Sequence[str], *, all_splits: bool = False) -> tuple[list[Part], list[MissingError]]:
-    """Open the test pairs of DATASETS, and with ALL_SPLITS the other splits of STS-B; missing ones are returned, not raised.
+def open_parts(
+    source: Source, datasets: Sequence[str], *, all_splits: bool = False
+) -> tuple[list[Part], list[MissingError]]:
+    """Open the test pairs of DATASETS, and with ALL_SPLITS the other splits of STS-B; missing ones
+    are returned, not raised.
 
     Raises the first error when nothing could be opened.
     """
@@ -24,25 +28,36 @@ def open_parts(source: Source, datasets: Sequence[str], *, all_splits: bool = Fa
 
 
 def open_scored(source: Source, name: str, split: str | None = None) -> Part:
-    """Open the pairs of one dataset, the test split without another; a dataset whose rows have no gold score is a UsageError."""
+    """Open the pairs of one dataset, the test split without another; a dataset whose rows have no
+    gold score is a UsageError.
+    """
     if name in dataset_names() and dataset(name).kind != "sts":
-        hint = "name a dataset of scored pairs, such as sts12; `embedlab data ls` lists what each holds"
+        hint = (
+            "name a dataset of scored pairs, such as sts12; `embedlab data ls` lists what "
+            "each holds"
+        )
         raise UsageError(f"{name!r} has no pairs with a gold score", hint=hint)
     return source.open(name, split)
 
 
 def is_scored(candidate: Dataset) -> bool:
-    """Return whether a dataset has scored pairs with a test split, or one split alone: another dev split chooses settings."""
+    """Return whether a dataset has scored pairs with a test split, or one split alone: another dev
+    split chooses settings.
+    """
     return candidate.kind == "sts" and ("test" in candidate.splits or len(candidate.splits) == 1)
 
 
 def shipped_pairs() -> Iterator[tuple[Dataset, str]]:
-    """Yield the test split of every shipped dataset of scored pairs, or its only one, and all of STS-B, whose fifths need all.
+    """Yield the test split of every shipped dataset of scored pairs, or its only one, and all of
+    STS-B, whose fifths need all.
 
     Those that papers average over come first, in their order.
     """
     names, averaged = shipped_names("datasets"), datasets_of("sts")
-    ordered = [*(name for name in averaged if name in names), *(name for name in names if name not in averaged)]
+    ordered = [
+        *(name for name in averaged if name in names),
+        *(name for name in names if name not in averaged),
+    ]
     for candidate in filter(is_scored, map(dataset, ordered)):
         for split in candidate.splits:
             if split == "test" or candidate.name == FIFTHS_OF or len(candidate.splits) == 1:

@@ -1,7 +1,8 @@
-"""Reads the datasets of plug-ins for a program that must not run them: `python -m embedlab.data.part_worker SETTINGS FOLDER`.
+"""Reads the datasets of plug-ins for a program that must not run them: `python -m
+embedlab.data.part_worker SETTINGS FOLDER`.
 
-Writes the rows of the test split of each dataset of scored pairs as `NUMBER.parquet` into FOLDER, and `index.json`: a list of
-{"name", "gold_range", "state", "files"} or {"name", "error"}.
+Writes the rows of the test split of each dataset of scored pairs as `NUMBER.parquet` into FOLDER,
+and `index.json`: a list of {"name", "gold_range", "state", "files"} or {"name", "error"}.
 """
 
 import json
@@ -24,7 +25,9 @@ INDEX = "index.json"
 def write_parts(settings: Settings, folder: Path) -> None:
     """Write what the datasets of plug-ins hold to FOLDER."""
     source = replace(Source.from_settings(settings), offline=True)
-    (folder / INDEX).write_text(json.dumps(list(_entries(source, folder)), default=str), encoding="utf-8")
+    (folder / INDEX).write_text(
+        json.dumps(list(_entries(source, folder)), default=str), encoding="utf-8"
+    )
 
 
 def _entries(source: Source, folder: Path) -> Iterator[dict[str, Any]]:
@@ -46,7 +49,13 @@ def _entries(source: Source, folder: Path) -> Iterator[dict[str, Any]]:
             "rows": f"{number}.parquet",
             "gold_range": chosen.gold_range,
             "state": asdict(part.state),
-            "files": [str(path / file) for layout in chosen.splits["test"].layouts for file in layout.files] if path else [],
+            "files": [
+                str(path / file)
+                for layout in chosen.splits["test"].layouts
+                for file in layout.files
+            ]
+            if path
+            else [],
         }
 
 

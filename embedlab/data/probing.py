@@ -1,8 +1,10 @@
-"""Probing tasks in SentEval's file format: split TAB label TAB tokens, all three splits in one file.
+"""Probing tasks in SentEval's file format: split TAB label TAB tokens, all three splits in one
+file.
 
-Columns: sentence, label. SentEval's ten tasks have their published counts; any other folder of such files is a suite with its own
-name: `probing_gum` in the data folder is `gum-probing`, never "SentEval"; the folder of `probing:DIR` may be anywhere. A suite whose
-tasks are declared (embedlab/data/corpora/SUITE) has their counts, and misses those that are lost.
+Columns: sentence, label. SentEval's ten tasks have their published counts; any other folder of such
+files is a suite with its own name: `probing_gum` in the data folder is `gum-probing`, never
+"SentEval"; the folder of `probing:DIR` may be anywhere. A suite whose tasks are declared
+(embedlab/data/corpora/SUITE) has their counts, and misses those that are lost.
 """
 
 from dataclasses import replace
@@ -22,29 +24,42 @@ FOLDER_PREFIX = "probing:"  # before the path of a user's own folder
 
 
 def suite_names(folder: Path | None) -> list[str]:
-    """Return the names of the probing suites: SentEval's, and `<name>-probing` for each folder `probing_<name>` in the data FOLDER."""
+    """Return the names of the probing suites: SentEval's, and `<name>-probing` for each folder
+    `probing_<name>` in the data FOLDER.
+    """
     places = sorted(folder.glob("probing_*")) if folder is not None else []
     return [SENTEVAL, *(_own_name(path) for path in places if path.is_dir())]
 
 
 def set_of(name: str) -> str | None:
-    """Return the suite, other than SentEval's, that a NAME is or belongs to: `gum-probing` for `gum-probing/tree-depth`; otherwise None."""
+    """Return the suite, other than SentEval's, that a NAME is or belongs to: `gum-probing` for
+    `gum-probing/tree-depth`; otherwise None.
+    """
     first = name.partition("/")[0]
     return name if name.startswith(FOLDER_PREFIX) else first if first.endswith("-probing") else None
 
 
 def suite_title(name: str) -> str:
     """Return the title of the suite called NAME; for `probing:DIR` it is the folder's name."""
-    return _own_name(Path(name.removeprefix(FOLDER_PREFIX)).expanduser().resolve()) if name.startswith(FOLDER_PREFIX) else name
+    return (
+        _own_name(Path(name.removeprefix(FOLDER_PREFIX)).expanduser().resolve())
+        if name.startswith(FOLDER_PREFIX)
+        else name
+    )
 
 
 def suite_folder(name: str, folder: Path | None) -> Path | None:
     """Return the folder of a suite's files: a user's own, or the data FOLDER."""
-    return Path(name.removeprefix(FOLDER_PREFIX)).expanduser().resolve().parent if name.startswith(FOLDER_PREFIX) else folder
+    return (
+        Path(name.removeprefix(FOLDER_PREFIX)).expanduser().resolve().parent
+        if name.startswith(FOLDER_PREFIX)
+        else folder
+    )
 
 
 def suite(name: str, folder: Path | None) -> tuple[Dataset, ...]:
-    """Return the tasks of the probing suite called NAME; without SentEval's names, one for each text file in the format.
+    """Return the tasks of the probing suite called NAME; without SentEval's names, one for each
+    text file in the format.
 
     A folder without such a file is a MissingError.
     """
@@ -56,30 +71,47 @@ def suite(name: str, folder: Path | None) -> tuple[Dataset, ...]:
     found = {file.name for file in path.glob("*.txt") if _has_format(file)}
     files = sorted(found | {f"{task.replace('-', '_')}.txt" for task in declared})
     if not files:
-        raise MissingError(f"no file in {str(path)!r} has the format split TAB label TAB tokens", hint="a task is a file <task>.txt")
+        raise MissingError(
+            f"no file in {str(path)!r} has the format split TAB label TAB tokens",
+            hint="a task is a file <task>.txt",
+        )
     return tuple(declared.get(_task(file)) or _undeclared(suite_name, path, file) for file in files)
 
 
 def _undeclared(suite_name: str, path: Path, file: str) -> Dataset:
-    """Return the task of a FILE in a folder of the user's own, which is read as SentEval's files are."""
+    """Return the task of a FILE in a folder of the user's own, which is read as SentEval's files
+    are.
+    """
     task = _task(file)
     like = shipped(task if task in SENTEVAL_TASKS else SENTEVAL_TASKS[0])
     splits = {
-        name: Split(layouts=(replace(split.layouts[0], files=(f"{path.name}/{file}",)),), expected=None)
+        name: Split(
+            layouts=(replace(split.layouts[0], files=(f"{path.name}/{file}",)),), expected=None
+        )
         for name, split in like.splits.items()
     }
     summary = like.summary if task in SENTEVAL_TASKS else f"probing: {task}"
-    return replace(like, name=f"{suite_name}/{task}", summary=summary, home=path.name, splits=splits)
+    return replace(
+        like, name=f"{suite_name}/{task}", summary=summary, home=path.name, splits=splits
+    )
 
 
 def _place(name: str, folder: Path | None) -> Path:
     if name.startswith(FOLDER_PREFIX):
         model = Path(name.removeprefix(FOLDER_PREFIX)).expanduser().resolve()
         if not model.is_dir():
-            raise MissingError(f"no folder {str(model)!r}", hint="probing:DIR is a folder of files in SentEval's probing format")
+            raise MissingError(
+                f"no folder {str(model)!r}",
+                hint="probing:DIR is a folder of files in SentEval's probing format",
+            )
         return model
     if folder is None or name not in suite_names(folder):
-        raise unknown("probing suite", name, suite_names(folder), listing="a folder probing_<name> in the data folder is <name>-probing")
+        raise unknown(
+            "probing suite",
+            name,
+            suite_names(folder),
+            listing="a folder probing_<name> in the data folder is <name>-probing",
+        )
     return folder / f"probing_{name.removesuffix('-probing')}"
 
 

@@ -7,10 +7,19 @@ from embedlab.data.corpus_facts import shipped_hashes
 
 Content = Literal["published", "unknown", "unrecorded"]
 
-# How often a rule was wrong among the rows that were read, by the dataset that it makes of real data: benchmarks/results/contrast-rules.md.
-_MADE_BY_RULE = {"contrast-number": "of 50 that were read, 2 do not contradict the anchor (4%, 95%: 0.5 to 13.7%)"}
-# The same file occurs in folders of other names: in SentEval's own data folder, in the archives of SNLI and MultiNLI.
-_FOLDERS = {"downstream/": "SentEval/downstream/", "snli_1.0/": "SNLI/", "multinli_1.0/": "MultiNLI/"}
+# How often a rule was wrong among the rows that were read, by the dataset that it makes of real
+# data: benchmarks/results/contrast-rules.md.
+_MADE_BY_RULE = {
+    "contrast-number": "of 50 that were read, 2 do not contradict the anchor (4%, 95%: 0.5 to "
+    "13.7%)"
+}
+# The same file occurs in folders of other names: in SentEval's own data folder, in the archives of
+# SNLI and MultiNLI.
+_FOLDERS = {
+    "downstream/": "SentEval/downstream/",
+    "snli_1.0/": "SNLI/",
+    "multinli_1.0/": "MultiNLI/",
+}
 
 
 def published_hash(file: str) -> str | None:
@@ -25,14 +34,17 @@ def other_files(sha256: Mapping[str, str]) -> list[str]:
 
 
 def content_of(sha256: Mapping[str, str]) -> Content:
-    """Return what is known of the content of files with these hashes: all published, one differs, or one has no recorded hash."""
+    """Return what is known of the content of files with these hashes: all published, one differs,
+    or one has no recorded hash.
+    """
     if other_files(sha256):
         return "unknown"
     return "published" if sha256 and all(published_hash(file) for file in sha256) else "unrecorded"
 
 
 def remarks(state: Mapping[str, Any], *, is_named: bool = True) -> Iterator[str]:
-    """Yield the remarks for every number made from data in this STATE, the fields of `dataset.DatasetState`.
+    """Yield the remarks for every number made from data in this STATE, the fields of
+    `dataset.DatasetState`.
 
     Those on a split name it, unless the reader sees its name beside them.
     """
@@ -40,10 +52,18 @@ def remarks(state: Mapping[str, Any], *, is_named: bool = True) -> Iterator[str]
     about = f"{of}: " if is_named else ""
     rows, expected = state.get("rows"), state.get("expected_rows")
     if state.get("partial") and rows != expected:
-        yield f"{name} is partial: {rows} of {expected} rows" + (" (starter set)" if state.get("origin") == "starter" else "")
+        yield f"{name} is partial: {rows} of {expected} rows" + (
+            " (starter set)" if state.get("origin") == "starter" else ""
+        )
     elif state.get("partial"):
-        yield f"{of} is partial: its classes or empty sentences are not those of the published corpus"
-    elif state.get("origin") == "folder" and not state.get("revision") and (others := other_files(state.get("sha256", {}))):
+        yield (
+            f"{of} is partial: its classes or empty sentences are not those of the published corpus"
+        )
+    elif (
+        state.get("origin") == "folder"
+        and not state.get("revision")
+        and (others := other_files(state.get("sha256", {})))
+    ):
         more = f" and {len(others) - 1} more" if len(others) > 1 else ""
         yield f"{about}counts right, content unknown: {others[0]!r}{more} is not the published file"
     if name in _MADE_BY_RULE and not state.get("sample"):

@@ -1,4 +1,6 @@
-"""Queries with the documents that are relevant to each, as the task of retrieval reads them, whatever they come from."""
+"""Queries with the documents that are relevant to each, as the task of retrieval reads them,
+whatever they come from.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,13 +23,17 @@ Places = NDArray[np.intp]
 class Queries:
     """Queries and documents, and the items: a query with a document that is relevant to it."""
 
-    part: Part  # an item a row: sentence1 the query, sentence2 the document; without these columns where only their ids are known
+    # an item a row: sentence1 the query, sentence2 the document; without these columns where only
+    # their ids are known
+    part: Part
     texts: tuple[str, ...]  # the queries
     candidates: tuple[str, ...]  # the documents
     query: Places  # (items,)
     relevant: Places  # (items,)
     grade: NDArray[np.int64]  # (items,) from 1
-    excluded: tuple[Places, Places]  # pairs of a query and a document that does not count: the query's own text
+    excluded: tuple[
+        Places, Places
+    ]  # pairs of a query and a document that does not count: the query's own text
     ids: tuple[Sequence[str], Sequence[str]]  # of the queries and of the documents
     notes: tuple[str, ...] = ()
 
@@ -38,7 +44,9 @@ class Queries:
 
     @property
     def keys(self) -> NDArray[np.uint64]:
-        """Return hashes of the query and the document of each item, (items, 2), the same on every machine."""
+        """Return hashes of the query and the document of each item, (items, 2), the same on every
+        machine.
+        """
         if self.has_texts:
             return text_keys(self.part.frame)
         both = zip(("query", "document"), self.ids, (self.query, self.relevant), strict=True)
@@ -51,15 +59,23 @@ def _key(text: str) -> int:
 
 
 def own_texts(
-    texts: Sequence[str], candidates: Sequence[str], query: Places, relevant: Places, more: Sequence[tuple[int, int]] = ()
+    texts: Sequence[str],
+    candidates: Sequence[str],
+    query: Places,
+    relevant: Places,
+    more: Sequence[tuple[int, int]] = (),
 ) -> tuple[Places, Places]:
-    """Return the pairs of a query and a document that is the query's own text, and MORE; not those that are said to be relevant."""
+    """Return the pairs of a query and a document that is the query's own text, and MORE; not those
+    that are said to be relevant.
+    """
     places: dict[str, list[int]] = {}
     for index, text in enumerate(candidates):
         if text:
             places.setdefault(text, []).append(index)
     graded = {*zip(query.tolist(), relevant.tolist(), strict=True)}
-    all_pairs = {(number, index) for number, text in enumerate(texts) for index in places.get(text, ())} | {*more}
+    all_pairs = {
+        (number, index) for number, text in enumerate(texts) for index in places.get(text, ())
+    } | {*more}
     pairs = np.array(sorted(all_pairs - graded), np.intp).reshape(-1, 2)
     return pairs[:, 0], pairs[:, 1]
 
@@ -69,14 +85,23 @@ def numbered(count: int) -> list[str]:
     return [str(number) for number in range(1, count + 1)]
 
 
-def item_frame(texts: Sequence[str], candidates: Sequence[str], query: Places, relevant: Places) -> pl.DataFrame:
+def item_frame(
+    texts: Sequence[str], candidates: Sequence[str], query: Places, relevant: Places
+) -> pl.DataFrame:
     """Return the texts of each item."""
     columns = zip(SENTENCES, (texts, candidates), (query, relevant), strict=True)
-    return pl.DataFrame({name: pl.Series([values[index] for index in places], dtype=pl.String) for name, values, places in columns})
+    return pl.DataFrame(
+        {
+            name: pl.Series([values[index] for index in places], dtype=pl.String)
+            for name, values, places in columns
+        }
+    )
 
 
 def queries_of_pairs(part: Part, candidates: Sequence[str]) -> Queries:
-    """Return the queries of the pairs in PART, whose first text is a query and whose second, one of CANDIDATES, is relevant to it."""
+    """Return the queries of the pairs in PART, whose first text is a query and whose second, one of
+    CANDIDATES, is relevant to it.
+    """
     first, second = (part.frame[name].to_list() for name in SENTENCES)
     numbers: dict[str, int] = {}
     query = np.array([numbers.setdefault(text, len(numbers)) for text in first], np.intp)

@@ -1,6 +1,7 @@
 """Queries of a user's own file or folder with the texts that are relevant to each.
 
-Of pairs of anchor and positive, and of triplets, the candidates are the file's own: every different positive and negative.
+Of pairs of anchor and positive, and of triplets, the candidates are the file's own: every different
+positive and negative.
 """
 
 import polars as pl
@@ -19,7 +20,9 @@ EQUAL, TWICE = "anchor equals its positive", "pair that occurs again"
 
 
 def holds_queries(name: str) -> bool:
-    """Return whether a dataset's NAME is a user's own file with pairs of anchor and positive, or triplets, or queries in a folder."""
+    """Return whether a dataset's NAME is a user's own file with pairs of anchor and positive, or
+    triplets, or queries in a folder.
+    """
     if is_query_folder(name):
         return True
     if not is_pair_file(name):
@@ -33,7 +36,8 @@ def holds_queries(name: str) -> bool:
 def open_query_file(name: str) -> Queries:
     """Return the queries of the file that NAME means; an empty text is an error with its place.
 
-    A row whose anchor and positive are equal says nothing of a model, and is skipped and counted, as is a pair that occurs again.
+    A row whose anchor and positive are equal says nothing of a model, and is skipped and counted,
+    as is a pair that occurs again.
     """
     if is_query_folder(name):
         return open_query_folder(name)
@@ -47,9 +51,14 @@ def open_query_file(name: str) -> Queries:
     others = pairs.filter(pl.col(SENTENCES[0]) != pl.col(SENTENCES[1]))
     distinct = others.unique(maintain_order=True)
     if distinct.is_empty():
-        raise MissingError(f"{name} holds no pair of different texts", hint="give one anchor and its positive a row")
+        raise MissingError(
+            f"{name} holds no pair of different texts",
+            hint="give one anchor and its positive a row",
+        )
     counts = {EQUAL: pairs.height - others.height, TWICE: others.height - distinct.height}
     skipped = {reason: count for reason, count in counts.items() if count}
     candidates = pl.concat([positive, *negative]).unique(maintain_order=True)
-    part = Part.of_file(data.file.path, ParsedRows(frame=distinct, skipped=skipped), name=data.file.dataset)
+    part = Part.of_file(
+        data.file.path, ParsedRows(frame=distinct, skipped=skipped), name=data.file.dataset
+    )
     return queries_of_pairs(part, candidates.to_list())

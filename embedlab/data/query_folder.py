@@ -1,7 +1,9 @@
-"""Queries of a folder in BEIR's layout: corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv; or of TREC's qrels alone.
+"""Queries of a folder in BEIR's layout: corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv; or of
+TREC's qrels alone.
 
-A document is its title and its text. Qrels are in BEIR's file or in TREC's. A file of qrels without texts compares runs of
-other programs, which need none. A name is the path, after `retrieval:` or, of a folder, by itself; `?split=NAME` selects qrels.
+A document is its title and its text. Qrels are in BEIR's file or in TREC's. A file of qrels without
+texts compares runs of other programs, which need none. A name is the path, after `retrieval:` or,
+of a folder, by itself; `?split=NAME` selects qrels.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,11 +42,17 @@ class FolderName:
     def of(cls, name: str) -> Self:
         """Return what NAME means."""
         path, *options = outside_quotes(name.removeprefix(PREFIX), "?")
-        return cls(text=name, path=Path(path).expanduser(), split=option_values(name, options, ("split",)).get("split"))
+        return cls(
+            text=name,
+            path=Path(path).expanduser(),
+            split=option_values(name, options, ("split",)).get("split"),
+        )
 
 
 def is_query_folder(name: str) -> bool:
-    """Return whether a dataset's NAME means queries in a folder, or a file of qrels: by its prefix, or by what the folder holds."""
+    """Return whether a dataset's NAME means queries in a folder, or a file of qrels: by its prefix,
+    or by what the folder holds.
+    """
     if name.startswith(PREFIX):
         return True
     path = Path(outside_quotes(name, "?")[0]).expanduser()
@@ -64,24 +72,43 @@ class _Texts:
 
 
 def open_query_folder(name: str) -> Queries:
-    """Return the queries of a folder or file of qrels; what is wrong is an error with its file and line."""
+    """Return the queries of a folder or file of qrels; what is wrong is an error with its file and
+    line.
+    """
     typed = FolderName.of(name)
     if typed.path.is_file():
         return _of_qrels(typed)
     if not typed.path.is_dir():
-        raise MissingError(f"no folder or file {str(typed.path)!r}", hint=f"give the path of a folder: {_LAYOUT}")
+        raise MissingError(
+            f"no folder or file {str(typed.path)!r}", hint=f"give the path of a folder: {_LAYOUT}"
+        )
     graded = _qrels_file(typed)
     qrels = read_qrels(graded)
-    queries, corpus = _read(typed.path / QUERIES, _query_text), _read(typed.path / CORPUS, _document_text)
+    queries, corpus = (
+        _read(typed.path / QUERIES, _query_text),
+        _read(typed.path / CORPUS, _document_text),
+    )
     for grade in qrels:
-        for kind, key, texts in (("query", grade.query, queries), ("document", grade.document, corpus)):
+        for kind, key, texts in (
+            ("query", grade.query, queries),
+            ("document", grade.document, corpus),
+        ):
             if key not in texts.texts:
                 hint = f"add it to {texts.path.name}, or remove the line"
-                raise MissingError(f"{graded}, line {grade.line}: no {kind} {key!r} in {texts.path.name}", hint=hint)
+                raise MissingError(
+                    f"{graded}, line {grade.line}: no {kind} {key!r} in {texts.path.name}",
+                    hint=hint,
+                )
     wanted = dict.fromkeys(qrel.query for qrel in qrels if qrel.grade > 0)
     if empty := next((query for query in wanted if not queries.texts[query].strip()), None):
         raise bad_line(queries.path, queries.lines[empty], f"the text of query {empty!r} is empty")
-    return _queries(typed, qrels, {query: queries.texts[query] for query in wanted}, corpus.texts, [graded, queries.path, corpus.path])
+    return _queries(
+        typed,
+        qrels,
+        {query: queries.texts[query] for query in wanted},
+        corpus.texts,
+        [graded, queries.path, corpus.path],
+    )
 
 
 def _of_qrels(typed: FolderName) -> Queries:
@@ -89,7 +116,9 @@ def _of_qrels(typed: FolderName) -> Queries:
     qrels = read_qrels(typed.path)
     wanted = dict.fromkeys(grade.query for grade in qrels if grade.grade > 0)
     documents = dict.fromkeys((grade.document for grade in qrels), "")
-    return _queries(typed, qrels, dict.fromkeys(wanted, ""), documents, [typed.path], has_texts=False)
+    return _queries(
+        typed, qrels, dict.fromkeys(wanted, ""), documents, [typed.path], has_texts=False
+    )
 
 
 def _queries(
@@ -103,14 +132,19 @@ def _queries(
 ) -> Queries:
     relevant = [grade for grade in qrels if grade.grade > 0]
     if not relevant:
-        raise MissingError(f"{files[0]} names no relevant document", hint="a grade above 0 says that a document is relevant")
+        raise MissingError(
+            f"{files[0]} names no relevant document",
+            hint="a grade above 0 says that a document is relevant",
+        )
     numbers, places = ({key: index for index, key in enumerate(ids)} for ids in (queries, corpus))
     query = np.array([numbers[grade.query] for grade in relevant], np.intp)
     document = np.array([places[grade.document] for grade in relevant], np.intp)
     texts, candidates = tuple(queries.values()), tuple(corpus.values())
     without = len({grade.query for grade in qrels}) - len(queries)
     part = Part(
-        frame=item_frame(texts, candidates, query, document) if has_texts else pl.DataFrame({"item": np.arange(len(query))}),
+        frame=item_frame(texts, candidates, query, document)
+        if has_texts
+        else pl.DataFrame({"item": np.arange(len(query))}),
         state=DatasetState(
             name=typed.text,
             split="all",
@@ -129,33 +163,54 @@ def _queries(
         query=query,
         relevant=document,
         grade=np.array([grade.grade for grade in relevant], np.int64),
-        excluded=own_texts(texts, candidates, query, document, _same_ids(queries, corpus) if has_texts else ()),
+        excluded=own_texts(
+            texts, candidates, query, document, _same_ids(queries, corpus) if has_texts else ()
+        ),
         ids=(list(queries), list(corpus)),
     )
 
 
 def _same_ids(queries: Mapping[str, str], corpus: Mapping[str, str]) -> list[tuple[int, int]]:
-    """Return the pairs of a query and a document of the same id whose text holds that of the query, as in ArguAna."""
+    """Return the pairs of a query and a document of the same id whose text holds that of the query,
+    as in ArguAna.
+    """
     places = {key: index for index, key in enumerate(corpus)}
-    return [(number, places[key]) for number, (key, text) in enumerate(queries.items()) if key in places and text in corpus[key]]
+    return [
+        (number, places[key])
+        for number, (key, text) in enumerate(queries.items())
+        if key in places and text in corpus[key]
+    ]
 
 
 def _qrels_file(typed: FolderName) -> Path:
-    """Return the file of qrels of the split that was typed: test where none was, otherwise the only one."""
+    """Return the file of qrels of the split that was typed: test where none was, otherwise the only
+    one.
+    """
     folder = typed.path / QRELS
-    files = {file.stem: file for file in sorted(folder.glob("*")) if file.suffix in _SUFFIXES} if folder.is_dir() else {}
+    files = (
+        {file.stem: file for file in sorted(folder.glob("*")) if file.suffix in _SUFFIXES}
+        if folder.is_dir()
+        else {}
+    )
     if not files:
-        raise MissingError(f"no qrels in {str(folder)!r}", hint=f"give a folder in BEIR's layout: {_LAYOUT}")
+        raise MissingError(
+            f"no qrels in {str(folder)!r}", hint=f"give a folder in BEIR's layout: {_LAYOUT}"
+        )
     split = typed.split or ("test" if "test" in files or len(files) > 1 else next(iter(files)))
     if split not in files:
-        raise MissingError(f"{typed.text!r}: no qrels of the split {split!r}", hint=f"select one: ?split= {', '.join(files)}")
+        raise MissingError(
+            f"{typed.text!r}: no qrels of the split {split!r}",
+            hint=f"select one: ?split= {', '.join(files)}",
+        )
     return files[split]
 
 
 def _read(path: Path, text_of: Callable[[Path, int, Mapping[str, object]], str]) -> _Texts:
     """Return the texts of a file of JSON lines, each with an id of its own under `_id`."""
     if not path.is_file():
-        raise MissingError(f"no file {str(path)!r}", hint=f"give a folder in BEIR's layout: {_LAYOUT}")
+        raise MissingError(
+            f"no file {str(path)!r}", hint=f"give a folder in BEIR's layout: {_LAYOUT}"
+        )
     texts, lines = dict[str, str](), dict[str, int]()
     for number, line in enumerate(read_lines(path), 1):
         if not line.strip():
@@ -165,7 +220,9 @@ def _read(path: Path, text_of: Callable[[Path, int, Mapping[str, object]], str])
         if isinstance(key, bool) or not isinstance(key, str | int) or key == "":
             raise bad_line(path, number, "no id under '_id'")
         if str(key) in texts:
-            raise bad_line(path, number, f"the id {str(key)!r} a second time, after line {lines[str(key)]}")
+            raise bad_line(
+                path, number, f"the id {str(key)!r} a second time, after line {lines[str(key)]}"
+            )
         texts[str(key)], lines[str(key)] = text_of(path, number, row), number
     return _Texts(path=path, texts=texts, lines=lines)
 

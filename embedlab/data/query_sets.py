@@ -1,4 +1,5 @@
-"""Sets of queries that are made of corpora whose texts belong together: captions of one picture, questions that people say are the same.
+"""Sets of queries that are made of corpora whose texts belong together: captions of one picture,
+questions that people say are the same.
 
 Every text is a document, and a query if there is another one that belongs to it.
 """
@@ -32,10 +33,15 @@ class QuerySet:
 SETS: Mapping[str, QuerySet] = MappingProxyType(
     {
         "retrieval-captions": QuerySet(
-            corpus="captions", split="test", summary="a caption is a query, the other captions of its picture are relevant"
+            corpus="captions",
+            split="test",
+            summary="a caption is a query, the other captions of its picture are relevant",
         ),
         "retrieval-questions": QuerySet(
-            corpus="paraphrases", split="dev", summary="a question of Quora is a query, those that people call its duplicates are relevant"
+            corpus="paraphrases",
+            split="dev",
+            summary="a question of Quora is a query, those that people call its duplicates are "
+            "relevant",
         ),
     }
 )
@@ -68,7 +74,9 @@ def _of_corpus(source: Source, name: str) -> Queries:
 
 
 def _by_place(texts: Sequence[str], unit: int) -> tuple[list[str], NDArray[np.intp]]:
-    """Return each different text once and the group of each: texts of one UNIT; a text that is in several units is of the first."""
+    """Return each different text once and the group of each: texts of one UNIT; a text that is in
+    several units is of the first.
+    """
     groups: dict[str, int] = {}
     for number, text in enumerate(texts):
         groups.setdefault(text, number // unit)
@@ -76,8 +84,14 @@ def _by_place(texts: Sequence[str], unit: int) -> tuple[list[str], NDArray[np.in
 
 
 def _by_duplicates(pairs: pl.DataFrame) -> tuple[list[str], NDArray[np.intp]]:
-    """Return each different text of PAIRS once and the group of each: texts that a chain of duplicates connects."""
-    texts = list(dict.fromkeys(text for pair in pairs.select(SENTENCES).iter_rows() for text in pair if text.strip()))
+    """Return each different text of PAIRS once and the group of each: texts that a chain of
+    duplicates connects.
+    """
+    texts = list(
+        dict.fromkeys(
+            text for pair in pairs.select(SENTENCES).iter_rows() for text in pair if text.strip()
+        )
+    )
     duplicates = pairs.filter(pl.col("is_duplicate") == 1).select(SENTENCES)
     alone = pl.DataFrame(dict.fromkeys(SENTENCES, texts))
     groups = topics_of(pl.concat([alone, duplicates]), SENTENCES)[: len(texts)]
@@ -89,6 +103,11 @@ def _together(groups: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.in
     members: dict[int, list[int]] = {}
     for index, group in enumerate(groups.tolist()):
         members.setdefault(group, []).append(index)
-    pairs = [(index, other) for index, group in enumerate(groups.tolist()) for other in members[group] if other != index]
+    pairs = [
+        (index, other)
+        for index, group in enumerate(groups.tolist())
+        for other in members[group]
+        if other != index
+    ]
     array = np.array(pairs, np.intp).reshape(-1, 2)
     return array[:, 0], array[:, 1]

@@ -1,4 +1,6 @@
-"""What a reader of corpora is: a file of embedlab/data/readers with a READER, which the files of corpora name by its own name."""
+"""What a reader of corpora is: a file of embedlab/data/readers with a READER, which the files of
+corpora name by its own name.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -32,24 +34,37 @@ class Reader:
 
     options: type  # a table of what a corpus says of its files
     read: Callable[..., ParsedRows]  # of their paths, `options` and `split`
-    write: Callable[..., tuple[str, ...]] | None = None  # the text of each file, of a frame and `options`: what `data get` fetches
+    # the text of each file, of a frame and `options`: what `data get` fetches
+    write: Callable[..., tuple[str, ...]] | None = None
     kinds: tuple[DatasetKind, ...] = ()  # of rows that it reads; empty: of any
-    columns: Callable[[DatasetKind], Mapping[str, bool]] | None = None  # those that its options may name, and whether they must
-    files: Callable[[Any, ReadSplit], int | None] = lambda _options, _split: None  # how many of a split it reads; None: any number
+    # those that its options may name, and whether they must
+    columns: Callable[[DatasetKind], Mapping[str, bool]] | None = None
+    files: Callable[[Any, ReadSplit], int | None] = lambda _options, _split: (
+        None
+    )  # how many of a split it reads; None: any number
 
 
 def reader_names() -> list[str]:
     """Return the names of the readers, in alphabetical order."""
-    return sorted(path.stem.replace("_", "-") for path in _FOLDER.glob("*.py") if not path.name.startswith("_"))
+    return sorted(
+        path.stem.replace("_", "-")
+        for path in _FOLDER.glob("*.py")
+        if not path.name.startswith("_")
+    )
 
 
 def find_reader(name: str, kind: DatasetKind, *, where: str) -> Reader:
-    """Return the reader called NAME, of rows of a KIND; what does not exist is a UsageError that says WHERE the name is written."""
+    """Return the reader called NAME, of rows of a KIND; what does not exist is a UsageError that
+    says WHERE the name is written.
+    """
     if name not in reader_names():
         guess = nearest_name(name, reader_names())
         hint = f"did you mean {guess!r}?" if guess else f"readers: {', '.join(reader_names())}"
         raise UsageError(f"{where}: no reader named {name!r}", hint=hint)
     found: Reader = import_module(f"embedlab.data.readers.{name.replace('-', '_')}").READER
     if found.kinds and kind not in found.kinds:
-        raise UsageError(f"{where}: {name!r} reads {', '.join(found.kinds)}, not {kind}", hint=f"readers: {', '.join(reader_names())}")
+        raise UsageError(
+            f"{where}: {name!r} reads {', '.join(found.kinds)}, not {kind}",
+            hint=f"readers: {', '.join(reader_names())}",
+        )
     return found

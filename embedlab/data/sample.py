@@ -1,4 +1,6 @@
-"""The sample world: every dataset of a known kind under its own name, generated from scenes with known meaning."""
+"""The sample world: every dataset of a known kind under its own name, generated from scenes with
+known meaning.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
@@ -35,8 +37,17 @@ from embedlab.data.scenes import (
 
 Row = tuple[object, ...]
 
-_CONTRADICTIONS: tuple[Change, ...] = (negate, reverse_quality, other_action, other_agent, other_target, other_place, swap_roles)
-# Traps preserve most words and lose the meaning; paraphrases preserve the meaning and lose most words.
+_CONTRADICTIONS: tuple[Change, ...] = (
+    negate,
+    reverse_quality,
+    other_action,
+    other_agent,
+    other_target,
+    other_place,
+    swap_roles,
+)
+# Traps preserve most words and lose the meaning; paraphrases preserve the meaning and lose most
+# words.
 _PAIR_CHANGES: Mapping[str, tuple[Change, ...]] = MappingProxyType(
     {
         "paraphrase": (),
@@ -75,7 +86,9 @@ def sample_rows(dataset: Dataset, split: str, *, seed: int = 0) -> ParsedRows:
     else:
         raise MissingError(
             f"the sample world has no {dataset.kind} such as {dataset.name!r}",
-            hint=Hint("remove ", NamedOption("--sample"), " and give ", NamedOption("--data", "DIR")),
+            hint=Hint(
+                "remove ", NamedOption("--sample"), " and give ", NamedOption("--data", "DIR")
+            ),
         )
     frame = pl.DataFrame(list(rows), schema=dict(COLUMNS[dataset.kind]), orient="row")
     return ParsedRows(frame=of_split(frame, split) if dataset.kind == "definitions" else frame)
@@ -83,10 +96,16 @@ def sample_rows(dataset: Dataset, split: str, *, seed: int = 0) -> ParsedRows:
 
 def vocabulary() -> tuple[str, ...]:
     """Return every word of the sample world, in alphabetical order; all are lower-case."""
-    nouns_and_participles = (word for concept in (*AGENTS.values(), *ENCOUNTERS.values()) for word in concept.second_forms)
+    nouns_and_participles = (
+        word
+        for concept in (*AGENTS.values(), *ENCOUNTERS.values())
+        for word in concept.second_forms
+    )
     scenes = (word for concept in CONCEPTS for word in concept.words)
     reviews = (*_REVIEWED, *_INTENSIFIERS, *(word for words in _OPINIONS for word in words))
-    return tuple(sorted({*FUNCTION_WORDS, *_DEFINING_WORDS, *scenes, *nouns_and_participles, *reviews}))
+    return tuple(
+        sorted({*FUNCTION_WORDS, *_DEFINING_WORDS, *scenes, *nouns_and_participles, *reviews})
+    )
 
 
 def _nli_rows(rng: Random, premises: int) -> Iterable[Row]:
@@ -97,14 +116,18 @@ def _nli_rows(rng: Random, premises: int) -> Iterable[Row]:
         labels = ["entailment", "neutral", "contradiction"]
         rng.shuffle(labels)
         extra = rng.random()
-        for label in [*labels, "entailment"] if extra < 0.2 else labels[:2] if extra < 0.4 else labels:
+        for label in (
+            [*labels, "entailment"] if extra < 0.2 else labels[:2] if extra < 0.4 else labels
+        ):
             changed = _hypothesis(scene, label, rng)
             if changed is not None and (hypothesis := word_scene(changed, rng)) != premise:
                 yield premise, hypothesis, label
 
 
 def _hypothesis(scene: Scene, label: str, rng: Random) -> Scene | None:
-    """Return a scene that SCENE entails, leaves open or contradicts. Details change under every label, so that they do not reveal it."""
+    """Return a scene that SCENE entails, leaves open or contradicts. Details change under every
+    label, so that they do not reveal it.
+    """
     if label == "entailment":
         return generalise(scene, rng)
     if label == "contradiction":
@@ -116,14 +139,18 @@ def _hypothesis(scene: Scene, label: str, rng: Random) -> Scene | None:
 
 
 def _contradict(scene: Scene, rng: Random) -> Scene:
-    """Return a scene that contradicts SCENE: one change of it, several, or another scene altogether."""
+    """Return a scene that contradicts SCENE: one change of it, several, or another scene
+    altogether.
+    """
     kind = rng.random()
     if kind < 0.2:
         return random_scene(rng)
     if kind < 0.5:
         return _change(scene, (other_agent, other_action, other_target), rng)
     changes = (change(scene, rng) for change in rng.sample(_CONTRADICTIONS, len(_CONTRADICTIONS)))
-    return next(changed for changed in changes if changed is not None)  # a scene can always be negated
+    return next(
+        changed for changed in changes if changed is not None
+    )  # a scene can always be negated
 
 
 def _change(scene: Scene, changes: Sequence[Change], rng: Random) -> Scene:
@@ -158,7 +185,9 @@ def _pair(rng: Random, kind: str) -> tuple[Scene, Scene]:
 def _paraphrase_rows(rng: Random, pairs: int) -> Iterable[Row]:
     for _ in range(pairs):
         is_duplicate = rng.random() < 0.4
-        first, second = _pair(rng, "paraphrase" if is_duplicate else rng.choice([*_PAIR_CHANGES][3:]))
+        first, second = _pair(
+            rng, "paraphrase" if is_duplicate else rng.choice([*_PAIR_CHANGES][3:])
+        )
         yield word_scene(first, rng), word_scene(second, rng), int(is_duplicate)
 
 
@@ -170,24 +199,40 @@ _MOST_OF_PAIRS = 2  # sentences in a unit of a dataset that is made of pairs
 
 
 def _caption_rows(rng: Random, pictures: int, captions: int) -> Iterable[Row]:
-    """Yield several captions of each scene, none of which says everything; half of the scenes are like the one before."""
+    """Yield several captions of each scene, none of which says everything; half of the scenes are
+    like the one before.
+    """
     scene = random_scene(rng)
     for _ in range(pictures):
-        changed = _change(scene, [rng.choice(_CONTRADICTIONS)], rng) if rng.random() < 0.5 else scene
+        changed = (
+            _change(scene, [rng.choice(_CONTRADICTIONS)], rng) if rng.random() < 0.5 else scene
+        )
         scene = random_scene(rng) if changed is scene else changed
-        yield from ((word_scene(drop_details(broaden(scene, rng), rng), rng),) for _ in range(captions))
+        yield from (
+            (word_scene(drop_details(broaden(scene, rng), rng), rng),) for _ in range(captions)
+        )
 
 
 def _triplet_rows(rng: Random, premises: int) -> Iterable[Row]:
     """Yield a premise, a scene that it entails and one that contradicts it."""
     for _ in range(premises):
         scene = broaden(random_scene(rng), rng)
-        yield word_scene(scene, rng), word_scene(generalise(scene, rng), rng), word_scene(_contradict(scene, rng), rng)
+        yield (
+            word_scene(scene, rng),
+            word_scene(generalise(scene, rng), rng),
+            word_scene(_contradict(scene, rng), rng),
+        )
 
 
 def _glue_rows(rng: Random, dataset: Dataset, rows: int) -> Iterable[Row]:
-    """Yield sentences in order or shuffled; pairs that entail or not, or NLI labels for three classes."""
-    labels = next(tuple(split.expected.classes) for split in dataset.splits.values() if split.expected and split.expected.classes)
+    """Yield sentences in order or shuffled; pairs that entail or not, or NLI labels for three
+    classes.
+    """
+    labels = next(
+        tuple(split.expected.classes)
+        for split in dataset.splits.values()
+        if split.expected and split.expected.classes
+    )
     for _ in range(rows):
         if dataset.kind == "classification":
             label = rng.choice(labels)
@@ -197,7 +242,10 @@ def _glue_rows(rng: Random, dataset: Dataset, rows: int) -> Iterable[Row]:
             kind = rng.choice(("entailment", "neutral", "contradiction"))
             scene = broaden(random_scene(rng), rng)
             changed = _hypothesis(scene, kind, rng) or _contradict(scene, rng)
-            two = "entailment" if "entailment" in labels else "1", "not_entailment" if "entailment" in labels else "0"
+            two = (
+                "entailment" if "entailment" in labels else "1",
+                "not_entailment" if "entailment" in labels else "0",
+            )
             label = kind if len(labels) == 3 else two[kind != "entailment"]
             yield word_scene(scene, rng), word_scene(changed, rng), label
 
@@ -206,8 +254,17 @@ _UNNAMED_CLASSES = ("A", "B", "C")  # of datasets that state only their number o
 
 
 def _class_rows(rng: Random, dataset: Dataset, rows: int) -> Iterable[Row]:
-    """Yield sentences whose agent determines the class; pairs of the first class mean the same, of later ones ever less."""
-    expected = next((split.expected.classes for split in dataset.splits.values() if split.expected and split.expected.classes), None)
+    """Yield sentences whose agent determines the class; pairs of the first class mean the same, of
+    later ones ever less.
+    """
+    expected = next(
+        (
+            split.expected.classes
+            for split in dataset.splits.values()
+            if split.expected and split.expected.classes
+        ),
+        None,
+    )
     labels, agents = tuple(expected or _UNNAMED_CLASSES), list(AGENTS.values())
     for _ in range(rows):
         scene = random_scene(rng)
@@ -216,7 +273,11 @@ def _class_rows(rng: Random, dataset: Dataset, rows: int) -> Iterable[Row]:
         else:
             number = rng.randrange(len(labels))
             changes = (other_agent, other_action)[: len(labels) - 1 - number]
-            yield word_scene(scene, rng), word_scene(_change(scene, changes, rng), rng), labels[number]
+            yield (
+                word_scene(scene, rng),
+                word_scene(_change(scene, changes, rng), rng),
+                labels[number],
+            )
 
 
 _DEFINING_WORDS = ("kind", "of", "also", "called", "opposite")
@@ -234,16 +295,26 @@ def _definition_rows(rng: Random, _: int) -> Iterable[Row]:
 
 _REVIEWED = ("film", "movie", "plot", "acting", "music", "ending")
 _INTENSIFIERS = ("very", "truly")
-_OPINIONS = (("bad", "dull", "boring", "poor"), ("average", "ordinary", "plain", "usual"), ("good", "great", "brilliant", "fine"))
+_OPINIONS = (
+    ("bad", "dull", "boring", "poor"),
+    ("average", "ordinary", "plain", "usual"),
+    ("good", "great", "brilliant", "fine"),
+)
 
 
 def _sentiment_rows(rng: Random, sentences: int) -> Iterable[Row]:
-    """Yield sentiment in five classes: an intensifier makes it extreme, a negation reverses and weakens it."""
+    """Yield sentiment in five classes: an intensifier makes it extreme, a negation reverses and
+    weakens it.
+    """
     for _ in range(sentences):
         side = rng.choice((-1, 0, 1))
         opinion = rng.choice(_OPINIONS[side + 1])
         manner = rng.choice(("plain", "intense", "negated"))
-        word = {"plain": opinion, "intense": f"{rng.choice(_INTENSIFIERS)} {opinion}", "negated": f"not {opinion}"}[manner]
+        word = {
+            "plain": opinion,
+            "intense": f"{rng.choice(_INTENSIFIERS)} {opinion}",
+            "negated": f"not {opinion}",
+        }[manner]
         label = 2 + {"plain": side, "intense": 2 * side, "negated": -side}[manner]
         yield f"the {rng.choice(_REVIEWED)} is {word}", label
 

@@ -21,9 +21,14 @@ from embedlab.data.lexicon import (
 
 FUNCTION_WORDS = ("a", "an", "the", "is", "are", "not", "being", "by", "in", "at", "two")
 
-_AGENTS, _ACTIVITIES, _ENCOUNTERS, _PLACES = (leaves(table) for table in (AGENTS, ACTIVITIES, ENCOUNTERS, PLACES))
+_AGENTS, _ACTIVITIES, _ENCOUNTERS, _PLACES = (
+    leaves(table) for table in (AGENTS, ACTIVITIES, ENCOUNTERS, PLACES)
+)
 _PEOPLE = tuple(agent for agent in _AGENTS if AGENTS["person"].covers(agent))
-_THINGS = {kind: tuple(thing for thing in leaves(THINGS) if kind.covers(thing)) for kind in HANDLING.values()}
+_THINGS = {
+    kind: tuple(thing for thing in leaves(THINGS) if kind.covers(thing))
+    for kind in HANDLING.values()
+}
 _TIMES, _QUALITIES = tuple(TIMES.values()), tuple(OPPOSITE)
 
 
@@ -50,7 +55,9 @@ _DETAIL_RATE = 0.6  # probability of quality and place; time has half of it
 
 
 def random_scene(rng: Random) -> Scene:
-    """Return a random scene of the narrowest concepts, each of quality, place and time with a fixed probability."""
+    """Return a random scene of the narrowest concepts, each of quality, place and time with a fixed
+    probability.
+    """
     agent = rng.choice(_AGENTS)
     kind = rng.random()
     target = None
@@ -74,17 +81,29 @@ def random_scene(rng: Random) -> Scene:
 
 
 def word_scene(scene: Scene, rng: Random) -> str:
-    """Return a sentence for the scene: any synonyms, place first or last, encounters also in the passive."""
+    """Return a sentence for the scene: any synonyms, place first or last, encounters also in the
+    passive.
+    """
     subject, verb = _noun_phrase(scene, rng), "are" if scene.two else "is"
     negation = " not" if scene.negated else ""
     action = rng.randrange(len(scene.action.words))
     if scene.target is None:
         core = f"{subject} {verb}{negation} {scene.action.words[action]}"
     elif scene.is_encounter and rng.random() < 0.3:
-        core = f"{_with_article(rng.choice(scene.target.words), rng)} is{negation} being {scene.action.second_forms[action]} by {subject}"
+        core = (
+            f"{_with_article(rng.choice(scene.target.words), rng)} is{negation} being "
+            f"{scene.action.second_forms[action]} by {subject}"
+        )
     else:
-        core = f"{subject} {verb}{negation} {scene.action.words[action]} {_with_article(rng.choice(scene.target.words), rng)}"
-    where = [text for text in (_place(scene, rng), f"at {rng.choice(scene.time.words)}" if scene.time else "") if text]
+        core = (
+            f"{subject} {verb}{negation} {scene.action.words[action]} "
+            f"{_with_article(rng.choice(scene.target.words), rng)}"
+        )
+    where = [
+        text
+        for text in (_place(scene, rng), f"at {rng.choice(scene.time.words)}" if scene.time else "")
+        if text
+    ]
     return " ".join([*where, core] if rng.random() < 0.3 else [core, *where])
 
 
@@ -96,7 +115,11 @@ def _noun_phrase(scene: Scene, rng: Random) -> str:
 
 
 def _with_article(phrase: str, rng: Random) -> str:
-    return f"the {phrase}" if rng.random() < 0.5 else f"{'an' if phrase[0] in 'aeiou' else 'a'} {phrase}"
+    return (
+        f"the {phrase}"
+        if rng.random() < 0.5
+        else f"{'an' if phrase[0] in 'aeiou' else 'a'} {phrase}"
+    )
 
 
 def _place(scene: Scene, rng: Random) -> str:
@@ -106,12 +129,22 @@ def _place(scene: Scene, rng: Random) -> str:
     return f"in the {word}" if scene.place.broader else word
 
 
-# Similarity. Weights of the slots, chosen so that changing who or what matters more than where or when.
-_WEIGHTS = {"action": 0.32, "agent": 0.25, "target": 0.23, "quality": 0.15, "place": 0.12, "time": 0.08}
+# Similarity. Weights of the slots, chosen so that changing who or what matters more than where or
+# when.
+_WEIGHTS = {
+    "action": 0.32,
+    "agent": 0.25,
+    "target": 0.23,
+    "quality": 0.15,
+    "place": 0.12,
+    "time": 0.08,
+}
 
 
 def similarity(first: Scene, second: Scene) -> float:
-    """Return the similarity of two scenes, 0 to 1: weighted agreement of their slots; a negation in only one divides it by three."""
+    """Return the similarity of two scenes, 0 to 1: weighted agreement of their slots; a negation in
+    only one divides it by three.
+    """
     total = agreed = 0.0
     for slot, weight in _WEIGHTS.items():
         one, other = getattr(first, slot), getattr(second, slot)
@@ -142,12 +175,16 @@ Change = Callable[[Scene, Random], Scene | None]
 
 
 def generalise(scene: Scene, rng: Random) -> Scene:
-    """A scene that is true whenever SCENE is: broader concepts and fewer details; a negated scene stays as it is."""
+    """A scene that is true whenever SCENE is: broader concepts and fewer details; a negated scene
+    stays as it is.
+    """
     return scene if scene.negated else broaden(drop_details(scene, rng), rng)
 
 
 def drop_details(scene: Scene, rng: Random, *, keep: Scene | None = None) -> Scene:
-    """Return the scene without about every fourth detail, but never drop one that the scene KEEP specifies differently."""
+    """Return the scene without about every fourth detail, but never drop one that the scene KEEP
+    specifies differently.
+    """
     for slot in _DETAILS:
         if rng.random() < 0.25 and (keep is None or getattr(keep, slot) is getattr(scene, slot)):
             scene = _replace(scene, slot, None)
@@ -173,7 +210,9 @@ def narrow(scene: Scene, rng: Random) -> Scene | None:
 def add_detail(scene: Scene, rng: Random) -> Scene | None:
     """A scene that says something SCENE leaves open."""
     unsaid = [slot for slot in _DETAILS if getattr(scene, slot) is None]
-    return _replace(scene, slot := rng.choice(unsaid), rng.choice(_DETAILS[slot])) if unsaid else None
+    return (
+        _replace(scene, slot := rng.choice(unsaid), rng.choice(_DETAILS[slot])) if unsaid else None
+    )
 
 
 def negate(scene: Scene, rng: Random) -> Scene:
@@ -188,7 +227,11 @@ def reverse_quality(scene: Scene, rng: Random) -> Scene | None:
 
 def swap_roles(scene: Scene, rng: Random) -> Scene | None:
     """Exchange agent and target."""
-    return replace(scene, agent=scene.target, target=scene.agent, quality=None) if scene.is_encounter and scene.target else None
+    return (
+        replace(scene, agent=scene.target, target=scene.agent, quality=None)
+        if scene.is_encounter and scene.target
+        else None
+    )
 
 
 def other_action(scene: Scene, rng: Random) -> Scene | None:
@@ -203,14 +246,18 @@ def other_action(scene: Scene, rng: Random) -> Scene | None:
 
 def other_agent(scene: Scene, rng: Random) -> Scene | None:
     """Replace the agent."""
-    return _with_another(scene, "agent", _PEOPLE if AGENTS["person"].covers(scene.agent) else _AGENTS, rng)
+    return _with_another(
+        scene, "agent", _PEOPLE if AGENTS["person"].covers(scene.agent) else _AGENTS, rng
+    )
 
 
 def other_target(scene: Scene, rng: Random) -> Scene | None:
     """Replace the target."""
     if scene.target is None:
         return None
-    return _with_another(scene, "target", _AGENTS if scene.is_encounter else _THINGS[HANDLING[scene.action]], rng)
+    return _with_another(
+        scene, "target", _AGENTS if scene.is_encounter else _THINGS[HANDLING[scene.action]], rng
+    )
 
 
 def other_place(scene: Scene, rng: Random) -> Scene | None:
@@ -227,7 +274,9 @@ def another_scene(scene: Scene, rng: Random) -> Scene:
 
 
 def _with_another(scene: Scene, slot: str, group: Sequence[Concept], rng: Random) -> Scene | None:
-    """Return the scene with another concept of GROUP in a slot, neither equal, broader nor narrower; None if there is none."""
+    """Return the scene with another concept of GROUP in a slot, neither equal, broader nor
+    narrower; None if there is none.
+    """
     said: Concept = getattr(scene, slot)
     others = [concept for concept in group if not said.covers(concept) and not concept.covers(said)]
     return _replace(scene, slot, rng.choice(others)) if others else None

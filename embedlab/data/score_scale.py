@@ -1,11 +1,14 @@
-"""The scale of a user's own scores, by the scores themselves: ranks do not depend on it, losses do."""
+"""The scale of a user's own scores, by the scores themselves: ranks do not depend on it,
+losses do.
+"""
 
 from dataclasses import dataclass
 
 import polars as pl
 
 _USUAL = (1.0, 5.0, 10.0, 100.0)  # highest scores of scales that people use
-_WHOLE = 10.0  # up to here, the largest of whole scores is the end of their scale: people use all of it
+# up to here, the largest of whole scores is the end of their scale: people use all of it
+_WHOLE = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,11 +37,15 @@ class ScoreScale:
 
     @property
     def usual(self) -> float:
-        """The highest score of the usual scale that these scores fit; the largest itself above all of them."""
+        """The highest score of the usual scale that these scores fit; the largest itself above all
+        of them.
+        """
         return next((highest for highest in _USUAL if self.largest <= highest), self.largest)
 
     def contradicts(self, highest: float) -> bool:
-        """Whether a scale up to HIGHEST is another one than that of the scores: none of them is in its upper half."""
+        """Whether a scale up to HIGHEST is another one than that of the scores: none of them is in
+        its upper half.
+        """
         return self.largest <= highest / 2
 
     @property

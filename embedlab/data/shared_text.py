@@ -8,7 +8,8 @@ from typing import Self
 
 @dataclass(frozen=True, kw_only=True)
 class Overlap:
-    """How much of an evaluation set occurs in a training set; sentences are equal if their case-folded words are.
+    """How much of an evaluation set occurs in a training set; sentences are equal if their
+    case-folded words are.
 
     A sentence without a word, such as "...", equals none.
     """
@@ -21,7 +22,9 @@ class Overlap:
 
     @property
     def share(self) -> float | None:
-        """The share of the sentences that occur in training; None where only a declaration is known."""
+        """The share of the sentences that occur in training; None where only a declaration is
+        known.
+        """
         return self.shared_sentences / self.sentences if self.sentences else None
 
     def __bool__(self) -> bool:
@@ -30,7 +33,9 @@ class Overlap:
 
     def __add__(self, other: Self) -> Self:
         """Return the counts of two evaluation sets together; a sentence in both counts twice."""
-        return type(self)(**{name: count + getattr(other, name) for name, count in vars(self).items()})
+        return type(self)(
+            **{name: count + getattr(other, name) for name, count in vars(self).items()}
+        )
 
 
 NOTHING_SHARED = Overlap(sentences=0, shared_sentences=0, pairs=0, shared_pairs=0)

@@ -1,4 +1,6 @@
-"""The corpora that embedlab ships: a TOML file each in embedlab/data/corpora, and those of a suite of tasks in a folder of its name."""
+"""The corpora that embedlab ships: a TOML file each in embedlab/data/corpora, and those of a suite
+of tasks in a folder of its name.
+"""
 
 from collections.abc import Mapping
 
@@ -14,4 +16,7 @@ def shipped(name: str) -> Dataset:
 
 def shipped_tasks(suite: str) -> Mapping[str, Dataset]:
     """Return the corpora of a SUITE by their names in it: none where no folder is called so."""
-    return {path.stem: shipped(f"{suite}/{path.stem}") for path in sorted((CORPORA_FOLDER / suite).glob("*.toml"))}
+    return {
+        path.stem: shipped(f"{suite}/{path.stem}")
+        for path in sorted((CORPORA_FOLDER / suite).glob("*.toml"))
+    }

@@ -1,4 +1,6 @@
-"""Where data comes from: the sample world, a user's own file, the data folder or the starter set, then the hub at a pinned revision."""
+"""Where data comes from: the sample world, a user's own file, the data folder or the starter set,
+then the hub at a pinned revision.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +19,16 @@ from embedlab.core.settings import Settings
 from embedlab.data.aliases import canonical_name
 from embedlab.data.corpus_facts import shipped_aliases
 from embedlab.data.corpus_file import read_corpus
-from embedlab.data.dataset import Dataset, DatasetKind, DatasetOrigin, DatasetState, FileLayout, ParsedRows, Part, Split
+from embedlab.data.dataset import (
+    Dataset,
+    DatasetKind,
+    DatasetOrigin,
+    DatasetState,
+    FileLayout,
+    ParsedRows,
+    Part,
+    Split,
+)
 from embedlab.data.fetched import revision_of
 from embedlab.data.hub import is_local, read_hub
 from embedlab.data.hub_pairs import is_hub_name, open_hub_pairs, parse_hub_name
@@ -46,15 +57,23 @@ def dataset(name: str) -> Dataset:
     """The dataset called NAME, or by another of its names."""
     listing = "`embedlab data ls` lists all; for your own pairs give the path of their file"
     plugin = plugins.find("datasets", canonical := canonical_name(name))
-    return _load(plugin or plugins.require("datasets", canonical, listing=listing, also=shipped_aliases()))
+    return _load(
+        plugin or plugins.require("datasets", canonical, listing=listing, also=shipped_aliases())
+    )
 
 
 def _load(plugin: Plugin) -> Dataset:
     loaded = plugin.load()
-    return read_corpus(loaded) if isinstance(loaded, Path) else plugin.checked(loaded, Dataset, named=True)
+    return (
+        read_corpus(loaded)
+        if isinstance(loaded, Path)
+        else plugin.checked(loaded, Dataset, named=True)
+    )
 
 
-@lru_cache(maxsize=256)  # more than there are: a training with its evaluation opens each several times
+@lru_cache(
+    maxsize=256
+)  # more than there are: a training with its evaluation opens each several times
 def _sample_frame(chosen: Dataset, split: str) -> pl.DataFrame:
     from embedlab.data.sample import sample_rows
 
@@ -74,17 +93,26 @@ class Source:
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
         """The source that the settings describe."""
-        return cls(folder=settings.data, sample=settings.sample, offline=settings.offline, allow_partial=settings.allow_partial)
+        return cls(
+            folder=settings.data,
+            sample=settings.sample,
+            offline=settings.offline,
+            allow_partial=settings.allow_partial,
+        )
 
     def open(self, name: str, split: str | None = None, *, kind: DatasetKind = "sts") -> Part:
-        """The rows of a dataset's split (default: test for STS, otherwise train), or of the user's own file at the path NAME.
+        """The rows of a dataset's split (default: test for STS, otherwise train), or of the user's
+        own file at the path NAME.
 
         KIND says what a user's own file holds.
 
-        Rows that are fewer, more or otherwise balanced than the full corpus are refused unless partial data is allowed.
+        Rows that are fewer, more or otherwise balanced than the full corpus are refused unless
+        partial data is allowed.
         """
         if is_hub_name(name):
-            if not (self.downloads or self.offline or is_local(parse_hub_name(name).source.repository)):
+            if not (
+                self.downloads or self.offline or is_local(parse_hub_name(name).source.repository)
+            ):
                 raise NotDownloadedError(f"dataset {name!r}")
             return open_hub_pairs(name, offline=self.offline)
         if is_pair_file(name):
@@ -92,40 +120,74 @@ class Source:
         return self.open_split(dataset(name), split)
 
     def open_split(self, chosen: Dataset, split: str | None = None) -> Part:
-        """Return the rows of one split of a dataset; an unknown split is a UsageError, one that is not at hand a MissingError."""
+        """Return the rows of one split of a dataset; an unknown split is a UsageError, one that is
+        not at hand a MissingError.
+        """
         split = split or chosen.default_split
         if split not in chosen.splits:
-            raise UsageError(f"{chosen.name!r} has no split {split!r}", hint=f"its splits: {', '.join(chosen.splits)}")
+            raise UsageError(
+                f"{chosen.name!r} has no split {split!r}",
+                hint=f"its splits: {', '.join(chosen.splits)}",
+            )
         if self.sample:
             frame = _sample_frame(chosen, split)
             return Part(
                 frame=frame,
-                state=DatasetState(name=chosen.name, split=split, rows=len(frame), expected_rows=None, origin="sample", sample=True),
+                state=DatasetState(
+                    name=chosen.name,
+                    split=split,
+                    rows=len(frame),
+                    expected_rows=None,
+                    origin="sample",
+                    sample=True,
+                ),
             )
         folder = self.folder_of(chosen)
-        if folder is not None and (layout := self._layout(chosen.splits[split], folder)) is not None:
+        if (
+            folder is not None
+            and (layout := self._layout(chosen.splits[split], folder)) is not None
+        ):
             return self._from_folder(chosen, split, layout, folder)
         hub = chosen.splits[split].hub
         if hub is None or self.offline:
             raise self._missing(chosen, split)
         if not self.downloads:
             raise NotDownloadedError(f"dataset {chosen.name!r} ({split})")
-        return self._part(chosen, split, read_hub(hub, chosen.kind), "hub", revision=f"{hub.repository}@{hub.revision}")
+        return self._part(
+            chosen,
+            split,
+            read_hub(hub, chosen.kind),
+            "hub",
+            revision=f"{hub.repository}@{hub.revision}",
+        )
 
     def is_at_hand(self, chosen: Dataset, split: str) -> bool:
-        """Whether a split can be read without the hub, which has it otherwise; one that neither has is a MissingError."""
+        """Whether a split can be read without the hub, which has it otherwise; one that neither has
+        is a MissingError.
+        """
         if split not in chosen.splits:
-            raise UsageError(f"{chosen.name!r} has no split {split!r}", hint=f"its splits: {', '.join(chosen.splits)}")
+            raise UsageError(
+                f"{chosen.name!r} has no split {split!r}",
+                hint=f"its splits: {', '.join(chosen.splits)}",
+            )
         folder = self.folder_of(chosen)
-        if self.sample or (folder is not None and self._layout(chosen.splits[split], folder) is not None):
+        if self.sample or (
+            folder is not None and self._layout(chosen.splits[split], folder) is not None
+        ):
             return True
         if chosen.splits[split].hub is None or self.offline:
             raise self._missing(chosen, split)
         return False
 
     def suite(self, datasets: Sequence[str]) -> Sequence[str]:
-        """Return those of the DATASETS of a whole task that are read: of the starter set those that it holds, where it holds any."""
-        held = [name for name in datasets if name in CORPORA] if is_starter(self.folder) and not self.sample else []
+        """Return those of the DATASETS of a whole task that are read: of the starter set those that
+        it holds, where it holds any.
+        """
+        held = (
+            [name for name in datasets if name in CORPORA]
+            if is_starter(self.folder) and not self.sample
+            else []
+        )
         return held or datasets
 
     def folder_of(self, chosen: Dataset) -> Path | None:
@@ -134,9 +196,22 @@ class Source:
 
     def _layout(self, split: Split, folder: Path) -> FileLayout | None:
         if not folder.is_dir():
-            fault = f"the data folder {str(folder)!r} is not a folder" if folder.exists() else f"no data folder {str(folder)!r}"
-            raise MissingError(fault, hint=Hint("give the folder of the corpora with ", NamedOption("--data", "DIR"), " or EMBEDLAB_DATA"))
-        incomplete: list[str] = []  # the first missing file of each layout that was begun and is preferred to the one found
+            fault = (
+                f"the data folder {str(folder)!r} is not a folder"
+                if folder.exists()
+                else f"no data folder {str(folder)!r}"
+            )
+            raise MissingError(
+                fault,
+                hint=Hint(
+                    "give the folder of the corpora with ",
+                    NamedOption("--data", "DIR"),
+                    " or EMBEDLAB_DATA",
+                ),
+            )
+        incomplete: list[
+            str
+        ] = []  # the first missing file of each layout that was begun and is preferred to the one found
         for layout in split.layouts:
             absent = [file for file in layout.files if not (folder / file).is_file()]
             if not absent:
@@ -154,9 +229,13 @@ class Source:
             refuse_damage(hashes)
             return self._part(chosen, split, layout.read(paths), "starter", sha256=hashes)
         revision = revision_of(folder, hashes)
-        if code := plugins.identity("datasets", chosen.name):  # the code that reads the files decides the rows too
+        if code := plugins.identity(
+            "datasets", chosen.name
+        ):  # the code that reads the files decides the rows too
             hashes["plug-in"] = code
-        return self._part(chosen, split, layout.read(paths), "folder", sha256=hashes, revision=revision)
+        return self._part(
+            chosen, split, layout.read(paths), "folder", sha256=hashes, revision=revision
+        )
 
     def _part(
         self,
@@ -170,14 +249,18 @@ class Source:
     ) -> Part:
         expected = chosen.splits[split].expected
         label = f"{chosen.name!r} ({split})"
-        allow_partial = self.allow_partial or origin == "starter"  # whoever names the starter set knows that
+        allow_partial = (
+            self.allow_partial or origin == "starter"
+        )  # whoever names the starter set knows that
         state = DatasetState(
             name=chosen.name,
             split=split,
             rows=len(rows.frame),
             expected_rows=expected.rows if expected else None,
             origin=origin,
-            partial=is_partial(label, chosen.kind, rows.frame, expected, allow_partial=allow_partial),
+            partial=is_partial(
+                label, chosen.kind, rows.frame, expected, allow_partial=allow_partial
+            ),
             revision=revision,
             sha256=sha256 or {},
             skipped=rows.skipped,
@@ -186,31 +269,52 @@ class Source:
         return Part(frame=rows.frame, state=state)
 
     def _missing(self, chosen: Dataset, split: str) -> MissingError:
-        """The error that names the first file of the preferred layout which is not there, and the ways to get it."""
+        """The error that names the first file of the preferred layout which is not there, and the
+        ways to get it.
+        """
         label = f"dataset {chosen.name!r} ({split})"
         has_hub = chosen.splits[split].hub is not None
-        get = f"`embedlab data get {chosen.name}` on a machine with a network, or " if has_hub else f"download it from {chosen.home}, then "
+        get = (
+            f"`embedlab data get {chosen.name}` on a machine with a network, or "
+            if has_hub
+            else f"download it from {chosen.home}, then "
+        )
         folder = self.folder_of(chosen)
         if folder is None:
             why = "no data folder is set" + (" and --offline forbids the hub" if has_hub else "")
-            return MissingError(f"{label} is missing: {why}", hint=Hint(get, NamedOption("--data", "DIR"), ", or ", OFFER), reason=why)
+            return MissingError(
+                f"{label} is missing: {why}",
+                hint=Hint(get, NamedOption("--data", "DIR"), ", or ", OFFER),
+                reason=why,
+            )
         preferred = chosen.splits[split].layouts[0].files
         absent = next(file for file in preferred if not (folder / file).is_file())
         offer = Hint(", or ", OFFER) if chosen.name in CORPORA else ""
         why = f"no file {absent!r} in {str(folder)!r}"
-        return MissingError(f"{label} is missing: {why}", hint=Hint(get, NamedOption("--data", "DIR"), offer), reason=why)
+        return MissingError(
+            f"{label} is missing: {why}",
+            hint=Hint(get, NamedOption("--data", "DIR"), offer),
+            reason=why,
+        )
 
 
 def _incomplete(absent: Path, other: Path) -> MissingError:
-    """The error for a corpus of which a file is ABSENT, while OTHER begins a copy of it in another layout."""
+    """The error for a corpus of which a file is ABSENT, while OTHER begins a copy of it in another
+    layout.
+    """
     return MissingError(
-        f"no file {str(absent)!r}, though others of its layout are there: it is not silently replaced by {other.name!r} and the like",
+        f"no file {str(absent)!r}, though others of its layout are there: it is not silently "
+        f"replaced by {other.name!r} and the like",
         hint=f"restore the file, or remove the rest of its layout from {str(absent.parent)!r}",
     )
 
 
-def available(wanted: Iterable[Wanted], open_one: Callable[[Wanted], Opened]) -> tuple[list[Opened], list[MissingError]]:
-    """Return what OPEN_ONE opens of WANTED, and the errors of what is missing; where nothing is there, the first is raised."""
+def available(
+    wanted: Iterable[Wanted], open_one: Callable[[Wanted], Opened]
+) -> tuple[list[Opened], list[MissingError]]:
+    """Return what OPEN_ONE opens of WANTED, and the errors of what is missing; where nothing is
+    there, the first is raised.
+    """
     opened, missing = [], []
     for each in wanted:
         try:

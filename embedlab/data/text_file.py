@@ -13,13 +13,19 @@ from embedlab.core.errors import MissingError
 from embedlab.core.first_few import first_few
 
 Encoding = Literal["utf-8", "latin-1"]
-_UTF8_SEQUENCE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
-_LATIN_CONTROL = re.compile(rb"[\x80-\x9f]")  # not text: files with these bytes are Windows-1252, UTF-8 or damaged
+_UTF8_SEQUENCE = re.compile(
+    rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+)
+_LATIN_CONTROL = re.compile(
+    rb"[\x80-\x9f]"
+)  # not text: files with these bytes are Windows-1252, UTF-8 or damaged
 
 
 def bad_line(path: Path, line: int, fault: str) -> MissingError:
     """Return the error for a fault in a line of a file, counted from 1."""
-    return MissingError(f"{path}, line {line}: {fault}", hint="correct the line, or get the file again")
+    return MissingError(
+        f"{path}, line {line}: {fault}", hint="correct the line, or get the file again"
+    )
 
 
 def empty_file(path: Path) -> MissingError:
@@ -28,10 +34,16 @@ def empty_file(path: Path) -> MissingError:
 
 
 def read_text(path: Path, *, encoding: Encoding = "utf-8") -> str:
-    """Return the text of a file in the ENCODING that its corpus documents, without a byte order mark; undecodable text is an error."""
+    """Return the text of a file in the ENCODING that its corpus documents, without a byte order
+    mark; undecodable text is an error.
+    """
     content = path.read_bytes()
     if b"\0" in content:
-        raise bad_line(path, _line_of(content, content.index(0)), "a NUL byte: the file is damaged, or is UTF-16")
+        raise bad_line(
+            path,
+            _line_of(content, content.index(0)),
+            "a NUL byte: the file is damaged, or is UTF-16",
+        )
     text = _decoded(path, content, encoding)
     if not text.strip():
         raise empty_file(path)
@@ -39,14 +51,22 @@ def read_text(path: Path, *, encoding: Encoding = "utf-8") -> str:
 
 
 def _decoded(path: Path, content: bytes, encoding: Encoding) -> str:
-    """Decode CONTENT as UTF-8, or as Latin-1 where that is documented and no line looks like UTF-8: one file never mixes the two."""
+    """Decode CONTENT as UTF-8, or as Latin-1 where that is documented and no line looks like UTF-8:
+    one file never mixes the two.
+    """
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        is_latin = encoding == "latin-1" and not _UTF8_SEQUENCE.search(content) and not _LATIN_CONTROL.search(content)
+        is_latin = (
+            encoding == "latin-1"
+            and not _UTF8_SEQUENCE.search(content)
+            and not _LATIN_CONTROL.search(content)
+        )
         if is_latin:
             return content.decode("latin-1")
-        raise bad_line(path, _line_of(content, error.start), f"byte 0x{content[error.start]:02x} is not UTF-8") from error
+        raise bad_line(
+            path, _line_of(content, error.start), f"byte 0x{content[error.start]:02x} is not UTF-8"
+        ) from error
 
 
 def _line_of(content: bytes, index: int) -> int:
@@ -54,7 +74,9 @@ def _line_of(content: bytes, index: int) -> int:
 
 
 def read_lines(path: Path, *, encoding: Encoding = "utf-8") -> list[str]:
-    r"""Return the lines of a file, split at "\n" only, since corpora contain other characters that count as line ends elsewhere."""
+    r"""Return the lines of a file, split at "\n" only, since corpora contain other characters that
+    count as line ends elsewhere.
+    """
     lines = read_text(path, encoding=encoding).split("\n")
     if lines[-1] == "":
         lines.pop()
@@ -64,11 +86,14 @@ def read_lines(path: Path, *, encoding: Encoding = "utf-8") -> list[str]:
     return lines
 
 
-def read_fields(path: Path, columns: Sequence[str | int], *, line_shape: str, fields: Sequence[int] = ()) -> pl.DataFrame:
+def read_fields(
+    path: Path, columns: Sequence[str | int], *, line_shape: str, fields: Sequence[int] = ()
+) -> pl.DataFrame:
     """Return tab-separated columns as text, quotes taken literally, and the number of each `line`.
 
-    COLUMNS are positions, or names in a header line. Each line must have one of the numbers of FIELDS, or as many as the header:
-    a tab within a sentence would shift its text. LINE_SHAPE describes a line in errors.
+    COLUMNS are positions, or names in a header line. Each line must have one of the numbers of
+    FIELDS, or as many as the header: a tab within a sentence would shift its text. LINE_SHAPE
+    describes a line in errors.
     """
     lines = read_lines(path)
     header = [name.strip() for name in lines[0].split("\t")] if isinstance(columns[0], str) else []
@@ -83,24 +108,37 @@ def read_fields(path: Path, columns: Sequence[str | int], *, line_shape: str, fi
     rows = [line.split("\t") for line in lines[first_line - 1 :]]
     for number, row in enumerate(rows, first_line):
         if len(row) not in allowed:
-            shape = f"expected {line_shape}" + (f" in {' or '.join(map(str, allowed))} fields" if header or len(allowed) > 1 else "")
-            raise bad_line(path, number, f"{len(row)} tab-separated field{'s' * (len(row) != 1)}: {shape}")
+            shape = f"expected {line_shape}" + (
+                f" in {' or '.join(map(str, allowed))} fields" if header or len(allowed) > 1 else ""
+            )
+            raise bad_line(
+                path, number, f"{len(row)} tab-separated field{'s' * (len(row) != 1)}: {shape}"
+            )
     return pl.DataFrame(
         {
             "line": range(first_line, first_line + len(rows)),
-            **{str(name): [row[at] for row in rows] for name, at in zip(columns, positions, strict=True)},
+            **{
+                str(name): [row[at] for row in rows]
+                for name, at in zip(columns, positions, strict=True)
+            },
         },
         schema={"line": pl.UInt32, **{str(name): pl.String for name in columns}},
     )
 
 
 def read_csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line at which each row begins and its fields: a quoted field may span several lines."""
+    """Yield the line at which each row begins and its fields: a quoted field may span several
+    lines.
+    """
     return csv_rows(path, io.StringIO(read_text(path), newline="\n"))
 
 
-def csv_rows(path: Path, lines: Iterable[str], separator: str = ",") -> Iterator[tuple[int, list[str]]]:
-    """Yield the same from the LINES of a stream; an unclosed quote, which would swallow what follows, is an error."""
+def csv_rows(
+    path: Path, lines: Iterable[str], separator: str = ","
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the same from the LINES of a stream; an unclosed quote, which would swallow what
+    follows, is an error.
+    """
     reader = csv.reader(lines, strict=True, delimiter=separator)
     line = 1
     try:
@@ -112,7 +150,9 @@ def csv_rows(path: Path, lines: Iterable[str], separator: str = ",") -> Iterator
 
 
 def text_fault(text: str) -> str | None:
-    """Return the character that no text may contain, whatever its file's format: a NUL, or half of a surrogate pair; None if absent."""
+    """Return the character that no text may contain, whatever its file's format: a NUL, or half of
+    a surrogate pair; None if absent.
+    """
     if "\0" in text:
         return "a NUL character"
     try:
@@ -123,9 +163,18 @@ def text_fault(text: str) -> str | None:
 
 
 def read_numbers(
-    path: Path, texts: pl.Series, lines: pl.Series, low: float, high: float, what: str, *, is_class: bool = False
+    path: Path,
+    texts: pl.Series,
+    lines: pl.Series,
+    low: float,
+    high: float,
+    what: str,
+    *,
+    is_class: bool = False,
 ) -> pl.Series:
-    """Return TEXTS as numbers, null where blank; other text, a number outside LOW to HIGH or a fractional class is an error at its line."""
+    """Return TEXTS as numbers, null where blank; other text, a number outside LOW to HIGH or a
+    fractional class is an error at its line.
+    """
     stripped = texts.str.strip_chars()
     values = stripped.cast(pl.Float64, strict=False)
     is_right = values.is_not_null() & values.is_between(low, high).fill_null(False)
@@ -133,11 +182,17 @@ def read_numbers(
         is_right &= (values == values.round()).fill_null(False)
     wrong = (stripped != "") & ~is_right
     if (row := wrong.arg_max()) is not None and wrong[row]:
-        raise bad_line(path, lines[row], f"{what} {texts[row]!r} is not a {'whole ' * is_class}number from {low:g} to {high:g}")
+        raise bad_line(
+            path,
+            lines[row],
+            f"{what} {texts[row]!r} is not a {'whole ' * is_class}number from {low:g} to {high:g}",
+        )
     return values
 
 
 def as_lines(frame: pl.DataFrame, *, header: bool = False) -> str:
-    """Return lines of tab-separated fields without quoting, as in the corpora: a tab or line end inside a text becomes a blank."""
+    """Return lines of tab-separated fields without quoting, as in the corpora: a tab or line end
+    inside a text becomes a blank.
+    """
     plain = frame.with_columns(pl.col(pl.String).str.replace_all(r"[\t\r\n]+", " "))
     return plain.write_csv(separator="\t", include_header=header, quote_style="never")

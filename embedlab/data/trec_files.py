@@ -1,6 +1,8 @@
-"""The two files that evaluations of search exchange since TREC: qrels (how relevant documents are), and runs (what a program found).
+"""The two files that evaluations of search exchange since TREC: qrels (how relevant documents are),
+and runs (what a program found).
 
-A line of qrels is `query 0 document grade`, one of a run `query Q0 document rank score name`, with blanks or tabs between them.
+A line of qrels is `query 0 document grade`, one of a run `query Q0 document rank score name`, with
+blanks or tabs between them.
 """
 
 from collections.abc import Iterator
@@ -32,25 +34,33 @@ class Grade:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Run:
-    """The documents that a program found, a row each: query, document and score, in the order of the file."""
+    """The documents that a program found, a row each: query, document and score, in the order of
+    the file.
+    """
 
     path: Path
     rows: pl.DataFrame
 
 
 def read_qrels(path: Path) -> list[Grade]:
-    """Return the grades in a file of qrels, as BEIR writes it with a header, or as TREC does without one.
+    """Return the grades in a file of qrels, as BEIR writes it with a header, or as TREC does
+    without one.
 
-    A pair that is graded twice, and a grade that is not a whole number up to MOST_RELEVANT, is an error with its line.
+    A pair that is graded twice, and a grade that is not a whole number up to MOST_RELEVANT, is an
+    error with its line.
     """
     grades, seen = [], set[tuple[str, str]]()
     for line, query, document, text in _graded(path):
         try:
             grade = int(text)
         except ValueError as error:
-            raise MissingError(f"{path}, line {line}: grade {text!r} is not a whole number", hint=_GRADE) from error
+            raise MissingError(
+                f"{path}, line {line}: grade {text!r} is not a whole number", hint=_GRADE
+            ) from error
         if grade > MOST_RELEVANT:
-            raise MissingError(f"{path}, line {line}: grade {grade} is above {MOST_RELEVANT}", hint=_GRADE)
+            raise MissingError(
+                f"{path}, line {line}: grade {grade} is above {MOST_RELEVANT}", hint=_GRADE
+            )
         if (query, document) in seen:
             raise bad_line(path, line, f"query {query!r} and document {document!r} a second time")
         seen.add((query, document))
@@ -63,7 +73,9 @@ def _graded(path: Path) -> Iterator[tuple[int, str, str, str]]:
     if path.suffix.lower() == ".tsv" and len(lines[0].split()) != 4:
         rows = read_rows(path, needed=_HEADER)
         if absent := [name for name in _HEADER if name not in rows.columns]:
-            raise bad_line(path, 1, f"no column {absent[0]!r}: its columns are {', '.join(_HEADER)}")
+            raise bad_line(
+                path, 1, f"no column {absent[0]!r}: its columns are {', '.join(_HEADER)}"
+            )
         for line, *values in rows.select(PLACE, *_HEADER).iter_rows():
             if None in values:
                 raise bad_line(path, line, f"{_HEADER[values.index(None)]} is empty")
@@ -72,12 +84,18 @@ def _graded(path: Path) -> Iterator[tuple[int, str, str, str]]:
     for line, text in enumerate(lines, 1):
         fields = text.split()
         if len(fields) != 4:
-            raise bad_line(path, line, f"{len(fields)} field{'s' * (len(fields) != 1)}, not 4: query 0 document grade")
+            raise bad_line(
+                path,
+                line,
+                f"{len(fields)} field{'s' * (len(fields) != 1)}, not 4: query 0 document grade",
+            )
         yield line, fields[0], fields[2], fields[3]
 
 
 def read_run(path: Path) -> Run:
-    """Return the run in a file; a document that was found twice for a query is an error, as is a score that is not a number."""
+    """Return the run in a file; a document that was found twice for a query is an error, as is a
+    score that is not a number.
+    """
     status = path.stat()
     return _read_run(path, status.st_size, status.st_mtime_ns)
 
@@ -89,7 +107,12 @@ def _read_run(path: Path, _size: int, _modified_ns: int) -> Run:
     for line, text in enumerate(read_lines(path), 1):
         fields = text.split()
         if len(fields) != 6:
-            raise bad_line(path, line, f"{len(fields)} field{'s' * (len(fields) != 1)}, not 6: query Q0 document rank score name")
+            raise bad_line(
+                path,
+                line,
+                f"{len(fields)} field{'s' * (len(fields) != 1)}, not 6: query Q0 document "
+                f"rank score name",
+            )
         query, _, document, _, score, _ = fields
         number = _number(score)
         if number is None:
@@ -100,7 +123,9 @@ def _read_run(path: Path, _size: int, _modified_ns: int) -> Run:
         queries.append(query)
         documents.append(document)
         scores.append(number)
-    return Run(path=path, rows=pl.DataFrame({"query": queries, "document": documents, "score": scores}))
+    return Run(
+        path=path, rows=pl.DataFrame({"query": queries, "document": documents, "score": scores})
+    )
 
 
 def _number(text: str) -> float | None:

@@ -31,12 +31,16 @@ class Embedder(Protocol):
     def facts(self) -> EncoderFacts:
         """What it did so far."""
 
-    def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> tuple[Vectors, NDArray[np.bool_]]:
+    def embed(
+        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
+    ) -> tuple[Vectors, NDArray[np.bool_]]:
         """A vector for each of these distinct sentences, and which of them were cut."""
 
 
 class FirstNumbers:
-    """The first numbers of the vectors of a model whose whole vectors are cached: none is computed again for another length."""
+    """The first numbers of the vectors of a model whose whole vectors are cached: none is computed
+    again for another length.
+    """
 
     def __init__(self, whole: "CachedEncoder", *, fingerprint: str, dim: int) -> None:
         self.fingerprint = fingerprint
@@ -47,7 +51,9 @@ class FirstNumbers:
         """The facts of the model."""
         return self._whole.facts
 
-    def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> tuple[Vectors, NDArray[np.bool_]]:
+    def embed(
+        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
+    ) -> tuple[Vectors, NDArray[np.bool_]]:
         """A vector for each of these distinct sentences, and which of them were cut."""
         vectors, cut = self._whole.embed(sentences, progress)
         return vectors[:, : self._dim], cut
@@ -87,14 +93,22 @@ class CachedEncoder:
         """The encoder's facts; sentences from the cache count as if they had been computed."""
         computing = self.__dict__.get("_encoder")  # absent while the cache knows every sentence
         notes = computing.facts.notes if computing is not None else ()
-        return replace(self._facts, truncated=len(self._truncated), notes=tuple(dict.fromkeys([*self._facts.notes, *notes])))
+        return replace(
+            self._facts,
+            truncated=len(self._truncated),
+            notes=tuple(dict.fromkeys([*self._facts.notes, *notes])),
+        )
 
-    def encode(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
+    def encode(
+        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
+    ) -> Vectors:
         """One vector a sentence, in order."""
         unique, index = distinct(sentences)
         return self.embed(unique, progress)[0][index]
 
-    def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> tuple[Vectors, NDArray[np.bool_]]:
+    def embed(
+        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
+    ) -> tuple[Vectors, NDArray[np.bool_]]:
         """A vector for each of these distinct sentences, and which of them were cut."""
         keys = sentence_keys(sentences)
         known, vectors, cut = self._cache.find(keys)
@@ -109,13 +123,17 @@ class CachedEncoder:
         return int((~self._cache.knows(sentence_keys(unique))).sum())
 
     def store(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> None:
-        """Cache the vectors of these sentences without holding them in memory: new ones are computed, longest first."""
+        """Cache the vectors of these sentences without holding them in memory: new ones are
+        computed, longest first.
+        """
         unique, _ = distinct(sentences)
         keys = sentence_keys(unique)
         for _ in self._compute(unique, keys, self._cache.knows(keys), progress):
             pass
 
-    def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
+    def score(
+        self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
+    ) -> NDArray[np.float32]:
         """The similarity of each pair."""
         return score_by_vectors(self, first, second, progress, similarity=self.similarity)
 
@@ -123,13 +141,20 @@ class CachedEncoder:
     def _encoder(self) -> Embedder:
         encoder = self._load()
         if encoder.fingerprint != self.fingerprint:
-            raise MissingError(f"{self.name!r} was changed while it was in use", hint="type the command again")
+            raise MissingError(
+                f"{self.name!r} was changed while it was in use", hint="type the command again"
+            )
         return encoder
 
     def _compute(
-        self, unique: Sequence[Text], keys: TextKeys, known: NDArray[np.bool_], progress: ProgressCallback | None
+        self,
+        unique: Sequence[Text],
+        keys: TextKeys,
+        known: NDArray[np.bool_],
+        progress: ProgressCallback | None,
     ) -> Iterator[tuple[NDArray[np.intp], Vectors, NDArray[np.bool_]]]:
-        """Yield the rows that are not KNOWN piece by piece with their vectors and truncation flags; each piece is stored.
+        """Yield the rows that are not KNOWN piece by piece with their vectors and truncation flags;
+        each piece is stored.
 
         Texts that the encoder refuses alone are raised at the end, when all others are stored.
         """
@@ -141,7 +166,9 @@ class CachedEncoder:
         for start in range(0, len(new), self._per_save):
             rows = new[start : start + self._per_save]
             try:
-                vectors, cut = self._encoder.embed([unique[row] for row in rows], shifted(progress, done + start, len(unique)))
+                vectors, cut = self._encoder.embed(
+                    [unique[row] for row in rows], shifted(progress, done + start, len(unique))
+                )
             except RefusedTextsError as error:
                 refusals.append(error)
                 rows, vectors = rows[error.accepted(len(rows))], error.vectors
@@ -150,13 +177,17 @@ class CachedEncoder:
                     continue
             if vectors.shape[1] != self.dim:
                 raise EmbedlabError(
-                    f"{self.name!r} gives vectors of {vectors.shape[1]} numbers, after others of {self.dim}",
-                    hint="if its model changed, `embedlab cache clear` removes the vectors of the old one",
+                    f"{self.name!r} gives vectors of {vectors.shape[1]} numbers, after "
+                    f"others of {self.dim}",
+                    hint="if its model changed, `embedlab cache clear` removes the vectors of the "
+                    "old one",
                 )
             with suppress(MissingError):  # an unwritable cache costs time, not the result
                 self._cache.store(keys[rows], vectors, cut)
             yield rows, vectors, cut
         if refusals:
-            raise refusals[0].at([text for error in refusals for text in error.refused]) from refusals[0]
+            raise refusals[0].at(
+                [text for error in refusals for text in error.refused]
+            ) from refusals[0]
         if progress is not None and not len(new):
             progress(done, len(unique))

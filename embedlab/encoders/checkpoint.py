@@ -1,4 +1,6 @@
-"""Load and save transformer encoders as folders in transformers layout, which sentence-transformers loads with equal vectors."""
+"""Load and save transformer encoders as folders in transformers layout, which sentence-transformers
+loads with equal vectors.
+"""
 
 import inspect
 from collections.abc import Callable
@@ -51,13 +53,20 @@ def load_transformer(
 ) -> TransformerEncoder:
     """The transformer in a folder or of a hub id, used as WISHES say or else as it states.
 
-    Without a pooling it is `mean`, and the encoder's facts say so. The folder's layers and normalisation follow, in training too.
-    The pooler, where it is pooled by one that the folder lacks, is drawn by SEED.
-    Only safetensors are read and no remote code is run; what is missing or cannot be read is a MissingError.
+    Without a pooling it is `mean`, and the encoder's facts say so. The folder's layers and
+    normalisation follow, in training too. The pooler, where it is pooled by one that the folder
+    lacks, is drawn by SEED. Only safetensors are read and no remote code is run; what is missing or
+    cannot be read is a MissingError.
     """
-    folder = Path(location) if Path(location).is_dir() else hub_folder(location, revision, offline=offline)
+    folder = (
+        Path(location)
+        if Path(location).is_dir()
+        else hub_folder(location, revision, offline=offline)
+    )
     usage = read_intact_usage(folder, wishes)
-    return open_transformer(usage, machine, name=name or location, note=note, lora=lora, is_trained=True, seed=seed)
+    return open_transformer(
+        usage, machine, name=name or location, note=note, lora=lora, is_trained=True, seed=seed
+    )
 
 
 def open_transformer(
@@ -70,13 +79,18 @@ def open_transformer(
     is_trained: bool = False,
     seed: int = 0,
 ) -> TransformerEncoder:
-    """The transformer that USAGE describes, with LORA to be trained in place of its weights; static token vectors are a UsageError.
+    """The transformer that USAGE describes, with LORA to be trained in place of its weights; static
+    token vectors are a UsageError.
 
-    Unless it IS_TRAINED, its weights are in the precision that computes, and may be spread over several devices. A pooler that is
-    pooled by and not in its folder is drawn by SEED where it IS_TRAINED, otherwise a UsageError.
+    Unless it IS_TRAINED, its weights are in the precision that computes, and may be spread over
+    several devices. A pooler that is pooled by and not in its folder is drawn by SEED where it
+    IS_TRAINED, otherwise a UsageError.
     """
     if usage.is_static:
-        raise UsageError(f"{name!r} has static token vectors: nothing of it is trained", hint="name a transformer")
+        raise UsageError(
+            f"{name!r} has static token vectors: nothing of it is trained",
+            hint="name a transformer",
+        )
     fingerprint = used_fingerprint(usage, precision=machine.precision)
     tokenizer = load_tokenizer(usage)
     backbone, pooler = _backbone(usage, machine, is_trained=is_trained)
@@ -84,10 +98,17 @@ def open_transformer(
     if pools_by_pooler(usage.pooling):
         if pooler is None and not is_trained:
             raise UsageError(
-                f"{name!r} has no pooler: a linear layer of its own after the first token", hint="?pooling=cls takes the first token itself"
+                f"{name!r} has no pooler: a linear layer of its own after the first token",
+                hint="?pooling=cls takes the first token itself",
             )
-        notes = (*notes, *(["the folder has no pooler: it started at random"] if pooler is None else []))
-        width, spread = int(backbone.config.hidden_size), float(getattr(backbone.config, "initializer_range", SPREAD))
+        notes = (
+            *notes,
+            *(["the folder has no pooler: it started at random"] if pooler is None else []),
+        )
+        width, spread = (
+            int(backbone.config.hidden_size),
+            float(getattr(backbone.config, "initializer_range", SPREAD)),
+        )
         layers.insert(0, pooler_layer(pooler, width, seed=seed, spread=spread))
     if usage.adapter is not None:
         apply_adapter(backbone, usage.adapter)
@@ -106,11 +127,17 @@ def open_transformer(
     )
 
 
-def _backbone(usage: Usage, machine: Machine, *, is_trained: bool) -> tuple[PreTrainedModel, nn.Linear | None]:
-    """The weights of a transformer, and of its pooler: float32 where they are trained, as the optimizer's small steps vanish in bf16."""
+def _backbone(
+    usage: Usage, machine: Machine, *, is_trained: bool
+) -> tuple[PreTrainedModel, nn.Linear | None]:
+    """The weights of a transformer, and of its pooler: float32 where they are trained, as the
+    optimizer's small steps vanish in bf16.
+    """
     if is_trained:
         return load_backbone(usage.source)
-    return load_backbone(usage.source, is_narrow=machine.precision == "bf16", device_map=machine.device_map)
+    return load_backbone(
+        usage.source, is_narrow=machine.precision == "bf16", device_map=machine.device_map
+    )
 
 
 def save_model(
@@ -123,13 +150,19 @@ def save_model(
     hint: str = ELSEWHERE,
     is_new: bool = False,
 ) -> None:
-    """Write ENCODER as a model folder, in one step, with CARD as its README; transformers and sentence-transformers load it.
+    """Write ENCODER as a model folder, in one step, with CARD as its README; transformers and
+    sentence-transformers load it.
 
-    With a WORD_HEAD the folder holds a whole masked language model, of which an encoder is loaded as from any other.
-    ADD is called with the folder and may write more files into it; HINT says how to choose another folder if writing fails.
-    With IS_NEW a folder that another process has written meanwhile is not replaced.
+    With a WORD_HEAD the folder holds a whole masked language model, of which an encoder is loaded
+    as from any other. ADD is called with the folder and may write more files into it; HINT says how
+    to choose another folder if writing fails. With IS_NEW a folder that another process has written
+    meanwhile is not replaced.
     """
-    with silence_transformers(), atomic_folder(folder, hint=hint, is_new=is_new) as temporary, writing_weights(folder):
+    with (
+        silence_transformers(),
+        atomic_folder(folder, hint=hint, is_new=is_new) as temporary,
+        writing_weights(folder),
+    ):
         if word_head is None:
             encoder.backbone.save_pretrained(temporary)
         else:
@@ -140,13 +173,22 @@ def save_model(
         encoder.tokenizer.save_pretrained(temporary)
         width = int(encoder.backbone.config.hidden_size)
         has_pooler = not _lacks_pooler(encoder.backbone)
-        write_layout(temporary, tokenizer=encoder.tokenizer, usage=encoder.usage, width=width, layers=encoder.layers, has_pooler=has_pooler)
+        write_layout(
+            temporary,
+            tokenizer=encoder.tokenizer,
+            usage=encoder.usage,
+            width=width,
+            layers=encoder.layers,
+            has_pooler=has_pooler,
+        )
         write_checksums(temporary)  # of all but what its owner may edit or add to
         (temporary / "README.md").write_text(card, encoding="utf-8")
         add(temporary)
 
 
 def _lacks_pooler(backbone: object) -> bool:
-    """Return whether the BACKBONE is of a class that has a pooler on its own accord, and was loaded without one."""
+    """Return whether the BACKBONE is of a class that has a pooler on its own accord, and was loaded
+    without one.
+    """
     can_have = "add_pooling_layer" in inspect.signature(type(backbone).__init__).parameters
     return can_have and getattr(backbone, "pooler", None) is None

@@ -8,7 +8,14 @@ from numpy.typing import NDArray
 from embedlab.choices import Similarity
 from embedlab.core.errors import UsageError
 from embedlab.core.progress import ProgressCallback
-from embedlab.encoders.encoder import Encoder, EncoderFacts, Vectors, distinct, score_by_vectors, shifted
+from embedlab.encoders.encoder import (
+    Encoder,
+    EncoderFacts,
+    Vectors,
+    distinct,
+    score_by_vectors,
+    shifted,
+)
 from embedlab.encoders.texts import Text
 from embedlab.models.fingerprint import combined_fingerprint
 from embedlab.models.grammar import Combination
@@ -52,7 +59,10 @@ class CombinedEncoder:
         dims = [part.dim for part in parts]
         if kind != "concat" and len(set(dims)) > 1:
             sizes = ", ".join(f"{part.name} has {part.dim}" for part in parts)
-            raise UsageError(f"{kind} needs vectors of one length: {sizes}", hint=f"concat:{','.join(part.name for part in parts)}")
+            raise UsageError(
+                f"{kind} needs vectors of one length: {sizes}",
+                hint=f"concat:{','.join(part.name for part in parts)}",
+            )
         self.name = name
         self.fingerprint = combined_fingerprint(kind, *(part.fingerprint for part in parts))
         self.dim = sum(dims) if kind == "concat" else dims[0]
@@ -66,20 +76,33 @@ class CombinedEncoder:
         return EncoderFacts(
             pooling=" + ".join(str(fact.pooling) for fact in facts),
             precision=" + ".join(dict.fromkeys(fact.precision for fact in facts)),
-            max_tokens=min((fact.max_tokens for fact in facts if fact.max_tokens is not None), default=None),
+            max_tokens=min(
+                (fact.max_tokens for fact in facts if fact.max_tokens is not None), default=None
+            ),
             truncated=max(fact.truncated for fact in facts),
             words=max(fact.words for fact in facts),
             unknown_words=max(fact.unknown_words for fact in facts),
-            notes=tuple(f"{encoder.name}: {note}" for encoder, fact in zip(self._parts, facts, strict=True) for note in fact.notes),
+            notes=tuple(
+                f"{encoder.name}: {note}"
+                for encoder, fact in zip(self._parts, facts, strict=True)
+                for note in fact.notes
+            ),
         )
 
-    def encode(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
+    def encode(
+        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
+    ) -> Vectors:
         """One vector a sentence, in order."""
         unique, index = distinct(sentences)
         total = len(unique) * len(self._parts)
-        parts = [encoder.encode(unique, shifted(progress, number * len(unique), total)) for number, encoder in enumerate(self._parts)]
+        parts = [
+            encoder.encode(unique, shifted(progress, number * len(unique), total))
+            for number, encoder in enumerate(self._parts)
+        ]
         return COMBINATIONS[self._kind](parts)[index]
 
-    def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
+    def score(
+        self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
+    ) -> NDArray[np.float32]:
         """Cosine of each pair."""
         return score_by_vectors(self, first, second, progress)

@@ -1,7 +1,9 @@
-"""Measures what a model takes in a process of its own: the time of a sentence, and the largest memory of the process.
+"""Measures what a model takes in a process of its own: the time of a sentence, and the largest
+memory of the process.
 
-Arguments: settings as JSON, a model's name. In: a JSON list of sentences. Out: one line of JSON with the fields of `MeasuredCost`. A model
-without vectors is measured on pairs of a sentence with the next one.
+Arguments: settings as JSON, a model's name. In: a JSON list of sentences. Out: one line of JSON
+with the fields of `MeasuredCost`. A model without vectors is measured on pairs of a sentence with
+the next one.
 """
 
 import json
@@ -40,8 +42,12 @@ class MeasuredCost:
     processor: str
 
 
-def measure(scorer: PairScorer, sentences: Sequence[str], clock: Callable[[], float] = time.perf_counter) -> tuple[list[float], int]:
-    """Return the milliseconds that a sentence takes in each round, and how many sentences a round has: a slow model gets fewer."""
+def measure(
+    scorer: PairScorer, sentences: Sequence[str], clock: Callable[[], float] = time.perf_counter
+) -> tuple[list[float], int]:
+    """Return the milliseconds that a sentence takes in each round, and how many sentences a round
+    has: a slow model gets fewer.
+    """
 
     def taken(some: Sequence[str]) -> float:
         before = clock()
@@ -63,14 +69,17 @@ def processor_name() -> str:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         lines = []
-    named = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    named = next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), ""
+    )
     return named or platform.processor() or platform.machine()
 
 
 def peak_memory_mib() -> float:
     """Return the largest resident memory that this process had, in MiB.
 
-    What Linux gives as ru_maxrss begins with that of the process that started this one; VmHWM is of this program alone.
+    What Linux gives as ru_maxrss begins with that of the process that started this one; VmHWM is of
+    this program alone.
     """
     try:
         lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
@@ -87,7 +96,9 @@ def main() -> int:
     settings, name = build(Settings, json.loads(sys.argv[1]), where="settings"), sys.argv[2]
     sentences = json.loads(sys.stdin.buffer.read())
     here = machine(settings)
-    scorer = scorer_for(pinned(resolve(name, settings.runs_folder).members[0], offline=settings.offline), settings)
+    scorer = scorer_for(
+        pinned(resolve(name, settings.runs_folder).members[0], offline=settings.offline), settings
+    )
     times, count = measure(scorer, sentences)
     cost = MeasuredCost(
         milliseconds=tuple(times),

@@ -1,4 +1,6 @@
-"""A cross-encoder: a transformer that reads the two texts of a pair together, and whose last layer gives the similarity."""
+"""A cross-encoder: a transformer that reads the two texts of a pair together, and whose last layer
+gives the similarity.
+"""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -7,7 +9,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from transformers import AutoModelForSequenceClassification, PreTrainedModel, PreTrainedTokenizerFast
+from transformers import (
+    AutoModelForSequenceClassification,
+    PreTrainedModel,
+    PreTrainedTokenizerFast,
+)
 
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.progress import ProgressCallback
@@ -32,10 +38,19 @@ ACTIVATIONS: Mapping[Activation, Callable[[Tensor], Tensor]] = {
 
 
 class CrossEncoderScorer:
-    """Similarities of pairs, each distinct pair (a, b) computed once; in float32 none depends on what else is in its batch."""
+    """Similarities of pairs, each distinct pair (a, b) computed once; in float32 none depends on
+    what else is in its batch.
+    """
 
     def __init__(
-        self, *, name: str, fingerprint: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, usage: PairUsage, machine: Machine
+        self,
+        *,
+        name: str,
+        fingerprint: str,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerFast,
+        usage: PairUsage,
+        machine: Machine,
     ) -> None:
         self.name = name
         self.fingerprint = fingerprint
@@ -50,7 +65,9 @@ class CrossEncoderScorer:
 
     @property
     def facts(self) -> EncoderFacts:
-        """What makes a similarity, the precision, the longest input, and how many pairs were truncated."""
+        """What makes a similarity, the precision, the longest input, and how many pairs were
+        truncated.
+        """
         return EncoderFacts(
             pooling=self.usage.title,
             precision=self._machine.precision,
@@ -59,18 +76,27 @@ class CrossEncoderScorer:
             notes=(AS_GIVEN,),
         )
 
-    def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
+    def score(
+        self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
+    ) -> NDArray[np.float32]:
         """Similarity of each pair as it is given; (pairs,)."""
-        pairs = [TextPair(first=one, second=other) for one, other in zip(first, second, strict=True)]
+        pairs = [
+            TextPair(first=one, second=other) for one, other in zip(first, second, strict=True)
+        ]
         unique, index = distinct(pairs)
         scores = np.empty(len(unique), np.float32)
         for start in range(0, len(unique), TOKENISED_AT_ONCE):
             text_pairs = unique[start : start + TOKENISED_AT_ONCE]
             rows = self.token_ids(text_pairs)
             self._truncated.update(text_pairs[row] for row in np.flatnonzero(rows.truncated))
-            self._score_rows(rows, scores[start : start + len(text_pairs)], start, len(unique), progress)
+            self._score_rows(
+                rows, scores[start : start + len(text_pairs)], start, len(unique), progress
+            )
         if not np.isfinite(scores.sum(dtype=np.float64)):
-            raise EmbedlabError(f"{self.name!r} gives scores that are not finite", hint="its weights are damaged, or its training diverged")
+            raise EmbedlabError(
+                f"{self.name!r} gives scores that are not finite",
+                hint="its weights are damaged, or its training diverged",
+            )
         return scores[index]
 
     def token_ids(self, pairs: Sequence[TextPair]) -> TokenRows:
@@ -85,12 +111,23 @@ class CrossEncoderScorer:
             words=self._words,
         )
 
-    def _score_rows(self, rows: TokenRows, out: NDArray[np.float32], done: int, total: int, progress: ProgressCallback | None) -> None:
+    def _score_rows(
+        self,
+        rows: TokenRows,
+        out: NDArray[np.float32],
+        done: int,
+        total: int,
+        progress: ProgressCallback | None,
+    ) -> None:
         device, padding = self._machine.device, self._model.config.pad_token_id
-        budget = 1 if padding is None else BATCH_TOKENS[device.type]  # decoders do not find the end of a padded text without it
+        budget = (
+            1 if padding is None else BATCH_TOKENS[device.type]
+        )  # decoders do not find the end of a padded text without it
         pad = int(self._tokenizer.pad_token_id or 0) if padding is None else int(padding)
         for batch in budget_batches(rows.lengths, budget):
-            ids, mask, *types = (torch.from_numpy(array).to(device) for array in rows.padded(batch, pad))
+            ids, mask, *types = (
+                torch.from_numpy(array).to(device) for array in rows.padded(batch, pad)
+            )
             given = {"token_type_ids": types[0]} if types else {}
             with torch.inference_mode(), self._machine.autocast():
                 logits = self._model(input_ids=ids, attention_mask=mask, **given).logits.float()
@@ -101,11 +138,30 @@ class CrossEncoderScorer:
                 progress(done, total)
 
 
-def load_cross_encoder(usage: PairUsage, machine: Machine, *, name: str, fingerprint: str) -> CrossEncoderScorer:
-    """Load the cross-encoder that USAGE describes; weights that are not whole, the last layer included, are a MissingError."""
+def load_cross_encoder(
+    usage: PairUsage, machine: Machine, *, name: str, fingerprint: str
+) -> CrossEncoderScorer:
+    """Load the cross-encoder that USAGE describes; weights that are not whole, the last layer
+    included, are a MissingError.
+    """
     if machine.precision == "int8":
-        raise UsageError(f"{name!r}: int8 is for encoders, and this is a cross-encoder", hint="use --precision float32 or bf16")
-    check_folder(usage.source, hint=f"restore the file; if you changed it yourself, remove {CHECKSUMS!r} there")
+        raise UsageError(
+            f"{name!r}: int8 is for encoders, and this is a cross-encoder",
+            hint="use --precision float32 or bf16",
+        )
+    check_folder(
+        usage.source,
+        hint=f"restore the file; if you changed it yourself, remove {CHECKSUMS!r} there",
+    )
     tokenizer = load_tokenizer(usage)
-    model = load_with_head(usage.source, AutoModelForSequenceClassification, labels=len(usage.labels))
-    return CrossEncoderScorer(name=name, fingerprint=fingerprint, model=model, tokenizer=tokenizer, usage=usage, machine=machine)
+    model = load_with_head(
+        usage.source, AutoModelForSequenceClassification, labels=len(usage.labels)
+    )
+    return CrossEncoderScorer(
+        name=name,
+        fingerprint=fingerprint,
+        model=model,
+        tokenizer=tokenizer,
+        usage=usage,
+        machine=machine,
+    )

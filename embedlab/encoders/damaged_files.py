@@ -24,12 +24,15 @@ def one_line_errors(folder: Path, what: str) -> Iterator[None]:
     except (KeyboardInterrupt, SystemExit, GeneratorExit, MissingError):
         raise
     except BaseException as error:  # any type: tokenizers' panic is not even an Exception
-        raise MissingError(f"cannot load the {what} in {str(folder)!r}: {in_one_line(error)}", hint=WHOLE) from error
+        raise MissingError(
+            f"cannot load the {what} in {str(folder)!r}: {in_one_line(error)}", hint=WHOLE
+        ) from error
 
 
 @contextmanager
 def _without_panic_messages() -> Iterator[None]:
-    """Hold stderr back within the block, and drop it where a panic ends that: Rust reports one before it can be caught.
+    """Hold stderr back within the block, and drop it where a panic ends that: Rust reports one
+    before it can be caught.
 
     Stderr is one of the process: of several threads only the first holds it back, for all of them.
     """
@@ -61,7 +64,9 @@ def _without_panic_messages() -> Iterator[None]:
 
 
 def _opened(stack: ExitStack) -> tuple[IO[bytes], int] | None:
-    """An empty file and a copy of stderr, until STACK is closed; None where the disk is full or stderr is closed."""
+    """An empty file and a copy of stderr, until STACK is closed; None where the disk is full or
+    stderr is closed.
+    """
     with suppress(OSError):
         held = stack.enter_context(TemporaryFile())  # noqa: SIM115 - the stack closes it
         stderr = os.dup(2)

@@ -1,4 +1,6 @@
-"""The contract of all scorers of sentence pairs: word overlap, word vectors, transformers and combinations of them."""
+"""The contract of all scorers of sentence pairs: word overlap, word vectors, transformers and
+combinations of them.
+"""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +18,8 @@ from embedlab.encoders.texts import Text
 Vectors = NDArray[np.float32]
 """One row a sentence: (sentences, dim)."""
 
-PAIRS_AT_ONCE = 65_536  # pairs whose vectors are gathered at once: 0.8 GB of float64 at 768 dimensions
+# pairs whose vectors are gathered at once: 0.8 GB of float64 at 768 dimensions
+PAIRS_AT_ONCE = 65_536
 
 
 T = TypeVar("T", bound=Hashable)
@@ -65,7 +68,9 @@ class Described(Protocol):
 class PairScorer(Described, Protocol):
     """Scores pairs: two lists of sentences in, one similarity per pair out."""
 
-    def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
+    def score(
+        self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
+    ) -> NDArray[np.float32]:
         """Similarity of each pair, higher = closer; (pairs,)."""
 
 
@@ -73,12 +78,16 @@ class PairScorer(Described, Protocol):
 class FrameScorer(Protocol):
     """Scores the pairs of a frame, where these need not become texts of Python."""
 
-    def score_frame(self, pairs: pl.DataFrame, progress: ProgressCallback | None = None) -> NDArray[np.float32]:
+    def score_frame(
+        self, pairs: pl.DataFrame, progress: ProgressCallback | None = None
+    ) -> NDArray[np.float32]:
         """Similarity of each pair; PAIRS has the columns sentence1 and sentence2; (pairs,)."""
 
 
 class NoSimilarities:
-    """What opens a file that scores no pairs of text: it says why, and where the file can be used."""
+    """What opens a file that scores no pairs of text: it says why, and where the file can be
+    used.
+    """
 
     facts = EncoderFacts()
 
@@ -98,7 +107,9 @@ class SentenceVectors(Protocol):
 
 
 class Encoder(PairScorer, Protocol):
-    """A scorer that has a vector for each sentence; its scores are the similarity of two vectors."""
+    """A scorer that has a vector for each sentence; its scores are the similarity of two
+    vectors.
+    """
 
     @property
     def dim(self) -> int:
@@ -108,29 +119,46 @@ class Encoder(PairScorer, Protocol):
     def similarity(self) -> Similarity:
         """How two vectors are compared."""
 
-    def encode(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
-        """One vector a sentence, in order; equal sentences are computed once. Pairs of texts are for transformers alone."""
+    def encode(
+        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
+    ) -> Vectors:
+        """One vector a sentence, in order; equal sentences are computed once. Pairs of texts are
+        for transformers alone.
+        """
 
 
 def distinct(sentences: Sequence[T]) -> tuple[list[T], NDArray[np.intp]]:
-    """Return each distinct sentence once, in order of first appearance, and the index of every input sentence among them."""
+    """Return each distinct sentence once, in order of first appearance, and the index of every
+    input sentence among them.
+    """
     places: dict[T, int] = {}
-    index = np.fromiter((places.setdefault(sentence, len(places)) for sentence in sentences), np.intp, len(sentences))
+    index = np.fromiter(
+        (places.setdefault(sentence, len(places)) for sentence in sentences),
+        np.intp,
+        len(sentences),
+    )
     return list(places), index
 
 
 def shifted(progress: ProgressCallback | None, before: int, total: int) -> ProgressCallback | None:
-    """Return a callback that reports the progress of one part of the work as progress of the whole."""
+    """Return a callback that reports the progress of one part of the work as progress of the
+    whole.
+    """
     return None if progress is None else lambda done, _: progress(before + done, total)
 
 
 def cosines(first: Vectors, second: Vectors) -> NDArray[np.float32]:
-    """Return the cosine of each row of FIRST with the same row of SECOND; 0 if either is a zero vector."""
-    # float64 inside, so that equal vectors score exactly 1 and identical pairs stay tied in a rank correlation.
+    """Return the cosine of each row of FIRST with the same row of SECOND; 0 if either is a zero
+    vector.
+    """
+    # float64 inside, so that equal vectors score exactly 1 and identical pairs stay tied in a rank
+    # correlation.
     a, b = first.astype(np.float64), second.astype(np.float64)
     dots = np.einsum("nd,nd->n", a, b)
     lengths = np.sqrt(np.einsum("nd,nd->n", a, a) * np.einsum("nd,nd->n", b, b))
-    scores: NDArray[np.float64] = np.divide(dots, lengths, out=np.zeros_like(dots), where=lengths > 0)
+    scores: NDArray[np.float64] = np.divide(
+        dots, lengths, out=np.zeros_like(dots), where=lengths > 0
+    )
     return scores.clip(-1, 1).astype(np.float32)
 
 
@@ -143,7 +171,9 @@ def unit_vectors(vectors: Vectors) -> NDArray[np.float64]:
 
 
 def mean_cosine(vectors: Vectors) -> float:
-    """Mean cosine of all pairs of different vectors, computed from their sum: the measure of anisotropy (Ethayarajh 2019)."""
+    """Mean cosine of all pairs of different vectors, computed from their sum: the measure of
+    anisotropy (Ethayarajh 2019).
+    """
     count = len(vectors)
     if count < 2:
         return float("nan")
@@ -153,7 +183,9 @@ def mean_cosine(vectors: Vectors) -> float:
 
 
 def similarities(first: Vectors, second: Vectors, similarity: Similarity) -> NDArray[np.float32]:
-    """Similarity of each row of FIRST with the same row of SECOND; distances are negative, so that higher is closer."""
+    """Similarity of each row of FIRST with the same row of SECOND; distances are negative, so that
+    higher is closer.
+    """
     if similarity == "cosine":
         return cosines(first, second)
     a, b = first.astype(np.float64), second.astype(np.float64)
@@ -167,7 +199,9 @@ def similarities(first: Vectors, second: Vectors, similarity: Similarity) -> NDA
 
 
 def similarity_rows(first: Vectors, second: Vectors, similarity: Similarity) -> NDArray[np.float32]:
-    """Similarity of each row of FIRST with each row of SECOND, (first, second), as `similarities` computes those of pairs."""
+    """Similarity of each row of FIRST with each row of SECOND, (first, second), as `similarities`
+    computes those of pairs.
+    """
     a, b = first.astype(np.float64), second.astype(np.float64)
     if similarity == "manhattan":
         return np.stack([-np.abs(b - vector).sum(axis=1) for vector in a]).astype(np.float32)
@@ -179,7 +213,9 @@ def similarity_rows(first: Vectors, second: Vectors, similarity: Similarity) -> 
         distances: NDArray[np.float64] = np.sqrt(np.maximum(squares[0] + squares[1] - 2 * dots, 0))
         return -distances.astype(np.float32)
     lengths = np.sqrt(squares[0] * squares[1])
-    cosines: NDArray[np.float64] = np.divide(dots, lengths, out=np.zeros_like(dots), where=lengths > 0)
+    cosines: NDArray[np.float64] = np.divide(
+        dots, lengths, out=np.zeros_like(dots), where=lengths > 0
+    )
     return cosines.clip(-1, 1).astype(np.float32)
 
 
@@ -191,7 +227,9 @@ def score_by_vectors(
     *,
     similarity: Similarity = "cosine",
 ) -> NDArray[np.float32]:
-    """Similarity of each pair by its vectors; a sentence that occurs in several pairs is encoded once."""
+    """Similarity of each pair by its vectors; a sentence that occurs in several pairs is encoded
+    once.
+    """
     sentences, index = distinct([*first, *second])
     vectors = encoder.encode(sentences, progress)
     left, right = index[: len(first)], index[len(first) :]

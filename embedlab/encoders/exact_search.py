@@ -1,7 +1,9 @@
-"""The ranks of relevant documents among all documents, exactly, in blocks: no document is left out, and memory does not grow with them.
+"""The ranks of relevant documents among all documents, exactly, in blocks: no document is left out,
+and memory does not grow with them.
 
-Documents of equal similarity are put in the order that is worst for the model: those that are not relevant first, then the relevant
-ones, the least relevant first. A model that gives every document the same score so gains nothing from the order in which they are read.
+Documents of equal similarity are put in the order that is worst for the model: those that are not
+relevant first, then the relevant ones, the least relevant first. A model that gives every document
+the same score so gains nothing from the order in which they are read.
 """
 
 from collections.abc import Callable, Iterator, Sequence, Sized
@@ -28,7 +30,9 @@ Ranks = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Relevant:
-    """Which documents are relevant to which queries, and which do not count as candidates of one."""
+    """Which documents are relevant to which queries, and which do not count as candidates of
+    one.
+    """
 
     query: Places  # (items,)
     document: Places  # (items,)
@@ -54,20 +58,40 @@ class Similarities(Protocol):
     def of(self, query: Places, document: Places) -> Scores:
         """Return the similarity of each of these pairs, exactly; (pairs,)."""
 
-    def blocks(self, documents: slice) -> Iterator[tuple[slice, Scores, NDArray[np.float32] | None]]:
-        """Yield some queries, their similarities with DOCUMENTS, and how inexact those of each query may be; None: exact."""
+    def blocks(
+        self, documents: slice
+    ) -> Iterator[tuple[slice, Scores, NDArray[np.float32] | None]]:
+        """Yield some queries, their similarities with DOCUMENTS, and how inexact those of each
+        query may be; None: exact.
+        """
 
 
-def relevant_ranks(compared: Similarities, relevant: Relevant, progress: ProgressCallback | None = None) -> Ranks:
-    """Return the rank of each relevant document among those of its query, 1 = most similar; what ties is in the worst order."""
+def relevant_ranks(
+    compared: Similarities, relevant: Relevant, progress: ProgressCallback | None = None
+) -> Ranks:
+    """Return the rank of each relevant document among those of its query, 1 = most similar; what
+    ties is in the worst order.
+    """
     scores = compared.of(relevant.query, relevant.document)
     counts = np.zeros(len(scores), np.int64)
     for documents in document_blocks(compared):
         for queries, block, inexact in compared.blocks(documents):
             exclude(block, relevant.excluded, queries, documents)
-            items = np.flatnonzero((relevant.query >= queries.start) & (relevant.query < queries.stop))
-            for some in np.split(items, range(QUERIES_AT_ONCE, len(items), QUERIES_AT_ONCE)):  # a query may have any number of them
-                counts[some] += _at_least(compared, block, inexact, scores[some], relevant.query[some], queries.start, documents)
+            items = np.flatnonzero(
+                (relevant.query >= queries.start) & (relevant.query < queries.stop)
+            )
+            for some in np.split(
+                items, range(QUERIES_AT_ONCE, len(items), QUERIES_AT_ONCE)
+            ):  # a query may have any number of them
+                counts[some] += _at_least(
+                    compared,
+                    block,
+                    inexact,
+                    scores[some],
+                    relevant.query[some],
+                    queries.start,
+                    documents,
+                )
         if progress is not None:
             progress(documents.stop, compared.documents)
     return in_worst_order(relevant.query, counts, relevant.grade)
@@ -80,24 +104,37 @@ def document_blocks(compared: Similarities) -> Iterator[slice]:
 
 
 def in_worst_order(query: Places, counts: NDArray[np.int64], grade: NDArray[np.int64]) -> Ranks:
-    """Return the ranks of relevant documents by how many candidates of its query are at least as similar as each, itself included.
+    """Return the ranks of relevant documents by how many candidates of its query are at least as
+    similar as each, itself included.
 
-    Those of a query that tie have equal counts, the last rank of all that tie; the more relevant come after the less relevant.
+    Those of a query that tie have equal counts, the last rank of all that tie; the more relevant
+    come after the less relevant.
     """
     order = np.lexsort((-grade, counts, query))
     is_new = np.ones(len(order), bool)
     is_new[1:] = (np.diff(query[order]) != 0) | (np.diff(counts[order]) != 0)
     starts = np.flatnonzero(is_new)
-    later = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))  # relevant ones that tie and come after it
+    later = np.arange(len(order)) - np.repeat(
+        starts, np.diff(np.append(starts, len(order)))
+    )  # relevant ones that tie and come after it
     ranks = np.empty(len(order))
     ranks[order] = counts[order] - later
     return ranks
 
 
-def exclude(block: Scores, excluded: tuple[Places, Places], queries: slice, documents: slice) -> None:
-    """Put the pairs of QUERIES and DOCUMENTS that are EXCLUDED behind all others in the BLOCK of their similarities."""
+def exclude(
+    block: Scores, excluded: tuple[Places, Places], queries: slice, documents: slice
+) -> None:
+    """Put the pairs of QUERIES and DOCUMENTS that are EXCLUDED behind all others in the BLOCK of
+    their similarities.
+    """
     query, document = excluded
-    inside = (query >= queries.start) & (query < queries.stop) & (document >= documents.start) & (document < documents.stop)
+    inside = (
+        (query >= queries.start)
+        & (query < queries.stop)
+        & (document >= documents.start)
+        & (document < documents.stop)
+    )
     block[query[inside] - queries.start, document[inside] - documents.start] = -np.inf
 
 
@@ -110,7 +147,9 @@ def _at_least(
     first: int,
     documents: slice,
 ) -> NDArray[np.int64]:
-    """Return how many DOCUMENTS are at least as similar to the query of each item as its SCORES say; close ones are computed exactly."""
+    """Return how many DOCUMENTS are at least as similar to the query of each item as its SCORES
+    say; close ones are computed exactly.
+    """
     rows = block[query - first]
     if inexact is None:
         exact: NDArray[np.int64] = np.count_nonzero(rows >= scores[:, None], axis=1)
@@ -119,11 +158,16 @@ def _at_least(
     counts: NDArray[np.int64] = np.count_nonzero(rows > (scores + margin)[:, None], axis=1)
     low = (scores - margin)[:, None]
     unsure = np.flatnonzero(np.count_nonzero(rows >= low, axis=1) > counts)
-    item, document = np.nonzero((rows[unsure] >= low[unsure]) & (rows[unsure] <= (scores + margin)[unsure, None]))
+    item, document = np.nonzero(
+        (rows[unsure] >= low[unsure]) & (rows[unsure] <= (scores + margin)[unsure, None])
+    )
     for start in range(0, len(item), _EXACT_AT_ONCE):
         batch = slice(start, start + _EXACT_AT_ONCE)
         unsure_rows = unsure[item[batch]]
-        is_high = compared.of(query[unsure_rows], document[batch] + documents.start) >= scores[unsure_rows]
+        is_high = (
+            compared.of(query[unsure_rows], document[batch] + documents.start)
+            >= scores[unsure_rows]
+        )
         counts += np.bincount(unsure_rows[is_high], minlength=len(counts))
     return counts
 
@@ -163,11 +207,17 @@ class OfVectors(_Sides):
         scores = np.empty(len(query), np.float32)
         for start in range(0, len(query), _EXACT_AT_ONCE):
             block = slice(start, start + _EXACT_AT_ONCE)
-            scores[block] = similarities(self.first[query[block]], self.second[document[block]], self.similarity)
+            scores[block] = similarities(
+                self.first[query[block]], self.second[document[block]], self.similarity
+            )
         return scores
 
-    def blocks(self, documents: slice) -> Iterator[tuple[slice, Scores, NDArray[np.float32] | None]]:
-        """Yield some queries, their similarities with DOCUMENTS, and by how much those of each query may be inexact."""
+    def blocks(
+        self, documents: slice
+    ) -> Iterator[tuple[slice, Scores, NDArray[np.float32] | None]]:
+        """Yield some queries, their similarities with DOCUMENTS, and by how much those of each
+        query may be inexact.
+        """
         second = self.second[documents]
         lengths = _lengths(second)
         if self.similarity == "cosine":
@@ -177,13 +227,20 @@ class OfVectors(_Sides):
             block = slice(start, min(start + QUERIES_AT_ONCE, self.queries))
             yield block, *self._block(self.first[block], second, lengths.max(initial=0))
 
-    def _block(self, first: Vectors, second: Vectors, longest: float) -> tuple[Scores, NDArray[np.float32]]:
-        lengths, sums = _lengths(first), (first.shape[1] + 32) * _ROUNDING  # bounds the error of a sum of so many products
+    def _block(
+        self, first: Vectors, second: Vectors, longest: float
+    ) -> tuple[Scores, NDArray[np.float32]]:
+        lengths, sums = (
+            _lengths(first),
+            (first.shape[1] + 32) * _ROUNDING,
+        )  # bounds the error of a sum of so many products
         if self.similarity == "cosine":
             return _unit(first, lengths) @ second.T, np.full(len(first), sums, np.float32)
         if self.similarity == "dot":
             return first @ second.T, (sums * lengths * longest).astype(np.float32)
-        return similarity_rows(first, second, self.similarity), (sums * (lengths + longest)).astype(np.float32)
+        return similarity_rows(first, second, self.similarity), (sums * (lengths + longest)).astype(
+            np.float32
+        )
 
 
 def _lengths(vectors: Vectors) -> NDArray[np.float32]:
@@ -192,7 +249,9 @@ def _lengths(vectors: Vectors) -> NDArray[np.float32]:
 
 
 def _unit(vectors: Vectors, lengths: NDArray[np.float32]) -> Vectors:
-    unit: Vectors = (vectors / np.maximum(lengths, np.finfo(np.float32).tiny)[:, None]).astype(np.float32, copy=False)
+    unit: Vectors = (vectors / np.maximum(lengths, np.finfo(np.float32).tiny)[:, None]).astype(
+        np.float32, copy=False
+    )
     return unit
 
 
@@ -207,13 +266,20 @@ class OfTexts(_Sides):
 
     def of(self, query: Places, document: Places) -> Scores:
         """Return the score of each of these pairs; (pairs,)."""
-        first, second = [self.first[index] for index in query], [self.second[index] for index in document]
+        first, second = (
+            [self.first[index] for index in query],
+            [self.second[index] for index in document],
+        )
         return self._complete(self.scorer.score(first, second, self.progress))
 
-    def blocks(self, documents: slice) -> Iterator[tuple[slice, Scores, NDArray[np.float32] | None]]:
+    def blocks(
+        self, documents: slice
+    ) -> Iterator[tuple[slice, Scores, NDArray[np.float32] | None]]:
         """Yield some queries and their scores with DOCUMENTS, which are exact."""
         second = self.second[documents]
-        score_all: Callable[[Sequence[str], Sequence[str]], Scores] = getattr(self.scorer, "score_all", self._pair_by_pair)
+        score_all: Callable[[Sequence[str], Sequence[str]], Scores] = getattr(
+            self.scorer, "score_all", self._pair_by_pair
+        )
         for start in range(0, self.queries, QUERIES_AT_ONCE):
             block = slice(start, min(start + QUERIES_AT_ONCE, self.queries))
             yield block, score_all(self.first[block], second), None
@@ -224,8 +290,13 @@ class OfTexts(_Sides):
 
     def _complete(self, scores: Scores) -> Scores:
         if lacking := int(np.isnan(scores).sum()):
-            message = f"{self.scorer.name!r} has no score of {lacking} of {len(scores)} pairs of a query and a document"
-            raise UsageError(message, hint="a file of scores needs all of them; models with vectors need no file")
+            message = (
+                f"{self.scorer.name!r} has no score of {lacking} of {len(scores)} pairs of a "
+                f"query and a document"
+            )
+            raise UsageError(
+                message, hint="a file of scores needs all of them; models with vectors need no file"
+            )
         return scores
 
 
@@ -251,7 +322,9 @@ class OfIndex:
 
     @property
     def at_once(self) -> int:
-        """The number of documents that a block has: all, since a query gives the scores of all of them."""
+        """The number of documents that a block has: all, since a query gives the scores of all of
+        them.
+        """
         return max(self.documents, 1)
 
     def of(self, query: Places, document: Places) -> Scores:
@@ -263,22 +336,33 @@ class OfIndex:
                 scores[rows] = self.index.scores(self.first[query[rows[0]]])[document[rows]]
         return scores
 
-    def blocks(self, documents: slice) -> Iterator[tuple[slice, Scores, NDArray[np.float32] | None]]:
+    def blocks(
+        self, documents: slice
+    ) -> Iterator[tuple[slice, Scores, NDArray[np.float32] | None]]:
         """Yield some queries and their scores with DOCUMENTS, which are exact."""
         step = max(1, QUERIES_AT_ONCE * DOCUMENTS_AT_ONCE // self.at_once)
         for start in range(0, self.queries, step):
             block = slice(start, min(start + step, self.queries))
-            yield block, np.stack([self.index.scores(text)[documents] for text in self.first[block]]), None
+            yield (
+                block,
+                np.stack([self.index.scores(text)[documents] for text in self.first[block]]),
+                None,
+            )
 
 
-def ranks_in_run(query: Places, document: Places, score: NDArray[np.float64], relevant: Relevant) -> Ranks:
-    """Return the rank of each relevant document in a ranking that another program wrote; infinite where it was not found.
+def ranks_in_run(
+    query: Places, document: Places, score: NDArray[np.float64], relevant: Relevant
+) -> Ranks:
+    """Return the rank of each relevant document in a ranking that another program wrote; infinite
+    where it was not found.
 
-    QUERY, DOCUMENT and SCORE are its lines, in any order; a document that is unknown, and so not relevant, is −1. Pairs that do not
-    count are removed, and what ties is in the worst order.
+    QUERY, DOCUMENT and SCORE are its lines, in any order; a document that is unknown, and so not
+    relevant, is −1. Pairs that do not count are removed, and what ties is in the worst order.
     """
     base = max(int(numbers.max(initial=0)) for numbers in (document, relevant.excluded[1])) + 2
-    stays = np.flatnonzero(~np.isin(query * base + document, relevant.excluded[0] * base + relevant.excluded[1]))
+    stays = np.flatnonzero(
+        ~np.isin(query * base + document, relevant.excluded[0] * base + relevant.excluded[1])
+    )
     stays = stays[np.lexsort((-score[stays], query[stays]))]
     query, document, score = query[stays], document[stays], score[stays]
     is_last = np.ones(len(query), bool)
@@ -286,7 +370,10 @@ def ranks_in_run(query: Places, document: Places, score: NDArray[np.float64], re
     ends = np.flatnonzero(is_last)
     counts = ends[np.searchsorted(ends, np.arange(len(query)))] + 1 - np.searchsorted(query, query)
     known = dict(zip((query * base + document).tolist(), counts.tolist(), strict=True))
-    run_ranks = np.array([known.get(pair, 0) for pair in (relevant.query * base + relevant.document).tolist()], np.int64)
+    run_ranks = np.array(
+        [known.get(pair, 0) for pair in (relevant.query * base + relevant.document).tolist()],
+        np.int64,
+    )
     ranks, has = np.full(len(run_ranks), np.inf), run_ranks > 0
     ranks[has] = in_worst_order(relevant.query[has], run_ranks[has], relevant.grade[has])
     return ranks

@@ -1,4 +1,6 @@
-"""The layers between a pooled vector and the sentence vector: Dense, LayerNorm and normalisation, as sentence-transformers stores them."""
+"""The layers between a pooled vector and the sentence vector: Dense, LayerNorm and normalisation,
+as sentence-transformers stores them.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +21,16 @@ TORCH = "torch.nn"  # where activations may come from
 class Dense(nn.Module):
     """A linear layer with an activation, and on request with its input added to its output."""
 
-    def __init__(self, width: int, out: int, *, bias: bool, activation: nn.Module, activation_name: str, has_residual: bool) -> None:
+    def __init__(
+        self,
+        width: int,
+        out: int,
+        *,
+        bias: bool,
+        activation: nn.Module,
+        activation_name: str,
+        has_residual: bool,
+    ) -> None:
         super().__init__()
         self.linear = nn.Linear(width, out, bias=bias)
         self.activation_function = activation  # the name of its weights in files
@@ -57,13 +68,24 @@ class Normalise(nn.Module):
 
 
 def load_layers(layers: Sequence[Layer]) -> nn.Sequential:
-    """LAYERS with their weights in float32; weights that are missing, of another shape, pickled or not finite are a MissingError."""
+    """LAYERS with their weights in float32; weights that are missing, of another shape, pickled or
+    not finite are a MissingError.
+    """
     return nn.Sequential(*(_load(layer) for layer in layers))
 
 
 def pooler_layer(pooler: nn.Linear | None, width: int, *, seed: int, spread: float) -> Dense:
-    """The layer of the pooling `pooler`: tanh of a linear layer, POOLER or a new one of WIDTH drawn by SEED with the SPREAD of BERT's."""
-    made = Dense(width, width, bias=True, activation=nn.Tanh(), activation_name=f"{TORCH}.modules.activation.Tanh", has_residual=False)
+    """The layer of the pooling `pooler`: tanh of a linear layer, POOLER or a new one of WIDTH drawn
+    by SEED with the SPREAD of BERT's.
+    """
+    made = Dense(
+        width,
+        width,
+        bias=True,
+        activation=nn.Tanh(),
+        activation_name=f"{TORCH}.modules.activation.Tanh",
+        has_residual=False,
+    )
     if pooler is not None:
         made.linear = pooler
         return made
@@ -74,12 +96,16 @@ def pooler_layer(pooler: nn.Linear | None, width: int, *, seed: int, spread: flo
 
 
 def token_weights(folder: Path, tokens: Sequence[str]) -> Tensor:
-    """The weight of each of TOKENS, the vocabulary in the order of its ids, by a WordWeights module in FOLDER; (tokens,)."""
+    """The weight of each of TOKENS, the vocabulary in the order of its ids, by a WordWeights module
+    in FOLDER; (tokens,).
+    """
     file = read_model_file(folder / "config.json", WordWeightsFile)
     if file is None:
         raise MissingError(f"{str(folder / 'config.json')!r} is missing", hint=RESTORE_HINT)
     known = file.word_weights
-    return torch.tensor([known.get(token, known.get(token.lower(), file.unknown_word_weight)) for token in tokens])
+    return torch.tensor(
+        [known.get(token, known.get(token.lower(), file.unknown_word_weight)) for token in tokens]
+    )
 
 
 def _load(layer: Layer) -> nn.Module:
@@ -100,22 +126,37 @@ def _load(layer: Layer) -> nn.Module:
 
 
 def _activation(folder: Path, name: str) -> nn.Module:
-    """An activation by the name of its class; only torch's own are made, as others would run code of the folder's choice."""
+    """An activation by the name of its class; only torch's own are made, as others would run code
+    of the folder's choice.
+    """
     module, _, last = name.rpartition(".")
-    activation = getattr(nn, last, None) if module == TORCH or module.startswith(f"{TORCH}.modules.") else None
-    if not (isinstance(activation, type) and issubclass(activation, nn.Module) and activation.__module__.startswith(TORCH)):
-        raise MissingError(f"{folder / 'config.json'}: no activation {name!r} in torch.nn", hint=RESTORE_HINT)
+    activation = (
+        getattr(nn, last, None)
+        if module == TORCH or module.startswith(f"{TORCH}.modules.")
+        else None
+    )
+    if not (
+        isinstance(activation, type)
+        and issubclass(activation, nn.Module)
+        and activation.__module__.startswith(TORCH)
+    ):
+        raise MissingError(
+            f"{folder / 'config.json'}: no activation {name!r} in torch.nn", hint=RESTORE_HINT
+        )
     try:
         return activation()
     except TypeError as error:
-        raise MissingError(f"{folder / 'config.json'}: {name!r} is not an activation", hint=RESTORE_HINT) from error
+        raise MissingError(
+            f"{folder / 'config.json'}: {name!r} is not an activation", hint=RESTORE_HINT
+        ) from error
 
 
 def _with_weights(module: nn.Module, folder: Path) -> nn.Module:
     path = folder / "model.safetensors"
     if not path.is_file():
         raise MissingError(
-            f"{str(folder)!r} holds no safetensors weights", hint="embedlab loads no pickled weights; convert the checkpoint"
+            f"{str(folder)!r} holds no safetensors weights",
+            hint="embedlab loads no pickled weights; convert the checkpoint",
         )
     try:
         weights = {name: value.float() for name, value in load_file(path).items()}

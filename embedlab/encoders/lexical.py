@@ -18,7 +18,9 @@ class DiceScorer:
     fingerprint = combined_fingerprint("dice")
     facts = EncoderFacts()
 
-    def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
+    def score(
+        self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
+    ) -> NDArray[np.float32]:
         """Return the word overlap of each pair, 0 to 1."""
         return dice_column(first, second).astype(np.float32)
 

@@ -31,74 +31,122 @@ GIB = 2**30
 
 
 def scorer_for(spec: ModelSpec, settings: Settings, *, cache: Path | None = None) -> PairScorer:
-    """Load the scorer of SPEC as SETTINGS select; torch (2 s) is loaded only where it computes, or a device needs it."""
+    """Load the scorer of SPEC as SETTINGS select; torch (2 s) is loaded only where it computes, or
+    a device needs it.
+    """
     if settings.device in {"auto", "cpu"} and _needs_no_torch(spec):
         if spec.kind == "dice":
             return DiceScorer()
         fingerprint = spec_fingerprint(spec, precision=evaluation_precision(settings))
-        return load_prefixed_scorer(spec, fingerprint, cache, int(settings.cache_gib * GIB), offline=settings.offline)
+        return load_prefixed_scorer(
+            spec, fingerprint, cache, int(settings.cache_gib * GIB), offline=settings.offline
+        )
     from embedlab.encoders.device import machine
 
-    return load_scorer(spec, machine(settings), cache=cache, cache_gib=settings.cache_gib, offline=settings.offline)
+    return load_scorer(
+        spec, machine(settings), cache=cache, cache_gib=settings.cache_gib, offline=settings.offline
+    )
 
 
 def _needs_no_torch(spec: ModelSpec) -> bool:
     """Return whether SPEC is looked up or counted; a plug-in may do anything."""
-    return spec.kind == "dice" or (spec.is_prefixed and not spec.is_transformed and encoder_kind(spec.kind).backend in {"file", "numpy"})
+    return spec.kind == "dice" or (
+        spec.is_prefixed
+        and not spec.is_transformed
+        and encoder_kind(spec.kind).backend in {"file", "numpy"}
+    )
 
 
 def load_scorer(
-    spec: ModelSpec, machine: "Machine", *, cache: Path | None = None, cache_gib: float = 8.0, offline: bool = False
+    spec: ModelSpec,
+    machine: "Machine",
+    *,
+    cache: Path | None = None,
+    cache_gib: float = 8.0,
+    offline: bool = False,
 ) -> PairScorer:
-    """Load the scorer of SPEC on MACHINE; its vectors are cached in the folder CACHE, if given, which stays under cache_gib."""
+    """Load the scorer of SPEC on MACHINE; its vectors are cached in the folder CACHE, if given,
+    which stays under cache_gib.
+    """
     if spec.kind == "dice":
         return DiceScorer()
     if spec.is_prefixed and not spec.is_transformed:
         fingerprint = spec_fingerprint(spec, precision=machine.precision)
-        return load_prefixed_scorer(spec, fingerprint, cache, int(cache_gib * GIB), machine=machine, offline=offline)
+        return load_prefixed_scorer(
+            spec, fingerprint, cache, int(cache_gib * GIB), machine=machine, offline=offline
+        )
     return load_encoder(spec, machine, cache=cache, cache_gib=cache_gib, offline=offline)
 
 
 def load_encoder(
-    spec: ModelSpec, machine: "Machine", *, cache: Path | None = None, cache_gib: float = 8.0, offline: bool = False
+    spec: ModelSpec,
+    machine: "Machine",
+    *,
+    cache: Path | None = None,
+    cache_gib: float = 8.0,
+    offline: bool = False,
 ) -> Encoder:
     """Load an encoder; a model that only scores pairs is a UsageError."""
     if spec.kind == "dice":
         raise UsageError(
-            f"{spec.name!r} has no vectors: it only scores pairs", hint="name an encoder, for example sbert or word-vectors:FILE"
+            f"{spec.name!r} has no vectors: it only scores pairs",
+            hint="name an encoder, for example sbert or word-vectors:FILE",
         )
     if spec.kind == "ensemble":
         raise UsageError(
-            f"{spec.name!r} has no vectors: it averages predictions", hint="--suite multitask evaluates those, average:a,b averages vectors"
+            f"{spec.name!r} has no vectors: it averages predictions",
+            hint="--suite multitask evaluates those, average:a,b averages vectors",
         )
     if spec.kind == RERANK:
         raise UsageError(
-            f"{spec.name!r} puts the documents of a search in order: it has no vectors and no similarities of pairs",
-            hint=f"take it to a task of search, --task retrieval-captions, or name {spec.parts[0].name} itself",
+            f"{spec.name!r} puts the documents of a search in order: it has no vectors and "
+            f"no similarities of pairs",
+            hint=f"take it to a task of search, --task retrieval-captions, or name "
+            f"{spec.parts[0].name} itself",
         )
     if spec.is_transformed:
         return _load_transformed(spec, machine, cache, cache_gib, offline=offline)
     if spec.is_prefixed:
-        return load_prefixed(spec, spec_fingerprint(spec, precision=machine.precision), cache, int(cache_gib * GIB), offline=offline)
-    if (combination := next((name for name in COMBINATION_NAMES if name == spec.kind), None)) is not None:
-        parts = [load_encoder(part, machine, cache=cache, cache_gib=cache_gib, offline=offline) for part in spec.parts]
+        return load_prefixed(
+            spec,
+            spec_fingerprint(spec, precision=machine.precision),
+            cache,
+            int(cache_gib * GIB),
+            offline=offline,
+        )
+    if (
+        combination := next((name for name in COMBINATION_NAMES if name == spec.kind), None)
+    ) is not None:
+        parts = [
+            load_encoder(part, machine, cache=cache, cache_gib=cache_gib, offline=offline)
+            for part in spec.parts
+        ]
         return CombinedEncoder(name=spec.name, kind=combination, parts=parts)
     if cache is None or cache_gib == 0:
         return load_plain(spec, machine, offline=offline)
     return load_cached(spec, machine, cache, cache_gib, offline=offline)
 
 
-def _load_transformed(spec: ModelSpec, machine: "Machine", cache: Path | None, cache_gib: float, *, offline: bool) -> Encoder:
+def _load_transformed(
+    spec: ModelSpec, machine: "Machine", cache: Path | None, cache_gib: float, *, offline: bool
+) -> Encoder:
     from embedlab.encoders.transformed import TransformedEncoder  # its files of vectors need polars
 
     before = spec.untransformed
-    similarity = "cosine" if before.is_prefixed else read_usage(model_folder(before, offline=offline), before.wishes).similarity
+    similarity = (
+        "cosine"
+        if before.is_prefixed
+        else read_usage(model_folder(before, offline=offline), before.wishes).similarity
+    )
     inner = load_encoder(before, machine, cache=cache, cache_gib=cache_gib, offline=offline)
     return TransformedEncoder(spec=spec, inner=inner, similarity=similarity)
 
 
-def load_cached(spec: ModelSpec, machine: "Machine", cache: Path, cache_gib: float, *, offline: bool = False) -> CachedEncoder:
-    """Load the transformer of SPEC with the cache in the folder CACHE; its weights are read at the first new sentence.
+def load_cached(
+    spec: ModelSpec, machine: "Machine", cache: Path, cache_gib: float, *, offline: bool = False
+) -> CachedEncoder:
+    """Load the transformer of SPEC with the cache in the folder CACHE; its weights are read at the
+    first new sentence.
 
     These are its vectors before whitening and normalising.
     """
@@ -107,7 +155,11 @@ def load_cached(spec: ModelSpec, machine: "Machine", cache: Path, cache_gib: flo
     usage = read_usage(folder, spec.wishes)
     fingerprint = used_fingerprint(usage, precision=machine.precision)
     dim, limit = vector_dim(usage), int(cache_gib * GIB)
-    adopt_vectors(cache / EMBEDDINGS, fingerprint, partial(earlier_fingerprint, spec, fingerprint, precision=machine.precision))
+    adopt_vectors(
+        cache / EMBEDDINGS,
+        fingerprint,
+        partial(earlier_fingerprint, spec, fingerprint, precision=machine.precision),
+    )
     notes = (*usage.notes, *([spec.note] if spec.note else []))
 
     def load() -> Embedder:
@@ -128,11 +180,15 @@ def load_cached(spec: ModelSpec, machine: "Machine", cache: Path, cache_gib: flo
         ),
         load=load,
         similarity=usage.similarity,
-        cache=EmbeddingCache(cache / EMBEDDINGS, fingerprint, dim=dim, limit_bytes=limit, name=spec.name),
+        cache=EmbeddingCache(
+            cache / EMBEDDINGS, fingerprint, dim=dim, limit_bytes=limit, name=spec.name
+        ),
     )
 
 
-def load_plain(spec: ModelSpec, machine: "Machine", *, offline: bool = False) -> "TransformerEncoder | StaticEncoder":
+def load_plain(
+    spec: ModelSpec, machine: "Machine", *, offline: bool = False
+) -> "TransformerEncoder | StaticEncoder":
     """The transformer or the static token vectors of SPEC, without a cache."""
     folder = model_folder(spec, offline=offline)
     usage = read_intact_usage(folder, spec.wishes)
@@ -156,15 +212,20 @@ def load_trainable(
     seed: int = 0,
     offline: bool = False,
 ) -> "TransformerEncoder":
-    """Load the transformer of SPEC without a cache, with LORA to be trained in place of its weights; anything else is a UsageError.
+    """Load the transformer of SPEC without a cache, with LORA to be trained in place of its
+    weights; anything else is a UsageError.
 
     What starts at random is drawn by SEED.
     """
     if not spec.is_transformer:
-        raise UsageError(f"{spec.name!r} is not a transformer", hint="name a run, a folder, a hub id or a published model such as sbert")
+        raise UsageError(
+            f"{spec.name!r} is not a transformer",
+            hint="name a run, a folder, a hub id or a published model such as sbert",
+        )
     if spec.is_transformed or spec.layer is not None:
         raise UsageError(
-            f"{spec.name!r}: layers, whitening, normalising and bits are for evaluation; trained and exported models have none",
+            f"{spec.name!r}: layers, whitening, normalising and bits are for evaluation; "
+            f"trained and exported models have none",
             hint="name the model without them",
         )
     # torch's models (2 s) are loaded only here: cached vectors do not need them.

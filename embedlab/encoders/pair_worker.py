@@ -1,8 +1,10 @@
-"""Scores a few pairs for a program that must not load torch: JSON lines in, JSON lines out, until stdin closes.
+"""Scores a few pairs for a program that must not load torch: JSON lines in, JSON lines out, until
+stdin closes.
 
-In: {"number", "first", "second", "models"}, where first and second are lists of sentences. Out, a line a model: {"number", "model",
-"similarities"}, of the pairs in their order, or {"number", "model", "error", "hint"}.
-A model is loaded once. If questions arrive faster than answers, only the newest is answered.
+In: {"number", "first", "second", "models"}, where first and second are lists of sentences. Out, a
+line a model: {"number", "model", "similarities"}, of the pairs in their order, or {"number",
+"model", "error", "hint"}. A model is loaded once. If questions arrive faster than answers, only the
+newest is answered.
 """
 
 import json
@@ -36,7 +38,10 @@ class PairWorker:
         for name in question["models"]:
             answer = {"number": question["number"], "model": name}
             try:
-                yield {**answer, "similarities": self._score(name, question["first"], question["second"])}
+                yield {
+                    **answer,
+                    "similarities": self._score(name, question["first"], question["second"]),
+                }
             except EmbedlabError as error:
                 yield {**answer, "error": error.message, "hint": error.hint}
             except Exception as error:  # a bug in one model's code; the other models are scored
@@ -44,7 +49,9 @@ class PairWorker:
                 yield {**answer, "error": known.message, "hint": known.hint}
 
     def _score(self, name: str, first: Sequence[str], second: Sequence[str]) -> list[float]:
-        scores = np.array([scorer.score(first, second) for scorer in self._load(name)], np.float64)  # (members, pairs)
+        scores = np.array(
+            [scorer.score(first, second) for scorer in self._load(name)], np.float64
+        )  # (members, pairs)
         return [float(mean) for mean in scores.mean(axis=0)]
 
     def _load_members(self, name: str) -> Sequence[PairScorer]:

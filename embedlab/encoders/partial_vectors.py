@@ -1,7 +1,9 @@
-"""Partial vectors of a file: a folder next to the output that one process at a time fills chunk by chunk.
+"""Partial vectors of a file: a folder next to the output that one process at a time fills chunk by
+chunk.
 
-A chunk's name ends in a hash of its job and content: a damaged chunk, or one of another job, is encoded again. Chunks are joined only
-when every row exists, and only files written by embedlab are removed.
+A chunk's name ends in a hash of its job and content: a damaged chunk, or one of another job, is
+encoded again. Chunks are joined only when every row exists, and only files written by embedlab are
+removed.
 """
 
 import hashlib
@@ -30,7 +32,9 @@ SCHEMA = 2  # 1: chunks had no hash
 _TRUNCATED = "truncated"  # metadata key of the number of truncated sentences
 _JOB, _LOCK = "job.json", "lock"
 _CHUNK = re.compile(r"(\d{12})(\.[0-9a-f]{32})?\.parquet")
-_OURS = re.compile(rf"{_CHUNK.pattern}|{_JOB}|{_LOCK}|whole\.(npy|parquet)\.tmp|\.({_CHUNK.pattern}|{_JOB})\..*tmp.*")
+_OURS = re.compile(
+    rf"{_CHUNK.pattern}|{_JOB}|{_LOCK}|whole\.(npy|parquet)\.tmp|\.({_CHUNK.pattern}|{_JOB})\..*tmp.*"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +61,8 @@ class PartialVectors:
     @classmethod
     @contextmanager
     def held(cls, out: Path, job: Job, *, is_replaced: bool) -> Iterator["PartialVectors"]:
-        """Lock the folder of the vectors that go to OUT until the block ends; chunks of an equal job that was killed are reused.
+        """Lock the folder of the vectors that go to OUT until the block ends; chunks of an equal
+        job that was killed are reused.
 
         A foreign folder, or one that another process has locked, is refused.
         """
@@ -69,14 +74,18 @@ class PartialVectors:
                     hint = "wait for its end, or choose another name with --out"
                     raise EmbedlabError(f"another process is writing {str(out)!r}", hint=hint)
                 stack.callback(_remove_if_empty, folder)
-                refuse_existing(out, is_replaced=is_replaced)  # the process that held the folder before may have written it
+                refuse_existing(
+                    out, is_replaced=is_replaced
+                )  # the process that held the folder before may have written it
                 _refuse_foreign(folder)
                 notes = _begin(folder, job)
                 chunks = {int(path.name[:12]): path for path in _chunks(folder)}
             yield cls(folder=folder, job=job, chunks=chunks, notes=notes)
 
     def holds(self, first: int, sentences: Sequence[str]) -> bool:
-        """Return whether the chunk of these SENTENCES, numbered from FIRST, exists and is complete."""
+        """Return whether the chunk of these SENTENCES, numbered from FIRST, exists and is
+        complete.
+        """
         try:
             return self._read(first)[0]["sentence"].to_list() == list(sentences)
         except MissingError:
@@ -84,7 +93,10 @@ class PartialVectors:
 
     def write(self, first: int, sentences: Sequence[str], vectors: Vectors, truncated: int) -> None:
         """Save a chunk with TRUNCATED truncated sentences, replacing a damaged one."""
-        columns = {"sentence": list(sentences), "vector": pl.Series(vectors, dtype=pl.Array(pl.Float32, vectors.shape[1]))}
+        columns = {
+            "sentence": list(sentences),
+            "vector": pl.Series(vectors, dtype=pl.Array(pl.Float32, vectors.shape[1])),
+        }
         buffer = BytesIO()
         pl.DataFrame(columns).write_parquet(buffer, metadata={_TRUNCATED: str(truncated)})
         content = buffer.getvalue()
@@ -95,11 +107,17 @@ class PartialVectors:
         self.chunks[first] = path
 
     def assemble(self, out: Path, dim: int) -> int:
-        """Join the chunks into OUT, one at a time, remove the folder, and return the number of truncated sentences."""
+        """Join the chunks into OUT, one at a time, remove the folder, and return the number of
+        truncated sentences.
+        """
         starts = range(0, self.job.sentences, self.job.chunk)
         whole = self.folder / f"whole{out.suffix}.tmp"
         with disk_errors(out, hint=PLACE):
-            truncated = self._write_npy(whole, starts, dim) if out.suffix == ".npy" else self._write_parquet(whole, starts)
+            truncated = (
+                self._write_npy(whole, starts, dim)
+                if out.suffix == ".npy"
+                else self._write_parquet(whole, starts)
+            )
             with whole.open("rb") as file:
                 os.fsync(file.fileno())
             whole.replace(out)
@@ -109,7 +127,11 @@ class PartialVectors:
 
     def _write_npy(self, whole: Path, starts: Sequence[int], dim: int) -> int:
         """Write without a memory map, so that a full disk is an error instead of a crash."""
-        header = {"descr": np.lib.format.dtype_to_descr(np.dtype(np.float32)), "fortran_order": False, "shape": (self.job.sentences, dim)}
+        header = {
+            "descr": np.lib.format.dtype_to_descr(np.dtype(np.float32)),
+            "fortran_order": False,
+            "shape": (self.job.sentences, dim),
+        }
         truncated = 0
         with whole.open("wb") as file:
             np.lib.format.write_array_header_1_0(file, header)
@@ -132,14 +154,18 @@ class PartialVectors:
         return frame, truncated
 
     def _read(self, first: int) -> tuple[pl.DataFrame, int]:
-        """Return the rows of a chunk and the number of truncated ones; an absent or damaged chunk is a MissingError."""
+        """Return the rows of a chunk and the number of truncated ones; an absent or damaged chunk
+        is a MissingError.
+        """
         try:
             content = self.chunks[first].read_bytes()
         except (KeyError, FileNotFoundError) as error:
             raise self._lost(first) from error
         if not self.chunks[first].stem.endswith(f".{self._hash(first, content)}"):
             raise self._lost(first)
-        return pl.read_parquet(BytesIO(content)), int(pl.read_parquet_metadata(BytesIO(content))[_TRUNCATED])
+        return pl.read_parquet(BytesIO(content)), int(
+            pl.read_parquet_metadata(BytesIO(content))[_TRUNCATED]
+        )
 
     def _hash(self, first: int, content: bytes) -> str:
         digest = hashlib.sha256(json.dumps([asdict(self.job), first]).encode())
@@ -147,16 +173,24 @@ class PartialVectors:
         return digest.hexdigest()[:32]
 
     def _lost(self, first: int) -> MissingError:
-        fault = f"the sentences from number {first + 1} on are missing or damaged in {str(self.folder)!r}"
+        fault = (
+            f"the sentences from number {first + 1} on are missing or damaged in "
+            f"{str(self.folder)!r}"
+        )
         return MissingError(fault, hint="the same command encodes them again")
 
 
 def refuse_existing(out: Path, *, is_replaced: bool) -> None:
     """Raise a UsageError if OUT is a folder, or exists and shall not be replaced."""
     if out.is_dir():
-        raise UsageError(f"--out is {str(out)!r}, which is a folder", hint="choose the name of a file")
+        raise UsageError(
+            f"--out is {str(out)!r}, which is a folder", hint="choose the name of a file"
+        )
     if out.exists() and not is_replaced:
-        raise UsageError(f"--out is {str(out)!r}, which is there already", hint="choose another name, or replace it with --force")
+        raise UsageError(
+            f"--out is {str(out)!r}, which is there already",
+            hint="choose another name, or replace it with --force",
+        )
 
 
 def _chunks(folder: Path) -> list[Path]:
@@ -170,9 +204,13 @@ def _refuse_foreign(folder: Path) -> None:
         raise UsageError(f"{str(folder)!r} is not a folder of unfinished vectors", hint=hint)
     names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
     if foreign := [name for name in names if not _OURS.fullmatch(name)]:
-        raise UsageError(f"{str(folder)!r} holds {foreign[0]!r}, which embedlab did not write", hint=hint)
+        raise UsageError(
+            f"{str(folder)!r} holds {foreign[0]!r}, which embedlab did not write", hint=hint
+        )
     if any(_CHUNK.fullmatch(name) for name in names) and _JOB not in names:
-        raise UsageError(f"{str(folder)!r} has no {_JOB}: embedlab did not write its files", hint=hint)
+        raise UsageError(
+            f"{str(folder)!r} has no {_JOB}: embedlab did not write its files", hint=hint
+        )
 
 
 def _begin(folder: Path, job: Job) -> tuple[str, ...]:
@@ -187,7 +225,14 @@ def _begin(folder: Path, job: Job) -> tuple[str, ...]:
     for path in chunks:
         path.unlink()
     write_atomic(folder / _JOB, described, hint=PLACE)
-    return (f"{folder} holds another input, model or version: its {len(chunks)} chunks are encoded again",) if chunks else ()
+    return (
+        (
+            f"{folder} holds another input, model or version: its {len(chunks)} chunks are "
+            f"encoded again",
+        )
+        if chunks
+        else ()
+    )
 
 
 def _remove_if_empty(folder: Path) -> None:

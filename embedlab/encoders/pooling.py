@@ -1,6 +1,8 @@
-"""The contract of poolings, which make one vector of a sentence's token vectors, and their lookup by name.
+"""The contract of poolings, which make one vector of a sentence's token vectors, and their lookup
+by name.
 
-Each file of the folder `poolings` is one and has a `POOLING`; a plug-in is the same, or its function alone.
+Each file of the folder `poolings` is one and has a `POOLING`; a plug-in is the same, or its
+function alone.
 """
 
 from collections.abc import Callable
@@ -26,8 +28,10 @@ class PoolingMethod:
 
     pool: PoolFunction
     is_first_only: bool = False  # whether it reads the first token alone
-    exported_as: str | None = None  # sentence-transformers' mode that computes the same; None: it has none
-    unweighted: str | None = None  # the special token, as tokenizers name it, that has weight 0 there
+    # sentence-transformers' mode that computes the same; None: it has none
+    exported_as: str | None = None
+    # the special token, as tokenizers name it, that has weight 0 there
+    unweighted: str | None = None
     has_pooler: bool = False  # the model's own pooler, a linear layer and tanh, follows
     saved_as: str | None = None  # the pooling that a saved model states; None: this one
 
@@ -42,20 +46,35 @@ def pooling_method(name: str) -> PoolingMethod:
 
 
 def combined_pooling(names: str, *, skips_prompt: bool = False) -> PoolingMethod:
-    """Return one pooling, or several joined by "+" whose vectors are concatenated; SKIPS_PROMPT where a mask begins with zeros."""
+    """Return one pooling, or several joined by "+" whose vectors are concatenated; SKIPS_PROMPT
+    where a mask begins with zeros.
+    """
     methods = [pooling_method(name) for name in pooling_parts(names)]
-    functions = [pool_first if method.is_first_only and skips_prompt else method.pool for method in methods]
+    functions = [
+        pool_first if method.is_first_only and skips_prompt else method.pool for method in methods
+    ]
     if len(functions) == 1:
-        return PoolingMethod(pool=functions[0], is_first_only=methods[0].is_first_only and not skips_prompt)
-    return PoolingMethod(pool=lambda tokens, mask: torch.cat([function(tokens, mask) for function in functions], dim=-1))
+        return PoolingMethod(
+            pool=functions[0], is_first_only=methods[0].is_first_only and not skips_prompt
+        )
+    return PoolingMethod(
+        pool=lambda tokens, mask: torch.cat(
+            [function(tokens, mask) for function in functions], dim=-1
+        )
+    )
 
 
 def pools_by_pooler(names: str) -> bool:
-    """Return whether the model's own pooler follows the pooling NAMES; beside another pooling it is a UsageError."""
+    """Return whether the model's own pooler follows the pooling NAMES; beside another pooling it is
+    a UsageError.
+    """
     methods = {name: pooling_method(name) for name in pooling_parts(names)}
     pooler = next((name for name, method in methods.items() if method.has_pooler), None)
     if pooler is not None and len(methods) > 1:
-        raise UsageError(f"pooling {names!r}: no other pooling can be joined to {pooler!r}", hint="join cls in its place")
+        raise UsageError(
+            f"pooling {names!r}: no other pooling can be joined to {pooler!r}",
+            hint="join cls in its place",
+        )
     return pooler is not None
 
 

@@ -15,7 +15,14 @@ from embedlab.choices import Similarity
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.cached_encoder import CachedEncoder
-from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer, Vectors, distinct, score_by_vectors
+from embedlab.encoders.encoder import (
+    Encoder,
+    EncoderFacts,
+    PairScorer,
+    Vectors,
+    distinct,
+    score_by_vectors,
+)
 from embedlab.encoders.refused_texts import RefusedTextsError
 from embedlab.encoders.texts import Text, single_texts
 from embedlab.models.catalog import ModelSpec
@@ -44,7 +51,11 @@ class PrefixedEncoder:
     def dim(self) -> int:
         """Length of a vector: as the encoder says, or of that of one sentence."""
         stated = getattr(self._inner, "dim", None)
-        return min(stated, self._cut or stated) if isinstance(stated, int) else int(self._vectors(["a"]).shape[1])
+        return (
+            min(stated, self._cut or stated)
+            if isinstance(stated, int)
+            else int(self._vectors(["a"]).shape[1])
+        )
 
     @property
     def facts(self) -> EncoderFacts:
@@ -52,29 +63,49 @@ class PrefixedEncoder:
         facts = getattr(self._inner, "facts", None)
         return facts if isinstance(facts, EncoderFacts) else EncoderFacts()
 
-    def encode(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
+    def encode(
+        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
+    ) -> Vectors:
         """One vector a sentence, in order."""
         unique, index = distinct(sentences)
         vectors, _ = self.embed(unique, progress)
         return vectors[index]
 
-    def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> tuple[Vectors, NDArray[np.bool_]]:
+    def embed(
+        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
+    ) -> tuple[Vectors, NDArray[np.bool_]]:
         """A vector for each of these distinct sentences; none is known to be cut."""
-        vectors = self._vectors(single_texts(self.name, sentences)) if sentences else np.empty((0, self.dim), np.float32)
+        vectors = (
+            self._vectors(single_texts(self.name, sentences))
+            if sentences
+            else np.empty((0, self.dim), np.float32)
+        )
         if progress is not None:
             progress(len(sentences), len(sentences))
         return vectors, np.zeros(len(sentences), np.bool_)
 
-    def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
+    def score(
+        self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
+    ) -> NDArray[np.float32]:
         """Cosine of each pair."""
         return score_by_vectors(self, first, second, progress)
 
     def _vectors(self, sentences: Sequence[str]) -> Vectors:
         try:
-            return self._cut_vectors(self._inner.encode([f"{self._prompt}{sentence}" for sentence in sentences]), len(sentences))
+            return self._cut_vectors(
+                self._inner.encode([f"{self._prompt}{sentence}" for sentence in sentences]),
+                len(sentences),
+            )
         except RefusedTextsError as error:
-            refused = [(sentences[index], reason) for index, (_, reason) in zip(error.places, error.refused, strict=True)]
-            vectors = self._cut_vectors(error.vectors, len(error.vectors)) if len(error.vectors) else error.vectors
+            refused = [
+                (sentences[index], reason)
+                for index, (_, reason) in zip(error.places, error.refused, strict=True)
+            ]
+            vectors = (
+                self._cut_vectors(error.vectors, len(error.vectors))
+                if len(error.vectors)
+                else error.vectors
+            )
             raise error.at(refused, error.places, vectors) from error
 
     def _cut_vectors(self, given: Any, count: int) -> Vectors:
@@ -85,9 +116,14 @@ class PrefixedEncoder:
                 hint="encode(sentences) should return an array of shape (sentences, dim)",
             )
         if not np.isfinite(vectors.sum(dtype=np.float64)):
-            raise EmbedlabError(f"{self.name!r} gives vectors that are not finite", hint="correct its encode()")
+            raise EmbedlabError(
+                f"{self.name!r} gives vectors that are not finite", hint="correct its encode()"
+            )
         if self._cut is not None and self._cut > vectors.shape[1]:
-            raise UsageError(f"{self.name!r} has vectors of {vectors.shape[1]} numbers", hint=f"give ?dim={vectors.shape[1]} or less")
+            raise UsageError(
+                f"{self.name!r} has vectors of {vectors.shape[1]} numbers",
+                hint=f"give ?dim={vectors.shape[1]} or less",
+            )
         return vectors[:, : self._cut]
 
 
@@ -100,29 +136,46 @@ class PrefixedScorer:
         self.facts = EncoderFacts()
         self._inner = inner
 
-    def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
+    def score(
+        self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
+    ) -> NDArray[np.float32]:
         """The similarity of each pair, nan where there is none."""
         return self._checked(self._inner.score(list(first), list(second)), len(first), progress)
 
-    def score_frame(self, pairs: pl.DataFrame, progress: ProgressCallback | None = None) -> NDArray[np.float32]:
+    def score_frame(
+        self, pairs: pl.DataFrame, progress: ProgressCallback | None = None
+    ) -> NDArray[np.float32]:
         """The same of the pairs of a frame, of which very many take less memory than as texts."""
         if not hasattr(self._inner, "score_frame"):
             return self.score(pairs["sentence1"].to_list(), pairs["sentence2"].to_list(), progress)
         return self._checked(self._inner.score_frame(pairs), len(pairs), progress)
 
-    def _checked(self, given: Any, count: int, progress: ProgressCallback | None) -> NDArray[np.float32]:
+    def _checked(
+        self, given: Any, count: int, progress: ProgressCallback | None
+    ) -> NDArray[np.float32]:
         scores = np.asarray(given, np.float32)
         if scores.shape != (count,):
-            raise EmbedlabError(f"{self.name!r} gives scores of shape {scores.shape} for {count} pairs", hint="correct its score()")
+            raise EmbedlabError(
+                f"{self.name!r} gives scores of shape {scores.shape} for {count} pairs",
+                hint="correct its score()",
+            )
         if progress is not None:
             progress(count, count)
         return scores
 
 
 def load_prefixed_scorer(
-    spec: ModelSpec, fingerprint: str, cache: Path | None, limit_bytes: int, *, machine: "Machine | None" = None, offline: bool = False
+    spec: ModelSpec,
+    fingerprint: str,
+    cache: Path | None,
+    limit_bytes: int,
+    *,
+    machine: "Machine | None" = None,
+    offline: bool = False,
 ) -> PairScorer:
-    """Load the encoder of SPEC, or what only scores pairs; a MACHINE is for those that compute them."""
+    """Load the encoder of SPEC, or what only scores pairs; a MACHINE is for those that compute
+    them.
+    """
     kind = encoder_kind(spec.kind)
     if kind.scorer is not None:
         scorer: PairScorer = kind.scorer(spec, fingerprint, machine)
@@ -136,17 +189,30 @@ def _open(kind: EncoderKind, spec: ModelSpec) -> Any:
     return kind.open(spec.location, **{name: getattr(spec, name) for name in kind.opened_with})
 
 
-def load_prefixed(spec: ModelSpec, fingerprint: str, cache: Path | None, limit_bytes: int, *, offline: bool = False) -> Encoder:
-    """Load the encoder of SPEC; over the cache in the folder CACHE, if there is one and its kind is cached."""
+def load_prefixed(
+    spec: ModelSpec,
+    fingerprint: str,
+    cache: Path | None,
+    limit_bytes: int,
+    *,
+    offline: bool = False,
+) -> Encoder:
+    """Load the encoder of SPEC; over the cache in the folder CACHE, if there is one and its kind is
+    cached.
+    """
     kind = encoder_kind(spec.kind)
     if not kind.has_vectors:
         raise UsageError(
-            f"{spec.name!r} has no vectors: it only scores pairs", hint="name an encoder, or take it to compare, pairs and evaluate"
+            f"{spec.name!r} has no vectors: it only scores pairs",
+            hint="name an encoder, or take it to compare, pairs and evaluate",
         )
 
     def load() -> PrefixedEncoder:
         if kind.is_remote and offline:
-            raise MissingError(f"{spec.name!r} has no cached vectors of some sentences, and --offline is set", hint="remove --offline")
+            raise MissingError(
+                f"{spec.name!r} has no cached vectors of some sentences, and --offline is set",
+                hint="remove --offline",
+            )
         return PrefixedEncoder(spec=spec, fingerprint=fingerprint, inner=_open(kind, spec))
 
     if cache is None or limit_bytes == 0 or not kind.is_cached:
@@ -157,8 +223,12 @@ def load_prefixed(spec: ModelSpec, fingerprint: str, cache: Path | None, limit_b
         name=spec.name,
         fingerprint=fingerprint,
         dim=dim,
-        facts=EncoderFacts(pooling=kind.pooling, notes=notes) if kind.pooling is not None else replace(opened().facts, truncated=0),
+        facts=EncoderFacts(pooling=kind.pooling, notes=notes)
+        if kind.pooling is not None
+        else replace(opened().facts, truncated=0),
         load=opened,
-        cache=EmbeddingCache(cache / EMBEDDINGS, fingerprint, dim=dim, limit_bytes=limit_bytes, name=spec.name),
+        cache=EmbeddingCache(
+            cache / EMBEDDINGS, fingerprint, dim=dim, limit_bytes=limit_bytes, name=spec.name
+        ),
         per_save=kind.per_save,
     )

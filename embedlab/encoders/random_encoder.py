@@ -1,4 +1,6 @@
-"""Build a small encoder with random weights and a whole-word vocabulary, for the sample world and the tests."""
+"""Build a small encoder with random weights and a whole-word vocabulary, for the sample world and
+the tests.
+"""
 
 import json
 import string
@@ -34,7 +36,8 @@ def build_random_encoder(
 ) -> None:
     """Write a random encoder with a masked-language-model head into FOLDER, in transformers layout.
 
-    Each word of VOCABULARY (of the sample world where absent) is one token; other words are spelled in letters.
+    Each word of VOCABULARY (of the sample world where absent) is one token; other words are spelled
+    in letters.
     """
     tokenizer = build_tokenizer(sample.vocabulary() if vocabulary is None else vocabulary)
     config = AutoConfig.for_model(
@@ -51,22 +54,41 @@ def build_random_encoder(
         eos_token_id=tokenizer.sep_token_id,
         sep_token_id=tokenizer.sep_token_id,
     )
-    with torch.random.fork_rng(devices=[]), silence_transformers(), atomic_folder(folder) as temporary:
+    with (
+        torch.random.fork_rng(devices=[]),
+        silence_transformers(),
+        atomic_folder(folder) as temporary,
+    ):
         torch.manual_seed(seed)
         AutoModelForMaskedLM.from_config(config, trust_remote_code=False).save_pretrained(temporary)
         tokenizer.save_pretrained(temporary)
-        (temporary / STATEMENT).write_text(json.dumps({"training_text": []}) + "\n", encoding="utf-8")  # random weights know none
+        (temporary / STATEMENT).write_text(
+            json.dumps({"training_text": []}) + "\n", encoding="utf-8"
+        )  # random weights know none
 
 
 def build_tokenizer(vocabulary: Sequence[str]) -> PreTrainedTokenizerFast:
     """Return a lower-casing tokenizer: words of VOCABULARY whole, others letter by letter."""
     letters = string.ascii_lowercase + string.digits + string.punctuation
-    pieces = dict.fromkeys([*SPECIAL, *(word.lower() for word in vocabulary), *letters, *(f"##{letter}" for letter in letters)])
+    pieces = dict.fromkeys(
+        [
+            *SPECIAL,
+            *(word.lower() for word in vocabulary),
+            *letters,
+            *(f"##{letter}" for letter in letters),
+        ]
+    )
     ids = {piece: number for number, piece in enumerate(pieces)}
     tokenizer = Tokenizer(WordPiece(ids, unk_token="[UNK]"))
     tokenizer.normalizer = BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = BertPreTokenizer()
     marks = [(mark, ids[mark]) for mark in ("[CLS]", "[SEP]")]
-    tokenizer.post_processor = TemplateProcessing(single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=marks)
+    tokenizer.post_processor = TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=marks
+    )
     names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=MAX_TOKENS, **dict(zip(names, SPECIAL, strict=True)))
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        model_max_length=MAX_TOKENS,
+        **dict(zip(names, SPECIAL, strict=True)),
+    )

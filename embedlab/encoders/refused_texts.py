@@ -15,18 +15,29 @@ LENGTH = 50  # characters of each that it shows
 
 
 class RefusedTextsError(EmbedlabError):
-    """Some texts have no vector; this holds those of the others, so that they can be cached before this is raised again.
+    """Some texts have no vector; this holds those of the others, so that they can be cached before
+    this is raised again.
 
-    PLACES are those of the refused texts among all that were to be encoded, VECTORS the rows of the others in their order.
+    PLACES are those of the refused texts among all that were to be encoded, VECTORS the rows of the
+    others in their order.
     """
 
-    def __init__(self, who: str, refused: Sequence[tuple[str, str]], places: Sequence[int], vectors: Vectors) -> None:
-        self.who, self.refused, self.places, self.vectors = who, tuple(refused), tuple(places), vectors
+    def __init__(
+        self, who: str, refused: Sequence[tuple[str, str]], places: Sequence[int], vectors: Vectors
+    ) -> None:
+        self.who, self.refused, self.places, self.vectors = (
+            who,
+            tuple(refused),
+            tuple(places),
+            vectors,
+        )
         count = len(self.refused)
         named = first_few((_named(text) for text, _ in self.refused), SHOWN, separator="; ")
         super().__init__(
-            f"{who} refuses {f'{count} texts, each' if count > 1 else 'a text'} alone ({self.refused[0][1]}): {named}",
-            hint="shorten or leave out what it refuses; the vectors of all other texts are computed, and cached where there is a cache",
+            f"{who} refuses {f'{count} texts, each' if count > 1 else 'a text'} alone "
+            f"({self.refused[0][1]}): {named}",
+            hint="shorten or leave out what it refuses; the vectors of all other texts are "
+            "computed, and cached where there is a cache",
         )
 
     def accepted(self, count: int) -> NDArray[np.bool_]:
@@ -35,11 +46,22 @@ class RefusedTextsError(EmbedlabError):
         is_accepted[list(self.places)] = False
         return is_accepted
 
-    def at(self, refused: Sequence[tuple[str, str]], places: Sequence[int] = (), vectors: Vectors | None = None) -> "RefusedTextsError":
+    def at(
+        self,
+        refused: Sequence[tuple[str, str]],
+        places: Sequence[int] = (),
+        vectors: Vectors | None = None,
+    ) -> "RefusedTextsError":
         """Return the same of other texts."""
-        return RefusedTextsError(self.who, refused, places, np.empty((0, 0), np.float32) if vectors is None else vectors)
+        return RefusedTextsError(
+            self.who, refused, places, np.empty((0, 0), np.float32) if vectors is None else vectors
+        )
 
 
 def _named(text: str) -> str:
     shown = one_line(text)
-    return repr(shown) if len(shown) <= LENGTH else f"{shown[:LENGTH] + '…'!r} of {len(text):,} characters"
+    return (
+        repr(shown)
+        if len(shown) <= LENGTH
+        else f"{shown[:LENGTH] + '…'!r} of {len(text):,} characters"
+    )

@@ -12,12 +12,16 @@ from embedlab.core.seal import KEY, UNSEALED
 from embedlab.runs.store import RunFolder
 from embedlab.store.sealed import read_sealed, write_sealed
 
-HEADS_FILE = "heads.safetensors"  # next to model/: the heads of every stage's objective, "<stage>.<parameter>"
+# next to model/: the heads of every stage's objective, "<stage>.<parameter>"
+HEADS_FILE = "heads.safetensors"
 
 
 def write_sealed_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
     """Replace the file at PATH in one step."""
-    content = save({name: tensor.detach().contiguous() for name, tensor in tensors.items()}, metadata={KEY: UNSEALED})
+    content = save(
+        {name: tensor.detach().contiguous() for name, tensor in tensors.items()},
+        metadata={KEY: UNSEALED},
+    )
     write_sealed(path, content)
 
 
@@ -27,7 +31,9 @@ def read_heads(run: RunFolder) -> dict[str, Tensor]:
     try:
         return load(read_sealed(path, hint=hint))
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-        raise MissingError(f"cannot read {str(path)!r}: {str(error).splitlines()[0]}", hint=hint) from error
+        raise MissingError(
+            f"cannot read {str(path)!r}: {str(error).splitlines()[0]}", hint=hint
+        ) from error
 
 
 def heads_hint(run: RunFolder) -> str:

@@ -1,4 +1,6 @@
-"""The files by which sentence-transformers, old and new, knows how a transformers folder makes sentence vectors."""
+"""The files by which sentence-transformers, old and new, knows how a transformers folder makes
+sentence vectors.
+"""
 
 import json
 import shutil
@@ -25,11 +27,19 @@ _TYPES = {Dense: "Dense", LayerNorm: "LayerNorm", Normalise: "Normalize"}
 
 
 def write_layout(
-    folder: Path, *, tokenizer: PreTrainedTokenizerFast, usage: Usage, width: int, layers: nn.Sequential, has_pooler: bool = True
+    folder: Path,
+    *,
+    tokenizer: PreTrainedTokenizerFast,
+    usage: Usage,
+    width: int,
+    layers: nn.Sequential,
+    has_pooler: bool = True,
 ) -> None:
-    """Add our own statement and sentence-transformers' module files to a folder that holds a saved transformer used as USAGE says.
+    """Add our own statement and sentence-transformers' module files to a folder that holds a saved
+    transformer used as USAGE says.
 
-    WIDTH is the length of its token vectors. Without HAS_POOLER the transformer is loaded without the layer that it does not hold.
+    WIDTH is the length of its token vectors. Without HAS_POOLER the transformer is loaded without
+    the layer that it does not hold.
     """
     methods = [pooling_method(name) for name in pooling_parts(usage.pooling)]
     unweighted = methods[0].unweighted if len(methods) == 1 else None
@@ -45,23 +55,36 @@ def write_layout(
         shutil.copytree(usage.word_weights, folder / "1_WordWeights")
     elif unweighted:
         _write_word_weights(folder / "1_WordWeights", tokenizer, unweighted)
-    after, modes = names.index("Pooling"), [method.exported_as for method in methods if method.exported_as is not None]
-    if len(modes) < len(methods):  # sentence-transformers then refuses the folder by this name, and takes no mean in its place
+    after, modes = (
+        names.index("Pooling"),
+        [method.exported_as for method in methods if method.exported_as is not None],
+    )
+    if len(modes) < len(
+        methods
+    ):  # sentence-transformers then refuses the folder by this name, and takes no mean in its place
         modules[after]["type"] = f"{OWN_POOLING}{usage.pooling}"
     _write_json(folder / paths[after] / "config.json", _pooling(usage, modes, width))
     for path, layer in zip(paths[after + 1 :], layers, strict=False):
         _write_layer(folder / path, layer)
     _write_json(folder / "modules.json", modules)
     arguments = {} if has_pooler else {"model_args": {"add_pooling_layer": False}}
-    _write_json(folder / TRANSFORMER, {"max_seq_length": usage.max_tokens, "do_lower_case": False, **arguments})
+    _write_json(
+        folder / TRANSFORMER,
+        {"max_seq_length": usage.max_tokens, "do_lower_case": False, **arguments},
+    )
     if usage.details:
         _write_json(folder / OPTIONS, _options(usage))
     known = {} if usage.training_text is None else {"training_text": list(usage.training_text)}
-    _write_json(folder / STATEMENT, {"pooling": saved_pooling(usage.pooling), "max_tokens": usage.max_tokens, **known})
+    _write_json(
+        folder / STATEMENT,
+        {"pooling": saved_pooling(usage.pooling), "max_tokens": usage.max_tokens, **known},
+    )
 
 
 def _pooling(usage: Usage, modes: Sequence[str], width: int) -> dict[str, Any]:
-    """The switches of versions 2 to 5, and the poolings in their order where that is another one."""
+    """The switches of versions 2 to 5, and the poolings in their order where that is another
+    one.
+    """
     switches = {name: mode in modes for name, mode in SWITCHES.items()}
     ordered = [mode for mode in SWITCHES.values() if mode in modes]
     prompt = {} if usage.includes_prompt else {"include_prompt": False}
@@ -70,9 +93,19 @@ def _pooling(usage: Usage, modes: Sequence[str], width: int) -> dict[str, Any]:
 
 
 def _options(usage: Usage) -> dict[str, Any]:
-    """config_sentence_transformers.json: the prompt before each text, the length vectors are cut to, and their similarity."""
-    prompt = {"prompts": {"default": usage.prompt}, "default_prompt_name": "default"} if usage.prompt else {}
-    return {**prompt, "similarity_fn_name": usage.similarity, **({"truncate_dim": usage.dim} if usage.dim is not None else {})}
+    """config_sentence_transformers.json: the prompt before each text, the length vectors are cut
+    to, and their similarity.
+    """
+    prompt = (
+        {"prompts": {"default": usage.prompt}, "default_prompt_name": "default"}
+        if usage.prompt
+        else {}
+    )
+    return {
+        **prompt,
+        "similarity_fn_name": usage.similarity,
+        **({"truncate_dim": usage.dim} if usage.dim is not None else {}),
+    }
 
 
 def _write_layer(folder: Path, layer: nn.Module) -> None:
@@ -90,16 +123,27 @@ def _write_layer(folder: Path, layer: nn.Module) -> None:
     elif isinstance(layer, LayerNorm):
         _write_json(folder / "config.json", {"dimension": layer.norm.normalized_shape[0]})
     if weights := layer.state_dict():
-        save_file({name: value.contiguous() for name, value in weights.items()}, folder / "model.safetensors")
+        save_file(
+            {name: value.contiguous() for name, value in weights.items()},
+            folder / "model.safetensors",
+        )
 
 
 def _write_word_weights(folder: Path, tokenizer: PreTrainedTokenizerFast, unweighted: str) -> None:
-    """Write weights of 1 for all words but the special token that the tokenizer calls UNWEIGHTED."""
+    """Write weights of 1 for all words but the special token that the tokenizer calls
+    UNWEIGHTED.
+    """
     token = getattr(tokenizer, unweighted)
-    words = [word or f"[unused {number}]" for number, word in enumerate(tokenizer.convert_ids_to_tokens(list(range(len(tokenizer)))))]
+    words = [
+        word or f"[unused {number}]"
+        for number, word in enumerate(tokenizer.convert_ids_to_tokens(list(range(len(tokenizer)))))
+    ]
     weights = torch.ones(len(words), 1)
     weights[tokenizer.convert_tokens_to_ids(token)] = 0
-    _write_json(folder / "config.json", {"vocab": words, "word_weights": {token: 0.0}, "unknown_word_weight": 1})
+    _write_json(
+        folder / "config.json",
+        {"vocab": words, "word_weights": {token: 0.0}, "unknown_word_weight": 1},
+    )
     save_file({"emb_layer.weight": weights}, folder / "model.safetensors")
 
 

@@ -1,4 +1,6 @@
-"""Static token vectors averaged to sentence vectors: sentence-transformers' StaticEmbedding and model2vec's folders."""
+"""Static token vectors averaged to sentence vectors: sentence-transformers' StaticEmbedding and
+model2vec's folders.
+"""
 
 import json
 from collections.abc import Sequence
@@ -28,10 +30,19 @@ SENTENCES_AT_ONCE = 16_384  # tokenised together, so that progress is seen and i
 
 
 class StaticEncoder:
-    """Sentences to the mean of their tokens' vectors; a sentence without any known token has zeros."""
+    """Sentences to the mean of their tokens' vectors; a sentence without any known token has
+    zeros.
+    """
 
     def __init__(
-        self, *, name: str, fingerprint: str, table: TokenTable, usage: Usage, layers: nn.Sequential, notes: tuple[str, ...] = ()
+        self,
+        *,
+        name: str,
+        fingerprint: str,
+        table: TokenTable,
+        usage: Usage,
+        layers: nn.Sequential,
+        notes: tuple[str, ...] = (),
     ) -> None:
         self.name = name
         self.fingerprint = fingerprint
@@ -50,10 +61,15 @@ class StaticEncoder:
     def facts(self) -> EncoderFacts:
         """How it makes vectors, and how many texts were cut."""
         return EncoderFacts(
-            pooling=pooling_label(self.usage), max_tokens=self._table.most_tokens, truncated=len(self._truncated), notes=self._notes
+            pooling=pooling_label(self.usage),
+            max_tokens=self._table.most_tokens,
+            truncated=len(self._truncated),
+            notes=self._notes,
         )
 
-    def encode(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
+    def encode(
+        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
+    ) -> Vectors:
         """One vector a sentence, in order."""
         unique, index = distinct(sentences)
         vectors, is_cut = self.embed(unique, progress)
@@ -65,13 +81,20 @@ class StaticEncoder:
         """How two vectors are compared, as its folder states."""
         return self.usage.similarity
 
-    def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
+    def score(
+        self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
+    ) -> NDArray[np.float32]:
         """The similarity of each pair."""
         return score_by_vectors(self, first, second, progress, similarity=self.similarity)
 
-    def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> tuple[Vectors, NDArray[np.bool_]]:
+    def embed(
+        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
+    ) -> tuple[Vectors, NDArray[np.bool_]]:
         """A vector for each of these sentences, and which of them were cut."""
-        vectors, is_cut = np.empty((len(sentences), self.dim), np.float32), np.zeros(len(sentences), np.bool_)
+        vectors, is_cut = (
+            np.empty((len(sentences), self.dim), np.float32),
+            np.zeros(len(sentences), np.bool_),
+        )
         for start in range(0, len(sentences), SENTENCES_AT_ONCE):
             block = slice(start, start + SENTENCES_AT_ONCE)
             vectors[block], is_cut[block] = self._means(single_texts(self.name, sentences[block]))
@@ -80,13 +103,24 @@ class StaticEncoder:
         return vectors, is_cut
 
     def token_vectors(self, sentence: str) -> WeightedTokens:
-        """The token vectors whose sum is the vector of SENTENCE but for its length; layers after it are a UsageError."""
+        """The token vectors whose sum is the vector of SENTENCE but for its length; layers after it
+        are a UsageError.
+        """
         if len(self._layers):
-            raise UsageError(f"{self.name!r} has layers after the mean: its vectors are not sums", hint="--view effects fits every model")
-        return self._table.token_vectors(sentence, prompt=self.usage.prompt or "", dim=self.usage.dim)
+            raise UsageError(
+                f"{self.name!r} has layers after the mean: its vectors are not sums",
+                hint="--view effects fits every model",
+            )
+        return self._table.token_vectors(
+            sentence, prompt=self.usage.prompt or "", dim=self.usage.dim
+        )
 
     def _means(self, sentences: Sequence[str]) -> tuple[Vectors, NDArray[np.bool_]]:
-        texts = [f"{self.usage.prompt}{sentence}" for sentence in sentences] if self.usage.prompt else list(sentences)
+        texts = (
+            [f"{self.usage.prompt}{sentence}" for sentence in sentences]
+            if self.usage.prompt
+            else list(sentences)
+        )
         vectors, is_cut = self._table.means(texts)
         with torch.inference_mode():
             vectors = self._layers(vectors)
@@ -95,8 +129,12 @@ class StaticEncoder:
         return shortened, is_cut
 
 
-def load_static(folder: Path, usage: Usage, *, name: str, fingerprint: str, note: str | None = None) -> StaticEncoder:
-    """The static token vectors in FOLDER, used as USAGE says; what is missing, pickled or not finite is a MissingError."""
+def load_static(
+    folder: Path, usage: Usage, *, name: str, fingerprint: str, note: str | None = None
+) -> StaticEncoder:
+    """The static token vectors in FOLDER, used as USAGE says; what is missing, pickled or not
+    finite is a MissingError.
+    """
     return StaticEncoder(
         name=name,
         fingerprint=fingerprint,
@@ -108,14 +146,19 @@ def load_static(folder: Path, usage: Usage, *, name: str, fingerprint: str, note
 
 
 def _table(folder: Path) -> TokenTable:
-    """The vectors in a folder; in one of model2vec unknown tokens do not count, and long texts are cut as that package does."""
+    """The vectors in a folder; in one of model2vec unknown tokens do not count, and long texts are
+    cut as that package does.
+    """
     tokenizer = read_tokenizer(folder / "tokenizer.json")
     stated = (tokenizer.truncation or {}).get("max_length")
     tokenizer.no_truncation()
     vectors = read_table(next(iter(weight_files(folder)), folder / "model.safetensors"), tokenizer)
     if not is_model2vec(folder):
         return TokenTable(folder=folder, tokenizer=tokenizer, vectors=vectors, most_tokens=stated)
-    file, words = read_model_file(folder / "config.json", Model2VecFile) or Model2VecFile(), tokenizer.get_vocab()
+    file, words = (
+        read_model_file(folder / "config.json", Model2VecFile) or Model2VecFile(),
+        tokenizer.get_vocab(),
+    )
     typical = int(np.median([len(word) for word in words]))
     return TokenTable(
         folder=folder,
@@ -130,5 +173,9 @@ def _table(folder: Path) -> TokenTable:
 def _unknown(tokenizer: Tokenizer) -> int | None:
     """The id of the token that replaces unknown words."""
     model = json.loads(tokenizer.to_str())["model"]
-    token: int | None = model["unk_id"] if "unk_id" in model else tokenizer.token_to_id(model.get("unk_token") or "")
+    token: int | None = (
+        model["unk_id"]
+        if "unk_id" in model
+        else tokenizer.token_to_id(model.get("unk_token") or "")
+    )
     return token

@@ -1,4 +1,6 @@
-"""The search by static vectors: the mean of the tokens' vectors, computed when it is opened, for they are not stored; torch-free."""
+"""The search by static vectors: the mean of the tokens' vectors, computed when it is opened, for
+they are not stored; torch-free.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,15 +26,22 @@ class StaticVectors:
         read.no_padding()
         read.no_truncation()
         self._words = WordTokens(tokenizer=read)
-        begin, header = read_header(weights)  # not by safetensors, whose package is not for light layers
+        begin, header = read_header(
+            weights
+        )  # not by safetensors, whose package is not for light layers
         table = header["embedding.weight"]
         shape = (int(table["shape"][0]), int(table["shape"][1]))
         index = begin + int(table["data_offsets"][0])
-        self._table = np.memmap(weights, _DTYPES[table["dtype"]], mode="r", offset=index, shape=shape)
+        self._table = np.memmap(
+            weights, _DTYPES[table["dtype"]], mode="r", offset=index, shape=shape
+        )
 
     def means(self, sentences: Sequence[str]) -> Vectors:
         """The mean vector of each sentence's tokens, zeros where it has none."""
-        blocks = [self._block(sentences[start : start + _AT_ONCE]) for start in range(0, len(sentences), _AT_ONCE)]
+        blocks = [
+            self._block(sentences[start : start + _AT_ONCE])
+            for start in range(0, len(sentences), _AT_ONCE)
+        ]
         return np.concatenate([np.zeros((0, self._table.shape[1]), np.float32), *blocks])
 
     def _block(self, sentences: Sequence[str]) -> Vectors:
@@ -49,7 +58,9 @@ class StaticVectors:
 class StaticSearch:
     """The sentences of a corpus, compared by static vectors."""
 
-    def __init__(self, vectors: StaticVectors, sentences: Sequence[str], similarity: Similarity = "cosine") -> None:
+    def __init__(
+        self, vectors: StaticVectors, sentences: Sequence[str], similarity: Similarity = "cosine"
+    ) -> None:
         self._vectors, self._similarity = vectors, similarity
         self._corpus = vectors.means(sentences)
         self.is_known: NDArray[np.bool_] = np.any(self._corpus != 0, axis=1)
@@ -60,14 +71,25 @@ class StaticSearch:
         return True
 
     def approximate(self, queries: Sequence[str]) -> NDArray[np.float32]:
-        """Similarities of each of QUERIES to each sentence of the corpus, (queries, corpus); nan where one has no token."""
-        return np.stack([self._compared(vector, self._corpus, self.is_known) for vector in self._vectors.means(queries)])
+        """Similarities of each of QUERIES to each sentence of the corpus, (queries, corpus); nan
+        where one has no token.
+        """
+        return np.stack(
+            [
+                self._compared(vector, self._corpus, self.is_known)
+                for vector in self._vectors.means(queries)
+            ]
+        )
 
     def exact(self, query: str, numbers: NDArray[np.intp]) -> NDArray[np.float32]:
         """The similarities of QUERY to the sentences with these NUMBERS."""
-        return self._compared(self._vectors.means([query])[0], self._corpus[numbers], self.is_known[numbers])
+        return self._compared(
+            self._vectors.means([query])[0], self._corpus[numbers], self.is_known[numbers]
+        )
 
-    def _compared(self, query: Vectors, others: Vectors, is_known: NDArray[np.bool_]) -> NDArray[np.float32]:
+    def _compared(
+        self, query: Vectors, others: Vectors, is_known: NDArray[np.bool_]
+    ) -> NDArray[np.float32]:
         if not query.any():
             return np.full(len(others), np.nan, np.float32)
         scores = similarities(np.broadcast_to(query, others.shape), others, self._similarity)

@@ -20,7 +20,9 @@ NO_SCORES = pl.DataFrame(schema=SCORE_COLUMNS)
 
 
 def evaluation_precision(settings: Settings) -> str:
-    """Return the precision of evaluations: float32 unless selected otherwise, so that numbers do not depend on the hardware."""
+    """Return the precision of evaluations: float32 unless selected otherwise, so that numbers do
+    not depend on the hardware.
+    """
     return "float32" if settings.precision == "auto" else settings.precision
 
 
@@ -30,25 +32,35 @@ class ScorePlace:
 
     spec: ModelSpec
     fingerprint: str
-    earlier: str | None = None  # its fingerprint by the earlier rule, where what is stored under that counts
+    # its fingerprint by the earlier rule, where what is stored under that counts
+    earlier: str | None = None
     precision: str
     scores_file: Path
     evaluations: Path
 
     @classmethod
     def of(cls, spec: ModelSpec, settings: Settings) -> Self:
-        """Return the run's own folder if the run is used as it was trained, otherwise the cache folder of the fingerprint.
+        """Return the run's own folder if the run is used as it was trained, otherwise the cache
+        folder of the fingerprint.
 
-        In the cache the heads of runs count too: heads of one encoder may predict differently. A folder of the earlier fingerprint is
-        used on.
+        In the cache the heads of runs count too: heads of one encoder may predict differently. A
+        folder of the earlier fingerprint is used on.
         """
         precision = evaluation_precision(settings) if "torch" in backends(spec) else "float32"
         fingerprint = spec_fingerprint(spec, precision=precision)
         is_plain_run = spec.is_run and not spec.has_options and precision == "float32"
         earlier, heads = earlier_fingerprint(spec, fingerprint, precision=precision), _heads(spec)
-        names = [combined_fingerprint(digest, *heads) if heads else digest for digest in (fingerprint, earlier) if digest is not None]
+        names = [
+            combined_fingerprint(digest, *heads) if heads else digest
+            for digest in (fingerprint, earlier)
+            if digest is not None
+        ]
         cached = [settings.cache / "models" / name for name in names]
-        folder = Path(spec.location).parent if is_plain_run else next((path for path in cached if path.is_dir()), cached[0])
+        folder = (
+            Path(spec.location).parent
+            if is_plain_run
+            else next((path for path in cached if path.is_dir()), cached[0])
+        )
         return cls(
             spec=spec,
             fingerprint=fingerprint,
@@ -59,7 +71,9 @@ class ScorePlace:
         )
 
     def read(self) -> ScoreFile:
-        """Return the stored scores: none if nothing was scored yet, or other weights were; a damaged file is a MissingError."""
+        """Return the stored scores: none if nothing was scored yet, or other weights were; a
+        damaged file is a MissingError.
+        """
         empty = ScoreFile(scores=NO_SCORES, facts={"fingerprint": self.fingerprint})
         if not self.scores_file.exists():
             return empty
@@ -71,26 +85,42 @@ class ScorePlace:
         return fingerprint is not None and fingerprint in {self.fingerprint, self.earlier}
 
     def fitted(self, pairs: pl.DataFrame) -> Self:
-        """Return the place of scores whose model was fitted on the sentences of these PAIRS: other sentences have another file."""
+        """Return the place of scores whose model was fitted on the sentences of these PAIRS: other
+        sentences have another file.
+        """
         texts = sorted({*pairs["sentence1"], *pairs["sentence2"]})
         name = f"scores-{combined_fingerprint('sentences', *texts)}.parquet"
         return replace(self, scores_file=self.scores_file.with_name(name))
 
 
 def _heads(spec: ModelSpec) -> list[str]:
-    """Return the hashes of the heads that SPEC predicts with: its own, or those of an ensemble's members."""
+    """Return the hashes of the heads that SPEC predicts with: its own, or those of an ensemble's
+    members.
+    """
     runs = [Path(each.location).parent for each in (spec, *spec.parts) if each.is_run]
-    return [file_hash(run / "heads.safetensors") for run in runs if (run / "heads.safetensors").is_file()]
+    return [
+        file_hash(run / "heads.safetensors")
+        for run in runs
+        if (run / "heads.safetensors").is_file()
+    ]
 
 
-def member_folders(fingerprint: str, settings: Settings, near: Path | None = None) -> Iterator[Path]:
-    """Yield the folders that may contain scores and evaluations of the encoder with this FINGERPRINT, first those near the file NEAR."""
+def member_folders(
+    fingerprint: str, settings: Settings, near: Path | None = None
+) -> Iterator[Path]:
+    """Yield the folders that may contain scores and evaluations of the encoder with this
+    FINGERPRINT, first those near the file NEAR.
+    """
     models, runs = settings.cache / "models", settings.runs_folder.glob("*/seed-*")
     around = list(near.resolve().parents)[:3] if near is not None else []
-    yield from dict.fromkeys([*around, models / fingerprint, *sorted(runs), *sorted(models.glob("*"))])
+    yield from dict.fromkeys(
+        [*around, models / fingerprint, *sorted(runs), *sorted(models.glob("*"))]
+    )
 
 
-def find_scores(fingerprint: str, settings: Settings, near: Path | None = None) -> pl.DataFrame | None:
+def find_scores(
+    fingerprint: str, settings: Settings, near: Path | None = None
+) -> pl.DataFrame | None:
     """Return the stored scores of the encoder with this FINGERPRINT; None if there are none."""
     for folder in member_folders(fingerprint, settings, near):
         path = folder / "scores.parquet"

@@ -29,7 +29,9 @@ def characters(text: Text) -> int:
 
 
 def single_texts(name: str, texts: Sequence[Text]) -> list[str]:
-    """Return TEXTS for the encoder called NAME, which reads one text at a time; a pair of texts is a UsageError."""
+    """Return TEXTS for the encoder called NAME, which reads one text at a time; a pair of texts is
+    a UsageError.
+    """
     single = [text for text in texts if isinstance(text, str)]
     if len(single) < len(texts):
         raise UsageError(f"{name!r} does not read two texts at once", hint="name a transformer")
@@ -37,7 +39,9 @@ def single_texts(name: str, texts: Sequence[Text]) -> list[str]:
 
 
 def key_content(text: Text) -> bytes:
-    """Return bytes that are different for different texts, by which what is computed of TEXT is stored."""
+    """Return bytes that are different for different texts, by which what is computed of TEXT is
+    stored.
+    """
     if isinstance(text, str):
         return text_bytes(text)
     return APART.join((b"", b"pair", text_bytes(text.first), text_bytes(text.second)))
@@ -45,5 +49,7 @@ def key_content(text: Text) -> bytes:
 
 def sentence_keys(sentences: Sequence[Text]) -> TextKeys:
     """Return a 128-bit hash of each sentence or pair of texts, by which vectors are stored."""
-    digests = (hashlib.blake2b(key_content(sentence), digest_size=16).digest() for sentence in sentences)
+    digests = (
+        hashlib.blake2b(key_content(sentence), digest_size=16).digest() for sentence in sentences
+    )
     return np.frombuffer(b"".join(digests), np.uint64).reshape(-1, 2)

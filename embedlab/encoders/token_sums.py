@@ -1,4 +1,6 @@
-"""The token vectors that the vector of a sentence is the sum of, for models whose vectors are such sums."""
+"""The token vectors that the vector of a sentence is the sum of, for models whose vectors are such
+sums.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,17 +19,28 @@ TokensOf = Callable[[str], WeightedTokens]
 
 
 def token_vectors_of(spec: ModelSpec, settings: Settings) -> TokensOf:
-    """Return what gives the token vectors of a sentence by the model SPEC; one whose cosine does not add up from them is a UsageError."""
+    """Return what gives the token vectors of a sentence by the model SPEC; one whose cosine does
+    not add up from them is a UsageError.
+    """
     if spec.kind in ("run", "folder", "hub") and spec.whiten is None:
         plain = spec.untransformed
-        similarity = read_usage(model_folder(plain, offline=settings.offline), plain.wishes).similarity
+        similarity = read_usage(
+            model_folder(plain, offline=settings.offline), plain.wishes
+        ).similarity
         if similarity != "cosine":
             raise _refused(spec, f"compares vectors by {similarity}")
         return load_plain(plain, machine(settings), offline=settings.offline).token_vectors
     if not spec.is_prefixed:
-        raise _refused(spec, "has no token vectors" if spec.kind == "dice" else "combines the vectors of several models")
+        raise _refused(
+            spec,
+            "has no token vectors"
+            if spec.kind == "dice"
+            else "combines the vectors of several models",
+        )
     if spec.whiten is not None or spec.prompt:
-        raise _refused(spec, "whitens its vectors" if spec.whiten is not None else "puts a prompt in front")
+        raise _refused(
+            spec, "whitens its vectors" if spec.whiten is not None else "puts a prompt in front"
+        )
     opened = encoder_kind(spec.kind).open(spec.location)
     if not hasattr(opened, "token_vectors"):
         raise _refused(spec, "gives vectors of sentences alone")

@@ -36,25 +36,40 @@ class TokenTable:
         return WordTokens(tokenizer=self.tokenizer)
 
     def means(self, texts: Sequence[str]) -> tuple[Tensor, NDArray[np.bool_]]:
-        """Return the mean vector of each text's tokens, zeros where it has none, and which texts were cut; (texts, width), (texts,)."""
+        """Return the mean vector of each text's tokens, zeros where it has none, and which texts
+        were cut; (texts, width), (texts,).
+        """
         limit = self.most_characters
         shorter = texts if limit is None else [text[:limit] for text in texts]
-        with one_line_errors(self.folder, "tokenizer"):  # some damage appears only when a text is read
+        with one_line_errors(
+            self.folder, "tokenizer"
+        ):  # some damage appears only when a text is read
             token_lists = self._words.tokens_of(shorter)
         tokens, is_cut = self._limited(token_lists)
         if limit is not None:
             is_cut |= np.fromiter((len(text) > limit for text in texts), np.bool_, len(texts))
         offsets = np.cumsum(tokens.lengths) - tokens.lengths
         with torch.inference_mode():
-            return F.embedding_bag(torch.from_numpy(tokens.flat), self.vectors, torch.from_numpy(offsets), mode="mean"), is_cut
+            return F.embedding_bag(
+                torch.from_numpy(tokens.flat), self.vectors, torch.from_numpy(offsets), mode="mean"
+            ), is_cut
 
-    def token_vectors(self, sentence: str, *, prompt: str = "", dim: int | None = None) -> WeightedTokens:
-        """Return the vectors that `means` averages of PROMPT and SENTENCE, the first DIM numbers of each, and where each token is."""
+    def token_vectors(
+        self, sentence: str, *, prompt: str = "", dim: int | None = None
+    ) -> WeightedTokens:
+        """Return the vectors that `means` averages of PROMPT and SENTENCE, the first DIM numbers of
+        each, and where each token is.
+        """
         with one_line_errors(self.folder, "tokenizer"):
-            encoding = self.tokenizer.encode(f"{prompt}{sentence}"[: self.most_characters], add_special_tokens=False)
+            encoding = self.tokenizer.encode(
+                f"{prompt}{sentence}"[: self.most_characters], add_special_tokens=False
+            )
         there = [index for index, token in enumerate(encoding.ids) if token != self.ignored]
         there = [index for index in there if self.most_tokens is None or index < self.most_tokens]
-        spans = [(start - len(prompt), end - len(prompt)) for start, end in (encoding.offsets[index] for index in there)]
+        spans = [
+            (start - len(prompt), end - len(prompt))
+            for start, end in (encoding.offsets[index] for index in there)
+        ]
         return WeightedTokens(
             vectors=self.vectors[[encoding.ids[index] for index in there]][:, :dim].numpy(),
             weights=np.ones(len(there)),
@@ -68,7 +83,11 @@ class TokenTable:
         if self.ignored is None and not is_cut.any():
             return tokens, is_cut
         rows = np.repeat(np.arange(len(tokens.lengths)), tokens.lengths)
-        counts = np.ones(len(tokens.flat), np.bool_) if self.ignored is None else tokens.flat != self.ignored
+        counts = (
+            np.ones(len(tokens.flat), np.bool_)
+            if self.ignored is None
+            else tokens.flat != self.ignored
+        )
         if self.most_tokens is not None:
             starts = np.cumsum(tokens.lengths) - tokens.lengths
             counts &= np.arange(len(tokens.flat)) - starts[rows] < self.most_tokens
@@ -77,14 +96,17 @@ class TokenTable:
 
 
 def read_table(path: Path, tokenizer: Tokenizer) -> Tensor:
-    """Read one float32 vector a token of TOKENIZER; what is missing, pickled or not finite is a MissingError.
+    """Read one float32 vector a token of TOKENIZER; what is missing, pickled or not finite is a
+    MissingError.
 
     model2vec may store fewer vectors, the place of each token's, and the tokens' weights.
     """
     try:
         tensors = load_file(path)
     except (OSError, SafetensorError) as error:
-        raise MissingError(f"{str(path)!r} cannot be read: {' '.join(str(error).split())[:200]}", hint=WHOLE) from error
+        raise MissingError(
+            f"{str(path)!r} cannot be read: {' '.join(str(error).split())[:200]}", hint=WHOLE
+        ) from error
     table = tensors.get("embedding.weight", tensors.get("embeddings"))
     if table is None or table.ndim != 2:
         raise MissingError(f"{str(path)!r} holds no token vectors", hint=WHOLE)
@@ -97,7 +119,9 @@ def read_table(path: Path, tokenizer: Tokenizer) -> Tensor:
         raise MissingError(f"{str(path)!r}: numbers that are not finite", hint=WHOLE)
     if tokenizer.get_vocab_size() > len(table):
         raise MissingError(
-            f"{str(path)!r}: its tokenizer has {tokenizer.get_vocab_size()} tokens, but there are {len(table)} vectors", hint=WHOLE
+            f"{str(path)!r}: its tokenizer has {tokenizer.get_vocab_size()} tokens, but "
+            f"there are {len(table)} vectors",
+            hint=WHOLE,
         )
     return table
 

@@ -20,7 +20,8 @@ def tokenised(
     has_types: bool,
     words: int,
 ) -> TokenRows:
-    """The token ids of each text of FIRST, or of it and that of SECOND together, special tokens included, cut at MAX_TOKENS.
+    """The token ids of each text of FIRST, or of it and that of SECOND together, special tokens
+    included, cut at MAX_TOKENS.
 
     A token beyond the WORDS that the model in FOLDER has vectors for is a MissingError.
     """

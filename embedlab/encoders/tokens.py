@@ -1,4 +1,6 @@
-"""Tokenised sentences of different lengths in two flat arrays, and the batches they are encoded in."""
+"""Tokenised sentences of different lengths in two flat arrays, and the batches they are
+encoded in.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,18 +19,27 @@ class TokenRows:
     flat: NDArray[np.int32]
     offsets: NDArray[np.int64]  # (rows + 1,)
     truncated: NDArray[np.bool_]  # (rows,): the sentence was longer than max_tokens
-    types: NDArray[np.int8] | None = None  # of each token, as its tokenizer gives them (1 in the second text of a pair); None: all 0
+    types: NDArray[np.int8] | None = (
+        # of each token, as its tokenizer gives them (1 in the second text of a pair); None: all 0
+        None
+    )
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
-        """Tokens of each row, special ones included; cached, as every batch needs those of its rows."""
+        """Tokens of each row, special ones included; cached, as every batch needs those of its
+        rows.
+        """
         return np.diff(self.offsets)
 
-    def padded(self, rows: NDArray[np.intp] | Sequence[int], pad: int) -> tuple[NDArray[np.int64], ...]:
-        """Return ids padded with PAD on the right, their mask, and their types where not all are 0; each (rows, longest of them)."""
+    def padded(
+        self, rows: NDArray[np.intp] | Sequence[int], pad: int
+    ) -> tuple[NDArray[np.int64], ...]:
+        """Return ids padded with PAD on the right, their mask, and their types where not all are 0;
+        each (rows, longest of them).
+        """
         chosen = np.asarray(rows, np.intp)
         lengths = self.lengths[chosen]
         columns = np.arange(lengths.max(initial=0))
@@ -38,29 +49,41 @@ class TokenRows:
         return _filled(mask, self.flat[places], pad), mask.astype(np.int64), *types
 
 
-def _filled(mask: NDArray[np.bool_], values: NDArray[np.integer[Any]], rest: int) -> NDArray[np.int64]:
+def _filled(
+    mask: NDArray[np.bool_], values: NDArray[np.integer[Any]], rest: int
+) -> NDArray[np.int64]:
     """Return an array with VALUES, in order, where MASK is set, and REST elsewhere."""
     filled = np.full(mask.shape, rest, np.int64)
     filled[mask] = values
     return filled
 
 
-def gather_rows(rows: Sequence[Sequence[int]], truncated: NDArray[np.bool_], types: Sequence[Sequence[int]] | None = None) -> TokenRows:
-    """Return the TokenRows of lists of ids, and of the TYPES of their tokens where these are not all 0."""
+def gather_rows(
+    rows: Sequence[Sequence[int]],
+    truncated: NDArray[np.bool_],
+    types: Sequence[Sequence[int]] | None = None,
+) -> TokenRows:
+    """Return the TokenRows of lists of ids, and of the TYPES of their tokens where these are not
+    all 0.
+    """
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     return TokenRows(
         flat=np.fromiter(chain.from_iterable(rows), np.int32, int(offsets[-1])),
         offsets=offsets,
         truncated=truncated,
-        types=None if types is None else np.fromiter(chain.from_iterable(types), np.int8, int(offsets[-1])),
+        types=None
+        if types is None
+        else np.fromiter(chain.from_iterable(types), np.int8, int(offsets[-1])),
     )
 
 
 def budget_batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.intp]]:
-    """Yield row numbers in batches of at most BUDGET padded tokens, the longest rows first; a longer row is a batch alone.
+    """Yield row numbers in batches of at most BUDGET padded tokens, the longest rows first; a
+    longer row is a batch alone.
 
-    Rows of similar length share a batch, so almost nothing is padding; the longest come first, so that memory runs out early or never.
+    Rows of similar length share a batch, so almost nothing is padding; the longest come first, so
+    that memory runs out early or never.
     """
     order = np.argsort(-lengths, kind="stable")
     start = 0

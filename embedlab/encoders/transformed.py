@@ -1,4 +1,6 @@
-"""An encoder whose finished vectors are whitened, cut, brought to length 1, and stored in fewer bits."""
+"""An encoder whose finished vectors are whitened, cut, brought to length 1, and stored in fewer
+bits.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,17 +22,23 @@ from embedlab.models.fingerprint import transformed_fingerprint
 
 
 class TransformedEncoder:
-    """The vectors of INNER after what SPEC says: whitening, the first `dim` components of that, length 1, fewer bits.
+    """The vectors of INNER after what SPEC says: whitening, the first `dim` components of that,
+    length 1, fewer bits.
 
-    Whitening "fit" is fitted on the different sentences of each call of `encode` or `score`, so that these belong together.
+    Whitening "fit" is fitted on the different sentences of each call of `encode` or `score`, so
+    that these belong together.
     """
 
-    def __init__(self, *, spec: ModelSpec, inner: Encoder, similarity: Similarity = "cosine") -> None:
+    def __init__(
+        self, *, spec: ModelSpec, inner: Encoder, similarity: Similarity = "cosine"
+    ) -> None:
         self.name = spec.name
         self.fingerprint = transformed_fingerprint(spec, inner.fingerprint)
         self._spec = spec
         self._inner = inner
-        self.similarity: Similarity = "cosine" if spec.bits == 1 else similarity  # of signs: the Hamming distance, reversed
+        self.similarity: Similarity = (
+            "cosine" if spec.bits == 1 else similarity
+        )  # of signs: the Hamming distance, reversed
 
     @property
     def dim(self) -> int:
@@ -50,20 +58,34 @@ class TransformedEncoder:
         ]
         facts = self._inner.facts
         fitted = self.__dict__.get("_by_file")  # absent while nothing was whitened
-        notes = (f"whitened by the {fitted.fitted_on} vectors of {named}",) if isinstance(fitted, Whitening) else ()
-        return replace(facts, pooling=", ".join([facts.pooling or "vectors", *steps]), notes=(*facts.notes, *notes))
+        notes = (
+            (f"whitened by the {fitted.fitted_on} vectors of {named}",)
+            if isinstance(fitted, Whitening)
+            else ()
+        )
+        return replace(
+            facts,
+            pooling=", ".join([facts.pooling or "vectors", *steps]),
+            notes=(*facts.notes, *notes),
+        )
 
-    def encode(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
+    def encode(
+        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
+    ) -> Vectors:
         """One vector a sentence, in order."""
         unique, index = distinct(sentences)
         vectors = self._inner.encode(unique, progress)
         if self._spec.whiten is not None:
-            whitening = fit_whitening(vectors, self._cut) if self._spec.whiten == FIT else self._by_file
+            whitening = (
+                fit_whitening(vectors, self._cut) if self._spec.whiten == FIT else self._by_file
+            )
             vectors = whitening.apply(vectors)
         vectors = _unit(vectors) if self._spec.normalise else vectors
         return (vectors if self._spec.bits is None else in_bits(vectors, self._spec.bits))[index]
 
-    def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
+    def score(
+        self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
+    ) -> NDArray[np.float32]:
         """The similarity of each pair."""
         return score_by_vectors(self, first, second, progress, similarity=self.similarity)
 
@@ -74,14 +96,17 @@ class TransformedEncoder:
 
     @cached_property
     def _by_file(self) -> Whitening:
-        """The whitening by the vectors of a file, or by the inner encoder's vectors of its different sentences."""
+        """The whitening by the vectors of a file, or by the inner encoder's vectors of its
+        different sentences.
+        """
         path = Path(str(self._spec.whiten))
         vectors = read_vectors(path)
         if vectors is None:
             vectors = self._inner.encode(list(dict.fromkeys(sentences_in(path))))
         if vectors.shape[1] != self._inner.dim:
             raise UsageError(
-                f"{str(path)!r} has vectors of {vectors.shape[1]} numbers, and {self._spec.untransformed.name!r} of {self._inner.dim}",
+                f"{str(path)!r} has vectors of {vectors.shape[1]} numbers, and "
+                f"{self._spec.untransformed.name!r} of {self._inner.dim}",
                 hint="give a file of sentences, or vectors of the same model",
             )
         return fit_whitening(vectors, self._cut)
@@ -90,13 +115,16 @@ class TransformedEncoder:
 def in_bits(vectors: Vectors, bits: int) -> Vectors:
     """Return what is left of VECTORS where a component is stored in 8 bits or 1, again as float32.
 
-    In 8 bits it is one of 255 equal steps between the largest component of its vector and the same below zero, so that no vector depends
-    on others; in one bit it is the sign: 1 above zero, otherwise −1.
+    In 8 bits it is one of 255 equal steps between the largest component of its vector and the same
+    below zero, so that no vector depends on others; in one bit it is the sign: 1 above zero,
+    otherwise −1.
     """
     if bits == 1:
         return np.where(vectors > 0, np.float32(1), np.float32(-1))
     steps = np.abs(vectors).max(axis=1, keepdims=True, initial=0) / np.float32(127)
-    rounded: Vectors = np.rint(np.divide(vectors, steps, out=np.zeros_like(vectors), where=steps > 0)) * steps
+    rounded: Vectors = (
+        np.rint(np.divide(vectors, steps, out=np.zeros_like(vectors), where=steps > 0)) * steps
+    )
     return rounded
 
 

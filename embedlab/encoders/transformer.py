@@ -1,4 +1,6 @@
-"""A transformer, its tokenizer and a pooling: sentences to vectors, for training and evaluation alike."""
+"""A transformer, its tokenizer and a pooling: sentences to vectors, for training and evaluation
+alike.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -27,18 +29,28 @@ from embedlab.encoders.weight_checks import reading
 from embedlab.models.folder import Usage, pooling_label, vector_dim
 from embedlab.models.modules import pooling_parts
 
-# Padded tokens per batch. On 2 CPU cores a 3-layer encoder takes 4.9 s with 2,048, 5.5 s with 4,096, 9.7 s with 16,384.
+# Padded tokens per batch. On 2 CPU cores a 3-layer encoder takes 4.9 s with 2,048, 5.5 s with
+# 4,096, 9.7 s with 16,384.
 BATCH_TOKENS = {"cpu": 2_048, "cuda": 65_536, "mps": 16_384}
-FEW_BATCHES = 4  # batches per thread below which threads do not pay: they would often wait for each other's last batch
+# batches per thread below which threads do not pay: they would often wait for each other's last
+# batch
+FEW_BATCHES = 4
 
-SUMMED = ("mean", "mean-without-cls", "mean-sqrt-length")  # poolings that add up token vectors, but for the length of the sum
+SUMMED = (
+    "mean",
+    "mean-without-cls",
+    "mean-sqrt-length",
+)  # poolings that add up token vectors, but for the length of the sum
 LAYERS = "sentence_layers."  # before the names of weights after pooling
-MANY_SENTENCES = 1_024  # with so many at once, packing weights again costs little, so packed weights are freed afterwards
+# with so many at once, packing weights again costs little, so packed weights are freed afterwards
+MANY_SENTENCES = 1_024
 TOKENISED_AT_ONCE = 16_384  # tokenised together, so that progress is seen and id lists stay small
 
 
 class TransformerEncoder:
-    """Sentences to vectors by one transformer; in float32 a vector does not depend on what else is in its batch."""
+    """Sentences to vectors by one transformer; in float32 a vector does not depend on what else is
+    in its batch.
+    """
 
     def __init__(
         self,
@@ -56,13 +68,20 @@ class TransformerEncoder:
         self.name = name
         self.fingerprint = fingerprint  # of what was loaded: training does not change it
         self.usage = usage
-        self.frozen_weights = frozen_weights  # fingerprint of weights that no training changes, where others are trained beside them
-        self._frozen = frozenset(name for name, parameter in backbone.named_parameters() if not parameter.requires_grad)
+        # fingerprint of weights that no training changes, where others are trained beside them
+        self.frozen_weights = frozen_weights
+        self._frozen = frozenset(
+            name for name, parameter in backbone.named_parameters() if not parameter.requires_grad
+        )
         self.dim = vector_dim(usage, int(backbone.config.hidden_size))
         self.backbone = backbone
-        if not hasattr(backbone, "hf_device_map"):  # accelerate has put each part on its device, and moves what passes through
+        if not hasattr(
+            backbone, "hf_device_map"
+        ):  # accelerate has put each part on its device, and moves what passes through
             self.backbone.to(machine.device)  # type: ignore[arg-type]  # transformers wraps `to` without its types
-        self.layers = (layers or nn.Sequential()).to(machine.device)  # between pooling and the last normalisation
+        self.layers = (layers or nn.Sequential()).to(
+            machine.device
+        )  # between pooling and the last normalisation
         self.tokenizer = tokenizer
         self.machine = machine
         self._folder = Path(str(backbone.name_or_path))
@@ -70,11 +89,19 @@ class TransformerEncoder:
         self._unpooled = 0 if usage.includes_prompt else self._prompt_tokens()
         self._token_weights = self._weights_of_tokens()
         method = combined_pooling(usage.pooling, skips_prompt=self._unpooled > 0)
-        self.forward = prepare_backbone(backbone, machine, pool=method.pool, is_first_only=method.is_first_only, layer=usage.layer)
+        self.forward = prepare_backbone(
+            backbone,
+            machine,
+            pool=method.pool,
+            is_first_only=method.is_first_only,
+            layer=usage.layer,
+        )
         self._notes = (*notes, *self.forward.notes)
         self._truncated: set[Text] = set()
         self._has_types = getattr(backbone.config, "type_vocab_size", 0) >= 2
-        self._are_sentences_typed = self._has_types and any(tokenizer("a").get("token_type_ids", ()))  # as Funnel's
+        self._are_sentences_typed = self._has_types and any(
+            tokenizer("a").get("token_type_ids", ())
+        )  # as Funnel's
 
     @property
     def pooling(self) -> str:
@@ -93,7 +120,9 @@ class TransformerEncoder:
 
     @property
     def training_text(self) -> tuple[str, ...] | None:
-        """What the folder states of its training text, which no run records; None: it states nothing."""
+        """What the folder states of its training text, which no run records; None: it states
+        nothing.
+        """
         return self.usage.training_text
 
     @property
@@ -107,40 +136,70 @@ class TransformerEncoder:
             notes=self._notes,
         )
 
-    def forward_tokens(self, input_ids: Tensor, attention_mask: Tensor, token_types: Tensor | None = None) -> Tensor:
-        """Sentence vectors in float32 of padded token ids, whose types are 0 if absent; (batch, tokens) each in, (batch, dim) out."""
+    def forward_tokens(
+        self, input_ids: Tensor, attention_mask: Tensor, token_types: Tensor | None = None
+    ) -> Tensor:
+        """Sentence vectors in float32 of padded token ids, whose types are 0 if absent; (batch,
+        tokens) each in, (batch, dim) out.
+        """
         weights = self._pooling_weights(input_ids, attention_mask)
-        return self._finished(self.forward(input_ids, attention_mask, self._segments(input_ids, token_types), weights))
+        return self._finished(
+            self.forward(input_ids, attention_mask, self._segments(input_ids, token_types), weights)
+        )
 
     def _finished(self, vectors: Tensor) -> Tensor:
-        """Sentence vectors of pooled ones: after the layers, normalised and cut as the folder states."""
+        """Sentence vectors of pooled ones: after the layers, normalised and cut as the folder
+        states.
+        """
         if len(self.layers):
-            with torch.autocast(vectors.device.type, enabled=False):  # a few small products: float32 costs nothing
+            with torch.autocast(
+                vectors.device.type, enabled=False
+            ):  # a few small products: float32 costs nothing
                 vectors = self.layers(vectors)
         vectors = F.normalize(vectors, dim=-1) if self.is_normalised else vectors
         return vectors[:, : self.usage.dim] if self.usage.dim is not None else vectors
 
     def tensors(self) -> dict[str, Tensor]:
         """All weights but frozen ones, those of the layers after pooling under `LAYERS`."""
-        weights = {name: value for name, value in self.backbone.state_dict().items() if name not in self._frozen}
-        return {**weights, **{f"{LAYERS}{name}": value for name, value in self.layers.state_dict().items()}}
+        weights = {
+            name: value
+            for name, value in self.backbone.state_dict().items()
+            if name not in self._frozen
+        }
+        return {
+            **weights,
+            **{f"{LAYERS}{name}": value for name, value in self.layers.state_dict().items()},
+        }
 
     def load_tensors(self, tensors: Mapping[str, Tensor]) -> None:
         """Take the weights that `tensors` gave."""
-        self.layers.load_state_dict({name.removeprefix(LAYERS): value for name, value in tensors.items() if name.startswith(LAYERS)})
+        self.layers.load_state_dict(
+            {
+                name.removeprefix(LAYERS): value
+                for name, value in tensors.items()
+                if name.startswith(LAYERS)
+            }
+        )
         weights = {name: value for name, value in tensors.items() if not name.startswith(LAYERS)}
         self.backbone.load_state_dict(weights, strict=not self._frozen)
 
     def _pooling_weights(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor | None:
-        """The weight of each token in pooling, where it is not the same for all; (batch, tokens)."""
+        """The weight of each token in pooling, where it is not the same for all; (batch,
+        tokens).
+        """
         if self._token_weights is not None:
             return self._token_weights[input_ids] * attention_mask
         if self._unpooled:
-            return attention_mask * (torch.arange(attention_mask.shape[1], device=attention_mask.device) >= self._unpooled)
+            return attention_mask * (
+                torch.arange(attention_mask.shape[1], device=attention_mask.device)
+                >= self._unpooled
+            )
         return None
 
     def _prompt_tokens(self) -> int:
-        """How many tokens a prompt puts in front of a text, the special token that begins it included."""
+        """How many tokens a prompt puts in front of a text, the special token that begins it
+        included.
+        """
         if not self.usage.prompt:
             return 0
         with reading(self._folder, "tokenizer"):
@@ -157,10 +216,14 @@ class TransformerEncoder:
         """The vector of a text without any token: that of a zero pooled vector; (dim,)."""
         width = int(self.backbone.config.hidden_size) * len(pooling_parts(self.pooling))
         with torch.inference_mode():
-            return self._finished(torch.zeros(1, width, device=self.machine.device))[0].cpu().numpy()
+            return (
+                self._finished(torch.zeros(1, width, device=self.machine.device))[0].cpu().numpy()
+            )
 
     def token_ids(self, texts: Sequence[Text]) -> TokenRows:
-        """The token ids of each text, special tokens included, cut at max_tokens; all of them are sentences, or all are pairs."""
+        """The token ids of each text, special tokens included, cut at max_tokens; all of them are
+        sentences, or all are pairs.
+        """
         if not texts:
             return gather_rows([], np.zeros(0, np.bool_))
         pairs = [text for text in texts if isinstance(text, TextPair)]
@@ -169,7 +232,10 @@ class TransformerEncoder:
         has_types = self._has_types if pairs else self._are_sentences_typed
         return tokenised(
             self.tokenizer,
-            [f"{self.usage.prompt}{text.first if isinstance(text, TextPair) else text}" for text in texts],
+            [
+                f"{self.usage.prompt}{text.first if isinstance(text, TextPair) else text}"
+                for text in texts
+            ],
             [pair.second for pair in pairs] or None,
             folder=self._folder,
             max_tokens=self.max_tokens,
@@ -185,13 +251,28 @@ class TransformerEncoder:
 
     def word_ids(self, words: Sequence[str]) -> NDArray[np.int64]:
         """Return the token of each word that is exactly one known token, otherwise −1."""
-        # A leading space marks the beginning of a word for some tokenizers (RoBERTa's), and means nothing to the others.
+        # A leading space marks the beginning of a word for some tokenizers (RoBERTa's), and means
+        # nothing to the others.
         with reading(self._folder, "tokenizer"):
-            encoded = self.tokenizer([f" {word}" for word in words], add_special_tokens=False, return_attention_mask=False)["input_ids"]
-        return np.array([ids[0] if len(ids) == 1 and ids[0] != self.tokenizer.unk_token_id else -1 for ids in encoded], np.int64)
+            encoded = self.tokenizer(
+                [f" {word}" for word in words],
+                add_special_tokens=False,
+                return_attention_mask=False,
+            )["input_ids"]
+        return np.array(
+            [
+                ids[0] if len(ids) == 1 and ids[0] != self.tokenizer.unk_token_id else -1
+                for ids in encoded
+            ],
+            np.int64,
+        )
 
-    def encode(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
-        """Return one vector per sentence or pair of texts, in order, without dropout and without gradients."""
+    def encode(
+        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
+    ) -> Vectors:
+        """Return one vector per sentence or pair of texts, in order, without dropout and without
+        gradients.
+        """
         unique, index = distinct(sentences)
         vectors, truncated = self.embed(unique, progress)
         self.note_truncated(unique[row] for row in np.flatnonzero(truncated))
@@ -202,7 +283,9 @@ class TransformerEncoder:
         """How two vectors are compared, as its folder states."""
         return self.usage.similarity
 
-    def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
+    def score(
+        self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
+    ) -> NDArray[np.float32]:
         """The similarity of each pair."""
         return score_by_vectors(self, first, second, progress, similarity=self.similarity)
 
@@ -210,8 +293,12 @@ class TransformerEncoder:
         """Count these sentences, each once, as truncated."""
         self._truncated.update(sentences)
 
-    def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> tuple[Vectors, NDArray[np.bool_]]:
-        """Return a vector for each of these distinct sentences, and which of them were truncated."""
+    def embed(
+        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
+    ) -> tuple[Vectors, NDArray[np.bool_]]:
+        """Return a vector for each of these distinct sentences, and which of them were
+        truncated.
+        """
         vectors = np.empty((len(sentences), self.dim), np.float32)
         truncated = np.zeros(len(sentences), np.bool_)
         with self._encoding(len(sentences)):
@@ -222,7 +309,8 @@ class TransformerEncoder:
                 self._embed_rows(rows, vectors[block], start, len(sentences), progress)
         if not np.isfinite(vectors.sum(dtype=np.float64)):
             raise EmbedlabError(
-                f"{self.name!r} gives vectors that are not finite", hint="its weights are damaged, or its training diverged"
+                f"{self.name!r} gives vectors that are not finite",
+                hint="its weights are damaged, or its training diverged",
             )
         return vectors, truncated
 
@@ -234,20 +322,45 @@ class TransformerEncoder:
         return vectors
 
     def token_vectors(self, sentence: str) -> WeightedTokens:
-        """The token vectors whose weighted sum is the vector of SENTENCE but for its length; no such sum is a UsageError."""
+        """The token vectors whose weighted sum is the vector of SENTENCE but for its length; no
+        such sum is a UsageError.
+        """
         if self.pooling not in SUMMED or len(self.layers):
-            how = f"pools by {self.pooling!r}" if self.pooling not in SUMMED else "has layers after pooling"
-            raise UsageError(f"{self.name!r} {how}: its vectors are not sums of token vectors", hint="--view effects fits every model")
+            how = (
+                f"pools by {self.pooling!r}"
+                if self.pooling not in SUMMED
+                else "has layers after pooling"
+            )
+            raise UsageError(
+                f"{self.name!r} {how}: its vectors are not sums of token vectors",
+                hint="--view effects fits every model",
+            )
         prompt, rows = self.usage.prompt or "", self.token_ids([sentence])
-        encoded = self.tokenizer(f"{prompt}{sentence}", truncation=True, max_length=self.max_tokens, return_offsets_mapping=True)
+        encoded = self.tokenizer(
+            f"{prompt}{sentence}",
+            truncation=True,
+            max_length=self.max_tokens,
+            return_offsets_mapping=True,
+        )
         special = set(self.tokenizer.all_special_ids)
         count = len(rows.flat)
-        ids, mask, *types = (torch.from_numpy(array).to(self.machine.device) for array in rows.padded([0] * count, 0))
+        ids, mask, *types = (
+            torch.from_numpy(array).to(self.machine.device) for array in rows.padded([0] * count, 0)
+        )
         weights = self._pooling_weights(ids, mask)
-        with torch.inference_mode(), self._encoding(count):  # pooled with the weight of one token alone, a row is its vector
+        with (
+            torch.inference_mode(),
+            self._encoding(count),
+        ):  # pooled with the weight of one token alone, a row is its vector
             alone = torch.eye(count, device=self.machine.device)
-            vectors = self.forward(ids, mask, self._segments(ids, *types), alone) if count else torch.zeros(0, self.dim)
-        offsets = [(start - len(prompt), end - len(prompt)) for start, end in encoded["offset_mapping"]]
+            vectors = (
+                self.forward(ids, mask, self._segments(ids, *types), alone)
+                if count
+                else torch.zeros(0, self.dim)
+            )
+        offsets = [
+            (start - len(prompt), end - len(prompt)) for start, end in encoded["offset_mapping"]
+        ]
         spans = (
             None if token in special or end <= max(start, 0) else (start, end)
             for token, (start, end) in zip(rows.flat, offsets, strict=True)
@@ -270,12 +383,24 @@ class TransformerEncoder:
             if was_training or sentences >= MANY_SENTENCES:
                 self.forward.release()
 
-    def _embed_rows(self, rows: TokenRows, out: Vectors, done: int, total: int, progress: ProgressCallback | None) -> None:
+    def _embed_rows(
+        self,
+        rows: TokenRows,
+        out: Vectors,
+        done: int,
+        total: int,
+        progress: ProgressCallback | None,
+    ) -> None:
         pad = int(self.tokenizer.pad_token_id or 0)
         device = self.machine.device
         filled = np.flatnonzero(rows.lengths)
-        batches = [filled[batch] for batch in budget_batches(rows.lengths[filled], BATCH_TOKENS[device.type])]
-        if len(filled) < len(rows):  # an empty text where the tokenizer adds nothing: no model computes a row without tokens
+        batches = [
+            filled[batch]
+            for batch in budget_batches(rows.lengths[filled], BATCH_TOKENS[device.type])
+        ]
+        if len(filled) < len(
+            rows
+        ):  # an empty text where the tokenizer adds nothing: no model computes a row without tokens
             out[rows.lengths == 0] = self._of_no_tokens()
             done += len(rows) - len(filled)
 

@@ -22,7 +22,8 @@ from embedlab.models.folder_files import weight_files
 from embedlab.models.omissions import brings_code
 
 POOLER = r"(^|\.)pooler\."  # in the names of its tensors
-# Tensors that an encoder does not need, by a part of their names: the pooling layer, position ids, and heads of language models.
+# Tensors that an encoder does not need, by a part of their names: the pooling layer, position ids,
+# and heads of language models.
 _UNUSED = re.compile(
     r"(^|\.)(pooler\.|position_ids$|token_type_ids$)"
     r"|^(cls|lm_head|lm_predictions|mask_predictions|predictions|generator_predictions|generator_lm_head|discriminator_predictions"
@@ -37,7 +38,9 @@ _TASK_HEADS = {
     "ForQuestionAnswering": re.compile(r"^qa_outputs\."),
 }
 _FLOATING = {"F64", "F32", "F16", "BF16"}
-_SIZES: dict[tuple[Any, bytes], int] = {}  # by the class that reads the model and the contents of config.json
+_SIZES: dict[
+    tuple[Any, bytes], int
+] = {}  # by the class that reads the model and the contents of config.json
 
 
 def is_unused(name: str) -> bool:
@@ -46,14 +49,22 @@ def is_unused(name: str) -> bool:
 
 
 def is_headless(model: PreTrainedModel, missing: Collection[str]) -> bool:
-    """Return whether MISSING are exactly the tensors of the head of MODEL, as in the weights of an encoder alone."""
+    """Return whether MISSING are exactly the tensors of the head of MODEL, as in the weights of an
+    encoder alone.
+    """
     words = {id(value) for value in model.get_input_embeddings().parameters()}
     prefix = f"{model.base_model_prefix}."
-    head = {name for name, value in model.named_parameters() if not name.startswith(prefix) and id(value) not in words}
+    head = {
+        name
+        for name, value in model.named_parameters()
+        if not name.startswith(prefix) and id(value) not in words
+    }
     return bool(missing) and head <= set(missing)
 
 
-def refuse_other_tensors(folder: Path, model: PreTrainedModel, info: Mapping[str, Any], *, has_head: bool = False) -> None:
+def refuse_other_tensors(
+    folder: Path, model: PreTrainedModel, info: Mapping[str, Any], *, has_head: bool = False
+) -> None:
     """Refuse missing, unknown and wrongly shaped tensors in the weights in FOLDER for MODEL.
 
     Where it HAS a HEAD, its pooler is needed too, and no tensor of another head may be left over.
@@ -61,93 +72,162 @@ def refuse_other_tensors(folder: Path, model: PreTrainedModel, info: Mapping[str
     file = _weights_name(folder)
     missing = {name for name in info["missing_keys"] if has_head or not re.search(POOLER, name)}
     unexpected = info["unexpected_keys"]
-    unknown = {name for name in unexpected if not _UNUSED.search(name)} if has_head else _unknown(unexpected, folder)
+    unknown = (
+        {name for name in unexpected if not _UNUSED.search(name)}
+        if has_head
+        else _unknown(unexpected, folder)
+    )
     for what, names in (("lacks", missing), ("has unknown", unknown)):
         if names:
-            raise MissingError(f"{file} {what} {_named(names)} for a model of type {model.config.model_type!r}", hint=WHOLE)
+            raise MissingError(
+                f"{file} {what} {_named(names)} for a model of type {model.config.model_type!r}",
+                hint=WHOLE,
+            )
     for name, shape, wanted in sorted(info["mismatched_keys"]):
-        raise MissingError(f"{file}: {name!r} has the shape {list(shape)}, but config.json describes {list(wanted)}", hint=WHOLE)
+        raise MissingError(
+            f"{file}: {name!r} has the shape {list(shape)}, but config.json describes "
+            f"{list(wanted)}",
+            hint=WHOLE,
+        )
 
 
 def _unknown(names: Collection[str], folder: Path) -> set[str]:
-    """Return the tensors among NAMES that belong to no head and to no part that an encoder does not need."""
+    """Return the tensors among NAMES that belong to no head and to no part that an encoder does not
+    need.
+    """
     stated = [
         pattern
         for task, pattern in _TASK_HEADS.items()
-        if any(architecture.endswith(task) for architecture in read_config(folder).architectures or ())
+        if any(
+            architecture.endswith(task) for architecture in read_config(folder).architectures or ()
+        )
     ]
-    return {name for name in names if not _UNUSED.search(name) and not any(pattern.search(name) for pattern in stated)}
+    return {
+        name
+        for name in names
+        if not _UNUSED.search(name) and not any(pattern.search(name) for pattern in stated)
+    }
 
 
 def refuse_foreign_code(folder: Path) -> None:
-    """Refuse a folder that needs its own code for an architecture unknown to transformers; there is no prompt."""
+    """Refuse a folder that needs its own code for an architecture unknown to transformers; there is
+    no prompt.
+    """
     config = read_config(folder)
     if config.model_type in transformers.CONFIG_MAPPING:
         return
     if brings_code(folder):
         raise MissingError(
-            f"{str(folder)!r} wants to run its own code for the model type {config.model_type!r}: embedlab runs none",
-            hint="name a model of an architecture that transformers has, or encode with the author's program",
+            f"{str(folder)!r} wants to run its own code for the model type "
+            f"{config.model_type!r}: embedlab runs none",
+            hint="name a model of an architecture that transformers has, or encode with the "
+            "author's program",
         )
-    raise MissingError(f"{folder / 'config.json'}: no architecture of transformers has the model_type {config.model_type!r}", hint=WHOLE)
+    raise MissingError(
+        f"{folder / 'config.json'}: no architecture of transformers has the model_type "
+        f"{config.model_type!r}",
+        hint=WHOLE,
+    )
 
 
 def refuse_other_size(folder: Path, kind: Any) -> None:
-    """Refuse a config.json that describes far more numbers than stored: random ones would fill the memory first."""
+    """Refuse a config.json that describes far more numbers than stored: random ones would fill the
+    memory first.
+    """
     tensors = tensor_sizes(folder)
     layers, held = read_config(folder).layers or 0, sum(tensors.values())
     if layers > len(tensors):
-        raise MissingError(f"{folder / 'config.json'}: {layers} layers, but the weights are {len(tensors)} tensors", hint=WHOLE)
+        raise MissingError(
+            f"{folder / 'config.json'}: {layers} layers, but the weights are {len(tensors)} "
+            f"tensors",
+            hint=WHOLE,
+        )
     described = _described_size(folder, kind)
     if described > 2 * held + 2**20:
-        raise MissingError(f"{folder / 'config.json'}: a model of {described} numbers, but the weights are {held}", hint=WHOLE)
+        raise MissingError(
+            f"{folder / 'config.json'}: a model of {described} numbers, but the weights are {held}",
+            hint=WHOLE,
+        )
 
 
 def _described_size(folder: Path, kind: Any) -> int:
-    """Return how many numbers config.json in FOLDER describes; a process counts those of equal files once."""
+    """Return how many numbers config.json in FOLDER describes; a process counts those of equal
+    files once.
+    """
     key = (kind, (folder / "config.json").read_bytes())
     if key not in _SIZES:
         with reading(folder, "model"), torch.device("meta"):
-            config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-            _SIZES[key] = sum(value.numel() for value in kind.from_config(config, trust_remote_code=False).parameters())
+            config = AutoConfig.from_pretrained(
+                folder, local_files_only=True, trust_remote_code=False
+            )
+            _SIZES[key] = sum(
+                value.numel()
+                for value in kind.from_config(config, trust_remote_code=False).parameters()
+            )
     return _SIZES[key]
 
 
 def tensor_sizes(folder: Path) -> Mapping[str, int]:
-    """Return the number of values of each tensor in FOLDER; a tensor that is not of floating point numbers is refused."""
+    """Return the number of values of each tensor in FOLDER; a tensor that is not of floating point
+    numbers is refused.
+    """
     sizes: dict[str, int] = {}
     for path in weight_files(folder):
         try:
             with safe_open(path, framework="pt") as file:
                 slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
-                sizes |= {name: torch.Size(tensor.get_shape()).numel() for name, tensor in slices.items()}
-                odd = [name for name, tensor in slices.items() if tensor.get_dtype() not in _FLOATING and not _UNUSED.search(name)]
+                sizes |= {
+                    name: torch.Size(tensor.get_shape()).numel() for name, tensor in slices.items()
+                }
+                odd = [
+                    name
+                    for name, tensor in slices.items()
+                    if tensor.get_dtype() not in _FLOATING and not _UNUSED.search(name)
+                ]
         except (OSError, SafetensorError) as error:
-            raise MissingError(f"{str(path)!r} cannot be read: {in_one_line(error)}", hint=WHOLE) from error
+            raise MissingError(
+                f"{str(path)!r} cannot be read: {in_one_line(error)}", hint=WHOLE
+            ) from error
         if odd:
-            raise MissingError(f"{str(path)!r}: {odd[0]!r} holds no floating point numbers", hint="embedlab loads no quantised weights")
+            raise MissingError(
+                f"{str(path)!r}: {odd[0]!r} holds no floating point numbers",
+                hint="embedlab loads no quantised weights",
+            )
     return sizes
 
 
 def refuse_unknown_tokens(folder: Path, ids: NDArray[np.integer[Any]], words: int) -> None:
-    """Refuse token IDS of the tokenizer in FOLDER beyond the WORDS that its model has vectors for."""
+    """Refuse token IDS of the tokenizer in FOLDER beyond the WORDS that its model has vectors
+    for.
+    """
     if len(ids) and (last := int(ids.max())) >= words:
-        raise MissingError(f"{str(folder)!r}: its tokenizer gives token {last}, but its weights have {words} word vectors", hint=WHOLE)
+        raise MissingError(
+            f"{str(folder)!r}: its tokenizer gives token {last}, but its weights have "
+            f"{words} word vectors",
+            hint=WHOLE,
+        )
 
 
 def refuse_infinite(folder: Path, model: PreTrainedModel) -> None:
     """Refuse non-finite numbers in the weights of MODEL, which make every vector meaningless."""
-    # A non-finite number makes the sum non-finite, in a tenth of the time; large finite ones may too, and are checked again.
-    held = [(name, value) for name, value in model.named_parameters() if value.device.type != "meta"]  # others are read as they are used
+    # A non-finite number makes the sum non-finite, in a tenth of the time; large finite ones may
+    # too, and are checked again.
+    held = [
+        (name, value) for name, value in model.named_parameters() if value.device.type != "meta"
+    ]  # others are read as they are used
     suspects = [(name, value) for name, value in held if not torch.isfinite(value.detach().sum())]
     broken = [name for name, value in suspects if not torch.isfinite(value).all()]
     if broken:
-        raise MissingError(f"{_weights_name(folder)}: numbers that are not finite in {_named(broken)}", hint=WHOLE)
+        raise MissingError(
+            f"{_weights_name(folder)}: numbers that are not finite in {_named(broken)}", hint=WHOLE
+        )
 
 
 @contextmanager
 def reading(folder: Path, what: str) -> Iterator[None]:
-    """Turn any exception of transformers and tokenizers over untrusted files into a one-line error, and silence transformers."""
+    """Turn any exception of transformers and tokenizers over untrusted files into a one-line error,
+    and silence transformers.
+    """
     with one_line_errors(folder, what), silence_transformers():
         yield
 

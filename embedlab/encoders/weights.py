@@ -11,7 +11,9 @@ from safetensors import SafetensorError
 
 @contextmanager
 def writing_weights(path: Path) -> Iterator[None]:
-    """Turn a system error inside safetensors into the OSError that any other writer raises for PATH."""
+    """Turn a system error inside safetensors into the OSError that any other writer raises for
+    PATH.
+    """
     try:
         yield
     except SafetensorError as error:

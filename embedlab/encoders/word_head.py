@@ -1,4 +1,6 @@
-"""Heads that predict words from vectors: a pre-trained masked-language-model head, or the encoder's own word vectors."""
+"""Heads that predict words from vectors: a pre-trained masked-language-model head, or the encoder's
+own word vectors.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +20,9 @@ WordHeadKind = Literal["mlm", "tied"]
 
 
 class WordHead(nn.Module):
-    """Logits over the whole vocabulary from vectors; (vectors, dim) in, (vectors, words) out. Nothing in it is trainable."""
+    """Logits over the whole vocabulary from vectors; (vectors, dim) in, (vectors, words) out.
+    Nothing in it is trainable.
+    """
 
     def forward(self, vectors: Tensor) -> Tensor:
         """The logits."""
@@ -26,11 +30,14 @@ class WordHead(nn.Module):
 
 
 class MaskedWordHead(WordHead):
-    """The complete masked-language-model head of MODEL, transform and decoder, under any architecture's names."""
+    """The complete masked-language-model head of MODEL, transform and decoder, under any
+    architecture's names.
+    """
 
     def __init__(self, model: PreTrainedModel) -> None:
         super().__init__()
-        # The model's own forward computes the logits from its encoder's output: only the encoder is replaced.
+        # The model's own forward computes the logits from its encoder's output: only the encoder is
+        # replaced.
         setattr(model, model.base_model_prefix, _Given())
         self.model = model.requires_grad_(False)
 
@@ -50,9 +57,14 @@ class MaskedWordHead(WordHead):
         model, given = self.model, self._given
         decoder, words = model.get_output_embeddings(), _word_vectors(backbone)
         parameters = dict(decoder.named_parameters(recurse=False))
-        # The decoder is tied to the word vectors and written once, unless another objective has changed those since.
-        is_tied = parameters["weight"].shape == words.shape and bool(torch.equal(parameters["weight"], words))
-        apart = {name: nn.Parameter(value.clone()) for name, value in parameters.items()}  # shared tensors would be written once
+        # The decoder is tied to the word vectors and written once, unless another objective has
+        # changed those since.
+        is_tied = parameters["weight"].shape == words.shape and bool(
+            torch.equal(parameters["weight"], words)
+        )
+        apart = {
+            name: nn.Parameter(value.clone()) for name, value in parameters.items()
+        }  # shared tensors would be written once
         model.config.tie_word_embeddings = is_tied
         setattr(model, model.base_model_prefix, backbone)
         _set(decoder, parameters | {"weight": words} if is_tied else apart)
@@ -98,7 +110,9 @@ def _set(module: nn.Module, parameters: Mapping[str, nn.Parameter]) -> None:
 
 
 def load_word_head(encoder: TransformerEncoder, kind: WordHeadKind = "mlm") -> WordHead:
-    """Load the word head of the folder that ENCODER was loaded from; a folder without one is a UsageError."""
+    """Load the word head of the folder that ENCODER was loaded from; a folder without one is a
+    UsageError.
+    """
     if kind == "tied":
         return _tied(encoder)
     model = load_language_model(Path(str(encoder.backbone.name_or_path)))
@@ -110,7 +124,10 @@ def load_word_head(encoder: TransformerEncoder, kind: WordHeadKind = "mlm") -> W
 def _tied(encoder: TransformerEncoder) -> TiedWordHead:
     width = _word_vectors(encoder.backbone).shape[1]
     if width != encoder.dim:
-        raise UsageError(f"{encoder.name!r} has word vectors of {width} and sentence vectors of {encoder.dim} numbers: no tied head fits")
+        raise UsageError(
+            f"{encoder.name!r} has word vectors of {width} and sentence vectors of "
+            f"{encoder.dim} numbers: no tied head fits"
+        )
     return TiedWordHead(encoder.backbone.get_input_embeddings())
 
 
@@ -124,6 +141,7 @@ def _no_head(encoder: TransformerEncoder) -> UsageError:
     return UsageError(
         f"{encoder.name!r} has no masked-language-model head",
         hint=Hint(
-            "start from an encoder that has one, or predict words by its own word vectors: ", RecipeValue("stage.N.objective.head", "tied")
+            "start from an encoder that has one, or predict words by its own word vectors: ",
+            RecipeValue("stage.N.objective.head", "tied"),
         ),
     )

@@ -1,4 +1,6 @@
-"""The processes of one cell: the next command, the lock that gives the cell to one process, and the reason why it ended."""
+"""The processes of one cell: the next command, the lock that gives the cell to one process, and the
+reason why it ended.
+"""
 
 import os
 import signal
@@ -35,7 +37,9 @@ def is_complete(plan: GridPlan, cell: Cell) -> bool:
 def has_results(plan: GridPlan, cell: Cell) -> bool:
     """Return whether a model and all evaluations exist, even of a run that was restarted."""
     run = plan.run(cell)
-    return run.model.is_dir() and all((run.evaluations / f"{task}.json").is_file() for task in cell.tasks)
+    return run.model.is_dir() and all(
+        (run.evaluations / f"{task}.json").is_file() for task in cell.tasks
+    )
 
 
 def is_being_run(plan: GridPlan, cell: Cell) -> bool:
@@ -53,11 +57,23 @@ def next_command(plan: GridPlan, folder: GridFolder, cell: Cell) -> list[str] | 
         return None
     run = plan.run(cell)
     if _is_trained(run) and run.model.is_dir():
-        missing = next(task for task in cell.tasks if not (run.evaluations / f"{task}.json").is_file())
+        missing = next(
+            task for task in cell.tasks if not (run.evaluations / f"{task}.json").is_file()
+        )
         return ["evaluate", cell.id, "--suite", missing]
     encoder = cell.variant.recipe["encoder"]["model"]
     recipe = cell_recipe_file(folder, cell)
-    return ["train", str(recipe), "--resume", "--name", run.name, "--seed", str(run.seed), "--encoder", encoder]
+    return [
+        "train",
+        str(recipe),
+        "--resume",
+        "--name",
+        run.name,
+        "--seed",
+        str(run.seed),
+        "--encoder",
+        encoder,
+    ]
 
 
 def cell_recipe_file(folder: GridFolder, cell: Cell) -> Path:
@@ -92,10 +108,11 @@ def cell_environment(plan: GridPlan, gpu: str | None) -> dict[str, str]:
 
 
 class CellLock:
-    """The lock of a cell, which its process inherits: while that lives, no other process can start the cell.
+    """The lock of a cell, which its process inherits: while that lives, no other process can start
+    the cell.
 
-    It outlives a worker that is killed and ends with the cell's process, without a heartbeat. Grids that share a
-    run, as tables of a paper do, share its lock.
+    It outlives a worker that is killed and ends with the cell's process, without a heartbeat. Grids
+    that share a run, as tables of a paper do, share its lock.
     """
 
     def __init__(self, plan: GridPlan, cell: Cell) -> None:
@@ -106,12 +123,18 @@ class CellLock:
 
     def acquire(self) -> bool:
         """Take the lock; False while a process holds it."""
-        return take_lock(self._descriptor, patience_s=(0.02,))  # a process that checks the lock holds it for an instant
+        return take_lock(
+            self._descriptor, patience_s=(0.02,)
+        )  # a process that checks the lock holds it for an instant
 
-    def start(self, program: Sequence[str], command: Sequence[str], env: Mapping[str, str], run: RunFolder) -> "CellProcess":
-        """Start COMMAND of PROGRAM as the holder of the lock, in its own session, with its output appended to the log of RUN.
+    def start(
+        self, program: Sequence[str], command: Sequence[str], env: Mapping[str, str], run: RunFolder
+    ) -> "CellProcess":
+        """Start COMMAND of PROGRAM as the holder of the lock, in its own session, with its output
+        appended to the log of RUN.
 
-        A training process owns the run from now on: if it dies before it begins, the run does not count as running.
+        A training process owns the run from now on: if it dies before it begins, the run does not
+        count as running.
         """
         offset = length(run.events_file)
         with ExitStack() as stack:
@@ -161,7 +184,9 @@ class CellProcess:
         """Return in one line why it ended with an error: its own report, else how it ended."""
         returncode = self.process.returncode
         if returncode < 0:
-            by_system = ", as the system does when memory runs out" if returncode == -signal.SIGKILL else ""
+            by_system = (
+                ", as the system does when memory runs out" if returncode == -signal.SIGKILL else ""
+            )
             return f"killed by {signal.Signals(-returncode).name}{by_system}"
         failed = failure_after(self.run.events_file, self.offset)
         if failed is None:

@@ -1,4 +1,6 @@
-"""Differences between a reproduction and the paper: recipe keys, what recipes and the paper's file declare, data, and seeds."""
+"""Differences between a reproduction and the paper: recipe keys, what recipes and the paper's file
+declare, data, and seeds.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,8 +29,15 @@ class RowRecipes:
 
     @classmethod
     def of(cls, printed: Recipe, chosen: Recipe, ours: Mapping[str, Any]) -> "RowRecipes":
-        """Return them from the recipe PRINTED as the paper has it, the one CHOSEN by a profile, and OURS, the run's."""
-        return cls(printed=recipe_to_table(printed), ours=ours, of_paper=printed.deviations, declared=chosen.deviations)
+        """Return them from the recipe PRINTED as the paper has it, the one CHOSEN by a profile, and
+        OURS, the run's.
+        """
+        return cls(
+            printed=recipe_to_table(printed),
+            ours=ours,
+            of_paper=printed.deviations,
+            declared=chosen.deviations,
+        )
 
 
 def deviations(
@@ -40,15 +49,24 @@ def deviations(
 ) -> list[Deviation]:
     """Return every deviation of a table with the rows that it holds for.
 
-    By row: RECIPES are those of the paper and of the run; DATA the states of the training data; SEEDS the number of models.
+    By row: RECIPES are those of the paper and of the run; DATA the states of the training data;
+    SEEDS the number of models.
     """
     evaluated = (state for evaluation in evaluations for state in evaluation.data)
     of_recipes = [*_merged(recipes, _changed), *_merged(recipes, _declared)]
-    return [*of_recipes, *_of_data(data), *_evaluated_on(evaluated), *_beforehand(table), *_of_seeds(table, seeds)]
+    return [
+        *of_recipes,
+        *_of_data(data),
+        *_evaluated_on(evaluated),
+        *_beforehand(table),
+        *_of_seeds(table, seeds),
+    ]
 
 
 def recipes_of(table: PaperTable, profile: str) -> dict[str, RowRecipes]:
-    """Return the recipe of each trained row of TABLE as the paper has it and as PROFILE has it, before anything is trained."""
+    """Return the recipe of each trained row of TABLE as the paper has it and as PROFILE has it,
+    before anything is trained.
+    """
     recipes = {}
     for label, source in trainings(table).values():
         chosen = expected_recipe(source, (f"{PROFILE}={profile}",))
@@ -56,7 +74,9 @@ def recipes_of(table: PaperTable, profile: str) -> dict[str, RowRecipes]:
     return recipes
 
 
-def _merged(recipes: Mapping[str, RowRecipes], of: Callable[[RowRecipes], Iterator[Deviation]]) -> Iterator[Deviation]:
+def _merged(
+    recipes: Mapping[str, RowRecipes], of: Callable[[RowRecipes], Iterator[Deviation]]
+) -> Iterator[Deviation]:
     """Yield what is found OF each row once, with all the rows that it holds for."""
     rows_of: dict[Deviation, list[str]] = {}
     for row, recipe in recipes.items():
@@ -74,20 +94,32 @@ def _changed(recipes: RowRecipes) -> Iterator[Deviation]:
         if before.get(key) != after.get(key) and not key.startswith(NOT_DECISIVE):
             paper = said[key].paper if key in said else _said(before.get(key))
             yield Deviation(
-                what=_short([key], recipes), paper=paper, here=_said(after.get(key)), source=said[key].source if key in said else ""
+                what=_short([key], recipes),
+                paper=paper,
+                here=_said(after.get(key)),
+                source=said[key].source if key in said else "",
             )
 
 
 def _declared(recipes: RowRecipes) -> Iterator[Deviation]:
-    """Yield what the recipe declares of keys that the run has as the recipe has them; keys of which it says the same are one deviation."""
+    """Yield what the recipe declares of keys that the run has as the recipe has them; keys of which
+    it says the same are one deviation.
+    """
     before, after = flatten(recipes.printed), flatten(recipes.ours)
     for deviation in merge_declared(recipes.declared):
         # Of a key that was set otherwise, what is declared of the paper's value is with its change.
-        keys = [key for key in deviation.keys if before.get(key) == after.get(key) or not _is_of_paper(deviation, key, recipes)]
+        keys = [
+            key
+            for key in deviation.keys
+            if before.get(key) == after.get(key) or not _is_of_paper(deviation, key, recipes)
+        ]
         if keys:
             values = dict.fromkeys(_said(after.get(key)) for key in keys)
             yield Deviation(
-                what=_short(keys, recipes), paper=deviation.paper, here=deviation.here or " / ".join(values), source=deviation.source
+                what=_short(keys, recipes),
+                paper=deviation.paper,
+                here=deviation.here or " / ".join(values),
+                source=deviation.source,
             )
 
 
@@ -110,20 +142,32 @@ def _of_data(data: Mapping[str, States]) -> Iterator[Deviation]:
 
 def _evaluated_on(states: States) -> Iterator[Deviation]:
     """Yield one deviation for each dataset that is not complete."""
-    yield from dict.fromkeys(deviation for state in states if (deviation := _of_state(state)) is not None)
+    yield from dict.fromkeys(
+        deviation for state in states if (deviation := _of_state(state)) is not None
+    )
 
 
 def _of_state(state: Mapping[str, Any]) -> Deviation | None:
     what = f"{state['name']} {state['split']}"
     if state.get("sample"):
-        return Deviation(what=what, paper="the corpus", here="sample: generated, no number is about real language")
+        return Deviation(
+            what=what,
+            paper="the corpus",
+            here="sample: generated, no number is about real language",
+        )
     if state.get("partial"):
-        return Deviation(what=what, paper=f"{state['expected_rows']} rows", here=f"{state['rows']} rows (partial)")
+        return Deviation(
+            what=what,
+            paper=f"{state['expected_rows']} rows",
+            here=f"{state['rows']} rows (partial)",
+        )
     return None
 
 
 def _beforehand(table: PaperTable) -> Iterator[Deviation]:
-    """Yield the deviations that the paper's file declares, limited to the rows of TABLE (rows on a replaced encoder are absent)."""
+    """Yield the deviations that the paper's file declares, limited to the rows of TABLE (rows on a
+    replaced encoder are absent).
+    """
     for deviation in table.deviations:
         rows = tuple(row for row in deviation.rows if row in table.sources)
         if rows or not deviation.rows:
@@ -133,14 +177,20 @@ def _beforehand(table: PaperTable) -> Iterator[Deviation]:
 def _of_seeds(table: PaperTable, seeds: Mapping[str, int]) -> Iterator[Deviation]:
     for count in sorted(set(seeds.values()) - {table.averaged}):
         rows = tuple(row for row, seed in seeds.items() if seed == count)
-        yield Deviation(what="seeds per number", paper=str(table.averaged), here=str(count), rows=rows)
+        yield Deviation(
+            what="seeds per number", paper=str(table.averaged), here=str(count), rows=rows
+        )
 
 
 def rows_text(deviation: Deviation, trained: Sequence[str]) -> str:
     """Return the rows of a deviation as text; TRAINED are the labels of the trained rows."""
     if not deviation.rows:
         return "all"
-    return "all trained" if len(trained) > 1 and set(trained) <= set(deviation.rows) else ", ".join(deviation.rows)
+    return (
+        "all trained"
+        if len(trained) > 1 and set(trained) <= set(deviation.rows)
+        else ", ".join(deviation.rows)
+    )
 
 
 def _said(value: Any) -> str:

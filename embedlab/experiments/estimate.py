@@ -15,7 +15,9 @@ from embedlab.runs import events
 from embedlab.runs.store import RunFolder, find_runs
 
 LOOKS = 50  # maximum number of runs that are read for a speed
-TRAINING_COPIES = 9  # copies of the weights: three checkpoints, the third while it is written, each with the two moments of AdamW
+# copies of the weights: three checkpoints, the third while it is written, each with the two moments
+# of AdamW
+TRAINING_COPIES = 9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +33,9 @@ class Cost:
 
 @dataclass(frozen=True, kw_only=True)
 class CellTimes:
-    """The expected seconds of each unfinished cell, training and scoring; None where no measurement exists."""
+    """The expected seconds of each unfinished cell, training and scoring; None where no measurement
+    exists.
+    """
 
     seconds: Mapping[tuple[str, int], float] | None  # by the cell's key
     measured: str
@@ -41,8 +45,14 @@ class CellTimes:
 
     @classmethod
     def of(cls, plan: GridPlan, entries: Sequence[QueueEntry]) -> "CellTimes":
-        """The times of the cells that ENTRIES have to do; failed, stopped and cancelled cells wait for a new start."""
-        todo = [plan.cell(entry.number) for entry in entries if entry.state not in {"done", "stopped", "failed", "cancelled"}]
+        """The times of the cells that ENTRIES have to do; failed, stopped and cancelled cells wait
+        for a new start.
+        """
+        todo = [
+            plan.cell(entry.number)
+            for entry in entries
+            if entry.state not in {"done", "stopped", "failed", "cancelled"}
+        ]
         done = [entry for entry in entries if entry.state == "done" and entry.seconds > 0]
         seconds, measured, is_least = _seconds(plan, todo, done)
         keys = [(cell.variant.run, cell.seed) for cell in todo]
@@ -54,15 +64,29 @@ class CellTimes:
             is_least=is_least,
         )
 
-    def cost(self, workers: int, spent_s: Mapping[tuple[str, int], float] = MappingProxyType({})) -> Cost:
+    def cost(
+        self, workers: int, spent_s: Mapping[tuple[str, int], float] = MappingProxyType({})
+    ) -> Cost:
         """The cost with this many workers, less what was SPENT on cells that run."""
         left = None
         if self.seconds is not None:
-            each = [max(seconds - spent_s.get(key, 0.0), 0.0) for key, seconds in self.seconds.items()]
+            each = [
+                max(seconds - spent_s.get(key, 0.0), 0.0) for key, seconds in self.seconds.items()
+            ]
             left = max(sum(each) / min(workers, max(1, len(each))), max(each, default=0.0))
         # The models to come, and the checkpoints of the cells that run.
-        disk = sum(self.sizes) + TRAINING_COPIES * workers * max(self.sizes, default=0) if self.sizes is not None else None
-        return Cost(cells=self.cells, seconds=left, measured=self.measured, disk_bytes=disk, is_least=self.is_least)
+        disk = (
+            sum(self.sizes) + TRAINING_COPIES * workers * max(self.sizes, default=0)
+            if self.sizes is not None
+            else None
+        )
+        return Cost(
+            cells=self.cells,
+            seconds=left,
+            measured=self.measured,
+            disk_bytes=disk,
+            is_least=self.is_least,
+        )
 
 
 def remaining_cost(plan: GridPlan, entries: Sequence[QueueEntry], workers: int) -> Cost:
@@ -70,8 +94,12 @@ def remaining_cost(plan: GridPlan, entries: Sequence[QueueEntry], workers: int) 
     return CellTimes.of(plan, entries).cost(workers)
 
 
-def _seconds(plan: GridPlan, todo: Sequence[Cell], done: Sequence[QueueEntry]) -> tuple[list[float] | None, str, bool]:
-    """Return the seconds of each cell in TODO, what they were measured on, and whether a part of the work was never measured."""
+def _seconds(
+    plan: GridPlan, todo: Sequence[Cell], done: Sequence[QueueEntry]
+) -> tuple[list[float] | None, str, bool]:
+    """Return the seconds of each cell in TODO, what they were measured on, and whether a part of
+    the work was never measured.
+    """
     if not todo:
         return None, "nothing is left to do", False
     if done:
@@ -79,16 +107,24 @@ def _seconds(plan: GridPlan, todo: Sequence[Cell], done: Sequence[QueueEntry]) -
         spent = sum(entry.seconds for entry in done)
         scale = spent / rows if rows else 0.0
         per_cell = spent / len(done)
-        return [cell.variant.rows * scale or per_cell for cell in todo], f"{len(done)} finished cells", False
+        return (
+            [cell.variant.rows * scale or per_cell for cell in todo],
+            f"{len(done)} finished cells",
+            False,
+        )
     encoders = {_encoder(cell) for cell in todo}
     speeds = _speeds(plan.place, encoders)
     if not encoders <= speeds.keys() or not all(cell.variant.rows for cell in todo):
         return None, "nothing measured yet", False
     scoring = scoring_seconds(plan.place.runs_folder, encoders)
-    unknown = {task for cell in todo for task in cell.tasks if (_encoder(cell), task) not in scoring}
+    unknown = {
+        task for cell in todo for task in cell.tasks if (_encoder(cell), task) not in scoring
+    }
     missing = f"; scoring of {', '.join(sorted(unknown))} not counted" if unknown else ""
     seconds = [
-        cell.variant.rows / speeds[_encoder(cell)] + sum(scoring.get((_encoder(cell), task), 0.0) for task in cell.tasks) for cell in todo
+        cell.variant.rows / speeds[_encoder(cell)]
+        + sum(scoring.get((_encoder(cell), task), 0.0) for task in cell.tasks)
+        for cell in todo
     ]
     return seconds, f"other runs of the same encoder{missing}", bool(unknown)
 
@@ -99,18 +135,27 @@ def _encoder(cell: Cell) -> str:
 
 def _speeds(place: GridPlace, encoders: Collection[str]) -> dict[str, float]:
     """Return the rows per second of the newest finished runs that started from one of ENCODERS."""
-    from embedlab.experiments.planner import stage_rows  # imports the readers of data, which a grid of finished cells does not need
+    from embedlab.experiments.planner import (
+        stage_rows,
+    )  # imports the readers of data, which a grid of finished cells does not need
 
     rows: dict[str, float] = {}
     seconds: dict[str, float] = {}
-    newest = sorted(find_runs(place.runs_folder), key=lambda run: run.path.stat().st_mtime, reverse=True)
+    newest = sorted(
+        find_runs(place.runs_folder), key=lambda run: run.path.stat().st_mtime, reverse=True
+    )
     for run in newest[:LOOKS]:
         try:
             spent = _seconds_spent(run)
             if spent > 0 and (encoder := (recipe := run.recipe()).encoder.model) in encoders:
-                rows[encoder] = rows.get(encoder, 0.0) + sum(stage_rows(stage, place) for stage in recipe_to_table(recipe)["stage"])
+                rows[encoder] = rows.get(encoder, 0.0) + sum(
+                    stage_rows(stage, place) for stage in recipe_to_table(recipe)["stage"]
+                )
                 seconds[encoder] = seconds.get(encoder, 0.0) + spent
-        except (EmbedlabError, OSError):  # a damaged run has no speed, and must not stop the estimate
+        except (
+            EmbedlabError,
+            OSError,
+        ):  # a damaged run has no speed, and must not stop the estimate
             continue
     return {encoder: read / seconds[encoder] for encoder, read in rows.items() if read}
 
@@ -124,7 +169,11 @@ def _seconds_spent(run: RunFolder) -> float:
         first = events.from_line(file.readline())
     recent = events.tail(run.events_file)
     is_resumed = any(isinstance(event, events.Started) and event != first for event in recent)
-    if is_resumed or not isinstance(first, events.Started) or not isinstance(recent[-1], events.Finished):
+    if (
+        is_resumed
+        or not isinstance(first, events.Started)
+        or not isinstance(recent[-1], events.Finished)
+    ):
         return 0.0
     return recent[-1].time - first.time
 

@@ -29,7 +29,9 @@ class _File:
     seeds: tuple[Seed, ...] = (1,)
     tasks: tuple[str, ...] | None = None  # absent: those of the base recipe
     threads: Threads = 1
-    skip: tuple[dict[str, Any], ...] = ()  # combinations to leave out: axis = value or list of values
+    skip: tuple[
+        dict[str, Any], ...
+    ] = ()  # combinations to leave out: axis = value or list of values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +55,9 @@ class Grid:
     seeds: tuple[int, ...]
     tasks: tuple[str, ...] | None
     threads: int
-    skip: tuple[Mapping[str, frozenset[str]], ...]  # each: axis → labels; a combination that matches all is skipped
+    skip: tuple[
+        Mapping[str, frozenset[str]], ...
+    ]  # each: axis → labels; a combination that matches all is skipped
 
 
 def grid_names() -> list[str]:
@@ -68,12 +72,17 @@ def grid_path(name: str) -> Path:
         return path
     refuse_path("grid", name)
     if name.endswith(".toml"):
-        raise UsageError(f"no grid file {name!r}", hint="give a path to a TOML file or a name from `embedlab grid status`")
+        raise UsageError(
+            f"no grid file {name!r}",
+            hint="give a path to a TOML file or a name from `embedlab grid status`",
+        )
     raise unknown("grid", name, grid_names(), listing="`embedlab grid status` lists all")
 
 
 def load_grid(name: str, *, called: str | None = None) -> Grid:
-    """Load the grid called NAME (or in the file NAME); errors name the file or what it is CALLED, the key and the nearest valid name."""
+    """Load the grid called NAME (or in the file NAME); errors name the file or what it is CALLED,
+    the key and the nearest valid name.
+    """
     path = grid_path(name)
     where = called or (str(path) if name.endswith(".toml") else f"grid {name}")
     values = build(_File, read_toml(path), where=where)
@@ -84,14 +93,18 @@ def load_grid(name: str, *, called: str | None = None) -> Grid:
     _refuse_repeats(bases, values.seeds, axes, where)
     for task in values.tasks or ():
         if task not in task_names():
-            raise UsageError(f"{where}: no task named {task!r}", hint=unknown("task", task, task_names()).hint)
+            raise UsageError(
+                f"{where}: no task named {task!r}", hint=unknown("task", task, task_names()).hint
+            )
     return Grid(
         name=path.stem,
         where=where,
         summary=values.summary,
         bases=bases,
         axes=axes,
-        fixed=tuple(f"{_full_key(key)}={json.dumps(value)}" for key, value in _set_values(values.set)),
+        fixed=tuple(
+            f"{_full_key(key)}={json.dumps(value)}" for key, value in _set_values(values.set)
+        ),
         seeds=values.seeds,
         tasks=values.tasks,
         threads=values.threads,
@@ -100,7 +113,9 @@ def load_grid(name: str, *, called: str | None = None) -> Grid:
 
 
 def _set_values(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the keys and values of [set]; TOML reads the key encoder.pooling without quotes as a table of the key encoder."""
+    """Yield the keys and values of [set]; TOML reads the key encoder.pooling without quotes as a
+    table of the key encoder.
+    """
     for key, value in values.items():
         if key in SHORT_KEYS and isinstance(value, dict):
             yield from ((f"{key}.{name}", inner) for name, inner in value.items())
@@ -109,18 +124,26 @@ def _set_values(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def with_fixed(grid: Grid, overrides: Sequence[str]) -> Grid:
-    """Return the grid with KEY=VALUE overrides of every base recipe; a key that is an axis is refused."""
+    """Return the grid with KEY=VALUE overrides of every base recipe; a key that is an axis is
+    refused.
+    """
     overrides = with_full_keys(overrides)
     for key in (override.partition("=")[0] for override in overrides):
         for axis, choices in grid.axes.items():
             if any(key in choice.values for choice in choices):
-                raise UsageError(f"{key!r} is the axis {axis!r} of {grid.where}", hint="set another key, or edit a copy of the grid file")
+                raise UsageError(
+                    f"{key!r} is the axis {axis!r} of {grid.where}",
+                    hint="set another key, or edit a copy of the grid file",
+                )
     return replace(grid, fixed=(*grid.fixed, *overrides))
 
 
 def with_full_keys(overrides: Sequence[str]) -> list[str]:
     """Return KEY=VALUE overrides with the full keys of short ones such as `encoder`."""
-    return [f"{_full_key(key)}{equals}{value}" for key, equals, value in (override.partition("=") for override in overrides)]
+    return [
+        f"{_full_key(key)}{equals}{value}"
+        for key, equals, value in (override.partition("=") for override in overrides)
+    ]
 
 
 def sets_key(grid: Grid, key: str) -> bool:
@@ -139,20 +162,32 @@ def label_of(value: Any) -> str:
 
 
 def _choices(axis: str, choices: Any, where: str) -> tuple[AxisValue, ...]:
-    """Return the values of an axis: a list has values of the axis's key, a table has named sets of several keys."""
-    if isinstance(choices, dict) and choices and all(isinstance(values, dict) for values in choices.values()):
+    """Return the values of an axis: a list has values of the axis's key, a table has named sets of
+    several keys.
+    """
+    if (
+        isinstance(choices, dict)
+        and choices
+        and all(isinstance(values, dict) for values in choices.values())
+    ):
         return tuple(
-            AxisValue(label=label, values={_full_key(key): value for key, value in values.items()}) for label, values in choices.items()
+            AxisValue(label=label, values={_full_key(key): value for key, value in values.items()})
+            for label, values in choices.items()
         )
     if not isinstance(choices, list) or not choices:
         raise UsageError(
-            f"{where}: axis {axis!r} is {quote(choices)}: not a list of values, nor a table of named sets",
+            f"{where}: axis {axis!r} is {quote(choices)}: not a list of values, nor a table "
+            f"of named sets",
             hint=f'for example "{axis}" = [0.1, 0.5]',
         )
     key = _full_key(axis)
     one_of_several = key.endswith("data.datasets")  # a single name is a list of one
     return tuple(
-        AxisValue(label=label_of(value), values={key: [value] if one_of_several and isinstance(value, str) else value}) for value in choices
+        AxisValue(
+            label=label_of(value),
+            values={key: [value] if one_of_several and isinstance(value, str) else value},
+        )
+        for value in choices
     )
 
 
@@ -160,23 +195,35 @@ def _full_key(key: str) -> str:
     return SHORT_KEYS.get(key, key)
 
 
-def _refuse_repeats(bases: Sequence[str], seeds: Sequence[int], axes: Mapping[str, Sequence[AxisValue]], where: str) -> None:
+def _refuse_repeats(
+    bases: Sequence[str], seeds: Sequence[int], axes: Mapping[str, Sequence[AxisValue]], where: str
+) -> None:
     lists = {"base": list(bases), "seeds": [str(seed) for seed in seeds]}
-    lists |= {f"axis {axis}": [choice.label for choice in choices] for axis, choices in axes.items()}
+    lists |= {
+        f"axis {axis}": [choice.label for choice in choices] for axis, choices in axes.items()
+    }
     for name, labels in lists.items():
         if not labels:
             raise UsageError(f"{where}: {name!r} is empty", hint="name at least one")
         if repeated := next((label for label in labels if labels.count(label) > 1), None):
-            raise UsageError(f"{where}: {name!r} holds {repeated!r} twice", hint="a cell is done once; for repetitions add seeds")
+            raise UsageError(
+                f"{where}: {name!r} holds {repeated!r} twice",
+                hint="a cell is done once; for repetitions add seeds",
+            )
     owner: dict[str, str] = {}
     for axis, choices in axes.items():
         for key in {key for choice in choices for key in choice.values}:
             if key in owner:
-                raise UsageError(f"{where}: axes {owner[key]!r} and {axis!r} both set {key!r}", hint="let one axis set it")
+                raise UsageError(
+                    f"{where}: axes {owner[key]!r} and {axis!r} both set {key!r}",
+                    hint="let one axis set it",
+                )
             owner[key] = axis
 
 
-def _skip(rule: Mapping[str, Any], axes: Mapping[str, Sequence[AxisValue]], where: str) -> Mapping[str, frozenset[str]]:
+def _skip(
+    rule: Mapping[str, Any], axes: Mapping[str, Sequence[AxisValue]], where: str
+) -> Mapping[str, frozenset[str]]:
     fitting = {}
     for axis, values in rule.items():
         if axis not in axes:
@@ -186,8 +233,14 @@ def _skip(rule: Mapping[str, Any], axes: Mapping[str, Sequence[AxisValue]], wher
         labels = [label_of(value) for value in (values if isinstance(values, list) else [values])]
         known = [choice.label for choice in axes[axis]]
         if wrong := next((label for label in labels if label not in known), None):
-            raise UsageError(f"{where}: skip names {wrong!r}, which axis {axis!r} does not take", hint=f"its values: {', '.join(known)}")
+            raise UsageError(
+                f"{where}: skip names {wrong!r}, which axis {axis!r} does not take",
+                hint=f"its values: {', '.join(known)}",
+            )
         fitting[axis] = frozenset(labels)
     if not fitting:
-        raise UsageError(f"{where}: an empty skip would leave out every cell", hint='for example skip = [{ recipe = "sbert" }]')
+        raise UsageError(
+            f"{where}: an empty skip would leave out every cell",
+            hint='for example skip = [{ recipe = "sbert" }]',
+        )
     return fitting

@@ -23,15 +23,22 @@ class ListedGrid:
 def list_grids(runs: Path) -> list[ListedGrid]:
     """Return the shipped grids, and those that were started in RUNS, by name."""
     started = {path.parent.name for path in (runs / GRIDS).glob("*/plan.json")}
-    return [_listed(name, GridFolder.of(runs, name), is_started=name in started) for name in sorted({*grid_names(), *started})]
+    return [
+        _listed(name, GridFolder.of(runs, name), is_started=name in started)
+        for name in sorted({*grid_names(), *started})
+    ]
 
 
 def _listed(name: str, folder: GridFolder, *, is_started: bool) -> ListedGrid:
-    """A grid as its file describes it, or as its plan does where the file is the user's own; a damaged plan costs its own line."""
+    """A grid as its file describes it, or as its plan does where the file is the user's own; a
+    damaged plan costs its own line.
+    """
     if name in grid_names():
         values = read_toml(grid_path(name))
         sizes = [(axis, len(choices)) for axis, choices in values.get("axes", {}).items()]
-        return ListedGrid(name=name, axes=tuple(sizes), is_started=is_started, summary=values.get("summary", ""))
+        return ListedGrid(
+            name=name, axes=tuple(sizes), is_started=is_started, summary=values.get("summary", "")
+        )
     try:
         plan = GridPlan.load(folder.plan_file)
     except MissingError as error:

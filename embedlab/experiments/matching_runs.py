@@ -1,4 +1,6 @@
-"""The models that reproduce the rows of a paper's table: runs that match a recipe, untuned encoders, combinations of rows."""
+"""The models that reproduce the rows of a paper's table: runs that match a recipe, untuned
+encoders, combinations of rows.
+"""
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -11,61 +13,101 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.core.recipe import Recipe, flatten, recipe_to_table
 from embedlab.core.schema import unbuild
 from embedlab.experiments.paper_table import ENCODER, PaperTable, RowSource
-from embedlab.experiments.paper_trainings import expected_recipe, keys_set, other_profiles, training_key, trainings
+from embedlab.experiments.paper_trainings import (
+    expected_recipe,
+    keys_set,
+    other_profiles,
+    training_key,
+    trainings,
+)
 from embedlab.models.catalog import finished_runs, finished_seeds
 from embedlab.runs.store import RunFolder
 
 CellKey = tuple[str, str]  # row and column of a table
 
-_Fit = tuple[bool, bool, int, str]  # of another recipe, of another name, differences, the run's name
+_Fit = tuple[
+    bool, bool, int, str
+]  # of another recipe, of another name, differences, the run's name
 
 NOT_DECISIVE = ("summary", "evaluate.")  # keys that do not distinguish trainings
 
 
 @dataclass(frozen=True, kw_only=True)
 class Member:
-    """One model that contributes to a number: the name that a user types, and its seed if it has one."""
+    """One model that contributes to a number: the name that a user types, and its seed if it has
+    one.
+    """
 
     name: str
     seed: int | None
     runs: frozenset[str] = frozenset()  # its runs; of a combination those of its parts
 
 
-def find_runs_of(table: PaperTable, runs: Path, overrides: Sequence[str], encoder: str | None) -> dict[str, str]:
-    """Return, for each training of a table, the name of the finished run that matches it best, if any.
+def find_runs_of(
+    table: PaperTable, runs: Path, overrides: Sequence[str], encoder: str | None
+) -> dict[str, str]:
+    """Return, for each training of a table, the name of the finished run that matches it best, if
+    any.
 
-    A run with exactly the row's recipe is best. Otherwise it must come from the row's recipe and agree in every key that the row
-    sets or that distinguishes the table's rows, and not be one of another profile; among several, the ones that agree with the other
-    rows' runs in everything else win, then the one named like the recipe, then the one with the fewest differences.
+    A run with exactly the row's recipe is best. Otherwise it must come from the row's recipe and
+    agree in every key that the row sets or that distinguishes the table's rows, and not be one of
+    another profile; among several, the ones that agree with the other rows' runs in everything else
+    win, then the one named like the recipe, then the one with the fewest differences.
     """
     there = _finished_recipes(runs)
-    wanted = {key: (source, expected_recipe(source, overrides, encoder)) for key, (_, source) in trainings(table).items()}
+    wanted = {
+        key: (source, expected_recipe(source, overrides, encoder))
+        for key, (_, source) in trainings(table).items()
+    }
     fitting = {}
     for key, (source, expected) in wanted.items():
-        siblings = [_values(recipe) for _, recipe in wanted.values() if _objectives(recipe) == _objectives(expected)]
-        decisive = {name for name in _values(expected) if len({json.dumps(values.get(name)) for values in siblings}) > 1}
+        siblings = [
+            _values(recipe)
+            for _, recipe in wanted.values()
+            if _objectives(recipe) == _objectives(expected)
+        ]
+        decisive = {
+            name
+            for name in _values(expected)
+            if len({json.dumps(values.get(name)) for values in siblings}) > 1
+        }
         decisive |= keys_set(source) & _values(expected).keys()
         is_free = source.encoder is None and encoder is None
         others = other_profiles(source, table.profile, encoder)
-        candidates = {name: recipe for name, recipe in there.items() if _is_of(expected, recipe, runs) and not _is_among(others, recipe)}
+        candidates = {
+            name: recipe
+            for name, recipe in there.items()
+            if _is_of(expected, recipe, runs) and not _is_among(others, recipe)
+        }
         fitting[key] = _fitting(expected, decisive - ({ENCODER} if is_free else set()), candidates)
     values = {name: _values(recipe) for name, recipe in there.items()}
-    return _alike(fitting, values, _common([recipe for _, recipe in wanted.values()], values.values()))
+    return _alike(
+        fitting, values, _common([recipe for _, recipe in wanted.values()], values.values())
+    )
 
 
-def settings_apart(table: PaperTable, runs: Path, run_of: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the keys in which the rows' runs differ although the paper's rows do not, with their values."""
+def settings_apart(
+    table: PaperTable, runs: Path, run_of: Mapping[str, str]
+) -> dict[str, list[str]]:
+    """Return the keys in which the rows' runs differ although the paper's rows do not, with their
+    values.
+    """
     values = [_values(_recipe_of(runs, name)) for name in dict.fromkeys(run_of.values())]
     common = _common([expected_recipe(source) for _, source in trainings(table).values()], values)
-    distinct = {key: list(dict.fromkeys(json.dumps(value.get(key)) for value in values)) for key in common if key != ENCODER}
+    distinct = {
+        key: list(dict.fromkeys(json.dumps(value.get(key)) for value in values))
+        for key in common
+        if key != ENCODER
+    }
     return {key: texts for key, texts in distinct.items() if len(texts) > 1}
 
 
 def _is_of(expected: Recipe, recipe: Recipe, runs: Path) -> bool:
     """Return whether RECIPE is the EXPECTED one, whatever values it sets.
 
-    Each recipe has a summary of its own, which its runs store; a user's recipe may describe the same training differently.
-    A run that starts from another run of the folder was trained on more than its own stages show.
+    Each recipe has a summary of its own, which its runs store; a user's recipe may describe the
+    same training differently. A run that starts from another run of the folder was trained on more
+    than its own stages show.
     """
     if recipe.encoder.model != expected.encoder.model and _starts_from_run(recipe, runs):
         return False
@@ -76,7 +118,10 @@ def _is_of(expected: Recipe, recipe: Recipe, runs: Path) -> bool:
 def _is_among(profiles: Sequence[Mapping[str, Any]], recipe: Recipe) -> bool:
     """Return whether RECIPE has all that distinguishes one of other PROFILES."""
     values = flatten(recipe_to_table(recipe))
-    return any(all(values.get(key) == value for key, value in distinctive.items()) for distinctive in profiles)
+    return any(
+        all(values.get(key) == value for key, value in distinctive.items())
+        for distinctive in profiles
+    )
 
 
 def _starts_from_run(recipe: Recipe, runs: Path) -> bool:
@@ -87,7 +132,9 @@ def _starts_from_run(recipe: Recipe, runs: Path) -> bool:
 
 def _signal(recipe: Recipe) -> str:
     """Return what a recipe trains on and how, without amounts and rates."""
-    stages = [[stage.data.names, stage.data.split, unbuild(stage.objective)] for stage in recipe.stages]
+    stages = [
+        [stage.data.names, stage.data.split, unbuild(stage.objective)] for stage in recipe.stages
+    ]
     return json.dumps([recipe.encoder.pooling, stages, unbuild(recipe.mix)])
 
 
@@ -103,8 +150,14 @@ def _fitting(expected: Recipe, decisive: set[str], there: Mapping[str, Recipe]) 
     return sorted(fits)
 
 
-def _alike(fitting: Mapping[str, Sequence[_Fit]], values: Mapping[str, Mapping[str, Any]], common: Sequence[str]) -> dict[str, str]:
-    """Return one run for each training: as many as possible from runs with equal COMMON keys, then from the others."""
+def _alike(
+    fitting: Mapping[str, Sequence[_Fit]],
+    values: Mapping[str, Mapping[str, Any]],
+    common: Sequence[str],
+) -> dict[str, str]:
+    """Return one run for each training: as many as possible from runs with equal COMMON keys, then
+    from the others.
+    """
     settings: dict[str, dict[str, _Fit]] = {}
     for key, fits in fitting.items():
         for fit in fits:
@@ -112,7 +165,12 @@ def _alike(fitting: Mapping[str, Sequence[_Fit]], values: Mapping[str, Mapping[s
             settings.setdefault(setting, {}).setdefault(key, fit)
     alike: dict[str, str] = {}
     for fits_of in sorted(
-        settings.values(), key=lambda fits: (-sum(not fit[0] for fit in fits.values()), -len(fits), sorted(fits.values()))
+        settings.values(),
+        key=lambda fits: (
+            -sum(not fit[0] for fit in fits.values()),
+            -len(fits),
+            sorted(fits.values()),
+        ),
     ):
         for key, fit in fits_of.items():
             alike.setdefault(key, fit[-1])
@@ -120,7 +178,9 @@ def _alike(fitting: Mapping[str, Sequence[_Fit]], values: Mapping[str, Mapping[s
 
 
 def _common(recipes: Sequence[Recipe], runs: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the keys in which all RECIPES agree, including keys that only RUNS have, such as the rows of a sample."""
+    """Return the keys in which all RECIPES agree, including keys that only RUNS have, such as the
+    rows of a sample.
+    """
     values = [_values(recipe) for recipe in recipes]
     keys = dict.fromkeys(key for value in (*values, *runs) for key in value)
     return [key for key in keys if len({json.dumps(value.get(key)) for value in values}) == 1]
@@ -144,7 +204,11 @@ def _objectives(recipe: Recipe) -> tuple[str, ...]:
 
 
 def _values(recipe: Recipe) -> dict[str, Any]:
-    return {key: value for key, value in flatten(recipe_to_table(recipe)).items() if not key.startswith(NOT_DECISIVE)}
+    return {
+        key: value
+        for key, value in flatten(recipe_to_table(recipe)).items()
+        if not key.startswith(NOT_DECISIVE)
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,10 +226,19 @@ class RowModels:
         if source.recipe is not None:
             run = self.run_of.get(training_key(source))
             there = finished_seeds(self.runs, run) if run is not None else {}
-            names = {seed: f"{run}@{seed}" for seed in there if self.seeds is None or seed in self.seeds}
-            return tuple(Member(name=name, seed=seed, runs=frozenset({name})) for seed, name in names.items())
+            names = {
+                seed: f"{run}@{seed}" for seed in there if self.seeds is None or seed in self.seeds
+            }
+            return tuple(
+                Member(name=name, seed=seed, runs=frozenset({name})) for seed, name in names.items()
+            )
         if source.pooling is not None:
-            return (Member(name=f"{source.set.get(ENCODER, self.encoder)}?pooling={source.pooling}", seed=None),)
+            return (
+                Member(
+                    name=f"{source.set.get(ENCODER, self.encoder)}?pooling={source.pooling}",
+                    seed=None,
+                ),
+            )
         if source.model is not None:
             return (Member(name=source.model, seed=None),)
         if source.combine is None:
@@ -175,22 +248,37 @@ class RowModels:
         return tuple(_combined(source.combine, row) for row in rows)
 
     def all_members(self) -> dict[CellKey, tuple[Member, ...]]:
-        """Return the models of every number by row and column, and of every row under the column ""."""
+        """Return the models of every number by row and column, and of every row under the column
+        "".
+        """
         rows = {(row, ""): self.members(source) for row, source in self.table.sources.items()}
-        return {**rows, **{(point.row, point.column): self.members(point.source) for point in self.table.points}}
+        return {
+            **rows,
+            **{
+                (point.row, point.column): self.members(point.source) for point in self.table.points
+            },
+        }
 
 
 def _combined(combine: str, parts: Sequence[Member]) -> Member:
     name = f"{combine}({','.join(part.name for part in parts)})"
-    return Member(name=name, seed=parts[0].seed, runs=frozenset().union(*(part.runs for part in parts)))
+    return Member(
+        name=name, seed=parts[0].seed, runs=frozenset().union(*(part.runs for part in parts))
+    )
 
 
 def _couples(members: Sequence[Member]) -> list[tuple[Member, ...]]:
-    """Return the members in pairs; no seed occurs twice, so that the pairs vary as much as single trainings do."""
+    """Return the members in pairs; no seed occurs twice, so that the pairs vary as much as single
+    trainings do.
+    """
     return list(zip(members[::2], members[1::2], strict=False))
 
 
 def _by_seed(parts: Sequence[Sequence[Member]]) -> list[tuple[Member, ...]]:
     """Return the members of all PARTS that share a seed, for every seed that all PARTS have."""
     by_seed = [{member.seed: member for member in part} for part in parts]
-    return [tuple(members[seed] for members in by_seed) for seed in by_seed[0] if all(seed in members for members in by_seed)]
+    return [
+        tuple(members[seed] for members in by_seed)
+        for seed in by_seed[0]
+        if all(seed in members for members in by_seed)
+    ]

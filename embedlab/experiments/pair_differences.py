@@ -1,4 +1,6 @@
-"""Whether two places of a grid's table differ, by the stored similarities of their cells: the pairs count, not the seeds alone."""
+"""Whether two places of a grid's table differ, by the stored similarities of their cells: the pairs
+count, not the seeds alone.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,11 +17,22 @@ from embedlab.comparison.evidence import outcome_evidence
 from embedlab.core.errors import EmbedlabError
 from embedlab.data.source import Source
 from embedlab.data.sts import STS_AVERAGES
-from embedlab.experiments.pivot import DEV_SCORE, Apart, Pivot, ScoreFilter, Spread, apart_over_seeds, with_ties
+from embedlab.experiments.pivot import (
+    DEV_SCORE,
+    Apart,
+    Pivot,
+    ScoreFilter,
+    Spread,
+    apart_over_seeds,
+    with_ties,
+)
 from embedlab.experiments.plan import Cell, GridPlan
 from embedlab.outcomes.pairs import pair_outcomes
 
-_SLICES = {*STS_AVERAGES, *(name for names in STS_AVERAGES.values() for name in names)}  # those of the task sts, without a task's code
+_SLICES = {
+    *STS_AVERAGES,
+    *(name for names in STS_AVERAGES.values() for name in names),
+}  # those of the task sts, without a task's code
 
 EXACT = 0.0005  # points x 100 that a score of the pairs at hand may differ from the evaluation's
 
@@ -32,11 +45,20 @@ class PairDifferences:
     seeds: Mapping[str, int]  # by cell, in the order of the evidence's members
 
     @classmethod
-    def of(cls, plan: GridPlan, pivot: Pivot, measure: ScoreFilter, source: Source, cache: Path | None = None) -> "PairDifferences | None":
-        """The evidence behind a table; None unless its numbers are correlations of pairs whose similarities are all stored.
+    def of(
+        cls,
+        plan: GridPlan,
+        pivot: Pivot,
+        measure: ScoreFilter,
+        source: Source,
+        cache: Path | None = None,
+    ) -> "PairDifferences | None":
+        """The evidence behind a table; None unless its numbers are correlations of pairs whose
+        similarities are all stored.
 
-        Pairs are read from SOURCE, and what is known of their sentences from the folder CACHE; where they
-        give a cell another score than its evaluation has, they are not the ones it was scored on.
+        Pairs are read from SOURCE, and what is known of their sentences from the folder CACHE;
+        where they give a cell another score than its evaluation has, they are not the ones it was
+        scored on.
         """
         shown = [name for name in pivot.shown if name != DEV_SCORE]
         places = list(pivot.spreads.values())
@@ -44,23 +66,38 @@ class PairDifferences:
             return None
         if any(len(spread.cells) != len(spread.values) for spread in places):
             return None  # averaged over an axis
-        cells = {cell.id: cell for cell in plan.cells if any(cell.id in spread.cells for spread in places)}
+        cells = {
+            cell.id: cell
+            for cell in plan.cells
+            if any(cell.id in spread.cells for spread in places)
+        }
         try:
             table = _scored(
-                plan, cells, list(dict.fromkeys(dataset for name in shown for dataset in STS_AVERAGES.get(name, (name,)))), source
+                plan,
+                cells,
+                list(
+                    dict.fromkeys(
+                        dataset for name in shown for dataset in STS_AVERAGES.get(name, (name,))
+                    )
+                ),
+                source,
             )
         except EmbedlabError:
             return None
         if table is None:
             return None
-        outcomes = pair_outcomes(table, list(cells), task=measure.task, averages=STS_AVERAGES, cache=cache)
+        outcomes = pair_outcomes(
+            table, list(cells), task=measure.task, averages=STS_AVERAGES, cache=cache
+        )
         found_of = outcome_evidence(outcomes, list(cells), aggregate=_aggregate(measure))
         evidence = {evidence.key: evidence for evidence in found_of if evidence.key in shown}
         made = cls(evidence=evidence, seeds={name: cell.seed for name, cell in cells.items()})
         return made if {*evidence} == {*shown} and made._gives(pivot) else None
 
     def marked(self, pivot: Pivot) -> Pivot:
-        """A table with the ties that pairs and seeds give; dev scores, whose pairs are not stored, have those of seeds alone."""
+        """A table with the ties that pairs and seeds give; dev scores, whose pairs are not stored,
+        have those of seeds alone.
+        """
         return replace(with_ties(pivot, self.apart), is_by_pairs=True)
 
     def apart(self, name: str, first: Spread, second: Spread) -> Apart:
@@ -70,13 +107,17 @@ class PairDifferences:
         members = [*first.cells, *second.cells]
         order = list(self.seeds)
         models = [self._model("first", first), self._model("second", second)]
-        weighed = Weighed(self.evidence[name].of_members([order.index(member) for member in members]), models)
+        weighed = Weighed(
+            self.evidence[name].of_members([order.index(member) for member in members]), models
+        )
         pair = ("first", "second")
         parts = weighed.of_pair[pair].parts
         return Apart(p=weighed.p[pair], variance=100**2 * (parts.rows + parts.seeds + parts.other))
 
     def _model(self, name: str, spread: Spread) -> ModelColumns:
-        return ModelColumns(name=name, members=spread.cells, seeds=tuple(self.seeds[cell] for cell in spread.cells))
+        return ModelColumns(
+            name=name, members=spread.cells, seeds=tuple(self.seeds[cell] for cell in spread.cells)
+        )
 
     def _gives(self, pivot: Pivot) -> bool:
         """Whether the pairs give every cell the score that the table has."""
@@ -86,7 +127,10 @@ class PairDifferences:
             if name == DEV_SCORE:
                 continue
             points = 100 * self.evidence[name].points[[order.index(cell) for cell in spread.cells]]
-            if any(abs(point - value) > EXACT for point, value in zip(points, spread.values, strict=True)):
+            if any(
+                abs(point - value) > EXACT
+                for point, value in zip(points, spread.values, strict=True)
+            ):
                 return False
         return True
 
@@ -99,11 +143,17 @@ def _aggregate(measure: ScoreFilter) -> Aggregate:
     return next(argument for argument in get_args(Aggregate) if argument == measure.setting)
 
 
-def _scored(plan: GridPlan, cells: Mapping[str, Cell], datasets: Sequence[str], source: Source) -> pl.DataFrame | None:
-    """The pairs of DATASETS with a column for each cell; None where a file of scores, or the score of a pair is missing."""
+def _scored(
+    plan: GridPlan, cells: Mapping[str, Cell], datasets: Sequence[str], source: Source
+) -> pl.DataFrame | None:
+    """The pairs of DATASETS with a column for each cell; None where a file of scores, or the score
+    of a pair is missing.
+    """
     files = {name: plan.run(cell).scores_file for name, cell in cells.items()}
     if not all(path.is_file() for path in files.values()):
         return None
     parts = [source.open(name, None) for name in datasets]
-    table = with_scores(pair_table(parts), {name: ScoreFile.read(path).scores for name, path in files.items()})
+    table = with_scores(
+        pair_table(parts), {name: ScoreFile.read(path).scores for name, path in files.items()}
+    )
     return table if not any(table.select(*files).null_count().row(0)) else None

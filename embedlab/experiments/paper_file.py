@@ -1,4 +1,6 @@
-"""The paper file: reads `recipes/papers/<paper>/paper.toml` and checks it against the printed tables beside it and the existing names."""
+"""The paper file: reads `recipes/papers/<paper>/paper.toml` and checks it against the printed
+tables beside it and the existing names.
+"""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -12,8 +14,23 @@ from embedlab.core.names import DEFAULT_TASK, pooling_names, task_names
 from embedlab.core.nearest import nearest_name, unknown
 from embedlab.core.recipe import Count, Pooling, Positive, Seeds
 from embedlab.core.schema import build, read_toml, table
-from embedlab.experiments.paper_table import ENCODER, Deviation, PaperMeasure, PaperTable, Point, RowSource
-from embedlab.experiments.printed import PAPER_FILE, by_number, is_own, paper_folder, published_pairs, published_scores, published_tables
+from embedlab.experiments.paper_table import (
+    ENCODER,
+    Deviation,
+    PaperMeasure,
+    PaperTable,
+    Point,
+    RowSource,
+)
+from embedlab.experiments.printed import (
+    PAPER_FILE,
+    by_number,
+    is_own,
+    paper_folder,
+    published_pairs,
+    published_scores,
+    published_tables,
+)
 from embedlab.models.grammar import Combination
 
 
@@ -27,12 +44,16 @@ class _Column:
     setting: str | None = None
     split: str | None = None
     unprinted: bool = False  # ours alone
-    set: dict[str, Any] = field(default_factory=dict)  # where each column is a training of its own, as in GLUE
+    set: dict[str, Any] = field(
+        default_factory=dict
+    )  # where each column is a training of its own, as in GLUE
 
 
 @table
 class _Row:
-    """How a row is produced: by a recipe, an untuned encoder, a combination of rows, or not at all, with the reason."""
+    """How a row is produced: by a recipe, an untuned encoder, a combination of rows, or not at all,
+    with the reason.
+    """
 
     recipe: str | None = None
     set: dict[str, Any] = field(default_factory=dict)  # other values for keys of the recipe
@@ -41,9 +62,13 @@ class _Row:
     of: tuple[str, ...] = ()  # the combined rows; a row named twice combines pairs of its seeds
     model: str | None = None  # one that needs no training, by its name
     given: str | None = None  # a file of the user's own, which --row names: what it looks like
-    best_of: tuple[str, ...] = ()  # of the rows that are named the best of each column predicts it, seed by seed
+    best_of: tuple[
+        str, ...
+    ] = ()  # of the rows that are named the best of each column predicts it, seed by seed
     lacks: str | None = None
-    columns: dict[str, _Column] = field(default_factory=dict)  # where this row differs from the table's columns
+    columns: dict[str, _Column] = field(
+        default_factory=dict
+    )  # where this row differs from the table's columns
 
 
 @table
@@ -51,7 +76,8 @@ class _Table:
     """The table of a file that describes a table of a paper."""
 
     summary: str
-    shown_by: str | None = None  # for a table without scores: the command that shows the same thing here
+    # for a table without scores: the command that shows the same thing here
+    shown_by: str | None = None
     key: tuple[str, ...] = ("model",)  # the printed columns that name a row
     task: str = DEFAULT_TASK
     metric: str = "spearman"
@@ -59,13 +85,19 @@ class _Table:
     scale: Positive = 100.0  # printed number divided by ours
     averaged: Count = 1  # seeds per printed number
     seeds: Seeds = 3  # seeds per number of ours
-    by: Literal["source", "dice", "epoch"] | None = None  # for a figure: its columns are the slices, or the epochs of a training
-    pairs: tuple[str, str] | None = None  # for a table of sentence pairs: the printed columns that hold their two sentences
-    columns: dict[str, str | _Column] = field(default_factory=dict)  # printed column → slice, or more
+    # for a figure: its columns are the slices, or the epochs of a training
+    by: Literal["source", "dice", "epoch"] | None = None
+    # for a table of sentence pairs: the printed columns that hold their two sentences
+    pairs: tuple[str, str] | None = None
+    columns: dict[str, str | _Column] = field(
+        default_factory=dict
+    )  # printed column → slice, or more
     judge: tuple[str, ...] = ()  # the columns whose mean orders the rows
     each: bool = False  # order the rows by each of these columns separately instead
     set: dict[str, Any] = field(default_factory=dict)  # recipe keys for every row
-    rows: dict[str, _Row] | str = field(default_factory=dict)  # or the name of the table with the same rows
+    rows: dict[str, _Row] | str = field(
+        default_factory=dict
+    )  # or the name of the table with the same rows
     deviations: tuple[Deviation, ...] = ()  # known in advance
     notes: tuple[str, ...] = ()  # misprints and the like
 
@@ -84,14 +116,21 @@ class _File:
     summary: str
     tables: dict[str, dict[str, Any]]
     claims: dict[str, Claim] = field(default_factory=dict)  # by name
-    published: dict[str, PublishedModel] = field(default_factory=dict)  # by model name, for `compare --published`
+    published: dict[str, PublishedModel] = field(
+        default_factory=dict
+    )  # by model name, for `compare --published`
 
 
 def load_paper(paper: str) -> dict[str, PaperTable]:
-    """Load every table and figure of a paper by name, in the order of their numbers; errors name the file's key."""
+    """Load every table and figure of a paper by name, in the order of their numbers; errors name
+    the file's key.
+    """
     path = paper_folder(paper) / PAPER_FILE
     values = _read(paper)
-    tables = {name: build(_Table, table, where=str(path), prefix=f"tables.{name}") for name, table in values.tables.items()}
+    tables = {
+        name: build(_Table, table, where=str(path), prefix=f"tables.{name}")
+        for name, table in values.tables.items()
+    }
     read = {name: _read_table(paper, name, tables, path) for name in sorted(tables, key=by_number)}
     for model, row in values.published.items():
         where = f"{path}: published.{model}"
@@ -106,7 +145,9 @@ def summary_of(paper: str) -> str:
 
 
 def published_models(paper: str) -> Mapping[str, PublishedModel]:
-    """Return the models that a paper prints a row of STS scores of, by the name that a user types."""
+    """Return the models that a paper prints a row of STS scores of, by the name that a user
+    types.
+    """
     return _read(paper).published
 
 
@@ -116,12 +157,21 @@ def _read(paper: str) -> _File:
 
 
 def select_tables(paper: str, name: str | None) -> list[PaperTable]:
-    """Return the tables that NAME selects: "table7" or the whole name; None selects all. A wrong name suggests the nearest."""
+    """Return the tables that NAME selects: "table7" or the whole name; None selects all. A wrong
+    name suggests the nearest.
+    """
     tables = load_paper(paper)
     short = {full: full.split("_")[0] for full in tables}
-    chosen = [paper_table for full, paper_table in tables.items() if name in {None, full, short[full]}]
+    chosen = [
+        paper_table for full, paper_table in tables.items() if name in {None, full, short[full]}
+    ]
     if not chosen and name is not None:
-        raise unknown(f"table of {paper!r}", name, {*tables, *short.values()}, listing=f"`embedlab reproduce {paper}` lists all")
+        raise unknown(
+            f"table of {paper!r}",
+            name,
+            {*tables, *short.values()},
+            listing=f"`embedlab reproduce {paper}` lists all",
+        )
     return chosen
 
 
@@ -133,9 +183,15 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
     if values.pairs is not None:
         pairs, printed = published_pairs(paper, name, values.pairs)
     else:
-        printed = published_scores(paper, name, values.key) if rows and name in published_tables(paper) else {}
+        printed = (
+            published_scores(paper, name, values.key)
+            if rows and name in published_tables(paper)
+            else {}
+        )
     paper_table = PaperTable(
-        paper=re.sub(r"[^A-Za-z0-9._+-]+", "-", path.absolute().parent.name),  # the names of its runs begin with it
+        paper=re.sub(
+            r"[^A-Za-z0-9._+-]+", "-", path.absolute().parent.name
+        ),  # the names of its runs begin with it
         folder=paper if is_own(paper) else "",
         name=name,
         summary=values.summary,
@@ -145,10 +201,17 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
         averaged=values.averaged,
         seeds=values.seeds,
         by=values.by,
-        columns=tuple(values.columns) or tuple(f"pair {number}" for number, _ in enumerate(pairs, start=1)),
+        columns=tuple(values.columns)
+        or tuple(f"pair {number}" for number, _ in enumerate(pairs, start=1)),
         pairs=pairs,
-        ranked_by=tuple((column,) for column in values.judge) if values.each else (values.judge,) if values.judge else (),
-        sources={label: _source(row, table_set, f"{where}, row {label!r}") for label, row in rows.items()},
+        ranked_by=tuple((column,) for column in values.judge)
+        if values.each
+        else (values.judge,)
+        if values.judge
+        else (),
+        sources={
+            label: _source(row, table_set, f"{where}, row {label!r}") for label, row in rows.items()
+        },
         points=tuple(
             _point(label, row, table_set, column, values, where)
             for label, row in rows.items()
@@ -162,19 +225,30 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
     )
     _check_names(
         paper_table,
-        {column for column, column_values in values.columns.items() if isinstance(column_values, str) or not column_values.unprinted},
+        {
+            column
+            for column, column_values in values.columns.items()
+            if isinstance(column_values, str) or not column_values.unprinted
+        },
         where,
     )
     return paper_table
 
 
-def _with_claims(tables: Mapping[str, PaperTable], claims: Mapping[str, Claim], where: str) -> dict[str, PaperTable]:
-    """Return TABLES, each with the CLAIMS about it; one about a table, row or column that does not exist is refused."""
+def _with_claims(
+    tables: Mapping[str, PaperTable], claims: Mapping[str, Claim], where: str
+) -> dict[str, PaperTable]:
+    """Return TABLES, each with the CLAIMS about it; one about a table, row or column that does not
+    exist is refused.
+    """
     for name, claim in claims.items():
         location = f"{where}: claims.{name}"
         check_claim(claim, location)
         if not claim.source:
-            raise UsageError(f"{location}: no source", hint='name what states it, for example source = "section 3.2"')
+            raise UsageError(
+                f"{location}: no source",
+                hint='name what states it, for example source = "section 3.2"',
+            )
         _refuse_unknown("table", [claim.table], tables, location)
         table = tables[claim.table]
         _refuse_unknown("row", [claim.first, claim.second], table.sources, location)
@@ -182,30 +256,55 @@ def _with_claims(tables: Mapping[str, PaperTable], claims: Mapping[str, Claim], 
             _refuse_unknown("column", claim.columns, table.columns, location)
             if not table.columns_of(claim):
                 raise UsageError(
-                    f"{location}: {claim.table!r} has no order of its own", hint='name columns, for example columns = ["STS12"]'
+                    f"{location}: {claim.table!r} has no order of its own",
+                    hint='name columns, for example columns = ["STS12"]',
                 )
         elif not claim.columns:
-            raise UsageError(f"{location}: {claim.table!r} has slices: name some", hint='for example columns = ["sts12 MSRpar"]')
+            raise UsageError(
+                f"{location}: {claim.table!r} has slices: name some",
+                hint='for example columns = ["sts12 MSRpar"]',
+            )
     return {
-        name: replace(table, claims={key: claim for key, claim in claims.items() if claim.table == name}) for name, table in tables.items()
+        name: replace(
+            table, claims={key: claim for key, claim in claims.items() if claim.table == name}
+        )
+        for name, table in tables.items()
     }
 
 
-def _rows(values: _Table, tables: Mapping[str, _Table], where: str) -> tuple[Mapping[str, _Row], Mapping[str, Any]]:
-    """Return the rows of a table and the keys set for all of them: its own, or those of the table that it names."""
+def _rows(
+    values: _Table, tables: Mapping[str, _Table], where: str
+) -> tuple[Mapping[str, _Row], Mapping[str, Any]]:
+    """Return the rows of a table and the keys set for all of them: its own, or those of the table
+    that it names.
+    """
     if not isinstance(values.rows, str):
         return values.rows, values.set
     other = tables.get(values.rows)
     if other is None or isinstance(other.rows, str):
-        hint = unknown("table", values.rows, tables).hint if other is None else f"name the table that {values.rows!r} names"
+        hint = (
+            unknown("table", values.rows, tables).hint
+            if other is None
+            else f"name the table that {values.rows!r} names"
+        )
         raise UsageError(f"{where} takes the rows of {values.rows!r}, which has none", hint=hint)
     return other.rows, {**other.set, **values.set}
 
 
 def _source(row: _Row, table_set: Mapping[str, Any], where: str) -> RowSource:
-    given = [row.recipe, row.pooling, row.combine, row.model, row.given, row.best_of or None, row.lacks]
+    given = [
+        row.recipe,
+        row.pooling,
+        row.combine,
+        row.model,
+        row.given,
+        row.best_of or None,
+        row.lacks,
+    ]
     if sum(value is not None for value in given) != 1:
-        message = f"{where}: not exactly one of recipe, pooling, combine, model, given, best_of and lacks"
+        message = (
+            f"{where}: not exactly one of recipe, pooling, combine, model, given, best_of and lacks"
+        )
         raise UsageError(message, hint='for example recipe = "snli-ce"')
     encoder = row.set.get(ENCODER)
     return RowSource(
@@ -222,13 +321,18 @@ def _source(row: _Row, table_set: Mapping[str, Any], where: str) -> RowSource:
     )
 
 
-def _point(label: str, row: _Row, table_set: Mapping[str, Any], column: str, values: _Table, where: str) -> Point:
+def _point(
+    label: str, row: _Row, table_set: Mapping[str, Any], column: str, values: _Table, where: str
+) -> Point:
     of_table = values.columns[column]
     shared = _Column(slice=of_table) if isinstance(of_table, str) else of_table
     specific = row.columns.get(column, _Column())
     slice_name = specific.slice or shared.slice
     if slice_name is None:
-        raise UsageError(f"{where}: column {column!r} names no slice of row {label!r}", hint='for example slice = "sts12"')
+        raise UsageError(
+            f"{where}: column {column!r} names no slice of row {label!r}",
+            hint='for example slice = "sts12"',
+        )
     source = _source(row, table_set, f"{where}, row {label!r}")
     return Point(
         row=label,
@@ -238,7 +342,11 @@ def _point(label: str, row: _Row, table_set: Mapping[str, Any], column: str, val
             task=specific.task or shared.task or values.task,
             slice=slice_name,
             metric=specific.metric or shared.metric or values.metric,
-            setting=next(value for value in (specific.setting, shared.setting, values.setting) if value is not None),
+            setting=next(
+                value
+                for value in (specific.setting, shared.setting, values.setting)
+                if value is not None
+            ),
             split=specific.split or shared.split,
         ),
     )
@@ -247,21 +355,43 @@ def _point(label: str, row: _Row, table_set: Mapping[str, Any], column: str, val
 def _check_names(paper_table: PaperTable, columns: Collection[str], where: str) -> None:
     """Refuse rows, columns and tasks that do not exist, and suggest the nearest name."""
     rows = list(paper_table.sources)
-    spoken = [row for source in paper_table.sources.values() for row in (*source.of, *source.best_of)]
+    spoken = [
+        row for source in paper_table.sources.values() for row in (*source.of, *source.best_of)
+    ]
     spoken += [row for deviation in paper_table.deviations for row in deviation.rows]
     _refuse_unknown("row", spoken, rows, where)
-    _refuse_unknown("column", (column for columns in paper_table.ranked_by for column in columns), paper_table.columns, where)
+    _refuse_unknown(
+        "column",
+        (column for columns in paper_table.ranked_by for column in columns),
+        paper_table.columns,
+        where,
+    )
     _refuse_unknown("task", paper_table.tasks, task_names(), where)
-    _refuse_unknown("pooling", (source.pooling for source in paper_table.sources.values() if source.pooling), pooling_names(), where)
+    _refuse_unknown(
+        "pooling",
+        (source.pooling for source in paper_table.sources.values() if source.pooling),
+        pooling_names(),
+        where,
+    )
     if paper_table.printed:
-        _refuse_unknown("printed row", (row for row in rows if not paper_table.sources[row].is_control), paper_table.printed, where)
+        _refuse_unknown(
+            "printed row",
+            (row for row in rows if not paper_table.sources[row].is_control),
+            paper_table.printed,
+            where,
+        )
         _refuse_unknown("printed column", columns, next(iter(paper_table.printed.values())), where)
     if not rows and paper_table.shown_by is None:
-        raise UsageError(f"{where} has neither rows nor shown_by", hint="give the command that shows it here")
+        raise UsageError(
+            f"{where} has neither rows nor shown_by", hint="give the command that shows it here"
+        )
 
 
 def _refuse_unknown(kind: str, names: Iterable[str], known: Collection[str], where: str) -> None:
     for name in names:
         if name not in known:
             guess = nearest_name(name, known)
-            raise UsageError(f"{where}: no {kind} {name!r}", hint=f"did you mean {guess!r}?" if guess else f"known: {', '.join(known)}")
+            raise UsageError(
+                f"{where}: no {kind} {name!r}",
+                hint=f"did you mean {guess!r}?" if guess else f"known: {', '.join(known)}",
+            )

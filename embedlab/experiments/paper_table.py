@@ -1,4 +1,6 @@
-"""A table of a paper: how each row is produced, which of our numbers corresponds to a printed one, and the paper's claims."""
+"""A table of a paper: how each row is produced, which of our numbers corresponds to a printed one,
+and the paper's claims.
+"""
 
 import shlex
 from collections.abc import Mapping
@@ -56,7 +58,9 @@ class RowSource:
 
     @property
     def is_control(self) -> bool:
-        """Return whether it combines two seeds of one method: a row that the paper does not print."""
+        """Return whether it combines two seeds of one method: a row that the paper does not
+        print.
+        """
         return self.combine is not None and len(set(self.of)) == 1
 
 
@@ -90,9 +94,13 @@ class PaperTable:
     claims: Mapping[str, Claim]  # by name
     deviations: tuple[Deviation, ...]
     notes: tuple[str, ...]
-    printed: Mapping[str, Mapping[str, float | None]]  # row → column → printed number; empty for a figure
+    printed: Mapping[
+        str, Mapping[str, float | None]
+    ]  # row → column → printed number; empty for a figure
     profile: str = PAPER  # that of the rows' recipes
-    pairs: tuple[tuple[str, str], ...] = ()  # of a table that scores sentence pairs: those of its columns
+    pairs: tuple[
+        tuple[str, str], ...
+    ] = ()  # of a table that scores sentence pairs: those of its columns
     folder: str = ""  # of a paper of the user's own, as it was typed
 
     @property
@@ -110,27 +118,53 @@ class PaperTable:
         """Return the tasks that its numbers come from."""
         if self.by == "epoch":  # dev scores, which the training has
             return ()
-        return (DEFAULT_TASK,) if self.by is not None else tuple(dict.fromkeys(point.measure.task for point in self.points))
+        return (
+            (DEFAULT_TASK,)
+            if self.by is not None
+            else tuple(dict.fromkeys(point.measure.task for point in self.points))
+        )
 
     def columns_of(self, claim: Claim) -> tuple[str, ...]:
-        """Return the columns whose mean a claim is about: its own, or those that put the rows in order."""
+        """Return the columns whose mean a claim is about: its own, or those that put the rows in
+        order.
+        """
         return claim.columns or (self.ranked_by[0] if self.ranked_by else ())
 
     def statement(self, claim: Claim) -> str:
-        """Return what is claimed, in a few words: the encoder of both rows once, and what numbers of rows are."""
+        """Return what is claimed, in a few words: the encoder of both rows once, and what numbers
+        of rows are.
+        """
         group, columns = self.group(claim.first), self.columns_of(claim)
         about = f"{group}: " if group and group == self.group(claim.second) else ""
         about = f"{self.key[0]}: " if len(self.key) == 1 and self.key[0] not in NAMES else about
-        rows = {side: getattr(claim, side).removeprefix(f"{group} ") if about else getattr(claim, side) for side in ("first", "second")}
-        where = f" ({', '.join(columns)})" if self.by is not None or (claim.columns and len(columns) == 1 < len(self.columns)) else ""
+        rows = {
+            side: getattr(claim, side).removeprefix(f"{group} ") if about else getattr(claim, side)
+            for side in ("first", "second")
+        }
+        where = (
+            f" ({', '.join(columns)})"
+            if self.by is not None or (claim.columns and len(columns) == 1 < len(self.columns))
+            else ""
+        )
         return f"{about}{replace(claim, **rows).statement}{where}"
 
     def printed_difference(self, claim: Claim) -> float | None:
-        """Return the printed difference of the rows of a claim, or None where the paper prints none."""
-        cells = [[self.printed.get(row, {}).get(column) for column in self.columns_of(claim)] for row in (claim.first, claim.second)]
-        known = [fmean(value for value in row if value is not None) for row in cells if row and None not in row]
+        """Return the printed difference of the rows of a claim, or None where the paper prints
+        none.
+        """
+        cells = [
+            [self.printed.get(row, {}).get(column) for column in self.columns_of(claim)]
+            for row in (claim.first, claim.second)
+        ]
+        known = [
+            fmean(value for value in row if value is not None)
+            for row in cells
+            if row and None not in row
+        ]
         return known[0] - known[1] if len(known) == len(cells) else None
 
     def group(self, row: str) -> str:
-        """Return the group within which a row is ranked: its encoder or GLUE task, where several columns name a row."""
+        """Return the group within which a row is ranked: its encoder or GLUE task, where several
+        columns name a row.
+        """
         return row.split(" ")[0] if len(self.key) > 1 else ""

@@ -1,4 +1,6 @@
-"""From a table of a paper to a grid: what has to be trained for it, and which cells other tables and grids already have."""
+"""From a table of a paper to a grid: what has to be trained for it, and which cells other tables
+and grids already have.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,7 +10,14 @@ from typing import Any
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.overrides import PAPER, PROFILE, TASK, profiles_of
-from embedlab.core.recipe import Recipe, flatten, load_recipe, recipe_differences, recipe_table, recipe_to_table
+from embedlab.core.recipe import (
+    Recipe,
+    flatten,
+    load_recipe,
+    recipe_differences,
+    recipe_table,
+    recipe_to_table,
+)
 from embedlab.experiments.grid_file import with_full_keys
 from embedlab.experiments.paper_table import ENCODER, PaperTable, RowSource
 from embedlab.experiments.plan import GridPlace, GridPlan, Variant
@@ -21,16 +30,22 @@ class TablePlan:
 
     plan: GridPlan | None  # None: nothing to train
     variants: Mapping[str, Variant]  # by the source's `training_key`
-    absent: Mapping[str, MissingError] = field(default_factory=dict)  # what the trainings lack that were left out, by label
+    absent: Mapping[str, MissingError] = field(
+        default_factory=dict
+    )  # what the trainings lack that were left out, by label
 
 
 def training_key(source: RowSource) -> str:
-    """Return the key that distinguishes trainings before any recipe is resolved: the recipe's name and the keys set."""
+    """Return the key that distinguishes trainings before any recipe is resolved: the recipe's name
+    and the keys set.
+    """
     return json.dumps([source.recipe, dict(source.set)], sort_keys=True)
 
 
 def trainings(table: PaperTable) -> dict[str, tuple[str, RowSource]]:
-    """Return every training of a table by key, each with the label of its first row (and its column where that is its own training)."""
+    """Return every training of a table by key, each with the label of its first row (and its column
+    where that is its own training).
+    """
     by_key: dict[str, tuple[str, RowSource]] = {}
     for row, source in table.sources.items():
         cells = [(row, source)] if table.by is not None or table.pairs else []
@@ -45,55 +60,91 @@ def trainings(table: PaperTable) -> dict[str, tuple[str, RowSource]]:
 
 
 def for_claims(table: PaperTable) -> PaperTable:
-    """Return the table with those rows alone that its claims are about, and the parts of combinations."""
+    """Return the table with those rows alone that its claims are about, and the parts of
+    combinations.
+    """
     wanted = {row for claim in table.claims.values() for row in (claim.first, claim.second)}
     wanted |= {member for row in wanted for member in table.sources[row].of}
     columns = {column for claim in table.claims.values() for column in table.columns_of(claim)}
     return replace(
         table,
         sources={row: source for row, source in table.sources.items() if row in wanted},
-        points=tuple(point for point in table.points if point.row in wanted and point.column in columns),
+        points=tuple(
+            point for point in table.points if point.row in wanted and point.column in columns
+        ),
     )
 
 
 def for_encoder(table: PaperTable, encoder: str | None) -> tuple[PaperTable, tuple[str, ...]]:
-    """Return the table with every row starting from ENCODER, and the rows left out: those about another encoder of the paper."""
+    """Return the table with every row starting from ENCODER, and the rows left out: those about
+    another encoder of the paper.
+    """
     if encoder is None:
         return table, ()
-    table, out = _without(table, {row for row, source in table.sources.items() if source.encoder is not None})
+    table, out = _without(
+        table, {row for row, source in table.sources.items() if source.encoder is not None}
+    )
     if not table.sources and out:
-        raise UsageError(f"every row of {table.name!r} is about an encoder of its own", hint="remove --encoder")
+        raise UsageError(
+            f"every row of {table.name!r} is about an encoder of its own", hint="remove --encoder"
+        )
     trained = {row: _started(source) for row, source in table.sources.items()}
     points = tuple(replace(point, source=_started(point.source)) for point in table.points)
     return replace(table, sources=trained, points=points), out
 
 
 def for_profile(table: PaperTable, profile: str | None) -> tuple[PaperTable, tuple[str, ...]]:
-    """Return the table under a PROFILE, and the rows left out: those whose recipe does not have it, and combinations of them."""
+    """Return the table under a PROFILE, and the rows left out: those whose recipe does not have it,
+    and combinations of them.
+    """
     if profile in {None, PAPER} or not any(source.recipe for source in table.sources.values()):
         return table, ()
-    out = {row for row, source in table.sources.items() if source.recipe is not None and profile not in _profiles(source.recipe)}
+    out = {
+        row
+        for row, source in table.sources.items()
+        if source.recipe is not None and profile not in _profiles(source.recipe)
+    }
     paper_table, left_out = _without(table, out)
     if not any(source.recipe for source in paper_table.sources.values()):
-        known = sorted({profile for source in table.sources.values() if source.recipe is not None for profile in _profiles(source.recipe)})
+        known = sorted(
+            {
+                profile
+                for source in table.sources.values()
+                if source.recipe is not None
+                for profile in _profiles(source.recipe)
+            }
+        )
         hint = (
             unknown("profile", str(profile), known).hint
             if len(known) > 1
             else f"{table.paper} has none but paper: no code of its authors is public"
         )
         raise UsageError(f"no recipe of {table.name!r} has a profile {profile!r}", hint=hint)
-    return replace(paper_table, profile=str(profile), summary=f"{table.summary} (profile {profile})"), left_out
+    return replace(
+        paper_table, profile=str(profile), summary=f"{table.summary} (profile {profile})"
+    ), left_out
 
 
-def other_profiles(source: RowSource, profile: str | None, encoder: str | None) -> list[dict[str, Any]]:
-    """Return, for each other profile of a row's recipe, the keys in which it differs from PROFILE, with its values."""
+def other_profiles(
+    source: RowSource, profile: str | None, encoder: str | None
+) -> list[dict[str, Any]]:
+    """Return, for each other profile of a row's recipe, the keys in which it differs from PROFILE,
+    with its values.
+    """
     assert source.recipe is not None
     names = _profiles(source.recipe)
     if len(names) == 1:
         return []
     current = _flat(expected_recipe(source, (f"{PROFILE}={profile or PAPER}",), encoder))
-    others = [_flat(expected_recipe(source, (f"{PROFILE}={name}",), encoder)) for name in names if name != (profile or PAPER)]
-    return [{key: other.get(key) for key in {*current, *other} if current.get(key) != other.get(key)} for other in others]
+    others = [
+        _flat(expected_recipe(source, (f"{PROFILE}={name}",), encoder))
+        for name in names
+        if name != (profile or PAPER)
+    ]
+    return [
+        {key: other.get(key) for key in {*current, *other} if current.get(key) != other.get(key)}
+        for other in others
+    ]
 
 
 def _flat(recipe: Recipe) -> dict[str, Any]:
@@ -106,11 +157,17 @@ def _profiles(recipe: str) -> tuple[str, ...]:
 
 def _without(table: PaperTable, out: set[str]) -> tuple[PaperTable, tuple[str, ...]]:
     """Return the table without the rows that are OUT and what combines them, and those rows."""
-    out = out | {row for row, source in table.sources.items() if out & set(source.of)}  # an ensemble has the rows that remain
+    out = out | {
+        row for row, source in table.sources.items() if out & set(source.of)
+    }  # an ensemble has the rows that remain
     remaining = {row: source for row, source in table.sources.items() if row not in out}
     points = tuple(point for point in table.points if point.row not in out)
-    claims = {name: claim for name, claim in table.claims.items() if not out & {claim.first, claim.second}}
-    return replace(table, sources=remaining, points=points, claims=claims), tuple(row for row in table.sources if row in out)
+    claims = {
+        name: claim for name, claim in table.claims.items() if not out & {claim.first, claim.second}
+    }
+    return replace(table, sources=remaining, points=points, claims=claims), tuple(
+        row for row in table.sources if row in out
+    )
 
 
 def _started(source: RowSource) -> RowSource:
@@ -126,19 +183,30 @@ def expand_table(
     overrides: Sequence[str],
     leaves_out: bool = False,
 ) -> TablePlan:
-    """Return the cells of a table as one grid; a cell that another table or grid already has keeps that name.
+    """Return the cells of a table as one grid; a cell that another table or grid already has keeps
+    that name.
 
     Trainings whose data is missing are left out if LEAVES_OUT, and refused otherwise.
     """
     axis = table.key[-1] if table.by is None else "row"
-    planner = Planner(table.paper, where=f"{table.paper} {table.name}", tasks=table.tasks, threads=threads, place=place)
+    planner = Planner(
+        table.paper,
+        where=f"{table.paper} {table.name}",
+        tasks=table.tasks,
+        threads=threads,
+        place=place,
+    )
     set_everywhere = with_full_keys(overrides)
     variants: dict[str, Variant] = {}
     absent: dict[str, MissingError] = {}
     for key, (label, source) in trainings(table).items():
         assert source.recipe is not None
         _refuse_clash(table, source, overrides)
-        training = Training(recipe=source.recipe, labels={axis: label}, fixed=(*set_options(source), *set_everywhere))
+        training = Training(
+            recipe=source.recipe,
+            labels={axis: label},
+            fixed=(*set_options(source), *set_everywhere),
+        )
         try:
             variants[key] = planner.variant(training)
         except MissingError as error:
@@ -153,7 +221,9 @@ def expand_table(
     by_identity = {run_identity(variant.run): variant for variant in distinct}
     plan = planner.plan(
         distinct,
-        name=f"{table.paper}-{table.name}" if table.profile == PAPER else f"{table.paper}-{table.name}-{table.profile}",
+        name=f"{table.paper}-{table.name}"
+        if table.profile == PAPER
+        else f"{table.paper}-{table.name}-{table.profile}",
         summary=table.summary,
         axes={axis: [variant.labels[axis] for variant in distinct]},
         seeds=seeds,
@@ -166,23 +236,34 @@ def _refuse_clash(table: PaperTable, source: RowSource, overrides: Sequence[str]
     """Refuse an override of a key that distinguishes the table's rows."""
     for key in (override.partition("=")[0] for override in overrides):
         if key in source.set and key != ENCODER:
-            raise UsageError(f"{key!r} distinguishes the rows of {table.name!r}", hint="set another key, or write a grid of your own")
+            raise UsageError(
+                f"{key!r} distinguishes the rows of {table.name!r}",
+                hint="set another key, or write a grid of your own",
+            )
 
 
 def set_options(source: RowSource) -> list[str]:
-    """Return what a row sets, as `--set` options; the choice of a task comes first, because a task brings settings of its own."""
+    """Return what a row sets, as `--set` options; the choice of a task comes first, because a task
+    brings settings of its own.
+    """
     keys = sorted(source.set, key=lambda key: key != TASK)
-    return [f"{key}={source.set[key] if key == TASK else json.dumps(source.set[key])}" for key in keys]
+    return [
+        f"{key}={source.set[key] if key == TASK else json.dumps(source.set[key])}" for key in keys
+    ]
 
 
 def keys_set(source: RowSource) -> set[str]:
-    """Return the full recipe keys that a row sets beyond its recipe, without a task's own settings."""
+    """Return the full recipe keys that a row sets beyond its recipe, without a task's own
+    settings.
+    """
     assert source.recipe is not None
     plain = load_recipe(source.recipe, [f"{TASK}={source.set[TASK]}"] if TASK in source.set else [])
     return {key for key, _, _ in recipe_differences(plain, expected_recipe(source))}
 
 
-def expected_recipe(source: RowSource, overrides: Sequence[str] = (), encoder: str | None = None) -> Recipe:
+def expected_recipe(
+    source: RowSource, overrides: Sequence[str] = (), encoder: str | None = None
+) -> Recipe:
     """Return the recipe of a row as in the paper, or with OVERRIDES and from another ENCODER."""
     assert source.recipe is not None
     return load_recipe(source.recipe, [*set_options(source), *overrides], encoder=encoder)

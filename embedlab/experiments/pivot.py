@@ -1,4 +1,6 @@
-"""The results of a grid, pivoted by its axes: mean ± sd over seeds, the best of each column and results not distinguishable from it."""
+"""The results of a grid, pivoted by its axes: mean ± sd over seeds, the best of each column and
+results not distinguishable from it.
+"""
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -39,7 +41,11 @@ class ScoreFilter:
 
     def is_of(self, score: Mapping[str, Any]) -> bool:
         """Return whether a score with these fields is shown."""
-        return score["by"] in self.by and score["metric"] == self.metric and score["setting"] == self.setting
+        return (
+            score["by"] in self.by
+            and score["metric"] == self.metric
+            and score["setting"] == self.setting
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,10 +53,16 @@ class Spread:
     """The scores of one place in the table over seeds; shares x 100."""
 
     values: tuple[float, ...]
-    cells: tuple[str, ...] = ()  # of which the values are: one a seed, or several where an axis is averaged
+    cells: tuple[
+        str, ...
+    ] = ()  # of which the values are: one a seed, or several where an axis is averaged
     is_best: bool = False
     is_tied: bool = False  # not distinguishable from the best
-    optimism: float | None = None  # of the best: how far its mean is expected to be too high, as it was chosen; nan where it is unknown
+    optimism: float | None = (
+        # of the best: how far its mean is expected to be too high, as it was chosen; nan where it
+        # is unknown
+        None
+    )
     shared: Overlap | None = None  # with the training data, if any text is shared
 
     @cached_property
@@ -85,7 +97,9 @@ class Pivot:
     is_ranked: bool  # whether the numbers are shares, shown x 100, and the best are marked
     is_by_pairs: bool  # whether ties are tested over pairs and seeds, not over seeds alone
     marks: tuple[str, ...]  # "partial", "sample", "overlap"
-    made: tuple[tuple[Mapping[str, str], Evaluation], ...]  # the labels and evaluation of each cell that has one
+    made: tuple[
+        tuple[Mapping[str, str], Evaluation], ...
+    ]  # the labels and evaluation of each cell that has one
     missing: int  # cells of the plan without these results
     averaged: tuple[str, ...]  # axes that are neither rows nor columns
 
@@ -109,26 +123,44 @@ def pivot(
 ) -> Pivot:
     """Return the finished cells of PLAN along two axes.
 
-    ROWS: axes, all others by default. COLUMNS: an axis, and then SCORE names the slice to show, by default the last average;
-    or None for one column a slice. WHERE: axis = label, to select a part. Axes in neither place are averaged, and named.
-    Dev scores are those of every cell whose training is finished where SCORE selects them, or where no cell is evaluated.
+    ROWS: axes, all others by default. COLUMNS: an axis, and then SCORE names the slice to show, by
+    default the last average; or None for one column a slice. WHERE: axis = label, to select a part.
+    Axes in neither place are averaged, and named. Dev scores are those of every cell whose training
+    is finished where SCORE selects them, or where no cell is evaluated.
     """
     _refuse_unknown_axes(plan, [*(rows or ()), *([columns] if columns else []), *(where or ())])
     if columns is not None and columns in (rows or ()):
-        raise UsageError(f"axis {columns!r} cannot be rows and columns at once", hint="remove one of them")
+        raise UsageError(
+            f"axis {columns!r} cannot be rows and columns at once", hint="remove one of them"
+        )
     labels = {axis: _label(plan, axis, text) for axis, text in (where or {}).items()}
-    wanted = [cell for cell in plan.cells if all(cell.variant.labels.get(axis) == label for axis, label in labels.items())]
+    wanted = [
+        cell
+        for cell in plan.cells
+        if all(cell.variant.labels.get(axis) == label for axis, label in labels.items())
+    ]
     results = list(_results(plan, wanted, measure))
-    if results and score != DEV_SCORE and all(set(result.scores) <= {DEV_SCORE} for result in results):
-        _refuse_unknown_measure(Evaluation.load(_evaluation_file(plan.run(results[0].cell), measure)), measure)
+    if (
+        results
+        and score != DEV_SCORE
+        and all(set(result.scores) <= {DEV_SCORE} for result in results)
+    ):
+        _refuse_unknown_measure(
+            Evaluation.load(_evaluation_file(plan.run(results[0].cell), measure)), measure
+        )
     is_evaluated = any(next(plan.run(cell).evaluations.glob("*.json"), None) for cell in wanted)
-    if score == DEV_SCORE or (measure.task == ScoreFilter.task and not is_evaluated):  # of the task that need not be named
+    if score == DEV_SCORE or (
+        measure.task == ScoreFilter.task and not is_evaluated
+    ):  # of the task that need not be named
         known = {result.cell.id for result in results}
         results += _dev_results(plan, [cell for cell in wanted if cell.id not in known])
     slices = list(dict.fromkeys(name for result in results for name in result.scores))
     if score is not None and results and score not in slices:
         guess = nearest_name(score, slices)
-        raise UsageError(f"no score {score!r}", hint=f"did you mean {guess!r}?" if guess else f"scores: {', '.join(slices)}")
+        raise UsageError(
+            f"no score {score!r}",
+            hint=f"did you mean {guess!r}?" if guess else f"scores: {', '.join(slices)}",
+        )
     shown = [score] if score is not None else slices[-1:] if columns is not None else slices
     free = [axis for axis in plan.axes if axis != columns and axis not in (where or {})]
     row_axes = tuple(rows) if rows is not None else tuple(free)
@@ -142,7 +174,12 @@ def pivot(
         )
         for key, seeds in values.items()
     }
-    is_ranked = all(score.scale == 100 for result in results if result.evaluation is not None for score in result.evaluation.scores)
+    is_ranked = all(
+        score.scale == 100
+        for result in results
+        if result.evaluation is not None
+        for score in result.evaluation.scores
+    )
     pivoted = Pivot(
         row_axes=row_axes,
         rows=tuple(dict.fromkeys(row for row, _ in _in_order(plan, spreads, row_axes))),
@@ -153,22 +190,44 @@ def pivot(
         is_ranked=is_ranked,
         is_by_pairs=False,
         marks=tuple(sorted({mark for result in results for mark in result.marks})),
-        made=tuple((result.cell.variant.labels, result.evaluation) for result in results if result.evaluation is not None),
+        made=tuple(
+            (result.cell.variant.labels, result.evaluation)
+            for result in results
+            if result.evaluation is not None
+        ),
         missing=len(wanted) - len(results),
         averaged=tuple(axis for axis in free if axis not in row_axes),
     )
-    return with_ties(pivoted, lambda _, first, second: apart_over_seeds(first, second)) if is_ranked else pivoted
+    return (
+        with_ties(pivoted, lambda _, first, second: apart_over_seeds(first, second))
+        if is_ranked
+        else pivoted
+    )
 
 
-def usual_measure(plan: GridPlan, task: str, *, metric: str | None, setting: str | None, by: tuple[str, ...]) -> ScoreFilter:
-    """Return the scores of TASK to show: what is not given is Spearman over all pairs where it has that, else what it states first."""
+def usual_measure(
+    plan: GridPlan, task: str, *, metric: str | None, setting: str | None, by: tuple[str, ...]
+) -> ScoreFilter:
+    """Return the scores of TASK to show: what is not given is Spearman over all pairs where it has
+    that, else what it states first.
+    """
     measure = ScoreFilter(task=task, by=by)
     files = (_evaluation_file(plan.run(cell), measure) for cell in plan.cells)
     path = next((path for path in files if path.is_file()), None)
-    scores = [score for score in Evaluation.load(path).scores if score.by in by] if path is not None else []
-    metric = metric if metric is not None else _usual(measure.metric, [score.metric for score in scores])
+    scores = (
+        [score for score in Evaluation.load(path).scores if score.by in by]
+        if path is not None
+        else []
+    )
+    metric = (
+        metric if metric is not None else _usual(measure.metric, [score.metric for score in scores])
+    )
     settings = [score.setting for score in scores if score.metric == metric]
-    return replace(measure, metric=metric, setting=setting if setting is not None else _usual(measure.setting, settings))
+    return replace(
+        measure,
+        metric=metric,
+        setting=setting if setting is not None else _usual(measure.setting, settings),
+    )
 
 
 def _usual(usual: str, there: Sequence[str]) -> str:
@@ -204,9 +263,11 @@ def _evaluation_file(run: RunFolder, measure: ScoreFilter) -> Path:
 
 
 def last_dev(run: RunFolder) -> events.Dev | None:
-    """Return the last dev score of a run, searched from the end; None where none was reported, or a damaged line comes after it.
+    """Return the last dev score of a run, searched from the end; None where none was reported, or a
+    damaged line comes after it.
 
-    A process that went on from a checkpoint takes over the scores up to it alone, as in `run_status`.
+    A process that went on from a checkpoint takes over the scores up to it alone, as in
+    `run_status`.
     """
     try:
         lines = run.events_file.read_bytes().splitlines()
@@ -233,12 +294,18 @@ def _gather(
         for name in shown:
             if name in result.scores:
                 key = _place(result, row_axes, columns, name)
-                gathered.setdefault(key, {}).setdefault(result.cell.seed, []).append((result.cell.id, result.scores[name]))
+                gathered.setdefault(key, {}).setdefault(result.cell.seed, []).append(
+                    (result.cell.id, result.scores[name])
+                )
     return gathered
 
 
-def _shared(results: Sequence[_Result], row_axes: Sequence[str], columns: str | None, shown: Sequence[str]) -> dict[PivotKey, Overlap]:
-    """Return what the slices of each place share with the training data of its cells, which differ only by seed."""
+def _shared(
+    results: Sequence[_Result], row_axes: Sequence[str], columns: str | None, shown: Sequence[str]
+) -> dict[PivotKey, Overlap]:
+    """Return what the slices of each place share with the training data of its cells, which differ
+    only by seed.
+    """
     return {
         _place(result, row_axes, columns, name): result.evaluation.overlaps[name]
         for result in results
@@ -249,14 +316,21 @@ def _shared(results: Sequence[_Result], row_axes: Sequence[str], columns: str | 
 
 def _place(result: _Result, row_axes: Sequence[str], columns: str | None, name: str) -> PivotKey:
     labels = result.cell.variant.labels
-    return tuple(labels.get(axis, "") for axis in row_axes), name if columns is None else labels.get(columns, "")
+    return tuple(
+        labels.get(axis, "") for axis in row_axes
+    ), name if columns is None else labels.get(columns, "")
 
 
-def _in_order(plan: GridPlan, places: Collection[PivotKey], row_axes: Sequence[str]) -> list[PivotKey]:
+def _in_order(
+    plan: GridPlan, places: Collection[PivotKey], row_axes: Sequence[str]
+) -> list[PivotKey]:
     """Return places in the order of the grid file; a missing axis comes first."""
 
     def key(pivot_key: PivotKey) -> list[int]:
-        return [plan.axes[axis].index(label) if label else -1 for axis, label in zip(row_axes, pivot_key[0], strict=True)]
+        return [
+            plan.axes[axis].index(label) if label else -1
+            for axis, label in zip(row_axes, pivot_key[0], strict=True)
+        ]
 
     return sorted(places, key=key)
 
@@ -268,29 +342,45 @@ def _column_labels(plan: GridPlan, axis: str, places: Collection[PivotKey]) -> t
 
 def apart_over_seeds(first: Spread, second: Spread) -> Apart:
     """Return how far apart two places are over seeds alone, whose spreads need not be equal."""
-    variances = [variance(spread.values) / len(spread.values) if len(spread.values) > 1 else math.nan for spread in (first, second)]
+    variances = [
+        variance(spread.values) / len(spread.values) if len(spread.values) > 1 else math.nan
+        for spread in (first, second)
+    ]
     return Apart(p=welch_p(first.values, second.values), variance=sum(variances))
 
 
 def with_ties(pivoted: Pivot, apart: Callable[[str, Spread, Spread], Apart]) -> Pivot:
-    """Mark the best of each column, or of the whole table, and what is not distinguishable from it; APART is of a slice and two places."""
+    """Mark the best of each column, or of the whole table, and what is not distinguishable from it;
+    APART is of a slice and two places.
+    """
     groups: dict[str, list[PivotKey]] = {}
     for key, spread in pivoted.spreads.items():
         if not math.isnan(spread.mean):
-            groups.setdefault(key[1] if pivoted.column_axis is None else pivoted.shown[0], []).append(key)
-    marked = {key: replace(spread, is_best=False, is_tied=False, optimism=None) for key, spread in pivoted.spreads.items()}
+            groups.setdefault(
+                key[1] if pivoted.column_axis is None else pivoted.shown[0], []
+            ).append(key)
+    marked = {
+        key: replace(spread, is_best=False, is_tied=False, optimism=None)
+        for key, spread in pivoted.spreads.items()
+    }
     for name, places in groups.items():
         marked |= marked_best({key: marked[key] for key in places}, partial(apart, name))
     return replace(pivoted, spreads=marked)
 
 
-def marked_best(spreads: Mapping[Key, Spread], apart: Callable[[Spread, Spread], Apart]) -> dict[Key, Spread]:
-    """Return SPREADS with the best marked, by how much it is too high, and what may be the best as well by how far APART they are."""
+def marked_best(
+    spreads: Mapping[Key, Spread], apart: Callable[[Spread, Spread], Apart]
+) -> dict[Key, Spread]:
+    """Return SPREADS with the best marked, by how much it is too high, and what may be the best as
+    well by how far APART they are.
+    """
     marked = dict(spreads)
     best = max(marked, key=lambda key: marked[key].mean)
     others = [key for key in marked if key != best]
     differences = [apart(marked[best], marked[other]) for other in others]
-    for other, p in zip(others, chosen_p([difference.p for difference in differences]), strict=True):
+    for other, p in zip(
+        others, chosen_p([difference.p for difference in differences]), strict=True
+    ):
         if p >= ALPHA:  # nan with one seed: not testable, so not marked
             marked[other] = replace(marked[other], is_tied=True)
     level = [
@@ -310,18 +400,26 @@ def _refuse_unknown_axes(plan: GridPlan, names: Sequence[str]) -> None:
         if name not in plan.axes:
             guess = nearest_name(name, plan.axes)
             raise UsageError(
-                f"grid {plan.name!r} has no axis {name!r}", hint=f"did you mean {guess!r}?" if guess else f"axes: {', '.join(plan.axes)}"
+                f"grid {plan.name!r} has no axis {name!r}",
+                hint=f"did you mean {guess!r}?" if guess else f"axes: {', '.join(plan.axes)}",
             )
 
 
 def _label(plan: GridPlan, axis: str, text: str) -> str:
-    """Return the label of a value of AXIS that a user typed as TEXT; a number may be written in any way."""
+    """Return the label of a value of AXIS that a user typed as TEXT; a number may be written in any
+    way.
+    """
     labels = plan.axes[axis]
     if text in labels:
         return text
-    equal = [label for label in labels if _number(text) is not None and _number(label) == _number(text)]
+    equal = [
+        label for label in labels if _number(text) is not None and _number(label) == _number(text)
+    ]
     if not equal:
-        raise UsageError(f"axis {axis!r} of grid {plan.name!r} has no value {text!r}", hint=f"its values: {', '.join(labels)}")
+        raise UsageError(
+            f"axis {axis!r} of grid {plan.name!r} has no value {text!r}",
+            hint=f"its values: {', '.join(labels)}",
+        )
     return equal[0]
 
 
@@ -333,11 +431,20 @@ def _number(text: str) -> float | None:
 
 
 def _refuse_unknown_measure(evaluation: Evaluation, measure: ScoreFilter) -> None:
-    """Name the first part of MEASURE that no score has; each part is searched among the scores that have the parts before it."""
+    """Name the first part of MEASURE that no score has; each part is searched among the scores that
+    have the parts before it.
+    """
     scores = evaluation.scores
-    for field, wanted in (("metric", (measure.metric,)), ("setting", (measure.setting,)), ("by", measure.by)):
+    for field, wanted in (
+        ("metric", (measure.metric,)),
+        ("setting", (measure.setting,)),
+        ("by", measure.by),
+    ):
         there = list(dict.fromkeys(str(getattr(score, field)) for score in scores))
         scores = tuple(score for score in scores if getattr(score, field) in wanted)
         if not scores:
             option = "aggregate" if field == "setting" else field
-            raise UsageError(f"no {measure.task} score has --{option} {', '.join(wanted)}", hint=f"there are: {', '.join(there)}")
+            raise UsageError(
+                f"no {measure.task} score has --{option} {', '.join(wanted)}",
+                hint=f"there are: {', '.join(there)}",
+            )

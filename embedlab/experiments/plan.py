@@ -1,4 +1,6 @@
-"""The plan of a grid: variants of its recipes, each with every seed, fixed at the start of the work."""
+"""The plan of a grid: variants of its recipes, each with every seed, fixed at the start of the
+work.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -36,7 +38,9 @@ class GridPlace:
     device: str = "auto"
     precision: str = "auto"
     deterministic: bool = False
-    plugins: tuple[str, ...] = ()  # files; a worker may have another current folder, and so other settings
+    plugins: tuple[
+        str, ...
+    ] = ()  # files; a worker may have another current folder, and so other settings
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -60,20 +64,36 @@ class GridPlace:
         return Path(f"{self.runs}{SAMPLE_RUNS}" if self.sample else self.runs)
 
     def to_values(self) -> dict[str, Any]:
-        """Return the values stored in a plan, relative to the runs folder, which is where the plan is."""
-        values = {key: value for key, value in asdict(self).items() if key != "runs" and (key not in {"plugins", "deterministic"} or value)}
-        inside = {key: Path(values[key]) for key in ("cache", "data") if values[key] and Path(values[key]).is_relative_to(self.runs_folder)}
-        return {**values, **{key: str(path.relative_to(self.runs_folder)) for key, path in inside.items()}}
+        """Return the values stored in a plan, relative to the runs folder, which is where the plan
+        is.
+        """
+        values = {
+            key: value
+            for key, value in asdict(self).items()
+            if key != "runs" and (key not in {"plugins", "deterministic"} or value)
+        }
+        inside = {
+            key: Path(values[key])
+            for key in ("cache", "data")
+            if values[key] and Path(values[key]).is_relative_to(self.runs_folder)
+        }
+        return {
+            **values,
+            **{key: str(path.relative_to(self.runs_folder)) for key, path in inside.items()},
+        }
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any], runs_folder: Path) -> Self:
         """Return the place from what `to_values` returned, in this runs folder."""
         if values.get("sample") and not runs_folder.name.endswith(SAMPLE_RUNS):
             raise MissingError(
-                f"{str(runs_folder)!r} holds a grid of the sample world, whose runs folder ends in {SAMPLE_RUNS!r}",
+                f"{str(runs_folder)!r} holds a grid of the sample world, whose runs folder "
+                f"ends in {SAMPLE_RUNS!r}",
                 hint=f"rename it to {str(runs_folder) + SAMPLE_RUNS!r}",
             )
-        runs = str(runs_folder).removesuffix(SAMPLE_RUNS) if values.get("sample") else str(runs_folder)
+        runs = (
+            str(runs_folder).removesuffix(SAMPLE_RUNS) if values.get("sample") else str(runs_folder)
+        )
         given = {key: str(runs_folder / values[key]) for key in ("cache", "data") if values[key]}
         return cls(**{**values, **given, "runs": runs, "plugins": tuple(values.get("plugins", ()))})
 
@@ -101,7 +121,9 @@ class _Stage(_Section):
 
 
 class _Resolved(_Section):
-    """The keys of a stored recipe that a grid reads itself; the recipe is checked completely when its cell is trained."""
+    """The keys of a stored recipe that a grid reads itself; the recipe is checked completely when
+    its cell is trained.
+    """
 
     encoder: _Encoder
     stage: list[_Stage]
@@ -112,7 +134,9 @@ class _Resolved(_Section):
 class Variant:
     """One point of the grid without its seed; its cells are the seeds of one run."""
 
-    run: str  # the run's name, which ends in the identity: hash of resolved recipe, data, starting encoder and threads
+    # the run's name, which ends in the identity: hash of resolved recipe, data, starting encoder
+    # and threads
+    run: str
     labels: Mapping[str, str]  # axis → label of its value; an axis that the recipe lacks is absent
     recipe: Annotated[Mapping[str, Any], Shaped(_Resolved)]  # the resolved table
     rows: float  # rows that its stages read over all epochs; 0 = not known
@@ -165,7 +189,8 @@ class GridPlan:
     axes: Mapping[str, tuple[str, ...]]  # axis → the labels of its values, in order
     variants: tuple[Variant, ...]
     seeds: tuple[Seed, ...]
-    threads: Threads  # of each cell, independent of parallel cells: sums in another order differ in their last digits
+    # of each cell, independent of parallel cells: sums in another order differ in their last digits
+    threads: Threads
     place: GridPlace
 
     def __len__(self) -> int:
@@ -178,14 +203,21 @@ class GridPlan:
 
     @property
     def cells(self) -> Iterator[Cell]:
-        """Yield every cell; all variants with the first seed come first, so that an early look shows the whole grid."""
+        """Yield every cell; all variants with the first seed come first, so that an early look
+        shows the whole grid.
+        """
         pairs = ((seed, variant) for seed in self.seeds for variant in self.variants)
-        return (Cell(number=number, variant=variant, seed=seed) for number, (seed, variant) in enumerate(pairs, start=1))
+        return (
+            Cell(number=number, variant=variant, seed=seed)
+            for number, (seed, variant) in enumerate(pairs, start=1)
+        )
 
     def cell(self, number: int) -> Cell:
         """Return the cell with this number, from 1."""
         if not 1 <= number <= len(self):
-            raise UsageError(f"grid {self.name!r} has no cell {number}", hint=f"its cells are 1 to {len(self)}")
+            raise UsageError(
+                f"grid {self.name!r} has no cell {number}", hint=f"its cells are 1 to {len(self)}"
+            )
         seed, variant = divmod(number - 1, len(self.variants))
         return Cell(number=number, variant=self.variants[variant], seed=self.seeds[seed])
 
@@ -208,7 +240,11 @@ class GridPlan:
         place = vars(stored.place)
         if stored.schema == 1 and place["runs"] is None:
             raise MissingError(f"{where}: damaged: 'place.runs' is missing", hint=_ANEW)
-        values = GridPlace(**place).to_values() if stored.schema == 1 else {key: value for key, value in place.items() if key != "runs"}
+        values = (
+            GridPlace(**place).to_values()
+            if stored.schema == 1
+            else {key: value for key, value in place.items() if key != "runs"}
+        )
         return cls(
             name=stored.name,
             summary=stored.summary,
@@ -221,30 +257,46 @@ class GridPlan:
 
     @classmethod
     def load(cls, path: Path) -> "GridPlan":
-        """Load what `save` wrote into a grid's folder, which may have been moved; a damaged or newer file is refused by name."""
+        """Load what `save` wrote into a grid's folder, which may have been moved; a damaged or
+        newer file is refused by name.
+        """
         return Store(path.parent).load(PLANS, path.stem)
 
 
 def _values(plan: GridPlan) -> Mapping[str, Any]:
-    return {**vars(plan), "schema": SCHEMA, "place": plan.place.to_values(), "variants": [vars(variant) for variant in plan.variants]}
+    return {
+        **vars(plan),
+        "schema": SCHEMA,
+        "place": plan.place.to_values(),
+        "variants": [vars(variant) for variant in plan.variants],
+    }
 
 
 def _plan(content: bytes, path: Path) -> GridPlan:
     return GridPlan.from_json(content.decode(), path.absolute().parents[2], where=path)
 
 
-PLANS: EntryKind[GridPlan] = EntryKind(format=JsonFormat(to_values=_values, from_content=_plan), again=_ANEW)
+PLANS: EntryKind[GridPlan] = EntryKind(
+    format=JsonFormat(to_values=_values, from_content=_plan), again=_ANEW
+)
 
 
 def _variant(stored: Variant, runs_folder: Path) -> Variant:
-    """Return a stored variant; an encoder that is a run of the runs folder has been moved along with it."""
-    encoder = {**stored.recipe["encoder"], "model": moved_along(stored.recipe["encoder"]["model"], runs_folder)}
+    """Return a stored variant; an encoder that is a run of the runs folder has been moved along
+    with it.
+    """
+    encoder = {
+        **stored.recipe["encoder"],
+        "model": moved_along(stored.recipe["encoder"]["model"], runs_folder),
+    }
     return replace(stored, recipe={**stored.recipe, "encoder": encoder})
 
 
 @dataclass(frozen=True)
 class GridFolder:
-    """The folder of a grid's own state: `<runs>/grids/<name>`; the results are the runs next to it."""
+    """The folder of a grid's own state: `<runs>/grids/<name>`; the results are the runs next
+    to it.
+    """
 
     path: Path
 
@@ -258,9 +310,14 @@ class GridFolder:
         """Return the folder of a started grid; NAME may be the grid file's path."""
         folder = cls.of(runs, Path(name).stem if name.endswith(".toml") else name)
         if not folder.plan_file.is_file():
-            error = unknown("started grid", name, [path.parent.name for path in (runs / GRIDS).glob("*/plan.json")])
+            error = unknown(
+                "started grid",
+                name,
+                [path.parent.name for path in (runs / GRIDS).glob("*/plan.json")],
+            )
             raise UsageError(
-                f"no grid {name!r} has been started in {str(runs)!r}", hint=error.hint or f"`embedlab grid run {name}` starts it"
+                f"no grid {name!r} has been started in {str(runs)!r}",
+                hint=error.hint or f"`embedlab grid run {name}` starts it",
             )
         return folder
 

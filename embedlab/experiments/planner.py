@@ -1,4 +1,6 @@
-"""The one planner: trainings of a grid or of a paper's table become cells, checked against their recipes, named, and tied to their data."""
+"""The one planner: trainings of a grid or of a paper's table become cells, checked against their
+recipes, named, and tied to their data.
+"""
 
 import hashlib
 import json
@@ -14,7 +16,14 @@ from typing import Any
 from embedlab.core.overrides import CHOICES, PROFILE, TASK, set_values
 from embedlab.core.paths import data_folder
 from embedlab.core.plugins import identity
-from embedlab.core.recipe import decisive, from_table, keys_of, recipe_table, recipe_to_table, sub_table
+from embedlab.core.recipe import (
+    decisive,
+    from_table,
+    keys_of,
+    recipe_table,
+    recipe_to_table,
+    sub_table,
+)
 from embedlab.core.schema import TomlTable
 from embedlab.data.aliases import datasets_of
 from embedlab.data.source import Source
@@ -34,18 +43,26 @@ Assignments = tuple[tuple[str, str], ...]  # (key, JSON value), as for `--set`
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """A recipe and what is set in it: a combination of a grid's axes, or a row of a paper's table."""
+    """A recipe and what is set in it: a combination of a grid's axes, or a row of a paper's
+    table.
+    """
 
     recipe: str
     labels: Mapping[str, str]  # axis → label
     fixed: tuple[str, ...] = ()  # KEY=VALUE, checked together
-    chosen: tuple[Mapping[str, Any], ...] = ()  # what each axis sets: checked in its own section of the recipe alone
+    chosen: tuple[
+        Mapping[str, Any], ...
+    ] = ()  # what each axis sets: checked in its own section of the recipe alone
 
 
 class Planner:
-    """Makes the cells of one experiment, whose trainings share the evaluation, the threads and the place."""
+    """Makes the cells of one experiment, whose trainings share the evaluation, the threads and the
+    place.
+    """
 
-    def __init__(self, name: str, *, where: str, tasks: Sequence[str] | None, threads: int, place: GridPlace) -> None:
+    def __init__(
+        self, name: str, *, where: str, tasks: Sequence[str] | None, threads: int, place: GridPlace
+    ) -> None:
         self.name = name  # which the names of new runs begin with
         self.where = where  # names the file in errors
         self.tasks, self.threads, self.place = tasks, threads, place
@@ -60,14 +77,25 @@ class Planner:
         return self._base(training.recipe, training.fixed).variant(training)
 
     def plan(
-        self, variants: Sequence[Variant], *, name: str, summary: str, axes: Mapping[str, Sequence[str]], seeds: Sequence[int]
+        self,
+        variants: Sequence[Variant],
+        *,
+        name: str,
+        summary: str,
+        axes: Mapping[str, Sequence[str]],
+        seeds: Sequence[int],
     ) -> GridPlan:
-        """Return the plan of VARIANTS with each of SEEDS; a value of an axis that no variant has is left out."""
+        """Return the plan of VARIANTS with each of SEEDS; a value of an axis that no variant has is
+        left out.
+        """
         taken = {axis: {variant.labels.get(axis) for variant in variants} for axis in axes}
         return GridPlan(
             name=name,
             summary=summary,
-            axes={axis: tuple(label for label in labels if label in taken[axis]) for axis, labels in axes.items()},
+            axes={
+                axis: tuple(label for label in labels if label in taken[axis])
+                for axis, labels in axes.items()
+            },
             variants=tuple(variants),
             seeds=tuple(seeds),
             threads=self.threads,
@@ -76,9 +104,11 @@ class Planner:
 
 
 def with_existing_runs(variants: Sequence[Variant], runs: Path) -> list[Variant]:
-    """Return VARIANTS under the names that other grids and tables gave to the same trainings in RUNS: they are not repeated.
+    """Return VARIANTS under the names that other grids and tables gave to the same trainings in
+    RUNS: they are not repeated.
 
-    A finished run is taken first, then the variant's own, then one that was begun. Variants that are one training go on as they are.
+    A finished run is taken first, then the variant's own, then one that was begun. Variants that
+    are one training go on as they are.
     """
     counts = Counter(run_identity(variant.run) for variant in variants)
     begun: dict[str, list[str]] = {}
@@ -88,14 +118,20 @@ def with_existing_runs(variants: Sequence[Variant], runs: Path) -> list[Variant]
 
     def existing(variant: Variant) -> str:
         names = begun.get(run_identity(variant.run), [])
-        return max(names, key=lambda name: (bool(finished_seeds(runs, name)), name == variant.run), default=variant.run)
+        return max(
+            names,
+            key=lambda name: (bool(finished_seeds(runs, name)), name == variant.run),
+            default=variant.run,
+        )
 
     return [replace(variant, run=existing(variant)) for variant in variants]
 
 
 @dataclass(frozen=True)
 class _Section:
-    """A checked section of a recipe under some choices, with the facts about it for a cell's identity."""
+    """A checked section of a recipe under some choices, with the facts about it for a cell's
+    identity.
+    """
 
     table: Any  # a Table, or a recipe's value outside tables; None if absent
     text: str
@@ -104,8 +140,8 @@ class _Section:
 class _Base:
     """One recipe with its fixed values, and all the variants that axes make of it.
 
-    Combinations share sections: each is checked once for each choice of the axes that affect it, which limits a plan of
-    ten thousand cells to a second or two.
+    Combinations share sections: each is checked once for each choice of the axes that affect it,
+    which limits a plan of ten thousand cells to a second or two.
     """
 
     def __init__(self, planner: Planner, recipe: str, fixed: Sequence[str]) -> None:
@@ -130,23 +166,37 @@ class _Base:
         assigned: dict[str, list[tuple[str, str]]] = {name: [] for name in self._section_names()}
         for values in training.chosen:
             for key, value in values.items():
-                for name in assigned if key in CHOICES else [section_of(key)]:  # they may set any key
+                for name in (
+                    assigned if key in CHOICES else [section_of(key)]
+                ):  # they may set any key
                     assigned[name].append((key, json.dumps(value)))
-        sections = {name: self._section(name, tuple(assignments)) for name, assignments in assigned.items()}
+        sections = {
+            name: self._section(name, tuple(assignments)) for name, assignments in assigned.items()
+        }
         stages = [
-            {section: sections[f"stage.{index}.{section}"].table for section in ("data", "objective", "optim")}
+            {
+                section: sections[f"stage.{index}.{section}"].table
+                for section in ("data", "objective", "optim")
+            }
             for index in range(len(self.recipe.stages))
         ]
         state = [section.text for section in sections.values() if section.table is not None]
-        # Threads and precision are chosen and change every number. The device belongs to the machine that
-        # happens to run a cell: it draws other dropout of the same rate, but a finished cell is not trained again for that.
-        identity = hashlib.sha256("\n".join([*state, str(self.planner.threads), self.place.precision]).encode()).hexdigest()[:8]
+        # Threads and precision are chosen and change every number. The device belongs to the
+        # machine that happens to run a cell: it draws other dropout of the same rate, but a
+        # finished cell is not trained again for that.
+        identity = hashlib.sha256(
+            "\n".join([*state, str(self.planner.threads), self.place.precision]).encode()
+        ).hexdigest()[:8]
         return Variant(
             run=run_name(self.planner.name, training.labels, identity),
             labels=training.labels,
             recipe={
                 "summary": self.recipe.summary,
-                **({"max_steps": sections[MAX_STEPS_KEY].table} if sections[MAX_STEPS_KEY].table is not None else {}),
+                **(
+                    {"max_steps": sections[MAX_STEPS_KEY].table}
+                    if sections[MAX_STEPS_KEY].table is not None
+                    else {}
+                ),
                 "encoder": sections["encoder"].table,
                 "stage": stages,
                 **({"mix": sections["mix"].table} if "mix" in sections else {}),
@@ -156,44 +206,77 @@ class _Base:
         )
 
     def _section_names(self) -> list[str]:
-        parts = [f"stage.{index}.{section}" for index in range(len(self.recipe.stages)) for section in ("data", "objective", "optim")]
-        return ["encoder", *parts, *(["mix"] if self.recipe.mix is not None else []), "evaluate", MAX_STEPS_KEY]
+        parts = [
+            f"stage.{index}.{section}"
+            for index in range(len(self.recipe.stages))
+            for section in ("data", "objective", "optim")
+        ]
+        return [
+            "encoder",
+            *parts,
+            *(["mix"] if self.recipe.mix is not None else []),
+            "evaluate",
+            MAX_STEPS_KEY,
+        ]
 
     def _check_section(self, name: str, assignments: Assignments) -> _Section:
         said = ", ".join(f"{key} = {value}" for key, value in assignments)
-        recipe = from_table(self._table(assignments), name=self.name, where=f"{self.where}{' with ' if said else ''}{said}")
+        recipe = from_table(
+            self._table(assignments),
+            name=self.name,
+            where=f"{self.where}{' with ' if said else ''}{said}",
+        )
         check_columns(recipe)
         resolved: Any = {MAX_STEPS_KEY: None, **recipe_to_table(recipe)}
         for step in name.split("."):
             resolved = resolved[int(step)] if step.isdigit() else resolved[step]
         if name == "encoder":
             resolved["model"] = starting_location(resolved["model"], self.place.runs_folder)
-        return _Section(table=resolved, text=json.dumps([*self._decisive(name, resolved), *_plugin_code(name, resolved)], sort_keys=True))
+        return _Section(
+            table=resolved,
+            text=json.dumps(
+                [*self._decisive(name, resolved), *_plugin_code(name, resolved)], sort_keys=True
+            ),
+        )
 
     def _decisive(self, name: str, section: Any) -> list[Any]:
-        """Return what changes a training in a section: its values, and the states of the data and the encoder that it names.
+        """Return what changes a training in a section: its values, and the states of the data and
+        the encoder that it names.
 
-        Tasks and the log do not: with other tasks, only the evaluation is repeated. A folder counts by its content, not its path.
+        Tasks and the log do not: with other tasks, only the evaluation is repeated. A folder counts
+        by its content, not its path.
         """
         source = source_of(self.place)
         if name == "encoder" and (folder := Path(section["model"])).is_dir():
-            usage = replace(read_usage(folder, Wishes(pooling=section["pooling"])), pooling="", max_tokens=0)
-            # Cells are called by what decides a training: what the earlier rule covers is called as it always was.
+            usage = replace(
+                read_usage(folder, Wishes(pooling=section["pooling"])), pooling="", max_tokens=0
+            )
+            # Cells are called by what decides a training: what the earlier rule covers is called as
+            # it always was.
             is_covered = not missed_files(usage)
-            weights = (earlier_used_fingerprint if is_covered else used_fingerprint)(usage, precision="")
+            weights = (earlier_used_fingerprint if is_covered else used_fingerprint)(
+                usage, precision=""
+            )
             return [{**section, "model": weights}]
         if name == "evaluate":
             dev_datasets = datasets_of(section["dev"]) if section["dev"] != "none" else ()
             dev = [part_state(source, dataset, "dev").digest for dataset in dev_datasets]
             return [decisive(section), *dev]
         if name.endswith(".data"):
-            parts = [part_state(source, dataset, section["split"]) for dataset in section["datasets"]]
-            return [section, *(state.digest for state in (*parts, *map(file_state, section.get("files", ()))))]
+            parts = [
+                part_state(source, dataset, section["split"]) for dataset in section["datasets"]
+            ]
+            return [
+                section,
+                *(state.digest for state in (*parts, *map(file_state, section.get("files", ())))),
+            ]
         return [section]
 
 
 def _plugin_code(name: str, section: Any) -> list[str]:
-    """Return the identity of the plug-in's code that a section names; nothing for what embedlab ships."""
+    """Return the identity of the plug-in's code that a section names; nothing for what embedlab
+    ships.
+    """
     code = ""
     if name == "encoder":
         code = identity("poolings", section["pooling"])
@@ -203,7 +286,9 @@ def _plugin_code(name: str, section: Any) -> list[str]:
 
 
 def section_of(key: str) -> str:
-    """Return the section of a recipe that KEY is in: "optim.lr" and "stage.0.optim.lr" are in "stage.0.optim"."""
+    """Return the section of a recipe that KEY is in: "optim.lr" and "stage.0.optim.lr" are in
+    "stage.0.optim".
+    """
     steps = key.split(".")
     if steps[0] == "stage":
         return ".".join(steps[:3])
@@ -211,8 +296,13 @@ def section_of(key: str) -> str:
 
 
 def run_name(experiment: str, labels: Mapping[str, str], identity: str) -> str:
-    """Return the name of a variant's run: the experiment, labels for a reader, and the identity that makes it unique."""
-    said = "_".join(f"{axis.rpartition('.')[2]}-{label}" if axis != RECIPE_AXIS else label for axis, label in labels.items())
+    """Return the name of a variant's run: the experiment, labels for a reader, and the identity
+    that makes it unique.
+    """
+    said = "_".join(
+        f"{axis.rpartition('.')[2]}-{label}" if axis != RECIPE_AXIS else label
+        for axis, label in labels.items()
+    )
     readable = re.sub(r"[^A-Za-z0-9._+-]+", "-", said)[:LABEL_LENGTH].strip("-._")
     return ".".join(text for text in (experiment, readable, identity) if text)
 
@@ -241,6 +331,7 @@ def stage_rows(stage: TomlTable, place: GridPlace) -> float:
     names = [Path(file).name for file in files]
     limit, shares = data.get("rows"), data.get("shares", {})
     read = [
-        (min(rows, limit) if limit else rows) * shares.get(name, 1) for name, rows in zip([*data["datasets"], *names], counts, strict=True)
+        (min(rows, limit) if limit else rows) * shares.get(name, 1)
+        for name, rows in zip([*data["datasets"], *names], counts, strict=True)
     ]
     return float(sum(read) * stage["optim"]["epochs"])

@@ -17,7 +17,8 @@ from embedlab.store.locks import wait_for_lock
 def started(plan: GridPlan, folder: GridFolder, rungs: Sequence[float] = ()) -> Iterator[None]:
     """Fix the grid to PLAN, with its cells in the queue, within the block.
 
-    Another plan is refused from the beginning, even while the workers still load: they would take its cells for their own.
+    Another plan is refused from the beginning, even while the workers still load: they would take
+    its cells for their own.
     """
     with ExitStack() as stack:
         with alone(folder):
@@ -39,7 +40,9 @@ def alone(folder: GridFolder) -> Iterator[None]:
 
 
 def prepare_grid(plan: GridPlan, folder: GridFolder, rungs: Sequence[float] = ()) -> None:
-    """Write PLAN into the grid's folder and its cells into the queue; cells whose runs are complete are done already."""
+    """Write PLAN into the grid's folder and its cells into the queue; cells whose runs are complete
+    are done already.
+    """
     store_plan(plan, folder)
     complete = [cell for cell in plan.cells if is_complete(plan, cell)]
     for cell in complete:  # left by a worker that was killed after the end of a cell
@@ -51,11 +54,17 @@ def prepare_grid(plan: GridPlan, folder: GridFolder, rungs: Sequence[float] = ()
 
 def store_plan(plan: GridPlan, folder: GridFolder) -> None:
     """Write PLAN into the grid's folder; while workers are running, another plan is refused."""
-    if folder.plan_file.is_file() and folder.plan_file.read_text(encoding="utf-8") == plan.to_json():
+    if (
+        folder.plan_file.is_file()
+        and folder.plan_file.read_text(encoding="utf-8") == plan.to_json()
+    ):
         return
-    if is_alive(folder) and GridPlan.load(folder.plan_file) != plan:  # an earlier version may have written an equal plan differently
+    if (
+        is_alive(folder) and GridPlan.load(folder.plan_file) != plan
+    ):  # an earlier version may have written an equal plan differently
         raise UsageError(
             f"grid {plan.name!r} is running with another plan than its file says now",
-            hint=f"wait until it ends, or stop it with `embedlab grid cancel {plan.name}`; finished cells stay",
+            hint=f"wait until it ends, or stop it with `embedlab grid cancel {plan.name}`; "
+            f"finished cells stay",
         )
     plan.save(folder.plan_file)

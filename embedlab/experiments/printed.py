@@ -1,4 +1,6 @@
-"""The papers' printed numbers: a folder a paper, which holds its file and a CSV file for each printed table."""
+"""The papers' printed numbers: a folder a paper, which holds its file and a CSV file for each
+printed table.
+"""
 
 import os
 import re
@@ -17,19 +19,31 @@ PAPER_FILE = "paper.toml"
 
 def paper_names() -> list[str]:
     """Return the shipped papers, in alphabetical order."""
-    return sorted(path.parent.name for path in (recipes_folder() / "papers").glob(f"*/{PAPER_FILE}"))
+    return sorted(
+        path.parent.name for path in (recipes_folder() / "papers").glob(f"*/{PAPER_FILE}")
+    )
 
 
 def paper_folder(paper: str) -> Path:
-    """Return the folder of a paper by its name, or by the path of the user's own folder or of the file in it."""
+    """Return the folder of a paper by its name, or by the path of the user's own folder or of the
+    file in it.
+    """
     if is_own(paper):
         path = Path(paper).parent if Path(paper).name == PAPER_FILE else Path(paper)
         if not (path / PAPER_FILE).is_file():
-            raise UsageError(f"no {PAPER_FILE} in {str(path)!r}", hint="name a folder that has one, or a paper of `embedlab reproduce`")
+            raise UsageError(
+                f"no {PAPER_FILE} in {str(path)!r}",
+                hint="name a folder that has one, or a paper of `embedlab reproduce`",
+            )
         return path
     if paper in paper_names():
         return recipes_folder() / "papers" / paper
-    raise unknown("paper", paper, paper_names(), listing="`embedlab reproduce` lists all; ./FOLDER is one of your own")
+    raise unknown(
+        "paper",
+        paper,
+        paper_names(),
+        listing="`embedlab reproduce` lists all; ./FOLDER is one of your own",
+    )
 
 
 def is_own(paper: str) -> bool:
@@ -43,14 +57,19 @@ def published_table(paper: str, table: str) -> pl.DataFrame:
 
 
 def published_texts(paper: str, table: str) -> pl.DataFrame:
-    """Return a printed table as the text of its cells; "5e-05" remains so, and null is an empty cell."""
+    """Return a printed table as the text of its cells; "5e-05" remains so, and null is an empty
+    cell.
+    """
     return read_csv(_table_file(paper, table), infer_schema=False)
 
 
-def published_scores(paper: str, table: str, key: Sequence[str]) -> dict[str, dict[str, float | None]]:
+def published_scores(
+    paper: str, table: str, key: Sequence[str]
+) -> dict[str, dict[str, float | None]]:
     """Return a printed table of scores by row and column, None where the paper prints none.
 
-    A row's name is the printed text of its KEY columns, joined by blanks: "BERT-base SBERT", "1e-5".
+    A row's name is the printed text of its KEY columns, joined by blanks: "BERT-base SBERT",
+    "1e-5".
     """
     frame = published_texts(paper, table)
     for column in key:
@@ -60,21 +79,27 @@ def published_scores(paper: str, table: str, key: Sequence[str]) -> dict[str, di
         return _scores(frame, key)
     except ValueError as error:  # raised by float: a column of words that the key does not name
         raise UsageError(
-            f"{paper} {table}: {error}", hint=f"its 'key' must name each column of words among {', '.join(frame.columns)}"
+            f"{paper} {table}: {error}",
+            hint=f"its 'key' must name each column of words among {', '.join(frame.columns)}",
         ) from error
 
 
 def published_pairs(
     paper: str, table: str, sentences: tuple[str, str]
 ) -> tuple[tuple[tuple[str, str], ...], dict[str, dict[str, float | None]]]:
-    """Return the sentence pairs of a printed table, and its scores by model and "pair 1", "pair 2" …; SENTENCES are their columns."""
+    """Return the sentence pairs of a printed table, and its scores by model and "pair 1", "pair 2"
+    …; SENTENCES are their columns.
+    """
     frame = published_texts(paper, table)
     for column in sentences:
         if column not in frame.columns:
             raise unknown(f"column of {paper} {table}", column, frame.columns)
     models = [column for column in frame.columns if column not in sentences]
     scores = {
-        model: {f"pair {number}": float(text) if text is not None else None for number, text in enumerate(frame[model], start=1)}
+        model: {
+            f"pair {number}": float(text) if text is not None else None
+            for number, text in enumerate(frame[model], start=1)
+        }
         for model in models
     }
     return tuple(frame.select(sentences).rows()), scores
@@ -83,7 +108,9 @@ def published_pairs(
 def _scores(frame: pl.DataFrame, key: Sequence[str]) -> dict[str, dict[str, float | None]]:
     return {
         " ".join(row[column] for column in key): {
-            column: float(text) if text is not None else None for column, text in row.items() if column not in key
+            column: float(text) if text is not None else None
+            for column, text in row.items()
+            if column not in key
         }
         for row in frame.iter_rows(named=True)
     }

@@ -1,4 +1,6 @@
-"""The progress of a grid, from queue and event files: the same facts for the board, `grid status` and the dashboard."""
+"""The progress of a grid, from queue and event files: the same facts for the board, `grid status`
+and the dashboard.
+"""
 
 import time
 from collections import Counter
@@ -54,7 +56,9 @@ class GridProgress:
     @property
     def ended(self) -> int:
         """The number of cells that will not run again."""
-        return sum(entry.state in {"done", "failed", "stopped", "cancelled"} for entry in self.entries)
+        return sum(
+            entry.state in {"done", "failed", "stopped", "cancelled"} for entry in self.entries
+        )
 
     @property
     def failed(self) -> list[QueueEntry]:
@@ -108,11 +112,20 @@ class GridFollower:
             self._queue = Queue(self._folder.queue_file)
         entries = tuple(self._entries())
         running = [entry for entry in entries if entry.state == "running"]
-        state = sum(entry.state not in {"waiting", "running", "paused"} for entry in entries), len(running)
-        if self._times is None or self._times[0] != state:  # a cell's time changes only when a cell begins or ends
+        state = (
+            sum(entry.state not in {"waiting", "running", "paused"} for entry in entries),
+            len(running),
+        )
+        if (
+            self._times is None or self._times[0] != state
+        ):  # a cell's time changes only when a cell begins or ends
             self._times = state, CellTimes.of(self.plan, entries)
         progress = tuple(self._progress(entry) for entry in running)
-        spent_s = {key: time.time() - curves.started_s for key, curves in self._curves.items() if curves.started_s is not None}
+        spent_s = {
+            key: time.time() - curves.started_s
+            for key, curves in self._curves.items()
+            if curves.started_s is not None
+        }
         cost = self._times[1].cost(max(1, len(running)), spent_s)
         return GridProgress(plan=self.plan, entries=entries, running=progress, cost=cost)
 
@@ -120,14 +133,23 @@ class GridFollower:
         if self._queue is None:
             return (entry_of_run(self.plan, cell) for cell in self.plan.cells)
         queued = self._queue.entries()
-        return queued if is_alive(self._folder) else (_without_workers(self.plan, entry) for entry in queued)
+        return (
+            queued
+            if is_alive(self._folder)
+            else (_without_workers(self.plan, entry) for entry in queued)
+        )
 
     def _progress(self, entry: QueueEntry) -> CellProgress:
         cell = self.plan.cell(entry.number)
         curves = self._curves.setdefault(entry.key, _Curves())
         curves.read(self.plan.run(cell))
         return CellProgress(
-            cell=cell, entry=entry, step=curves.step, losses=tuple(curves.losses), dev=tuple(curves.dev), resumed_at=curves.resumed_at
+            cell=cell,
+            entry=entry,
+            step=curves.step,
+            losses=tuple(curves.losses),
+            dev=tuple(curves.dev),
+            resumed_at=curves.resumed_at,
         )
 
     def close(self) -> None:
@@ -147,12 +169,18 @@ def entry_of_run(plan: GridPlan, cell: Cell) -> QueueEntry:
         state = "done"
     elif is_being_run(plan, cell):  # being evaluated, or trained by a process that is still loading
         state = "running"
-    return QueueEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state=state, reason=status.message)
+    return QueueEntry(
+        run=cell.variant.run, seed=cell.seed, number=cell.number, state=state, reason=status.message
+    )
 
 
 def _without_workers(plan: GridPlan, entry: QueueEntry) -> QueueEntry:
-    """Return a queued cell without active workers by its run, which knows of a job array and of dead workers what the queue does not."""
-    if entry.state == "done" or (entry.state == "running" and (entry.lease or 0.0) > time.time()):  # claimed by a worker on another machine
+    """Return a queued cell without active workers by its run, which knows of a job array and of
+    dead workers what the queue does not.
+    """
+    if entry.state == "done" or (
+        entry.state == "running" and (entry.lease or 0.0) > time.time()
+    ):  # claimed by a worker on another machine
         return entry
     run_entry = entry_of_run(plan, plan.cell(entry.number))
     if run_entry.state in {"done", "running"}:

@@ -27,7 +27,9 @@ def published_row(model: str) -> PublishedRow | None:
         if (entry := published_models(paper).get(model)) is not None:
             table = load_paper(paper)[entry.table]
             points = [point for point in table.points if point.row == entry.row]
-            values = {point.measure.slice: table.printed[entry.row][point.column] for point in points}
+            values = {
+                point.measure.slice: table.printed[entry.row][point.column] for point in points
+            }
             scores = {name: value for name, value in values.items() if value is not None}
             average = next(name for name in scores if name in STS_AVERAGES)
             return PublishedRow(

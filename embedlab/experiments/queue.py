@@ -1,7 +1,9 @@
-"""The queue of a grid's cells: a SQLite file in the grid's folder that any number of processes on one machine share.
+"""The queue of a grid's cells: a SQLite file in the grid's folder that any number of processes on
+one machine share.
 
-A claim is a lease that its worker renews; if the worker is dead or silent, the next worker takes the cell. Whether a cell is
-complete is decided by its run folder, so that a lost queue file loses nothing.
+A claim is a lease that its worker renews; if the worker is dead or silent, the next worker takes
+the cell. Whether a cell is complete is decided by its run folder, so that a lost queue file loses
+nothing.
 """
 
 import json
@@ -23,7 +25,8 @@ from embedlab.core.seal import short_checksum
 from embedlab.store.files import disk_errors
 
 CellState = Literal["waiting", "running", "paused", "done", "failed", "stopped", "cancelled"]
-# paused: at a rung of successive halving until the others arrive; stopped: given up at a rung; cancelled: by its user
+# paused: at a rung of successive halving until the others arrive; stopped: given up at a rung;
+# cancelled: by its user
 
 LEASE_S = 30.0  # a worker that has not renewed its claim within this time loses it
 _REMADE = "remove it: finished cells are found again by their runs"
@@ -48,9 +51,11 @@ def _sum_of(row: str) -> str:
     return f"checksum({', '.join(f'{row}.{column}' for column in _COLUMNS.split(', '))})"
 
 
-# SQLite checks the structure of its pages, not their values: `sums` has a checksum of each row. The file itself computes none, so that
-# any program can repair a row: its triggers list the rows that were changed since, which are not verified and get their checksums at the
-# end of our next transaction. A row that an older embedlab wrote has none, and the triggers of a version between called a function.
+# SQLite checks the structure of its pages, not their values: `sums` has a checksum of each row. The
+# file itself computes none, so that any program can repair a row: its triggers list the rows that
+# were changed since, which are not verified and get their checksums at the end of our next
+# transaction. A row that an older embedlab wrote has none, and the triggers of a version between
+# called a function.
 _SUMS = """
 CREATE TABLE IF NOT EXISTS sums (run TEXT, seed INTEGER, sum INTEGER NOT NULL, PRIMARY KEY (run, seed)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS edited (run TEXT, seed INTEGER);
@@ -84,18 +89,24 @@ END;
 """
 _SEAL = (
     "DELETE FROM sums WHERE (run, seed) IN (SELECT run, seed FROM edited)",
-    f"INSERT INTO sums SELECT run, seed, {_sum_of('cells')} FROM (SELECT DISTINCT run, seed FROM edited) JOIN cells USING (run, seed)",
-    "INSERT INTO sums SELECT key, -1, checksum(key, value) FROM (SELECT DISTINCT run FROM edited WHERE seed = -1) JOIN facts ON run = key",
+    f"INSERT INTO sums SELECT run, seed, {_sum_of('cells')} FROM (SELECT DISTINCT run, seed "
+    f"FROM edited) JOIN cells USING (run, seed)",
+    "INSERT INTO sums SELECT key, -1, checksum(key, value) FROM (SELECT DISTINCT run FROM "
+    "edited WHERE seed = -1) JOIN facts ON run = key",
     "DELETE FROM edited",
 )
 
 
 def _damaged_rows(*, has_edits: bool) -> str:
-    """Return SQL for the rows that differ from their checksums; HAS_EDITS: the file lists those that were changed since."""
+    """Return SQL for the rows that differ from their checksums; HAS_EDITS: the file lists those
+    that were changed since.
+    """
     unedited = " AND (run, seed) NOT IN (SELECT run, seed FROM edited)" if has_edits else ""
     return (
-        f"SELECT run FROM cells JOIN sums USING (run, seed) WHERE sum <> {_sum_of('cells')}{unedited} "
-        f"UNION ALL SELECT key FROM facts JOIN sums ON run = key AND seed = -1 WHERE sum <> checksum(key, value){unedited}"
+        f"SELECT run FROM cells JOIN sums USING (run, seed) WHERE sum <> "
+        f"{_sum_of('cells')}{unedited} "
+        f"UNION ALL SELECT key FROM facts JOIN sums ON run = key AND seed = -1 WHERE sum <> "
+        f"checksum(key, value){unedited}"
     )
 
 
@@ -147,16 +158,21 @@ class Queue:
         self.path = path
         with disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-        self._is_foreign = path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+        self._is_foreign = path.is_file() and not (
+            os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+        )
         with self._errors():
             address = _reading(path) if self._is_foreign else path.absolute().as_uri()
-            self._connection = sqlite3.connect(address, uri=True, timeout=PATIENCE_S, isolation_level=None)
+            self._connection = sqlite3.connect(
+                address, uri=True, timeout=PATIENCE_S, isolation_level=None
+            )
             self._connection.row_factory = sqlite3.Row
             self._connection.create_function("checksum", -1, short_checksum, deterministic=True)
             self._verify()
             if self._is_foreign:
                 return
-            # A write-ahead log lets readers read while others write; a power cut may lose the last claims, but no result.
+            # A write-ahead log lets readers read while others write; a power cut may lose the last
+            # claims, but no result.
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = NORMAL")
             self._connection.executescript(_TABLES + _SUMS + _CHECK)
@@ -164,53 +180,93 @@ class Queue:
     def _verify(self) -> None:
         """Refuse a file with inconsistent pages or with rows that differ from their checksums."""
         (verdict,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
-        tables = {name for (name,) in self._connection.execute("SELECT name FROM sqlite_schema")} if verdict == "ok" else set()
+        tables = (
+            {name for (name,) in self._connection.execute("SELECT name FROM sqlite_schema")}
+            if verdict == "ok"
+            else set()
+        )
         damaged = _damaged_rows(has_edits="edited" in tables)
         row = self._connection.execute(damaged).fetchone() if "sums" in tables else None
         if verdict != "ok" or row is not None:
-            raise _damaged(self.path, verdict if row is None else f"its row of {row[0]!r} does not match its checksum")
+            raise _damaged(
+                self.path,
+                verdict if row is None else f"its row of {row[0]!r} does not match its checksum",
+            )
 
-    def fill(self, cells: Sequence[tuple[str, int]], done: Collection[tuple[str, int]], rungs: Sequence[float] = ()) -> None:
-        """Make the queue hold exactly these CELLS, (run, seed) in the plan's order; failed, stopped or cancelled ones are queued again.
+    def fill(
+        self,
+        cells: Sequence[tuple[str, int]],
+        done: Collection[tuple[str, int]],
+        rungs: Sequence[float] = (),
+    ) -> None:
+        """Make the queue hold exactly these CELLS, (run, seed) in the plan's order; failed, stopped
+        or cancelled ones are queued again.
 
-        DONE are those with complete runs. A claimed cell stays with its worker. RUNGS are those of successive halving.
+        DONE are those with complete runs. A claimed cell stays with its worker. RUNGS are those of
+        successive halving.
         """
         with self._transaction() as execute:
             execute(
-                "CREATE TEMP TABLE IF NOT EXISTS wanted (run TEXT, seed INTEGER, number INTEGER, done INTEGER, PRIMARY KEY (run, seed))"
+                "CREATE TEMP TABLE IF NOT EXISTS wanted (run TEXT, seed INTEGER, number "
+                "INTEGER, done INTEGER, PRIMARY KEY (run, seed))"
             )
             execute("DELETE FROM wanted")
-            rows = [(run, seed, number, (run, seed) in done) for number, (run, seed) in enumerate(cells, start=1)]
+            rows = [
+                (run, seed, number, (run, seed) in done)
+                for number, (run, seed) in enumerate(cells, start=1)
+            ]
             self._connection.executemany("INSERT INTO wanted VALUES (?, ?, ?, ?)", rows)
             execute("DELETE FROM cells WHERE (run, seed) NOT IN (SELECT run, seed FROM wanted)")
-            # Under the same budget stopped cells stay stopped; otherwise every cell begins at the first rung.
-            is_same = self._connection.execute("SELECT 1 FROM facts WHERE key = 'rungs' AND value = ?", (json.dumps(rungs),)).fetchone()
+            # Under the same budget stopped cells stay stopped; otherwise every cell begins at the
+            # first rung.
+            is_same = self._connection.execute(
+                "SELECT 1 FROM facts WHERE key = 'rungs' AND value = ?", (json.dumps(rungs),)
+            ).fetchone()
             promoted = "('running', 'paused', 'stopped')" if is_same else "('running')"
             execute(
-                "INSERT INTO cells (run, seed, number, state) SELECT run, seed, number, iif(done, 'done', 'waiting') FROM wanted WHERE 1 "
+                "INSERT INTO cells (run, seed, number, state) SELECT run, seed, number, "
+                "iif(done, 'done', 'waiting') FROM wanted WHERE 1 "
                 "ON CONFLICT (run, seed) DO UPDATE SET number = excluded.number, "
-                "errors = iif(state = 'running', errors, 0), kills = iif(state = 'running', kills, 0), "
+                "errors = iif(state = 'running', errors, 0), kills = iif(state = 'running', "
+                "kills, 0), "
                 "reason = iif(excluded.state = 'done', '', reason), "
-                f"state = iif(state IN {promoted} AND excluded.state <> 'done', state, excluded.state), rung = iif(?, rung, 0)",
+                f"state = iif(state IN {promoted} AND excluded.state <> 'done', state, "
+                f"excluded.state), rung = iif(?, rung, 0)",
                 is_same is not None,
             )
             execute("INSERT OR REPLACE INTO facts VALUES ('rungs', ?)", json.dumps(rungs))
 
-    def claim(self, worker: str, dead: Collection[str] = (), now: float | None = None) -> QueueEntry | None:
-        """Claim the next waiting cell for this WORKER, or return None; the claims of DEAD and silent workers are released."""
+    def claim(
+        self, worker: str, dead: Collection[str] = (), now: float | None = None
+    ) -> QueueEntry | None:
+        """Claim the next waiting cell for this WORKER, or return None; the claims of DEAD and
+        silent workers are released.
+        """
         now = time.time() if now is None else now
         with self._transaction() as execute:
-            execute("UPDATE cells SET state = 'waiting', worker = NULL WHERE state = 'running' AND lease < ?", now)
+            execute(
+                "UPDATE cells SET state = 'waiting', worker = NULL WHERE state = 'running' "
+                "AND lease < ?",
+                now,
+            )
             for name in dead:
-                execute("UPDATE cells SET state = 'waiting', worker = NULL WHERE state = 'running' AND worker = ?", name)
-            row = execute("SELECT run, seed FROM cells WHERE state = 'waiting' ORDER BY rung DESC, number LIMIT 1").fetchone()
+                execute(
+                    "UPDATE cells SET state = 'waiting', worker = NULL WHERE state = "
+                    "'running' AND worker = ?",
+                    name,
+                )
+            row = execute(
+                "SELECT run, seed FROM cells WHERE state = 'waiting' ORDER BY rung DESC, "
+                "number LIMIT 1"
+            ).fetchone()
             if row is None:
                 return None
             return self._take(row["run"], row["seed"], worker, now)
 
     def _take(self, run: str, seed: int, worker: str, now: float) -> QueueEntry:
         taken = self._connection.execute(
-            "UPDATE cells SET state = 'running', worker = ?, pid = NULL, lease = ?, reason = '' WHERE run = ? AND seed = ? "
+            "UPDATE cells SET state = 'running', worker = ?, pid = NULL, lease = ?, reason = "
+            "'' WHERE run = ? AND seed = ? "
             f"RETURNING {_COLUMNS}",
             (worker, now + LEASE_S, run, seed),
         ).fetchone()
@@ -224,31 +280,58 @@ class Queue:
     def settle(self, entry: QueueEntry, ending: "Ending", seconds: float) -> bool:
         """End a claim after SECONDS more of work; False when it was lost before."""
         change = (
-            "state = ?, worker = NULL, pid = NULL, lease = NULL, seconds = seconds + ?, ended = ?, reason = ?, "
+            "state = ?, worker = NULL, pid = NULL, lease = NULL, seconds = seconds + ?, "
+            "ended = ?, reason = ?, "
             "errors = errors + ?, kills = kills + ?"
         )
-        return self._change(entry, change, ending.state, seconds, time.time(), ending.reason, ending.errors, ending.kills)
+        return self._change(
+            entry,
+            change,
+            ending.state,
+            seconds,
+            time.time(),
+            ending.reason,
+            ending.errors,
+            ending.kills,
+        )
 
     def _change(self, entry: QueueEntry, change: str, *values: object) -> bool:
         with self._transaction() as execute:
             where = "WHERE run = ? AND seed = ? AND state = 'running' AND worker = ?"
-            return execute(f"UPDATE cells SET {change} {where}", *values, *entry.key, entry.worker).rowcount == 1
+            return (
+                execute(
+                    f"UPDATE cells SET {change} {where}", *values, *entry.key, entry.worker
+                ).rowcount
+                == 1
+            )
 
     def promote(self, promoted: Collection[QueueEntry], stopped: Mapping[QueueEntry, str]) -> None:
-        """Send the PROMOTED cells to the next rung and stop the other paused ones, each with its reason."""
+        """Send the PROMOTED cells to the next rung and stop the other paused ones, each with its
+        reason.
+        """
         with self._transaction() as execute:
             for entry in promoted:
                 change = "state = iif(state = 'paused', 'waiting', state), rung = rung + 1"
-                execute(f"UPDATE cells SET {change} WHERE run = ? AND seed = ? AND rung = ?", *entry.key, entry.rung)
+                execute(
+                    f"UPDATE cells SET {change} WHERE run = ? AND seed = ? AND rung = ?",
+                    *entry.key,
+                    entry.rung,
+                )
             for entry, reason in stopped.items():
                 execute(
-                    "UPDATE cells SET state = 'stopped', reason = ? WHERE run = ? AND seed = ? AND state = 'paused'", reason, *entry.key
+                    "UPDATE cells SET state = 'stopped', reason = ? WHERE run = ? AND seed = "
+                    "? AND state = 'paused'",
+                    reason,
+                    *entry.key,
                 )
 
     def entries(self) -> list[QueueEntry]:
         """Return every cell in the plan's order."""
         with self._errors():
-            return [self._entry(row) for row in self._connection.execute(f"SELECT {_COLUMNS} FROM cells ORDER BY number")]
+            return [
+                self._entry(row)
+                for row in self._connection.execute(f"SELECT {_COLUMNS} FROM cells ORDER BY number")
+            ]
 
     def _entry(self, row: sqlite3.Row) -> QueueEntry:
         return read_row(QueueEntry, dict(row), where=self.path, hint=_REMADE)
@@ -256,15 +339,23 @@ class Queue:
     def is_open(self) -> bool:
         """Return whether a cell waits, runs, or is paused."""
         with self._errors():
-            row = self._connection.execute("SELECT 1 FROM cells WHERE state IN ('waiting', 'running', 'paused') LIMIT 1").fetchone()
+            row = self._connection.execute(
+                "SELECT 1 FROM cells WHERE state IN ('waiting', 'running', 'paused') LIMIT 1"
+            ).fetchone()
             return row is not None
 
     @property
     def rungs(self) -> tuple[float, ...]:
-        """Return the shares of a training at which successive halving compares dev scores; empty = every cell runs to its end."""
+        """Return the shares of a training at which successive halving compares dev scores; empty =
+        every cell runs to its end.
+        """
         with self._errors():
             row = self._connection.execute("SELECT value FROM facts WHERE key = 'rungs'").fetchone()
-        return read_row(_Rungs, {"rungs": _decoded(row["value"])}, where=self.path, hint=_REMADE).rungs if row is not None else ()
+        return (
+            read_row(_Rungs, {"rungs": _decoded(row["value"])}, where=self.path, hint=_REMADE).rungs
+            if row is not None
+            else ()
+        )
 
     def request_cancel(self) -> None:
         """Request that every running worker stops."""
@@ -274,7 +365,9 @@ class Queue:
     def is_cancelled(self, since: float) -> bool:
         """Return whether a stop was requested after SINCE."""
         with self._errors():
-            row = self._connection.execute("SELECT value FROM facts WHERE key = 'cancelled'").fetchone()
+            row = self._connection.execute(
+                "SELECT value FROM facts WHERE key = 'cancelled'"
+            ).fetchone()
             return row is not None and isinstance(row["value"], float) and row["value"] > since
 
     def close(self) -> None:
@@ -284,7 +377,12 @@ class Queue:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
     @contextmanager
@@ -314,7 +412,9 @@ class Queue:
 
 
 def _reading(path: Path) -> str:
-    """Return the URI of a queue to read only. Without a log no process has it open; "immutable" keeps SQLite from creating one."""
+    """Return the URI of a queue to read only. Without a log no process has it open; "immutable"
+    keeps SQLite from creating one.
+    """
     is_closed = not path.with_name(f"{path.name}-wal").exists()
     return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_closed else ''}"
 
@@ -335,17 +435,31 @@ def _damaged(path: Path, reason: str) -> MissingError:
 
 def _as_error(error: sqlite3.DatabaseError, path: Path, *, is_read: bool) -> EmbedlabError:
     name = getattr(error, "sqlite_errorname", "")
-    if is_read and name.startswith("SQLITE_CANTOPEN"):  # its log exists without the index, which other users may not create
+    if is_read and name.startswith(
+        "SQLITE_CANTOPEN"
+    ):  # its log exists without the index, which other users may not create
         return MissingError(
-            f"cannot read {str(path)!r}: {error}", hint="its owner has just opened or closed it, or it is a copy: look again"
+            f"cannot read {str(path)!r}: {error}",
+            hint="its owner has just opened or closed it, or it is a copy: look again",
         )
     if name.startswith("SQLITE_FULL"):
-        return MissingError(f"no space left to write {str(path)!r}", hint="free some space; what was saved is intact")
+        return MissingError(
+            f"no space left to write {str(path)!r}",
+            hint="free some space; what was saved is intact",
+        )
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
-        return MissingError(f"cannot write {str(path)!r}: {error}", hint="make the grid's folder writable, or choose another with --runs")
+        return MissingError(
+            f"cannot write {str(path)!r}: {error}",
+            hint="make the grid's folder writable, or choose another with --runs",
+        )
     # A damaged row is refused by its trigger, a value that is not text by the checksum's function.
-    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_CONSTRAINT_TRIGGER")) or "user-defined function" in str(error):
+    if name.startswith(
+        ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_CONSTRAINT_TRIGGER")
+    ) or "user-defined function" in str(error):
         return _damaged(path, str(error))
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-        return EmbedlabError(f"{str(path)!r} was locked for {PATIENCE_S:.0f} s", hint="is it on a network disk? keep runs on a local one")
+        return EmbedlabError(
+            f"{str(path)!r} was locked for {PATIENCE_S:.0f} s",
+            hint="is it on a network disk? keep runs on a local one",
+        )
     return EmbedlabError(f"{str(path)!r}: {error}", hint=_REMADE)

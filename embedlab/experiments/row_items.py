@@ -1,4 +1,6 @@
-"""The contribution of each item to the scores of a paper's rows, for all members on the same items."""
+"""The contribution of each item to the scores of a paper's rows, for all members on the same
+items.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,40 +14,79 @@ from embedlab.runs.outcomes import StoredOutcomes, values_of
 AnswersByCell = Mapping[tuple[str, str], Sequence[StoredOutcomes]]  # by member and task
 
 
-def item_rows(wanted: Mapping[PaperMeasure, Sequence[str]], stored: AnswersByCell) -> dict[tuple[str, PaperMeasure], SliceRows]:
-    """Return the item contributions to each member's metric for the measures in WANTED, one row a member.
+def item_rows(
+    wanted: Mapping[PaperMeasure, Sequence[str]], stored: AnswersByCell
+) -> dict[tuple[str, PaperMeasure], SliceRows]:
+    """Return the item contributions to each member's metric for the measures in WANTED, one row a
+    member.
 
-    Members without stored items, or with other items than the first member, are absent, and so are measures without items.
+    Members without stored items, or with other items than the first member, are absent, and so are
+    measures without items.
     """
     slice_rows: dict[tuple[str, PaperMeasure], SliceRows] = {}
     for measure, members in wanted.items():
-        there = {member: items for member in members if (items := _items(stored.get((member, measure.task), ()), measure)) is not None}
-        alike = {member: items for member, items in there.items() if _questions(items).equals(_questions(next(iter(there.values()))))}
+        there = {
+            member: items
+            for member in members
+            if (items := _items(stored.get((member, measure.task), ()), measure)) is not None
+        }
+        alike = {
+            member: items
+            for member, items in there.items()
+            if _questions(items).equals(_questions(next(iter(there.values()))))
+        }
         rows = _contributions(measure, list(alike.values())) if alike else None
         if rows is not None:
-            slice_rows |= {(member, measure): rows.of_members([index]) for index, member in enumerate(alike)}
+            slice_rows |= {
+                (member, measure): rows.of_members([index]) for index, member in enumerate(alike)
+            }
     return slice_rows
 
 
-def shared_items(measure: PaperMeasure, members: Sequence[str], stored: AnswersByCell) -> list[StoredOutcomes]:
-    """Return the items behind a measure with the predictions of each of MEMBERS; of those alone that answered the items of the first."""
-    there = [items for member in members if (items := _items(stored.get((member, measure.task), ()), measure)) is not None]
+def shared_items(
+    measure: PaperMeasure, members: Sequence[str], stored: AnswersByCell
+) -> list[StoredOutcomes]:
+    """Return the items behind a measure with the predictions of each of MEMBERS; of those alone
+    that answered the items of the first.
+    """
+    there = [
+        items
+        for member in members
+        if (items := _items(stored.get((member, measure.task), ()), measure)) is not None
+    ]
     return [items for items in there if _questions(items).equals(_questions(there[0]))]
 
 
 def _contributions(measure: PaperMeasure, outcomes: Sequence[StoredOutcomes]) -> SliceRows | None:
-    """Return the contributions of the items to a measure, one row for each of OUTCOMES; None for a metric without contributions."""
+    """Return the contributions of the items to a measure, one row for each of OUTCOMES; None for a
+    metric without contributions.
+    """
     known = MEASURES.get(measure.metric)
     if known is None or known.is_of_classes != bool(outcomes[0].classes):
         return None
     texts = next((outcome.texts for outcome in outcomes if outcome.texts is not None), None)
     gold, *predicted = values_of(outcomes)
-    return evidence_of(measure.task, measure.slice, gold, dict(enumerate(predicted)), len(outcomes), measure=known, texts=texts).rows
+    return evidence_of(
+        measure.task,
+        measure.slice,
+        gold,
+        dict(enumerate(predicted)),
+        len(outcomes),
+        measure=known,
+        texts=texts,
+    ).rows
 
 
 def _items(stored: Sequence[StoredOutcomes], measure: PaperMeasure) -> StoredOutcomes | None:
     """Return the items behind a measure."""
-    return next((outcomes for outcomes in stored if outcomes.dataset == measure.slice and measure.split in {None, outcomes.split}), None)
+    return next(
+        (
+            outcomes
+            for outcomes in stored
+            if outcomes.dataset == measure.slice and measure.split in {None, outcomes.split}
+        ),
+        None,
+    )
 
 
 def _questions(outcomes: StoredOutcomes) -> pl.DataFrame:

@@ -13,7 +13,13 @@ import polars as pl
 
 from embedlab.analysis.claims import Verdict
 from embedlab.analysis.comparison import SIGNIFICANT
-from embedlab.analysis.evidence import SliceRows, evidence_of_pairs, joined, sentence_numbers, together
+from embedlab.analysis.evidence import (
+    SliceRows,
+    evidence_of_pairs,
+    joined,
+    sentence_numbers,
+    together,
+)
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.near_duplicates import NearDuplicates
 from embedlab.analysis.ordering import Estimate, Order, Ordering, RankAgreement
@@ -43,7 +49,9 @@ class ScoredItems:
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedNumber:
-    """One number of a table: the printed value and the score of each of our models, both in the paper's units."""
+    """One number of a table: the printed value and the score of each of our models, both in the
+    paper's units.
+    """
 
     printed: float | None
     values: tuple[float, ...]  # one a member; empty: not available
@@ -61,7 +69,9 @@ class ComparedNumber:
     @property
     def difference(self) -> float | None:
         """Return our number minus the printed one."""
-        return self.mean - self.printed if self.mean is not None and self.printed is not None else None
+        return (
+            self.mean - self.printed if self.mean is not None and self.printed is not None else None
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +85,8 @@ class PairOrder:
     ours: Order
     claim: str  # the paper's statement about them; empty: neighbours in the printed order
     reach: Reach = "models"
-    p: float = nan  # two-sided, corrected by Holm over the pairs of the table; nan without known variance
+    # two-sided, corrected by Holm over the pairs of the table; nan without known variance
+    p: float = nan
 
     @property
     def verdict(self) -> Verdict:
@@ -117,35 +128,57 @@ class _Ranked:
     ours: Estimate
 
 
-def table_numbers(table: PaperTable, members: CellMembers, evaluations: EvaluationsByTask) -> dict[CellKey, ComparedNumber]:
+def table_numbers(
+    table: PaperTable, members: CellMembers, evaluations: EvaluationsByTask
+) -> dict[CellKey, ComparedNumber]:
     """Return every number of a table by row and column; MEMBERS are its models."""
     numbers = {}
     for point in table.points:
         cell = (point.row, point.column)
         scores = _scores(point.measure, members.get(cell, ()), evaluations)
         printed = table.printed.get(point.row, {}).get(point.column)
-        numbers[cell] = ComparedNumber(printed=printed, values=tuple(table.scale * score.value for score in scores))
+        numbers[cell] = ComparedNumber(
+            printed=printed, values=tuple(table.scale * score.value for score in scores)
+        )
     return numbers | _ensembles(table, numbers)
 
 
-def _ensembles(table: PaperTable, numbers: Mapping[CellKey, ComparedNumber]) -> dict[CellKey, ComparedNumber]:
-    """Return the numbers of rows whose columns are each predicted by the best of other rows, seed by seed; a mean is that of the others."""
+def _ensembles(
+    table: PaperTable, numbers: Mapping[CellKey, ComparedNumber]
+) -> dict[CellKey, ComparedNumber]:
+    """Return the numbers of rows whose columns are each predicted by the best of other rows, seed
+    by seed; a mean is that of the others.
+    """
     ensembles: dict[CellKey, ComparedNumber] = {}
     for row, source in table.sources.items():
         points = [point for point in table.points if point.row == row]
         if not source.best_of or not points:
             continue
-        values = {point.column: _best(point.column, source.best_of, numbers) for point in points if point.measure.slice != OF_ALL}
-        means = tuple(map(fmean, zip(*values.values(), strict=False))) if all(values.values()) else ()
+        values = {
+            point.column: _best(point.column, source.best_of, numbers)
+            for point in points
+            if point.measure.slice != OF_ALL
+        }
+        means = (
+            tuple(map(fmean, zip(*values.values(), strict=False))) if all(values.values()) else ()
+        )
         for point in points:
             cell = (row, point.column)
             ensembles[cell] = replace(numbers[cell], values=values.get(point.column, means))
     return ensembles
 
 
-def _best(column: str, rows: Sequence[str], numbers: Mapping[CellKey, ComparedNumber]) -> tuple[float, ...]:
-    """Return the best number of ROWS in a column for each seed; none where fewer than two rows have one."""
-    known = [numbers[row, column].values for row in rows if (row, column) in numbers and numbers[row, column].values]
+def _best(
+    column: str, rows: Sequence[str], numbers: Mapping[CellKey, ComparedNumber]
+) -> tuple[float, ...]:
+    """Return the best number of ROWS in a column for each seed; none where fewer than two rows have
+    one.
+    """
+    known = [
+        numbers[row, column].values
+        for row in rows
+        if (row, column) in numbers and numbers[row, column].values
+    ]
     return tuple(map(max, *known)) if len(known) > 1 else ()
 
 
@@ -157,7 +190,8 @@ def find_row_order(
     progress: Callable[[int, int], None] = lambda _done, _total: None,
     cache: Path | None = None,
 ) -> RowOrder:
-    """Rank the rows of TABLE by its `ranked_by` columns; ITEMS are the pairs and predictions that the scores vary over.
+    """Rank the rows of TABLE by its `ranked_by` columns; ITEMS are the pairs and predictions that
+    the scores vary over.
 
     Which sentences are nearly the same is read from the folder CACHE, or found and stored there.
     """
@@ -165,14 +199,28 @@ def find_row_order(
     rankings: list[Ranking] = []
     wanted: dict[PaperMeasure, list[str]] = {}
     for point in table.points:
-        wanted.setdefault(point.measure, []).extend(member.name for member in members.get((point.row, point.column), ()))
-    pairs = items.pairs.with_columns(sentence_numbers(items.pairs)) if items.pairs is not None else None
-    near = {name: near_pairs_of(pairs, name, cache) for name in pairs["dataset"].unique(maintain_order=True)} if pairs is not None else {}
+        wanted.setdefault(point.measure, []).extend(
+            member.name for member in members.get((point.row, point.column), ())
+        )
+    pairs = (
+        items.pairs.with_columns(sentence_numbers(items.pairs)) if items.pairs is not None else None
+    )
+    near = (
+        {
+            name: near_pairs_of(pairs, name, cache)
+            for name in pairs["dataset"].unique(maintain_order=True)
+        }
+        if pairs is not None
+        else {}
+    )
     behind = _Behind(pairs=pairs, near=near, answers=item_rows(wanted, items.answers))
     for done, columns in enumerate(table.ranked_by):
         ranked = _rank(table, columns, members, evaluations, behind)
         ordering = Ordering([each.ours for each in ranked])
-        reach = {row: weakest([row_model(row, members.get((row, columns[0]), ()), items.published)]) for row in table.sources}
+        reach = {
+            row: weakest([row_model(row, members.get((row, columns[0]), ()), items.published)])
+            for row in table.sources
+        }
         pair_orders += _pairs(table, columns, ranked, ordering, reach)
         rankings += _rankings(table, columns, ranked, ordering)
         progress(done + 1, len(table.ranked_by))
@@ -182,7 +230,9 @@ def find_row_order(
 
 
 def row_model(row: str, members: Sequence[Member], published: Collection[str]) -> ModelColumns:
-    """Return the members of a row as one model: of a recipe, of a checkpoint that others can name, or of neither."""
+    """Return the members of a row as one model: of a recipe, of a checkpoint that others can name,
+    or of neither.
+    """
     return ModelColumns(
         name=row,
         members=tuple(f"{row} {member.name}" for member in members),
@@ -193,21 +243,34 @@ def row_model(row: str, members: Sequence[Member], published: Collection[str]) -
 
 
 def find_score(evaluation: Evaluation, measure: PaperMeasure) -> StoredScore | None:
-    """Return the score that MEASURE names; of a classifier's two accuracies the test accuracy, not the one that chose its L2 penalty."""
+    """Return the score that MEASURE names; of a classifier's two accuracies the test accuracy, not
+    the one that chose its L2 penalty.
+    """
     fitting = [
         score
         for score in evaluation.scores
-        if (score.slice, score.metric, score.setting) == (measure.slice, measure.metric, measure.setting)
+        if (score.slice, score.metric, score.setting)
+        == (measure.slice, measure.metric, measure.setting)
         and score.by in {"dataset", "average"}
         and measure.split in {None, score.split}
     ]
     return next((score for score in fitting if score.split != "dev"), next(iter(fitting), None))
 
 
-def _scores(measure: PaperMeasure, members: Sequence[Member], evaluations: EvaluationsByTask) -> list[StoredScore]:
+def _scores(
+    measure: PaperMeasure, members: Sequence[Member], evaluations: EvaluationsByTask
+) -> list[StoredScore]:
     """Return one score a member; members that were not evaluated on this are left out."""
-    there = [evaluations[member.name, measure.task] for member in members if (member.name, measure.task) in evaluations]
-    return [score for evaluation in there if (score := find_score(evaluation, measure)) is not None and score.value == score.value]
+    there = [
+        evaluations[member.name, measure.task]
+        for member in members
+        if (member.name, measure.task) in evaluations
+    ]
+    return [
+        score
+        for evaluation in there
+        if (score := find_score(evaluation, measure)) is not None and score.value == score.value
+    ]
 
 
 def _rank(
@@ -217,22 +280,37 @@ def _rank(
     evaluations: EvaluationsByTask,
     behind_scores: "_Behind",
 ) -> list[_Ranked]:
-    """Return the rows that have all COLUMNS, best printed first; rows that the paper does not print come last."""
+    """Return the rows that have all COLUMNS, best printed first; rows that the paper does not print
+    come last.
+    """
     numbers: dict[str, list[_Number]] = {}
     for row in table.sources:
         points = [point for point in table.points if point.row == row and point.column in columns]
-        scores = [_scores(point.measure, members.get((row, point.column), ()), evaluations) for point in points]
+        scores = [
+            _scores(point.measure, members.get((row, point.column), ()), evaluations)
+            for point in points
+        ]
         behind = members.get((row, columns[0]), ())
-        if not behind or len(points) < len(columns) or any(len(score) != len(behind) for score in scores):
+        if (
+            not behind
+            or len(points) < len(columns)
+            or any(len(score) != len(behind) for score in scores)
+        ):
             continue
         point_members = [members[row, point.column] for point in points]
         numbers[row] = [
-            _Number(point=point, scores=score, members=models, rows=behind_scores.rows(point, models))
+            _Number(
+                point=point, scores=score, members=models, rows=behind_scores.rows(point, models)
+            )
             for point, score, models in zip(points, scores, point_members, strict=True)
         ]
-    # Rows of a group are compared on the same items; a column that lacks them in one row counts as independent in all.
+    # Rows of a group are compared on the same items; a column that lacks them in one row counts as
+    # independent in all.
     lacking = {
-        (table.group(row), number.point.column) for row, row_numbers in numbers.items() for number in row_numbers if number.rows is None
+        (table.group(row), number.point.column)
+        for row, row_numbers in numbers.items()
+        for number in row_numbers
+        if number.rows is None
     }
     ranked = []
     for row, number in numbers.items():
@@ -241,7 +319,9 @@ def _rank(
         mean = fmean(known) if len(known) == len(columns) else None
         without = {column for group, column in lacking if group == table.group(row)}
         ranked.append(_Ranked(row=row, printed=mean, ours=_estimate(number, without, table.scale)))
-    return sorted(ranked, key=lambda ranked: -ranked.printed if ranked.printed is not None else float("inf"))
+    return sorted(
+        ranked, key=lambda ranked: -ranked.printed if ranked.printed is not None else float("inf")
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -255,11 +335,22 @@ class _Number:
 
 
 def _estimate(numbers: Sequence[_Number], lacking: Collection[str], scale: float) -> Estimate:
-    """Return the mean of a row's ranked columns with its sources of variation, times SCALE; rows of LACKING columns are not used."""
+    """Return the mean of a row's ranked columns with its sources of variation, times SCALE; rows of
+    LACKING columns are not used.
+    """
     values = np.mean([[score.value for score in number.scores] for number in numbers], axis=0)
-    rows = [number.rows for number in numbers if number.rows is not None and number.point.column not in lacking]
+    rows = [
+        number.rows
+        for number in numbers
+        if number.rows is not None and number.point.column not in lacking
+    ]
     other = (
-        sum(_variance_of_scores(number.point, number.scores) for number in numbers if number.point.column in lacking) / len(numbers) ** 2
+        sum(
+            _variance_of_scores(number.point, number.scores)
+            for number in numbers
+            if number.point.column in lacking
+        )
+        / len(numbers) ** 2
     )
     members = numbers[0].members
     return Estimate(
@@ -280,22 +371,36 @@ class _Behind:
     answers: Mapping[tuple[str, PaperMeasure], SliceRows]
 
     def rows(self, point: Point, behind: Sequence[Member]) -> SliceRows | None:
-        """Return the contributions to one column, one row a member; None where the items are not stored."""
+        """Return the contributions to one column, one row a member; None where the items are not
+        stored.
+        """
         measure, members = point.measure, [member.name for member in behind]
-        if self.pairs is not None and measure.metric == "spearman" and measure.setting in get_args(Aggregate):
-            pairs = self.pairs.filter(pl.col("dataset") == measure.slice).drop_nulls(["gold", *members])
+        if (
+            self.pairs is not None
+            and measure.metric == "spearman"
+            and measure.setting in get_args(Aggregate)
+        ):
+            pairs = self.pairs.filter(pl.col("dataset") == measure.slice).drop_nulls(
+                ["gold", *members]
+            )
             aggregate, near = cast("Aggregate", measure.setting), self.near.get(measure.slice)
-            return evidence_of_pairs(measure.task, measure.slice, pairs, members, aggregate, near=near).rows
-        answered = [self.answers[member, measure] for member in members if (member, measure) in self.answers]
+            return evidence_of_pairs(
+                measure.task, measure.slice, pairs, members, aggregate, near=near
+            ).rows
+        answered = [
+            self.answers[member, measure] for member in members if (member, measure) in self.answers
+        ]
         if len(answered) < len(members):
             return None
         return together(answered)
 
 
 def _variance_of_scores(point: Point, scores: Sequence[StoredScore]) -> float:
-    """Return the variance of a mean of scores without stored items, from their number; members err on the same items.
+    """Return the variance of a mean of scores without stored items, from their number; members err
+    on the same items.
 
-    That of a correlation r is (1 − r²)² (1 + r²/2) / (n − 3), which Bonett & Wright (2000) give for ranks; Pearson's is smaller.
+    That of a correlation r is (1 − r²)² (1 + r²/2) / (n − 3), which Bonett & Wright (2000) give for
+    ranks; Pearson's is smaller.
     """
     value, items = fmean(score.value for score in scores), scores[0].items
     if scores[0].by != "dataset":
@@ -309,19 +414,35 @@ def _variance_of_scores(point: Point, scores: Sequence[StoredScore]) -> float:
 
 
 def _pairs(
-    table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked], ordering: Ordering, reach: Mapping[str, Reach]
+    table: PaperTable,
+    columns: tuple[str, ...],
+    ranked: Sequence[_Ranked],
+    ordering: Ordering,
+    reach: Mapping[str, Reach],
 ) -> list[PairOrder]:
-    """Return neighbours in the printed order within a group, then the other pairs that the text is about."""
+    """Return neighbours in the printed order within a group, then the other pairs that the text is
+    about.
+    """
     by_row = {each.row: index for index, each in enumerate(ranked)}
     claims = {
-        (claim.first, claim.second) if claim.direction == "above" else (claim.second, claim.first): claim.text or claim.statement
+        (claim.first, claim.second)
+        if claim.direction == "above"
+        else (claim.second, claim.first): claim.text or claim.statement
         for claim in table.claims.values()
-        if {claim.first, claim.second} <= by_row.keys() and claim.direction != "equal" and table.columns_of(claim) == columns
+        if {claim.first, claim.second} <= by_row.keys()
+        and claim.direction != "equal"
+        and table.columns_of(claim) == columns
     }
     spoken: dict[tuple[str, str], str] = {}
     for group in dict.fromkeys(table.group(row) for row in table.sources):
-        printed = [each for each in ranked if table.group(each.row) == group and each.printed is not None]
-        spoken |= {(first.row, second.row): "" for first, second in pairwise(printed) if first.printed != second.printed}
+        printed = [
+            each for each in ranked if table.group(each.row) == group and each.printed is not None
+        ]
+        spoken |= {
+            (first.row, second.row): ""
+            for first, second in pairwise(printed)
+            if first.printed != second.printed
+        }
     return [
         PairOrder(
             columns=columns,
@@ -337,14 +458,31 @@ def _pairs(
 
 
 def _printed_difference(better: _Ranked, worse: _Ranked) -> float | None:
-    return better.printed - worse.printed if better.printed is not None and worse.printed is not None else None
+    return (
+        better.printed - worse.printed
+        if better.printed is not None and worse.printed is not None
+        else None
+    )
 
 
-def _rankings(table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked], ordering: Ordering) -> list[Ranking]:
+def _rankings(
+    table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked], ordering: Ordering
+) -> list[Ranking]:
     rankings = []
     for group in dict.fromkeys(table.group(row) for row in table.sources):
-        places = [index for index, each in enumerate(ranked) if table.group(each.row) == group and each.printed is not None]
+        places = [
+            index
+            for index, each in enumerate(ranked)
+            if table.group(each.row) == group and each.printed is not None
+        ]
         if len(places) > 2:
             printed = [cast("float", ranked[index].printed) for index in places]
-            rankings.append(Ranking(columns=columns, group=group, rows=len(places), kendall=ordering.agreement(places, printed)))
+            rankings.append(
+                Ranking(
+                    columns=columns,
+                    group=group,
+                    rows=len(places),
+                    kendall=ordering.agreement(places, printed),
+                )
+            )
     return rankings

@@ -1,4 +1,6 @@
-"""How long tasks took to score the cells of earlier grids: by the times of their files, within what the queue says the cells took."""
+"""How long tasks took to score the cells of earlier grids: by the times of their files, within what
+the queue says the cells took.
+"""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
@@ -16,7 +18,9 @@ GRIDS_READ, CELLS_READ = 5, 20  # the newest grids, and cells of each
 
 
 def scoring_seconds(runs: Path, encoders: Collection[str]) -> Mapping[tuple[str, str], float]:
-    """Return the mean seconds of each task by (encoder, task), from cells of grids in RUNS that started from one of ENCODERS."""
+    """Return the mean seconds of each task by (encoder, task), from cells of grids in RUNS that
+    started from one of ENCODERS.
+    """
     timings: dict[tuple[str, str], list[float]] = {}
     for run, entry in _finished_cells(runs):
         with suppress(EmbedlabError, OSError):  # a damaged run says nothing of the time
@@ -27,21 +31,36 @@ def scoring_seconds(runs: Path, encoders: Collection[str]) -> Mapping[tuple[str,
 
 
 def _finished_cells(runs: Path) -> Iterator[tuple[RunFolder, QueueEntry]]:
-    queues = [path for folder in (runs / GRIDS).glob("*") if (path := GridFolder(folder).queue_file).is_file()]
+    queues = [
+        path
+        for folder in (runs / GRIDS).glob("*")
+        if (path := GridFolder(folder).queue_file).is_file()
+    ]
     for path in sorted(queues, key=lambda path: path.stat().st_mtime, reverse=True)[:GRIDS_READ]:
         with suppress(EmbedlabError, OSError), Queue(path) as queue:
-            done = [entry for entry in queue.entries() if entry.state == "done" and entry.seconds > 0]
-            yield from ((RunFolder.of(runs, entry.run, entry.seed), entry) for entry in done[-CELLS_READ:])
+            done = [
+                entry for entry in queue.entries() if entry.state == "done" and entry.seconds > 0
+            ]
+            yield from (
+                (RunFolder.of(runs, entry.run, entry.seed), entry) for entry in done[-CELLS_READ:]
+            )
 
 
 def _of_run(run: RunFolder, whole_s: float) -> Mapping[str, float]:
-    """Return the seconds of each task, one after another from the end of the training; nothing if they do not fit into the whole time."""
+    """Return the seconds of each task, one after another from the end of the training; nothing if
+    they do not fit into the whole time.
+    """
     recent = events.tail(run.events_file)
     if not recent or not isinstance(recent[-1], events.Finished):
         return {}
     trained_s = recent[-1].time
     ended = sorted((path.stat().st_mtime, path.stem) for path in run.evaluations.glob("*.json"))
     times = [trained_s, *(time for time, _ in ended)]
-    if not ended or times != sorted(times) or times[-1] - trained_s > whole_s:  # evaluated again since, or resumed
+    if (
+        not ended or times != sorted(times) or times[-1] - trained_s > whole_s
+    ):  # evaluated again since, or resumed
         return {}
-    return {task: after - before for (_, task), (before, after) in zip(ended, pairwise(times), strict=True)}
+    return {
+        task: after - before
+        for (_, task), (before, after) in zip(ended, pairwise(times), strict=True)
+    }

@@ -1,4 +1,6 @@
-"""One cell from its first to its last step, without the queue: a task of a job array, of Ray, or a job of Slurm."""
+"""One cell from its first to its last step, without the queue: a task of a job array, of Ray, or a
+job of Slurm.
+"""
 
 import argparse
 import json
@@ -18,23 +20,37 @@ from embedlab.runs.tidy import drop_checkpoints
 LOCK_POLL_S = 0.2
 
 
-def run_cell(plan: GridPlan, folder: GridFolder, number: int, *, program: Sequence[str] = PROGRAM) -> None:
-    """Run one cell in this process, without the queue: for a job array on machines that share a network disk.
+def run_cell(
+    plan: GridPlan, folder: GridFolder, number: int, *, program: Sequence[str] = PROGRAM
+) -> None:
+    """Run one cell in this process, without the queue: for a job array on machines that share a
+    network disk.
 
     The grid finds the cell later by its run. Its output goes to the run's log.
     """
     cell = plan.cell(number)
     returncode, reason = finish_cell(plan, folder, cell, program=program)
     if returncode == ExitCode.INTERRUPTED:
-        raise Interrupted(f"cell {number} ({cell.id}) is stopped; a checkpoint is saved", hint="the same command goes on from there")
+        raise Interrupted(
+            f"cell {number} ({cell.id}) is stopped; a checkpoint is saved",
+            hint="the same command goes on from there",
+        )
     if returncode != 0:
-        raise EmbedlabError(f"cell {number} ({cell.id}) failed: {reason}", hint=f"embedlab runs log {cell.id}")
+        raise EmbedlabError(
+            f"cell {number} ({cell.id}) failed: {reason}", hint=f"embedlab runs log {cell.id}"
+        )
 
 
 def finish_cell(
-    plan: GridPlan, folder: GridFolder, cell: Cell, *, program: Sequence[str] = PROGRAM, is_patient: bool = False
+    plan: GridPlan,
+    folder: GridFolder,
+    cell: Cell,
+    *,
+    program: Sequence[str] = PROGRAM,
+    is_patient: bool = False,
 ) -> tuple[int, str]:
-    """Run all remaining steps of a cell in processes of its own; return the last exit code and the error.
+    """Run all remaining steps of a cell in processes of its own; return the last exit code and the
+    error.
 
     If another process runs the cell: wait if PATIENT, otherwise raise an error.
     """
@@ -45,15 +61,27 @@ def finish_cell(
         try:
             while not lock.acquire():
                 if not is_patient:
-                    raise EmbedlabError(f"cell {cell.id} is run by another process", hint=f"embedlab runs log {cell.id} --follow")
+                    raise EmbedlabError(
+                        f"cell {cell.id} is run by another process",
+                        hint=f"embedlab runs log {cell.id} --follow",
+                    )
                 time.sleep(LOCK_POLL_S)
             command = next_command(plan, folder, cell)
             if command is None:
                 drop_checkpoints(run)
                 return ExitCode.OK, ""
             if command == last:
-                return ExitCode.FAILED, f"`embedlab {command[0]}` ended without an error, but its results are not there"
-            started = lock.start(program, command, cell_environment(plan, os.environ.get("CUDA_VISIBLE_DEVICES")), run)
+                return (
+                    ExitCode.FAILED,
+                    f"`embedlab {command[0]}` ended without an error, but its results are "
+                    f"not there",
+                )
+            started = lock.start(
+                program,
+                command,
+                cell_environment(plan, os.environ.get("CUDA_VISIBLE_DEVICES")),
+                run,
+            )
         finally:
             lock.close()
         _wait(started.process)
@@ -65,8 +93,15 @@ def finish_cell(
 def _wait(process: "subprocess.Popen[bytes]") -> None:
     """Wait for a cell's process, and stop it when this process is stopped."""
     # A signal that is deliberately ignored, as SIGHUP under nohup, stays ignored.
-    selected = [number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
-    before = {number: signal.signal(number, lambda number, _: process.send_signal(number)) for number in selected}
+    selected = [
+        number
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(number) != signal.SIG_IGN
+    ]
+    before = {
+        number: signal.signal(number, lambda number, _: process.send_signal(number))
+        for number in selected
+    }
     try:
         process.wait()
     except BaseException:
@@ -78,8 +113,12 @@ def _wait(process: "subprocess.Popen[bytes]") -> None:
             signal.signal(number, handler)
 
 
-def finish_patiently(plan: GridPlan, folder: GridFolder, cell: Cell, program: Sequence[str]) -> tuple[int, str]:
-    """Finish a cell on another machine than the queue's; return the exit code and the reason, of errors too."""
+def finish_patiently(
+    plan: GridPlan, folder: GridFolder, cell: Cell, program: Sequence[str]
+) -> tuple[int, str]:
+    """Finish a cell on another machine than the queue's; return the exit code and the reason, of
+    errors too.
+    """
     try:
         return finish_cell(plan, folder, cell, program=program, is_patient=True)
     except EmbedlabError as error:
@@ -87,7 +126,9 @@ def finish_patiently(plan: GridPlan, folder: GridFolder, cell: Cell, program: Se
 
 
 def main() -> int:
-    """Finish the cell that the command line names; the last line of the output is how it ended, as JSON."""
+    """Finish the cell that the command line names; the last line of the output is how it ended, as
+    JSON.
+    """
     parser = argparse.ArgumentParser(prog="python -m embedlab.experiments.single_cell")
     parser.add_argument("folder", type=Path)
     parser.add_argument("number", type=int)

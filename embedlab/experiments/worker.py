@@ -17,7 +17,15 @@ from embedlab.core.crash_reports import run_guarded, show_in_log
 from embedlab.core.errors import EmbedlabError, ExitCode
 from embedlab.core.settings import errors_to
 from embedlab.experiments import halving
-from embedlab.experiments.cell import PROGRAM, CellLock, CellProcess, cell_environment, ending_of, is_held, next_command
+from embedlab.experiments.cell import (
+    PROGRAM,
+    CellLock,
+    CellProcess,
+    cell_environment,
+    ending_of,
+    is_held,
+    next_command,
+)
 from embedlab.experiments.plan import Cell, GridFolder, GridPlan
 from embedlab.experiments.queue import Ending, Queue, QueueEntry
 from embedlab.runs.endings import EndingReport
@@ -34,13 +42,22 @@ CHECKPOINT_GRACE_S = 300.0  # for a checkpoint, after a stop request
 class Worker:
     """Runs cells one after the other."""
 
-    def __init__(self, folder: GridFolder, *, parent: int, since: float, gpu: str | None = None, program: Sequence[str] = PROGRAM) -> None:
+    def __init__(
+        self,
+        folder: GridFolder,
+        *,
+        parent: int,
+        since: float,
+        gpu: str | None = None,
+        program: Sequence[str] = PROGRAM,
+    ) -> None:
         self.folder, self.gpu, self.program = folder, gpu, program
         self.plan = GridPlan.load(folder.plan_file)
         self.queue = Queue(folder.queue_file)
         self.rungs = self.queue.rungs
         self.name = worker_name()
-        self.since = since  # start of the grid: a stop may have been requested while this process was loading
+        # start of the grid: a stop may have been requested while this process was loading
+        self.since = since
         self.parent = parent
         self.stops = 0  # number of stop requests
 
@@ -63,7 +80,9 @@ class Worker:
         self.stops += 1
 
     def _should_stop(self) -> bool:
-        """Return whether a stop was requested, the grid was cancelled, or the parent process is gone."""
+        """Return whether a stop was requested, the grid was cancelled, or the parent process is
+        gone.
+        """
         return self.stops > 0 or os.getppid() != self.parent or self.queue.is_cancelled(self.since)
 
     def _do(self, entry: QueueEntry) -> None:
@@ -77,12 +96,15 @@ class Worker:
             halving.promote(self.plan, self.queue)
 
     def _bring_to_end(self, entry: QueueEntry, cell: Cell) -> Ending | None:
-        """Run a cell's remaining steps, one process after the other; None when another worker has taken the claim."""
+        """Run a cell's remaining steps, one process after the other; None when another worker has
+        taken the claim.
+        """
         last: list[str] | None = None
         while True:
             lock = CellLock(self.plan, cell)
             try:
-                # The process of a dead worker may still be running: wait for its end, so that no step runs twice.
+                # The process of a dead worker may still be running: wait for its end, so that no
+                # step runs twice.
                 while not lock.acquire():
                     if not self.queue.renew(entry):
                         return None
@@ -98,9 +120,15 @@ class Worker:
                 if self._is_at_rung(entry, cell):
                     return Ending(state="paused")
                 if command == last:
-                    return Ending(state="failed", reason=f"`embedlab {command[0]}` ended without an error, but its results are not there")
+                    return Ending(
+                        state="failed",
+                        reason=f"`embedlab {command[0]}` ended without an error, but its results "
+                        f"are not there",
+                    )
                 run = self.plan.run(cell)
-                started = lock.start(self.program, command, cell_environment(self.plan, self.gpu), run)
+                started = lock.start(
+                    self.program, command, cell_environment(self.plan, self.gpu), run
+                )
             finally:
                 lock.close()
             ending = self._wait_for(started, entry, cell)
@@ -109,7 +137,9 @@ class Worker:
             last = command
 
     def _wait_for(self, started: CellProcess, entry: QueueEntry, cell: Cell) -> Ending | None:
-        """Wait for a process to end; None when it ended well, or still runs while another worker has the claim."""
+        """Wait for a process to end; None when it ended well, or still runs while another worker
+        has the claim.
+        """
         process = started.process
         stopped_at: float | None = None
         beat = 0.0
@@ -155,7 +185,9 @@ def dead_workers(folder: GridFolder) -> list[str]:
 
 
 def is_alive(folder: GridFolder) -> bool:
-    """Return whether a worker of this machine, or the process that starts workers, is active for the grid."""
+    """Return whether a worker of this machine, or the process that starts workers, is active for
+    the grid.
+    """
     return any(is_held(path) for path in folder.workers.glob("[!.]*"))
 
 
@@ -190,7 +222,13 @@ def main() -> int:
     ending = EndingReport(file) if (file := errors_to()) is not None else None
 
     def work() -> int:
-        worker = Worker(GridFolder(typed.folder), parent=typed.parent, since=typed.since, gpu=typed.gpu, program=typed.program)
+        worker = Worker(
+            GridFolder(typed.folder),
+            parent=typed.parent,
+            since=typed.since,
+            gpu=typed.gpu,
+            program=typed.program,
+        )
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, worker.receive)
         return worker.work()

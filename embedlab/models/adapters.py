@@ -1,10 +1,18 @@
-"""Adapters of peft: a folder with adapter_config.json holds changes to the weights of a base model, which it names."""
+"""Adapters of peft: a folder with adapter_config.json holds changes to the weights of a base model,
+which it names.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.models.folder_files import ADAPTER, ADAPTER_WEIGHTS, AdapterFile, read_model_file, weight_files
+from embedlab.models.folder_files import (
+    ADAPTER,
+    ADAPTER_WEIGHTS,
+    AdapterFile,
+    read_model_file,
+    weight_files,
+)
 from embedlab.models.hub import hub_folder
 from embedlab.models.modules import read_modules
 from embedlab.models.published import published
@@ -15,7 +23,9 @@ _TOKENIZER = ("tokenizer.json", "tokenizer_config.json")
 
 @dataclass(frozen=True, kw_only=True)
 class TransformerFiles:
-    """The folders that a transformer is read from; for a model without an adapter one and the same."""
+    """The folders that a transformer is read from; for a model without an adapter one and the
+    same.
+    """
 
     weights: Path
     tokenizer: Path
@@ -29,28 +39,39 @@ def is_adapter(folder: Path) -> bool:
 
 
 def typed_adapter(location: str, *, offline: bool = True) -> Path:
-    """The folder of the adapter that `?adapter=LOCATION` names: a local one or a repository of the hub."""
+    """The folder of the adapter that `?adapter=LOCATION` names: a local one or a repository of the
+    hub.
+    """
     folder = Path(location).expanduser()
     if not folder.is_dir():
         folder = hub_folder(location, offline=offline)
     if not is_adapter(folder):
-        raise UsageError(f"{location!r} is not an adapter: there is no {ADAPTER}", hint="give the folder that peft's save_pretrained wrote")
+        raise UsageError(
+            f"{location!r} is not an adapter: there is no {ADAPTER}",
+            hint="give the folder that peft's save_pretrained wrote",
+        )
     return folder
 
 
 def base_folder(adapter: Path, *, offline: bool = True) -> Path:
-    """The folder of the model that the adapter in ADAPTER changes: a local one, or of the hub, where names of the catalog work too."""
+    """The folder of the model that the adapter in ADAPTER changes: a local one, or of the hub,
+    where names of the catalog work too.
+    """
     file, hint = read_adapter(adapter), OWN_BASE.format(adapter)
     if not file.base_model_name_or_path:
         raise MissingError(f"{adapter / ADAPTER} names no base model", hint=hint)
     try:
         return named_base(file, offline=offline)
     except MissingError as error:
-        raise MissingError(f"{adapter / ADAPTER}: the base model is missing: {error.message}", hint=hint) from error
+        raise MissingError(
+            f"{adapter / ADAPTER}: the base model is missing: {error.message}", hint=hint
+        ) from error
 
 
 def named_base(file: AdapterFile, *, offline: bool = True) -> Path:
-    """The folder of the model that an adapter's FILE names; one that is not on this machine is a MissingError."""
+    """The folder of the model that an adapter's FILE names; one that is not on this machine is a
+    MissingError.
+    """
     named = file.base_model_name_or_path or ""
     if named and Path(named).is_dir():
         return Path(named)
@@ -61,7 +82,9 @@ def named_base(file: AdapterFile, *, offline: bool = True) -> Path:
 
 
 def base_location(folder: Path) -> tuple[str, str | None]:
-    """How an adapter names the base in FOLDER: a repository of the hub with its revision, or an absolute path."""
+    """How an adapter names the base in FOLDER: a repository of the hub with its revision, or an
+    absolute path.
+    """
     if folder.parent.name == "snapshots" and folder.parents[1].name.startswith("models--"):
         return folder.parents[1].name.removeprefix("models--").replace("--", "/"), folder.name
     return str(folder.absolute()), None
@@ -74,32 +97,57 @@ def base_title(folder: Path) -> str:
 
 
 def read_adapter(adapter: Path) -> AdapterFile:
-    """What the adapter in a folder states; pickled weights and modules of other programs are a MissingError."""
+    """What the adapter in a folder states; pickled weights and modules of other programs are a
+    MissingError.
+    """
     file = read_model_file(adapter / ADAPTER, AdapterFile) or AdapterFile()
     if file.megatron_config:
-        raise MissingError(f"{adapter / ADAPTER} names modules of Megatron", hint="embedlab runs no code that a folder names")
+        raise MissingError(
+            f"{adapter / ADAPTER} names modules of Megatron",
+            hint="embedlab runs no code that a folder names",
+        )
     if not (adapter / ADAPTER_WEIGHTS).is_file():
-        raise MissingError(f"{str(adapter)!r} holds no {ADAPTER_WEIGHTS}", hint="embedlab loads no pickled weights; save the adapter again")
+        raise MissingError(
+            f"{str(adapter)!r} holds no {ADAPTER_WEIGHTS}",
+            hint="embedlab loads no pickled weights; save the adapter again",
+        )
     return file
 
 
 def transformer_files(source: Path, adapter: Path | None = None) -> TransformerFiles:
-    """What the transformer in SOURCE is read from, with an ADAPTER that was typed or that the folder itself is."""
+    """What the transformer in SOURCE is read from, with an ADAPTER that was typed or that the
+    folder itself is.
+    """
     if not is_adapter(source):
-        return TransformerFiles(weights=source, tokenizer=_tokenizer(adapter, source), adapter=adapter)
+        return TransformerFiles(
+            weights=source, tokenizer=_tokenizer(adapter, source), adapter=adapter
+        )
     if adapter is not None:
-        raise UsageError(f"{str(source)!r} is an adapter itself", hint=f"name its base: {base_folder(source)}?adapter={adapter}")
+        raise UsageError(
+            f"{str(source)!r} is an adapter itself",
+            hint=f"name its base: {base_folder(source)}?adapter={adapter}",
+        )
     if weight_files(source):
-        raise MissingError(f"{str(source)!r} holds a whole model and an adapter", hint=f"move {ADAPTER} and its weights to another folder")
+        raise MissingError(
+            f"{str(source)!r} holds a whole model and an adapter",
+            hint=f"move {ADAPTER} and its weights to another folder",
+        )
     base = base_folder(source)
     if is_adapter(base):
-        raise MissingError(f"{source / ADAPTER}: the base model {str(base)!r} is an adapter itself", hint="export that as a whole model")
+        raise MissingError(
+            f"{source / ADAPTER}: the base model {str(base)!r} is an adapter itself",
+            hint="export that as a whole model",
+        )
     weights = base if (base / "config.json").is_file() else read_modules(base).source
-    return TransformerFiles(weights=weights, tokenizer=_tokenizer(source, weights), adapter=source, base=base)
+    return TransformerFiles(
+        weights=weights, tokenizer=_tokenizer(source, weights), adapter=source, base=base
+    )
 
 
 def fetch_bases(folder: Path) -> None:
-    """Download the base models of the adapters in FOLDER where they are on the hub and not on this machine."""
+    """Download the base models of the adapters in FOLDER where they are on the hub and not on this
+    machine.
+    """
     for path in (folder, *(file.parent for file in folder.glob(f"*/{ADAPTER}"))):
         if is_adapter(path) and not weight_files(path):
             base_folder(path, offline=False)
@@ -107,4 +155,8 @@ def fetch_bases(folder: Path) -> None:
 
 def _tokenizer(adapter: Path | None, base: Path) -> Path:
     """The folder of the tokenizer: an adapter may have been trained with its own."""
-    return adapter if adapter is not None and any((adapter / name).is_file() for name in _TOKENIZER) else base
+    return (
+        adapter
+        if adapter is not None and any((adapter / name).is_file() for name in _TOKENIZER)
+        else base
+    )

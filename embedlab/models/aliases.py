@@ -1,6 +1,8 @@
-"""Names that the user gives models: `mini=PATH` wherever a model is typed, stored beside the user's settings.
+"""Names that the user gives models: `mini=PATH` wherever a model is typed, stored beside the user's
+settings.
 
-An alias is the model's name from then on, in tables, filters, pages and the dashboard. It never hides what embedlab ships.
+An alias is the model's name from then on, in tables, filters, pages and the dashboard. It never
+hides what embedlab ships.
 """
 
 import json
@@ -21,8 +23,21 @@ from embedlab.store.files import write_atomic
 _TYPED = re.compile(r"(?P<name>[\w.-]+)=(?P<model>.+)", re.DOTALL)
 _BEGINS = re.compile(r"[\w.-]+(?=$|[?@])")
 _NAME = re.compile(r"[A-Za-z][\w.-]{0,39}")
-_IN_TABLES = ("gap", "note", "pair", "pair_key", "right", "s1", "s2", "sentence1", "sentence2", "tag")  # beside properties
-_of_this_process: dict[str, str] = {}  # typed, and not stored: not used yet, or the file could not be written
+_IN_TABLES = (
+    "gap",
+    "note",
+    "pair",
+    "pair_key",
+    "right",
+    "s1",
+    "s2",
+    "sentence1",
+    "sentence2",
+    "tag",
+)  # beside properties
+_of_this_process: dict[
+    str, str
+] = {}  # typed, and not stored: not used yet, or the file could not be written
 
 
 def aliases_file() -> Path:
@@ -39,7 +54,9 @@ def _stored() -> dict[str, str]:
     path = aliases_file()
     stored = read_toml(path) if path.is_file() else {}
     if wrong := next((name for name, model in stored.items() if not isinstance(model, str)), None):
-        raise UsageError(f"{path}: {wrong!r} is not a text", hint=f'write {wrong} = "MODEL", or delete the line')
+        raise UsageError(
+            f"{path}: {wrong!r} is not a text", hint=f'write {wrong} = "MODEL", or delete the line'
+        )
     return {name: str(model) for name, model in stored.items()}
 
 
@@ -48,12 +65,17 @@ def model_of(name: str) -> str | None:
     known = aliases()
     model = known.get(name)
     if model is not None and _without_aliases(model, known) != model:
-        raise UsageError(f"{aliases_file()}: {name!r} names another alias", hint=f"write the model itself, or delete the line of {name}")
+        raise UsageError(
+            f"{aliases_file()}: {name!r} names another alias",
+            hint=f"write the model itself, or delete the line of {name}",
+        )
     return model
 
 
 def declared(text: str) -> str:
-    """Return the name of a typed model: of `mini=PATH` the alias, which is stored when it is used; of any other TEXT the text itself."""
+    """Return the name of a typed model: of `mini=PATH` the alias, which is stored when it is used;
+    of any other TEXT the text itself.
+    """
     match = _TYPED.fullmatch(text)
     if match is None or os.path.exists(os.path.expanduser(text)):  # noqa: PTH110, PTH111 - these take any text, Path refuses some
         return text
@@ -66,7 +88,9 @@ def declared(text: str) -> str:
 
 
 def store_used(name: str) -> None:
-    """Store the alias NAME if it was typed in this process: a command that is refused before it looks for its models changes nothing."""
+    """Store the alias NAME if it was typed in this process: a command that is refused before it
+    looks for its models changes nothing.
+    """
     if (model := _of_this_process.pop(name, None)) is None:
         return
     try:
@@ -76,10 +100,17 @@ def store_used(name: str) -> None:
 
 
 def remove_alias(name: str) -> str:
-    """Remove the stored alias NAME and return the model that it meant; one that does not exist is a UsageError."""
+    """Remove the stored alias NAME and return the model that it meant; one that does not exist is a
+    UsageError.
+    """
     known = _stored()
     if name not in known:
-        raise unknown("alias", name, known, listing="`embedlab models ls` lists them after the models in packages")
+        raise unknown(
+            "alias",
+            name,
+            known,
+            listing="`embedlab models ls` lists them after the models in packages",
+        )
     model = known.pop(name)
     _write(known)
     return model
@@ -96,7 +127,9 @@ def _write(known: Mapping[str, str]) -> None:
 
 
 def _without_aliases(model: str, known: Mapping[str, str]) -> str:
-    """Return a typed model with the model of an alias that it begins with: what is stored names no other alias."""
+    """Return a typed model with the model of an alias that it begins with: what is stored names no
+    other alias.
+    """
     match = _BEGINS.match(model)
     alias = match[0] if match is not None else ""
     return f"{known[alias]}{model[len(alias) :]}" if alias in known else model
@@ -113,10 +146,23 @@ def _refuse(name: str, model: str, text: str) -> None:
 
     if not _NAME.fullmatch(name):
         raise UsageError(
-            f"{text!r}: {name!r} cannot be an alias", hint="begin with a letter; letters, digits, -, _ and . follow, 40 at most"
+            f"{text!r}: {name!r} cannot be an alias",
+            hint="begin with a letter; letters, digits, -, _ and . follow, 40 at most",
         )
-    taken = {"dice", "bm25", "dataset", *SHORT_NAMES, *CATALOG, *NAMES, *plugins.names("encoders"), *property_names(), *_IN_TABLES}
+    taken = {
+        "dice",
+        "bm25",
+        "dataset",
+        *SHORT_NAMES,
+        *CATALOG,
+        *NAMES,
+        *plugins.names("encoders"),
+        *property_names(),
+        *_IN_TABLES,
+    }
     if name in taken:
-        raise UsageError(f"{text!r}: {name!r} has a meaning of its own", hint="choose another name before the =")
+        raise UsageError(
+            f"{text!r}: {name!r} has a meaning of its own", hint="choose another name before the ="
+        )
     if _TYPED.fullmatch(model) or name == model:
         raise UsageError(f"{text!r}: {model!r} is not a model", hint="write NAME=MODEL")

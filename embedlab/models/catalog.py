@@ -1,8 +1,9 @@
 """The resolution of typed model names.
 
-A single name is `dice`, `bm25`, a prefix with what it takes (`word-vectors:FILE`, or that of a plug-in), or the first of these that
-exists: a finished run (`sbert`; one seed of it `sbert@3`), a model of packages (`minilm`), a name of the catalog, an alias, a
-folder, a hub id with its "/". A run without "@" is all its finished seeds: one model with a mean and a spread.
+A single name is `dice`, `bm25`, a prefix with what it takes (`word-vectors:FILE`, or that of a
+plug-in), or the first of these that exists: a finished run (`sbert`; one seed of it `sbert@3`), a
+model of packages (`minilm`), a name of the catalog, an alias, a folder, a hub id with its "/". A
+run without "@" is all its finished seeds: one model with a mean and a spread.
 """
 
 import re
@@ -16,9 +17,25 @@ from embedlab.core.nearest import unknown
 from embedlab.data.row_file import TABLES
 from embedlab.models.aliases import aliases, model_of, store_used
 from embedlab.models.cross_encoder import states_cross_encoder
-from embedlab.models.encoder_kind import accepted_options, existing_file, has_index, locate, prefix_of
+from embedlab.models.encoder_kind import (
+    accepted_options,
+    existing_file,
+    has_index,
+    locate,
+    prefix_of,
+)
 from embedlab.models.folder import Wishes
-from embedlab.models.grammar import COMBINATION_NAMES, KINDS, OF_ENCODERS, RERANK, Combined, NameOptions, Single, options_text, parse_model
+from embedlab.models.grammar import (
+    COMBINATION_NAMES,
+    KINDS,
+    OF_ENCODERS,
+    RERANK,
+    Combined,
+    NameOptions,
+    Single,
+    options_text,
+    parse_model,
+)
 from embedlab.models.hub import cached_folder
 from embedlab.models.packaged import NAMES, PACKAGED, PREFIXED
 from embedlab.models.published import BY_REPOSITORY, CATALOG, SHORT_NAMES, published
@@ -29,7 +46,12 @@ CROSS_ENCODER_KIND = "cross-encoder"  # its prefix
 BM25 = "bm25"  # alone it is Lucene's variant
 FIT = "fit"  # whitening by the sentences that are scored
 # The kinds of encoders that files of a suffix can be; all others can be word vectors.
-_PREFIXES = {**dict.fromkeys(TABLES, ("scores",)), ".parquet": ("scores", "vectors"), ".npy": ("vectors",), ".json": ("mteb",)}
+_PREFIXES = {
+    **dict.fromkeys(TABLES, ("scores",)),
+    ".parquet": ("scores", "vectors"),
+    ".npy": ("vectors",),
+    ".json": ("mteb",),
+}
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 _SHIPPED_NAMES = frozenset({BM25, *NAMES, *SHORT_NAMES, *CATALOG})
 
@@ -56,7 +78,8 @@ class ModelSpec:
     label: str | None = None  # of a cross-encoder with several: whose number is the similarity
     activation: str | None = None  # of a cross-encoder: the function after its last layer
     parts: tuple["ModelSpec", ...] = ()  # of a combination
-    depth: int | None = None  # documents of a query that a reranker, the first of its parts, reads again
+    # documents of a query that a reranker, the first of its parts, reads again
+    depth: int | None = None
     seed: int | None = None  # of a run
     note: str | None = None  # to be reported with its numbers
     repository: str | None = None  # of the hub, whose files are in the folder of a cross-encoder
@@ -75,17 +98,23 @@ class ModelSpec:
 
     @property
     def is_transformer(self) -> bool:
-        """Whether it is one folder of weights and settings: of a run, of the user's own, or of the hub."""
+        """Whether it is one folder of weights and settings: of a run, of the user's own, or of the
+        hub.
+        """
         return self.kind in {"run", "folder", "hub"}
 
     @property
     def counts_words(self) -> bool:
-        """Whether it counts shared words, weighed or not: it has neither weights nor training text."""
+        """Whether it counts shared words, weighed or not: it has neither weights nor training
+        text.
+        """
         return self.kind == "dice" or (self.is_prefixed and has_index(self.kind))
 
     @property
     def only_searches(self) -> bool:
-        """Whether it puts documents in order for a query, and has no similarity of any two texts."""
+        """Whether it puts documents in order for a query, and has no similarity of any two
+        texts.
+        """
         return self.kind == RERANK or (self.is_prefixed and has_index(self.kind))
 
     @property
@@ -96,7 +125,10 @@ class ModelSpec:
     @property
     def wishes(self) -> Wishes:
         """How its folder is to be used, where that was typed."""
-        typed = {name: getattr(self, name) for name in ("pooling", "prompt", "role", "dim", "layer", "adapter", "code")}
+        typed = {
+            name: getattr(self, name)
+            for name in ("pooling", "prompt", "role", "dim", "layer", "adapter", "code")
+        }
         return Wishes(**typed)
 
     @property
@@ -111,7 +143,9 @@ class ModelSpec:
 
     @property
     def is_derived(self) -> bool:
-        """Whether its vectors are computed from those of other models, or of itself before whitening and normalisation."""
+        """Whether its vectors are computed from those of other models, or of itself before
+        whitening and normalisation.
+        """
         return self.is_transformed or (bool(self.parts) and self.kind in COMBINATION_NAMES)
 
     @property
@@ -121,8 +155,16 @@ class ModelSpec:
 
     @property
     def untransformed(self) -> "ModelSpec":
-        """The same model before whitening, normalisation and fewer bits; whitened vectors are cut afterwards."""
-        return replace(self, whiten=None, normalise=None, bits=None, dim=None if self.whiten is not None else self.dim)
+        """The same model before whitening, normalisation and fewer bits; whitened vectors are cut
+        afterwards.
+        """
+        return replace(
+            self,
+            whiten=None,
+            normalise=None,
+            bits=None,
+            dim=None if self.whiten is not None else self.dim,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +177,11 @@ class Model:
 
 def model_names(runs_folder: Path) -> list[str]:
     """Return every selectable model name except files, folders and hub ids: finished runs first."""
-    return list(dict.fromkeys([*finished_runs(runs_folder), *aliases(), *NAMES, *SHORT_NAMES, *CATALOG, "dice", BM25]))
+    return list(
+        dict.fromkeys(
+            [*finished_runs(runs_folder), *aliases(), *NAMES, *SHORT_NAMES, *CATALOG, "dice", BM25]
+        )
+    )
 
 
 def finished_runs(runs_folder: Path) -> list[str]:
@@ -145,7 +191,10 @@ def finished_runs(runs_folder: Path) -> list[str]:
 
 def finished_seeds(runs_folder: Path, name: str) -> dict[int, Path]:
     """Return the model folder of each finished seed of a run, by seed."""
-    folders = ((path.parent.name.removeprefix("seed-"), path) for path in (runs_folder / name).glob("seed-*/model"))
+    folders = (
+        (path.parent.name.removeprefix("seed-"), path)
+        for path in (runs_folder / name).glob("seed-*/model")
+    )
     return dict(sorted((int(seed), path) for seed, path in folders if seed.isdigit()))
 
 
@@ -155,64 +204,98 @@ def resolve(name: str, runs_folder: Path) -> Model:
 
 
 def trainable(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
-    """Return the transformers that training can start from under NAME: one, or one for each finished seed of a run."""
+    """Return the transformers that training can start from under NAME: one, or one for each
+    finished seed of a run.
+    """
     members = resolve(name, runs_folder).members
     if members[0].kind not in {"run", "folder", "hub"}:
-        raise UsageError(f"encoder {name!r} is not a transformer that can be trained", hint="give a folder, a hub id or a run")
+        raise UsageError(
+            f"encoder {name!r} is not a transformer that can be trained",
+            hint="give a folder, a hub id or a run",
+        )
     if isinstance(parsed := parse_model(name), Single) and parsed.options.pooling is not None:
         raise UsageError(
-            f"encoder {name!r}: the recipe says how it is pooled", hint=Hint(RecipeValue("encoder.pooling", parsed.options.pooling))
+            f"encoder {name!r}: the recipe says how it is pooled",
+            hint=Hint(RecipeValue("encoder.pooling", parsed.options.pooling)),
         )
     if members[0].layer is not None or members[0].is_transformed:
         raise UsageError(
-            f"encoder {name!r}: layers, whitening, normalising and bits are for evaluation", hint="start from the model without them"
+            f"encoder {name!r}: layers, whitening, normalising and bits are for evaluation",
+            hint="start from the model without them",
         )
     return members
 
 
 def starting_members(name: str, runs_folder: Path, seeds: Sequence[int]) -> list[ModelSpec]:
-    """Return the transformer that training with each of SEEDS starts from: for a run with several seeds, that of the same seed."""
+    """Return the transformer that training with each of SEEDS starts from: for a run with several
+    seeds, that of the same seed.
+    """
     members = trainable(name, runs_folder)
     if len(members) == 1:
         return [members[0] for _ in seeds]
     by_seed = {member.seed: member for member in members}
     if absent := [seed for seed in seeds if seed not in by_seed]:
-        raise UsageError(f"encoder {name!r} has no finished seed {absent[0]}", hint=f"start from one of them: {members[0].name}")
+        raise UsageError(
+            f"encoder {name!r} has no finished seed {absent[0]}",
+            hint=f"start from one of them: {members[0].name}",
+        )
     return [by_seed[seed] for seed in seeds]
 
 
 def starting_location(name: str, runs_folder: Path) -> str:
-    """Return the absolute folder or the hub id of the one transformer that training starts from, with the options that were typed."""
+    """Return the absolute folder or the hub id of the one transformer that training starts from,
+    with the options that were typed.
+    """
     members = trainable(name, runs_folder)
     if len(members) > 1:
-        raise UsageError(f"encoder {name!r} has {len(members)} seeds", hint=f"start from one of them: {members[0].name}")
+        raise UsageError(
+            f"encoder {name!r} has {len(members)} seeds",
+            hint=f"start from one of them: {members[0].name}",
+        )
     spec, parsed = members[0], parse_model(name)
     if spec.kind == "folder" and isinstance(parsed, Single) and parsed.name in PACKAGED:
         return name  # it is elsewhere in another installation
     location = spec.location if spec.kind == "hub" else str(Path(spec.location).absolute())
-    adapter = str(Path(spec.adapter).absolute()) if spec.adapter is not None and Path(spec.adapter).is_dir() else spec.adapter
-    return location + options_text(replace(parsed.options, adapter=adapter) if isinstance(parsed, Single) else NameOptions())
+    adapter = (
+        str(Path(spec.adapter).absolute())
+        if spec.adapter is not None and Path(spec.adapter).is_dir()
+        else spec.adapter
+    )
+    return location + options_text(
+        replace(parsed.options, adapter=adapter) if isinstance(parsed, Single) else NameOptions()
+    )
 
 
 def _resolve(parsed: Single | Combined, runs_folder: Path) -> Model:
     if isinstance(parsed, Single):
         return Model(name=parsed.text, members=_resolve_single(parsed, runs_folder))
-    return Model(name=parsed.text, members=_combine(parsed, [_resolve(part, runs_folder) for part in parsed.parts]))
+    return Model(
+        name=parsed.text,
+        members=_combine(parsed, [_resolve(part, runs_folder) for part in parsed.parts]),
+    )
 
 
 def _combine(combined: Combined, parts: Sequence[Model]) -> tuple[ModelSpec, ...]:
-    """Return one combination per seed: models with several seeds are matched by seed, the others occur in each."""
+    """Return one combination per seed: models with several seeds are matched by seed, the others
+    occur in each.
+    """
     several = [part for part in parts if len(part.members) > 1]
     seeds: list[int | None] = [member.seed for member in several[0].members] if several else [None]
     for model in several:
         if (other_seeds := [member.seed for member in model.members]) != seeds:
             raise UsageError(
-                f"{combined.text!r}: {several[0].name!r} has the seeds {_listing(seeds)} and {model.name!r} has {_listing(other_seeds)}",
+                f"{combined.text!r}: {several[0].name!r} has the seeds {_listing(seeds)} and "
+                f"{model.name!r} has {_listing(other_seeds)}",
                 hint=f"name one seed of each, for example {several[0].name}@{seeds[0]}",
             )
     # The combination's name includes "@seed" of a part that is a run, so no further note is needed.
-    silent = [[replace(member, note=None) if member.kind == "run" else member for member in part.members] for part in parts]
-    rows = [tuple(members[number % len(members)] for members in silent) for number in range(len(seeds))]
+    silent = [
+        [replace(member, note=None) if member.kind == "run" else member for member in part.members]
+        for part in parts
+    ]
+    rows = [
+        tuple(members[number % len(members)] for members in silent) for number in range(len(seeds))
+    ]
     depth = [str(combined.depth)] if combined.depth is not None else []
     return tuple(
         ModelSpec(
@@ -228,12 +311,19 @@ def _combine(combined: Combined, parts: Sequence[Model]) -> tuple[ModelSpec, ...
 
 def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
     name, options = single.name, single.suffix
-    full = name if finished_seeds(runs_folder, name) else {**PREFIXED, BM25: f"{BM25}:lucene"}.get(name, name)
+    full = (
+        name
+        if finished_seeds(runs_folder, name)
+        else {**PREFIXED, BM25: f"{BM25}:lucene"}.get(name, name)
+    )
     prefix = prefix_of(full)
     if name == "dice" or prefix is not None:
         accepted = accepted_options(prefix) if prefix is not None else ()
         if wrong := next((key for key in single.options.typed if key not in accepted), None):
-            raise UsageError(f"{single.text!r}: {name.split(':')[0]} takes no option {wrong!r}", hint=f"write {name}")
+            raise UsageError(
+                f"{single.text!r}: {name.split(':')[0]} takes no option {wrong!r}",
+                hint=f"write {name}",
+            )
         return (_with_options(_fixed(full, prefix), single, name + options),)
     if aliased := _aliased(name, options, runs_folder):
         return aliased
@@ -244,16 +334,27 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
         or _located(name, has_pooling=single.options.pooling is not None)
     )
     if not specs:
-        listing = f"name them one by one: {' '.join(name.split(','))}" if "," in name else "folders and hub ids (with their /) work too"
-        raise in_other_world("model", name, runs_folder) or unknown("model", name, model_names(runs_folder), listing=listing)
-    if specs[0].kind == "hub" and published(name) is None:  # what it is may be known only when its files are there
+        listing = (
+            f"name them one by one: {' '.join(name.split(','))}"
+            if "," in name
+            else "folders and hub ids (with their /) work too"
+        )
+        raise in_other_world("model", name, runs_folder) or unknown(
+            "model", name, model_names(runs_folder), listing=listing
+        )
+    if (
+        specs[0].kind == "hub" and published(name) is None
+    ):  # what it is may be known only when its files are there
         spec = _with_options(specs[0], single, name + options)
         return (of_hub(spec, cached_folder(spec.location, spec.revision)),)
     is_pair_scorer = specs[0].is_prefixed
     taken = accepted_options(specs[0].kind) if is_pair_scorer else OF_ENCODERS
     if wrong := next((key for key in single.options.typed if key not in taken), None):
         what = "a cross-encoder" if is_pair_scorer else "not a cross-encoder"
-        raise UsageError(f"{single.text!r}: {name!r} is {what}, which takes no option {wrong!r}", hint=f"write {name}")
+        raise UsageError(
+            f"{single.text!r}: {name!r} is {what}, which takes no option {wrong!r}",
+            hint=f"write {name}",
+        )
     return tuple(_with_options(spec, single, spec.name + options) for spec in specs)
 
 
@@ -272,19 +373,30 @@ def _with_options(spec: ModelSpec, single: Single, name: str) -> ModelSpec:
 
 
 def of_hub(spec: ModelSpec, folder: Path | None) -> ModelSpec:
-    """Return SPEC, a model of the hub, as the cross-encoder that its files in FOLDER say it is, and otherwise as it is.
+    """Return SPEC, a model of the hub, as the cross-encoder that its files in FOLDER say it is, and
+    otherwise as it is.
 
-    Options that it does not take are refused. Without a FOLDER, because nothing was downloaded yet, nothing is known.
+    Options that it does not take are refused. Without a FOLDER, because nothing was downloaded yet,
+    nothing is known.
     """
     if folder is None:
         return spec
     is_pair_scorer = spec.pooling is None and states_cross_encoder(folder)
-    taken = {*accepted_options(CROSS_ENCODER_KIND), "revision"} if is_pair_scorer else {*OF_ENCODERS}
+    taken = (
+        {*accepted_options(CROSS_ENCODER_KIND), "revision"} if is_pair_scorer else {*OF_ENCODERS}
+    )
     typed = [key for key in (*OF_ENCODERS, "label", "activation") if getattr(spec, key) is not None]
     if wrong := next((key for key in typed if key not in taken), None):
         what = "a cross-encoder" if is_pair_scorer else "not a cross-encoder"
-        raise UsageError(f"{spec.name!r} is {what}, which takes no option {wrong!r}", hint=f"write {spec.location}")
-    return replace(spec, kind=CROSS_ENCODER_KIND, location=str(folder), repository=spec.location) if is_pair_scorer else spec
+        raise UsageError(
+            f"{spec.name!r} is {what}, which takes no option {wrong!r}",
+            hint=f"write {spec.location}",
+        )
+    return (
+        replace(spec, kind=CROSS_ENCODER_KIND, location=str(folder), repository=spec.location)
+        if is_pair_scorer
+        else spec
+    )
 
 
 def _fixed(name: str, prefix: str | None) -> ModelSpec:
@@ -292,20 +404,38 @@ def _fixed(name: str, prefix: str | None) -> ModelSpec:
         return ModelSpec(name=name, kind="dice")
     rest = name.removeprefix(f"{prefix}:")
     if prefix == CROSS_ENCODER_KIND and HUB_ID.fullmatch(rest) and not Path(rest).is_dir():
-        return ModelSpec(name=name, kind=prefix, location=str(cached_folder(rest) or rest), repository=rest)
+        return ModelSpec(
+            name=name, kind=prefix, location=str(cached_folder(rest) or rest), repository=rest
+        )
     return ModelSpec(name=name, kind=prefix, location=locate(prefix, rest))
 
 
 def _aliased(name: str, options: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
-    """The members of the model that an alias names, called by it; of `mini@2` those of one seed. It hides no run and nothing shipped."""
+    """The members of the model that an alias names, called by it; of `mini@2` those of one seed. It
+    hides no run and nothing shipped.
+    """
     alias, at, seed = name.partition("@")
-    if (model := model_of(alias)) is None or alias in _SHIPPED_NAMES or finished_seeds(runs_folder, alias):
+    if (
+        (model := model_of(alias)) is None
+        or alias in _SHIPPED_NAMES
+        or finished_seeds(runs_folder, alias)
+    ):
         return ()
     members = resolve(f"{model}{at}{seed}{options}", runs_folder).members
     store_used(alias)
-    names = [f"{alias}@{member.seed}{options}" if member.kind == "run" and "@" in member.name else f"{name}{options}" for member in members]
+    names = [
+        f"{alias}@{member.seed}{options}"
+        if member.kind == "run" and "@" in member.name
+        else f"{name}{options}"
+        for member in members
+    ]
     return tuple(
-        replace(member, name=name, alias_of=member.name, note=f"{member.name}; {member.note}" if member.note else member.name)
+        replace(
+            member,
+            name=name,
+            alias_of=member.name,
+            note=f"{member.name}; {member.note}" if member.note else member.name,
+        )
         for member, name in zip(members, names, strict=True)
     )
 
@@ -316,13 +446,24 @@ def _run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
         return ()
     seeds = finished_seeds(runs_folder, run)
     if not seeds and run not in _SHIPPED_NAMES and any((runs_folder / run).glob("seed-*")):
-        raise MissingError(f"the run {run!r} has no finished seed", hint=f"`embedlab train {run} --resume` continues it")
+        raise MissingError(
+            f"the run {run!r} has no finished seed",
+            hint=f"`embedlab train {run} --resume` continues it",
+        )
     if at and wanted not in map(str, seeds):
         if not seeds and (elsewhere := in_other_world("model", name, runs_folder)) is not None:
             raise elsewhere
-        has = f"has the finished seeds {_listing(list(seeds))}" if seeds else "is not a finished run"
-        raise UsageError(f"no model {name!r}: {run!r} {has}", hint="`embedlab runs ls` lists all runs")
-    note = f"the run {run!r}, not the published checkpoint of that name" if not at and run in _SHIPPED_NAMES else None
+        has = (
+            f"has the finished seeds {_listing(list(seeds))}" if seeds else "is not a finished run"
+        )
+        raise UsageError(
+            f"no model {name!r}: {run!r} {has}", hint="`embedlab runs ls` lists all runs"
+        )
+    note = (
+        f"the run {run!r}, not the published checkpoint of that name"
+        if not at and run in _SHIPPED_NAMES
+        else None
+    )
     return tuple(
         ModelSpec(name=f"{run}@{seed}", kind="run", location=str(folder), seed=seed, note=note)
         for seed, folder in seeds.items()
@@ -334,15 +475,31 @@ def _packaged(name: str) -> tuple[ModelSpec, ...]:
     packaged = PACKAGED.get(name)
     if packaged is None:
         return ()
-    note = f"the model of its packages; the folder of that name is ./{name}" if Path(name).is_dir() else None
-    return (ModelSpec(name=name, kind="folder", location=str(packaged.place), note=note, training_text=packaged.training_text),)
+    note = (
+        f"the model of its packages; the folder of that name is ./{name}"
+        if Path(name).is_dir()
+        else None
+    )
+    return (
+        ModelSpec(
+            name=name,
+            kind="folder",
+            location=str(packaged.place),
+            note=note,
+            training_text=packaged.training_text,
+        ),
+    )
 
 
 def _published(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     entry = published(name)
     if entry is None:
         return ()
-    note = f"the published checkpoint: the run {name!r} is not finished" if (runs_folder / name).is_dir() else entry.note
+    note = (
+        f"the published checkpoint: the run {name!r} is not finished"
+        if (runs_folder / name).is_dir()
+        else entry.note
+    )
     return (
         ModelSpec(
             name=name,
@@ -358,7 +515,9 @@ def _published(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
 
 
 def _located(name: str, *, has_pooling: bool) -> tuple[ModelSpec, ...]:
-    """The model in a folder or of the hub; a folder that says that it is a cross-encoder is one unless it HAS a POOLING typed behind it."""
+    """The model in a folder or of the hub; a folder that says that it is a cross-encoder is one
+    unless it HAS a POOLING typed behind it.
+    """
     folder = Path(name).expanduser()
     if folder.is_dir() and not has_pooling and states_cross_encoder(folder):
         return (ModelSpec(name=name, kind=CROSS_ENCODER_KIND, location=str(folder)),)
@@ -366,11 +525,20 @@ def _located(name: str, *, has_pooling: bool) -> tuple[ModelSpec, ...]:
         return (ModelSpec(name=name, kind="folder", location=str(folder)),)
     if folder.is_file():
         kinds = _PREFIXES.get(folder.suffix.lower(), ("word-vectors",))
-        raise UsageError(f"{name!r} is a file, not a model", hint=f"say what it holds: {' or '.join(f'{kind}:{name}' for kind in kinds)}")
+        raise UsageError(
+            f"{name!r} is a file, not a model",
+            hint=f"say what it holds: {' or '.join(f'{kind}:{name}' for kind in kinds)}",
+        )
     if name.startswith((".", "/", "~")):
-        raise MissingError(f"no model folder {name!r}", hint="give a folder that save_pretrained wrote")
+        raise MissingError(
+            f"no model folder {name!r}", hint="give a folder that save_pretrained wrote"
+        )
     text = BY_REPOSITORY[name].training_text if name in BY_REPOSITORY else None
-    return (ModelSpec(name=name, kind="hub", location=name, training_text=text),) if HUB_ID.fullmatch(name) else ()
+    return (
+        (ModelSpec(name=name, kind="hub", location=name, training_text=text),)
+        if HUB_ID.fullmatch(name)
+        else ()
+    )
 
 
 def _listing(seeds: Sequence[int | None]) -> str:

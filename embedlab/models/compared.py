@@ -1,14 +1,20 @@
-"""The models that people compare with today: their repositories, the revisions of published numbers, and their prompts.
+"""The models that people compare with today: their repositories, the revisions of published
+numbers, and their prompts.
 
-Poolings, layers and default prompts are those of their folders. Revisions are those that mteb 2.26 states for its own numbers, where
-that revision has safetensors; the others are not pinned. Prompts are from the model cards: "sts" is put before sentences whose
-similarity is compared, unless ?prompt= is typed; the others are selected by their names.
+Poolings, layers and default prompts are those of their folders. Revisions are those that mteb 2.26
+states for its own numbers, where that revision has safetensors; the others are not pinned. Prompts
+are from the model cards: "sts" is put before sentences whose similarity is compared, unless
+?prompt= is typed; the others are selected by their names.
 """
 
 from collections.abc import Mapping
 
 _QUERY = "Represent this sentence for searching relevant passages: "
-E5 = {"sts": "query: ", "query": "query: ", "passage": "passage: "}  # "query: " for symmetric tasks, too
+E5 = {
+    "sts": "query: ",
+    "query": "query: ",
+    "passage": "passage: ",
+}  # "query: " for symmetric tasks, too
 NOMIC = {  # by mteb its authors put "classification: " before sentences of STS
     "sts": "classification: ",
     "classification": "classification: ",
@@ -26,22 +32,37 @@ COMPARED: Mapping[str, tuple[str | None, Mapping[str, str]]] = {
     "sentence-transformers/all-MiniLM-L12-v2": ("364dd28d28dcd3359b537f3cf1f5348ba679da62", {}),
     "sentence-transformers/all-mpnet-base-v2": ("9a3225965996d404b775526de6dbfe85d3368642", {}),
     "sentence-transformers/all-distilroberta-v1": (None, {}),
-    "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2": ("e8f8c211226b894fcb81acc59f3b34ba3efd5f42", {}),
-    "sentence-transformers/paraphrase-multilingual-mpnet-base-v2": ("79f2382ceacceacdf38563d7c5d16b9ff8d725d6", {}),
+    "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2": (
+        "e8f8c211226b894fcb81acc59f3b34ba3efd5f42",
+        {},
+    ),
+    "sentence-transformers/paraphrase-multilingual-mpnet-base-v2": (
+        "79f2382ceacceacdf38563d7c5d16b9ff8d725d6",
+        {},
+    ),
     "sentence-transformers/LaBSE": ("e34fab64a3011d2176c99545a93d5cbddc9a91b7", {}),
     "sentence-transformers/sentence-t5-base": ("50c53e206f8b01c9621484a3c0aafce4e55efebf", {}),
     "sentence-transformers/sentence-t5-large": ("1fc08ea477205aa54a3e5b13f0971ae16b86410a", {}),
     "sentence-transformers/sentence-t5-xl": ("2965d31b368fb14117688e0bde77cbd720e91f53", {}),
     "sentence-transformers/sentence-t5-xxl": ("4d122282ba80e807e9e6eb8c358269e92796365d", {}),
-    "sentence-transformers/static-retrieval-mrl-en-v1": ("f60985c706f192d45d218078e49e5a8b6f15283a", {}),
-    "sentence-transformers/static-similarity-mrl-multilingual-v1": ("7264ea07c5365a11d7e6d87dbb6195889a13054f", {}),
+    "sentence-transformers/static-retrieval-mrl-en-v1": (
+        "f60985c706f192d45d218078e49e5a8b6f15283a",
+        {},
+    ),
+    "sentence-transformers/static-similarity-mrl-multilingual-v1": (
+        "7264ea07c5365a11d7e6d87dbb6195889a13054f",
+        {},
+    ),
     "intfloat/e5-small-v2": ("dca8b1a9dae0d4575df2bf423a5edb485a431236", E5),
     "intfloat/e5-base-v2": ("1c644c92ad3ba1efdad3f1451a637716616a20e8", E5),
     "intfloat/e5-large-v2": ("b322e09026e4ea05f42beadf4d661fb4e101d311", E5),
     "intfloat/multilingual-e5-small": ("fd1525a9fd15316a2d503bf26ab031a61d056e98", E5),
     "intfloat/multilingual-e5-base": ("d13f1b27baf31030b7fd040960d60d909913633f", E5),
     "intfloat/multilingual-e5-large": ("ab10c1a7f42e74530fe7ae5be82e6d4f11a719eb", E5),
-    "intfloat/multilingual-e5-large-instruct": ("baa7be480a7de1539afce709c8f13f833a510e0a", INSTRUCT),
+    "intfloat/multilingual-e5-large-instruct": (
+        "baa7be480a7de1539afce709c8f13f833a510e0a",
+        INSTRUCT,
+    ),
     "BAAI/bge-small-en-v1.5": ("5c38ec7c405ec4b44b94cc5a9bb96e735b38267a", FOR_SEARCH),
     "BAAI/bge-base-en-v1.5": ("a5beb1e3e68b9ab74eb54cfd186867f64f240e1a", FOR_SEARCH),
     "BAAI/bge-large-en-v1.5": ("d4aa6901d3a41ba39fb536a557fa166f842b0e09", FOR_SEARCH),
@@ -55,7 +76,10 @@ COMPARED: Mapping[str, tuple[str | None, Mapping[str, str]]] = {
     "Snowflake/snowflake-arctic-embed-s": ("d3c1d2d433dd0fdc8e9ca01331a5f225639e798f", FOR_SEARCH),
     "Snowflake/snowflake-arctic-embed-m": ("cc17beacbac32366782584c8752220405a0f3f40", FOR_SEARCH),
     "Snowflake/snowflake-arctic-embed-l": ("9a9e5834d2e89cdd8bb72b64111dde496e4fe78c", FOR_SEARCH),
-    "Snowflake/snowflake-arctic-embed-m-v1.5": ("97eab2e17fcb7ccb8bb94d6e547898fa1a6a0f47", FOR_SEARCH),
+    "Snowflake/snowflake-arctic-embed-m-v1.5": (
+        "97eab2e17fcb7ccb8bb94d6e547898fa1a6a0f47",
+        FOR_SEARCH,
+    ),
     "Snowflake/snowflake-arctic-embed-l-v2.0": ("edc2df7b6c25794b340229ca082e7c78782e6374", {}),
     "google/embeddinggemma-300m": ("64614b0b8b64f0c6c1e52b07e4e9a4e8fe4d2da2", GEMMA),
     "Qwen/Qwen3-Embedding-0.6B": ("b22da495047858cce924d27d76261e96be6febc0", {}),
@@ -68,7 +92,8 @@ COMPARED: Mapping[str, tuple[str | None, Mapping[str, str]]] = {
     "minishlab/potion-multilingual-128M": ("73908c3438cf03b6a01bcb9611d62b23d0726f08", {}),
 }
 
-# These repositories compute by code of their own, which embedlab does not run: short name → what is near to it.
+# These repositories compute by code of their own, which embedlab does not run: short name → what is
+# near to it.
 NEEDING_CODE: Mapping[str, str] = {
     "gte-base-en-v1.5": "gte-modernbert-base",
     "gte-large-en-v1.5": "gte-modernbert-base",

@@ -1,7 +1,9 @@
-"""What a folder of a cross-encoder states: its labels, the function after its last layer, its longest input.
+"""What a folder of a cross-encoder states: its labels, the function after its last layer, its
+longest input.
 
-A cross-encoder reads the two texts of a pair together. sentence-transformers 6 lists its modules and states the function in
-config_sentence_transformers.json; earlier versions wrote a folder of transformers and a key in config.json.
+A cross-encoder reads the two texts of a pair together. sentence-transformers 6 lists its modules
+and states the function in config_sentence_transformers.json; earlier versions wrote a folder of
+transformers and a key in config.json.
 """
 
 from collections.abc import Mapping, Sequence
@@ -69,7 +71,9 @@ class HeadFile:
     @property
     def function(self) -> str | None:
         """The full name of the function after the last layer, where one is stated."""
-        return (self.sentence_transformers or StatedActivation()).activation_fn or self.sbert_ce_default_activation_function
+        return (
+            self.sentence_transformers or StatedActivation()
+        ).activation_fn or self.sbert_ce_default_activation_function
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +102,9 @@ class PairUsage:
 
 
 def states_cross_encoder(folder: Path) -> bool:
-    """Return whether the files in FOLDER say that it is a cross-encoder, and not only that it classifies texts; damaged ones do not."""
+    """Return whether the files in FOLDER say that it is a cross-encoder, and not only that it
+    classifies texts; damaged ones do not.
+    """
     try:
         file = read_model_file(folder / PROMPTS, _ModelType)
         if file is not None or (folder / MODULES).is_file():
@@ -114,10 +120,17 @@ class _ModelType:
     model_type: str | None = None
 
 
-def read_pair_usage(folder: Path, *, label: str | None = None, activation: str | None = None, prompt: str | None = None) -> PairUsage:
+def read_pair_usage(
+    folder: Path,
+    *,
+    label: str | None = None,
+    activation: str | None = None,
+    prompt: str | None = None,
+) -> PairUsage:
     """Return how FOLDER scores pairs, except for what was typed.
 
-    What is not a cross-encoder, or has parts that are not computed, is a MissingError; of several labels one must be typed.
+    What is not a cross-encoder, or has parts that are not computed, is a MissingError; of several
+    labels one must be typed.
     """
     source, stated = _source(folder)
     head = read_model_file(source / "config.json", HeadFile) or HeadFile()
@@ -128,22 +141,29 @@ def read_pair_usage(folder: Path, *, label: str | None = None, activation: str |
         raise MissingError(f"{str(folder)!r} is {named}: no layer of it scores a pair", hint=hint)
     if (source / ADAPTER).is_file():
         raise MissingError(
-            f"{str(source)!r} holds an adapter, which is not applied to a cross-encoder", hint="merge it and save the whole model"
+            f"{str(source)!r} holds an adapter, which is not applied to a cross-encoder",
+            hint="merge it and save the whole model",
         )
     if brings_code(source, with_head=True):
-        raise MissingError(f"{str(folder)!r} wants to run its own code: embedlab runs none", hint=_BY_AUTHOR)
+        raise MissingError(
+            f"{str(folder)!r} wants to run its own code: embedlab runs none", hint=_BY_AUTHOR
+        )
     settings = None if stated is None else read_transformer_file(source)
     length = None if settings is None else settings.max_seq_length
     limit = longest_input(source, source, length)
     tokens = min(length or limit, limit)
     if tokens < SHORTEST_PAIR:
-        raise MissingError(f"{str(folder)!r} reads at most {tokens} tokens: too few for a pair", hint=RESTORE_HINT)
+        raise MissingError(
+            f"{str(folder)!r} reads at most {tokens} tokens: too few for a pair", hint=RESTORE_HINT
+        )
     chosen = _label(folder, head.labels, label)
     return PairUsage(
         source=source,
         labels=head.labels,
         label=chosen,
-        activation=_activation(folder, head, None if stated is None else stated.activation_fn, activation),
+        activation=_activation(
+            folder, head, None if stated is None else stated.activation_fn, activation
+        ),
         max_tokens=tokens,
         prompt=_prompt(folder, stated, prompt),
         is_lower_casing=settings is not None and bool(settings.do_lower_case),
@@ -151,29 +171,46 @@ def read_pair_usage(folder: Path, *, label: str | None = None, activation: str |
 
 
 def _source(folder: Path) -> tuple[Path, PromptsFile | None]:
-    """Return the folder of the transformer, and what a folder in the layout with modules states; None for the earlier layout."""
+    """Return the folder of the transformer, and what a folder in the layout with modules states;
+    None for the earlier layout.
+    """
     modules = listed_modules(folder)
     if modules is None:
         return folder, None
     file = read_model_file(folder / PROMPTS, PromptsFile) or PromptsFile()
     if file.model_type == ENCODER_TYPE:
-        raise MissingError(f"{str(folder)!r} is an encoder, not a cross-encoder", hint=f"name {folder} without the prefix")
+        raise MissingError(
+            f"{str(folder)!r} is an encoder, not a cross-encoder",
+            hint=f"name {folder} without the prefix",
+        )
     if file.model_type != CROSS_ENCODER:
         raise unused_type(folder, file.model_type)
     if file.keep_in_fp32_modules:
-        raise MissingError(f"{folder / PROMPTS}: 'keep_in_fp32_modules' is not computed", hint=_BY_AUTHOR)
+        raise MissingError(
+            f"{folder / PROMPTS}: 'keep_in_fp32_modules' is not computed", hint=_BY_AUTHOR
+        )
     names = [name for name, _ in modules]
     if names != ["Transformer"]:
         other = next((name for name in names if name != "Transformer"), "none")
-        raise MissingError(f"{str(folder)!r} has a module {other!r} that embedlab does not compute for pairs", hint=_BY_AUTHOR)
+        raise MissingError(
+            f"{str(folder)!r} has a module {other!r} that embedlab does not compute for pairs",
+            hint=_BY_AUTHOR,
+        )
     source = modules[0][1]
-    if (setting := read_transformer_file(source).uncomputed(None, purpose="sequence-classification")) is not None:
-        raise MissingError(f"{str(folder)!r} has a Transformer {setting} that embedlab does not compute for pairs", hint=_BY_AUTHOR)
+    if (
+        setting := read_transformer_file(source).uncomputed(None, purpose="sequence-classification")
+    ) is not None:
+        raise MissingError(
+            f"{str(folder)!r} has a Transformer {setting} that embedlab does not compute for pairs",
+            hint=_BY_AUTHOR,
+        )
     return source, file
 
 
 def listed_source(folder: Path) -> Path:
-    """Return the folder of the transformer of FOLDER: that of its first module, or FOLDER itself."""
+    """Return the folder of the transformer of FOLDER: that of its first module, or FOLDER
+    itself.
+    """
     modules = listed_modules(folder)
     return modules[0][1] if modules else folder
 
@@ -182,7 +219,10 @@ def _label(folder: Path, labels: Sequence[str], typed: str | None) -> int:
     if typed is None and len(labels) == 1:
         return 0
     if typed is None:
-        example = next((name for name in labels if name.lower() in {"entailment", "duplicate", "paraphrase"}), labels[-1])
+        example = next(
+            (name for name in labels if name.lower() in {"entailment", "duplicate", "paraphrase"}),
+            labels[-1],
+        )
         raise UsageError(
             f"{str(folder)!r} gives {len(labels)} numbers a pair: {', '.join(labels)}",
             hint=f"say which is the similarity: ?label={example}",
@@ -192,12 +232,16 @@ def _label(folder: Path, labels: Sequence[str], typed: str | None) -> int:
     if typed.isdecimal() and int(typed) < len(labels):
         return int(typed)
     if nearest_name(typed, labels) is None:
-        raise UsageError(f"{str(folder)!r} has no label {typed!r}", hint=f"labels: {', '.join(labels)}")
+        raise UsageError(
+            f"{str(folder)!r} has no label {typed!r}", hint=f"labels: {', '.join(labels)}"
+        )
     raise unknown("label", typed, list(labels))
 
 
 def _activation(folder: Path, head: HeadFile, stated: str | None, typed: str | None) -> Activation:
-    """Return the function after the last layer: typed, else as stated, else that of sentence-transformers for so many labels."""
+    """Return the function after the last layer: typed, else as stated, else that of
+    sentence-transformers for so many labels.
+    """
     choices: Sequence[Activation] = get_args(Activation)
     if typed is not None:
         activation = next((choice for choice in choices if choice == typed), None)
@@ -205,14 +249,21 @@ def _activation(folder: Path, head: HeadFile, stated: str | None, typed: str | N
             raise unknown("activation", typed, list(choices))
     else:
         name = stated or head.function
-        activation = _ACTIVATIONS.get(name) if name is not None else ("sigmoid" if len(head.labels) == 1 else "identity")
+        activation = (
+            _ACTIVATIONS.get(name)
+            if name is not None
+            else ("sigmoid" if len(head.labels) == 1 else "identity")
+        )
         if activation is None:
             raise MissingError(
                 f"{str(folder)!r} states the activation {name!r}, which is not computed",
                 hint=f"say another: ?activation={' or '.join(choices)}",
             )
     if activation == "softmax" and len(head.labels) == 1:
-        raise UsageError(f"{str(folder)!r} has one label: softmax makes it 1 for every pair", hint="?activation=sigmoid or identity")
+        raise UsageError(
+            f"{str(folder)!r} has one label: softmax makes it 1 for every pair",
+            hint="?activation=sigmoid or identity",
+        )
     return activation
 
 
@@ -224,6 +275,8 @@ def _prompt(folder: Path, stated: PromptsFile | None, typed: str | None) -> str:
     prompts: Mapping[str, Any] = stated.prompts or {}
     if stated.default_prompt_name not in prompts:
         raise MissingError(
-            f"{folder / PROMPTS}: no prompt {stated.default_prompt_name!r}, which 'default_prompt_name' names", hint=RESTORE_HINT
+            f"{folder / PROMPTS}: no prompt {stated.default_prompt_name!r}, which "
+            f"'default_prompt_name' names",
+            hint=RESTORE_HINT,
         )
     return stated.default_prompt

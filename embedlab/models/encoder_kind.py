@@ -1,7 +1,8 @@
-"""Encoders that a model name calls by a prefix, `PREFIX:rest`: the contract of their kinds, and how one is found by its prefix.
+"""Encoders that a model name calls by a prefix, `PREFIX:rest`: the contract of their kinds, and how
+one is found by its prefix.
 
-Each file of encoders/kinds is one and has an `ENCODER`; a plug-in is the same, or only a function or class that takes the text
-after the prefix and returns an object with `encode(sentences)`.
+Each file of encoders/kinds is one and has an `ENCODER`; a plug-in is the same, or only a function
+or class that takes the text after the prefix and returns an object with `encode(sentences)`.
 """
 
 import os
@@ -24,11 +25,19 @@ from embedlab.data.mteb_files import StatedFigures
 from embedlab.data.trec_files import Run
 from embedlab.models.folder_files import refuse_devices
 
-OPTIONS = ("prompt", "dim", "whiten", "normalise", "bits")  # that any encoder called by a prefix can be given
+OPTIONS = (
+    "prompt",
+    "dim",
+    "whiten",
+    "normalise",
+    "bits",
+)  # that any encoder called by a prefix can be given
 
 
 class SentenceEncoder(Protocol):
-    """What a kind opens; one without vectors has `score(first, second)` instead, with nan for pairs that it cannot score."""
+    """What a kind opens; one without vectors has `score(first, second)` instead, with nan for pairs
+    that it cannot score.
+    """
 
     def encode(self, sentences: Sequence[str]) -> Any:
         """One vector a sentence, in order: an array of shape (sentences, dim)."""
@@ -59,37 +68,60 @@ class EncoderKind:
     """A kind of encoders, each called by the text after the prefix."""
 
     open: Callable[..., Any]  # of SentenceEncoder
-    locate: Callable[[str], str] = _as_typed  # what is typed → what identifies the encoder; refuses what names none
-    dim: Callable[[str], int | None] = _unknown_length  # the length of its vectors, where it is known without loading it
+    # what is typed → what identifies the encoder; refuses what names none
+    locate: Callable[[str], str] = _as_typed
+    # the length of its vectors, where it is known without loading it
+    dim: Callable[[str], int | None] = _unknown_length
     backend: str = "plugin"  # what computes the vectors
-    per_save: int | None = None  # sentences that are computed together before they are cached; None: many
+    # sentences that are computed together before they are cached; None: many
+    per_save: int | None = None
     is_remote: bool = False  # whether it needs the network
-    identity: Callable[[str], str] = _no_identity  # of what a remote one is now, where another one may be at its address than before
+    identity: Callable[[str], str] = (
+        # of what a remote one is now, where another one may be at its address than before
+        _no_identity
+    )
     has_vectors: bool = True  # otherwise it only scores pairs
     options: tuple[str, ...] = OPTIONS  # what can be typed behind its names
-    opened_with: tuple[str, ...] = ()  # those of them that `open` takes as keywords; the others are applied to what it gives
-    pooling: str | None = None  # how tables name what makes its vectors, where that is known without opening it
-    is_cached: bool = True  # whether its vectors are stored; not where computing them is as fast, or gives facts of its own
-    score_rows: Callable[[str, Part], RowScores | None] | None = None  # of a kind that knows the rows of datasets, but no texts
-    figures: Callable[[str], Sequence[StatedFigures]] | None = None  # of files that only state figures of whole datasets
-    items: Callable[[str], pl.DataFrame] | None = None  # of files of predicted classes: dataset, item, prediction, place
-    found: Callable[[str], Run] | None = None  # of files of the documents that a program found for queries
-    index: Callable[[str, Sequence[str]], Any] | None = None  # of a shipped kind that only searches: an index of documents
-    is_published: bool = False  # whether others can have the same encoder: not a file or a folder of the user's own
-    scorer: Callable[..., Any] | None = None  # of a shipped kind that computes pairs: of the model, its fingerprint and the machine
-    static_files: Callable[[str], tuple[Path, Path]] | None = None  # of a shipped kind: of the tokens' vectors, and the tokenizer
-    further: Callable[[str], Iterable[Path]] | None = None  # of a shipped kind: what decides beside what is named
+    opened_with: tuple[
+        str, ...
+    ] = ()  # those of them that `open` takes as keywords; the others are applied to what it gives
+    # how tables name what makes its vectors, where that is known without opening it
+    pooling: str | None = None
+    # whether its vectors are stored; not where computing them is as fast, or gives facts of its own
+    is_cached: bool = True
+    # of a kind that knows the rows of datasets, but no texts
+    score_rows: Callable[[str, Part], RowScores | None] | None = None
+    # of files that only state figures of whole datasets
+    figures: Callable[[str], Sequence[StatedFigures]] | None = None
+    # of files of predicted classes: dataset, item, prediction, place
+    items: Callable[[str], pl.DataFrame] | None = None
+    # of files of the documents that a program found for queries
+    found: Callable[[str], Run] | None = None
+    # of a shipped kind that only searches: an index of documents
+    index: Callable[[str, Sequence[str]], Any] | None = None
+    # whether others can have the same encoder: not a file or a folder of the user's own
+    is_published: bool = False
+    # of a shipped kind that computes pairs: of the model, its fingerprint and the machine
+    scorer: Callable[..., Any] | None = None
+    # of a shipped kind: of the tokens' vectors, and the tokenizer
+    static_files: Callable[[str], tuple[Path, Path]] | None = None
+    # of a shipped kind: what decides beside what is named
+    further: Callable[[str], Iterable[Path]] | None = None
 
 
 def prefix_of(name: str) -> str | None:
-    """Return the prefix of an encoder kind that NAME begins with; None where it begins with none."""
+    """Return the prefix of an encoder kind that NAME begins with; None where it begins with
+    none.
+    """
     prefix, colon, _ = name.partition(":")
     return prefix if colon and plugins.find("encoders", prefix) is not None else None
 
 
 def names_file(prefix: str, rest: str) -> bool:
     """Whether REST, after the PREFIX of an encoder kind, is the path of a file."""
-    return "/" in rest or (plugins.find("encoders", prefix) is not None and backend(prefix) != "plugin")
+    return "/" in rest or (
+        plugins.find("encoders", prefix) is not None and backend(prefix) != "plugin"
+    )
 
 
 def encoder_kind(prefix: str) -> EncoderKind:
@@ -108,7 +140,9 @@ def _shipped(prefix: str) -> EncoderKind | None:
 
 
 def locate(prefix: str, rest: str) -> str:
-    """Return what identifies the encoder PREFIX:REST; of a plug-in that this process does not load, what was typed."""
+    """Return what identifies the encoder PREFIX:REST; of a plug-in that this process does not load,
+    what was typed.
+    """
     plugin = plugins.require("encoders", prefix)
     if plugin.fault is not None:
         raise plugin.fault
@@ -117,7 +151,11 @@ def locate(prefix: str, rest: str) -> str:
 
 def prefixed_length(prefix: str, location: str) -> int | None:
     """Return the length of the vectors of an encoder, where that is known without loading it."""
-    return encoder_kind(prefix).dim(location) if plugins.can_load(plugins.require("encoders", prefix)) else None
+    return (
+        encoder_kind(prefix).dim(location)
+        if plugins.can_load(plugins.require("encoders", prefix))
+        else None
+    )
 
 
 def is_published(prefix: str) -> bool:
@@ -127,19 +165,27 @@ def is_published(prefix: str) -> bool:
 
 
 def static_files(prefix: str, location: str) -> tuple[Path, Path] | None:
-    """Return the file of the tokens' vectors whose means are those of an encoder, and the tokenizer; None of other kinds."""
+    """Return the file of the tokens' vectors whose means are those of an encoder, and the
+    tokenizer; None of other kinds.
+    """
     kind = _shipped(prefix)
-    return kind.static_files(location) if kind is not None and kind.static_files is not None else None
+    return (
+        kind.static_files(location) if kind is not None and kind.static_files is not None else None
+    )
 
 
 def backend(prefix: str) -> str:
-    """Return what computes the vectors of a kind; all plug-ins have the same, so that none has to be loaded."""
+    """Return what computes the vectors of a kind; all plug-ins have the same, so that none has to
+    be loaded.
+    """
     kind = _shipped(prefix)
     return kind.backend if kind is not None else "plugin"
 
 
 def computes_pairs(prefix: str) -> bool:
-    """Return whether a kind computes scores of pairs on a machine, in its precision; a plug-in never does."""
+    """Return whether a kind computes scores of pairs on a machine, in its precision; a plug-in
+    never does.
+    """
     kind = _shipped(prefix)
     return kind is not None and kind.scorer is not None
 
@@ -157,13 +203,17 @@ def is_remote(prefix: str) -> bool:
 
 
 def score_part(prefix: str, location: str, part: Part) -> RowScores | None:
-    """Return the similarities of the rows of PART by an encoder of such a kind; None where it has none of them."""
+    """Return the similarities of the rows of PART by an encoder of such a kind; None where it has
+    none of them.
+    """
     score = encoder_kind(prefix).score_rows
     return score(location, part) if score is not None else None
 
 
 def brings_items(prefix: str) -> bool:
-    """Return whether a kind has predicted classes of items instead of vectors; a plug-in never has."""
+    """Return whether a kind has predicted classes of items instead of vectors; a plug-in never
+    has.
+    """
     kind = _shipped(prefix)
     return kind is not None and kind.items is not None
 
@@ -176,13 +226,17 @@ def brought_items(prefix: str, location: str) -> pl.DataFrame:
 
 
 def found_documents(prefix: str, location: str) -> Run | None:
-    """Return the documents that a model of such a kind found for queries; None of any other kind of model."""
+    """Return the documents that a model of such a kind found for queries; None of any other kind of
+    model.
+    """
     kind = _shipped(prefix)
     return kind.found(location) if kind is not None and kind.found is not None else None
 
 
 def has_index(prefix: str) -> bool:
-    """Return whether a kind searches in an index of documents and has no similarity of single pairs; a plug-in never does."""
+    """Return whether a kind searches in an index of documents and has no similarity of single
+    pairs; a plug-in never does.
+    """
     kind = _shipped(prefix)
     return kind is not None and kind.index is not None
 
@@ -195,19 +249,25 @@ def text_index(prefix: str, location: str, documents: Sequence[str]) -> Any:
 
 
 def stated_figures(prefix: str, location: str) -> Sequence[StatedFigures]:
-    """Return the figures of whole datasets where files hold nothing else; none of any other kind of model."""
+    """Return the figures of whole datasets where files hold nothing else; none of any other kind of
+    model.
+    """
     kind = _shipped(prefix)
     return kind.figures(location) if kind is not None and kind.figures is not None else ()
 
 
 def accepted_options(prefix: str) -> tuple[str, ...]:
-    """Return the options that can be typed behind names of a kind; all plug-ins have the same, so that none has to be loaded."""
+    """Return the options that can be typed behind names of a kind; all plug-ins have the same, so
+    that none has to be loaded.
+    """
     kind = _shipped(prefix)
     return kind.options if kind is not None else OPTIONS
 
 
 def fingerprint_parts(prefix: str, location: str) -> Iterator[str]:
-    """What decides the vectors of an encoder: the code of its plug-in, and the content of the file or folder that it names."""
+    """What decides the vectors of an encoder: the code of its plug-in, and the content of the file
+    or folder that it names.
+    """
     if code := plugins.identity("encoders", prefix):
         yield code
     path, part = file_and_part(location)
@@ -223,12 +283,18 @@ def fingerprint_parts(prefix: str, location: str) -> Iterator[str]:
         yield from further_parts(prefix, location)
     else:
         yield location
-    if (kind := _shipped(prefix)) is not None and kind.is_remote and (identity := kind.identity(location)):
+    if (
+        (kind := _shipped(prefix)) is not None
+        and kind.is_remote
+        and (identity := kind.identity(location))
+    ):
         yield f"identity={identity}"
 
 
 def further_parts(prefix: str, location: str) -> list[str]:
-    """Return what decides the vectors of an encoder beside the file or folder that it names, by name and content."""
+    """Return what decides the vectors of an encoder beside the file or folder that it names, by
+    name and content.
+    """
     kind = _shipped(prefix)
     if kind is None or kind.further is None:
         return []
@@ -240,18 +306,24 @@ def _content(path: Path) -> Iterator[str]:
     if path.is_file():
         yield file_hash(path)
     elif path.is_dir():
-        yield from (f"{file.relative_to(path)}={file_hash(file)}" for file in sorted(files_below(path)))
+        yield from (
+            f"{file.relative_to(path)}={file_hash(file)}" for file in sorted(files_below(path))
+        )
 
 
 def file_and_part(location: str) -> tuple[Path, str | None]:
-    """Return the path that LOCATION names, and the column or other part of it behind a "#"; one that belongs to the path stays there."""
+    """Return the path that LOCATION names, and the column or other part of it behind a "#"; one
+    that belongs to the path stays there.
+    """
     whole = os.path.expanduser(location)  # noqa: PTH111 - this takes any text, Path refuses some
     path, _, part = whole.rpartition("#")
     return (Path(whole), None) if not path or os.path.exists(whole) else (Path(path), part)  # noqa: PTH110
 
 
 def file_column(path: Path, wanted: str, columns: Sequence[str]) -> str:
-    """Return WANTED, which must be one of the COLUMNS of a file; otherwise the error offers the nearest."""
+    """Return WANTED, which must be one of the COLUMNS of a file; otherwise the error offers the
+    nearest.
+    """
     if wanted not in columns:
         guess = nearest_name(wanted, columns)
         hint = f"did you mean {guess!r}?" if guess else f"columns: {first_few(columns)}"
@@ -260,7 +332,9 @@ def file_column(path: Path, wanted: str, columns: Sequence[str]) -> str:
 
 
 def existing_file(rest: str, *, missing: str, hint: str) -> str:
-    """Return the path of the file that REST names; MISSING and HINT are said where there is none."""
+    """Return the path of the file that REST names; MISSING and HINT are said where there is
+    none.
+    """
     file = Path(rest).expanduser()
     if not file.is_file():
         raise MissingError(f"{missing} {str(file)!r}", hint=hint)

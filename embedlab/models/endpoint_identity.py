@@ -1,7 +1,8 @@
 """Which model answers at an address: a server may put another one behind the same name.
 
-A record in the state folder holds the vectors of three fixed sentences for each model that answered there. The first has no identity of
-its own, so that what was cached before stays valid; each later one has, and it is a part of the fingerprint.
+A record in the state folder holds the vectors of three fixed sentences for each model that answered
+there. The first has no identity of its own, so that what was cached before stays valid; each later
+one has, and it is a part of the fingerprint.
 """
 
 import hashlib
@@ -18,7 +19,11 @@ from embedlab.core.seal import json_values
 from embedlab.store.entries import EntryKind, Store
 from embedlab.store.json_files import JsonFormat
 
-SENTENCES = ("A man is playing a guitar on the stage.", "The stock market fell sharply today.", "Wo ist der nächste Bahnhof?")
+SENTENCES = (
+    "A man is playing a guitar on the stage.",
+    "The stock market fell sharply today.",
+    "Wo ist der nächste Bahnhof?",
+)
 LOWEST_COSINE = 0.999  # of one model with itself: its numbers differ by its batches and devices
 _REMADE = "remove it: the next use of the address starts a new one"
 
@@ -33,7 +38,9 @@ class KnownModel:
 
 @table
 class EndpointRecord:
-    """The models that answered at an address; CURRENT is the identity of the one that did so last."""
+    """The models that answered at an address; CURRENT is the identity of the one that did so
+    last.
+    """
 
     address: str
     current: str = ""
@@ -42,7 +49,9 @@ class EndpointRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class IdentityCheck:
-    """What a comparison with the record gave: the lowest cosine to the model that answered before, and whether that is another one now."""
+    """What a comparison with the record gave: the lowest cosine to the model that answered before,
+    and whether that is another one now.
+    """
 
     cosine: float | None  # None: there was none before, or its vectors have another length
     is_changed: bool
@@ -55,18 +64,30 @@ def endpoint_identity(address: str) -> str:
 
 
 def confirm_identity(address: str, vectors: NDArray[np.float32]) -> IdentityCheck:
-    """Compare VECTORS, those of SENTENCES now, with those of the record, and write there which model answers."""
+    """Compare VECTORS, those of SENTENCES now, with those of the record, and write there which
+    model answers.
+    """
     record = _read(address)
     same = [
         known_model
         for known_model in record.known
-        if (cosine := lowest_cosine(known_model.vectors, vectors)) is not None and cosine >= LOWEST_COSINE
+        if (cosine := lowest_cosine(known_model.vectors, vectors)) is not None
+        and cosine >= LOWEST_COSINE
     ]
-    before = next((known_model for known_model in record.known if known_model.identity == record.current), None)
-    model = next((known_model for known_model in same if known_model is before), same[0] if same else None)
+    before = next(
+        (known_model for known_model in record.known if known_model.identity == record.current),
+        None,
+    )
+    model = next(
+        (known_model for known_model in same if known_model is before), same[0] if same else None
+    )
     is_new = model is None
     if model is None:
-        identity = hashlib.sha256(np.ascontiguousarray(vectors, np.float32).tobytes()).hexdigest()[:12] if record.known else ""
+        identity = (
+            hashlib.sha256(np.ascontiguousarray(vectors, np.float32).tobytes()).hexdigest()[:12]
+            if record.known
+            else ""
+        )
         model = KnownModel(identity=identity, vectors=tuple(tuple(row) for row in vectors.tolist()))
         record = replace(record, known=(*record.known, model))
     if is_new or model.identity != record.current:
@@ -79,12 +100,16 @@ def confirm_identity(address: str, vectors: NDArray[np.float32]) -> IdentityChec
 
 
 def lowest_cosine(first: Sequence[Sequence[float]], second: NDArray[np.float32]) -> float | None:
-    """Return the lowest cosine of a row with the same row; None where the vectors have other lengths."""
+    """Return the lowest cosine of a row with the same row; None where the vectors have other
+    lengths.
+    """
     a, b = np.asarray(first, np.float64), second.astype(np.float64)
     if a.shape != b.shape:
         return None
     lengths = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
-    return float(np.min(np.divide((a * b).sum(axis=1), lengths, out=np.zeros(len(a)), where=lengths > 0)))
+    return float(
+        np.min(np.divide((a * b).sum(axis=1), lengths, out=np.zeros(len(a)), where=lengths > 0))
+    )
 
 
 def _key(address: str) -> str:
@@ -100,5 +125,7 @@ def _record(content: bytes, path: Path) -> EndpointRecord:
 
 
 ENDPOINTS: EntryKind[EndpointRecord] = EntryKind(
-    folder="endpoints", format=JsonFormat(to_values=asdict, from_content=_record, indent=1), again=_REMADE
+    folder="endpoints",
+    format=JsonFormat(to_values=asdict, from_content=_record, indent=1),
+    again=_REMADE,
 )

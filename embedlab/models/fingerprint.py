@@ -1,7 +1,9 @@
-"""Fingerprints of encoders, known without loading them, so that torch-free programs find stored scores.
+"""Fingerprints of encoders, known without loading them, so that torch-free programs find stored
+scores.
 
-The fingerprint of a folder covers every file of it but those of `NEVER_READ`. The earlier rule took the files that it knew of, and
-read others for what they say of the usage alone; what is stored under it counts where it missed no file.
+The fingerprint of a folder covers every file of it but those of `NEVER_READ`. The earlier rule took
+the files that it knew of, and read others for what they say of the usage alone; what is stored
+under it counts where it missed no file.
 """
 
 import hashlib
@@ -15,7 +17,13 @@ from embedlab.core.plugins import identity
 from embedlab.models.catalog import FIT, ModelSpec
 from embedlab.models.encoder_kind import computes_pairs, fingerprint_parts, further_parts
 from embedlab.models.folder import STATEMENT, Usage, read_usage
-from embedlab.models.folder_files import ADAPTER, ADAPTER_WEIGHTS, INDEX, usual_weights, weight_files
+from embedlab.models.folder_files import (
+    ADAPTER,
+    ADAPTER_WEIGHTS,
+    INDEX,
+    usual_weights,
+    weight_files,
+)
 from embedlab.models.folder_identity import decisive_files, folder_parts
 from embedlab.models.location import model_folder
 from embedlab.models.modules import BETWEEN, MODULES, module_folders
@@ -24,7 +32,8 @@ from embedlab.models.token_vectors import is_model2vec
 
 TOKENIZER_FILES = (
     "tokenizer.json",
-    "tokenizer_config.json",  # for some classes it decides on lower case and accents, overriding tokenizer.json
+    # for some classes it decides on lower case and accents, overriding tokenizer.json
+    "tokenizer_config.json",
     "special_tokens_map.json",
     "added_tokens.json",
     "vocab.txt",
@@ -35,16 +44,27 @@ TOKENIZER_FILES = (
 )
 LAYER_FILES = ("config.json", "model.safetensors")
 # The earlier rule took these for what they say of the usage.
-USAGE_FILES = (MODULES, STATEMENT, PROMPTS, INDEX, "router_config.json", "sentence_*_config.json", "*_Pooling/config.json")
+USAGE_FILES = (
+    MODULES,
+    STATEMENT,
+    PROMPTS,
+    INDEX,
+    "router_config.json",
+    "sentence_*_config.json",
+    "*_Pooling/config.json",
+)
 
 
 def spec_fingerprint(spec: ModelSpec, *, precision: str) -> str:
-    """Return the fingerprint of the loaded scorer of SPEC; a hub model must have been downloaded before."""
+    """Return the fingerprint of the loaded scorer of SPEC; a hub model must have been downloaded
+    before.
+    """
     return _fingerprint(spec, partial(used_fingerprint, precision=precision), precision)
 
 
 def earlier_fingerprint(spec: ModelSpec, today: str, *, precision: str) -> str | None:
-    """Return the fingerprint of SPEC by the earlier rule; None where that missed a file, or is the same as TODAY's.
+    """Return the fingerprint of SPEC by the earlier rule; None where that missed a file, or is the
+    same as TODAY's.
 
     A run's folder is written by embedlab alone, and what is stored of it counts always.
     """
@@ -74,14 +94,22 @@ def _is_missing_files(spec: ModelSpec) -> bool:
 def _fingerprint(spec: ModelSpec, of_folder: Callable[[Usage], str], precision: str) -> str:
     if spec.parts:
         depth = [str(spec.depth)] if spec.depth is not None else []
-        return combined_fingerprint(spec.kind, *(_fingerprint(part, of_folder, precision) for part in spec.parts), *depth)
+        return combined_fingerprint(
+            spec.kind, *(_fingerprint(part, of_folder, precision) for part in spec.parts), *depth
+        )
     if spec.kind == "dice":
         return combined_fingerprint("dice")
     if spec.is_transformed:
         return transformed_fingerprint(spec, _fingerprint(spec.untransformed, of_folder, precision))
     if spec.is_prefixed:
         options = (
-            *(("prompt", spec.prompt), ("dim", spec.dim), ("role", spec.role), ("label", spec.label), ("activation", spec.activation)),
+            *(
+                ("prompt", spec.prompt),
+                ("dim", spec.dim),
+                ("role", spec.role),
+                ("label", spec.label),
+                ("activation", spec.activation),
+            ),
             ("precision", precision if computes_pairs(spec.kind) else None),
         )
         typed = [f"{key}={value}" for key, value in options if value is not None]
@@ -94,9 +122,15 @@ def _usage(spec: ModelSpec) -> Usage:
 
 
 def transformed_fingerprint(spec: ModelSpec, before: str) -> str:
-    """Fingerprint of vectors that are whitened, cut, normalised and stored in bits as SPEC says; BEFORE is that of the vectors before."""
+    """Fingerprint of vectors that are whitened, cut, normalised and stored in bits as SPEC says;
+    BEFORE is that of the vectors before.
+    """
     steps = [
-        *(["fit" if spec.whiten == FIT else file_hash(Path(spec.whiten)), f"dim={spec.dim}"] if spec.whiten is not None else []),
+        *(
+            ["fit" if spec.whiten == FIT else file_hash(Path(spec.whiten)), f"dim={spec.dim}"]
+            if spec.whiten is not None
+            else []
+        ),
         *(["normalised"] if spec.normalise else []),
         *([f"bits={spec.bits}"] if spec.bits is not None else []),
     ]
@@ -104,33 +138,61 @@ def transformed_fingerprint(spec: ModelSpec, before: str) -> str:
 
 
 def used_fingerprint(usage: Usage, *, precision: str) -> str:
-    """Fingerprint of what is in a folder, used as USAGE says: every file that is read, and the settings."""
+    """Fingerprint of what is in a folder, used as USAGE says: every file that is read, and the
+    settings.
+    """
     files = [part for folder in usage.folders for part in folder_parts(folder)]
-    return combined_fingerprint("folder", earlier_used_fingerprint(usage, precision=precision), *files)
+    return combined_fingerprint(
+        "folder", earlier_used_fingerprint(usage, precision=precision), *files
+    )
 
 
 def missed_files(usage: Usage) -> list[Path]:
     """Return the files of a model that its fingerprint by the earlier rule does not depend on."""
     whole = [path for folder in usage.folders for path in decisive_files(folder)]
-    modules = {module_folder for folder in usage.folders for module_folder in module_folders(folder)}
+    modules = {
+        module_folder for folder in usage.folders for module_folder in module_folders(folder)
+    }
     known = {usage.source / "config.json", *usual_weights(usage.source)}
     # Of an adapter with a tokenizer of its own that of the base is not read.
-    known |= {path / name for path in (usage.tokenizer_folder, usage.source) for name in TOKENIZER_FILES}
-    known |= {usage.adapter / name for name in (ADAPTER, ADAPTER_WEIGHTS)} if usage.adapter is not None else set()
+    known |= {
+        path / name for path in (usage.tokenizer_folder, usage.source) for name in TOKENIZER_FILES
+    }
+    known |= (
+        {usage.adapter / name for name in (ADAPTER, ADAPTER_WEIGHTS)}
+        if usage.adapter is not None
+        else set()
+    )
     known |= {layer.folder / name for layer in usage.layers for name in LAYER_FILES}
-    known |= {usage.word_weights / name for name in LAYER_FILES} if usage.word_weights is not None else set()
-    return [path for path in whole if path not in known and not _is_of_usage(path, modules - {usage.source})]
+    known |= (
+        {usage.word_weights / name for name in LAYER_FILES}
+        if usage.word_weights is not None
+        else set()
+    )
+    return [
+        path
+        for path in whole
+        if path not in known and not _is_of_usage(path, modules - {usage.source})
+    ]
 
 
 def _is_of_usage(path: Path, modules: Set[Path]) -> bool:
-    """Return whether what PATH says is a part of the usage: the settings of a folder, or of one of its MODULES without weights."""
-    return any(path.match(name) for name in USAGE_FILES) or (path.name == "config.json" and path.parent in modules)
+    """Return whether what PATH says is a part of the usage: the settings of a folder, or of one of
+    its MODULES without weights.
+    """
+    return any(path.match(name) for name in USAGE_FILES) or (
+        path.name == "config.json" and path.parent in modules
+    )
 
 
 def earlier_used_fingerprint(usage: Usage, *, precision: str) -> str:
     """Fingerprint by the earlier rule: of weights, architecture, tokenizer, layers and settings."""
     parts = weight_parts(usage)
-    changes = [*(["normalised"] if usage.is_normalised else []), *(["lower-cased"] if usage.is_lower_casing else []), *usage.details]
+    changes = [
+        *(["normalised"] if usage.is_normalised else []),
+        *(["lower-cased"] if usage.is_lower_casing else []),
+        *usage.details,
+    ]
     for layer in usage.layers:
         changes += [layer.kind, *_hashes(layer.folder, LAYER_FILES)]
     if usage.word_weights is not None:
@@ -140,8 +202,12 @@ def earlier_used_fingerprint(usage: Usage, *, precision: str) -> str:
         return combined_fingerprint("static", *parts, *changes)
     if precision == "bf16":
         changes += ["weights in bf16"]  # they were float32 before, and gave slightly other vectors
-    code = [digest for name in usage.pooling.split(BETWEEN) if (digest := identity("poolings", name))]  # of plug-ins
-    return combined_fingerprint("transformer", *parts, usage.pooling, str(usage.max_tokens), precision, *changes, *code)
+    code = [
+        digest for name in usage.pooling.split(BETWEEN) if (digest := identity("poolings", name))
+    ]  # of plug-ins
+    return combined_fingerprint(
+        "transformer", *parts, usage.pooling, str(usage.max_tokens), precision, *changes, *code
+    )
 
 
 def weight_parts(usage: Usage) -> list[str]:
@@ -149,10 +215,18 @@ def weight_parts(usage: Usage) -> list[str]:
     folder, weights = usage.source, weight_files(usage.source)
     if not weights:
         raise MissingError(
-            f"{str(folder)!r} holds no safetensors weights", hint="embedlab loads no pickled weights; convert the checkpoint to safetensors"
+            f"{str(folder)!r} holds no safetensors weights",
+            hint="embedlab loads no pickled weights; convert the checkpoint to safetensors",
         )
-    adapter = _hashes(usage.adapter, (ADAPTER, ADAPTER_WEIGHTS)) if usage.adapter is not None else []
-    return [*_named_hashes(weights), *_hashes(folder, ("config.json",)), *_hashes(usage.tokenizer_folder, TOKENIZER_FILES), *adapter]
+    adapter = (
+        _hashes(usage.adapter, (ADAPTER, ADAPTER_WEIGHTS)) if usage.adapter is not None else []
+    )
+    return [
+        *_named_hashes(weights),
+        *_hashes(folder, ("config.json",)),
+        *_hashes(usage.tokenizer_folder, TOKENIZER_FILES),
+        *adapter,
+    ]
 
 
 def _hashes(folder: Path, names: Sequence[str]) -> list[str]:

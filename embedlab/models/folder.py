@@ -1,4 +1,6 @@
-"""Read the usage of a model folder without loading it: weights, pooling, normalisation, the longest input."""
+"""Read the usage of a model folder without loading it: weights, pooling, normalisation, the longest
+input.
+"""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -6,7 +8,14 @@ from typing import cast, get_args
 
 from embedlab.choices import Similarity
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.models.adapters import TransformerFiles, base_folder, base_title, is_adapter, transformer_files, typed_adapter
+from embedlab.models.adapters import (
+    TransformerFiles,
+    base_folder,
+    base_title,
+    is_adapter,
+    transformer_files,
+    typed_adapter,
+)
 from embedlab.models.config import DEFAULT_MAX_TOKENS, hidden_size, longest_input, read_config
 from embedlab.models.folder_files import (
     RESTORE_HINT,
@@ -28,16 +37,25 @@ SHORTEST = 3  # tokens: one word between the two that begin and end a text
 
 @dataclass(frozen=True, kw_only=True)
 class Wishes:
-    """How a model is to be used where that differs from what its folder states; what is absent stays as stated."""
+    """How a model is to be used where that differs from what its folder states; what is absent
+    stays as stated.
+    """
 
     pooling: str | None = None
     max_tokens: int | None = None
-    prompt: str | None = None  # the name of a prompt that the folder states, or its text; "" for none
+    # the name of a prompt that the folder states, or its text; "" for none
+    prompt: str | None = None
     role: str | None = None
     dim: int | None = None  # numbers of each vector, the first ones
-    layer: int | None = None  # whose hidden states are pooled, as transformers numbers them: 0 the embeddings, -1 the last
-    adapter: str | None = None  # the folder or hub id of a peft adapter, with which the model is changed
-    code: str | None = None  # "native": transformers' own class computes what the folder has code for
+    layer: int | None = (
+        # whose hidden states are pooled, as transformers numbers them: 0 the embeddings, -1 the
+        # last
+        None
+    )
+    # the folder or hub id of a peft adapter, with which the model is changed
+    adapter: str | None = None
+    # "native": transformers' own class computes what the folder has code for
+    code: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,14 +71,16 @@ class Usage:
     folders: tuple[Path, ...]  # of the whole model: its own, its base's and its adapter's
     adapter: Path | None = None  # changes to these weights
     tokenizer: Path | None = None  # its folder where that is another one
-    settings: Path | None = None  # the folder of the transformer's settings where that is another one
+    # the folder of the transformer's settings where that is another one
+    settings: Path | None = None
     is_static: bool = False  # a vector a token, averaged
     layers: tuple[Layer, ...] = ()  # between pooling and the last normalisation
     word_weights: Path | None = None
     prompt: str = ""  # put before each text
     includes_prompt: bool = True  # whether its tokens are pooled
     dim: int | None = None  # vectors are cut to so many numbers
-    layer: int | None = None  # whose hidden states are pooled, from 0, the embeddings; None: what the model gives
+    # whose hidden states are pooled, from 0, the embeddings; None: what the model gives
+    layer: int | None = None
     similarity: Similarity = "cosine"
 
     @property
@@ -75,30 +95,48 @@ class Usage:
 
     @property
     def details(self) -> tuple[str, ...]:
-        """What decides vectors or scores beside weights, pooling, tokens and normalisation; empty for most models."""
+        """What decides vectors or scores beside weights, pooling, tokens and normalisation; empty
+        for most models.
+        """
         similarity = None if self.similarity == "cosine" else self.similarity
-        stated = {"prompt": self.prompt or None, "dim": self.dim, "layer": self.layer, "similarity": similarity}
+        stated = {
+            "prompt": self.prompt or None,
+            "dim": self.dim,
+            "layer": self.layer,
+            "similarity": similarity,
+        }
         named = [f"{name}={value}" for name, value in stated.items() if value is not None]
-        return (*named, *(["prompt not pooled"] if self.prompt and not self.includes_prompt else []))
+        return (
+            *named,
+            *(["prompt not pooled"] if self.prompt and not self.includes_prompt else []),
+        )
 
 
 def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
-    """How FOLDER states that it is used, in our own file or in sentence-transformers' files, except for WISHES; without both by the mean.
+    """How FOLDER states that it is used, in our own file or in sentence-transformers' files, except
+    for WISHES; without both by the mean.
 
-    Layers, normalisation and similarity hold with any pooling. A folder without a config.json, or with modules that embedlab does
-    not compute, is a MissingError; a prompt or role that it does not state a UsageError.
+    Layers, normalisation and similarity hold with any pooling. A folder without a config.json, or
+    with modules that embedlab does not compute, is a MissingError; a prompt or role that it does
+    not state a UsageError.
     """
     wishes = wishes or Wishes()
     folder, adapter = _adapted(folder, wishes.adapter)
     for path in (folder, adapter):
         if path is not None:
             refuse_devices(path)
-    statement, file, modules = read_statement(folder), read_prompts(folder), read_modules(folder, role=wishes.role)
+    statement, file, modules = (
+        read_statement(folder),
+        read_prompts(folder),
+        read_modules(folder, role=wishes.role),
+    )
     files = TransformerFiles(weights=modules.source, tokenizer=modules.source)
     if not modules.is_static:
         files = transformer_files(modules.source, adapter)
     elif adapter is not None:
-        raise UsageError(f"{str(folder)!r} has static token vectors: no adapter fits", hint="remove ?adapter")
+        raise UsageError(
+            f"{str(folder)!r} has static token vectors: no adapter fits", hint="remove ?adapter"
+        )
     used = {modules.source, files.weights, files.tokenizer}
     notes = native_notes(folder, sorted(used), wishes.code, is_ours=(folder / STATEMENT).is_file())
     chosen = wishes.pooling or _own_pooling(folder, statement) or modules.pooling
@@ -106,25 +144,36 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
         refuse_head(folder, files.weights)
         notes.append("no pooling was stated: mean")
     if wishes.pooling is not None and modules.pooling is not None and modules.layers:
-        notes.append(f"pooling {wishes.pooling!r} is followed by the layers that were trained with {modules.pooling!r}")
+        notes.append(
+            f"pooling {wishes.pooling!r} is followed by the layers that were trained with "
+            f"{modules.pooling!r}"
+        )
     ends_normalised = bool(modules.layers) and modules.layers[-1].kind == "normalise"
     usage = Usage(
         pooling=chosen or "mean",
-        max_tokens=DEFAULT_MAX_TOKENS if modules.is_static else _max_tokens(folder, modules.source, files, wishes, statement),
+        max_tokens=DEFAULT_MAX_TOKENS
+        if modules.is_static
+        else _max_tokens(folder, modules.source, files, wishes, statement),
         is_normalised=ends_normalised,
         training_text=statement.training_text if adapter is None else None,
         source=files.weights,
-        folders=tuple(dict.fromkeys(path for path in (folder, files.base, files.adapter) if path is not None)),
+        folders=tuple(
+            dict.fromkeys(path for path in (folder, files.base, files.adapter) if path is not None)
+        ),
         adapter=files.adapter,
         tokenizer=files.tokenizer,
         settings=modules.source,
         is_static=modules.is_static,
         layers=modules.layers[:-1] if ends_normalised else modules.layers,
         word_weights=modules.word_weights if chosen == modules.pooling else None,
-        prompt=prompt_of_role(file, wishes.role) if wishes.prompt is None else typed_prompt(wishes.prompt, folder),
+        prompt=prompt_of_role(file, wishes.role)
+        if wishes.prompt is None
+        else typed_prompt(wishes.prompt, folder),
         includes_prompt=modules.includes_prompt,
         dim=wishes.dim or file.truncate_dim,
-        layer=None if wishes.layer is None else _layer(folder, None if modules.is_static else files.weights, wishes.layer),
+        layer=None
+        if wishes.layer is None
+        else _layer(folder, None if modules.is_static else files.weights, wishes.layer),
         similarity=_similarity(folder, file.similarity_fn_name),
     )
     if usage.prompt:
@@ -137,18 +186,32 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
 
 
 def read_intact_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
-    """`read_usage` of a folder that is to be loaded: files that differ from the checksums it was written with are a MissingError."""
+    """`read_usage` of a folder that is to be loaded: files that differ from the checksums it was
+    written with are a MissingError.
+    """
     refuse_devices(folder)
-    check_folder(folder, hint=f"train or export it again, or restore the file; if you changed it yourself, remove {CHECKSUMS!r} there")
+    check_folder(
+        folder,
+        hint=f"train or export it again, or restore the file; if you changed it yourself, remove "
+        f"{CHECKSUMS!r} there",
+    )
     return read_usage(folder, wishes)
 
 
 def _adapted(folder: Path, typed: str | None) -> tuple[Path, Path | None]:
-    """The folder whose statements hold, and an adapter of it: one that was TYPED, or FOLDER itself where it states no usage."""
+    """The folder whose statements hold, and an adapter of it: one that was TYPED, or FOLDER itself
+    where it states no usage.
+    """
     if typed is not None:
         return folder, typed_adapter(typed)
-    states_usage = any((folder / name).is_file() for name in (MODULES, STATEMENT)) or any(folder.glob("*_Pooling/config.json"))
-    return (base_folder(folder), folder) if is_adapter(folder) and not states_usage and not weight_files(folder) else (folder, None)
+    states_usage = any((folder / name).is_file() for name in (MODULES, STATEMENT)) or any(
+        folder.glob("*_Pooling/config.json")
+    )
+    return (
+        (base_folder(folder), folder)
+        if is_adapter(folder) and not states_usage and not weight_files(folder)
+        else (folder, None)
+    )
 
 
 def _checked(folder: Path, usage: Usage) -> Usage:
@@ -157,12 +220,17 @@ def _checked(folder: Path, usage: Usage) -> Usage:
         return usage
     width = vector_width(usage)
     if usage.dim is not None and usage.dim > width:
-        raise UsageError(f"{str(folder)!r} has vectors of {width} numbers, fewer than {usage.dim}", hint=f"give ?dim={width} or less")
+        raise UsageError(
+            f"{str(folder)!r} has vectors of {width} numbers, fewer than {usage.dim}",
+            hint=f"give ?dim={width} or less",
+        )
     return usage
 
 
 def vector_width(usage: Usage, token_width: int | None = None) -> int:
-    """The length of vectors before they are cut to `dim`; TOKEN_WIDTH is that of token vectors, where it is known already."""
+    """The length of vectors before they are cut to `dim`; TOKEN_WIDTH is that of token vectors,
+    where it is known already.
+    """
     if usage.is_static:
         width = static_width(usage.source)
     else:
@@ -170,7 +238,9 @@ def vector_width(usage: Usage, token_width: int | None = None) -> int:
     for layer in usage.layers:
         if layer.kind == "dense" and (stated := read_dense(layer.folder).in_features) != width:
             raise MissingError(
-                f"{layer.folder / 'config.json'}: in_features is {stated}, but vectors have {width} numbers", hint=RESTORE_HINT
+                f"{layer.folder / 'config.json'}: in_features is {stated}, but vectors have "
+                f"{width} numbers",
+                hint=RESTORE_HINT,
             )
         width = layer.width(width)
     return width
@@ -182,30 +252,41 @@ def vector_dim(usage: Usage, token_width: int | None = None) -> int:
     return min(width, usage.dim or width)
 
 
-def _max_tokens(folder: Path, settings: Path, files: TransformerFiles, wishes: Wishes, statement: Statement) -> int:
+def _max_tokens(
+    folder: Path, settings: Path, files: TransformerFiles, wishes: Wishes, statement: Statement
+) -> int:
     stated = statement.max_tokens or read_transformer_file(settings).max_seq_length
     limit = longest_input(files.weights, files.tokenizer, stated)
     tokens = min(wishes.max_tokens or stated or limit, limit)
     if tokens < SHORTEST:
-        raise MissingError(f"{str(folder)!r} reads at most {tokens} tokens of a text: too few for a word", hint=RESTORE_HINT)
+        raise MissingError(
+            f"{str(folder)!r} reads at most {tokens} tokens of a text: too few for a word",
+            hint=RESTORE_HINT,
+        )
     return tokens
 
 
 def _layer(folder: Path, weights: Path | None, wish: int) -> int:
-    """The number of a hidden state, counted from the embeddings; one that the model does not have is a UsageError."""
+    """The number of a hidden state, counted from the embeddings; one that the model does not have
+    is a UsageError.
+    """
     count = None if weights is None else read_config(weights).layers
     if count is None:
         raise UsageError(f"{str(folder)!r} has no layers to choose from", hint="remove ?layer")
     if not -count - 1 <= wish <= count:
         raise UsageError(
-            f"{str(folder)!r} has {count} layers, none of them {wish}", hint=f"?layer takes 0, the embeddings, to {count}, or -1"
+            f"{str(folder)!r} has {count} layers, none of them {wish}",
+            hint=f"?layer takes 0, the embeddings, to {count}, or -1",
         )
     return wish % (count + 1)
 
 
 def _similarity(folder: Path, name: str | None) -> Similarity:
     if name is not None and name not in get_args(Similarity):
-        raise MissingError(f"{str(folder)!r} states the similarity {name!r}", hint=f"embedlab computes {', '.join(get_args(Similarity))}")
+        raise MissingError(
+            f"{str(folder)!r} states the similarity {name!r}",
+            hint=f"embedlab computes {', '.join(get_args(Similarity))}",
+        )
     return cast("Similarity", name or "cosine")
 
 
@@ -219,7 +300,15 @@ def pooling_label(usage: Usage) -> str:
     pooling = "static" if usage.is_static else usage.pooling
     layers = [layer.kind for layer in usage.layers if layer.kind != "normalise"]
     weights = ["word weights"] if usage.word_weights is not None else []
-    return ", ".join([pooling, *weights, *layers, *(["normalised"] if usage.is_normalised else []), *usage.details])
+    return ", ".join(
+        [
+            pooling,
+            *weights,
+            *layers,
+            *(["normalised"] if usage.is_normalised else []),
+            *usage.details,
+        ]
+    )
 
 
 def _own_pooling(folder: Path, statement: Statement) -> str | None:

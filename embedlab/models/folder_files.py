@@ -1,4 +1,6 @@
-"""The JSON files of a model folder as typed records: each wrong shape is one error that names the file and the key."""
+"""The JSON files of a model folder as typed records: each wrong shape is one error that names the
+file and the key.
+"""
 
 import json
 from collections.abc import Mapping
@@ -20,15 +22,24 @@ ADAPTER = "adapter_config.json"
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
 WHOLE_WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"  # not read where WHOLE_WEIGHTS exists
-LARGEST_DESCRIPTION = 512 * MIB  # of what describes a model, its vocabulary included; published ones have up to 40 MiB
+LARGEST_DESCRIPTION = (
+    512 * MIB
+)  # of what describes a model, its vocabulary included; published ones have up to 40 MiB
 LONGEST_HEADER = 10**8  # bytes, as safetensors allows
-_READ = {".json": LARGEST_DESCRIPTION, ".txt": LARGEST_DESCRIPTION, ".model": LARGEST_DESCRIPTION, ".safetensors": None}
+_READ = {
+    ".json": LARGEST_DESCRIPTION,
+    ".txt": LARGEST_DESCRIPTION,
+    ".model": LARGEST_DESCRIPTION,
+    ".safetensors": None,
+}
 RESTORE_HINT = "restore the file as its author published it, or save the model again"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """The part of config.json, the description of a transformer, that embedlab reads; each key is absent in some architectures."""
+    """The part of config.json, the description of a transformer, that embedlab reads; each key is
+    absent in some architectures.
+    """
 
     model_type: str | None = None
     architectures: tuple[str, ...] | None = None
@@ -43,7 +54,8 @@ class Config:
     n_layers: PositiveInt | None = None
     n_layer: PositiveInt | None = None
     num_layers: PositiveInt | None = None
-    # Read to be refused here where they are not positive: some architectures compute with a negative number of heads until shapes differ.
+    # Read to be refused here where they are not positive: some architectures compute with a
+    # negative number of heads until shapes differ.
     num_attention_heads: PositiveInt | None = None
     n_heads: PositiveInt | None = None
     n_head: PositiveInt | None = None
@@ -72,11 +84,14 @@ class AdapterFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """embedlab.json: the statement of embedlab's own models, or of their publishers, on their use."""
+    """embedlab.json: the statement of embedlab's own models, or of their publishers, on their
+    use.
+    """
 
     pooling: str | None = None
     max_tokens: PositiveInt | None = None
-    training_text: tuple[str, ...] | None = None  # not recorded by a run next to the model; empty: none, absent: unknown
+    # not recorded by a run next to the model; empty: none, absent: unknown
+    training_text: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +100,9 @@ class TokenizerFile:
 
     model_max_length: Annotated[float, Gt(0)] | None = None
     tokenizer_class: str | None = None
-    fast_tokenizer_files: tuple[str, ...] = ()  # tokenizer.VERSION.json for versions of transformers
+    fast_tokenizer_files: tuple[
+        str, ...
+    ] = ()  # tokenizer.VERSION.json for versions of transformers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +143,9 @@ class Module:
 
 @dataclass(frozen=True, kw_only=True)
 class PlaceFile:
-    """The part of a Dense or Normalize module's config.json that says what it reads, and where its output goes."""
+    """The part of a Dense or Normalize module's config.json that says what it reads, and where its
+    output goes.
+    """
 
     module_input_name: str = "sentence_embedding"
     module_output_name: str | None = None  # in the place of what it reads
@@ -212,7 +231,11 @@ class PoolingFile:
     def modes(self) -> list[str]:
         """The names of its pooling modes."""
         if self.pooling_mode is not None:
-            return [self.pooling_mode] if isinstance(self.pooling_mode, str) else list(self.pooling_mode)
+            return (
+                [self.pooling_mode]
+                if isinstance(self.pooling_mode, str)
+                else list(self.pooling_mode)
+            )
         return [mode for name, mode in SWITCHES.items() if getattr(self, name)]
 
 
@@ -235,7 +258,8 @@ class PromptsFile:
 
 
 def read_model_file(path: Path, kind: type[T]) -> T | None:
-    """Return the content of the JSON file at PATH as a KIND, None if there is no such file; any fault is a MissingError.
+    """Return the content of the JSON file at PATH as a KIND, None if there is no such file; any
+    fault is a MissingError.
 
     Keys that KIND does not have are ignored: they belong to other programs.
     """
@@ -244,16 +268,23 @@ def read_model_file(path: Path, kind: type[T]) -> T | None:
     try:
         if not path.exists():
             return None
-        description: T = _adapter(cast("Any", kind)).validate_json(read_foreign(path, limit=LARGEST_DESCRIPTION), strict=True)
+        description: T = _adapter(cast("Any", kind)).validate_json(
+            read_foreign(path, limit=LARGEST_DESCRIPTION), strict=True
+        )
     except pydantic.ValidationError as error:
-        raise MissingError(f"{path}: {_reason(error.errors(include_url=False)[0])}", hint=RESTORE_HINT) from error
+        raise MissingError(
+            f"{path}: {_reason(error.errors(include_url=False)[0])}", hint=RESTORE_HINT
+        ) from error
     except OSError as error:
-        raise MissingError(f"cannot read {str(path)!r}: {error.strerror}", hint="check its permissions") from error
+        raise MissingError(
+            f"cannot read {str(path)!r}: {error.strerror}", hint="check its permissions"
+        ) from error
     return description
 
 
 def refuse_devices(folder: Path) -> None:
-    """Refuse a model FOLDER where a file that would be read, there or in a module's folder, is a pipe, a device, or too large.
+    """Refuse a model FOLDER where a file that would be read, there or in a module's folder, is a
+    pipe, a device, or too large.
 
     Weights may be of any size that their own header states.
     """
@@ -265,16 +296,30 @@ def refuse_devices(folder: Path) -> None:
 
 
 def _refuse_excess(weights: Path) -> None:
-    """Refuse a file of weights that is larger than its header states, before all of it is read; a damaged header is for its reader."""
+    """Refuse a file of weights that is larger than its header states, before all of it is read; a
+    damaged header is for its reader.
+    """
     with suppress(OSError, ValueError, TypeError, KeyError, IndexError, OverflowError):
         start, tensors = read_header(weights)
-        stated = start + max((int(tensor["data_offsets"][1]) for name, tensor in tensors.items() if name != "__metadata__"), default=0)
+        stated = start + max(
+            (
+                int(tensor["data_offsets"][1])
+                for name, tensor in tensors.items()
+                if name != "__metadata__"
+            ),
+            default=0,
+        )
         if (size := weights.stat().st_size) > stated:
-            raise MissingError(f"{weights}: its header states {stated:,} bytes, and it has {size:,}", hint=RESTORE_HINT)
+            raise MissingError(
+                f"{weights}: its header states {stated:,} bytes, and it has {size:,}",
+                hint=RESTORE_HINT,
+            )
 
 
 def read_header(weights: Path) -> tuple[int, dict[str, Any]]:
-    """Return where the numbers of a safetensors file begin, and its header; one that cannot be read is an OSError or a ValueError."""
+    """Return where the numbers of a safetensors file begin, and its header; one that cannot be read
+    is an OSError or a ValueError.
+    """
     with weights.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         try:
@@ -287,40 +332,69 @@ def read_header(weights: Path) -> tuple[int, dict[str, Any]]:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """Return the safetensors files of a model folder, in name order; empty if it has only pickled weights or none."""
-    return sorted({*usual_weights(folder), *(path for path in _named_weights(folder) if path.suffix == ".safetensors" and path.is_file())})
+    """Return the safetensors files of a model folder, in name order; empty if it has only pickled
+    weights or none.
+    """
+    return sorted(
+        {
+            *usual_weights(folder),
+            *(
+                path
+                for path in _named_weights(folder)
+                if path.suffix == ".safetensors" and path.is_file()
+            ),
+        }
+    )
 
 
 def usual_weights(folder: Path) -> list[Path]:
-    """Return the safetensors files in FOLDER that are called as transformers calls them, in name order."""
+    """Return the safetensors files in FOLDER that are called as transformers calls them, in name
+    order.
+    """
     return sorted(folder.glob("model*.safetensors"))
 
 
 def named_files(folder: Path) -> set[Path]:
-    """Return the files of weights and tokenizers that the files in FOLDER name; a path that leaves FOLDER is a MissingError."""
+    """Return the files of weights and tokenizers that the files in FOLDER name; a path that leaves
+    FOLDER is a MissingError.
+    """
     config = folder / "tokenizer_config.json"
     tokenizer = read_model_file(config, TokenizerFile) or TokenizerFile()
-    return {*_named_weights(folder), *(inside(folder, name, config) for name in tokenizer.fast_tokenizer_files)}
+    return {
+        *_named_weights(folder),
+        *(inside(folder, name, config) for name in tokenizer.fast_tokenizer_files),
+    }
 
 
 def _named_weights(folder: Path) -> set[Path]:
-    """Return the files that transformers reads weights from by what a file in FOLDER says, the index among them."""
+    """Return the files that transformers reads weights from by what a file in FOLDER says, the
+    index among them.
+    """
     config = folder / "config.json"
     stated = (read_model_file(config, NamedWeights) or NamedWeights()).transformers_weights
     first = inside(folder, stated, config) if stated is not None else folder / INDEX
     if stated is None and (folder / WHOLE_WEIGHTS).is_file():
         return set()
     index = read_model_file(first, WeightIndex) if first.name.endswith(".index.json") else None
-    return {first, *(inside(folder, name, first) for name in set(index.weight_map.values()))} if index is not None else {first}
+    return (
+        {first, *(inside(folder, name, first) for name in set(index.weight_map.values()))}
+        if index is not None
+        else {first}
+    )
 
 
 def inside(folder: Path, path: str, where: Path) -> Path:
-    """Return the PATH in FOLDER that the file WHERE names; one that is absolute or leaves FOLDER is a MissingError.
+    """Return the PATH in FOLDER that the file WHERE names; one that is absolute or leaves FOLDER is
+    a MissingError.
 
-    What it leads to would be read as a part of the model, and is not one: a copy of the folder would lack it.
+    What it leads to would be read as a part of the model, and is not one: a copy of the folder
+    would lack it.
     """
     if Path(path).is_absolute() or ".." in Path(path).parts:
-        raise MissingError(f"{where} names {path!r}, which is outside its folder", hint=f"copy it into {str(folder)!r} and name it there")
+        raise MissingError(
+            f"{where} names {path!r}, which is outside its folder",
+            hint=f"copy it into {str(folder)!r} and name it there",
+        )
     return folder / path
 
 

@@ -2,19 +2,23 @@
 
 (blanks for readability only)
 
-    model  = kind ":" list  |  kind "(" list ")"  |  rerank ":" again  |  rerank "(" again ")"  |  single
+    model  = kind ":" list  |  kind "(" list ")"  |  rerank ":" again  |  rerank "(" again ")"  |
+    single
     kind   = "average" | "normalized-average" | "concat" | "ensemble"
-    again  = model "," model "," NUMBER     puts the first NUMBER documents that the second finds in a new order
-    list   = model "," model …          at least two; a list after ":" goes on to the end, or to the ")" around it
-    single = name [ "?" option { "&" option } ]
-    option = "pooling=" POOLING { "+" POOLING } | "prompt=" NAME or TEXT | "role=" ROLE | "dim=" NUMBER | "layer=" NUMBER
-           | "whiten=" ( "fit" | FILE ) | "normalise" | "bits=" ( "8" | "1" ) | "adapter=" FOLDER | "code=native" | "revision=" REVISION
+    again  = model "," model "," NUMBER     puts the first NUMBER documents that the second finds in
+    a new order
+    list   = model "," model …          at least two; a list after ":" goes on to the end, or to the
+    ")" around it
+    single = name [ "?" option { "&" option } ] option = "pooling=" POOLING { "+" POOLING } |
+    "prompt=" NAME or TEXT | "role=" ROLE | "dim=" NUMBER | "layer=" NUMBER
+           | "whiten=" ( "fit" | FILE ) | "normalise" | "bits=" ( "8" | "1" ) | "adapter=" FOLDER |
+           "code=native" | "revision=" REVISION
            | "label=" NAME or NUMBER | "activation=" FUNCTION
 
 A value with an "&", "?" or "," in it is put in double quotes. Each option may also begin with "?".
 
-So `average:a,concat:b,c` is `average(a,concat(b,c))`. The name of an existing folder or file is never split, whatever characters
-it contains. The catalog resolves names to models.
+So `average:a,concat:b,c` is `average(a,concat(b,c))`. The name of an existing folder or file is
+never split, whatever characters it contains. The catalog resolves names to models.
 """
 
 import os.path
@@ -33,10 +37,25 @@ from embedlab.models.omissions import NATIVE
 Combination = Literal["average", "normalized-average", "concat"]
 COMBINATION_NAMES: tuple[Combination, ...] = get_args(Combination)
 Ensemble = Literal["ensemble"]  # of runs whose predictions are averaged, not their vectors
-_KEYS = ("pooling", "prompt", "role", "dim", "layer", "whiten", "bits", "adapter", "code", "revision", "label", "activation")
+_KEYS = (
+    "pooling",
+    "prompt",
+    "role",
+    "dim",
+    "layer",
+    "whiten",
+    "bits",
+    "adapter",
+    "code",
+    "revision",
+    "label",
+    "activation",
+)
 _SWITCHES = ("normalise",)  # options without a value
 BITS = (8, 1)  # that a component can be stored in, instead of the 32 of a float
-OF_ENCODERS = tuple(key for key in (*_KEYS, *_SWITCHES) if key not in {"label", "activation"})  # those two are of cross-encoders
+OF_ENCODERS = tuple(
+    key for key in (*_KEYS, *_SWITCHES) if key not in {"label", "activation"}
+)  # those two are of cross-encoders
 Rerank = Literal["rerank"]  # of what another model finds first
 RERANK: Rerank = "rerank"
 KINDS: tuple[Combination | Ensemble | Rerank, ...] = (*COMBINATION_NAMES, "ensemble", RERANK)
@@ -127,7 +146,9 @@ def _split_list(text: str, kind: str) -> list[str]:
     if depth != 0:
         raise UsageError(f"{text!r}: the parentheses do not match", hint=f"write {_written(kind)}")
     if kind != RERANK and (len(parts) < 2 or not all(parts)):
-        raise UsageError(f"{text!r}: {kind} takes two or more models", hint=f"for example {kind}:sbert,defsent")
+        raise UsageError(
+            f"{text!r}: {kind} takes two or more models", hint=f"for example {kind}:sbert,defsent"
+        )
     return parts
 
 
@@ -136,12 +157,22 @@ def _written(kind: str) -> str:
 
 
 def _reranked(text: str) -> tuple[list[str], int]:
-    """Return the model that reads again, the one that finds documents first, and how many of them."""
+    """Return the model that reads again, the one that finds documents first, and how many of
+    them.
+    """
     parts, hint = _split_list(text, RERANK), f"for example {RERANK}:mpnet,bm25,100"
     if len(parts) != 3 or not all(parts):
-        raise UsageError(f"{text!r}: {RERANK} takes the model that reads again, the one that finds documents, and their number", hint=hint)
+        raise UsageError(
+            f"{text!r}: {RERANK} takes the model that reads again, the one that finds "
+            f"documents, and their number",
+            hint=hint,
+        )
     if not parts[2].isdecimal() or int(parts[2]) < 2:
-        what = f"not a number of documents: {parts[2]!r}" if not parts[2].isdecimal() else f"{parts[2]} document has no other order"
+        what = (
+            f"not a number of documents: {parts[2]!r}"
+            if not parts[2].isdecimal()
+            else f"{parts[2]} document has no other order"
+        )
         raise UsageError(f"{text!r}: {what}", hint=hint)
     return parts[:2], int(parts[2])
 
@@ -154,14 +185,21 @@ def _opens_list(part: str) -> bool:
 def _parse_single(text: str) -> Single:
     name, options = _split_options(text)
     if not name:
-        raise UsageError(f"{text!r} is not a model name", hint="give a run, a folder, a hub id or a published model such as sbert")
+        raise UsageError(
+            f"{text!r} is not a model name",
+            hint="give a run, a folder, a hub id or a published model such as sbert",
+        )
     return Single(name=name, options=_read_options(text, options), suffix=text[len(name) :])
 
 
 def _split_options(text: str) -> tuple[str, list[str]]:
-    """The name and the options behind it: the longest name that exists on disk, otherwise all before the first "?"."""
+    """The name and the options behind it: the longest name that exists on disk, otherwise all
+    before the first "?".
+    """
     parts = outside_quotes(text, "?")
-    count = next((count for count in range(len(parts), 1, -1) if _exists("?".join(parts[:count]))), 1)
+    count = next(
+        (count for count in range(len(parts), 1, -1) if _exists("?".join(parts[:count]))), 1
+    )
     return "?".join(parts[:count]), parts[count:]
 
 
@@ -175,7 +213,8 @@ def _exists(name: str) -> bool:
 def _read_options(text: str, parts: Sequence[str]) -> NameOptions:
     if any(option.startswith("backend=") for part in parts for option in outside_quotes(part, "&")):
         raise UsageError(
-            f"{text!r}: no weights of ONNX or OpenVINO are computed: the packages for them need an older transformers",
+            f"{text!r}: no weights of ONNX or OpenVINO are computed: the packages for them "
+            f"need an older transformers",
             hint="encode in an environment of their own and bring the result: vectors:FILE",
         )
     values = option_values(text, parts, _KEYS, _SWITCHES)
@@ -196,46 +235,67 @@ def _read_options(text: str, parts: Sequence[str]) -> NameOptions:
 def _dim(text: str, values: Mapping[str, str]) -> int | None:
     dim = values.get("dim")
     if dim is not None and not (dim.isdecimal() and int(dim) > 0):
-        raise UsageError(f"{text!r}: dim is {dim!r}, not a number of vector components", hint="for example ?dim=256")
+        raise UsageError(
+            f"{text!r}: dim is {dim!r}, not a number of vector components",
+            hint="for example ?dim=256",
+        )
     return None if dim is None else int(dim)
 
 
 def _bits(text: str, values: Mapping[str, str]) -> int | None:
     bits = values.get("bits")
     if bits is not None and bits not in {str(number) for number in BITS}:
-        raise UsageError(f"{text!r}: bits is {bits!r}", hint="?bits=8 stores a component in a byte, ?bits=1 its sign alone")
+        raise UsageError(
+            f"{text!r}: bits is {bits!r}",
+            hint="?bits=8 stores a component in a byte, ?bits=1 its sign alone",
+        )
     return None if bits is None else int(bits)
 
 
 def _layer(text: str, values: Mapping[str, str]) -> int | None:
     layer = values.get("layer")
     if layer is not None and not layer.removeprefix("-").isdecimal():
-        raise UsageError(f"{text!r}: layer is {layer!r}, not the number of a layer", hint="for example ?layer=-2, the last but one")
+        raise UsageError(
+            f"{text!r}: layer is {layer!r}, not the number of a layer",
+            hint="for example ?layer=-2, the last but one",
+        )
     return None if layer is None else int(layer)
 
 
 def options_text(options: NameOptions) -> str:
     """Return OPTIONS as they are typed behind a name; empty where nothing was."""
-    quoted = {key: f'"{value}"' if set("&?,") & set(str(value)) else str(value) for key, value in options.typed.items()}
+    quoted = {
+        key: f'"{value}"' if set("&?,") & set(str(value)) else str(value)
+        for key, value in options.typed.items()
+    }
     values = [key if key in _SWITCHES else f"{key}={value}" for key, value in quoted.items()]
     return f"?{'&'.join(values)}" if values else ""
 
 
 def titles_of(names: Sequence[str]) -> dict[str, str]:
-    """Return the title of each of the models of one table; those that would share a title have their names in full."""
+    """Return the title of each of the models of one table; those that would share a title have
+    their names in full.
+    """
     titles = {name: title_of(name) for name in names}
     all_titles = list(titles.values())
     return {name: title if all_titles.count(title) == 1 else name for name, title in titles.items()}
 
 
 def title_of(name: str) -> str:
-    """Return the title of a model in tables: the last part of a folder or a file, any other name in full; of parts the same."""
+    """Return the title of a model in tables: the last part of a folder or a file, any other name in
+    full; of parts the same.
+    """
     if _exists(name) or _kind_of(name) is None:
         return _title_of_single(name)
     parsed = parse_model(name)
     assert isinstance(parsed, Combined)
     kind = parsed.kind
-    inner = ",".join([*(title_of(part.text) for part in parsed.parts), *([str(parsed.depth)] if parsed.depth is not None else [])])
+    inner = ",".join(
+        [
+            *(title_of(part.text) for part in parsed.parts),
+            *([str(parsed.depth)] if parsed.depth is not None else []),
+        ]
+    )
     return f"{kind}({inner})" if name[len(kind)] == "(" else f"{kind}:{inner}"
 
 

@@ -1,4 +1,6 @@
-"""Models of the Hugging Face hub as local folders: downloaded once, found again without a network."""
+"""Models of the Hugging Face hub as local folders: downloaded once, found again without a
+network.
+"""
 
 from pathlib import Path
 
@@ -6,25 +8,42 @@ from embedlab.core.errors import MissingError
 from embedlab.core.network import is_reachable
 from embedlab.models.folder_files import ADAPTER, weight_files
 
-# No pickled weights and no code: only tokenizer, config, safetensors, and the training text of our own exports.
-WANTED = ("*.json", "*.txt", "*.model", "*.safetensors", "training/*/seed-*/recipe.toml", "training/*/seed-*/learnt.parquet")
-CONVERTER = "SFconvertbot"  # the hub's own account that offers safetensors of older repositories as a pull request
+# No pickled weights and no code: only tokenizer, config, safetensors, and the training text of our
+# own exports.
+WANTED = (
+    "*.json",
+    "*.txt",
+    "*.model",
+    "*.safetensors",
+    "training/*/seed-*/recipe.toml",
+    "training/*/seed-*/learnt.parquet",
+)
+# the hub's own account that offers safetensors of older repositories as a pull request
+CONVERTER = "SFconvertbot"
 
 
 def hub_folder(repository: str, revision: str | None = None, *, offline: bool = False) -> Path:
-    """Return the local folder of a hub REPOSITORY with safetensors weights, downloaded if needed and allowed.
+    """Return the local folder of a hub REPOSITORY with safetensors weights, downloaded if needed
+    and allowed.
 
-    Older repositories have only pickled weights: the hub's converted ones come from its pull request.
+    Older repositories have only pickled weights: the hub's converted ones come from its pull
+    request.
     """
     folder = _snapshot(repository, revision or "main", offline)
     if weight_files(folder) or (folder / ADAPTER).is_file() or revision is not None:
         return folder
-    converted = _cached_conversion(folder) if offline or not is_reachable() else _offered_conversion(repository)
+    converted = (
+        _cached_conversion(folder)
+        if offline or not is_reachable()
+        else _offered_conversion(repository)
+    )
     return folder if converted is None else _snapshot(repository, converted, offline)
 
 
 def cached_folder(repository: str, revision: str | None = None) -> Path | None:
-    """Return the folder of a revision of a hub REPOSITORY that was downloaded before, without the hub's own client; None without one."""
+    """Return the folder of a revision of a hub REPOSITORY that was downloaded before, without the
+    hub's own client; None without one.
+    """
     from huggingface_hub import constants  # light
 
     path = Path(constants.HF_HUB_CACHE) / f"models--{repository.replace('/', '--')}"
@@ -35,9 +54,16 @@ def cached_folder(repository: str, revision: str | None = None) -> Path | None:
 
 
 def downloaded_folder(repository: str, revision: str | None = None) -> Path | None:
-    """Return the folder that `hub_folder` gives offline; None without one. The hub's own client, which is slow to import, is not used."""
+    """Return the folder that `hub_folder` gives offline; None without one. The hub's own client,
+    which is slow to import, is not used.
+    """
     folder = cached_folder(repository, revision)
-    if folder is None or weight_files(folder) or (folder / ADAPTER).is_file() or revision is not None:
+    if (
+        folder is None
+        or weight_files(folder)
+        or (folder / ADAPTER).is_file()
+        or revision is not None
+    ):
         return folder
     converted = _cached_conversion(folder)
     return folder if converted is None else cached_folder(repository, converted)
@@ -45,21 +71,39 @@ def downloaded_folder(repository: str, revision: str | None = None) -> Path | No
 
 def _snapshot(repository: str, revision: str, offline: bool) -> Path:
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, RepositoryNotFoundError
+    from huggingface_hub.errors import (
+        HfHubHTTPError,
+        HFValidationError,
+        LocalEntryNotFoundError,
+        RepositoryNotFoundError,
+    )
 
     try:
         is_local = offline or not is_reachable()
-        return Path(snapshot_download(repository, revision=revision, allow_patterns=list(WANTED), local_files_only=is_local))
+        return Path(
+            snapshot_download(
+                repository,
+                revision=revision,
+                allow_patterns=list(WANTED),
+                local_files_only=is_local,
+            )
+        )
     except (RepositoryNotFoundError, HFValidationError) as error:
         raise MissingError(
-            f"no folder and no hub model {repository!r}", hint="check the name; private models need `hf auth login`"
+            f"no folder and no hub model {repository!r}",
+            hint="check the name; private models need `hf auth login`",
         ) from error
     except LocalEntryNotFoundError as error:
         where = "and --offline is set" if offline else "and the hub cannot be reached"
-        raise MissingError(f"{repository!r} is not on this machine {where}", hint="give a folder, or run once with a network") from error
+        raise MissingError(
+            f"{repository!r} is not on this machine {where}",
+            hint="give a folder, or run once with a network",
+        ) from error
     except (HfHubHTTPError, OSError) as error:
         reason = str(error).strip().split("\n")[0]
-        raise MissingError(f"cannot get {repository!r} from the hub: {reason}", hint="give a folder, or try again") from error
+        raise MissingError(
+            f"cannot get {repository!r} from the hub: {reason}", hint="give a folder, or try again"
+        ) from error
 
 
 def _offered_conversion(repository: str) -> str | None:
@@ -70,7 +114,9 @@ def _offered_conversion(repository: str) -> str | None:
 
 
 def _cached_conversion(folder: Path) -> str | None:
-    """Return a pull request's revision that was downloaded before, from the reference files of the hub's cache."""
+    """Return a pull request's revision that was downloaded before, from the reference files of the
+    hub's cache.
+    """
     references = folder.parents[1] / "refs"
     paths = sorted(references.glob("refs/pr/*"))
     return paths[-1].relative_to(references).as_posix() if paths else None

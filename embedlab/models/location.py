@@ -9,7 +9,8 @@ from embedlab.models.hub import hub_folder
 
 
 def model_folder(spec: ModelSpec, *, offline: bool) -> Path:
-    """Return the folder of a transformer; of a hub model its snapshot, even if a local folder has its name.
+    """Return the folder of a transformer; of a hub model its snapshot, even if a local folder has
+    its name.
 
     The base model of an adapter is on this machine then too, downloaded if needed and allowed.
     """
@@ -24,13 +25,17 @@ def model_folder(spec: ModelSpec, *, offline: bool) -> Path:
 
 
 def pinned(spec: ModelSpec, *, offline: bool) -> ModelSpec:
-    """Return SPEC with each hub model replaced by its current snapshot folder, downloaded if needed and allowed.
+    """Return SPEC with each hub model replaced by its current snapshot folder, downloaded if needed
+    and allowed.
 
-    The fingerprinted weights are then the loaded ones, even if the hub's main moves on meanwhile. A cross-encoder is one from then on.
+    The fingerprinted weights are then the loaded ones, even if the hub's main moves on meanwhile. A
+    cross-encoder is one from then on.
     """
     parts = tuple(pinned(part, offline=offline) for part in spec.parts)
     if spec.repository is not None and not Path(spec.location).is_dir():
-        return replace(spec, location=str(hub_folder(spec.repository, spec.revision, offline=offline)))
+        return replace(
+            spec, location=str(hub_folder(spec.repository, spec.revision, offline=offline))
+        )
     if not spec.is_transformer:
         return replace(spec, parts=parts)
     folder = model_folder(spec, offline=offline)

@@ -1,6 +1,8 @@
-"""The modules that sentence-transformers lists for a folder: what computes token vectors, how they are pooled, which layers follow.
+"""The modules that sentence-transformers lists for a folder: what computes token vectors, how they
+are pooled, which layers follow.
 
-Read from the files of versions 2 to 6 without loading anything. A module that embedlab does not compute is a MissingError.
+Read from the files of versions 2 to 6 without loading anything. A module that embedlab does not
+compute is a MissingError.
 """
 
 import re
@@ -40,17 +42,30 @@ POOLING_NAMES: Mapping[str, str] = {
     "weightedmean": "weighted-mean",
     "lasttoken": "last",
 }
-OWN_POOLING = "embedlab.poolings."  # before the name of one that sentence-transformers does not have, in the place of its type
+# before the name of one that sentence-transformers does not have, in the place of its type
+OWN_POOLING = "embedlab.poolings."
 BETWEEN = "+"  # poolings whose vectors are concatenated
-_LAYERS: Mapping[str, LayerKind] = {"Dense": "dense", "LayerNorm": "layer-norm", "Normalize": "normalise"}
+_LAYERS: Mapping[str, LayerKind] = {
+    "Dense": "dense",
+    "LayerNorm": "layer-norm",
+    "Normalize": "normalise",
+}
 _ROUTERS = {"Router", "Asym"}
 _IDENTITIES = {"Dropout"}  # do nothing outside training
 _VECTORS, _TEXT = "sentence_embedding", "text"
-# Where sentence-transformers has its modules, in versions 2 to 5 and in version 6; the file of a module is called like its class.
+# Where sentence-transformers has its modules, in versions 2 to 5 and in version 6; the file of a
+# module is called like its class.
 PACKAGE = "sentence_transformers."
-_TYPE = re.compile(rf"{PACKAGE}(?:models|base\.modules|sentence_transformer\.modules)(?:\.(?P<file>\w+))?\.(?P<name>\w+)")
-_RULE = re.compile(r"\((?:None|'(?P<role>[^']*)'), (?:None|'(?P<kind>[^']*)'|(?P<several>\(.*\)))\)")  # (role, kind of input)
-BROUGHT = "encode with its author's program and bring the result: vectors:FILE, or of pairs that it scores scores:FILE"
+_TYPE = re.compile(
+    rf"{PACKAGE}(?:models|base\.modules|sentence_transformer\.modules)(?:\.(?P<file>\w+))?\.(?P<name>\w+)"
+)
+_RULE = re.compile(
+    r"\((?:None|'(?P<role>[^']*)'), (?:None|'(?P<kind>[^']*)'|(?P<several>\(.*\)))\)"
+)  # (role, kind of input)
+BROUGHT = (
+    "encode with its author's program and bring the result: vectors:FILE, or of pairs that "
+    "it scores scores:FILE"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,51 +93,99 @@ class Modules:
 
 
 def read_modules(folder: Path, *, role: str | None = None) -> Modules:
-    """The modules of FOLDER, of a router those of ROLE or its default; a folder without modules.json is a transformer."""
+    """The modules of FOLDER, of a router those of ROLE or its default; a folder without
+    modules.json is a transformer.
+    """
     steps = listed_modules(folder)
-    if steps is None and (static := read_model_file(folder / "config.json", Model2VecFile)) is not None and static.is_model2vec:
-        steps = [("StaticEmbedding", folder), *([("Normalize", folder)] if static.normalize else [])]
+    if (
+        steps is None
+        and (static := read_model_file(folder / "config.json", Model2VecFile)) is not None
+        and static.is_model2vec
+    ):
+        steps = [
+            ("StaticEmbedding", folder),
+            *([("Normalize", folder)] if static.normalize else []),
+        ]
         return _modules(folder, steps)
     if steps is None:
-        steps = [("Transformer", folder), *(("Pooling", path.parent) for path in sorted(folder.glob("*_Pooling/config.json")))]
+        steps = [
+            ("Transformer", folder),
+            *(("Pooling", path.parent) for path in sorted(folder.glob("*_Pooling/config.json"))),
+        ]
         return _modules(folder, steps)
     if steps and steps[0][0] in _ROUTERS:
         steps = [*_routed(steps[0][1], role), *steps[1:]]
     elif role is not None:
-        raise UsageError(f"{str(folder)!r} has no role {role!r}: it encodes every text in one way", hint="remove ?role")
-    if steps and steps[0][0] == "Transformer" and (setting := read_transformer_file(steps[0][1]).uncomputed(role)) is not None:
+        raise UsageError(
+            f"{str(folder)!r} has no role {role!r}: it encodes every text in one way",
+            hint="remove ?role",
+        )
+    if (
+        steps
+        and steps[0][0] == "Transformer"
+        and (setting := read_transformer_file(steps[0][1]).uncomputed(role)) is not None
+    ):
         raise _uncomputed(folder, f"Transformer {setting}")
     return _modules(folder, steps)
 
 
 def listed_modules(folder: Path) -> list[tuple[str, Path]] | None:
-    """Return the name and the folder of each module that FOLDER lists, in order; None where it lists none."""
+    """Return the name and the folder of each module that FOLDER lists, in order; None where it
+    lists none.
+    """
     listed = read_model_file(folder / MODULES, tuple[Module, ...])
-    return None if listed is None else [(_step(module.type), inside(folder, module.path, folder / MODULES)) for module in listed]
+    return (
+        None
+        if listed is None
+        else [
+            (_step(module.type), inside(folder, module.path, folder / MODULES)) for module in listed
+        ]
+    )
 
 
 def module_folders(folder: Path) -> tuple[Path, ...]:
-    """Return the folders of all modules that FOLDER lists, those of every route of a router among them."""
+    """Return the folders of all modules that FOLDER lists, those of every route of a router among
+    them.
+    """
     return tuple(dict.fromkeys(path for _, path in _listed(folder)))
 
 
 def _step(kind: str) -> str:
-    """The name of a module of sentence-transformers by its full name KIND; any other full name is returned as it is."""
+    """The name of a module of sentence-transformers by its full name KIND; any other full name is
+    returned as it is.
+    """
     if "." not in kind:
-        raise MissingError(f"a module has the type {kind!r}, which is not the full name of a class", hint=RESTORE_HINT)
+        raise MissingError(
+            f"a module has the type {kind!r}, which is not the full name of a class",
+            hint=RESTORE_HINT,
+        )
     match = _TYPE.fullmatch(kind)
-    if match is None or (match["file"] or match["name"]).replace("_", "").lower() != match["name"].lower():
+    if (
+        match is None
+        or (match["file"] or match["name"]).replace("_", "").lower() != match["name"].lower()
+    ):
         return kind
     return match["name"]
 
 
 def foreign_module(folder: Path) -> str | None:
-    """Return the first type in FOLDER's modules.json, or that of its router, that is of another package; None if there is none."""
-    return next((kind for kind, _ in _listed(folder) if kind is not None and not kind.startswith((PACKAGE, OWN_POOLING))), None)
+    """Return the first type in FOLDER's modules.json, or that of its router, that is of another
+    package; None if there is none.
+    """
+    return next(
+        (
+            kind
+            for kind, _ in _listed(folder)
+            if kind is not None and not kind.startswith((PACKAGE, OWN_POOLING))
+        ),
+        None,
+    )
 
 
 def _listed(folder: Path) -> Iterator[tuple[str | None, Path]]:
-    """Yield the type, if stated, and the folder of each module that FOLDER lists, then those of every route of a router."""
+    """Yield the type, if stated, and the folder of each module that FOLDER lists, then those of
+    every route of a router.
+    """
     modules = read_model_file(folder / MODULES, tuple[Module, ...]) or ()
     listed = [(module.type, inside(folder, module.path, folder / MODULES)) for module in modules]
     yield from listed
@@ -134,7 +197,9 @@ def _listed(folder: Path) -> Iterator[tuple[str | None, Path]]:
 
 
 def pooling_parts(pooling: str) -> tuple[str, ...]:
-    """The poolings whose vectors are concatenated, of one or several joined by "+"; an unknown one is a UsageError."""
+    """The poolings whose vectors are concatenated, of one or several joined by "+"; an unknown one
+    is a UsageError.
+    """
     return tuple(known_pooling(name) for name in pooling.split(BETWEEN))
 
 
@@ -160,31 +225,47 @@ def _routed(folder: Path, role: str | None) -> list[tuple[str, Path]]:
     path, file = _router(folder)
     route = _route(folder, file, role)
     if route not in file.structure or not {*file.structure[route]} <= file.types.keys():
-        raise MissingError(f"{str(folder)!r}: the route {route!r} names modules that are not there", hint=RESTORE_HINT)
+        raise MissingError(
+            f"{str(folder)!r}: the route {route!r} names modules that are not there",
+            hint=RESTORE_HINT,
+        )
     return [(_step(file.types[name]), inside(folder, name, path)) for name in file.structure[route]]
 
 
 def _route(folder: Path, file: RouterFile, role: str | None) -> str:
-    """The route of texts in a ROLE: by the mappings, then by its name, as sentence-transformers chooses it; without a role the default."""
-    mapped = {_rule(folder, key): route for key, route in (file.parameters.route_mappings or {}).items()}
+    """The route of texts in a ROLE: by the mappings, then by its name, as sentence-transformers
+    chooses it; without a role the default.
+    """
+    mapped = {
+        _rule(folder, key): route for key, route in (file.parameters.route_mappings or {}).items()
+    }
     for rule in ((role, _TEXT), (role, None), (None, _TEXT), (None, None)):
         if rule in mapped:
             return mapped[rule]
     if role_route := next((name for name in (role, _TEXT) if name in file.structure), None):
         return role_route
-    roles = list(dict.fromkeys([*(name for name, _ in mapped if name is not None), *file.structure]))
+    roles = list(
+        dict.fromkeys([*(name for name, _ in mapped if name is not None), *file.structure])
+    )
     if role is not None:
         raise unknown("role", role, roles)
     if (default := file.default_route) is None:
-        raise UsageError(f"{str(folder)!r} chooses its modules by the role of a text, and has no default", hint=f"give ?role={roles[0]}")
+        raise UsageError(
+            f"{str(folder)!r} chooses its modules by the role of a text, and has no default",
+            hint=f"give ?role={roles[0]}",
+        )
     return default
 
 
 def _rule(folder: Path, key: str) -> tuple[str | None, str | None]:
-    """The role and the kind of input in a KEY of the mappings of a router, as Python writes them; None is any."""
+    """The role and the kind of input in a KEY of the mappings of a router, as Python writes them;
+    None is any.
+    """
     match = _RULE.fullmatch(key)
     if match is None:
-        raise MissingError(f"{str(folder)!r}: 'route_mappings' has the key {key!r}", hint=RESTORE_HINT)
+        raise MissingError(
+            f"{str(folder)!r}: 'route_mappings' has the key {key!r}", hint=RESTORE_HINT
+        )
     return match["role"], match["kind"] or match["several"]
 
 
@@ -192,7 +273,11 @@ def _router(folder: Path) -> tuple[Path, RouterFile]:
     """The file of a router, which is config.json before version 5, and what it says."""
     path = folder / "router_config.json"
     router = read_model_file(path, RouterFile)
-    return (path, router) if router is not None else (folder / "config.json", _required(folder / "config.json", RouterFile))
+    return (
+        (path, router)
+        if router is not None
+        else (folder / "config.json", _required(folder / "config.json", RouterFile))
+    )
 
 
 def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:
@@ -205,10 +290,18 @@ def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:
             raise _uncomputed(folder, f"{name} {where}")
         if name in _LAYERS:
             layers.append(Layer(kind=_LAYERS[name], folder=path))
-        elif (name == "Pooling" or name.startswith(OWN_POOLING)) and pooling is None and not is_static and not layers:
+        elif (
+            (name == "Pooling" or name.startswith(OWN_POOLING))
+            and pooling is None
+            and not is_static
+            and not layers
+        ):
             file = _required(path / "config.json", PoolingFile)
             own_pooling = name.removeprefix(OWN_POOLING) if name != "Pooling" else None
-            pooling, includes_prompt = own_pooling or _pooling(path / "config.json", file), file.include_prompt
+            pooling, includes_prompt = (
+                own_pooling or _pooling(path / "config.json", file),
+                file.include_prompt,
+            )
         elif name == "WordWeights" and pooling is None and not is_static:
             weights = path
         elif name not in _IDENTITIES:
@@ -216,14 +309,24 @@ def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:
     if weights is not None and pooling == "mean" and _leaves_out_cls(weights):
         pooling, weights = "mean-without-cls", None
     if weights is not None and (pooling not in {"mean", "mean-sqrt-length"} or not includes_prompt):
-        raise _uncomputed(folder, f"WordWeights before {pooling}{'' if includes_prompt else ' without the prompt'}")
+        raise _uncomputed(
+            folder,
+            f"WordWeights before {pooling}{'' if includes_prompt else ' without the prompt'}",
+        )
     return Modules(
-        source=source, is_static=is_static, pooling=pooling, includes_prompt=includes_prompt, word_weights=weights, layers=tuple(layers)
+        source=source,
+        is_static=is_static,
+        pooling=pooling,
+        includes_prompt=includes_prompt,
+        word_weights=weights,
+        layers=tuple(layers),
     )
 
 
 def _other_place(name: str, folder: Path) -> str | None:
-    """What a layer reads and where its output goes; None where it changes sentence vectors in their place."""
+    """What a layer reads and where its output goes; None where it changes sentence vectors in their
+    place.
+    """
     if name == "LayerNorm":
         return None
     file = read_model_file(folder / "config.json", PlaceFile) or PlaceFile()
@@ -234,12 +337,17 @@ def _other_place(name: str, folder: Path) -> str | None:
 def _pooling(path: Path, file: PoolingFile) -> str:
     modes = file.modes or ["mean"]
     if odd := [mode for mode in modes if mode not in POOLING_NAMES]:
-        raise MissingError(f"{path}: pooling {odd[0]!r} is not known", hint=f"embedlab knows {', '.join(POOLING_NAMES)}")
+        raise MissingError(
+            f"{path}: pooling {odd[0]!r} is not known",
+            hint=f"embedlab knows {', '.join(POOLING_NAMES)}",
+        )
     return BETWEEN.join(POOLING_NAMES[mode] for mode in modes)
 
 
 def _leaves_out_cls(folder: Path) -> bool:
-    """Whether the one weight that is stated is 0: embedlab's own way of writing a mean without [CLS]."""
+    """Whether the one weight that is stated is 0: embedlab's own way of writing a mean without
+    [CLS].
+    """
     file = _required(folder / "config.json", WordWeightsFile)
     return list(file.word_weights.values()) == [0] and file.unknown_word_weight == 1
 
@@ -248,5 +356,7 @@ def _uncomputed(folder: Path, name: str) -> MissingError:
     is_foreign = "." in name.partition(" ")[0] and not name.startswith(PACKAGE)
     return MissingError(
         f"{str(folder)!r} has a module {name!r} that embedlab does not compute",
-        hint=BROUGHT if is_foreign else f"sentence-transformers:{folder} computes it with that package (extra st)",
+        hint=BROUGHT
+        if is_foreign
+        else f"sentence-transformers:{folder} computes it with that package (extra st)",
     )

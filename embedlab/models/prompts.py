@@ -8,44 +8,75 @@ from embedlab.core.nearest import unknown
 from embedlab.models.folder_files import RESTORE_HINT, PromptsFile, read_model_file
 
 FILE = "config_sentence_transformers.json"
-ENCODER_TYPE, CROSS_ENCODER = "SentenceTransformer", "CrossEncoder"  # classes of sentence-transformers
-# What models of other classes give, and how their scores of pairs are brought; any other class gives what its author says.
+ENCODER_TYPE, CROSS_ENCODER = (
+    "SentenceTransformer",
+    "CrossEncoder",
+)  # classes of sentence-transformers
+# What models of other classes give, and how their scores of pairs are brought; any other class
+# gives what its author says.
 _OTHER_TYPES: Mapping[str, tuple[str, str]] = {
-    "SparseEncoder": ("a sparse encoder: a vector of word weights for each text", "SparseEncoder.similarity_pairwise"),
-    "MultiVectorEncoder": ("a multi-vector encoder: a vector for each token", "MultiVectorEncoder.similarity_pairwise"),
+    "SparseEncoder": (
+        "a sparse encoder: a vector of word weights for each text",
+        "SparseEncoder.similarity_pairwise",
+    ),
+    "MultiVectorEncoder": (
+        "a multi-vector encoder: a vector for each token",
+        "MultiVectorEncoder.similarity_pairwise",
+    ),
     "ColBERT": ("a multi-vector encoder: a vector for each token", "PyLate"),
 }
 # The prompts by which sentence-transformers encodes the texts of a role, the first that is stated.
-_OF_ROLES: Mapping[str, tuple[str, ...]] = {"query": ("query",), "document": ("document", "passage", "corpus")}
+_OF_ROLES: Mapping[str, tuple[str, ...]] = {
+    "query": ("query",),
+    "document": ("document", "passage", "corpus"),
+}
 
 
 def read_prompts(folder: Path, *, kind: str = ENCODER_TYPE) -> PromptsFile:
-    """Return what FOLDER states of prompts, similarity and length; nothing where it has no such file.
+    """Return what FOLDER states of prompts, similarity and length; nothing where it has no such
+    file.
 
-    A model of another KIND, which gives no sentence vectors, and a default prompt that is not among the prompts, are a MissingError.
+    A model of another KIND, which gives no sentence vectors, and a default prompt that is not among
+    the prompts, are a MissingError.
     """
     file = read_model_file(folder / FILE, PromptsFile) or PromptsFile()
     if file.model_type != kind and (folder / FILE).is_file():
         raise unused_type(folder, file.model_type)
-    if file.default_prompt_name and file.default_prompt_name not in {*(file.prompts or {}), *_OF_ROLES}:
-        raise MissingError(f"{folder / FILE}: no prompt {file.default_prompt_name!r}, which 'default_prompt_name' names", hint=RESTORE_HINT)
+    if file.default_prompt_name and file.default_prompt_name not in {
+        *(file.prompts or {}),
+        *_OF_ROLES,
+    }:
+        raise MissingError(
+            f"{folder / FILE}: no prompt {file.default_prompt_name!r}, which "
+            f"'default_prompt_name' names",
+            hint=RESTORE_HINT,
+        )
     return file
 
 
 def prompt_of_role(file: PromptsFile, role: str | None) -> str:
-    """Return the prompt of texts in a ROLE: that of its name, for queries and documents no other; the default for any other role."""
+    """Return the prompt of texts in a ROLE: that of its name, for queries and documents no other;
+    the default for any other role.
+    """
     stated = file.prompts or {}
     names = _OF_ROLES.get(role or "")
-    return file.default_prompt if names is None else next((stated[name] or "" for name in names if name in stated), "")
+    return (
+        file.default_prompt
+        if names is None
+        else next((stated[name] or "" for name in names if name in stated), "")
+    )
 
 
 def unused_type(folder: Path, kind: str) -> MissingError:
     """Return the error of a FOLDER whose model is of a KIND that embedlab does not use so."""
     if kind == CROSS_ENCODER:
         return MissingError(
-            f"{str(folder)!r} is a cross-encoder: it scores pairs and has no vectors", hint=f"name it cross-encoder:{folder}"
+            f"{str(folder)!r} is a cross-encoder: it scores pairs and has no vectors",
+            hint=f"name it cross-encoder:{folder}",
         )
-    gives, scored_by = _OTHER_TYPES.get(kind, (f"of the class {kind}, which gives no sentence vectors", kind))
+    gives, scored_by = _OTHER_TYPES.get(
+        kind, (f"of the class {kind}, which gives no sentence vectors", kind)
+    )
     return MissingError(
         f"{str(folder)!r} is {gives}; embedlab computes one dense vector a sentence",
         hint=f"score the pairs with {scored_by} and bring them: scores:FILE",
@@ -54,14 +85,25 @@ def unused_type(folder: Path, kind: str) -> MissingError:
 
 def stated_prompts(folder: Path, *, kind: str = ENCODER_TYPE) -> Mapping[str, str]:
     """Return the prompts that FOLDER, a model of a KIND, states, by name."""
-    return {name: text or "" for name, text in (read_prompts(folder, kind=kind).prompts or {}).items()}
+    return {
+        name: text or "" for name, text in (read_prompts(folder, kind=kind).prompts or {}).items()
+    }
 
 
 def typed_prompt(wish: str, folder: Path, *, kind: str = ENCODER_TYPE) -> str:
-    """Return the text of the prompt that FOLDER, a model of a KIND, calls so, or the text that was typed."""
+    """Return the text of the prompt that FOLDER, a model of a KIND, calls so, or the text that was
+    typed.
+    """
     prompts = stated_prompts(folder, kind=kind)
     if wish in prompts:
         return prompts[wish]
-    if wish and not any(character.isspace() or character in ":|" for character in wish):  # one word is a name
-        raise unknown("prompt", wish, list(prompts), listing=f"prompts that {str(folder)!r} states; a text ends with a colon or a space")
+    if wish and not any(
+        character.isspace() or character in ":|" for character in wish
+    ):  # one word is a name
+        raise unknown(
+            "prompt",
+            wish,
+            list(prompts),
+            listing=f"prompts that {str(folder)!r} states; a text ends with a colon or a space",
+        )
     return wish

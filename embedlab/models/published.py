@@ -14,15 +14,22 @@ class Published:
 
     name: str
     repository: str
-    pooling: Pooling | None  # as its authors evaluated it; absent for an encoder without fine-tuning
+    pooling: (
+        Pooling | None
+    )  # as its authors evaluated it; absent for an encoder without fine-tuning
     note: str | None = None
-    training_text: tuple[str, ...] | None = ()  # as its authors state it, pre-training included; None: it is unknown
+    training_text: (
+        tuple[str, ...] | None
+    ) = ()  # as its authors state it, pre-training included; None: it is unknown
     revision: str | None = None
-    prompts: Mapping[str, str] = field(default_factory=dict)  # by name; "sts" holds where none is typed
+    prompts: Mapping[str, str] = field(
+        default_factory=dict
+    )  # by name; "sts" holds where none is typed
 
 
-# SBERT: Reimers & Gurevych 2019, table 1 (mean). DefSent: Tsukagoshi et al. 2021, the pooling is in the repository's name.
-# SimCSE: Gao et al. 2021; plain [CLS] for the unsupervised models, through the pooling layer for the supervised ones.
+# SBERT: Reimers & Gurevych 2019, table 1 (mean). DefSent: Tsukagoshi et al. 2021, the pooling is in
+# the repository's name. SimCSE: Gao et al. 2021; plain [CLS] for the unsupervised models, through
+# the pooling layer for the supervised ones.
 _LAYER = "published scores take [CLS] through the pooling layer, which embedlab omits"
 _PUBLISHED: tuple[tuple[str, str, Pooling | None], ...] = (
     ("bert-base-uncased", "google-bert/bert-base-uncased", None),
@@ -54,12 +61,21 @@ _PUBLISHED: tuple[tuple[str, str, Pooling | None], ...] = (
     ("simcse-roberta-base", "princeton-nlp/sup-simcse-roberta-base", "cls"),
     ("simcse-roberta-large", "princeton-nlp/sup-simcse-roberta-large", "cls"),
 )
-SHORT_NAMES: Mapping[str, str] = {"sbert": "sbert-bert-base", "defsent": "defsent-bert-base", "simcse": "simcse-bert-base"}
+SHORT_NAMES: Mapping[str, str] = {
+    "sbert": "sbert-bert-base",
+    "defsent": "defsent-bert-base",
+    "simcse": "simcse-bert-base",
+}
 
-# Devlin et al. 2019, section 3.1, and Liu et al. 2019, section 3.2; then the fine-tuning data, from the papers above.
+# Devlin et al. 2019, section 3.1, and Liu et al. 2019, section 3.2; then the fine-tuning data, from
+# the papers above.
 _BERT_TEXT = ("BooksCorpus", "English Wikipedia")
 _ROBERTA_TEXT = (*_BERT_TEXT, "CC-News", "OpenWebText", "Stories")
-_TUNED_ON = {"sentence-transformers": ("SNLI", "MultiNLI"), "cl-nagoya": ("dictionary definitions",), "princeton-nlp": ("SNLI", "MultiNLI")}
+_TUNED_ON = {
+    "sentence-transformers": ("SNLI", "MultiNLI"),
+    "cl-nagoya": ("dictionary definitions",),
+    "princeton-nlp": ("SNLI", "MultiNLI"),
+}
 
 
 def _training_text(repository: str) -> tuple[str, ...]:
@@ -77,7 +93,14 @@ CATALOG: Mapping[str, Published] = {
     )
     for name, repository, pooling in _PUBLISHED
 } | {
-    name: Published(name=name, repository=repository, pooling=None, training_text=None, revision=revision, prompts=prompts)
+    name: Published(
+        name=name,
+        repository=repository,
+        pooling=None,
+        training_text=None,
+        revision=revision,
+        prompts=prompts,
+    )
     for repository, (revision, prompts) in COMPARED.items()
     for name in [repository.partition("/")[2]]
 }
@@ -85,9 +108,12 @@ BY_REPOSITORY: Mapping[str, Published] = {model.repository: model for model in C
 
 
 def published(name: str) -> Published | None:
-    """Return the checkpoint of a short NAME, None if there is none of it; one that runs code of its own is a UsageError."""
+    """Return the checkpoint of a short NAME, None if there is none of it; one that runs code of its
+    own is a UsageError.
+    """
     if name in NEEDING_CODE:
         raise UsageError(
-            f"{name!r} computes by code of its repository, which embedlab does not run", hint=f"{NEEDING_CODE[name]} needs none"
+            f"{name!r} computes by code of its repository, which embedlab does not run",
+            hint=f"{NEEDING_CODE[name]} needs none",
         )
     return CATALOG.get(SHORT_NAMES.get(name, name))

@@ -8,13 +8,17 @@ from embedlab.models.location import model_folder
 
 
 def vector_length(spec: ModelSpec) -> int | None:
-    """Return the length of the vectors of SPEC; None if it has none (words, predictions or an order alone) or cannot be read."""
+    """Return the length of the vectors of SPEC; None if it has none (words, predictions or an order
+    alone) or cannot be read.
+    """
     match spec.kind:
         case "dice" | "ensemble" | "rerank":
             return None
         case "concat":
             lengths = [vector_length(part) for part in spec.parts]
-            return None if None in lengths else sum(length for length in lengths if length is not None)
+            return (
+                None if None in lengths else sum(length for length in lengths if length is not None)
+            )
         case "average" | "normalized-average":
             return vector_length(spec.parts[0])
     if spec.whiten is not None:
@@ -30,7 +34,9 @@ def vector_length(spec: ModelSpec) -> int | None:
 
 
 def backends(spec: ModelSpec) -> tuple[str, ...]:
-    """Return the backends of SPEC: "torch" for transformers, "numpy" for word vectors, "python" for words."""
+    """Return the backends of SPEC: "torch" for transformers, "numpy" for word vectors, "python" for
+    words.
+    """
     if spec.parts:
         return tuple(sorted({name for part in spec.parts for name in backends(part)}))
     if spec.is_prefixed:

@@ -35,6 +35,8 @@ def _header(path: Path) -> dict[str, Any]:
     try:
         return read_header(path)[1]
     except OSError as error:
-        raise MissingError(f"cannot read {str(path)!r}: {error.strerror}", hint=RESTORE_HINT) from error
+        raise MissingError(
+            f"cannot read {str(path)!r}: {error.strerror}", hint=RESTORE_HINT
+        ) from error
     except ValueError as error:
         raise MissingError(f"{str(path)!r} holds no token vectors", hint=RESTORE_HINT) from error

@@ -1,4 +1,6 @@
-"""Shared parts of the objectives on labelled texts: single sentences, or pairs that are encoded together."""
+"""Shared parts of the objectives on labelled texts: single sentences, or pairs that are encoded
+together.
+"""
 
 from typing import Annotated, Literal
 
@@ -15,12 +17,16 @@ ScoreLabel = Literal["tenths", "exact", "score"]  # a gold score in place of a c
 
 
 def labelled_needs(classes: tuple[str, ...] | ScoreLabel, *, joint: bool) -> Needs:
-    """The columns of labelled sentences, or of labelled pairs where they are JOINT; the label may be a gold score."""
+    """The columns of labelled sentences, or of labelled pairs where they are JOINT; the label may
+    be a gold score.
+    """
     sentences = ("sentence1", "sentence2") if joint else ("sentence",)
     if isinstance(classes, str):
         if not joint:
             raise UsageError(
-                f"'objective.classes' {classes!r} are scores of pairs, but 'objective.joint' is false", hint="set joint = true"
+                f"'objective.classes' {classes!r} are scores of pairs, but 'objective.joint' "
+                f"is false",
+                hint="set joint = true",
             )
         return Needs(sentences=sentences, numbers=("gold",), joint=True)
     return Needs(sentences=sentences, classes={"label": classes}, joint=joint)

@@ -1,4 +1,6 @@
-"""The layers between sentence vectors and what they predict: the classifier on a pair, and the two layers that tasks may share."""
+"""The layers between sentence vectors and what they predict: the classifier on a pair, and the two
+layers that tasks may share.
+"""
 
 from collections import OrderedDict
 
@@ -17,9 +19,10 @@ def pair_features(first: Tensor, second: Tensor) -> Tensor:
 def pair_head(kind: HeadKind, dim: int, classes: int) -> nn.Module:
     """Logits of CLASSES from the features of a pair.
 
-    "linear" is SBERT's single layer. "two-layer" is liao's "two-layer softmax"; the paper names neither width nor
-    activation: the width is the authors' code's (1536 → 768 → 3 at dim 512), tanh is ours, for their code puts
-    nothing between the layers, which makes the two layers one: "two-linear".
+    "linear" is SBERT's single layer. "two-layer" is liao's "two-layer softmax"; the paper names
+    neither width nor activation: the width is the authors' code's (1536 → 768 → 3 at dim 512), tanh
+    is ours, for their code puts nothing between the layers, which makes the two layers one:
+    "two-linear".
     """
     if kind == "linear":
         return nn.Linear(3 * dim, classes)
@@ -30,7 +33,9 @@ def pair_head(kind: HeadKind, dim: int, classes: int) -> nn.Module:
 
 
 class TaskLayers(nn.Module):
-    """Dropout, linear, ReLU, dropout, linear, all as wide as the vector; chen does not name the activation."""
+    """Dropout, linear, ReLU, dropout, linear, all as wide as the vector; chen does not name the
+    activation.
+    """
 
     def __init__(self, dim: int, dropout: float) -> None:
         super().__init__()
@@ -41,7 +46,9 @@ class TaskLayers(nn.Module):
 
     def forward(self, vectors: Tensor) -> Tensor:
         """Transformed vectors; (sentences, dim) in and out."""
-        transformed: Tensor = self.second(self.dropout(self.activation(self.first(self.dropout(vectors)))))
+        transformed: Tensor = self.second(
+            self.dropout(self.activation(self.first(self.dropout(vectors))))
+        )
         return transformed
 
 

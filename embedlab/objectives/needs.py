@@ -18,18 +18,28 @@ class Needs:
     """The columns an objective reads and what must stay together in a batch."""
 
     sentences: tuple[str, ...]  # columns of sentences to encode
-    classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # label column → its class names, in index order
+    classes: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # label column → its class names, in index order
     numbers: tuple[str, ...] = ()  # columns of scores
-    largest: float | None = None  # absolute value that a score of the user's own rows can have; None: any
+    # absolute value that a score of the user's own rows can have; None: any
+    largest: float | None = None
     scale_option: str = ""  # the option that states it
-    only: Mapping[str, str] = field(default_factory=dict)  # label column → the one class whose rows are read; not a column of the loss
-    words: tuple[str, ...] = ()  # columns of words that must each be one token of the encoder; other rows are left out
+    only: Mapping[str, str] = field(
+        default_factory=dict
+    )  # label column → the one class whose rows are read; not a column of the loss
+    words: tuple[
+        str, ...
+    ] = ()  # columns of words that must each be one token of the encoder; other rows are left out
     joint: bool = False  # the two sentence columns are encoded together, as the one column "joint"
-    predicts: str | None = None  # the label column whose classes the trained head predicts of a pair of vectors
+    # the label column whose classes the trained head predicts of a pair of vectors
+    predicts: str | None = None
     together: str | None = None  # rows with the same sentence in this column share a batch
     compares_rows: bool = False  # the loss of a row depends on the other rows of its batch
     fixed_vectors: bool = False  # the stage reads vectors that no step changes while it trains
-    inert: Mapping[str, str] = field(default_factory=dict)  # options without effect given the others → the value to give them
+    inert: Mapping[str, str] = field(
+        default_factory=dict
+    )  # options without effect given the others → the value to give them
 
     @property
     def encoded(self) -> tuple[str, ...]:
@@ -45,7 +55,11 @@ class Needs:
     def shape(self) -> RowShape:
         """The same columns as a user's own files must have them."""
         labels = {**self.classes, **dict.fromkeys(self.only, ())}
-        return RowShape(texts=(*self.sentences, *self.words), labels=labels, numbers=dict.fromkeys(self.numbers, self.largest))
+        return RowShape(
+            texts=(*self.sentences, *self.words),
+            labels=labels,
+            numbers=dict.fromkeys(self.numbers, self.largest),
+        )
 
     @property
     def kinds(self) -> list[DatasetKind]:
@@ -60,7 +74,8 @@ def objective_needs(section: ObjectiveSection) -> Needs:
 
 
 def check_columns(recipe: Recipe) -> None:
-    """Refuse a recipe whose data lacks a column that its objective needs, before any of it is read, and options without effect.
+    """Refuse a recipe whose data lacks a column that its objective needs, before any of it is read,
+    and options without effect.
 
     A user's own file is checked when it is opened.
     """
@@ -71,12 +86,20 @@ def check_columns(recipe: Recipe) -> None:
         _refuse_inert(needs, f"stage.{index}.objective", stage.objective.name)
         if needs.fixed_vectors and stage.optim.turn is not None:
             raise UsageError(
-                f"'stage.{index}.optim.turn' is set, but standardised vectors must not change while the stage trains",
-                hint=Hint("remove turn, or ", RecipeValue(f"stage.{index}.objective.standardise", "false")),
+                f"'stage.{index}.optim.turn' is set, but standardised vectors must not "
+                f"change while the stage trains",
+                hint=Hint(
+                    "remove turn, or ", RecipeValue(f"stage.{index}.objective.standardise", "false")
+                ),
             )
         for name in stage.data.datasets:
             if not is_pair_file(name):
-                require_columns(needs, list(COLUMNS[dataset(name).kind]), objective=stage.objective.name, dataset=name)
+                require_columns(
+                    needs,
+                    list(COLUMNS[dataset(name).kind]),
+                    objective=stage.objective.name,
+                    dataset=name,
+                )
 
 
 def require_data(recipe: Recipe) -> None:
@@ -88,7 +111,9 @@ def require_data(recipe: Recipe) -> None:
             raise UsageError(
                 f"recipe {recipe.name!r} trains on files of your own, and none is named",
                 hint=Hint(
-                    RecipeValue(key, "FILE"), f"; it has columns {columns}, or others that {key.replace('files', 'columns')} maps to them"
+                    RecipeValue(key, "FILE"),
+                    f"; it has columns {columns}, or others that "
+                    f"{key.replace('files', 'columns')} maps to them",
                 ),
             )
 
@@ -106,6 +131,7 @@ def require_columns(needs: Needs, there: Sequence[str], *, objective: str, datas
     """Refuse a dataset without the columns in NEEDS."""
     if missing := [column for column in needs.columns if column not in there]:
         raise UsageError(
-            f"objective {objective!r} needs column {missing[0]!r}, which {dataset!r} does not have: its columns are {', '.join(there)}",
+            f"objective {objective!r} needs column {missing[0]!r}, which {dataset!r} does "
+            f"not have: its columns are {', '.join(there)}",
             hint=f"take a dataset of kind {' or '.join(needs.kinds)}: `embedlab data ls`",
         )

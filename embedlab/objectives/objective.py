@@ -16,18 +16,23 @@ from embedlab.encoders.encoder import Encoder
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.word_head import WordHead
 
-DropoutRate = float | None  # the dropout rate of one pass over a batch's sentences; None = the encoder's own rates
+DropoutRate = (
+    float | None
+)  # the dropout rate of one pass over a batch's sentences; None = the encoder's own rates
 Frozen = Literal["nothing", "embeddings", "encoder"]
 
 
 class Objective(nn.Module):
-    """A loss on the vectors of a batch's distinct sentences, with the heads that it trains in addition to the encoder.
+    """A loss on the vectors of a batch's distinct sentences, with the heads that it trains in
+    addition to the encoder.
 
-    Sentence columns hold positions among the batch's distinct sentences, so that a sentence which repeats is
-    encoded once a view; class columns hold class indices, word columns token ids.
+    Sentence columns hold positions among the batch's distinct sentences, so that a sentence which
+    repeats is encoded once a view; class columns hold class indices, word columns token ids.
     """
 
-    views: tuple[DropoutRate, ...] = (None,)  # how often, and with which dropout, the sentences are encoded
+    views: tuple[DropoutRate, ...] = (
+        None,
+    )  # how often, and with which dropout, the sentences are encoded
     frozen: Frozen = "nothing"  # the part of the encoder that this objective must not change
     notes: tuple[str, ...] = ()  # remarks for readers of the run
     is_sum: bool = False  # the loss is a sum over rows, not their mean
@@ -37,31 +42,47 @@ class Objective(nn.Module):
         self.word_head: WordHead | None = None  # of the encoder, frozen; saved with the model
 
     def attach(self, encoder: TransformerEncoder) -> None:
-        """Get parts of the encoder that the loss needs in addition to vectors, at the start; most need none."""
+        """Get parts of the encoder that the loss needs in addition to vectors, at the start; most
+        need none.
+        """
 
     def share(self, others: "Sequence[Objective]") -> None:
-        """Use the layers that it shares with objectives of the recipe's other stages; most share none."""
+        """Use the layers that it shares with objectives of the recipe's other stages; most share
+        none.
+        """
 
     def fit_vectors(self, vectors: NDArray[np.float32]) -> None:
-        """Get the vectors of all distinct texts that a frozen encoder gives, before the stage's first step; most need none."""
+        """Get the vectors of all distinct texts that a frozen encoder gives, before the stage's
+        first step; most need none.
+        """
 
-    def sample(self, columns: Mapping[str, NDArray[np.int64]], rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
+    def sample(
+        self, columns: Mapping[str, NDArray[np.int64]], rng: np.random.Generator
+    ) -> dict[str, NDArray[np.generic]]:
         """Return columns that are drawn or derived on the CPU while the batch is prepared."""
         return {}
 
     @staticmethod
-    def describe(frame: pl.DataFrame, options: Any, rng: np.random.Generator) -> list[tuple[str, str]]:
-        """One row of a batch in words, as (role, sentence), where the objective is a plug-in and does not say more."""
+    def describe(
+        frame: pl.DataFrame, options: Any, rng: np.random.Generator
+    ) -> list[tuple[str, str]]:
+        """One row of a batch in words, as (role, sentence), where the objective is a plug-in and
+        does not say more.
+        """
         return [(column, str(frame[column][0])) for column in frame.columns]
 
     def forward(self, vectors: Tensor, columns: Mapping[str, Tensor]) -> Tensor:
-        """The scalar loss; vectors: (views x distinct sentences, dim), float32, one view after the other."""
+        """The scalar loss; vectors: (views x distinct sentences, dim), float32, one view after the
+        other.
+        """
         raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trained:
-    """An encoder and the objectives that it was trained with, one per stage, which a dev score evaluates."""
+    """An encoder and the objectives that it was trained with, one per stage, which a dev score
+    evaluates.
+    """
 
     encoder: Encoder
     objectives: Sequence[Objective]
@@ -76,33 +97,50 @@ def build_objectives(recipe: Recipe, dim: int) -> list[Objective]:
 
 
 def saved_tensors(objectives: Sequence[Objective]) -> dict[str, Tensor]:
-    """Return the trainable parameters of OBJECTIVES and their own buffers, named "<stage>.<tensor>"; a shared layer is named once.
+    """Return the trainable parameters of OBJECTIVES and their own buffers, named
+    "<stage>.<tensor>"; a shared layer is named once.
 
     Frozen parts, such as a pre-trained head, belong to the encoder.
     """
-    parameters = {name: parameter for name, parameter in nn.ModuleList(objectives).named_parameters() if parameter.requires_grad}
-    buffers = {f"{stage}.{name}": values for stage, one in enumerate(objectives) for name, values in one.named_buffers(recurse=False)}
+    parameters = {
+        name: parameter
+        for name, parameter in nn.ModuleList(objectives).named_parameters()
+        if parameter.requires_grad
+    }
+    buffers = {
+        f"{stage}.{name}": values
+        for stage, one in enumerate(objectives)
+        for name, values in one.named_buffers(recurse=False)
+    }
     return parameters | buffers
 
 
 def build_objective(section: ObjectiveSection, dim: int) -> Objective:
-    """The objective of a recipe's stage on vectors of DIM numbers; heads draw their weights from torch's generator."""
+    """The objective of a recipe's stage on vectors of DIM numbers; heads draw their weights from
+    torch's generator.
+    """
     plugin = plugins.require("objectives", section.name)
     return plugin.checked(_class_of(plugin.load())(section.options, dim), Objective)
 
 
 def _class_of(loaded: Any) -> Any:
-    """The class of an objective: a plug-in may be the class itself; of a module of options it is in the module `loss` beside that.
+    """The class of an objective: a plug-in may be the class itself; of a module of options it is in
+    the module `loss` beside that.
 
     The folder `nli_softmax` holds the class `NliSoftmax` in its `loss.py`, and so on.
     """
     if isinstance(loaded, type):
         return loaded
     folder = loaded.__package__
-    return getattr(importlib.import_module(f"{folder}.loss"), folder.rpartition(".")[2].title().replace("_", ""))
+    return getattr(
+        importlib.import_module(f"{folder}.loss"),
+        folder.rpartition(".")[2].title().replace("_", ""),
+    )
 
 
 def views_of_rows(vectors: Tensor, columns: Mapping[str, Tensor], views: int) -> Tensor:
-    """The vector of each row in each view; (views x distinct texts, dim) in, (views, rows, dim) out."""
+    """The vector of each row in each view; (views x distinct texts, dim) in, (views, rows, dim)
+    out.
+    """
     rows = columns["joint"] if "joint" in columns else columns["sentence"]
     return vectors.view(views, -1, vectors.shape[-1])[:, rows]

@@ -1,7 +1,8 @@
-"""The frame of outcomes: every item that a task scores, of any kind, with what each member model got on it.
+"""The frame of outcomes: every item that a task scores, of any kind, with what each member model
+got on it.
 
-A pair is an item whose prediction is a similarity; a classified sentence is one whose prediction is a class. What is the same for all
-items of a dataset is in a block and not repeated a row.
+A pair is an item whose prediction is a similarity; a classified sentence is one whose prediction is
+a class. What is the same for all items of a dataset is in a block and not repeated a row.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +17,8 @@ from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.near_duplicates import NearDuplicates
 
 SENTENCES = ("sentence1", "sentence2")
-CONTRADICTED = "contradicted"  # the third sentence of a contrast, which is a column of its items' texts
+# the third sentence of a contrast, which is a column of its items' texts
+CONTRADICTED = "contradicted"
 TEXT_IDS = ("first_text", "second_text")
 ROWS = {
     "block": pl.UInt16(),  # the place of its block
@@ -38,8 +40,12 @@ class Block:
     measures: tuple[str, ...]  # the first of them enters averages
     classes: tuple[str, ...] = ()  # in the order of their indices; empty where items have scores
     is_of_pairs: bool = False  # whether its items have two sentences
-    is_aggregated: bool = False  # whether the scores of its sources are put together in one of several ways, which numbers then name
-    near: Callable[[], NearDuplicates] | None = field(default=None, compare=False)  # similar sentences; None where words are not at hand
+    # whether the scores of its sources are put together in one of several ways, which numbers then
+    # name
+    is_aggregated: bool = False
+    near: Callable[[], NearDuplicates] | None = field(
+        default=None, compare=False
+    )  # similar sentences; None where words are not at hand
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -47,14 +53,27 @@ class Outcomes:
     """Items of one or more tasks, and the predictions of member models."""
 
     rows: pl.DataFrame  # ROWS
-    predictions: pl.DataFrame  # a Float64 column a member, in the order of the rows; null where it has none
+    predictions: (
+        pl.DataFrame
+    )  # a Float64 column a member, in the order of the rows; null where it has none
     blocks: tuple[Block, ...]
-    texts: Callable[[], pl.DataFrame]  # SENTENCES of each row, of contrasts CONTRADICTED too, null where unknown; read when first needed
-    keys: Callable[[], pl.DataFrame]  # hashes of their words, as `with_text_keys` names them; null where they are unknown
-    trained: Callable[[], pl.Series] | None = None  # the models that were trained on text of the row, null for none
-    averages: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)  # the datasets of each, by suite and title
-    computed: dict[str, pl.Series] = field(default_factory=dict, init=False, repr=False)  # the values of properties that were used, by name
-    mixed_metrics: Mapping[str, str] = field(default_factory=dict)  # by suite, of averages over datasets with different measures
+    texts: Callable[
+        [], pl.DataFrame
+    ]  # SENTENCES of each row, of contrasts CONTRADICTED too, null where unknown; read when first needed
+    keys: Callable[
+        [], pl.DataFrame
+    ]  # hashes of their words, as `with_text_keys` names them; null where they are unknown
+    # the models that were trained on text of the row, null for none
+    trained: Callable[[], pl.Series] | None = None
+    averages: Mapping[str, Mapping[str, Sequence[str]]] = field(
+        default_factory=dict
+    )  # the datasets of each, by suite and title
+    computed: dict[str, pl.Series] = field(
+        default_factory=dict, init=False, repr=False
+    )  # the values of properties that were used, by name
+    mixed_metrics: Mapping[str, str] = field(
+        default_factory=dict
+    )  # by suite, of averages over datasets with different measures
 
     @cached_property
     def sentences(self) -> pl.DataFrame:
@@ -63,7 +82,9 @@ class Outcomes:
 
     @cached_property
     def text_keys(self) -> pl.DataFrame:
-        """The hashes of the words of each row's sentences, by which they are found in training text."""
+        """The hashes of the words of each row's sentences, by which they are found in training
+        text.
+        """
         return self.keys()
 
     @cached_property
@@ -73,7 +94,12 @@ class Outcomes:
         for index, block in enumerate(self.blocks):
             if block.classes:
                 rows = self.rows_of(index)
-                column = column.scatter(rows, pl.Series(list(block.classes)).gather(self.rows["gold"].gather(rows).cast(pl.UInt32)))
+                column = column.scatter(
+                    rows,
+                    pl.Series(list(block.classes)).gather(
+                        self.rows["gold"].gather(rows).cast(pl.UInt32)
+                    ),
+                )
         return column
 
     @cached_property
@@ -95,9 +121,15 @@ class Outcomes:
         return np.flatnonzero(self.block_of_rows == index)
 
     def column(self, name: str) -> pl.Series:
-        """Return a column of facts: of the rows, their sentences, their dataset or label, or who was trained on their text."""
+        """Return a column of facts: of the rows, their sentences, their dataset or label, or who
+        was trained on their text.
+        """
         if name in {*SENTENCES, CONTRADICTED}:
-            return self.sentences[name] if name in self.sentences.columns else self._nothing().alias(name)
+            return (
+                self.sentences[name]
+                if name in self.sentences.columns
+                else self._nothing().alias(name)
+            )
         if name == "dataset":
             names = pl.Series([block.dataset for block in self.blocks], dtype=pl.String)
             return names.gather(self.rows["block"].cast(pl.UInt32)).alias(name)
@@ -106,38 +138,59 @@ class Outcomes:
         if name == "trained":
             return self.trained_models
         if name == "gold":
-            return self._of_scores(self.rows[name], [block.classes or MEASURES[block.measures[0]].is_of_queries for block in self.blocks])
+            return self._of_scores(
+                self.rows[name],
+                [
+                    block.classes or MEASURES[block.measures[0]].is_of_queries
+                    for block in self.blocks
+                ],
+            )
         return self.rows[name]
 
     def without_classes(self, numbers: pl.Series) -> pl.Series:
-        """Return NUMBERS of all rows, null for classified items: the index of a class is not a number to compare."""
+        """Return NUMBERS of all rows, null for classified items: the index of a class is not a
+        number to compare.
+        """
         return self._of_scores(numbers, [block.classes for block in self.blocks])
 
     def of_pairs(self, numbers: pl.Series) -> pl.Series:
         """Return NUMBERS of all rows, null for items that are not pairs with a score."""
         return self._of_scores(
-            numbers, [block.classes or not block.is_of_pairs or MEASURES[block.measures[0]].is_of_queries for block in self.blocks]
+            numbers,
+            [
+                block.classes or not block.is_of_pairs or MEASURES[block.measures[0]].is_of_queries
+                for block in self.blocks
+            ],
         )
 
     def _of_scores(self, numbers: pl.Series, is_other: Sequence[object]) -> pl.Series:
-        """Return NUMBERS of all rows, null in the blocks where they are something OTHER than a score."""
+        """Return NUMBERS of all rows, null in the blocks where they are something OTHER than a
+        score.
+        """
         other = pl.Series([bool(mark) for mark in is_other], dtype=pl.Boolean)
         return numbers.set(other.gather(self.rows["block"].cast(pl.UInt32)), None)
 
 
 def text_numbers(outcomes: Outcomes) -> NDArray[np.uint64]:
-    """Return the numbers of each row's two sentences, (rows, 2); a row of unknown text has one of its own."""
+    """Return the numbers of each row's two sentences, (rows, 2); a row of unknown text has one of
+    its own.
+    """
     ids = outcomes.rows.select(TEXT_IDS)
     if ids["first_text"].null_count():
-        ids = ids.with_columns(own=pl.int_range(pl.len(), dtype=pl.UInt64)).select(pl.col(TEXT_IDS).fill_null(pl.col("own")))
+        ids = ids.with_columns(own=pl.int_range(pl.len(), dtype=pl.UInt64)).select(
+            pl.col(TEXT_IDS).fill_null(pl.col("own"))
+        )
     return ids.to_numpy()
 
 
 def joined_outcomes(parts: Sequence[Outcomes]) -> Outcomes:
-    """Return the items of several tasks in one frame; a member without predictions of a task has none there."""
+    """Return the items of several tasks in one frame; a member without predictions of a task has
+    none there.
+    """
     starts = np.cumsum([0, *(len(part.blocks) for part in parts)])
     rows = [
-        outcomes.rows.with_columns((pl.col("block") + int(start)).cast(pl.UInt16)) for outcomes, start in zip(parts, starts, strict=False)
+        outcomes.rows.with_columns((pl.col("block") + int(start)).cast(pl.UInt16))
+        for outcomes, start in zip(parts, starts, strict=False)
     ]
     return Outcomes(
         rows=pl.concat(rows),
@@ -147,5 +200,7 @@ def joined_outcomes(parts: Sequence[Outcomes]) -> Outcomes:
         keys=lambda: pl.concat([part.text_keys for part in parts]),
         trained=lambda: pl.concat([part.column("trained") for part in parts]),
         averages={suite: averages for part in parts for suite, averages in part.averages.items()},
-        mixed_metrics={suite: metric for part in parts for suite, metric in part.mixed_metrics.items()},
+        mixed_metrics={
+            suite: metric for part in parts for suite, metric in part.mixed_metrics.items()
+        },
     )

@@ -1,4 +1,6 @@
-"""What items are grouped by: a property, a number in a given count of groups (length:3), or two of them crossed (negation,question)."""
+"""What items are grouped by: a property, a number in a given count of groups (length:3), or two of
+them crossed (negation,question).
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,7 +19,9 @@ _GROUPED = re.compile(r"[\w-]*(:\d+)?(,[\w-]+(:\d+)?)*")
 
 
 def is_expression(by: str) -> bool:
-    """Whether what items are grouped BY is an expression, such as dice>0.5 or @mine, and not the names of properties."""
+    """Whether what items are grouped BY is an expression, such as dice>0.5 or @mine, and not the
+    names of properties.
+    """
     return _GROUPED.fullmatch(by) is None
 
 
@@ -27,7 +31,9 @@ def is_one_property(by: str) -> bool:
 
 
 def refuse_unknown_property(by: str) -> None:
-    """Refuse to group BY what is neither a property, nor groups of one or two crossed, nor an expression."""
+    """Refuse to group BY what is neither a property, nor groups of one or two crossed, nor an
+    expression.
+    """
     if not is_expression(by):
         groupings_of(by)
 
@@ -41,14 +47,24 @@ class Grouping:
 
 
 def groupings_of(by: str) -> Sequence[Grouping]:
-    """Return the one or two properties that BY names; what is not one, and groups of what is not a number, are UsageErrors."""
+    """Return the one or two properties that BY names; what is not one, and groups of what is not a
+    number, are UsageErrors.
+    """
     names = by.split(",")
     if len(names) > 2:
-        raise UsageError(f"{by!r} crosses {len(names)} properties", hint="cross two: with more, most groups have too few items")
+        raise UsageError(
+            f"{by!r} crosses {len(names)} properties",
+            hint="cross two: with more, most groups have too few items",
+        )
     if len(names) > 1 and DATASET in names:
-        raise UsageError(f"{by!r} crosses the dataset", hint="remove it: every property is grouped within each dataset")
+        raise UsageError(
+            f"{by!r} crosses the dataset",
+            hint="remove it: every property is grouped within each dataset",
+        )
     if len({name.partition(":")[0] for name in names}) < len(names):
-        raise UsageError(f"{by!r} crosses a property with itself", hint="name two different properties")
+        raise UsageError(
+            f"{by!r} crosses a property with itself", hint="name two different properties"
+        )
     return [_grouping(name) for name in names]
 
 
@@ -64,15 +80,21 @@ def _grouping(name: str) -> Grouping:
         )
     if int(count) not in GROUP_NAMES:
         raise UsageError(
-            f"{name!r} is not a number of groups", hint=f"give {min(GROUP_NAMES)} to {max(GROUP_NAMES)}, such as {property_name}:3"
+            f"{name!r} is not a number of groups",
+            hint=f"give {min(GROUP_NAMES)} to {max(GROUP_NAMES)}, such as {property_name}:3",
         )
     return Grouping(by=by, groups=int(count))
 
 
 def grouped(outcomes: Outcomes, by: str) -> Iterator[ItemSlice]:
-    """Yield the slices of each dataset BY a property or two; of two those items alone that have both."""
+    """Yield the slices of each dataset BY a property or two; of two those items alone that have
+    both.
+    """
     groupings = groupings_of(by)
-    parts = [list(cut(outcomes, grouping.by, grouping.by.values(outcomes), grouping.groups)) for grouping in groupings]
+    parts = [
+        list(cut(outcomes, grouping.by, grouping.by.values(outcomes), grouping.groups))
+        for grouping in groupings
+    ]
     if len(parts) == 1:
         yield from parts[0]
         return
@@ -101,7 +123,9 @@ def _with_values(parts: Sequence[ItemSlice]) -> Sequence[ItemSlice]:
 
 
 def lacking_datasets(outcomes: Outcomes, by: str) -> Sequence[str]:
-    """Return the datasets that have no slice BY the properties, because no item of theirs has one; that none has it is a UsageError."""
+    """Return the datasets that have no slice BY the properties, because no item of theirs has one;
+    that none has it is a UsageError.
+    """
     if by == DATASET:
         return []
     groupings = groupings_of(by)

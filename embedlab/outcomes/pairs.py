@@ -1,4 +1,6 @@
-"""A pair table as outcomes: a pair is an item with two sentences whose prediction is a similarity."""
+"""A pair table as outcomes: a pair is an item with two sentences whose prediction is a
+similarity.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -26,16 +28,25 @@ def pair_outcomes(
     trained: Callable[[], pl.Series] | None = None,
     cache: Path | None = None,
 ) -> Outcomes:
-    """Return the pairs of TABLE, which TASK scores, as outcomes of MEMBERS, columns of it; AVERAGES are over its datasets.
+    """Return the pairs of TABLE, which TASK scores, as outcomes of MEMBERS, columns of it; AVERAGES
+    are over its datasets.
 
-    KEYS gives the hashes of their sentences where these are known, TRAINED the models that were trained on text of each row. Which
-    sentences are nearly the same is read from the folder CACHE, or found and stored there.
+    KEYS gives the hashes of their sentences where these are known, TRAINED the models that were
+    trained on text of each row. Which sentences are nearly the same is read from the folder CACHE,
+    or found and stored there.
     """
     names = table["dataset"].unique(maintain_order=True).to_list()
     places = {name: index for index, name in enumerate(names)}
     block = pl.col("dataset").replace_strict(places, return_dtype=pl.UInt16)
-    rows = table.select(block=block, item="pair", gold=pl.col("gold").cast(pl.Float64), source=pl.col("source").cast(pl.String))
-    numbers = [number.alias(name) for number, name in zip(sentence_numbers(table), TEXT_IDS, strict=True)]
+    rows = table.select(
+        block=block,
+        item="pair",
+        gold=pl.col("gold").cast(pl.Float64),
+        source=pl.col("source").cast(pl.String),
+    )
+    numbers = [
+        number.alias(name) for number, name in zip(sentence_numbers(table), TEXT_IDS, strict=True)
+    ]
     sentences = table.select(*SENTENCES)
     outcomes = Outcomes(
         rows=rows.with_columns(numbers).select(*ROWS),
@@ -63,7 +74,9 @@ def pair_outcomes(
 
 def measured_by(outcomes: Outcomes, measure: str) -> Outcomes:
     """Return OUTCOMES whose scores are of another MEASURE."""
-    measured = replace(outcomes, blocks=tuple(replace(block, measures=(measure,)) for block in outcomes.blocks))
+    measured = replace(
+        outcomes, blocks=tuple(replace(block, measures=(measure,)) for block in outcomes.blocks)
+    )
     measured.computed.update(outcomes.computed)
     return measured
 
@@ -71,7 +84,9 @@ def measured_by(outcomes: Outcomes, measure: str) -> Outcomes:
 def near_pairs_of(table: pl.DataFrame, dataset: str, cache: Path | None = None) -> NearDuplicates:
     """Return which sentences of one dataset of TABLE are nearly the same."""
     is_own = table["dataset"] == dataset
-    own = pl.DataFrame([table[side].filter(is_own) for side in SENTENCES])  # by column: a frame would plan a query for each dataset
+    own = pl.DataFrame(
+        [table[side].filter(is_own) for side in SENTENCES]
+    )  # by column: a frame would plan a query for each dataset
     return near_pairs(own, partial(_from_cache, cache) if cache is not None else links_of)
 
 

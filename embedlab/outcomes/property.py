@@ -23,16 +23,25 @@ class Property:
     name: str
     summary: str  # what it is, in one line
     kind: Literal["name", "number"]  # numbers are grouped by fifths, names by their values
-    needs: tuple[str, ...]  # columns without which an item has none: gold, source, label, trained, sentence1, sentence2, contradicted
+    needs: tuple[
+        str, ...
+    ]  # columns without which an item has none: gold, source, label, trained, sentence1, sentence2, contradicted
     also: tuple[str, ...] = ()  # columns that may be null; a single sentence has no sentence2
-    of: Callable[[pl.DataFrame], pl.Series]  # of items that have all that it needs, with the columns above and `block`
-    place: Callable[[str], float] | None = None  # orders its values, where that of first appearance does not fit
+    of: Callable[
+        [pl.DataFrame], pl.Series
+    ]  # of items that have all that it needs, with the columns above and `block`
+    # orders its values, where that of first appearance does not fit
+    place: Callable[[str], float] | None = None
     title: str = ""  # absent: its name
-    absent: str = ""  # said of the items of a dataset that have none, which are then one slice; without it they are in no slice
-    is_bare: bool = False  # whether its values say by themselves what they are, as the names of sources do
+    # said of the items of a dataset that have none, which are then one slice; without it they are
+    # in no slice
+    absent: str = ""
+    # whether its values say by themselves what they are, as the names of sources do
+    is_bare: bool = False
     fifth: str = ""  # what a fifth is called in the keys of slices; absent: NAME-fifth
     decimals: int = 0  # of its numbers where they are shown
-    splits_ties: bool = False  # whether a cut between fifths runs through equal numbers, so that fifths have equal sizes
+    # whether a cut between fifths runs through equal numbers, so that fifths have equal sizes
+    splits_ties: bool = False
 
     def values(self, outcomes: Outcomes) -> pl.Series:
         """Return its value of each row; null where an item lacks what it needs."""
@@ -41,7 +50,10 @@ class Property:
         return outcomes.computed[self.name]
 
     def _values(self, outcomes: Outcomes) -> pl.Series:
-        columns = [outcomes.column(name).alias(name) for name in dict.fromkeys(("block", *self.needs, *self.also))]
+        columns = [
+            outcomes.column(name).alias(name)
+            for name in dict.fromkeys(("block", *self.needs, *self.also))
+        ]
         facts = pl.DataFrame(columns)
         has_all = facts.select(pl.all_horizontal(pl.col(self.needs).is_not_null())).to_series()
         column = self.of(facts.filter(has_all))
@@ -61,7 +73,9 @@ def property_named(name: str) -> Property:
 
 def all_properties() -> dict[str, Property]:
     """Return every property by its name; what a plug-in cannot offer is noted and left out."""
-    return plugins.loaded("properties", lambda plugin: plugin.checked(plugin.load(), Property, named=True))
+    return plugins.loaded(
+        "properties", lambda plugin: plugin.checked(plugin.load(), Property, named=True)
+    )
 
 
 @cache
@@ -71,10 +85,19 @@ def property_names() -> tuple[str, ...]:
 
 
 def refuse_lacking(name: str, outcomes: Outcomes, values: pl.Series) -> Sequence[str]:
-    """Return the datasets of which no item has the property NAME; that none has it is a UsageError."""
-    has_values = pl.DataFrame({"block": outcomes.rows["block"], "has": values.is_not_null()}).group_by("block").agg(pl.col("has").any())
+    """Return the datasets of which no item has the property NAME; that none has it is a
+    UsageError.
+    """
+    has_values = (
+        pl.DataFrame({"block": outcomes.rows["block"], "has": values.is_not_null()})
+        .group_by("block")
+        .agg(pl.col("has").any())
+    )
     lacking = sorted(has_values.filter(~pl.col("has"))["block"].to_list())
     names = list(dict.fromkeys(outcomes.blocks[index].dataset for index in lacking))
     if lacking and len(lacking) == len(outcomes.blocks):
-        raise UsageError(f"no item of {', '.join(names)} has the property {name!r}", hint=f"properties: {', '.join(property_names())}")
+        raise UsageError(
+            f"no item of {', '.join(names)} has the property {name!r}",
+            hint=f"properties: {', '.join(property_names())}",
+        )
     return names

@@ -15,7 +15,10 @@ from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import SENTENCES, Outcomes
 from embedlab.outcomes.property import Property, all_properties, refuse_lacking
 
-_RAW = ("gold", "trained")  # of which an expression reads the column itself, where a property groups its values
+_RAW = (
+    "gold",
+    "trained",
+)  # of which an expression reads the column itself, where a property groups its values
 _FACTS = ("dataset", *SENTENCES, *_RAW)
 _ALWAYS = ("dataset", "trained", NOTE)  # a null of theirs says something
 _GAP = "gap"
@@ -27,7 +30,9 @@ class ItemSelection:
 
     expression: str
     holds: NDArray[np.bool_]  # (rows,)
-    is_by_results: bool  # whether it reads predictions, errors or notes, or names single items: such a selection has no interval
+    # whether it reads predictions, errors or notes, or names single items: such a selection has no
+    # interval
+    is_by_results: bool
     lacking: tuple[str, ...]  # datasets that have not what the expression reads
 
 
@@ -37,19 +42,28 @@ def readable_properties() -> Mapping[str, Property]:
 
 
 def item_condition(expression: str, models: Sequence[str]) -> pl.Expr:
-    """Return the condition of EXPRESSION over items: facts, properties, notes, and the scores and rank errors of MODELS.
+    """Return the condition of EXPRESSION over items: facts, properties, notes, and the scores and
+    rank errors of MODELS.
 
     A model called like a fact or a property is not read.
     """
     properties = readable_properties()
-    names = ["dataset", "trained", NOTE, *(name for name, definition in properties.items() if definition.kind == "name")]
+    names = [
+        "dataset",
+        "trained",
+        NOTE,
+        *(name for name, definition in properties.items() if definition.kind == "name"),
+    ]
     errors = [f"error({name})" for name in models]
     known = dict.fromkeys([*_FACTS, *properties, NUMBER, *models, *errors, _GAP, NOTE])
     return compile_expression(expression, list(known), names=names)
 
 
-def items_that_fit(outcomes: Outcomes, condition: pl.Expr, models: Mapping[str, Sequence[str]], *, expression: str) -> ItemSelection:
-    """Return the items that the CONDITION of EXPRESSION holds for; MODELS gives the members behind each name, whose mean is its score.
+def items_that_fit(
+    outcomes: Outcomes, condition: pl.Expr, models: Mapping[str, Sequence[str]], *, expression: str
+) -> ItemSelection:
+    """Return the items that the CONDITION of EXPRESSION holds for; MODELS gives the members behind
+    each name, whose mean is its score.
 
     What no item has is a UsageError.
     """
@@ -63,18 +77,32 @@ def items_that_fit(outcomes: Outcomes, condition: pl.Expr, models: Mapping[str, 
             lacking += refuse_lacking(name, outcomes, column)
         columns.append(column.alias(name))
     holds = pl.DataFrame(columns).select(condition).to_series()
-    return ItemSelection(expression=expression, holds=holds.to_numpy(), is_by_results=is_by_results, lacking=tuple(dict.fromkeys(lacking)))
+    return ItemSelection(
+        expression=expression,
+        holds=holds.to_numpy(),
+        is_by_results=is_by_results,
+        lacking=tuple(dict.fromkeys(lacking)),
+    )
 
 
-def select_items(outcomes: Outcomes, expression: str, models: Mapping[str, Sequence[str]]) -> ItemSelection:
+def select_items(
+    outcomes: Outcomes, expression: str, models: Mapping[str, Sequence[str]]
+) -> ItemSelection:
     """Return the items that EXPRESSION picks out; that there is none is a UsageError."""
-    selection = items_that_fit(outcomes, item_condition(expression, [*models]), models, expression=expression)
+    selection = items_that_fit(
+        outcomes, item_condition(expression, [*models]), models, expression=expression
+    )
     if not selection.holds.any():
-        raise UsageError(f"no item fits {expression!r}", hint="`embedlab pairs --where EXPRESSION` shows what does")
+        raise UsageError(
+            f"no item fits {expression!r}",
+            hint="`embedlab pairs --where EXPRESSION` shows what does",
+        )
     return selection
 
 
-def _column(name: str, outcomes: Outcomes, models: Mapping[str, Sequence[str]]) -> tuple[pl.Series, bool]:
+def _column(
+    name: str, outcomes: Outcomes, models: Mapping[str, Sequence[str]]
+) -> tuple[pl.Series, bool]:
     """Return what an expression reads by NAME, and whether that is a result."""
     properties = readable_properties()
     if name in properties:
@@ -92,16 +120,32 @@ def _column(name: str, outcomes: Outcomes, models: Mapping[str, Sequence[str]]) 
 
 def _mean(predictions: pl.DataFrame, members: Sequence[str]) -> pl.Series:
     """Return the mean prediction of some members; null where one has none."""
-    return predictions.select(members).fill_nan(None).select(pl.sum_horizontal(members, ignore_nulls=False) / len(members)).to_series()
+    return (
+        predictions.select(members)
+        .fill_nan(None)
+        .select(pl.sum_horizontal(members, ignore_nulls=False) / len(members))
+        .to_series()
+    )
 
 
 def _rank_errors(outcomes: Outcomes, models: Mapping[str, Sequence[str]]) -> pl.DataFrame:
-    """Return the rank error of each model, and the gap between them, of all pairs with a score; null for other items."""
-    means = [outcomes.of_pairs(_mean(outcomes.predictions, members)).alias(name) for name, members in models.items()]
-    facts = [outcomes.rows["block"].alias("dataset"), outcomes.of_pairs(outcomes.column("gold")).alias("gold")]
+    """Return the rank error of each model, and the gap between them, of all pairs with a score;
+    null for other items.
+    """
+    means = [
+        outcomes.of_pairs(_mean(outcomes.predictions, members)).alias(name)
+        for name, members in models.items()
+    ]
+    facts = [
+        outcomes.rows["block"].alias("dataset"),
+        outcomes.of_pairs(outcomes.column("gold")).alias("gold"),
+    ]
     # A model called like one of the two is not read.
     columns = {column.name: column for column in [*means, *facts]}
-    return rank_errors(pl.DataFrame([*columns.values()]), [name for name in models if name not in {"dataset", "gold"}])
+    return rank_errors(
+        pl.DataFrame([*columns.values()]),
+        [name for name in models if name not in {"dataset", "gold"}],
+    )
 
 
 def _notes(outcomes: Outcomes) -> pl.Series:
@@ -113,4 +157,8 @@ def _notes(outcomes: Outcomes) -> pl.Series:
     has_both = sentences.select(pl.all_horizontal(pl.all().is_not_null())).to_series()
     pairs = sentences.filter(has_both)
     column = notes.joined(pairs.with_columns(pair_keys(pairs)), always=True)[NOTE]
-    return pl.Series([None], dtype=pl.String).new_from_index(0, sentences.height).scatter(has_both.arg_true(), column)
+    return (
+        pl.Series([None], dtype=pl.String)
+        .new_from_index(0, sentences.height)
+        .scatter(has_both.arg_true(), column)
+    )

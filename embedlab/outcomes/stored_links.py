@@ -1,4 +1,5 @@
-"""A cache of which sentences are nearly the same: finding them takes a third of a second a dataset, and equal sentences have equal links.
+"""A cache of which sentences are nearly the same: finding them takes a third of a second a dataset,
+and equal sentences have equal links.
 
 A file is called by a hash of the sentences and of the method that found the links.
 """
@@ -7,7 +8,14 @@ from pathlib import Path
 
 import polars as pl
 
-from embedlab.analysis.near_duplicates import METHOD, Links, links_key, links_of, remembered, similar_pairs
+from embedlab.analysis.near_duplicates import (
+    METHOD,
+    Links,
+    links_key,
+    links_of,
+    remembered,
+    similar_pairs,
+)
 from embedlab.store.entries import EntryKind, Store
 from embedlab.store.tables import StoredTable, TableFormat
 
@@ -40,7 +48,9 @@ LINKS: EntryKind[Links] = EntryKind(
 
 
 def stored_links(sentences: pl.Series, cache: Path) -> Links:
-    """Return the links between SENTENCES, which are distinct, from the folder CACHE, or found and stored there."""
+    """Return the links between SENTENCES, which are distinct, from the folder CACHE, or found and
+    stored there.
+    """
     if len(sentences) < _FEWEST:
         return links_of(sentences)
     key = links_key(sentences)

@@ -1,4 +1,6 @@
-"""What a paper says below a table or figure of ours: what the numbers are, of how many items, and what intervals and marks mean."""
+"""What a paper says below a table or figure of ours: what the numbers are, of how many items, and
+what intervals and marks mean.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -20,13 +22,20 @@ from embedlab.tasks.task import scale_of
 DEPENDENCE = "items of one topic count as dependent"
 BOLD = "Bold: the highest of the models."
 _LISTED = 8  # of more slices the numbers of items are said as a range
-_DATA = {SAMPLE: "Generated data: no number is about real language.", PARTIAL: "Some of the data is incomplete."}
+_DATA = {
+    SAMPLE: "Generated data: no number is about real language.",
+    PARTIAL: "Some of the data is incomplete.",
+}
 
 
 def comparison_caption(comparison: TaskComparison, *, rows: str = "slices") -> str:
     """Return the caption of a table of scores, with their differences where ROWS are slices."""
     shows_differences = rows == "slices" and len(comparison.models) > 1
-    parts = [subject_of(comparison), *data_sentences(comparison.marks), *_intervals(comparison, shows_differences=shows_differences)]
+    parts = [
+        subject_of(comparison),
+        *data_sentences(comparison.marks),
+        *_intervals(comparison, shows_differences=shows_differences),
+    ]
     parts += [*_letters(comparison, shows_differences=shows_differences)]
     if _is_ranked(comparison):
         parts.append(BOLD)
@@ -34,10 +43,16 @@ def comparison_caption(comparison: TaskComparison, *, rows: str = "slices") -> s
 
 
 def score_caption(comparison: TaskComparison) -> str:
-    """Return the caption of a table of scores with their own intervals, where no model is compared with another."""
-    brackets = [f"Brackets: 95% intervals over {_over(comparison)}."] if _has_intervals(comparison) else []
+    """Return the caption of a table of scores with their own intervals, where no model is compared
+    with another.
+    """
+    brackets = (
+        [f"Brackets: 95% intervals over {_over(comparison)}."] if _has_intervals(comparison) else []
+    )
     brackets += [BOLD] if _is_ranked(comparison) else []
-    return " ".join([subject_of(comparison), *data_sentences(comparison.marks), *brackets, *_models(comparison)])
+    return " ".join(
+        [subject_of(comparison), *data_sentences(comparison.marks), *brackets, *_models(comparison)]
+    )
 
 
 def evaluation_caption(
@@ -49,20 +64,43 @@ def evaluation_caption(
     seeds: Iterable[int],
     is_ranked: bool,
 ) -> str:
-    """Return the caption of a table of evaluated models: what is MEASURED, on how many items, the text that was SEEN, the SEEDS of each.
+    """Return the caption of a table of evaluated models: what is MEASURED, on how many items, the
+    text that was SEEN, the SEEDS of each.
 
     IS_RANKED: the highest of the models is bold.
     """
     bold = [BOLD] if is_ranked else []
-    return " ".join([f"{measured}; {counted_items(counts)}.", *data_sentences(marks), *bold, *seen_sentences(seen), *_spread(seeds)])
+    return " ".join(
+        [
+            f"{measured}; {counted_items(counts)}.",
+            *data_sentences(marks),
+            *bold,
+            *seen_sentences(seen),
+            *_spread(seeds),
+        ]
+    )
 
 
 def figure_caption(comparison: TaskComparison, shown: str, *, drawn: str = "Bars") -> str:
-    """Return the caption of a figure that SHOWS scores or differences, with their intervals DRAWN as bars or bands."""
-    intervals = [f"{drawn}: 95% intervals, each on its own, over {_over(comparison)}."] if _has_intervals(comparison) else []
+    """Return the caption of a figure that SHOWS scores or differences, with their intervals DRAWN
+    as bars or bands.
+    """
+    intervals = (
+        [f"{drawn}: 95% intervals, each on its own, over {_over(comparison)}."]
+        if _has_intervals(comparison)
+        else []
+    )
     titles = titles_of([model.name for model in comparison.models])
-    pairs = [titles[name] for name, count in comparison.counts.items() if any(overlap.shared_pairs for overlap in count.values())]
-    sentences = [titles[name] for name, count in comparison.counts.items() if titles[name] not in pairs and any(count.values())]
+    pairs = [
+        titles[name]
+        for name, count in comparison.counts.items()
+        if any(overlap.shared_pairs for overlap in count.values())
+    ]
+    sentences = [
+        titles[name]
+        for name, count in comparison.counts.items()
+        if titles[name] not in pairs and any(count.values())
+    ]
     seen = trained_on(pairs, sentences)
     return " ".join(
         [
@@ -76,7 +114,9 @@ def figure_caption(comparison: TaskComparison, shown: str, *, drawn: str = "Bars
 
 
 def trained_on(pairs: Sequence[str], sentences: Sequence[str]) -> Iterator[str]:
-    """Yield whose training data holds test PAIRS, or single test SENTENCES: a figure has no marks."""
+    """Yield whose training data holds test PAIRS, or single test SENTENCES: a figure has no
+    marks.
+    """
     for what, models in (("pairs", pairs), ("sentences", sentences)):
         if models:
             yield f"Test {what} are in the training data of {', '.join(models)}."
@@ -92,7 +132,11 @@ def subject_of(comparison: TaskComparison) -> str:
 
 def items_of(comparison: TaskComparison) -> str:
     """Return how many items each slice of a comparison has."""
-    counts = {compared.slice_title: compared.pairs for compared in comparison.slices if not compared.average_of}
+    counts = {
+        compared.slice_title: compared.pairs
+        for compared in comparison.slices
+        if not compared.average_of
+    }
     common = ", those that all models score" if comparison.rows is not None else ""
     return f"{counted_items(counts)}{common}"
 
@@ -107,7 +151,9 @@ def counted_items(counts: Mapping[str, int]) -> str:
         return f"n = {next(iter(counts.values())):,} items in each of {len(counts)}"
     if len(counts) <= _LISTED:
         return f"n = {', '.join(f'{count:,} ({name})' for name, count in counts.items())} items"
-    return f"n = {min(counts.values()):,} to {max(counts.values()):,} items in each of {len(counts)}"
+    return (
+        f"n = {min(counts.values()):,} to {max(counts.values()):,} items in each of {len(counts)}"
+    )
 
 
 def data_sentences(marks: Sequence[str]) -> Iterator[str]:
@@ -124,12 +170,19 @@ def _group(by: str) -> str:
 
 
 def _intervals(comparison: TaskComparison, *, shows_differences: bool) -> Iterator[str]:
-    """Yield what the brackets are, or how wide the intervals are that have no place in the cells."""
+    """Yield what the brackets are, or how wide the intervals are that have no place in the
+    cells.
+    """
     if not _has_intervals(comparison):
         return
     if shows_differences:
-        reference = titles_of([model.name for model in comparison.models])[comparison.models[0].name]
-        yield f"Brackets: 95% intervals of each difference from {reference}, over {_over(comparison)}."
+        reference = titles_of([model.name for model in comparison.models])[
+            comparison.models[0].name
+        ]
+        yield (
+            f"Brackets: 95% intervals of each difference from {reference}, over "
+            f"{_over(comparison)}."
+        )
     else:
         half = [
             scale_of(compared.task, compared.metric) * (score.high - score.low) / 2
@@ -137,16 +190,24 @@ def _intervals(comparison: TaskComparison, *, shows_differences: bool) -> Iterat
             for score in compared.scores.values()
             if not isnan(score.low)
         ]
-        widths = f"±{min(half):z.1f}" if f"{min(half):z.1f}" == f"{max(half):z.1f}" else f"±{min(half):z.1f} to ±{max(half):z.1f}"
+        widths = (
+            f"±{min(half):z.1f}"
+            if f"{min(half):z.1f}" == f"{max(half):z.1f}"
+            else f"±{min(half):z.1f} to ±{max(half):z.1f}"
+        )
         yield f"95% intervals over {_over(comparison)}: {widths}."
 
 
 def _has_intervals(comparison: TaskComparison) -> bool:
-    return any(not isnan(score.low) for compared in comparison.slices for score in compared.scores.values())
+    return any(
+        not isnan(score.low) for compared in comparison.slices for score in compared.scores.values()
+    )
 
 
 def _over(comparison: TaskComparison) -> str:
-    over = "items and seeds" if any(len(model.members) > 1 for model in comparison.models) else "items"
+    over = (
+        "items and seeds" if any(len(model.members) > 1 for model in comparison.models) else "items"
+    )
     return f"{over}; {DEPENDENCE}"
 
 
@@ -158,18 +219,30 @@ def _letters(comparison: TaskComparison, *, shows_differences: bool) -> Iterator
     family = "the comparison" if tests == 1 else f"all {tests} comparisons of two models"
     signs = reach_signs(comparison.slices)
     starred = f", {' or '.join(signs)} marks a difference that is" if shows_differences else ""
-    yield f"Models that share a letter are not distinguished{starred}: 5% after Holm's correction over {family} in the table."
+    yield (
+        f"Models that share a letter are not distinguished{starred}: 5% after Holm's "
+        f"correction over {family} in the table."
+    )
     if REACHES["checkpoints"] in signs:
         yield f"{REACHES['checkpoints']}: of these checkpoints, not of their recipes."
-    if shows_differences and any(difference.topic_sign for compared in comparison.slices for difference in compared.differences.values()):
+    if shows_differences and any(
+        difference.topic_sign
+        for compared in comparison.slices
+        for difference in compared.differences.values()
+    ):
         yield f"{HANGS}: one topic decides the difference."
     if comparison.slicing.margin is not None and shows_differences:
-        yield f"= marks a difference smaller than ±{100 * comparison.slicing.margin:g} (two one-sided tests, Holm)."
+        yield (
+            f"= marks a difference smaller than ±{100 * comparison.slicing.margin:g} (two "
+            f"one-sided tests, Holm)."
+        )
 
 
 def _models(comparison: TaskComparison) -> Iterator[str]:
     """Yield what must be said of the models: text seen in training, and seeds."""
-    yield from seen_sentences(overlap for count in comparison.counts.values() for overlap in count.values())
+    yield from seen_sentences(
+        overlap for count in comparison.counts.values() for overlap in count.values()
+    )
     trained = [model for model in comparison.models if model.seeds or any(model.runs)]
     yield from _spread(len(model.members) for model in trained)
     yield from _single_seeds(comparison)
@@ -179,7 +252,10 @@ def _single_seeds(comparison: TaskComparison) -> Iterator[str]:
     titles = titles_of([model.name for model in comparison.models])
     trained = [model for model in comparison.models if model.seeds or any(model.runs)]
     if single := [titles[model.name] for model in trained if len(model.members) == 1]:
-        yield f"One seed, so that intervals are about the checkpoint, not the recipe: {', '.join(single)}."
+        yield (
+            f"One seed, so that intervals are about the checkpoint, not the recipe: "
+            f"{', '.join(single)}."
+        )
 
 
 def seen_sentences(overlaps: Iterable[Overlap | None]) -> Iterator[str]:

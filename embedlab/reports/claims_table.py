@@ -1,4 +1,6 @@
-"""The table of a paper's claims: who is above whom, what is printed, what was measured, and the verdict."""
+"""The table of a paper's claims: who is above whom, what is printed, what was measured, and the
+verdict.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,21 +45,29 @@ def claims_table(
     notes: Sequence[str] = (),
     is_short: bool = False,
 ) -> Table:
-    """Return the verdicts on the claims about TABLES of a PAPER; what was not measured has no line where the table IS_SHORT."""
+    """Return the verdicts on the claims about TABLES of a PAPER; what was not measured has no line
+    where the table IS_SHORT.
+    """
     shown = [each for each in settled if not (is_short and each.verdict == "not measured")]
     measured = [each for each in settled if not isnan(each.p)]
     columns = [
         Column(key="table", title="table", role="group"),
-        Column(key="what", title="claim", role="key"),  # a claim breaks, so that its verdict is next to it
+        Column(
+            key="what", title="claim", role="key"
+        ),  # a claim breaks, so that its verdict is next to it
         Column(key="printed", title="printed", digits=2, align="right"),
         Column(key="ours", title="ours", align="right"),
         Column(key="verdict", title="verdict", align="left"),
     ]
     title = " ".join([f"{paper}: do its claims hold?", *(f"[{mark}]" for mark in marks)])
     said = [*notes, *_explanations(paper, tables, settled, measured)]
-    caption = f"{title.partition('?')[0]}? Brackets: 95% intervals. {' '.join(data_sentences(marks))}"
+    caption = (
+        f"{title.partition('?')[0]}? Brackets: 95% intervals. {' '.join(data_sentences(marks))}"
+    )
     rows = [_row(settled, tables[settled.claim.table]) for settled in shown]
-    return Table(title=title, columns=columns, rows=rows, notes=said, keys=KEYS, caption=caption.strip())
+    return Table(
+        title=title, columns=columns, rows=rows, notes=said, keys=KEYS, caption=caption.strip()
+    )
 
 
 def _row(settled: SettledClaim, table: PaperTable) -> dict[str, Value | TableCell]:
@@ -76,7 +86,9 @@ def _row(settled: SettledClaim, table: PaperTable) -> dict[str, Value | TableCel
         "text": claim.text or None,
         "quotation": claim.quotation or None,
         "source": claim.source,
-        "printed": TableCell(value=printed, text=ABSENT if printed is None else f"{printed:+z.{digits}f}"),
+        "printed": TableCell(
+            value=printed, text=ABSENT if printed is None else f"{printed:+z.{digits}f}"
+        ),
         "ours": TableCell(value=settled.difference, text=_interval(settled, digits)),
         "low": settled.low,
         "high": settled.high,
@@ -93,17 +105,30 @@ def _verdict(settled: SettledClaim, digits: int) -> str:
 
 
 def _explanations(
-    paper: str, tables: Mapping[str, PaperTable], settled: Sequence[SettledClaim], measured: Sequence[SettledClaim]
+    paper: str,
+    tables: Mapping[str, PaperTable],
+    settled: Sequence[SettledClaim],
+    measured: Sequence[SettledClaim],
 ) -> Sequence[str]:
     counts = Counter(each.verdict for each in settled)
-    notes = [", ".join(f"{counts[verdict]} {verdict}" for verdict in ("holds", "reversed", "open", "not measured") if counts[verdict])]
+    notes = [
+        ", ".join(
+            f"{counts[verdict]} {verdict}"
+            for verdict in ("holds", "reversed", "open", "not measured")
+            if counts[verdict]
+        )
+    ]
     if measured:
         notes.append(verdict_note(len(measured), "claim", f"of {paper} that are measured here"))
     notes += _signs(settled)
-    lacking = list(dict.fromkeys(each.claim.table for each in settled if each.verdict == "not measured"))
+    lacking = list(
+        dict.fromkeys(each.claim.table for each in settled if each.verdict == "not measured")
+    )
     if lacking:
         commands = ", ".join(name.split("_")[0] for name in lacking)
-        notes.append(f"not measured: `embedlab reproduce {paper} TABLE` trains the rows of {commands}")
+        notes.append(
+            f"not measured: `embedlab reproduce {paper} TABLE` trains the rows of {commands}"
+        )
     return notes
 
 
@@ -118,7 +143,9 @@ def _signs(settled: Sequence[SettledClaim]) -> Iterator[str]:
 
 
 def page_claims_table(settled: Sequence[SettledClaim], names: Mapping[str, str]) -> Table:
-    """Return the verdicts on the claims of a page of results; NAMES are those of models and slices that people read."""
+    """Return the verdicts on the claims of a page of results; NAMES are those of models and slices
+    that people read.
+    """
     rows: TableRows = [
         {
             "claim": each.name,
@@ -129,30 +156,46 @@ def page_claims_table(settled: Sequence[SettledClaim], names: Mapping[str, str])
         }
         for each in settled
     ]
-    titles = {"claim": "claim", "what": "states", "source": "stated by", "ours": "first minus second", "verdict": "verdict"}
+    titles = {
+        "claim": "claim",
+        "what": "states",
+        "source": "stated by",
+        "ours": "first minus second",
+        "verdict": "verdict",
+    }
     columns = [Column(key=key, title=title, align="left") for key, title in titles.items()]
     stated = sum(not isnan(each.p) and each.found_in is None for each in settled)
     tests = sorted({each.found_in.tests for each in settled if each.found_in is not None})
     notes = [verdict_note(stated, "claim", "that papers state")] if stated else []
     if tests:
         over = " and ".join(map(str, tests))
-        notes.append(f"what this page states was found in its tables, and is corrected as there: by Holm over {over} comparisons")
+        notes.append(
+            f"what this page states was found in its tables, and is corrected as there: by "
+            f"Holm over {over} comparisons"
+        )
     return Table(columns=columns, rows=rows, notes=[*notes, *_signs(settled)])
 
 
 def claim_sentences(settled: Sequence[SettledClaim], names: Mapping[str, str]) -> str:
     """Return what was found of claims as sentences, one for all that compare in the same way.
 
-    Those are the same two rows on several slices, several rows with one on the same slice, or one with several.
+    Those are the same two rows on several slices, several rows with one on the same slice, or one
+    with several.
     """
-    groups = _merged([[each] for each in settled], lambda settled: (settled.claim.first, settled.claim.second))
+    groups = _merged(
+        [[each] for each in settled], lambda settled: (settled.claim.first, settled.claim.second)
+    )
     groups = _merged(groups, lambda settled: (settled.claim.second, settled.claim.columns))
     groups = _merged(groups, lambda settled: (settled.claim.first, settled.claim.columns))
     return "; ".join(_sentence(group, names) for group in groups)
 
 
-def _merged(groups: Sequence[list[SettledClaim]], same: Callable[[SettledClaim], tuple[object, ...]]) -> list[list[SettledClaim]]:
-    """Return GROUPS, where those of one claim that compare in the same way and have the SAME are one."""
+def _merged(
+    groups: Sequence[list[SettledClaim]], same: Callable[[SettledClaim], tuple[object, ...]]
+) -> list[list[SettledClaim]]:
+    """Return GROUPS, where those of one claim that compare in the same way and have the SAME are
+    one.
+    """
     merged: dict[object, list[SettledClaim]] = {}
     for index, group in enumerate(groups):
         key = (_relation(group[0]), _stated(group[0]), same(group[0])) if len(group) == 1 else index
@@ -161,13 +204,24 @@ def _merged(groups: Sequence[list[SettledClaim]], same: Callable[[SettledClaim],
 
 
 def _sentence(settled: Sequence[SettledClaim], names: Mapping[str, str]) -> str:
-    first, second = ([*dict.fromkeys(names.get(row, row) for row in rows)] for rows in zip(*map(_rows_of, settled), strict=True))
+    first, second = (
+        [*dict.fromkeys(names.get(row, row) for row in rows)]
+        for rows in zip(*map(_rows_of, settled), strict=True)
+    )
     where = _listed([*dict.fromkeys(_where(each, names) for each in settled)])
-    signs = [each.sign.replace("*", r"\*") for each in settled]  # two of them would be emphasis in Markdown
-    values = [_interval(settled_claim, 2) if len(settled) == 1 else f"{settled_claim.difference:+z.2f}" for settled_claim in settled]
+    signs = [
+        each.sign.replace("*", r"\*") for each in settled
+    ]  # two of them would be emphasis in Markdown
+    values = [
+        _interval(settled_claim, 2) if len(settled) == 1 else f"{settled_claim.difference:+z.2f}"
+        for settled_claim in settled
+    ]
     numbers = [f"{value}{sign}" for value, sign in zip(values, signs, strict=True)]
     verb = "is" if len(first) == 1 else "are"
-    return f"{_listed(first)} {verb} {_relation(settled[0])} {_listed(second)} {where} ({', '.join(numbers)}{_stated(settled[0])})"
+    return (
+        f"{_listed(first)} {verb} {_relation(settled[0])} {_listed(second)} {where} "
+        f"({', '.join(numbers)}{_stated(settled[0])})"
+    )
 
 
 def _rows_of(settled: SettledClaim) -> tuple[str, str]:
@@ -184,14 +238,21 @@ def _relation(settled: SettledClaim) -> str:
         return "above" if settled.difference > 0 else "below"
     if settled.claim.direction != "equal":
         return "not distinguished from"
-    return f"{'' if settled.verdict == 'holds' else 'not shown to be '}within {settled.claim.size:g} points of"
+    return (
+        f"{'' if settled.verdict == 'holds' else 'not shown to be '}within "
+        f"{settled.claim.size:g} points of"
+    )
 
 
 def _stated(settled: SettledClaim) -> str:
     """Return how what was found compares with what the source states."""
     if not settled.claim.source:
         return ""
-    said = {"holds": "as in", "reversed": "reversed: the other way round in", "open": f"open: {settled.claim.direction} in"}
+    said = {
+        "holds": "as in",
+        "reversed": "reversed: the other way round in",
+        "open": f"open: {settled.claim.direction} in",
+    }
     return f"; {said.get(settled.verdict, '')} {settled.claim.source}"
 
 
@@ -205,5 +266,7 @@ def _where(settled: SettledClaim, names: Mapping[str, str]) -> str:
 
 
 def _interval(settled: SettledClaim, digits: int) -> str:
-    interval = "" if isnan(settled.low) else f" [{settled.low:+z.{digits}f}, {settled.high:+z.{digits}f}]"
+    interval = (
+        "" if isnan(settled.low) else f" [{settled.low:+z.{digits}f}, {settled.high:+z.{digits}f}]"
+    )
     return ABSENT if isnan(settled.difference) else f"{settled.difference:+z.{digits}f}{interval}"

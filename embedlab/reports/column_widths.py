@@ -9,11 +9,17 @@ from rich.cells import cell_len, chop_cells
 
 Kind = Literal["number", "name", "text"]
 
-LEAST_SENTENCE, LEAST_TEXT, LEAST_NAME = 32, 28, 12  # cells: a sentence, a text or a name is not broken into less
+LEAST_SENTENCE, LEAST_TEXT, LEAST_NAME = (
+    32,
+    28,
+    12,
+)  # cells: a sentence, a text or a name is not broken into less
 WIDE_GAP, GAP = 3, 2  # blanks between columns
 LONGEST_WORD = 20  # cells: a longer word is broken where there is no room
 _PARTS = {
-    "number": re.compile(r" (?=[±\[])"),  # a score from its spread, a difference from its interval, never inside either
+    "number": re.compile(
+        r" (?=[±\[])"
+    ),  # a score from its spread, a difference from its interval, never inside either
     "name": re.compile(r"(?<!−) |(?<=[-_/,:+&=])(?=.)|(?<=.)(?=[@?])"),
     "text": re.compile(r" "),
 }
@@ -43,8 +49,16 @@ class ColumnTexts:
     def least(self) -> int:
         """The smallest width that is acceptable."""
         if self.kind == "number":
-            return max(self._title_least, *(_longest_part(cell, "number") for cell in self.cells), 0)
-        bound = LEAST_SENTENCE if self.is_sentence else LEAST_TEXT if self.kind == "text" else LEAST_NAME
+            return max(
+                self._title_least, *(_longest_part(cell, "number") for cell in self.cells), 0
+            )
+        bound = (
+            LEAST_SENTENCE
+            if self.is_sentence
+            else LEAST_TEXT
+            if self.kind == "text"
+            else LEAST_NAME
+        )
         words = max([self._title_least, *(_longest_part(cell, self.kind) for cell in self.cells)])
         return min(self.natural, max(min(words, LONGEST_WORD), min(bound, self.natural)))
 
@@ -58,26 +72,42 @@ class ColumnTexts:
         return [line for paragraph in text.split("\n") for line in broken(paragraph, width, kind)]
 
 
-def fitted(columns: Sequence[ColumnTexts], width: int | None, *, breaks_numbers: bool) -> tuple[list[int], int] | None:
-    """Return the widths of COLUMNS within WIDTH cells, and the gap between them; None where they do not fit.
+def fitted(
+    columns: Sequence[ColumnTexts], width: int | None, *, breaks_numbers: bool
+) -> tuple[list[int], int] | None:
+    """Return the widths of COLUMNS within WIDTH cells, and the gap between them; None where they do
+    not fit.
 
-    Room goes first to names, then to titles, then to texts. The gap is smaller where names would break otherwise.
+    Room goes first to names, then to titles, then to texts. The gap is smaller where names would
+    break otherwise.
     """
     naturals = [column.natural for column in columns]
     if width is None or _total(naturals, WIDE_GAP) <= width:
         return naturals, WIDE_GAP
-    possible = [(widths, gap) for gap in (WIDE_GAP, GAP) if (widths := _widths(columns, width, gap, breaks_numbers=breaks_numbers))]
+    possible = [
+        (widths, gap)
+        for gap in (WIDE_GAP, GAP)
+        if (widths := _widths(columns, width, gap, breaks_numbers=breaks_numbers))
+    ]
     return min(possible, key=lambda fit: _broken_names(columns, fit[0]), default=None)
 
 
 def _broken_names(columns: Sequence[ColumnTexts], widths: Sequence[int]) -> int:
-    return sum(column.kind == "name" and width < column.unbroken for column, width in zip(columns, widths, strict=True))
+    return sum(
+        column.kind == "name" and width < column.unbroken
+        for column, width in zip(columns, widths, strict=True)
+    )
 
 
-def _widths(columns: Sequence[ColumnTexts], width: int, gap: int, *, breaks_numbers: bool) -> list[int]:
+def _widths(
+    columns: Sequence[ColumnTexts], width: int, gap: int, *, breaks_numbers: bool
+) -> list[int]:
     """Return the widths with this GAP; none where they do not fit."""
     naturals = [column.natural for column in columns]
-    widths = [column.least if breaks_numbers or column.kind != "number" else column.unbroken for column in columns]
+    widths = [
+        column.least if breaks_numbers or column.kind != "number" else column.unbroken
+        for column in columns
+    ]
     room = width - _total(widths, gap)
     if room < 0:
         return []
@@ -87,17 +117,25 @@ def _widths(columns: Sequence[ColumnTexts], width: int, gap: int, *, breaks_numb
             room -= columns[number].unbroken - widths[number]
             widths[number] = columns[number].unbroken
     order = {"name": 0, "number": 1, "text": 2}
-    for index in sorted(range(len(columns)), key=lambda column: (order[columns[column].kind], naturals[column] - widths[column])):
+    for index in sorted(
+        range(len(columns)),
+        key=lambda column: (order[columns[column].kind], naturals[column] - widths[column]),
+    ):
         more = naturals[index] - widths[index]
-        if columns[index].kind == "number" and (more > room or widths[index] < columns[index].unbroken):
-            continue  # a title that breaks anyway needs no more; numbers break in all columns or in none
+        if columns[index].kind == "number" and (
+            more > room or widths[index] < columns[index].unbroken
+        ):
+            # a title that breaks anyway needs no more; numbers break in all columns or in none
+            continue
         widths[index] += min(room, more)
         room -= min(room, more)
     return widths
 
 
 def broken(text: str, width: int, kind: Kind) -> list[str]:
-    """Return TEXT in lines of at most WIDTH cells, broken where its KIND allows it; a word that is longer is cut."""
+    """Return TEXT in lines of at most WIDTH cells, broken where its KIND allows it; a word that is
+    longer is cut.
+    """
     if cell_len(text) <= width:
         return [text]
     lines = [""]
@@ -114,13 +152,17 @@ def _parts(text: str, kind: Kind) -> list[tuple[str, str]]:
     """Return the parts of TEXT, each with the blank that was in front of it."""
     pieces, start = [], 0
     for match in _PARTS[kind].finditer(text):
-        pieces.append((text[start : match.start()], " " if start and text[start - 1] == " " else ""))
+        pieces.append(
+            (text[start : match.start()], " " if start and text[start - 1] == " " else "")
+        )
         start = match.end()
     return [*pieces, (text[start:], " " if start and text[start - 1] == " " else "")]
 
 
 def _longest_part(text: str, kind: Kind) -> int:
-    return max((cell_len(piece) for line in text.split("\n") for piece, _ in _parts(line, kind)), default=0)
+    return max(
+        (cell_len(piece) for line in text.split("\n") for piece, _ in _parts(line, kind)), default=0
+    )
 
 
 def _widest(text: str) -> int:

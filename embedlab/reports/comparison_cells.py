@@ -1,4 +1,6 @@
-"""The cells of a comparison, whatever is compared: scores with letters and marks, differences with intervals, p."""
+"""The cells of a comparison, whatever is compared: scores with letters and marks, differences with
+intervals, p.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -18,7 +20,9 @@ SMALLEST_P = 0.0001  # smaller ones are shown as "< 0.0001"
 
 
 def columns_of(models: Sequence[str], reference: str, *, with_p: bool) -> "list[Column]":
-    """A column a model, then of each other one its difference from the reference, and p with WITH_P."""
+    """A column a model, then of each other one its difference from the reference, and p with
+    WITH_P.
+    """
     from embedlab.reports.tables import Column
 
     titles = titles_of(models)
@@ -26,17 +30,28 @@ def columns_of(models: Sequence[str], reference: str, *, with_p: bool) -> "list[
     for name in models:
         if name != reference:
             title = f"{titles[name]} − {titles[reference]}"
-            columns.append(Column(key=f"{name}.delta", title=title, align="left", role="difference"))
-            columns += [Column(key=f"{name}.p", title="p", align="right", role="difference")] if with_p else []
+            columns.append(
+                Column(key=f"{name}.delta", title=title, align="left", role="difference")
+            )
+            columns += (
+                [Column(key=f"{name}.p", title="p", align="right", role="difference")]
+                if with_p
+                else []
+            )
     return columns
 
 
-def row_of(compared: "ComparedSlice", shared: Shared, *, scale: float = 100) -> "dict[str, Value | TableCell]":
+def row_of(
+    compared: "ComparedSlice", shared: Shared, *, scale: float = 100
+) -> "dict[str, Value | TableCell]":
     """The cells of a slice under the columns above."""
     from embedlab.reports.tables import TableCell
     from embedlab.scoring.provenance import overlap_mark
 
-    row: dict[str, Value | TableCell] = {"slice": TableCell(value=compared.key, text=compared.title), "pairs": compared.pairs}
+    row: dict[str, Value | TableCell] = {
+        "slice": TableCell(value=compared.key, text=compared.title),
+        "pairs": compared.pairs,
+    }
     best = best_of({name: score.value for name, score in compared.scores.items()}, scale)
     for name, score in compared.scores.items():
         mark = overlap_mark(shared.get(name, {}).get(compared.key))
@@ -47,8 +62,12 @@ def row_of(compared: "ComparedSlice", shared: Shared, *, scale: float = 100) -> 
     return row
 
 
-def _with_difference(score: "Value | TableCell", difference: "Value | TableCell") -> "Value | TableCell":
-    """Return the cell of a score, which also says the difference from the first model where the pointer rests on it."""
+def _with_difference(
+    score: "Value | TableCell", difference: "Value | TableCell"
+) -> "Value | TableCell":
+    """Return the cell of a score, which also says the difference from the first model where the
+    pointer rests on it.
+    """
     from dataclasses import replace
 
     from embedlab.reports.tables import TableCell
@@ -62,27 +81,53 @@ def overlap_footnotes(shared: Shared) -> list[str]:
     """What the marks mean, with the counts of each model."""
     from embedlab.scoring.provenance import overlap_notes
 
-    return [model_note(model, note) for model, counts in shared.items() for note in overlap_notes(counts)]
+    return [
+        model_note(model, note)
+        for model, counts in shared.items()
+        for note in overlap_notes(counts)
+    ]
 
 
 def pair_footnotes(scored: "ScoredPairs", by: str) -> list[str]:
-    """The same of the datasets, sources or fifths of scored pairs; an average says nothing that its datasets do not."""
+    """The same of the datasets, sources or fifths of scored pairs; an average says nothing that its
+    datasets do not.
+    """
     overlaps = {model.name: scored.model_overlaps(model, by) for model in scored.models}
     averages = scored.averages if by == "dataset" else {}
     return overlap_footnotes(
-        {name: {key: counts for key, counts in model_overlaps.items() if key not in averages} for name, model_overlaps in overlaps.items()}
+        {
+            name: {key: counts for key, counts in model_overlaps.items() if key not in averages}
+            for name, model_overlaps in overlaps.items()
+        }
     )
 
 
 def shared_fields(name: str, shared: "Overlap | None") -> dict[str, int]:
     """What machines read of a mark: the counts, where anything is shared."""
-    return {f"{name}.shared_pairs": shared.shared_pairs, f"{name}.shared_sentences": shared.shared_sentences} if shared else {}
+    return (
+        {
+            f"{name}.shared_pairs": shared.shared_pairs,
+            f"{name}.shared_sentences": shared.shared_sentences,
+        }
+        if shared
+        else {}
+    )
 
 
 def best_of(values: "Mapping[str, float | None]", scale: float = 100) -> set[str]:
-    """Return the models with the highest of several values, as far as digits are shown; none of numbers in a unit of their own."""
-    shown = {name: round(scale * value, 2) for name, value in values.items() if value is not None and value == value}
-    return {name for name, value in shown.items() if value == max(shown.values())} if scale == 100 and len(shown) > 1 else set()
+    """Return the models with the highest of several values, as far as digits are shown; none of
+    numbers in a unit of their own.
+    """
+    shown = {
+        name: round(scale * value, 2)
+        for name, value in values.items()
+        if value is not None and value == value
+    }
+    return (
+        {name for name, value in shown.items() if value == max(shown.values())}
+        if scale == 100 and len(shown) > 1
+        else set()
+    )
 
 
 def interval_hover(low: float, high: float, scale: float) -> str:
@@ -90,23 +135,38 @@ def interval_hover(low: float, high: float, scale: float) -> str:
     return f"95% interval {scale * low:z.2f} to {scale * high:z.2f}" if low == low else ""
 
 
-def _score_cell(score: "SliceScore", mark: str, letters: str, scale: float, *, is_best: bool) -> "TableCell":
+def _score_cell(
+    score: "SliceScore", mark: str, letters: str, scale: float, *, is_best: bool
+) -> "TableCell":
     from embedlab.reports.tables import ABSENT, TableCell
 
     spread = f" ± {scale * score.sd:z.2f}" if len(score.members) > 1 else ""
-    text = f"{scale * score.value:z.2f}{mark}{spread} {letters}" if score.value == score.value else ABSENT
+    text = (
+        f"{scale * score.value:z.2f}{mark}{spread} {letters}"
+        if score.value == score.value
+        else ABSENT
+    )
     hover = interval_hover(score.low, score.high, scale)
-    return TableCell(value=scale * score.value, text=text.rstrip(), raised=letters, is_best=is_best, hover=hover)
+    return TableCell(
+        value=scale * score.value, text=text.rstrip(), raised=letters, is_best=is_best, hover=hover
+    )
 
 
-def _difference_cells(name: str, difference: "Difference", scale: float) -> "dict[str, Value | TableCell]":
+def _difference_cells(
+    name: str, difference: "Difference", scale: float
+) -> "dict[str, Value | TableCell]":
     from embedlab.reports.tables import ABSENT, TableCell
 
-    delta, low, high = (scale * value for value in (difference.delta, difference.low, difference.high))
+    delta, low, high = (
+        scale * value for value in (difference.delta, difference.low, difference.high)
+    )
     interval = f" [{low:+z.2f}, {high:+z.2f}]" if low == low else ""
     signs = (difference.reach_sign, "=" if difference.equivalent else "", difference.topic_sign)
     text = f"{delta:+z.2f}{interval}{''.join(signs)}" if delta == delta else ABSENT
-    return {f"{name}.delta": TableCell(value=delta, text=text), f"{name}.p": TableCell(value=difference.p, text=_p_text(difference.p))}
+    return {
+        f"{name}.delta": TableCell(value=delta, text=text),
+        f"{name}.p": TableCell(value=difference.p, text=_p_text(difference.p)),
+    }
 
 
 def _p_text(p: float) -> str:

@@ -1,4 +1,6 @@
-"""The sections of a page about compared models: the table by each property with plots of each task, and pair by pair."""
+"""The sections of a page about compared models: the table by each property with plots of each task,
+and pair by pair.
+"""
 
 from collections.abc import Sequence
 
@@ -6,7 +8,15 @@ from embedlab.analysis.comparison import ComparedSlice
 from embedlab.experiments.published_rows import PublishedRow
 from embedlab.models.grammar import title_of
 from embedlab.outcomes.cuts import DATASET
-from embedlab.reports.comparison_plots import AXIS, difference_plots, gold_scatter, metric_of, score_plots, series_of, tasks_of
+from embedlab.reports.comparison_plots import (
+    AXIS,
+    difference_plots,
+    gold_scatter,
+    metric_of,
+    score_plots,
+    series_of,
+    tasks_of,
+)
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.html import Section
 from embedlab.reports.plots import Dots, Plot, Series
@@ -17,7 +27,8 @@ TITLES = {DATASET: "By dataset", "dice": "By word overlap"}
 
 
 def comparison_section(comparison: TaskComparison, printed: Sequence[PublishedRow] = ()) -> Section:
-    """The models by one property: the table, then of each task their scores, the differences, and each next to its published row.
+    """The models by one property: the table, then of each task their scores, the differences, and
+    each next to its published row.
 
     A task with units of its own has only its rows in the table.
     """
@@ -27,18 +38,33 @@ def comparison_section(comparison: TaskComparison, printed: Sequence[PublishedRo
         plots += score_plots(comparison, task, slices)
         plots += difference_plots(comparison, task, slices)
         plots += [
-            _next_to_published(comparison, slices, row) for row in printed if any(compared.metric == "spearman" for compared in slices)
+            _next_to_published(comparison, slices, row)
+            for row in printed
+            if any(compared.metric == "spearman" for compared in slices)
         ]
-    return Section(title=TITLES.get(by, f"By {by}"), table=comparison_table(comparison, printed), plots=tuple(plots))
+    return Section(
+        title=TITLES.get(by, f"By {by}"),
+        table=comparison_table(comparison, printed),
+        plots=tuple(plots),
+    )
 
 
-def _next_to_published(comparison: TaskComparison, slices: Sequence[ComparedSlice], row: PublishedRow) -> Dots:
+def _next_to_published(
+    comparison: TaskComparison, slices: Sequence[ComparedSlice], row: PublishedRow
+) -> Dots:
     """A model's scores next to those that a paper prints for it."""
     compared_slices = [compared for compared in slices if compared.key in row.scores]
     ours = next(
-        series for model, series in zip(comparison.models, series_of(comparison, compared_slices), strict=True) if model.name == row.model
+        series
+        for model, series in zip(
+            comparison.models, series_of(comparison, compared_slices), strict=True
+        )
+        if model.name == row.model
     )
-    published = Series(name=f"{row.paper}, {row.table}", values=[row.scores[compared.key] for compared in compared_slices])
+    published = Series(
+        name=f"{row.paper}, {row.table}",
+        values=[row.scores[compared.key] for compared in compared_slices],
+    )
     title = f"{title_of(row.model)}: published and ours"
     return Dots(
         title=title,

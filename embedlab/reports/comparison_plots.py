@@ -1,4 +1,6 @@
-"""The plots of compared models, task by task: scores, differences from the first model, and similarities against gold scores."""
+"""The plots of compared models, task by task: scores, differences from the first model, and
+similarities against gold scores.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
@@ -22,15 +24,22 @@ SCATTERS = 4  # models that the scatter shows: more panels are too small to read
 
 
 def tasks_of(comparison: TaskComparison) -> Mapping[str, Sequence[ComparedSlice]]:
-    """Return the slices of each task whose numbers are shares; numbers in a unit of their own have no plot."""
+    """Return the slices of each task whose numbers are shares; numbers in a unit of their own have
+    no plot.
+    """
     shares = shares_of(comparison.slices)
     return {
-        task: [compared for compared in shares if compared.task == task] for task in dict.fromkeys(compared.task for compared in shares)
+        task: [compared for compared in shares if compared.task == task]
+        for task in dict.fromkeys(compared.task for compared in shares)
     }
 
 
-def score_plots(comparison: TaskComparison, task: str, slices: Sequence[ComparedSlice]) -> list[Plot]:
-    """Return the scores of each model on the slices of a task: dots, or of a number that is cut in fifths lines, a plot a dataset."""
+def score_plots(
+    comparison: TaskComparison, task: str, slices: Sequence[ComparedSlice]
+) -> list[Plot]:
+    """Return the scores of each model on the slices of a task: dots, or of a number that is cut in
+    fifths lines, a plot a dataset.
+    """
     by = comparison.slicing.by
     is_cut = by != DATASET and not is_expression(by) and property_named(by).kind == "number"
     return [*_fifths(comparison, slices)] if is_cut else [_scores(comparison, task, slices)]
@@ -40,12 +49,20 @@ def labels_of(slices: Sequence[ComparedSlice]) -> list[str]:
     """Return the names of slices, without what all of them share: the dataset."""
     parts = [compared.key.partition("/") for compared in slices]
     is_one = len({dataset for dataset, _, _ in parts}) == 1 and all(rest for _, _, rest in parts)
-    return [rest if is_one else compared.key for compared, (_, _, rest) in zip(slices, parts, strict=True)]
+    return [
+        rest if is_one else compared.key
+        for compared, (_, _, rest) in zip(slices, parts, strict=True)
+    ]
 
 
 def _scores(comparison: TaskComparison, task: str, slices: Sequence[ComparedSlice]) -> Dots:
     title = f"Scores on {task}, by {comparison.slicing.by}"
-    return Dots(title=title, labels=labels_of(slices), series=series_of(comparison, slices), axis=f"{metric_of(slices)}{AXIS}")
+    return Dots(
+        title=title,
+        labels=labels_of(slices),
+        series=series_of(comparison, slices),
+        axis=f"{metric_of(slices)}{AXIS}",
+    )
 
 
 def metric_of(slices: Sequence[ComparedSlice]) -> str:
@@ -67,9 +84,15 @@ def series_of(comparison: TaskComparison, slices: Sequence[ComparedSlice]) -> li
     ]
 
 
-def difference_plots(comparison: TaskComparison, task: str, slices: Sequence[ComparedSlice]) -> Iterator[Dots]:
+def difference_plots(
+    comparison: TaskComparison, task: str, slices: Sequence[ComparedSlice]
+) -> Iterator[Dots]:
     """One plot of all models but the first; none where that is the only model."""
-    compared = [compared for compared in slices if any(not isnan(each.delta) for each in compared.differences.values())]
+    compared = [
+        compared
+        for compared in slices
+        if any(not isnan(each.delta) for each in compared.differences.values())
+    ]
     others = [model.name for model in comparison.models[1:]]
     if not (others and compared):
         return
@@ -83,8 +106,16 @@ def difference_plots(comparison: TaskComparison, task: str, slices: Sequence[Com
         for model in others
     ]
     what = title_of(others[0]) if len(others) == 1 else "Each model"
-    title = f"{what} minus {title_of(comparison.models[0].name)} on {task}, by {comparison.slicing.by}"
-    yield Dots(title=title, labels=labels_of(compared), series=series, axis="difference, with 95% intervals", zero=True)
+    title = (
+        f"{what} minus {title_of(comparison.models[0].name)} on {task}, by {comparison.slicing.by}"
+    )
+    yield Dots(
+        title=title,
+        labels=labels_of(compared),
+        series=series,
+        axis="difference, with 95% intervals",
+        zero=True,
+    )
 
 
 def _fifths(comparison: TaskComparison, slices: Sequence[ComparedSlice]) -> Iterator[Lines]:
@@ -109,7 +140,9 @@ def gold_scatter(scored: ScoredPairs, *, has_means: bool = False) -> Scatter:
     pairs = scored.table.filter(pl.col("dataset") == dataset)
     panels = tuple(_points(pairs, model) for model in scored.models[:SCATTERS])
     title = f"Similarity against the gold score on {dataset}"
-    return Scatter(title=title, panels=panels, x_axis="gold score", y_axis="similarity", has_means=has_means)
+    return Scatter(
+        title=title, panels=panels, x_axis="gold score", y_axis="similarity", has_means=has_means
+    )
 
 
 def plotted_dataset(scored: ScoredPairs) -> str:
@@ -122,4 +155,6 @@ def _points(pairs: pl.DataFrame, model: ModelColumns) -> ScatterPoints:
     """A pair's similarity is the mean over the model's members."""
     similarity = pairs.select(pl.mean_horizontal(model.members, ignore_nulls=False)).to_series()
     frame = pairs.select("gold", similarity=similarity).drop_nulls()
-    return ScatterPoints(name=title_of(model.name), x=frame["gold"].to_list(), y=frame["similarity"].to_list())
+    return ScatterPoints(
+        name=title_of(model.name), x=frame["gold"].to_list(), y=frame["similarity"].to_list()
+    )

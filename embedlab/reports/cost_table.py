@@ -1,4 +1,6 @@
-"""What models cost beside what they score: a row a model, and one for each way to store fewer numbers or bits of its vectors."""
+"""What models cost beside what they score: a row a model, and one for each way to store fewer
+numbers or bits of its vectors.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +40,9 @@ class CostRow:
     name: str
     dims: int | None = None  # numbers of a vector; None where there are no vectors
     bits: int = FLOAT_BITS  # of a number
-    milliseconds: Sequence[float] = ()  # a sentence, one number a round; none where it was not measured
+    milliseconds: Sequence[
+        float
+    ] = ()  # a sentence, one number a round; none where it was not measured
     memory_mib: float | None = None
     scores: Mapping[str, SliceScore]  # by the key of a slice
     losses: Mapping[str, Difference]  # from the whole vectors; empty of these
@@ -70,11 +74,15 @@ class Costs:
 
     @property
     def unbeaten(self) -> list[bool]:
-        """Whether no other row has as high a first score for as little time and as few bytes, and one of these better."""
+        """Whether no other row has as high a first score for as little time and as few bytes, and
+        one of these better.
+        """
         first = self.slices[0].key
         sizes = [float(row.bytes) if row.bytes is not None else nan for row in self.rows]
         costs = list(zip((row.time_ms for row in self.rows), sizes, strict=True))
-        return undominated([row.scores[first].value if first in row.scores else nan for row in self.rows], costs)
+        return undominated(
+            [row.scores[first].value if first in row.scores else nan for row in self.rows], costs
+        )
 
 
 def cost_table(costs: Costs) -> Table:
@@ -90,7 +98,11 @@ def cost_table(costs: Costs) -> Table:
                 role="score",
                 align="right",
             ),
-            Column(key=f"{scored.key}.loss", title=f"{scored.title}: lost" if several else "less or more than whole", role="difference"),
+            Column(
+                key=f"{scored.key}.loss",
+                title=f"{scored.title}: lost" if several else "less or more than whole",
+                role="difference",
+            ),
         )
     ]
     titles = titles_of([row.name for row in costs.rows])
@@ -107,13 +119,18 @@ def cost_table(costs: Costs) -> Table:
             Column(key="milliseconds", title="ms a sentence", align="right"),
             Column(key="memory_mib", title="MiB", align="right", digits=0),
         ],
-        rows=[_row(row, costs, titles[row.name], is_best=is_unbeaten) for row, is_unbeaten in zip(costs.rows, costs.unbeaten, strict=True)],
+        rows=[
+            _row(row, costs, titles[row.name], is_best=is_unbeaten)
+            for row, is_unbeaten in zip(costs.rows, costs.unbeaten, strict=True)
+        ],
         notes=[*_notes(costs)],
         titles=titles,
     )
 
 
-def _row(row: CostRow, costs: Costs, title: str, *, is_best: bool) -> Mapping[str, Value | TableCell]:
+def _row(
+    row: CostRow, costs: Costs, title: str, *, is_best: bool
+) -> Mapping[str, Value | TableCell]:
     cells: dict[str, Value | TableCell] = {
         "model": TableCell(value=row.name, text=title),
         "dims": row.dims,
@@ -128,8 +145,12 @@ def _row(row: CostRow, costs: Costs, title: str, *, is_best: bool) -> Mapping[st
             value = scored.scale * score.value
             cells[f"{scored.key}.score"] = TableCell(value=value, text=f"{value:z.2f}")
         if (loss := row.losses.get(scored.key)) is not None:
-            value, low, high = (scored.scale * number for number in (loss.delta, loss.low, loss.high))
-            cells[f"{scored.key}.loss"] = TableCell(value=value, text=f"{value:+z.2f} [{low:+z.2f}, {high:+z.2f}]{loss.reach_sign}")
+            value, low, high = (
+                scored.scale * number for number in (loss.delta, loss.low, loss.high)
+            )
+            cells[f"{scored.key}.loss"] = TableCell(
+                value=value, text=f"{value:+z.2f} [{low:+z.2f}, {high:+z.2f}]{loss.reach_sign}"
+            )
             cells |= {f"{scored.key}.loss_low": low, f"{scored.key}.loss_high": high}
     return cells
 
@@ -138,7 +159,11 @@ def _time(row: CostRow) -> Value | TableCell:
     if not row.milliseconds:
         return None
     low, high = min(row.milliseconds), max(row.milliseconds)
-    text = f"{_digits(row.time_ms)} ({_digits(low)}–{_digits(high)})" if row.is_whole else _digits(row.time_ms)
+    text = (
+        f"{_digits(row.time_ms)} ({_digits(low)}–{_digits(high)})"
+        if row.is_whole
+        else _digits(row.time_ms)
+    )
     return TableCell(value=row.time_ms, text=text)
 
 
@@ -149,10 +174,14 @@ def _digits(milliseconds: float) -> str:
 
 def _notes(costs: Costs) -> Iterator[str]:
     yield costs.machine
-    yield "bytes: of one vector; MiB: the largest memory of a process that does nothing else, Python and its libraries included"
+    yield (
+        "bytes: of one vector; MiB: the largest memory of a process that does nothing else, "
+        "Python and its libraries included"
+    )
     if any(not row.is_whole for row in costs.rows):
         yield (
-            "less or more than whole: the difference from the model's own vectors with its 95% interval; *, °: different (5%, Holm over "
+            "less or more than whole: the difference from the model's own vectors with its "
+            "95% interval; *, °: different (5%, Holm over "
             "each model's own rows); what stores less is computed from whole vectors, in their time"
         )
     yield str(UNBEATEN)

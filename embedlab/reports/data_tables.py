@@ -19,13 +19,24 @@ _COLUMNS = (
 
 
 def datasets_table(splits: Sequence[ListedSplit], *, is_sample: bool, has_folder: bool) -> Table:
-    """Return one row a dataset, a line a split in it, for people, and one row a split for machines."""
+    """Return one row a dataset, a line a split in it, for people, and one row a split for
+    machines.
+    """
     by_dataset: dict[str, list[ListedSplit]] = {}
     for split in splits:
         by_dataset.setdefault(split.dataset, []).append(split)
     marks = ["sample"] if is_sample else []
-    notes = ["expected: rows of the published corpus; `embedlab data check` counts those that are found", *sample_note(marks)]
-    notes += [] if has_folder or is_sample else ["no data folder is set: --data DIR or EMBEDLAB_DATA; --data starter is inside embedlab"]
+    notes = [
+        "expected: rows of the published corpus; `embedlab data check` counts those that are found",
+        *sample_note(marks),
+    ]
+    notes += (
+        []
+        if has_folder or is_sample
+        else [
+            "no data folder is set: --data DIR or EMBEDLAB_DATA; --data starter is inside embedlab"
+        ]
+    )
     return Table(
         title=with_marks("Datasets", marks),
         columns=_COLUMNS,

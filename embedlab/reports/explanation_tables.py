@@ -1,4 +1,6 @@
-"""What the words of two sentences do, as tables: the pair, each word, two words together, edits; and the sum over pairs of tokens."""
+"""What the words of two sentences do, as tables: the pair, each word, two words together, edits;
+and the sum over pairs of tokens.
+"""
 
 from collections.abc import Iterable, Sequence
 
@@ -16,11 +18,13 @@ from embedlab.reports.tables import Column, Table, TableCell, Value
 _NUMBER, _TEXT, _COUNT = pl.Float64(), pl.String(), pl.Int64()
 
 EXPLAINED: Schema = {
-    "kind": _TEXT,  # "pair", "word", "words" (two together), "edit"; of the view tokens "part" and "parts"
+    # "pair", "word", "words" (two together), "edit"; of the view tokens "part" and "parts"
+    "kind": _TEXT,
     "model": _TEXT,
     "seeds": _COUNT,
     "sentence": _COUNT,  # 1 or 2: of the word, or what an edit replaces
-    "place": _COUNT,  # of the word in its sentence, from 1; of two words the one in the first sentence
+    # of the word in its sentence, from 1; of two words the one in the first sentence
+    "place": _COUNT,
     "word": _TEXT,
     "second_place": _COUNT,
     "second_word": _TEXT,
@@ -28,7 +32,8 @@ EXPLAINED: Schema = {
     "rule": _TEXT,  # by which it was edited; null where the user wrote it
     "similarity": _NUMBER,  # of the pair, or without the word, or edited
     "rank": _NUMBER,  # the same as a percentile rank among the reference
-    "effect": _NUMBER,  # points of rank that are lost without the word; of an edit those that it adds
+    # points of rank that are lost without the word; of an edit those that it adds
+    "effect": _NUMBER,
     "sd": _NUMBER,  # of the effect over the seeds
     "difference": _NUMBER,  # of the effect from that of the first model
     "part": _NUMBER,  # of the cosine, in the view tokens
@@ -39,10 +44,15 @@ TOGETHER = 5  # interactions that people see
 MOST = 3  # words that are named as those of the largest difference
 
 _OTHER = "(other tokens)"
-_RANKED = "effects in points of percentile rank: what the pair loses without the word, + brings the sentences together, - sets them apart"
+_RANKED = (
+    "effects in points of percentile rank: what the pair loses without the word, + brings "
+    "the sentences together, - sets them apart"
+)
 
 
-def effect_tables(effects: WordEffects, *, marks: Sequence[str] = (), notes: Sequence[str] = ()) -> list[Table]:
+def effect_tables(
+    effects: WordEffects, *, marks: Sequence[str] = (), notes: Sequence[str] = ()
+) -> list[Table]:
     """Return the tables of leaving out words; NOTES are on the models."""
     titles = titles_of([model.name for model in effects.models])
     edits = [_edit_table(effects, titles)] if effects.edits else []
@@ -56,7 +66,15 @@ def _pair_table(effects: WordEffects, marks: Sequence[str], notes: Sequence[str]
         ranks = [member.ranks.whole for member in model.members]
         spread = float(np.std(ranks, ddof=1)) if len(ranks) > 1 else None
         numbers = {"similarity": model.similarities.whole, "rank": model.ranks.whole, "sd": spread}
-        rows.append({"kind": "pair", "model": model.name, "seeds": len(ranks), **numbers, **_reference(effects)})
+        rows.append(
+            {
+                "kind": "pair",
+                "model": model.name,
+                "seeds": len(ranks),
+                **numbers,
+                **_reference(effects),
+            }
+        )
     has_seeds = any(row["seeds"] > 1 for row in rows)
     first, second = effects.sentences
     return Table(
@@ -65,12 +83,20 @@ def _pair_table(effects: WordEffects, marks: Sequence[str], notes: Sequence[str]
             Column(key="model", title="model", role="key"),
             Column(key="similarity", title="similarity", digits=4),
             Column(key="rank", title="percentile rank", digits=1),
-            *((Column(key="sd", title="sd over seeds", digits=1), Column(key="seeds", title="seeds")) if has_seeds else ()),
+            *(
+                (
+                    Column(key="sd", title="sd over seeds", digits=1),
+                    Column(key="seeds", title="seeds"),
+                )
+                if has_seeds
+                else ()
+            ),
         ),
         rows=rows,
         frame=tidy_frame(rows, EXPLAINED),
         notes=[
-            f"rank: among the similarities that a model gives the {effects.pairs} pairs of {effects.reference}; 50 is the middle",
+            f"rank: among the similarities that a model gives the {effects.pairs} pairs of "
+            f"{effects.reference}; 50 is the middle",
             *notes,
             *_at_an_end(effects),
         ],
@@ -78,11 +104,16 @@ def _pair_table(effects: WordEffects, marks: Sequence[str], notes: Sequence[str]
 
 
 def _at_an_end(effects: WordEffects) -> Iterable[Note]:
-    """Yield of which models the pair is beyond the reference, so that its rank cannot move further that way."""
+    """Yield of which models the pair is beyond the reference, so that its rank cannot move further
+    that way.
+    """
     for model in effects.models:
         if model.ranks.whole in {0, 100}:
             where = "above" if model.ranks.whole else "below"
-            text = f"the pair is {where} all of the reference: a change in that direction is not seen in ranks"
+            text = (
+                f"the pair is {where} all of the reference: a change in that direction is "
+                f"not seen in ranks"
+            )
             yield Note(f"{model.name}: {text}", models=(model.name,), short=(text,))
 
 
@@ -96,8 +127,17 @@ def _word_table(effects: WordEffects, titles: dict[str, str]) -> Table:
         for model in effects.models:
             effect = float(model.effects[row])
             cells[model.name] = _signed(effect)
-            fact = {"kind": "word", "model": model.name, "seeds": len(model.members), **names, **_without(model, sentence, index)}
-            fact |= {"effect": effect, "sd": float(model.spreads[row]) if model.spreads is not None else None}
+            fact = {
+                "kind": "word",
+                "model": model.name,
+                "seeds": len(model.members),
+                **names,
+                **_without(model, sentence, index),
+            }
+            fact |= {
+                "effect": effect,
+                "sd": float(model.spreads[row]) if model.spreads is not None else None,
+            }
             if model is not effects.models[0]:
                 fact |= _differing(model, float(effects.difference(model)[row]), cells)
             facts.append(fact | _reference(effects))
@@ -129,14 +169,19 @@ def _most(effects: WordEffects, titles: dict[str, str]) -> Iterable[str]:
     for model in effects.models[1:]:
         gap, difference = model.ranks.whole - first.ranks.whole, effects.difference(model)
         names = f"{titles[model.name]} - {titles[first.name]}"
-        yield f"{names}: {gap:+z.1f} on the pair; the words that make them differ most: {_listed(effects, difference)}"
+        yield (
+            f"{names}: {gap:+z.1f} on the pair; the words that make them differ most: "
+            f"{_listed(effects, difference)}"
+        )
 
 
 def _listed(effects: WordEffects, numbers: Floats) -> str:
     """Return the words with the largest of some NUMBERS, with these and the sentence of each."""
     order = np.argsort(-np.abs(numbers), kind="stable")[:MOST]
     places = effects.places
-    return ", ".join(f"{places[row][1].text!r} of {places[row][0]} {numbers[row]:+z.1f}" for row in order)
+    return ", ".join(
+        f"{places[row][1].text!r} of {places[row][0]} {numbers[row]:+z.1f}" for row in order
+    )
 
 
 def _together_table(effects: WordEffects, titles: dict[str, str]) -> Table:
@@ -175,7 +220,9 @@ def _together_table(effects: WordEffects, titles: dict[str, str]) -> Table:
         ),
         rows=shown[:TOGETHER],
         frame=tidy_frame(facts, EXPLAINED),
-        notes=[f"the {TOGETHER} of {len(shown)} with the largest numbers; --json has all"] if len(shown) > TOGETHER else [],
+        notes=[f"the {TOGETHER} of {len(shown)} with the largest numbers; --json has all"]
+        if len(shown) > TOGETHER
+        else [],
     )
 
 
@@ -183,16 +230,36 @@ def _edit_table(effects: WordEffects, titles: dict[str, str]) -> Table:
     facts: list[Row] = []
     shown: list[dict[str, Value | TableCell]] = []
     for number, edit in enumerate(effects.edits):
-        names: dict[str, str | int | None] = {"sentence": edit.replaces + 1, "text": edit.text, "rule": edit.rule}
-        cells: dict[str, Value | TableCell] = {**names, "made": f"rule: {edit.rule}" if edit.rule else "as typed"}
+        names: dict[str, str | int | None] = {
+            "sentence": edit.replaces + 1,
+            "text": edit.text,
+            "rule": edit.rule,
+        }
+        cells: dict[str, Value | TableCell] = {
+            **names,
+            "made": f"rule: {edit.rule}" if edit.rule else "as typed",
+        }
         for model in effects.models:
             moved = float(model.edited_ranks[number]) - model.ranks.whole
-            cells[model.name] = TableCell(value=moved, text=f"{model.edited_ranks[number]:z.1f} ({moved:+z.1f})")
-            fact = {"kind": "edit", "model": model.name, "seeds": len(model.members), **names, "effect": moved}
-            fact |= {"similarity": float(model.edited[number]), "rank": float(model.edited_ranks[number])}
+            cells[model.name] = TableCell(
+                value=moved, text=f"{model.edited_ranks[number]:z.1f} ({moved:+z.1f})"
+            )
+            fact = {
+                "kind": "edit",
+                "model": model.name,
+                "seeds": len(model.members),
+                **names,
+                "effect": moved,
+            }
+            fact |= {
+                "similarity": float(model.edited[number]),
+                "rank": float(model.edited_ranks[number]),
+            }
             if model is not effects.models[0]:
                 first = effects.models[0]
-                fact |= _differing(model, moved - (float(first.edited_ranks[number]) - first.ranks.whole), cells)
+                fact |= _differing(
+                    model, moved - (float(first.edited_ranks[number]) - first.ranks.whole), cells
+                )
             facts.append(fact | _reference(effects))
         shown.append(cells)
     return Table(
@@ -205,14 +272,21 @@ def _edit_table(effects: WordEffects, titles: dict[str, str]) -> Table:
         ),
         rows=shown,
         frame=tidy_frame(facts, EXPLAINED),
-        notes=["a rule changes one word: read its sentence before you trust it"] if any(edit.rule for edit in effects.edits) else [],
+        notes=["a rule changes one word: read its sentence before you trust it"]
+        if any(edit.rule for edit in effects.edits)
+        else [],
     )
 
 
 def token_tables(
-    views: Sequence[TokenView], words: tuple[Sequence[ShownWord], Sequence[ShownWord]], *, marks: Sequence[str] = ()
+    views: Sequence[TokenView],
+    words: tuple[Sequence[ShownWord], Sequence[ShownWord]],
+    *,
+    marks: Sequence[str] = (),
 ) -> list[Table]:
-    """Return the parts of the cosine of each model by the words of each sentence; they add up to it."""
+    """Return the parts of the cosine of each model by the words of each sentence; they add up to
+    it.
+    """
     titles = titles_of([view.name for view in views])
     facts: list[Row] = []
     shown: list[dict[str, Value | TableCell]] = []
@@ -222,7 +296,16 @@ def token_tables(
             for view in views:
                 part = float(view.parts.sum(axis=1 - side)[index])
                 cells[view.name] = TableCell(value=part, text=f"{part:+z.3f}")
-                facts.append({"kind": "part", "model": view.name, "sentence": side + 1, "place": index + 1, "word": text, "part": part})
+                facts.append(
+                    {
+                        "kind": "part",
+                        "model": view.name,
+                        "sentence": side + 1,
+                        "place": index + 1,
+                        "word": text,
+                        "part": part,
+                    }
+                )
             shown.append(cells)
     for view in views:
         facts += _pair_parts(view, words)
@@ -233,24 +316,40 @@ def token_tables(
             columns=(
                 Column(key="sentence", title="in", role="group"),
                 Column(key="word", title="word", role="key"),
-                *(Column(key=view.name, title=titles[view.name], align="right", role="score") for view in views),
+                *(
+                    Column(key=view.name, title=titles[view.name], align="right", role="score")
+                    for view in views
+                ),
             ),
             rows=shown,
             frame=tidy_frame(facts, EXPLAINED),
             notes=[
                 f"the parts of each sentence add up to the cosine: {sums}",
-                "a part is not what its word does: each token's vector holds the whole sentence; `--view effects` leaves words out",
+                "a part is not what its word does: each token's vector holds the whole "
+                "sentence; `--view effects` leaves words out",
             ],
         )
     ]
 
 
-def _pair_parts(view: TokenView, words: tuple[Sequence[ShownWord], Sequence[ShownWord]]) -> Iterable[Row]:
+def _pair_parts(
+    view: TokenView, words: tuple[Sequence[ShownWord], Sequence[ShownWord]]
+) -> Iterable[Row]:
     texts = [[*(word.text for word in sentence), _OTHER] for sentence in words]
     for row, first in enumerate(texts[0]):
         for column, second in enumerate(texts[1]):
-            places = {"place": row + 1, "word": first, "second_place": column + 1, "second_word": second}
-            yield {"kind": "parts", "model": view.name, **places, "part": float(view.parts[row, column])}
+            places = {
+                "place": row + 1,
+                "word": first,
+                "second_place": column + 1,
+                "second_word": second,
+            }
+            yield {
+                "kind": "parts",
+                "model": view.name,
+                **places,
+                "part": float(view.parts[row, column]),
+            }
 
 
 def _columns(effects: WordEffects, titles: dict[str, str]) -> Iterable[Column]:
@@ -262,7 +361,9 @@ def _columns(effects: WordEffects, titles: dict[str, str]) -> Iterable[Column]:
         yield Column(key=f"difference {model.name}", title=title, align="right", role="difference")
 
 
-def _differing(model: ExplainedModel, difference: float, cells: dict[str, Value | TableCell]) -> Row:
+def _differing(
+    model: ExplainedModel, difference: float, cells: dict[str, Value | TableCell]
+) -> Row:
     """Put the DIFFERENCE of a model from the first into its cell, and return it as a fact."""
     cells[f"difference {model.name}"] = _signed(difference)
     return {"difference": difference}

@@ -1,4 +1,6 @@
-"""A figure's file as it is named, FILE.pdf?kind=…&width=…&title, checked before the work and written after it."""
+"""A figure's file as it is named, FILE.pdf?kind=…&width=…&title, checked before the work and
+written after it.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +26,9 @@ class FigureFile:
 
     @classmethod
     def parse(cls, text: str, of: type[Subject]) -> "FigureFile":
-        """Read what was typed for a figure OF a kind of results; what cannot be written is refused."""
+        """Read what was typed for a figure OF a kind of results; what cannot be written is
+        refused.
+        """
         name, *parts = outside_quotes(text, "?")
         values = option_values(text, parts, ("kind", "width"), ("title",))
         path = Path(name).expanduser()
@@ -36,21 +40,35 @@ class FigureFile:
     def write(self, subject: Subject) -> str:
         """Write the figure of a SUBJECT and return its caption."""
         figure = draw_figure(subject, self.kind, width_in=self.width_in, is_titled=self.is_titled)
-        write_atomic(self.path, figure.content(cast("FileKind", self.path.suffix[1:].lower())), hint="choose another place with --figure")
+        write_atomic(
+            self.path,
+            figure.content(cast("FileKind", self.path.suffix[1:].lower())),
+            hint="choose another place with --figure",
+        )
         return figure.caption
 
 
 def _check(path: Path) -> None:
     if path.suffix[1:].lower() not in get_args(FileKind):
         raise UsageError(
-            f"--figure is {str(path)!r}: neither .pdf, .svg nor .png", hint=f"for example --figure {path.stem or 'figure'}.pdf"
+            f"--figure is {str(path)!r}: neither .pdf, .svg nor .png",
+            hint=f"for example --figure {path.stem or 'figure'}.pdf",
         )
     if path.is_dir():
-        raise UsageError(f"--figure is {str(path)!r}, a folder", hint=f"for example --figure {path / 'figure.pdf'}")
+        raise UsageError(
+            f"--figure is {str(path)!r}, a folder",
+            hint=f"for example --figure {path / 'figure.pdf'}",
+        )
     if not path.parent.is_dir():
-        raise UsageError(f"--figure is {str(path)!r}, but there is no folder {str(path.parent)!r}", hint=f"mkdir -p {path.parent}")
+        raise UsageError(
+            f"--figure is {str(path)!r}, but there is no folder {str(path.parent)!r}",
+            hint=f"mkdir -p {path.parent}",
+        )
     if path.exists() and b"embedlab" not in path.read_bytes():
-        raise UsageError(f"--figure is {str(path)!r}, which is not a figure of embedlab", hint="choose another name, or remove that file")
+        raise UsageError(
+            f"--figure is {str(path)!r}, which is not a figure of embedlab",
+            hint="choose another name, or remove that file",
+        )
 
 
 def _width(text: str, value: str) -> float:
@@ -59,5 +77,8 @@ def _width(text: str, value: str) -> float:
     except ValueError:
         width = 0.0
     if not 1 <= width <= WIDEST_IN:
-        raise UsageError(f"{text!r}: the width is {value!r}", hint=f"give inches from 1 to {WIDEST_IN:g}: a column has {COLUMN_IN:g}")
+        raise UsageError(
+            f"{text!r}: the width is {value!r}",
+            hint=f"give inches from 1 to {WIDEST_IN:g}: a column has {COLUMN_IN:g}",
+        )
     return width

@@ -1,4 +1,6 @@
-"""The figures that exist: each file of `embedlab/reports/figures/` declares one, and nothing else lists them."""
+"""The figures that exist: each file of `embedlab/reports/figures/` declares one, and nothing else
+lists them.
+"""
 
 import pkgutil
 from functools import cache
@@ -17,14 +19,19 @@ if TYPE_CHECKING:
 
 @cache
 def _all_kinds() -> tuple[FigureKind, ...]:
-    modules = [import_module(f"{figures.__name__}.{module.name}") for module in pkgutil.iter_modules(figures.__path__)]
+    modules = [
+        import_module(f"{figures.__name__}.{module.name}")
+        for module in pkgutil.iter_modules(figures.__path__)
+    ]
     return tuple(module.FIGURE for module in modules)
 
 
 def figure_kinds(of: type[Subject]) -> dict[str, FigureKind]:
     """Return the figures of a kind of results by name, the usual one first."""
     kinds = [kind for kind in _all_kinds() if kind.of is of]
-    return {kind.name: kind for kind in sorted(kinds, key=lambda kind: (not kind.is_usual, kind.name))}
+    return {
+        kind.name: kind for kind in sorted(kinds, key=lambda kind: (not kind.is_usual, kind.name))
+    }
 
 
 def figure_kind(of: type[Subject], name: str | None) -> FigureKind:
@@ -37,11 +44,18 @@ def figure_kind(of: type[Subject], name: str | None) -> FigureKind:
     return kinds[name]
 
 
-def draw_figure(subject: Subject, kind: FigureKind, *, width_in: float, is_titled: bool) -> "PaperFigure":
+def draw_figure(
+    subject: Subject, kind: FigureKind, *, width_in: float, is_titled: bool
+) -> "PaperFigure":
     """Return the figure of a subject; where it has nothing to draw, that is an error."""
     from embedlab.reports.paper_figure import paper_figure
 
     plots = kind.plots(subject)
     if not plots:
-        raise UsageError(f"there is nothing to draw as {kind.name!r}: {kind.summary}", hint=f"figures: {', '.join(figure_kinds(kind.of))}")
-    return paper_figure(plots, name=kind.name, caption=kind.caption(subject), width_in=width_in, is_titled=is_titled)
+        raise UsageError(
+            f"there is nothing to draw as {kind.name!r}: {kind.summary}",
+            hint=f"figures: {', '.join(figure_kinds(kind.of))}",
+        )
+    return paper_figure(
+        plots, name=kind.name, caption=kind.caption(subject), width_in=width_in, is_titled=is_titled
+    )

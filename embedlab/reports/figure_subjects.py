@@ -74,4 +74,12 @@ class TrainedRuns:
     runs: "Sequence[RunFolder]"
 
 
-Subject = ComparedModels | EvaluatedModels | DetectableDifferences | ExplainedDifference | GridResults | ReproducedTables | TrainedRuns
+Subject = (
+    ComparedModels
+    | EvaluatedModels
+    | DetectableDifferences
+    | ExplainedDifference
+    | GridResults
+    | ReproducedTables
+    | TrainedRuns
+)

@@ -1,4 +1,6 @@
-"""Results as tidy frames: one row a model, slice and metric, or a model and pair. The rows of JSON and CSV are the same."""
+"""Results as tidy frames: one row a model, slice and metric, or a model and pair. The rows of JSON
+and CSV are the same.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import isnan
@@ -33,10 +35,12 @@ COMPARED: Schema = {
     "sentences": _COUNT,  # distinct ones; null where no items are behind the numbers
     "design_effect": _NUMBER,  # the largest of the slice
     "topics": _NUMBER,  # the effective number of independent ones
-    "component_rows": _COUNT,  # of the topic that weighs most in the differences shown, and its share of the variance
+    # of the topic that weighs most in the differences shown, and its share of the variance
+    "component_rows": _COUNT,
     "component_share": _NUMBER,
     "letters": _TEXT,
-    "shared_pairs": _COUNT,  # pairs and sentences of the slice that are in the model's training data
+    # pairs and sentences of the slice that are in the model's training data
+    "shared_pairs": _COUNT,
     "shared_sentences": _COUNT,
     "published": _NUMBER,  # what a paper prints for a model of this name
     "difference": _NUMBER,  # from the first model; null of that model itself
@@ -49,7 +53,9 @@ COMPARED: Schema = {
     "p_corrected": _NUMBER,
     "p_equivalent": _NUMBER,  # null, as "equivalent", where no margin was set
     "significant": pl.Boolean(),
-    "reach": _TEXT,  # of a significant difference: "models", these recipes or published checkpoints, or "checkpoints", these weights
+    # of a significant difference: "models", these recipes or published checkpoints, or
+    # "checkpoints", these weights
+    "reach": _TEXT,
     "equivalent": pl.Boolean(),
     "marks": _TEXT,
 }
@@ -95,7 +101,9 @@ Intervals = Mapping[tuple[str, str, str], tuple[float, float]]
 
 def tidy_frame(rows: Iterable[Row], schema: Schema) -> pl.DataFrame:
     """A frame with the columns of SCHEMA; what a row lacks or what is undefined is null."""
-    return pl.DataFrame([{name: _or_null(row.get(name)) for name in schema} for row in rows], schema=dict(schema))
+    return pl.DataFrame(
+        [{name: _or_null(row.get(name)) for name in schema} for row in rows], schema=dict(schema)
+    )
 
 
 def compared_frame(
@@ -106,19 +114,29 @@ def compared_frame(
     shared: Mapping[str, Mapping[str, Overlap]] | None = None,
     published: Mapping[tuple[str, str], float | None] | None = None,
 ) -> pl.DataFrame:
-    """One row a model and slice, with the columns COMPARED. SHARED text is by model, then by slice; PUBLISHED scores by model and slice."""
+    """One row a model and slice, with the columns COMPARED. SHARED text is by model, then by slice;
+    PUBLISHED scores by model and slice.
+    """
     published = published or {}
     rows = (
-        row | {"published": published.get((model, compared.key))} | _difference_fields(compared, compared.differences.get(model))
+        row
+        | {"published": published.get((model, compared.key))}
+        | _difference_fields(compared, compared.differences.get(model))
         for compared, model, row in _scored_rows(slices, marks, by, shared or {})
     )
     return tidy_frame(rows, COMPARED)
 
 
 def scored_frame(
-    slices: Iterable[ComparedSlice], *, marks: Sequence[str], by: str, shared: Mapping[str, Mapping[str, Overlap]]
+    slices: Iterable[ComparedSlice],
+    *,
+    marks: Sequence[str],
+    by: str,
+    shared: Mapping[str, Mapping[str, Overlap]],
 ) -> pl.DataFrame:
-    """One row a model and slice, with the columns EVALUATED: what `compared_frame` says of each model alone."""
+    """One row a model and slice, with the columns EVALUATED: what `compared_frame` says of each
+    model alone.
+    """
     return tidy_frame((row for _, _, row in _scored_rows(slices, marks, by, shared)), EVALUATED)
 
 
@@ -128,7 +146,9 @@ def evaluated_frame(
     where: Callable[[StoredScore], bool] = lambda _: True,
     intervals: Intervals | None = None,
 ) -> pl.DataFrame:
-    """One row a model and number of the EVALUATIONS of its members, with the columns EVALUATED; of the scores those that WHERE chooses."""
+    """One row a model and number of the EVALUATIONS of its members, with the columns EVALUATED; of
+    the scores those that WHERE chooses.
+    """
     intervals = intervals or {}
     rows: dict[tuple[str, ...], Row] = {}
     values: dict[tuple[str, ...], list[float]] = {}
@@ -140,7 +160,10 @@ def evaluated_frame(
                 shared = overlap_fields(evaluation.overlaps.get(score.slice))
                 low, high = intervals.get((model, score.slice, score.setting), (None, None))
                 names |= {"low": low, "high": high}
-                rows.setdefault(key, names | {"items": score.items, "marks": ", ".join(evaluation.marks)} | shared)
+                rows.setdefault(
+                    key,
+                    names | {"items": score.items, "marks": ", ".join(evaluation.marks)} | shared,
+                )
                 values.setdefault(key, []).append(score.scale * score.value)
     for key, row in rows.items():
         row |= {"score": fmean(values[key]), "sd": _spread(values[key]), "seeds": len(values[key])}
@@ -148,7 +171,10 @@ def evaluated_frame(
 
 
 def _scored_rows(
-    slices: Iterable[ComparedSlice], marks: Sequence[str], by: str, shared: Mapping[str, Mapping[str, Overlap]]
+    slices: Iterable[ComparedSlice],
+    marks: Sequence[str],
+    by: str,
+    shared: Mapping[str, Mapping[str, Overlap]],
 ) -> Iterator[tuple[ComparedSlice, str, Row]]:
     """Yield each slice with each model and what is known of its score."""
     for compared in slices:
@@ -157,7 +183,9 @@ def _scored_rows(
             yield (
                 compared,
                 model,
-                of_slice | _score_fields(compared, model, score) | overlap_fields(shared.get(model, {}).get(compared.key)),
+                of_slice
+                | _score_fields(compared, model, score)
+                | overlap_fields(shared.get(model, {}).get(compared.key)),
             )
 
 
@@ -195,7 +223,11 @@ def _difference_fields(compared: ComparedSlice, difference: Difference | None) -
         "difference_design_effect": difference.uncertainty.design_effect,
         "difference_without_topic": scale * difference.topic.without if difference.topic else None,
         **(_tested_fields(difference) if not isnan(difference.p_holm) else {}),
-        **({"p_equivalent": difference.p_equivalent, "equivalent": difference.equivalent} if not isnan(difference.p_equivalent) else {}),
+        **(
+            {"p_equivalent": difference.p_equivalent, "equivalent": difference.equivalent}
+            if not isnan(difference.p_equivalent)
+            else {}
+        ),
     }
 
 
@@ -223,7 +255,11 @@ def _names_of(evaluation: Evaluation, score: StoredScore) -> Row:
 
 def overlap_fields(shared: Overlap | None) -> Row:
     """Return the counts of text that a slice shares with training text, where there is any."""
-    return {"shared_pairs": shared.shared_pairs, "shared_sentences": shared.shared_sentences} if shared else {}
+    return (
+        {"shared_pairs": shared.shared_pairs, "shared_sentences": shared.shared_sentences}
+        if shared
+        else {}
+    )
 
 
 def _spread(values: Sequence[float]) -> float | None:

@@ -24,17 +24,30 @@ def pivot_table(plan: GridPlan, pivot: Pivot, title: str) -> Table:
     """Return the scores along two axes, with their notes."""
     rows: list[dict[str, Value | TableCell]] = []
     for row in pivot.rows:
-        values: dict[str, Value | TableCell] = {axis: label or None for axis, label in zip(pivot.row_axes, row, strict=True)}
+        values: dict[str, Value | TableCell] = {
+            axis: label or None for axis, label in zip(pivot.row_axes, row, strict=True)
+        }
         for column in pivot.columns:
             if (spread := pivot.spreads.get((row, column))) is not None:
                 values |= _spread_cells(column or "none", spread)
         rows.append(values)
     columns = [Column(key=axis, title=axis, role="key") for axis in pivot.row_axes]
-    columns += [Column(key=column or "none", title=title, align="right", role="score") for column, title in _column_titles(pivot).items()]
-    best = f"the best is marked *; {_ties(plan, pivot)}" if pivot.is_ranked else "nothing is marked: higher is not better for these numbers"
+    columns += [
+        Column(key=column or "none", title=title, align="right", role="score")
+        for column, title in _column_titles(pivot).items()
+    ]
+    best = (
+        f"the best is marked *; {_ties(plan, pivot)}"
+        if pivot.is_ranked
+        else "nothing is marked: higher is not better for these numbers"
+    )
     notes = [best, *_chosen_notes(pivot), *_seeds_notes(plan, pivot)]
     notes += [f"averaged over {axis}" for axis in pivot.averaged]
-    uneven = f": not every mean is over the same values of {', '.join(pivot.averaged)}" if pivot.averaged else ""
+    uneven = (
+        f": not every mean is over the same values of {', '.join(pivot.averaged)}"
+        if pivot.averaged
+        else ""
+    )
     notes += [f"{pivot.missing} cells have no such score yet{uneven}"] if pivot.missing else []
     notes += [*sample_note(pivot.marks), *_made_notes(plan, pivot)]
     seen = seen_sentences(spread.shared for spread in pivot.spreads.values())
@@ -43,22 +56,41 @@ def pivot_table(plan: GridPlan, pivot: Pivot, title: str) -> Table:
         columns=columns,
         rows=rows,
         notes=notes,
-        caption=" ".join([f"{plan.name}: {title.replace(' x 100', ' × 100')}; {counted_items(_items(pivot))}.", *_said(notes), *seen]),
+        caption=" ".join(
+            [
+                f"{plan.name}: {title.replace(' x 100', ' × 100')}; "
+                f"{counted_items(_items(pivot))}.",
+                *_said(notes),
+                *seen,
+            ]
+        ),
         score_columns="" if pivot.column_axis is not None else "score",
         signatures=_signatures(plan, pivot),
     )
 
 
 def _chosen_notes(pivot: Pivot) -> Iterator[str]:
-    """Yield by how much the best of each column is expected to be too high, because it was chosen by the number that is shown."""
-    best = [(column, spread.optimism) for (_, column), spread in pivot.spreads.items() if spread.is_best and spread.optimism is not None]
+    """Yield by how much the best of each column is expected to be too high, because it was chosen
+    by the number that is shown.
+    """
+    best = [
+        (column, spread.optimism)
+        for (_, column), spread in pivot.spreads.items()
+        if spread.is_best and spread.optimism is not None
+    ]
     titles = _column_titles(pivot)
     if known := {column: too_high for column, too_high in best if too_high >= SEEN}:
         of = pivot.column_axis is None and len(pivot.columns) > 1
-        listed = ", ".join(f"{titles[column]} {too_high:z.2f}" if of else f"{too_high:z.2f}" for column, too_high in known.items())
+        listed = ", ".join(
+            f"{titles[column]} {too_high:z.2f}" if of else f"{too_high:z.2f}"
+            for column, too_high in known.items()
+        )
         yield f"the best was chosen by its own number, which is too high for it by about {listed}"
     if unknown := [column for column, too_high in best if isnan(too_high)]:
-        yield f"chosen by one seed, the best of {', '.join(titles[column] for column in unknown)} is too high by an unknown amount"
+        yield (
+            f"chosen by one seed, the best of "
+            f"{', '.join(titles[column] for column in unknown)} is too high by an unknown amount"
+        )
 
 
 def _ties(plan: GridPlan, pivot: Pivot) -> str:
@@ -68,14 +100,24 @@ def _ties(plan: GridPlan, pivot: Pivot) -> str:
         return f"= not distinguishable from it (over {over}; the choice of the best counted, 5%)"
     if len(plan.seeds) == 1:
         return "one seed, so ties are not tested"
-    return "= not distinguishable from it (Welch's t over seeds alone; the choice of the best counted, 5%)"
+    return (
+        "= not distinguishable from it (Welch's t over seeds alone; the choice of the best "
+        "counted, 5%)"
+    )
 
 
 def _column_titles(pivot: Pivot) -> dict[str, str]:
-    """Return the titles of the columns: those of the slices, or the values of an axis with its name, which no row has."""
+    """Return the titles of the columns: those of the slices, or the values of an axis with its
+    name, which no row has.
+    """
     if pivot.column_axis is not None:
         return {label: f"{pivot.column_axis} {label or ABSENT}" for label in pivot.columns}
-    titles = {score.slice: score.title for _, evaluation in pivot.made for score in evaluation.scores if score.title}
+    titles = {
+        score.slice: score.title
+        for _, evaluation in pivot.made
+        for score in evaluation.scores
+        if score.title
+    }
     return {column: titles.get(column, column) or ABSENT for column in pivot.columns}
 
 
@@ -83,87 +125,157 @@ def _signatures(plan: GridPlan, pivot: Pivot) -> dict[str, str]:
     """Return the signature of each row: all values of its cells, with the test over their seeds."""
     rows: dict[str, list[Signature]] = {}
     for labels, evaluation in pivot.made:
-        rows.setdefault(" ".join(filter(None, (labels.get(axis) for axis in pivot.row_axes))) or plan.name, []).append(evaluation.signature)
-    test = ("dyadic",) if pivot.is_by_pairs else ("welch",) if pivot.is_ranked and len(plan.seeds) > 1 else ()
+        rows.setdefault(
+            " ".join(filter(None, (labels.get(axis) for axis in pivot.row_axes))) or plan.name, []
+        ).append(evaluation.signature)
+    test = (
+        ("dyadic",)
+        if pivot.is_by_pairs
+        else ("welch",)
+        if pivot.is_ranked and len(plan.seeds) > 1
+        else ()
+    )
     return {row: str(replace(merged(signatures), test=test)) for row, signatures in rows.items()}
 
 
 def _spread_cells(key: str, spread: Spread) -> dict[str, Value | TableCell]:
-    """Return the text for people; for machines the mean, the deviation, the number of seeds, the mark and the counts of shared text."""
+    """Return the text for people; for machines the mean, the deviation, the number of seeds, the
+    mark and the counts of shared text.
+    """
     deviation = f" ± {spread.sd:z.2f}" if spread.sd is not None else ""
     mark = "*" if spread.is_best else "=" if spread.is_tied else " "
-    more: dict[str, Value | TableCell] = {f"{key}.sd": spread.sd, f"{key}.seeds": len(spread.values), f"{key}.mark": mark.strip()}
+    more: dict[str, Value | TableCell] = {
+        f"{key}.sd": spread.sd,
+        f"{key}.seeds": len(spread.values),
+        f"{key}.mark": mark.strip(),
+    }
     more |= {f"{key}.optimism": spread.optimism} if spread.is_best else {}
     text = f"{spread.mean:z.2f}{overlap_mark(spread.shared)}{deviation}{mark}"
     return {
-        key: TableCell(value=spread.mean, text=text, raised=mark.strip(), is_best=spread.is_best, hover=_values(spread)),
+        key: TableCell(
+            value=spread.mean,
+            text=text,
+            raised=mark.strip(),
+            is_best=spread.is_best,
+            hover=_values(spread),
+        ),
         **more,
         **shared_fields(key, spread.shared),
     }
 
 
 def _values(spread: Spread) -> str:
-    return "seeds: " + ", ".join(f"{value:z.2f}" for value in spread.values) if len(spread.values) > 1 else ""
+    return (
+        "seeds: " + ", ".join(f"{value:z.2f}" for value in spread.values)
+        if len(spread.values) > 1
+        else ""
+    )
 
 
 def _items(pivot: Pivot) -> dict[str, int]:
-    """Return how many items each score that is shown is of; an average counts where nothing else is shown."""
-    scores = [score for _, evaluation in pivot.made for score in evaluation.scores if score.slice in pivot.shown and score.items]
+    """Return how many items each score that is shown is of; an average counts where nothing else is
+    shown.
+    """
+    scores = [
+        score
+        for _, evaluation in pivot.made
+        for score in evaluation.scores
+        if score.slice in pivot.shown and score.items
+    ]
     stored_scores = [score for score in scores if score.by != "average"] or scores
     return {score.title or score.slice: score.items for score in stored_scores}
 
 
 def _said(notes: Sequence[str]) -> Iterator[str]:
-    """Yield the notes on the whole table as sentences; those on single cells are too many for a caption."""
+    """Yield the notes on the whole table as sentences; those on single cells are too many for a
+    caption.
+    """
     return (f"{note[0].upper()}{note[1:]}." for note in notes if not isinstance(note, Note))
 
 
 def _seeds_notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
-    """Yield how many seeds the deviations are over, and whether these include the choice of rows."""
+    """Yield how many seeds the deviations are over, and whether these include the choice of
+    rows.
+    """
     counts = sorted({len(spread.values) for spread in pivot.spreads.values()})
     if counts[-1] > 1:
-        yield f"mean ± standard deviation of {' to '.join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))} seeds"
+        yield (
+            f"mean ± standard deviation of "
+            f"{' to '.join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))} seeds"
+        )
         data = [stage["data"] for variant in plan.variants for stage in variant.recipe["stage"]]
-        if any("rows" in state and state.get("sample") is None and not state.get("shares") for state in data):
-            yield "every seed was trained on the same sample of rows: the deviations do not include the choice of rows"
+        if any(
+            "rows" in state and state.get("sample") is None and not state.get("shares")
+            for state in data
+        ):
+            yield (
+                "every seed was trained on the same sample of rows: the deviations do not "
+                "include the choice of rows"
+            )
 
 
 def _made_notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
-    """Yield the notes of the evaluations: on data, on shared text, and on how each model was used."""
-    cells: dict[tuple[str, tuple[str, ...]], list[Mapping[str, str]]] = {}  # the labels of the cells with this note, and its phrases
-    versions: dict[tuple[str, str], set[tuple[Any, ...]]] = {}  # of each split that cells were evaluated on
+    """Yield the notes of the evaluations: on data, on shared text, and on how each model was
+    used.
+    """
+    cells: dict[
+        tuple[str, tuple[str, ...]], list[Mapping[str, str]]
+    ] = {}  # the labels of the cells with this note, and its phrases
+    versions: dict[
+        tuple[str, str], set[tuple[Any, ...]]
+    ] = {}  # of each split that cells were evaluated on
     for state in (state for _, evaluation in pivot.made for state in evaluation.data):
         versions.setdefault((state["name"], str(state.get("split"))), set()).add(_identity(state))
     for labels, evaluation in pivot.made:
         of_data = [
             note
             for state in evaluation.data
-            for note in _data_notes(state, is_one=len(versions[state["name"], str(state.get("split"))]) == 1)
+            for note in _data_notes(
+                state, is_one=len(versions[state["name"], str(state.get("split"))]) == 1
+            )
         ]
         facts = facts_of(evaluation, "truncated")
-        noted = [*((note, (note,)) for note in of_data), *((note, phrases_of(note)) for note in typed_notes(evaluation))]
+        noted = [
+            *((note, (note,)) for note in of_data),
+            *((note, phrases_of(note)) for note in typed_notes(evaluation)),
+        ]
         for remark in (*noted, (usage(facts), tuple(unusual_usage(facts)))):
             cells.setdefault(remark, []).append(labels)
     for (note, phrases), cell in cells.items():
         where = _where(plan, cell, [labels for labels, _ in pivot.made])
-        yield Note(f"{where}: {note}" if where else note, models=[where] if where else [], short=phrases)
+        yield Note(
+            f"{where}: {note}" if where else note, models=[where] if where else [], short=phrases
+        )
 
 
 def _identity(state: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return what distinguishes the data of one evaluation from that of another."""
-    return state["name"], state.get("split"), state.get("rows"), state.get("revision"), *sorted(state.get("sha256", {}).values())
+    return (
+        state["name"],
+        state.get("split"),
+        state.get("rows"),
+        state.get("revision"),
+        *sorted(state.get("sha256", {}).values()),
+    )
 
 
 def _data_notes(state: Mapping[str, Any], *, is_one: bool) -> Iterator[str]:
-    """Yield the notes on a part of the test data: how much of it is missing, and its version where cells used different ones."""
+    """Yield the notes on a part of the test data: how much of it is missing, and its version where
+    cells used different ones.
+    """
     yield from remarks(state)
     if not is_one:
         digest = hashlib.sha256(repr(_identity(state)).encode()).hexdigest()[:8]
-        yield f"evaluated on {state['name']} {state.get('split')} with {state.get('rows')} rows ({digest})"
+        yield (
+            f"evaluated on {state['name']} {state.get('split')} with {state.get('rows')} "
+            f"rows ({digest})"
+        )
 
 
 def _where(plan: GridPlan, chosen: list[Mapping[str, str]], every: list[Mapping[str, str]]) -> str:
-    """Return which cells these are: the labels of one axis if they identify them, else all labels; empty for all cells."""
+    """Return which cells these are: the labels of one axis if they identify them, else all labels;
+    empty for all cells.
+    """
     others = [labels for labels in every if labels not in chosen]
     if not others:
         return ""

@@ -1,4 +1,6 @@
-"""The tables of `embedlab grid` other than that of the scores: the grids, their cells, and how the cells ended."""
+"""The tables of `embedlab grid` other than that of the scores: the grids, their cells, and how the
+cells ended.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +14,15 @@ from embedlab.experiments.queue import CellState, QueueEntry
 from embedlab.reports.tables import Column, Role, Table, TableCell, Value
 from embedlab.runs.status import run_status
 
-_LISTED_STATES: tuple[CellState, ...] = ("done", "running", "waiting", "paused", "stopped", "cancelled", "failed")
+_LISTED_STATES: tuple[CellState, ...] = (
+    "done",
+    "running",
+    "waiting",
+    "paused",
+    "stopped",
+    "cancelled",
+    "failed",
+)
 
 _GRIDS = (
     Column(key="grid", title="grid", role="key"),
@@ -24,9 +34,17 @@ _GRIDS = (
 
 def states_line(progress: GridProgress) -> str:
     """Return the states in one line: "12 done, 3 running, 3 waiting, about 4m10s left"."""
-    parts = [f"{progress.counts[state]} {state}" for state in _LISTED_STATES if progress.counts.get(state)]
+    parts = [
+        f"{progress.counts[state]} {state}"
+        for state in _LISTED_STATES
+        if progress.counts.get(state)
+    ]
     about = "at least" if progress.cost.is_least else "about"
-    left = f", {about} {duration(progress.cost.seconds)} left" if progress.cost.cells and progress.cost.seconds is not None else ""
+    left = (
+        f", {about} {duration(progress.cost.seconds)} left"
+        if progress.cost.cells and progress.cost.seconds is not None
+        else ""
+    )
     return ", ".join(parts) + left
 
 
@@ -42,12 +60,37 @@ def status_table(progress: GridProgress) -> Table:
         at = {"step": step.step, "steps": step.steps, "loss": step.loss} if step else {}
         dev = (status.dev or last_dev(run)) if status is not None else None
         at |= {"dev": dev.score} if dev is not None else {}
-        outcome = {"state": entry.state, **at, "seconds": entry.seconds or None, "reason": entry.reason, "run": cell.id}
+        outcome = {
+            "state": entry.state,
+            **at,
+            "seconds": entry.seconds or None,
+            "reason": entry.reason,
+            "run": cell.id,
+        }
         rows.append({"cell": entry.number, **cell.variant.labels, "seed": cell.seed, **outcome})
-    keys = ("cell", *plan.axes, "seed", "state", "step", "steps", "loss", "dev", "seconds", "reason", "run")
+    keys = (
+        "cell",
+        *plan.axes,
+        "seed",
+        "state",
+        "step",
+        "steps",
+        "loss",
+        "dev",
+        "seconds",
+        "reason",
+        "run",
+    )
     digits = {"loss": 4, "dev": 2, "seconds": 1}
-    columns = [Column(key=key, title=key, digits=digits.get(key), role=_role(key, plan)) for key in keys]
-    return Table(title=f"{plan.name}: {plan.summary}", columns=columns, rows=rows, notes=(states_line(progress),))
+    columns = [
+        Column(key=key, title=key, digits=digits.get(key), role=_role(key, plan)) for key in keys
+    ]
+    return Table(
+        title=f"{plan.name}: {plan.summary}",
+        columns=columns,
+        rows=rows,
+        notes=(states_line(progress),),
+    )
 
 
 def grids_table(grids: Sequence[ListedGrid]) -> Table:
@@ -67,7 +110,13 @@ def grids_table(grids: Sequence[ListedGrid]) -> Table:
 def cells_table(plan: GridPlan, entries: Sequence[QueueEntry]) -> Table:
     """Return the cells of a plan that ENTRIES are of, and whether each is done already."""
     rows: list[dict[str, Any]] = [
-        {"cell": cell.number, **cell.variant.labels, "seed": cell.seed, "done": entry.state == "done", "run": cell.id}
+        {
+            "cell": cell.number,
+            **cell.variant.labels,
+            "seed": cell.seed,
+            "done": entry.state == "done",
+            "run": cell.id,
+        }
         for cell, entry in ((plan.cell(entry.number), entry) for entry in entries)
     ]
     keys = ("cell", *plan.axes, "seed", "done", "run")
@@ -76,19 +125,39 @@ def cells_table(plan: GridPlan, entries: Sequence[QueueEntry]) -> Table:
 
 
 def summary_table(plan: GridPlan, entries: Sequence[QueueEntry]) -> Table:
-    """Return the outcome of a grid: a line for each cell that is not done, and the count of the others."""
+    """Return the outcome of a grid: a line for each cell that is not done, and the count of the
+    others.
+    """
     rows: list[dict[str, Any]] = []
     for entry in entries:
         if entry.state != "done":
             cell = plan.cell(entry.number)
-            rows.append({"cell": entry.number, **cell.variant.labels, "seed": cell.seed, "state": entry.state, "reason": entry.reason})
+            rows.append(
+                {
+                    "cell": entry.number,
+                    **cell.variant.labels,
+                    "seed": cell.seed,
+                    "state": entry.state,
+                    "reason": entry.reason,
+                }
+            )
     keys = ("cell", *plan.axes, "seed", "state", "reason") if rows else ()
-    done = f"{len(entries) - len(rows)} of {len(entries)} cells are done; `embedlab grid table {plan.name}` shows their scores"
-    return Table(title=plan.name, columns=[Column(key=key, title=key, role=_role(key, plan)) for key in keys], rows=rows, notes=(done,))
+    done = (
+        f"{len(entries) - len(rows)} of {len(entries)} cells are done; `embedlab grid table "
+        f"{plan.name}` shows their scores"
+    )
+    return Table(
+        title=plan.name,
+        columns=[Column(key=key, title=key, role=_role(key, plan)) for key in keys],
+        rows=rows,
+        notes=(done,),
+    )
 
 
 def _role(key: str, plan: GridPlan) -> Role | None:
-    """Return the role of a column of cells: its number and labels name it, the run and the times are minor."""
+    """Return the role of a column of cells: its number and labels name it, the run and the times
+    are minor.
+    """
     if key in {"cell", "seed", *plan.axes}:
         return "key"
     return "minor" if key in {"run", "seconds"} else "text" if key == "reason" else None

@@ -1,4 +1,6 @@
-"""A page of tables and plots in one file: no script, nothing remote, light and dark, for screens of any width and for print."""
+"""A page of tables and plots in one file: no script, nothing remote, light and dark, for screens of
+any width and for print.
+"""
 
 import html
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +33,9 @@ class Section:
 
 
 def page(title: str, sections: Sequence[Section], *, facts: Mapping[str, str]) -> str:
-    """Return the whole page as HTML; FACTS (the command, versions, the state of the data, the date) are below its title."""
+    """Return the whole page as HTML; FACTS (the command, versions, the state of the data, the date)
+    are below its title.
+    """
     style = files("embedlab.reports").joinpath("page.css").read_text(encoding="utf-8")
     parts = [
         "<!doctype html>",
@@ -51,7 +55,11 @@ def page(title: str, sections: Sequence[Section], *, facts: Mapping[str, str]) -
         "</header>",
         *(_contents(sections) if len(sections) >= CONTENTS_FROM else ()),
         "<main>",
-        *(line for number, section in enumerate(sections, start=1) for line in _section(section, number)),
+        *(
+            line
+            for number, section in enumerate(sections, start=1)
+            for line in _section(section, number)
+        ),
         "</main>",
         "</body>",
         "</html>",
@@ -59,20 +67,34 @@ def page(title: str, sections: Sequence[Section], *, facts: Mapping[str, str]) -
     return "\n".join(parts) + "\n"
 
 
-def write_page(path: Path, title: str, sections: Sequence[Section], *, facts: Mapping[str, str]) -> None:
-    """Write the page to PATH in one step, replacing an older page there; `check_page_path` refuses other files."""
+def write_page(
+    path: Path, title: str, sections: Sequence[Section], *, facts: Mapping[str, str]
+) -> None:
+    """Write the page to PATH in one step, replacing an older page there; `check_page_path` refuses
+    other files.
+    """
     check_page_path(path)
     write_atomic(path, page(title, sections, facts=facts), hint="choose another place with --html")
 
 
 def check_page_path(path: Path) -> None:
-    """Refuse a PATH where a page cannot be written, or would replace something else, before long work begins."""
+    """Refuse a PATH where a page cannot be written, or would replace something else, before long
+    work begins.
+    """
     if path.is_dir():
-        raise UsageError(f"--html is {str(path)!r}, a folder", hint=f"for example --html {path / 'page.html'}")
+        raise UsageError(
+            f"--html is {str(path)!r}, a folder", hint=f"for example --html {path / 'page.html'}"
+        )
     if not path.parent.is_dir():
-        raise UsageError(f"--html is {str(path)!r}, but there is no folder {str(path.parent)!r}", hint=f"mkdir -p {path.parent}")
+        raise UsageError(
+            f"--html is {str(path)!r}, but there is no folder {str(path.parent)!r}",
+            hint=f"mkdir -p {path.parent}",
+        )
     if path.exists() and GENERATOR.encode() not in path.read_bytes()[:KNOWN_WITHIN]:
-        raise UsageError(f"--html is {str(path)!r}, which is not a page of embedlab", hint="choose another name, or remove that file")
+        raise UsageError(
+            f"--html is {str(path)!r}, which is not a page of embedlab",
+            hint="choose another name, or remove that file",
+        )
 
 
 def escaped(text: str) -> str:
@@ -82,13 +104,18 @@ def escaped(text: str) -> str:
 
 def _facts(facts: Mapping[str, str]) -> Iterator[str]:
     yield '<dl class="facts">'
-    yield from (f"<dt>{escaped(name)}</dt><dd>{escaped(value)}</dd>" for name, value in facts.items())
+    yield from (
+        f"<dt>{escaped(name)}</dt><dd>{escaped(value)}</dd>" for name, value in facts.items()
+    )
     yield "</dl>"
 
 
 def _contents(sections: Sequence[Section]) -> Iterator[str]:
     yield '<nav aria-label="Contents"><ul>'
-    yield from (f'<li><a href="#section-{number}">{escaped(section.title)}</a></li>' for number, section in enumerate(sections, start=1))
+    yield from (
+        f'<li><a href="#section-{number}">{escaped(section.title)}</a></li>'
+        for number, section in enumerate(sections, start=1)
+    )
     yield "</ul></nav>"
 
 
@@ -100,7 +127,10 @@ def _section(section: Section, number: int) -> Iterator[str]:
         yield from _table(section.table)
     if section.plots:
         yield '<div class="plots">'
-        yield from (f"<figure>\n<figcaption>{escaped(plot.title)}</figcaption>\n{draw_svg(plot)}\n</figure>" for plot in section.plots)
+        yield from (
+            f"<figure>\n<figcaption>{escaped(plot.title)}</figcaption>\n{draw_svg(plot)}\n</figure>"
+            for plot in section.plots
+        )
         yield "</div>"
     yield "</section>"
 
@@ -108,9 +138,14 @@ def _section(section: Section, number: int) -> Iterator[str]:
 def _table(table: Table) -> Iterator[str]:
     """Yield the table in a frame that scrolls sideways on a narrow screen; its notes below."""
     if table.columns:
-        sides = [' class="number"' if table.align(column) == "right" else "" for column in table.columns]
+        sides = [
+            ' class="number"' if table.align(column) == "right" else "" for column in table.columns
+        ]
         header, *body = table.texts()
-        yield f'<div class="table" role="region" tabindex="0" aria-label="{escaped(table.shown_title or "table")}"><table>'
+        yield (
+            f'<div class="table" role="region" tabindex="0" '
+            f'aria-label="{escaped(table.shown_title or "table")}"><table>'
+        )
         yield f"<caption>{escaped(table.shown_title)}</caption>" if table.shown_title else ""
         yield "<thead>" + _row(header, sides, 'th scope="col"') + "</thead>"
         yield "<tbody>"
@@ -128,5 +163,7 @@ def _table(table: Table) -> Iterator[str]:
 
 def _row(texts: Sequence[str], sides: Sequence[str], tag: str) -> str:
     name = tag.partition(" ")[0]
-    cells = (f"<{tag}{side}>{escaped(text)}</{name}>" for text, side in zip(texts, sides, strict=True))
+    cells = (
+        f"<{tag}{side}>{escaped(text)}</{name}>" for text, side in zip(texts, sides, strict=True)
+    )
     return f"<tr>{''.join(cells)}</tr>"

@@ -1,10 +1,16 @@
-"""How wide LaTeX sets a text in footnote size, so that a table can be fitted to a column before anything is compiled."""
+"""How wide LaTeX sets a text in footnote size, so that a table can be fitted to a column before
+anything is compiled.
+"""
 
 POINTS_PER_INCH = 72.27
-COLUMN_PT = 3.03 * POINTS_PER_INCH  # of a page with two columns: ACL's, the narrowest of the usual ones (IEEE 3.5 in, ICML 3.25 in)
+COLUMN_PT = (
+    3.03 * POINTS_PER_INCH
+)  # of a page with two columns: ACL's, the narrowest of the usual ones (IEEE 3.5 in, ICML 3.25 in)
 SEPARATION_PT = 3.0  # on both sides of a table's columns
 
-_SIZE_PT = 8.0 * 1.0625  # Computer Modern is wider at 8 points than its shape at 10, whose widths follow
+_SIZE_PT = (
+    8.0 * 1.0625
+)  # Computer Modern is wider at 8 points than its shape at 10, whose widths follow
 _BOLD, _RAISED = 1.15, 0.75  # bold is wider; raised text is set at 6 points
 _OTHER = 778
 _WIDTHS = {
@@ -47,7 +53,9 @@ def text_pt(text: str, *, is_bold: bool = False, is_raised: bool = False) -> flo
 
 
 def broken_title(title: str, width_pt: float) -> list[str]:
-    """Return a TITLE in lines that are no wider than WIDTH_PT, or than its longest word; words are not divided."""
+    """Return a TITLE in lines that are no wider than WIDTH_PT, or than its longest word; words are
+    not divided.
+    """
     words = title.split() or [""]
     most = max(width_pt, *map(text_pt, words))
     lines = [words[0]]

@@ -1,9 +1,11 @@
-"""STS results as files that mteb reads: FOLDER/<model>/<fingerprint>/<task>.json, the layout of `results` in its result cache.
+"""STS results as files that mteb reads: FOLDER/<model>/<fingerprint>/<task>.json, the layout of
+`results` in its result cache.
 
-<model> is `owner__name` of a hub model and otherwise the last part of its path, so that no folder is hidden or needs quotes in a shell.
+<model> is `owner__name` of a hub model and otherwise the last part of its path, so that no folder
+is hidden or needs quotes in a shell.
 
-Their mteb_version is null, because mteb measured nothing here; `evaluated_with` names embedlab. SICK-R is not written: mteb's has
-all 9,927 pairs, the papers' the 4,927 of the test split.
+Their mteb_version is null, because mteb measured nothing here; `evaluated_with` names embedlab.
+SICK-R is not written: mteb's has all 9,927 pairs, the papers' the 4,927 of the test split.
 """
 
 import json
@@ -30,15 +32,26 @@ def mteb_tasks() -> Mapping[str, str]:
 
 
 def write_mteb(folder: Path, evaluation: Evaluation) -> list[Path]:
-    """Write one file a dataset of an sts EVALUATION, and the model_meta.json next to them; return their paths.
+    """Write one file a dataset of an sts EVALUATION, and the model_meta.json next to them; return
+    their paths.
 
-    Generated or partial data, SentEval's tokenised text, and datasets that mteb lacks are refused: a file with mteb's name would
-    claim what it does not hold. An undefined correlation is refused too. A refusal leaves no file.
+    Generated or partial data, SentEval's tokenised text, and datasets that mteb lacks are refused:
+    a file with mteb's name would claim what it does not hold. An undefined correlation is refused
+    too. A refusal leaves no file.
     """
-    states = {str(state["name"]): state for state in evaluation.data if state.get("split") == "test"}
+    states = {
+        str(state["name"]): state for state in evaluation.data if state.get("split") == "test"
+    }
     if not states.keys() & mteb_tasks().keys():
-        raise UsageError(f"none of {', '.join(states) or 'the datasets'} is a task of mteb", hint=f"those are {', '.join(mteb_tasks())}")
-    results = {name: _result(evaluation, name, state) for name, state in states.items() if name in mteb_tasks()}
+        raise UsageError(
+            f"none of {', '.join(states) or 'the datasets'} is a task of mteb",
+            hint=f"those are {', '.join(mteb_tasks())}",
+        )
+    results = {
+        name: _result(evaluation, name, state)
+        for name, state in states.items()
+        if name in mteb_tasks()
+    }
     path = folder / visible_name(evaluation.model) / evaluation.fingerprint
     meta = {"name": evaluation.model, "revision": evaluation.fingerprint, "framework": ["embedlab"]}
     return [
@@ -58,15 +71,27 @@ def _result(evaluation: Evaluation, name: str, state: Mapping[str, Any]) -> dict
     hub = dataset(name).splits["test"].hub
     assert hub is not None  # every dataset that mteb has is on the hub
     values = {
-        score.metric: score.value for score in evaluation.scores if (score.by, score.slice, score.setting) == ("dataset", name, "all")
+        score.metric: score.value
+        for score in evaluation.scores
+        if (score.by, score.slice, score.setting) == ("dataset", name, "all")
     }
     if undefined := [metric for metric, value in values.items() if isnan(value)]:
         # mteb cannot average a null, and JSON has no nan.
         raise UsageError(
-            f"the {undefined[0]} of {evaluation.model!r} on {name} is undefined: mteb has no place for it", hint="remove --mteb"
+            f"the {undefined[0]} of {evaluation.model!r} on {name} is undefined: mteb has no "
+            f"place for it",
+            hint="remove --mteb",
         )
-    scores = {f"{prefix}{metric}": round(values[metric], 6) for prefix in ("", "cosine_") for metric in ("pearson", "spearman")}
-    main = {"main_score": scores["cosine_spearman"], "hf_subset": "default", "languages": ["eng-Latn"]}
+    scores = {
+        f"{prefix}{metric}": round(values[metric], 6)
+        for prefix in ("", "cosine_")
+        for metric in ("pearson", "spearman")
+    }
+    main = {
+        "main_score": scores["cosine_spearman"],
+        "hf_subset": "default",
+        "languages": ["eng-Latn"],
+    }
     return {
         "dataset_revision": hub.revision,
         "task_name": mteb_tasks()[name],
@@ -81,14 +106,25 @@ def _result(evaluation: Evaluation, name: str, state: Mapping[str, Any]) -> dict
 def _refuse_other_data(name: str, state: Mapping[str, Any]) -> None:
     """Refuse data that differs from mteb's revision of a dataset, which has the official text."""
     if state.get("partial") or state.get("sample"):
-        raise UsageError(f"{name} is not a complete corpus: mteb's {mteb_tasks()[name]} is", hint="remove --mteb, or give --data DIR")
-    if other := next((file for file in state.get("sha256", {}) if not file.startswith(f"{OFFICIAL_FOLDER}/")), None):
+        raise UsageError(
+            f"{name} is not a complete corpus: mteb's {mteb_tasks()[name]} is",
+            hint="remove --mteb, or give --data DIR",
+        )
+    if other := next(
+        (file for file in state.get("sha256", {}) if not file.startswith(f"{OFFICIAL_FOLDER}/")),
+        None,
+    ):
         raise UsageError(
             f"{name} was read from {other!r}, which is not the text of mteb's {mteb_tasks()[name]}",
-            hint=f"put the official files into the folder {OFFICIAL_FOLDER} of the data folder, or remove --mteb",
+            hint=f"put the official files into the folder {OFFICIAL_FOLDER} of the data folder, "
+            f"or remove --mteb",
         )
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> Path:
-    write_atomic(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n", hint="choose another folder with --mteb")
+    write_atomic(
+        path,
+        json.dumps(content, indent=2, ensure_ascii=False) + "\n",
+        hint="choose another folder with --mteb",
+    )
     return path

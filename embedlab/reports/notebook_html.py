@@ -1,4 +1,6 @@
-"""Tables as a notebook shows them: compact, in the colours of its light or dark theme, with intervals where the pointer rests."""
+"""Tables as a notebook shows them: compact, in the colours of its light or dark theme, with
+intervals where the pointer rests.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -36,19 +38,30 @@ def _table(table: Table) -> Iterator[str]:
     more = len(table.rows) - MOST_ROWS
     shown = replace(table, rows=table.rows[:MOST_ROWS])
     if shown.columns:
-        sides = ["number" if shown.align(column) == "right" else "text" if column.is_text else "" for column in shown.columns]
+        sides = [
+            "number" if shown.align(column) == "right" else "text" if column.is_text else ""
+            for column in shown.columns
+        ]
         header, *body = shown.texts()
         yield "<table>"
         yield f"<caption>{escaped(shown.shown_title)}</caption>" if shown.shown_title else ""
         yield f"<thead><tr>{''.join(_tag('th', side, escaped(text)) for side, text in zip(sides, header, strict=True))}</tr></thead><tbody>"
         for row, texts in zip(shown.rows, body, strict=True):
-            cells = (_cell(row.get(column.key), text, side) for column, text, side in zip(shown.columns, texts, sides, strict=True))
+            cells = (
+                _cell(row.get(column.key), text, side)
+                for column, text, side in zip(shown.columns, texts, sides, strict=True)
+            )
             yield f"<tr>{''.join(cells)}</tr>"
         yield "</tbody></table>"
     elif shown.shown_title:
         yield f"<p>{escaped(shown.shown_title)}</p>"
     notes = shown_notes(table.notes, table.titles, more=".notes has {count} more {notes}")
-    yield _list([*([f".table() has {more} more {'row' if more == 1 else 'rows'}"] if more > 0 else []), *notes])
+    yield _list(
+        [
+            *([f".table() has {more} more {'row' if more == 1 else 'rows'}"] if more > 0 else []),
+            *notes,
+        ]
+    )
 
 
 def _cell(value: Value | TableCell, text: str, side: str) -> str:
@@ -56,7 +69,12 @@ def _cell(value: Value | TableCell, text: str, side: str) -> str:
         return _tag("td", side, escaped(text))
     shown = escaped(text.removesuffix(value.raised).rstrip() if value.raised else text)
     shown = f"<b>{shown}</b>" if value.is_best else shown
-    return _tag("td", side, f"{shown}<sup>{escaped(value.raised)}</sup>" if value.raised else shown, value.hover)
+    return _tag(
+        "td",
+        side,
+        f"{shown}<sup>{escaped(value.raised)}</sup>" if value.raised else shown,
+        value.hover,
+    )
 
 
 def _tag(name: str, side: str, content: str, title: str = "") -> str:
@@ -66,4 +84,8 @@ def _tag(name: str, side: str, content: str, title: str = "") -> str:
 
 
 def _list(notes: Sequence[str]) -> str:
-    return f"<ul>{''.join(f'<li>{escaped(one_line(note))}</li>' for note in notes)}</ul>" if notes else ""
+    return (
+        f"<ul>{''.join(f'<li>{escaped(one_line(note))}</li>' for note in notes)}</ul>"
+        if notes
+        else ""
+    )

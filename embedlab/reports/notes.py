@@ -1,4 +1,6 @@
-"""The notes below a table: on the data, on the models' training data, and on how each model was used."""
+"""The notes below a table: on the data, on the models' training data, and on how each model was
+used.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -35,8 +37,14 @@ def sample_note(marks: Sequence[str]) -> list[str]:
 
 
 def common_count(scored: "ScoredPairs", by: str) -> str:
-    """Return how many of all pairs are behind the numbers of a title, where they are those that all models score."""
-    return f", {sum(len(items.rows) for items in scored.slices(by))} of {scored.table.height} pairs" if scored.common else ""
+    """Return how many of all pairs are behind the numbers of a title, where they are those that all
+    models score.
+    """
+    return (
+        f", {sum(len(items.rows) for items in scored.slices(by))} of {scored.table.height} pairs"
+        if scored.common
+        else ""
+    )
 
 
 def partial_notes(states: "Sequence[DatasetState]") -> list[str]:
@@ -45,15 +53,32 @@ def partial_notes(states: "Sequence[DatasetState]") -> list[str]:
 
 
 def data_notes(scored: "ScoredPairs", *, is_of_whole_datasets: bool = True) -> list[str]:
-    """Return the notes on the pairs, and on the models' training data; numbers of parts of datasets say by themselves what they lack."""
-    skipped = [f"{state.name}: {count} pairs left out, {reason}" for state in scored.states for reason, count in state.skipped.items()]
-    trained = [model_note(model.name, note) for model in scored.models for note in _of_all(model, scored)]
+    """Return the notes on the pairs, and on the models' training data; numbers of parts of datasets
+    say by themselves what they lack.
+    """
+    skipped = [
+        f"{state.name}: {count} pairs left out, {reason}"
+        for state in scored.states
+        for reason, count in state.skipped.items()
+    ]
+    trained = [
+        model_note(model.name, note) for model in scored.models for note in _of_all(model, scored)
+    ]
     unscored = unscored_notes(scored) if is_of_whole_datasets else []
-    return [*sample_note(scored.marks), *partial_notes(scored.states), *skipped, *_repeated(scored), *unscored, *trained]
+    return [
+        *sample_note(scored.marks),
+        *partial_notes(scored.states),
+        *skipped,
+        *_repeated(scored),
+        *unscored,
+        *trained,
+    ]
 
 
 def _repeated(scored: "ScoredPairs") -> list[str]:
-    """Return how many pairs of a user's own file are there more than once, and with how many gold scores; of a corpus that is known."""
+    """Return how many pairs of a user's own file are there more than once, and with how many gold
+    scores; of a corpus that is known.
+    """
     notes: list[str] = []
     for name in (state.name for state in scored.states if state.origin == "file"):
         pairs = scored.table.filter(pl.col("dataset") == name).group_by("sentence1", "sentence2")
@@ -61,40 +86,74 @@ def _repeated(scored: "ScoredPairs") -> list[str]:
         if found.height:
             disputed = found.filter(pl.col("golds") > 1).height
             differ = f", {disputed} of them with different gold scores" if disputed else ""
-            notes.append(f"{name}: {found.height} pairs are there more than once ({found['rows'].sum()} rows){differ}")
+            notes.append(
+                f"{name}: {found.height} pairs are there more than once "
+                f"({found['rows'].sum()} rows){differ}"
+            )
     return notes
 
 
 def unscored_notes(scored: "ScoredPairs") -> list[str]:
-    """Return on which datasets a model that was brought has no number, because it does not score all of their pairs."""
+    """Return on which datasets a model that was brought has no number, because it does not score
+    all of their pairs.
+    """
     sizes = dict(scored.table.group_by("dataset", maintain_order=True).len().iter_rows())
     notes: list[str] = []
     for model in scored.models:
-        held = scored.table.group_by("dataset").agg(pl.min_horizontal(pl.col(name).fill_nan(None).count() for name in model.members))
-        counts = {name: count for name, count in held.iter_rows() if count < sizes[name] and not (scored.common and count)}
-        parts = {name: f"{counts[name]} of {sizes[name]} pairs" if counts[name] else "no pair" for name in sizes if name in counts}
-        more = "; `compare --common` takes the pairs that all models score" if any(counts.values()) else ""
+        held = scored.table.group_by("dataset").agg(
+            pl.min_horizontal(pl.col(name).fill_nan(None).count() for name in model.members)
+        )
+        counts = {
+            name: count
+            for name, count in held.iter_rows()
+            if count < sizes[name] and not (scored.common and count)
+        }
+        parts = {
+            name: f"{counts[name]} of {sizes[name]} pairs" if counts[name] else "no pair"
+            for name in sizes
+            if name in counts
+        }
+        more = (
+            "; `compare --common` takes the pairs that all models score"
+            if any(counts.values())
+            else ""
+        )
         if parts:
-            lacking = ", ".join(f"{name} ({scored_pairs} scored)" for name, scored_pairs in parts.items())
+            lacking = ", ".join(
+                f"{name} ({scored_pairs} scored)" for name, scored_pairs in parts.items()
+            )
             notes.append(model_note(model.name, f"no number on {lacking}{more}"))
     return notes
 
 
 def _of_all(model: "ModelColumns", scored: "ScoredPairs") -> list[str]:
     """Return the notes of a model's members, without repeats."""
-    return list(dict.fromkeys(note for member in model.members for note in scored.member_notes(member)))
+    return list(
+        dict.fromkeys(note for member in model.members for note in scored.member_notes(member))
+    )
 
 
 def usage_notes(models: "Sequence[ModelColumns]", facts: "Mapping[str, Facts]") -> list[str]:
     """Return how each of MODELS was used, by the FACTS of its members."""
-    return [note for model in models for note in usage_note(model.name, [facts[member] for member in model.members])]
+    return [
+        note
+        for model in models
+        for note in usage_note(model.name, [facts[member] for member in model.members])
+    ]
 
 
 def usage_note(name: str, members: "Sequence[Facts]") -> list[str]:
-    """Return how the MEMBERS of a model were used, once where all were used alike, and how many its means are over."""
+    """Return how the MEMBERS of a model were used, once where all were used alike, and how many its
+    means are over.
+    """
     seeds = [f"mean of {len(members)} seeds"] if len(members) > 1 else []
     notes = [
-        Note(f"{name}: {', '.join([usage(facts), *seeds])}", models=(name,), short=[*seeds, *unusual_usage(facts)]) for facts in members
+        Note(
+            f"{name}: {', '.join([usage(facts), *seeds])}",
+            models=(name,),
+            short=[*seeds, *unusual_usage(facts)],
+        )
+        for facts in members
     ]
     return list(dict.fromkeys(notes))
 
@@ -110,15 +169,27 @@ def slice_note(key: str, note: str) -> str:
 
 
 def unusual_usage(facts: "Facts") -> list[str]:
-    """Return the phrases that people see of how one member was used: its pooling, and what is not the default."""
-    precision, trained = facts.get("precision", DEFAULT_PRECISION), facts.get("training_precision", DEFAULT_PRECISION)
+    """Return the phrases that people see of how one member was used: its pooling, and what is not
+    the default.
+    """
+    precision, trained = (
+        facts.get("precision", DEFAULT_PRECISION),
+        facts.get("training_precision", DEFAULT_PRECISION),
+    )
     is_usual = precision == trained == DEFAULT_PRECISION
     cut = facts.get("truncated", "0")
     return [
         *([f"pooling {facts['pooling']}"] if "pooling" in facts else []),
         *([f"precision {precision}"] if not is_usual else []),
         *([f"trained in {trained}"] if not is_usual and "training_precision" in facts else []),
-        *([f"{cut} inputs cut" + (f" at {facts['max_tokens']} tokens" if "max_tokens" in facts else "")] if cut != "0" else []),
+        *(
+            [
+                f"{cut} inputs cut"
+                + (f" at {facts['max_tokens']} tokens" if "max_tokens" in facts else "")
+            ]
+            if cut != "0"
+            else []
+        ),
     ]
 
 
@@ -126,11 +197,19 @@ def usage(facts: "Facts") -> str:
     """Return how one member was used, in words."""
     used = [f"{key.replace('_', ' ')} {facts[key]}" for key in USED if key in facts]
     trained = [f"trained in {facts['training_precision']}"] if "training_precision" in facts else []
-    return ", ".join([*used, *trained, *([f"{facts['truncated']} inputs cut"] if facts.get("truncated", "0") != "0" else [])])
+    return ", ".join(
+        [
+            *used,
+            *trained,
+            *([f"{facts['truncated']} inputs cut"] if facts.get("truncated", "0") != "0" else []),
+        ]
+    )
 
 
 def facts_of(noted: "Evaluation | EncoderFacts", *more: str) -> "Facts":
-    """Return how a member was used, from its evaluation or its encoder, including the facts MORE."""
+    """Return how a member was used, from its evaluation or its encoder, including the facts
+    MORE.
+    """
     keys = (*USED, "training_precision", *more)
     return {key: str(value) for key in keys if (value := getattr(noted, key, None)) is not None}
 
@@ -147,11 +226,20 @@ def model_marks(models: "Sequence[Model]") -> list[str]:
     """Return the marks of every number of MODELS: those of their training data."""
     from embedlab.scoring.provenance import training_marks
 
-    return sorted({mark for model in models for spec in model.members for mark in training_marks(spec)})
+    return sorted(
+        {mark for model in models for spec in model.members for mark in training_marks(spec)}
+    )
 
 
 def model_notes(model: "Model", members: "Sequence[PairScorer]") -> list[str]:
-    """Return the notes on the numbers of a model whose MEMBERS are loaded: incomplete training data, and how it was used."""
-    trained = dict.fromkeys(model_note(model.name, note) for spec in model.members for note in training_notes(spec))
-    used = [{**facts_of(member.facts, "truncated"), **training_facts(spec)} for spec, member in zip(model.members, members, strict=True)]
+    """Return the notes on the numbers of a model whose MEMBERS are loaded: incomplete training
+    data, and how it was used.
+    """
+    trained = dict.fromkeys(
+        model_note(model.name, note) for spec in model.members for note in training_notes(spec)
+    )
+    used = [
+        {**facts_of(member.facts, "truncated"), **training_facts(spec)}
+        for spec, member in zip(model.members, members, strict=True)
+    ]
     return [*trained, *usage_note(model.name, used)]

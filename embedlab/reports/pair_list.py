@@ -20,61 +20,115 @@ PROSE = ("sentence1", "sentence2")
 TEXTS = ("dataset", "source", *PROSE)
 OF_PAIR = ("dataset", "source", "pair", *PROSE, "gold", "dice", "gap")
 
-SharedText = Mapping[str, Sequence[Overlap]]  # by model, of each pair; not of a model whose training text is unknown
+SharedText = Mapping[
+    str, Sequence[Overlap]
+]  # by model, of each pair; not of a model whose training text is unknown
 
 
 def listed_columns(models: Sequence[str]) -> list[str]:
     """The columns that can be shown, filtered and sorted."""
-    columns = [*TEXTS[:2], "pair", *TEXTS[2:], "gold", "dice", *models, *(f"error({name})" for name in models), "gap"]
+    columns = [
+        *TEXTS[:2],
+        "pair",
+        *TEXTS[2:],
+        "gold",
+        "dice",
+        *models,
+        *(f"error({name})" for name in models),
+        "gap",
+    ]
     return list(dict.fromkeys(columns))  # the model "dice" is the column of that name
 
 
-def pair_list(scored: ScoredPairs, shown: pl.DataFrame, title: str, *, added: Sequence[str] = ()) -> Table:
+def pair_list(
+    scored: ScoredPairs, shown: pl.DataFrame, title: str, *, added: Sequence[str] = ()
+) -> Table:
     """One row a pair of SHOWN, which has the columns of `pair_columns` and those ADDED, of text."""
     names = [model.name for model in scored.models]
-    shared = {model.name: overlaps for model in scored.models if (overlaps := _shared_text(scored, model, shown))}
+    shared = {
+        model.name: overlaps
+        for model in scored.models
+        if (overlaps := _shared_text(scored, model, shown))
+    }
     is_any_shared = any(overlap for overlaps in shared.values() for overlap in overlaps)
     signs = (
-        [f"{PAIRS_SHARED.sign} the pair, {SENTENCES_SHARED.sign} a sentence of it is in the model's training data"] if is_any_shared else []
+        [
+            f"{PAIRS_SHARED.sign} the pair, {SENTENCES_SHARED.sign} a sentence of it is in "
+            f"the model's training data"
+        ]
+        if is_any_shared
+        else []
     )
     return Table(
         title=with_marks(title, scored.marks),
         columns=[*_columns(names), *(Column(key=name, title=name) for name in added)],
         rows=_rows(shown.select(*listed_columns(names), *added), shared),
         frame=paired_frame(shown, names, shared, scored.marks),
-        notes=[*data_notes(scored), *signs, *pair_footnotes(scored, "dataset"), *usage_notes(scored.models, scored.facts)],
+        notes=[
+            *data_notes(scored),
+            *signs,
+            *pair_footnotes(scored, "dataset"),
+            *usage_notes(scored.models, scored.facts),
+        ],
     )
 
 
-def paired_frame(shown: pl.DataFrame, models: Sequence[str], shared: SharedText, marks: Sequence[str]) -> pl.DataFrame:
+def paired_frame(
+    shown: pl.DataFrame, models: Sequence[str], shared: SharedText, marks: Sequence[str]
+) -> pl.DataFrame:
     """One row a pair and model, with the columns PAIRED."""
     rows: list[Row] = []
     for number, pair in enumerate(shown.to_dicts()):
         of_pair = {name: pair[name] for name in OF_PAIR}
         for model in models:
-            row = of_pair | {"model": model, "similarity": pair[model], "error": pair[f"error({model})"], "marks": ", ".join(marks)}
+            row = of_pair | {
+                "model": model,
+                "similarity": pair[model],
+                "error": pair[f"error({model})"],
+                "marks": ", ".join(marks),
+            }
             if model in shared and (overlap := shared[model][number]):
-                row |= {"shared_pairs": overlap.shared_pairs, "shared_sentences": overlap.shared_sentences}
+                row |= {
+                    "shared_pairs": overlap.shared_pairs,
+                    "shared_sentences": overlap.shared_sentences,
+                }
             rows.append(row)
     return tidy_frame(rows, PAIRED)
 
 
-def _shared_text(scored: ScoredPairs, model: ModelColumns, shown: pl.DataFrame) -> Sequence[Overlap]:
+def _shared_text(
+    scored: ScoredPairs, model: ModelColumns, shown: pl.DataFrame
+) -> Sequence[Overlap]:
     """What each pair shares with the training text of MODEL."""
     text = scored.known_text(model)
     return list(text.row_overlaps(shown)) if text is not None else []
 
 
 def _rows(shown: pl.DataFrame, shared: SharedText) -> list[Row]:
-    """The rows of the table, each similarity marked where its model was trained on text of the pair."""
+    """The rows of the table, each similarity marked where its model was trained on text of the
+    pair.
+    """
     rows: list[Row] = shown.to_dicts()
     for model, overlaps in shared.items():
         for row, overlap in zip(rows, overlaps, strict=True):
             if overlap and isinstance(value := row[model], float):
-                row[model] = TableCell(value=value, text=f"{value:z.{DIGITS}f}{overlap_sign(overlap)}")
+                row[model] = TableCell(
+                    value=value, text=f"{value:z.{DIGITS}f}{overlap_sign(overlap)}"
+                )
     return rows
 
 
 def _columns(names: Sequence[str]) -> list[Column]:
-    digits: dict[str, Any] = {"gold": 2, "dice": 2, "gap": 1, **dict.fromkeys(names, DIGITS), **{f"error({name})": 0 for name in names}}
-    return [Column(key=key, title=key, digits=digits.get(key), role="sentence" if key in PROSE else None) for key in listed_columns(names)]
+    digits: dict[str, Any] = {
+        "gold": 2,
+        "dice": 2,
+        "gap": 1,
+        **dict.fromkeys(names, DIGITS),
+        **{f"error({name})": 0 for name in names},
+    }
+    return [
+        Column(
+            key=key, title=key, digits=digits.get(key), role="sentence" if key in PROSE else None
+        )
+        for key in listed_columns(names)
+    ]

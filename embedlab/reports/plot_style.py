@@ -1,4 +1,6 @@
-"""How plots look: on a page, in its own light or dark colours; in a paper, in colours that remain distinct without colour vision."""
+"""How plots look: on a page, in its own light or dark colours; in a paper, in colours that remain
+distinct without colour vision.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -19,7 +21,8 @@ class Style:
     marker_size: float = 5.0
     line_width: float = 1.6
     row_scale: float = 1.0  # height of the rows of dots
-    has_small_points: bool = False  # points as ends of lines: a tenth of the text of markers, but not drawn as pixels
+    # points as ends of lines: a tenth of the text of markers, but not drawn as pixels
+    has_small_points: bool = False
     own: Mapping[str, Any] = field(default_factory=dict)  # settings of Matplotlib besides
 
     @property
@@ -46,7 +49,8 @@ class Style:
         }
 
 
-# Placeholder colours that nothing else has, replaced by the page's own, which depend on light or dark mode.
+# Placeholder colours that nothing else has, replaced by the page's own, which depend on light or
+# dark mode.
 PAGE = Style(
     width_in=5.6,  # the SVG scales with the page; at this width its text is readable on a phone
     font=10,
@@ -56,7 +60,8 @@ PAGE = Style(
     series=tuple(f"#05{number:02x}05" for number in range(1, 7)),
     has_small_points=True,
     own={
-        "svg.fonttype": "none",  # text stays text: small, sharp, searchable, and readable by screen readers
+        # text stays text: small, sharp, searchable, and readable by screen readers
+        "svg.fonttype": "none",
         "path.simplify": False,  # our points are lines of length zero
     },
 )
@@ -65,7 +70,8 @@ FileKind = Literal["pdf", "svg", "png"]  # of a paper's figure
 COLUMN_IN = 3.3  # of a paper with two columns
 WIDEST_IN = 20.0
 
-# Paul Tol's high-contrast colours and one of his medium-contrast ones: distinct for all kinds of colour vision, and printed in greys.
+# Paul Tol's high-contrast colours and one of his medium-contrast ones: distinct for all kinds of
+# colour vision, and printed in greys.
 PAPER = Style(
     width_in=COLUMN_IN,
     font=7.5,

@@ -27,7 +27,9 @@ class Dots:
 
 @dataclass(frozen=True, kw_only=True)
 class Lines:
-    """Values with their intervals over ordered labels: Dice fifths, the values of a recipe's key."""
+    """Values with their intervals over ordered labels: Dice fifths, the values of a recipe's
+    key.
+    """
 
     title: str
     labels: Sequence[str]

@@ -38,8 +38,16 @@ POWER: Schema = {
 }
 
 
-def power_table(detectables: Sequence[Detectable], compared: TaskComparison, *, detect: float | None, seeds: int | None) -> Table:
-    """Return one row a dataset or average; DETECT is a difference in points, SEEDS the number of seeds of a plan."""
+def power_table(
+    detectables: Sequence[Detectable],
+    compared: TaskComparison,
+    *,
+    detect: float | None,
+    seeds: int | None,
+) -> Table:
+    """Return one row a dataset or average; DETECT is a difference in points, SEEDS the number of
+    seeds of a plan.
+    """
     titles = titles_of([model.name for model in compared.models])
     first, second = titles.values()
     counts = [len(model.members) for model in compared.models if model.is_recipe]
@@ -51,12 +59,26 @@ def power_table(detectables: Sequence[Detectable], compared: TaskComparison, *, 
         Column(key="design_effect", title="design effect", digits=2),
         Column(key="difference", title="difference", digits=2),
         Column(key="smallest", title="detectable", align="right"),
-        *([Column(key="planned", title=f"with {seeds} seeds", align="right")] if seeds is not None else []),
-        *([Column(key="seeds_needed", title=f"seeds for {detect:g}", align="right")] if detect is not None else []),
+        *(
+            [Column(key="planned", title=f"with {seeds} seeds", align="right")]
+            if seeds is not None
+            else []
+        ),
+        *(
+            [Column(key="seeds_needed", title=f"seeds for {detect:g}", align="right")]
+            if detect is not None
+            else []
+        ),
     ]
     notes = [
-        f"difference: {second} minus {first}, {measures}; detectable: 5% two-sided, 80% power, one test",
-        "seeds: " + (", ".join(map(str, counts)) + " behind these numbers" if counts else "neither model is a recipe: items alone vary"),
+        f"difference: {second} minus {first}, {measures}; detectable: 5% two-sided, 80% "
+        f"power, one test",
+        "seeds: "
+        + (
+            ", ".join(map(str, counts)) + " behind these numbers"
+            if counts
+            else "neither model is a recipe: items alone vary"
+        ),
         *_sureness(detectables, [model for model in compared.models if model.is_recipe], seeds),
         *_unknown(counts, detect=detect, seeds=seeds),
         *_hanging(detectables),
@@ -65,30 +87,52 @@ def power_table(detectables: Sequence[Detectable], compared: TaskComparison, *, 
         title=titled(compared, [f"Detectable differences between {second} and {first}"]),
         columns=columns,
         rows=[_row(detectable) for detectable in detectables],
-        frame=tidy_frame(({**_numbers(detectable), "marks": ", ".join(compared.marks)} for detectable in detectables), POWER),
+        frame=tidy_frame(
+            (
+                {**_numbers(detectable), "marks": ", ".join(compared.marks)}
+                for detectable in detectables
+            ),
+            POWER,
+        ),
         notes=[*general_notes(compared), *notes],
         signatures=compared.signatures,
         titles=titles,
-        caption=" ".join([_caption(detectables, compared, first, second), *data_sentences(compared.marks)]),
+        caption=" ".join(
+            [_caption(detectables, compared, first, second), *data_sentences(compared.marks)]
+        ),
     )
 
 
-def _caption(detectables: Sequence[Detectable], compared: TaskComparison, first: str, second: str) -> str:
+def _caption(
+    detectables: Sequence[Detectable], compared: TaskComparison, first: str, second: str
+) -> str:
     averages = {each.key for each in compared.slices if each.average_of}
-    counts = {detectable.slice_title: detectable.pairs for detectable in detectables if detectable.key not in averages}
+    counts = {
+        detectable.slice_title: detectable.pairs
+        for detectable in detectables
+        if detectable.key not in averages
+    }
     measures = measures_in(scales_of(detectables)).replace(" x 100", " × 100")
-    what = f"Differences of {second} from {first}, {measures}, and the smallest that would be detected"
+    what = (
+        f"Differences of {second} from {first}, {measures}, and the smallest that would be detected"
+    )
     return f"{what} (5% two-sided, 80% power, one test; {DEPENDENCE}); {counted_items(counts)}."
 
 
-def _sureness(detectables: Sequence[Detectable], recipes: Sequence[ModelColumns], seeds: int | None) -> Iterator[str]:
+def _sureness(
+    detectables: Sequence[Detectable], recipes: Sequence[ModelColumns], seeds: int | None
+) -> Iterator[str]:
     """Yield how sure the figures are, and what is assumed of recipes of too few seeds."""
     if not any(detectable.smallest.low == detectable.smallest.low for detectable in detectables):
         return
-    yield "[ ]: 95% interval, as few seeds estimate their spread poorly; the items are the same ones"
+    yield (
+        "[ ]: 95% interval, as few seeds estimate their spread poorly; the items are the same ones"
+    )
     single = [model.name for model in recipes if len(model.members) == 1]
     if single and seeds is not None:
-        yield f"{', '.join(single)} has one seed and takes the spread of the other recipe, {ASSUMED}"
+        yield (
+            f"{', '.join(single)} has one seed and takes the spread of the other recipe, {ASSUMED}"
+        )
 
 
 def _unknown(counts: Sequence[int], *, detect: float | None, seeds: int | None) -> Iterator[str]:
@@ -98,13 +142,21 @@ def _unknown(counts: Sequence[int], *, detect: float | None, seeds: int | None) 
     if detect is not None:
         yield "no model has two seeds: how many a difference needs is unknown"
     if seeds is not None:
-        yield f"no model has two seeds: what {seeds} seeds detect is unknown; train more seeds first, with --seeds"
+        yield (
+            f"no model has two seeds: what {seeds} seeds detect is unknown; train more seeds "
+            f"first, with --seeds"
+        )
 
 
 def _hanging(detectables: Sequence[Detectable]) -> Iterator[str]:
     """Yield what is left without a topic that decides, and that the figure is then a guess."""
-    for note in hanging_note((detectable.slice_key, detectable.topic) for detectable in detectables):
-        yield f"{note}; how much such topics vary one of them does not show, so that the figure is a guess"
+    for note in hanging_note(
+        (detectable.slice_key, detectable.topic) for detectable in detectables
+    ):
+        yield (
+            f"{note}; how much such topics vary one of them does not show, so that the "
+            f"figure is a guess"
+        )
 
 
 def _numbers(detectable: Detectable) -> dict[str, str | float | None]:
@@ -125,8 +177,14 @@ def _numbers(detectable: Detectable) -> dict[str, str | float | None]:
 
 
 def _figure(key: str, figure: Figure | None, scale: float) -> Mapping[str, float | None]:
-    values = {key: figure.value, f"{key}_low": figure.low, f"{key}_high": figure.high} if figure is not None else {}
-    return {name: scale * value for name, value in values.items()} or dict.fromkeys((key, f"{key}_low", f"{key}_high"))
+    values = (
+        {key: figure.value, f"{key}_low": figure.low, f"{key}_high": figure.high}
+        if figure is not None
+        else {}
+    )
+    return {name: scale * value for name, value in values.items()} or dict.fromkeys(
+        (key, f"{key}_low", f"{key}_high")
+    )
 
 
 def _row(detectable: Detectable) -> Mapping[str, Value | TableCell]:
@@ -134,9 +192,15 @@ def _row(detectable: Detectable) -> Mapping[str, Value | TableCell]:
     return {
         **_numbers(detectable),
         "dataset": TableCell(value=detectable.key, text=detectable.slice_title),
-        "effective_pairs": TableCell(value=effective, text=f"{effective:z.0f}" if effective > 0 else "–"),
-        "smallest": _figure_cell(detectable.smallest, scale_of(detectable.task, detectable.metric), sign=sign),
-        "planned": _figure_cell(detectable.planned, scale_of(detectable.task, detectable.metric), sign=sign),
+        "effective_pairs": TableCell(
+            value=effective, text=f"{effective:z.0f}" if effective > 0 else "–"
+        ),
+        "smallest": _figure_cell(
+            detectable.smallest, scale_of(detectable.task, detectable.metric), sign=sign
+        ),
+        "planned": _figure_cell(
+            detectable.planned, scale_of(detectable.task, detectable.metric), sign=sign
+        ),
         "seeds_needed": _seeds_cell(detectable.seeds_needed),
     }
 

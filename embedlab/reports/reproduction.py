@@ -1,4 +1,6 @@
-"""A reproduced table of a paper: what deviates, its numbers next to the published ones, and whether its order holds."""
+"""A reproduced table of a paper: what deviates, its numbers next to the published ones, and whether
+its order holds.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +25,9 @@ class Reproduction:
     compared: TaskComparison | None  # of a figure
     scored: ScoredPairs | None
     has_failed: bool  # whether a training failed
-    curves: Mapping[str, Sequence[float]] = field(default_factory=dict)  # of a figure along epochs: the mean dev score after each, by row
+    curves: Mapping[str, Sequence[float]] = field(
+        default_factory=dict
+    )  # of a figure along epochs: the mean dev score after each, by row
 
     @property
     def tables(self) -> tuple[Table, ...]:

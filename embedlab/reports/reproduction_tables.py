@@ -1,4 +1,6 @@
-"""The tables of `embedlab reproduce`: papers, published numbers, ours next to them, deviations, and whether the order holds."""
+"""The tables of `embedlab reproduce`: papers, published numbers, ours next to them, deviations, and
+whether the order holds.
+"""
 
 import shlex
 from collections import Counter
@@ -24,9 +26,20 @@ TableRows = list[dict[str, Value | TableCell]]
 
 def papers_table() -> Table:
     """Return the papers that can be reproduced."""
-    rows: TableRows = [{"paper": paper, "tables": len(load_paper(paper)), "summary": summary_of(paper)} for paper in paper_names()]
-    columns = [Column(key=key, title=key, role="text" if key == "summary" else None) for key in ("paper", "tables", "summary")]
-    return Table(title="Papers", columns=columns, rows=rows, notes=("`embedlab reproduce PAPER` lists its tables and figures",))
+    rows: TableRows = [
+        {"paper": paper, "tables": len(load_paper(paper)), "summary": summary_of(paper)}
+        for paper in paper_names()
+    ]
+    columns = [
+        Column(key=key, title=key, role="text" if key == "summary" else None)
+        for key in ("paper", "tables", "summary")
+    ]
+    return Table(
+        title="Papers",
+        columns=columns,
+        rows=rows,
+        notes=("`embedlab reproduce PAPER` lists its tables and figures",),
+    )
 
 
 def contents_table(paper: str, tables: Sequence[PaperTable]) -> Table:
@@ -43,9 +56,17 @@ def contents_table(paper: str, tables: Sequence[PaperTable]) -> Table:
         for table in tables
     ]
     roles: dict[str, Role] = {"table": "key", "summary": "text", "here": "minor", "task": "minor"}
-    columns = [Column(key=key, title=key, role=roles.get(key)) for key in ("table", "summary", "rows", "task", "printed", "here")]
-    notes = (f"`embedlab reproduce {shlex.quote(paper)} --published-only` prints them all; a short name such as table2 will do",)
-    return Table(title=f"{tables[0].paper}: {summary_of(paper)}", columns=columns, rows=rows, notes=notes)
+    columns = [
+        Column(key=key, title=key, role=roles.get(key))
+        for key in ("table", "summary", "rows", "task", "printed", "here")
+    ]
+    notes = (
+        f"`embedlab reproduce {shlex.quote(paper)} --published-only` prints them all; a "
+        f"short name such as table2 will do",
+    )
+    return Table(
+        title=f"{tables[0].paper}: {summary_of(paper)}", columns=columns, rows=rows, notes=notes
+    )
 
 
 def printed_table(table: PaperTable) -> Table:
@@ -61,32 +82,68 @@ def printed_table(table: PaperTable) -> Table:
             notes=["the paper prints no numbers of it", *notes],
         )
     frame = published_table(table.address, table.name)
-    columns = [Column(key=column, title=column, role="key" if column in table.key else "score") for column in frame.columns]
+    columns = [
+        Column(key=column, title=column, role="key" if column in table.key else "score")
+        for column in frame.columns
+    ]
     texts = published_texts(table.address, table.name)
     printed = {
-        column.name: _as_printed(column.to_list(), texts[column.name].to_list(), is_key=column.name in table.key) for column in frame
+        column.name: _as_printed(
+            column.to_list(), texts[column.name].to_list(), is_key=column.name in table.key
+        )
+        for column in frame
     }
-    rows: TableRows = [{name: cells[row] for name, cells in printed.items()} for row in range(frame.height)]
-    return Table(title=title, columns=columns, rows=rows, notes=notes, score_columns="column", caption=f"{title}.")
+    rows: TableRows = [
+        {name: cells[row] for name, cells in printed.items()} for row in range(frame.height)
+    ]
+    return Table(
+        title=title,
+        columns=columns,
+        rows=rows,
+        notes=notes,
+        score_columns="column",
+        caption=f"{title}.",
+    )
 
 
-def _as_printed(values: Sequence[Value], texts: Sequence[str | None], *, is_key: bool) -> list[Value | TableCell]:
-    """Return a column's numbers with as many digits as most of them have: a CSV file drops trailing zeros that the paper prints.
+def _as_printed(
+    values: Sequence[Value], texts: Sequence[str | None], *, is_key: bool
+) -> list[Value | TableCell]:
+    """Return a column's numbers with as many digits as most of them have: a CSV file drops trailing
+    zeros that the paper prints.
 
     Numbers that name rows, and powers of ten such as 5e-05, are shown as they are written.
     """
-    if is_key or any("e" in text.lower() for value, text in zip(values, texts, strict=True) if text and isinstance(value, float)):
-        return [TableCell(value=value, text=text) if text is not None else value for value, text in zip(values, texts, strict=True)]
-    decimals = {value: len(repr(value).partition(".")[2]) for value in values if isinstance(value, float)}
+    if is_key or any(
+        "e" in text.lower()
+        for value, text in zip(values, texts, strict=True)
+        if text and isinstance(value, float)
+    ):
+        return [
+            TableCell(value=value, text=text) if text is not None else value
+            for value, text in zip(values, texts, strict=True)
+        ]
+    decimals = {
+        value: len(repr(value).partition(".")[2]) for value in values if isinstance(value, float)
+    }
     counts = Counter(decimals.values())
-    usual = max(counts, key=lambda digits: (counts[digits], digits), default=0)  # of two equally frequent ones the longer
+    usual = max(
+        counts, key=lambda digits: (counts[digits], digits), default=0
+    )  # of two equally frequent ones the longer
     return [
-        TableCell(value=value, text=f"{value:z.{max(usual, decimals[value])}f}") if isinstance(value, float) else value for value in values
+        TableCell(value=value, text=f"{value:z.{max(usual, decimals[value])}f}")
+        if isinstance(value, float)
+        else value
+        for value in values
     ]
 
 
-def deviations_table(table: PaperTable, deviations: Sequence[Deviation], trained: Sequence[str]) -> Table:
-    """Return the deviations and the rows they hold for, shown above the numbers; TRAINED are the rows with a run."""
+def deviations_table(
+    table: PaperTable, deviations: Sequence[Deviation], trained: Sequence[str]
+) -> Table:
+    """Return the deviations and the rows they hold for, shown above the numbers; TRAINED are the
+    rows with a run.
+    """
     rows: TableRows = [
         {
             "what": deviation.what,
@@ -97,7 +154,13 @@ def deviations_table(table: PaperTable, deviations: Sequence[Deviation], trained
         }
         for deviation in deviations
     ]
-    keys = ("what", "paper", "here", "rows", *(("source",) if any(deviation.source for deviation in deviations) else ()))
+    keys = (
+        "what",
+        "paper",
+        "here",
+        "rows",
+        *(("source",) if any(deviation.source for deviation in deviations) else ()),
+    )
     roles: dict[str, Role] = {"what": "text", "paper": "text", "here": "text", "source": "minor"}
     columns = [Column(key=key, title=key, align="left", role=roles.get(key)) for key in keys]
     notes = () if rows else ("none is known" if trained else "no row has a finished run here",)
@@ -105,42 +168,102 @@ def deviations_table(table: PaperTable, deviations: Sequence[Deviation], trained
     return Table(title=title, columns=columns, rows=rows, notes=notes, caption=f"{title}.")
 
 
-def numbers_table(table: PaperTable, numbers: Mapping[CellKey, ComparedNumber], marks: Sequence[str], missing: Sequence[str]) -> Table:
+def numbers_table(
+    table: PaperTable,
+    numbers: Mapping[CellKey, ComparedNumber],
+    marks: Sequence[str],
+    missing: Sequence[str],
+) -> Table:
     """Return three lines a row: published, ours (mean ± sd over seeds), and the difference."""
     rows: TableRows = []
     for row in table.sources:
         of_row = {column: numbers.get((row, column), NO_NUMBER) for column in table.columns}
         if any(number.printed is not None for number in of_row.values()):
-            rows.append({"row": row, "what": "published", **{column: number.printed for column, number in of_row.items()}})
+            rows.append(
+                {
+                    "row": row,
+                    "what": "published",
+                    **{column: number.printed for column, number in of_row.items()},
+                }
+            )
         if any(number.values for number in of_row.values()):
             rows.append({"row": row, "what": "ours", **_ours(of_row, table.scale)})
         if any(number.difference is not None for number in of_row.values()):
-            differences = {column: _signed(number.difference, table.scale) for column, number in of_row.items()}
+            differences = {
+                column: _signed(number.difference, table.scale) for column, number in of_row.items()
+            }
             rows.append({"row": row, "what": "difference", **differences})
-    columns = [Column(key="row", title=" ".join(table.key), role="group"), Column(key="what", title="", role="key")]
-    columns += [Column(key=column, title=column, digits=_digits(table.scale), align="right", role="difference") for column in table.columns]
-    title = " ".join([f"{table.paper} {table.name}: {table.summary}; {_measured(table)}", *(f"[{mark}]" for mark in marks)])
-    return Table(title=title, columns=columns, rows=rows, notes=[*table.notes, *missing], caption=_caption(table, numbers, marks))
+    columns = [
+        Column(key="row", title=" ".join(table.key), role="group"),
+        Column(key="what", title="", role="key"),
+    ]
+    columns += [
+        Column(
+            key=column, title=column, digits=_digits(table.scale), align="right", role="difference"
+        )
+        for column in table.columns
+    ]
+    title = " ".join(
+        [
+            f"{table.paper} {table.name}: {table.summary}; {_measured(table)}",
+            *(f"[{mark}]" for mark in marks),
+        ]
+    )
+    return Table(
+        title=title,
+        columns=columns,
+        rows=rows,
+        notes=[*table.notes, *missing],
+        caption=_caption(table, numbers, marks),
+    )
 
 
 def example_pairs(table: PaperTable) -> list[str]:
-    """Return the sentence pairs of a table's columns, with what people said of them where it is printed."""
+    """Return the sentence pairs of a table's columns, with what people said of them where it is
+    printed.
+    """
     human = table.printed.get("human", {})
-    said = {column: f" (people: {human[column]:g})" if human.get(column) is not None else "" for column in table.columns}
-    return [f"{column}: {first} / {second}{said[column]}" for column, (first, second) in zip(table.columns, table.pairs, strict=True)]
+    said = {
+        column: f" (people: {human[column]:g})" if human.get(column) is not None else ""
+        for column in table.columns
+    }
+    return [
+        f"{column}: {first} / {second}{said[column]}"
+        for column, (first, second) in zip(table.columns, table.pairs, strict=True)
+    ]
 
 
-def epochs_table(table: PaperTable, scores: Mapping[str, Sequence[Sequence[float]]], missing: Sequence[str]) -> Table:
-    """Return the dev score after each epoch, mean ± sd over seeds; SCORES are those of each run, by row."""
+def epochs_table(
+    table: PaperTable, scores: Mapping[str, Sequence[Sequence[float]]], missing: Sequence[str]
+) -> Table:
+    """Return the dev score after each epoch, mean ± sd over seeds; SCORES are those of each run, by
+    row.
+    """
     shown = {row: list(zip(*runs, strict=False)) for row, runs in scores.items() if runs}
     length = max(map(len, shown.values()), default=0)
     rows: TableRows = [
-        {"epoch": number + 1, **{row: _spread(epochs[number]) for row, epochs in shown.items() if number < len(epochs)}}
+        {
+            "epoch": number + 1,
+            **{
+                row: _spread(epochs[number])
+                for row, epochs in shown.items()
+                if number < len(epochs)
+            },
+        }
         for number in range(length)
     ]
-    columns = [Column(key="epoch", title="epoch", role="key"), *(Column(key=row, title=row, align="right") for row in shown)]
+    columns = [
+        Column(key="epoch", title="epoch", role="key"),
+        *(Column(key=row, title=row, align="right") for row in shown),
+    ]
     title = f"{table.paper} {table.name}: {table.summary}"
-    return Table(title=title, columns=columns, rows=rows, notes=[*table.notes, *missing], caption=f"{title}, mean ± standard deviation.")
+    return Table(
+        title=title,
+        columns=columns,
+        rows=rows,
+        notes=[*table.notes, *missing],
+        caption=f"{title}, mean ± standard deviation.",
+    )
 
 
 def _spread(values: Sequence[float]) -> TableCell:
@@ -148,16 +271,28 @@ def _spread(values: Sequence[float]) -> TableCell:
     return TableCell(value=fmean(values), text=f"{fmean(values):z.2f}{sd}")
 
 
-def _caption(table: PaperTable, numbers: Mapping[CellKey, ComparedNumber], marks: Sequence[str]) -> str:
+def _caption(
+    table: PaperTable, numbers: Mapping[CellKey, ComparedNumber], marks: Sequence[str]
+) -> str:
     """Return what the three lines of a row are, and over how many seeds ours."""
     seeds = sorted({len(number.values) for number in numbers.values() if number.values})
-    over = f"; ours: mean ± standard deviation over {' or '.join(map(str, seeds))} seeds" if seeds and seeds[-1] > 1 else ""
-    what = f"{table.paper}, {table.name}: {table.summary}; {_measured(table).replace(' x 100', ' × 100')}"
-    return " ".join([f"{what}, as published, ours, and the difference{over}.", *data_sentences(marks)])
+    over = (
+        f"; ours: mean ± standard deviation over {' or '.join(map(str, seeds))} seeds"
+        if seeds and seeds[-1] > 1
+        else ""
+    )
+    what = (
+        f"{table.paper}, {table.name}: {table.summary}; "
+        f"{_measured(table).replace(' x 100', ' × 100')}"
+    )
+    return " ".join(
+        [f"{what}, as published, ours, and the difference{over}.", *data_sentences(marks)]
+    )
 
 
 def orders_table(table: PaperTable, row_order: RowOrder, said: Sequence[str] = ()) -> Table:
-    """Return neighbours in the printed order and claimed pairs: the printed difference, ours, and the probability of the order.
+    """Return neighbours in the printed order and claimed pairs: the printed difference, ours, and
+    the probability of the order.
 
     The notes SAID about the runs come first below it.
     """
@@ -166,13 +301,25 @@ def orders_table(table: PaperTable, row_order: RowOrder, said: Sequence[str] = (
     roles: dict[str, Role] = {"better": "key", "worse": "key", "columns": "text", "claim": "text"}
     is_single = len(table.ranked_by) == 1
     columns = [
-        Column(key=key, title=key, digits=_digits(table.scale) if key == "printed" else None, role=roles.get(key))
+        Column(
+            key=key,
+            title=key,
+            digits=_digits(table.scale) if key == "printed" else None,
+            role=roles.get(key),
+        )
         for key in keys
         if not (is_single and key == "columns") and (key != "claim" or table.claims)
     ]
-    notes = [*said, *(_ranking_note(ranking) for ranking in row_order.rankings), *_explanations(table, row_order)]
+    notes = [
+        *said,
+        *(_ranking_note(ranking) for ranking in row_order.rankings),
+        *_explanations(table, row_order),
+    ]
     title = f"{table.paper} {table.name}: does the printed order hold?"
-    caption = f"{title} Brackets: 95% intervals. {'. '.join(f'{note[0].upper()}{note[1:]}' for note in _explanations(table, row_order))}."
+    caption = (
+        f"{title} Brackets: 95% intervals. "
+        f"{'. '.join(f'{note[0].upper()}{note[1:]}' for note in _explanations(table, row_order))}."
+    )
     return Table(title=title, columns=columns, rows=rows, notes=notes, caption=caption)
 
 
@@ -182,7 +329,11 @@ def _measured(table: PaperTable) -> str:
         return "similarity"
     measures = {(point.measure.metric, point.measure.setting) for point in table.points}
     unit = f" x {table.scale:g}" if table.scale != 1 else ""
-    return f"{' '.join(filter(None, measures.pop()))}{unit}" if len(measures) == 1 else f"several measures{unit}"
+    return (
+        f"{' '.join(filter(None, measures.pop()))}{unit}"
+        if len(measures) == 1
+        else f"several measures{unit}"
+    )
 
 
 def _ours(numbers: Mapping[str, ComparedNumber], scale: float) -> dict[str, Value | TableCell]:
@@ -192,14 +343,18 @@ def _ours(numbers: Mapping[str, ComparedNumber], scale: float) -> dict[str, Valu
     for column, number in numbers.items():
         mean, sd = number.mean, number.sd
         spread = f" ± {sd:z.{digits}f}" if sd is not None else ""
-        cells[column] = TableCell(value=mean, text=f"{mean:z.{digits}f}{spread}" if mean is not None else ABSENT)
+        cells[column] = TableCell(
+            value=mean, text=f"{mean:z.{digits}f}{spread}" if mean is not None else ABSENT
+        )
         cells[f"{column}.sd"] = sd
         cells[f"{column}.seeds"] = len(number.values)
     return cells
 
 
 def _signed(value: float | None, scale: float) -> TableCell:
-    return TableCell(value=value, text=f"{value:+z.{_digits(scale)}f}" if value is not None else ABSENT)
+    return TableCell(
+        value=value, text=f"{value:+z.{_digits(scale)}f}" if value is not None else ABSENT
+    )
 
 
 def _digits(scale: float) -> int:
@@ -210,7 +365,9 @@ def _digits(scale: float) -> int:
 def _order_row(pair: PairOrder, scale: float) -> dict[str, Value | TableCell]:
     digits, ours = _digits(scale), pair.ours
     difference = f"{ours.difference:+z.{digits}f}"
-    interval = "" if isnan(ours.probability) else f" [{ours.low:+z.{digits}f}, {ours.high:+z.{digits}f}]"
+    interval = (
+        "" if isnan(ours.probability) else f" [{ours.low:+z.{digits}f}, {ours.high:+z.{digits}f}]"
+    )
     return {
         "better": pair.better,
         "worse": pair.worse,
@@ -220,14 +377,19 @@ def _order_row(pair: PairOrder, scale: float) -> dict[str, Value | TableCell]:
         "low": ours.low,
         "high": ours.high,
         "p": pair.p,
-        "probability": TableCell(value=ours.probability, text=ABSENT if isnan(ours.probability) else f"{ours.probability:z.3f}"),
+        "probability": TableCell(
+            value=ours.probability,
+            text=ABSENT if isnan(ours.probability) else f"{ours.probability:z.3f}",
+        ),
         "verdict": _verdict(pair),
         "claim": pair.claim or None,
     }
 
 
 def _verdict(pair: PairOrder) -> TableCell:
-    """Return the verdict, with the sign of how far it reaches; without known variance the sign of the difference."""
+    """Return the verdict, with the sign of how far it reaches; without known variance the sign of
+    the difference.
+    """
     if isnan(pair.p):
         sign = "same sign" if pair.ours.difference > 0 else "other sign"
         return TableCell(value=sign, text=sign)
@@ -235,7 +397,9 @@ def _verdict(pair: PairOrder) -> TableCell:
 
 
 def reach_mark(sign: str) -> str:
-    """Return the sign of a verdict as people see it: only one that reaches less far than it could is marked."""
+    """Return the sign of a verdict as people see it: only one that reaches less far than it could
+    is marked.
+    """
     return sign if sign == REACHES["checkpoints"] else ""
 
 
@@ -251,21 +415,36 @@ def _ranking_note(ranking: Ranking) -> str:
 def _explanations(table: PaperTable, row_order: RowOrder) -> Sequence[str]:
     if not row_order.pairs:
         return ("fewer than two rows are there: nothing to put in order",)
-    over = "pairs" if {*map(stored_as, table.tasks)} == {"pairs"} else "test items where they are stored"
+    over = (
+        "pairs"
+        if {*map(stored_as, table.tasks)} == {"pairs"}
+        else "test items where they are stored"
+    )
     averaged = (
-        ["ordered by the mean of " + ", ".join(table.ranked_by[0])] if len(table.ranked_by) == 1 and len(table.ranked_by[0]) > 1 else []
+        ["ordered by the mean of " + ", ".join(table.ranked_by[0])]
+        if len(table.ranked_by) == 1 and len(table.ranked_by[0]) > 1
+        else []
     )
     return (
         *averaged,
-        "pairs shown: neighbours in the printed order, whose differences are the smallest, and those that the text is about",
-        f"probability: that ours are in the printed order, over {over}, the same for every row (those of one topic count as "
+        "pairs shown: neighbours in the printed order, whose differences are the smallest, "
+        "and those that the text is about",
+        f"probability: that ours are in the printed order, over {over}, the same for every "
+        f"row (those of one topic count as "
         "dependent), and over seeds",
         verdict_note(sum(not isnan(pair.p) for pair in row_order.pairs), "pair", "of the table"),
-        *([REACH_SIGN.replace(" ", ": ", 1)] if any(pair.sign == REACHES["checkpoints"] for pair in row_order.pairs) else []),
+        *(
+            [REACH_SIGN.replace(" ", ": ", 1)]
+            if any(pair.sign == REACHES["checkpoints"] for pair in row_order.pairs)
+            else []
+        ),
     )
 
 
 def verdict_note(count: int, noun: str, of: str) -> str:
     """Return what a verdict is, and over how many it is corrected."""
     family = f"the {count} {noun}s {of}" if count != 1 else f"the one {noun} {of}"
-    return f"verdict: holds or reversed by a two-sided test at 5%, corrected by Holm over {family}; otherwise open"
+    return (
+        f"verdict: holds or reversed by a two-sided test at 5%, corrected by Holm over "
+        f"{family}; otherwise open"
+    )

@@ -27,10 +27,16 @@ _COLUMNS = (
 )
 
 
-def runs_table(folder: Path, runs: Sequence[RunFolder], unreadable: Sequence[tuple[Path, str]]) -> Table:
-    """Return the RUNS of a runs folder with their state, and the folders in it that cannot be listed."""
+def runs_table(
+    folder: Path, runs: Sequence[RunFolder], unreadable: Sequence[tuple[Path, str]]
+) -> Table:
+    """Return the RUNS of a runs folder with their state, and the folders in it that cannot be
+    listed.
+    """
     rows: list[dict[str, Value | TableCell]] = [_listed_row(run) for run in runs]
-    rows += [{"run": path.name, "state": "unreadable", "note": reason} for path, reason in unreadable]
+    rows += [
+        {"run": path.name, "state": "unreadable", "note": reason} for path, reason in unreadable
+    ]
     notes = () if rows else (f"no runs in {str(folder)!r}; start one with `embedlab train RECIPE`",)
     return Table(title=f"Runs in {folder}", columns=_COLUMNS, rows=rows, notes=notes)
 
@@ -39,25 +45,42 @@ def run_table(run: RunFolder) -> Table:
     """Return what a run is, what it ran on and how far it is."""
     facts = {key.replace("_", " "): _fact_cell(value) for key, value in run_facts(run).items()}
     rows: list[dict[str, Value | TableCell]] = [
-        {"fact": key, "value": value} for key, value in facts.items() if value.value not in {None, ""}
+        {"fact": key, "value": value}
+        for key, value in facts.items()
+        if value.value not in {None, ""}
     ]
-    columns = (Column(key="fact", title="fact", role="key"), Column(key="value", title="value", role="text"))
+    columns = (
+        Column(key="fact", title="fact", role="key"),
+        Column(key="value", title="value", role="text"),
+    )
     return Table(title=run.id, columns=columns, rows=rows)
 
 
 def run_facts(run: RunFolder) -> dict[str, Any]:
     """Return the same as one object of plain values; None where nothing is known."""
-    status = {key: None if isinstance(value, float) and not isfinite(value) else value for key, value in _status_row(run).items()}
-    return {**status, **_circumstances(run), "evaluations": _evaluations(run), "folder": str(run.path)}
+    status = {
+        key: None if isinstance(value, float) and not isfinite(value) else value
+        for key, value in _status_row(run).items()
+    }
+    return {
+        **status,
+        **_circumstances(run),
+        "evaluations": _evaluations(run),
+        "folder": str(run.path),
+    }
 
 
 def _fact_cell(value: Any) -> TableCell:
     """Return a fact in one line."""
     match value:
         case float():
-            return TableCell(value=value, text=f"{value:.4g}" if abs(value) < 1e-4 else f"{value:z.4f}")
+            return TableCell(
+                value=value, text=f"{value:.4g}" if abs(value) < 1e-4 else f"{value:z.4f}"
+            )
         case list():
-            text = "; ".join(_part(entry) if isinstance(entry, dict) else str(entry) for entry in value)
+            text = "; ".join(
+                _part(entry) if isinstance(entry, dict) else str(entry) for entry in value
+            )
             return TableCell(value=text, text=text)
     return TableCell(value=value, text=str(value))
 
@@ -66,24 +89,38 @@ def _part(entry: Mapping[str, Any]) -> str:
     """Return a part of the data, or an evaluation, in words."""
     if "task" in entry:
         return f"{entry['task']} in {entry['precision']}"
-    rows = f"{entry['used']} of {entry['rows']}" if entry.get("used") is not None else str(entry["rows"])
+    rows = (
+        f"{entry['used']} of {entry['rows']}"
+        if entry.get("used") is not None
+        else str(entry["rows"])
+    )
     return f"{entry['name']} {entry['split']}: {rows} rows"
 
 
 def _evaluations(run: RunFolder) -> list[dict[str, Any]]:
-    """Return which tasks the run was evaluated on, and in which precision; damaged files are left out."""
+    """Return which tasks the run was evaluated on, and in which precision; damaged files are left
+    out.
+    """
     evaluations = []
     for path in sorted(run.evaluations.rglob("*.json")):
         with suppress(EmbedlabError):
             evaluation = Evaluation.load(path, where=lambda _: False)
-            evaluations.append({"task": path.relative_to(run.evaluations).with_suffix("").as_posix(), "precision": evaluation.precision})
+            evaluations.append(
+                {
+                    "task": path.relative_to(run.evaluations).with_suffix("").as_posix(),
+                    "precision": evaluation.precision,
+                }
+            )
     return evaluations
 
 
 def event_line(event: Event) -> str:
     """Return an event as one line for people."""
     facts = {key: value for key, value in vars(event).items() if key != "time"}
-    shown = "  ".join(f"{key} {value:.6g}" if isinstance(value, float) else f"{key} {value}" for key, value in facts.items())
+    shown = "  ".join(
+        f"{key} {value:.6g}" if isinstance(value, float) else f"{key} {value}"
+        for key, value in facts.items()
+    )
     return one_line(f"{_clock(event.time)}  {event.kind:<11} {shown}".rstrip())
 
 
@@ -91,7 +128,9 @@ def _listed_row(run: RunFolder) -> dict[str, Value | TableCell]:
     """Return the status with the time of the last event in minutes for people."""
     row = _status_row(run)
     last = row["last"]
-    return {**row, "last": TableCell(value=last, text=last[:16])} if isinstance(last, str) else {**row}
+    return (
+        {**row, "last": TableCell(value=last, text=last[:16])} if isinstance(last, str) else {**row}
+    )
 
 
 def _status_row(run: RunFolder) -> dict[str, Value]:
@@ -121,15 +160,24 @@ def _circumstances(run: RunFolder) -> dict[str, Any]:
         recipe, environment = run.recipe(), run.environment()
     except EmbedlabError as error:
         return {"note": error.message}
-    marks = (("partial", environment.is_partial), ("sample", environment.is_sample), ("shortened", environment.is_shortened))
+    marks = (
+        ("partial", environment.is_partial),
+        ("sample", environment.is_sample),
+        ("shortened", environment.is_shortened),
+    )
     return {
         "summary": recipe.summary,
         "recipe": recipe.hash,
         "encoder": recipe.encoder.model,
         "pooling": recipe.encoder.pooling,
-        "data": [{key: state.get(key) for key in ("name", "split", "rows", "used")} for state in environment.data],
+        "data": [
+            {key: state.get(key) for key in ("name", "split", "rows", "used")}
+            for state in environment.data
+        ],
         "marks": [mark for mark, is_on in marks if is_on],
-        "steps_taken": f"{environment.steps} of {environment.whole_steps}, by --max-steps" if environment.is_shortened else None,
+        "steps_taken": f"{environment.steps} of {environment.whole_steps}, by --max-steps"
+        if environment.is_shortened
+        else None,
         "device": environment.device,
         "precision": environment.precision,
         "threads": environment.threads,

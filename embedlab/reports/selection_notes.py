@@ -14,7 +14,10 @@ def selection_notes(halves: SelectedAndRest) -> Iterator[str]:
     """Yield the scores on what is selected, those on the rest, and what they are means over."""
     names = [*halves.selected.scores]
     titles = dict(zip(names, titles_of(names).values(), strict=True))
-    yield f"{halves.selected.metric} of the {halves.selected.pairs} that match: {_scores(halves.selected, titles)}"
+    yield (
+        f"{halves.selected.metric} of the {halves.selected.pairs} that match: "
+        f"{_scores(halves.selected, titles)}"
+    )
     yield f"{halves.rest.metric} of the {halves.rest.pairs} others: {_scores(halves.rest, titles)}"
     if halves.is_by_results:
         yield CHOSEN
@@ -30,7 +33,10 @@ def _scores(compared: ComparedSlice, titles: dict[str, str]) -> str:
         if (difference := compared.differences.get(name)) is not None:
             text += f" ({scale * difference.delta:+z.2f}"
             if not isnan(difference.low):
-                text += f" [{scale * difference.low:+z.2f}, {scale * difference.high:+z.2f}]{difference.reach_sign}"
+                text += (
+                    f" [{scale * difference.low:+z.2f}, "
+                    f"{scale * difference.high:+z.2f}]{difference.reach_sign}"
+                )
             text += ")"
         said.append(text)
     return ", ".join(said)

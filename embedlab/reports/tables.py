@@ -1,4 +1,6 @@
-"""A table to print or to write as JSON, CSV or Markdown: the same rows with the same keys in every format."""
+"""A table to print or to write as JSON, CSV or Markdown: the same rows with the same keys in every
+format.
+"""
 
 import csv
 import io
@@ -17,12 +19,17 @@ if TYPE_CHECKING:
 
 Value = str | float | int | bool | None
 ABSENT = "–"
-_MINUS_ZERO = re.compile(r"(?<![\w.])[-−+](?=0(?:\.0+)?(?![\d.]))")  # the sign of a number that is shown as zero
+_MINUS_ZERO = re.compile(
+    r"(?<![\w.])[-−+](?=0(?:\.0+)?(?![\d.]))"
+)  # the sign of a number that is shown as zero
 
 
-Role = Literal["key", "group", "heading", "score", "difference", "minor", "text", "below", "sentence"]
-"""What a column is where there are few cells: the name of its row; a name that may become, or is, the heading of several rows; a score
-of a model, or a difference from it; what is left out first; a text that wraps; one that goes below its row; a sentence of a block."""
+Role = Literal[
+    "key", "group", "heading", "score", "difference", "minor", "text", "below", "sentence"
+]
+"""What a column is where there are few cells: the name of its row; a name that may become, or
+is, the heading of several rows; a score of a model, or a difference from it; what is left out
+first; a text that wraps; one that goes below its row; a sentence of a block."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +55,9 @@ class Column:
 
     @property
     def is_name(self) -> bool:
-        """Whether the column says what its row is, so that each part of a divided table needs it."""
+        """Whether the column says what its row is, so that each part of a divided table needs
+        it.
+        """
         return self.role in {"key", "group", "heading"}
 
     @property
@@ -61,25 +70,33 @@ class Column:
 class Table:
     """Rows under columns, with a title above and notes below.
 
-    A row may lack a column, and may have keys without a column: those are for JSON and CSV only. Where there is a tidy FRAME, JSON and
-    CSV hold its rows instead: one row a model and number, while people compare models in columns. A table without columns is only its
-    title and notes.
+    A row may lack a column, and may have keys without a column: those are for JSON and CSV only.
+    Where there is a tidy FRAME, JSON and CSV hold its rows instead: one row a model and number,
+    while people compare models in columns. A table without columns is only its title and notes.
     """
 
     columns: Sequence[Column]
     rows: Sequence[Mapping[str, Value | TableCell]]
     title: str = ""
-    subject: str = ""  # what the numbers are of, where no column says it; people see it in front of the title
+    # what the numbers are of, where no column says it; people see it in front of the title
+    subject: str = ""
     notes: Sequence[str] = ()
     frame: "pl.DataFrame | None" = field(default=None, compare=False)
-    signatures: Mapping[str, str] = field(default_factory=dict)  # of each model's numbers; always in JSON and on pages
+    signatures: Mapping[str, str] = field(
+        default_factory=dict
+    )  # of each model's numbers; always in JSON and on pages
     is_signed: bool = False  # people see them too, below the notes
     titles: Mapping[str, str] = field(default_factory=dict)  # of the models, in columns and notes
-    keys: Sequence[str] = ()  # of JSON and CSV, where they are not those of the columns and rows in their order
+    keys: Sequence[
+        str
+    ] = ()  # of JSON and CSV, where they are not those of the columns and rows in their order
     score_columns: str = "model"  # what each column of scores is
     has_all_notes: bool = False  # people see also those that do not change how a number is read
-    records: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)  # in JSON alone: what is of no row, by its key
-    caption: str = ""  # of a paper's table: what the numbers are, of how many items, and what marks and intervals mean
+    records: Mapping[str, Sequence[Mapping[str, Any]]] = field(
+        default_factory=dict
+    )  # in JSON alone: what is of no row, by its key
+    # of a paper's table: what the numbers are, of how many items, and what marks and intervals mean
+    caption: str = ""
 
     @property
     def shown_title(self) -> str:
@@ -89,7 +106,9 @@ class Table:
     @property
     def signature_lines(self) -> list[str]:
         """Return the signatures as people read them."""
-        return [f"signature of {one_line(model)}: {line}" for model, line in self.signatures.items()]
+        return [
+            f"signature of {one_line(model)}: {line}" for model, line in self.signatures.items()
+        ]
 
     def data(self) -> dict[str, Any]:
         """Return the table as plain values at full precision; nan and infinity are None."""
@@ -99,15 +118,23 @@ class Table:
             "rows": [{key: _finite(_raw(row.get(key))) for key in keys} for row in rows],
             "notes": list(self.notes),
             **({"signatures": dict(self.signatures)} if self.signatures else {}),
-            **{key: [dict(record) for record in records] for key, records in self.records.items() if records},
+            **{
+                key: [dict(record) for record in records]
+                for key, records in self.records.items()
+                if records
+            },
         }
 
     def to_json(self) -> str:
-        """Return one JSON object: title, rows with stable keys, notes, and signatures where there are any."""
+        """Return one JSON object: title, rows with stable keys, notes, and signatures where there
+        are any.
+        """
         return json.dumps(self.data(), ensure_ascii=False, allow_nan=False, indent=2)
 
     def to_csv(self) -> str:
-        """Return a header of keys and the raw values; absent values are empty, and a text that would be a formula gets an apostrophe."""
+        """Return a header of keys and the raw values; absent values are empty, and a text that
+        would be a formula gets an apostrophe.
+        """
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(map(_field, self._keys()))
@@ -115,7 +142,9 @@ class Table:
         return text.getvalue()
 
     def texts(self) -> list[list[str]]:
-        """Return the titles, then each row, as people read them: control characters are escaped; only a cell's own line breaks remain."""
+        """Return the titles, then each row, as people read them: control characters are escaped;
+        only a cell's own line breaks remain.
+        """
         return [
             [one_line(column.title) for column in self.columns],
             *([_text(row.get(column.key), column) for column in self.columns] for row in self.rows),
@@ -130,7 +159,9 @@ class Table:
     def is_numeric(self, column: Column) -> bool:
         """Return whether a column holds nothing but numbers."""
         values = [value for row in self.rows if (value := _raw(row.get(column.key))) is not None]
-        return bool(values) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+        return bool(values) and all(
+            isinstance(value, int | float) and not isinstance(value, bool) for value in values
+        )
 
     def to_markdown(self) -> str:
         """Return a Markdown table of what people read, with numbers aligned to the right."""
@@ -139,20 +170,38 @@ class Table:
         lines = [f"| {' | '.join(cells)} |" for cells in [header, rule, *body]]
         title = [f"**{markdown_text(self.shown_title)}**", ""] if self.shown_title else []
         notes = [f"- {markdown_text(note)}" for note in self.shown_notes]
-        # As code: nothing in a signature needs escaping then, so that it can be copied from the text.
-        notes += [f"- signature of {markdown_text(one_line(model))}: `{line}`" for model, line in self.signatures.items() if self.is_signed]
-        return "\n".join([*title, *([*lines, *([""] if notes else [])] if self.columns else []), *notes]) + "\n"
+        # As code: nothing in a signature needs escaping then, so that it can be copied from the
+        # text.
+        notes += [
+            f"- signature of {markdown_text(one_line(model))}: `{line}`"
+            for model, line in self.signatures.items()
+            if self.is_signed
+        ]
+        return (
+            "\n".join(
+                [*title, *([*lines, *([""] if notes else [])] if self.columns else []), *notes]
+            )
+            + "\n"
+        )
 
     @property
     def shown_notes(self) -> list[str]:
         """Return the notes as people read them."""
-        return [one_line(note) for note in self.notes] if self.has_all_notes else shown_notes(self.notes, self.titles)
+        return (
+            [one_line(note) for note in self.notes]
+            if self.has_all_notes
+            else shown_notes(self.notes, self.titles)
+        )
 
     def _keys(self) -> list[str]:
         """The keys of JSON and CSV."""
         if self.frame is not None or self.keys:
             return list(self.keys) if self.frame is None else self.frame.columns
-        return list(dict.fromkeys([column.key for column in self.columns] + [key for row in self.rows for key in row]))
+        return list(
+            dict.fromkeys(
+                [column.key for column in self.columns] + [key for row in self.rows for key in row]
+            )
+        )
 
 
 def _raw(value: Value | TableCell) -> Value:

@@ -31,21 +31,41 @@ TRAINED: Mapping[str, pl.DataType] = {
 
 
 def trained_frame(
-    runs: Iterable[tuple[RunFolder, Status]], selected: EvaluateSection, evaluations: Mapping[str, Sequence[Evaluation]]
+    runs: Iterable[tuple[RunFolder, Status]],
+    selected: EvaluateSection,
+    evaluations: Mapping[str, Sequence[Evaluation]],
 ) -> pl.DataFrame:
-    """The scores of RUNS, with the columns TRAINED: that on the SELECTED dev set, and those of their EVALUATIONS by the run's id."""
+    """The scores of RUNS, with the columns TRAINED: that on the SELECTED dev set, and those of
+    their EVALUATIONS by the run's id.
+    """
     rows: list[dict[str, Any]] = []
     for run, status in runs:
-        facts = {"run": run.id, "seed": run.seed, "state": status.state, "steps": status.step.step if status.step is not None else None}
-        scores = [*_dev_scores(status, selected), *(score for evaluation in evaluations.get(run.id, ()) for score in _scores(evaluation))]
+        facts = {
+            "run": run.id,
+            "seed": run.seed,
+            "state": status.state,
+            "steps": status.step.step if status.step is not None else None,
+        }
+        scores = [
+            *_dev_scores(status, selected),
+            *(score for evaluation in evaluations.get(run.id, ()) for score in _scores(evaluation)),
+        ]
         rows += [{**facts, **score} for score in scores or [{}]]
-    return pl.DataFrame([{name: row.get(name) for name in TRAINED} for row in rows], schema=dict(TRAINED))
+    return pl.DataFrame(
+        [{name: row.get(name) for name in TRAINED} for row in rows], schema=dict(TRAINED)
+    )
 
 
 def _dev_scores(status: Status, selected: EvaluateSection) -> Iterator[dict[str, Any]]:
     """The dev score of the state that the model is of: the best one or the last."""
     if (dev := status.best_dev if selected.keep == "best" else status.dev) is not None:
-        yield {"task": "dev", "by": "dataset", "dataset": selected.dev, "metric": "spearman", "value": dev.score}
+        yield {
+            "task": "dev",
+            "by": "dataset",
+            "dataset": selected.dev,
+            "metric": "spearman",
+            "value": dev.score,
+        }
 
 
 def _scores(evaluation: Evaluation) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,6 @@
-"""What a title says of the numbers of measures: which are x 100, because they are shares, and which are in a unit of their own."""
+"""What a title says of the numbers of measures: which are x 100, because they are shares, and which
+are in a unit of their own.
+"""
 
 from collections.abc import Iterable, Mapping
 
@@ -27,8 +29,13 @@ def unit_of(scales: Scales) -> str:
 
 
 def measures_in(scales: Scales) -> str:
-    """Return the names of the measures, with x 100 after those that are shares, or once after all where all are."""
-    units = {_written(name): unit_of({name: scale}) if is_mixed(scales) else "" for name, scale in scales.items()}
+    """Return the names of the measures, with x 100 after those that are shares, or once after all
+    where all are.
+    """
+    units = {
+        _written(name): unit_of({name: scale}) if is_mixed(scales) else ""
+        for name, scale in scales.items()
+    }
     return " and ".join(name + unit for name, unit in units.items()) + unit_of(scales)
 
 

@@ -1,4 +1,6 @@
-"""The tables of `embedlab why`: where two models differ, what the items of each side have in common, and typical ones."""
+"""The tables of `embedlab why`: where two models differ, what the items of each side have in
+common, and typical ones.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -37,14 +39,17 @@ WHY: Schema = {
     "items": pl.Int64(),
     "first": pl.Float64(),  # scores as tables show them; of typical items the percentile rank
     "second": pl.Float64(),
-    "difference": pl.Float64(),  # second minus first; of "common" and "word" the share of the side minus that elsewhere, in points
+    # second minus first; of "common" and "word" the share of the side minus that elsewhere, in
+    # points
+    "difference": pl.Float64(),
     "low": pl.Float64(),  # its 95% interval
     "high": pl.Float64(),
     "contrast": pl.Float64(),  # the difference minus that on the other items
     "contrast_low": pl.Float64(),
     "contrast_high": pl.Float64(),
     "searched": pl.Float64(),  # of a combination the contrast on the half that it was searched on
-    "could_find": pl.Float64(),  # contrast that would be confirmed in four of five cases if no other combination had one
+    # contrast that would be confirmed in four of five cases if no other combination had one
+    "could_find": pl.Float64(),
     "share": pl.Float64(),  # of the side's items, per cent
     "elsewhere": pl.Float64(),
     "p": pl.Float64(),  # of the contrast, or of the difference of shares
@@ -64,11 +69,27 @@ def why_tables(explanation: Explanation, compared: TaskComparison, *, rows: int)
         _where(explanation, compared, titles, rows),
         *([_combined(explanation, compared, titles, rows)] if explanation.search.tested else []),
     ]
-    tables = [*first, *(_common(side, explanation, compared, titles, rows) for side in explanation.sides if side.items)]
-    return [*tables, *(_typical(side, explanation, compared, titles) for side in explanation.sides if side.typical)]
+    tables = [
+        *first,
+        *(
+            _common(side, explanation, compared, titles, rows)
+            for side in explanation.sides
+            if side.items
+        ),
+    ]
+    return [
+        *tables,
+        *(
+            _typical(side, explanation, compared, titles)
+            for side in explanation.sides
+            if side.typical
+        ),
+    ]
 
 
-def _where(explanation: Explanation, compared: TaskComparison, titles: Mapping[str, str], rows: int) -> Table:
+def _where(
+    explanation: Explanation, compared: TaskComparison, titles: Mapping[str, str], rows: int
+) -> Table:
     shown = explanation.uneven[:rows]
     first, second = titles.values()
     whole = row_of(explanation.whole, {}, scale=_scale(explanation))
@@ -79,7 +100,10 @@ def _where(explanation: Explanation, compared: TaskComparison, titles: Mapping[s
             {**whole, "slice": "all", "pairs": explanation.items},
             *(_where_row(uneven, explanation, uneven.contrast.reach_sign) for uneven in shown),
         ],
-        frame=tidy_frame((_where_fields(uneven, explanation, compared.marks) for uneven in explanation.uneven), WHY),
+        frame=tidy_frame(
+            (_where_fields(uneven, explanation, compared.marks) for uneven in explanation.uneven),
+            WHY,
+        ),
         notes=[*general_notes(compared), *_where_notes(explanation, len(shown))],
         signatures=compared.signatures,
         titles=titles,
@@ -94,21 +118,37 @@ def _where_columns(explanation: Explanation, titles: Mapping[str, str]) -> list[
         Column(key="pairs", title="n"),
         Column(key=explanation.first, title=first, align="left", role="score"),
         Column(key=explanation.second, title=second, align="left", role="score"),
-        Column(key=f"{explanation.second}.delta", title=f"{second} − {first}", align="left", role="difference"),
+        Column(
+            key=f"{explanation.second}.delta",
+            title=f"{second} − {first}",
+            align="left",
+            role="difference",
+        ),
         Column(key="contrast", title="more than elsewhere", align="left", role="difference"),
     ]
 
 
-def _combined(explanation: Explanation, compared: TaskComparison, titles: Mapping[str, str], rows: int) -> Table:
-    """Return the combinations of two properties that the other half confirms; the surest three where it confirms none."""
+def _combined(
+    explanation: Explanation, compared: TaskComparison, titles: Mapping[str, str], rows: int
+) -> Table:
+    """Return the combinations of two properties that the other half confirms; the surest three
+    where it confirms none.
+    """
     search = explanation.search
     shown = search.confirmed[:rows] or search.tested[:FEW_SHOWN]
     return Table(
-        title=f"Two properties together, {'confirmed' if search.confirmed else 'none confirmed'} on other topics"
-        + (" and other seeds" if search.seeds else ""),
+        title=f"Two properties together, {'confirmed' if search.confirmed else 'none confirmed'} "
+        f"on other topics" + (" and other seeds" if search.seeds else ""),
         columns=_where_columns(explanation, titles),
-        rows=[_where_row(tested.found, explanation, REACHES[tested.reach] if tested.is_confirmed else "") for tested in shown],
-        frame=tidy_frame((_combined_fields(tested, explanation, compared.marks) for tested in search.tested), WHY),
+        rows=[
+            _where_row(
+                tested.found, explanation, REACHES[tested.reach] if tested.is_confirmed else ""
+            )
+            for tested in shown
+        ],
+        frame=tidy_frame(
+            (_combined_fields(tested, explanation, compared.marks) for tested in search.tested), WHY
+        ),
         notes=[*_combined_notes(explanation, shown)],
         titles=titles,
     )
@@ -118,24 +158,39 @@ def _combined_fields(tested: Tested, explanation: Explanation, marks: Sequence[s
     scale = _scale(explanation)
     fields = {"searched": scale * tested.searched, "could_find": scale * tested.smallest}
     corrected = {"p_corrected": tested.p_corrected, "significant": tested.is_confirmed}
-    return {**_where_fields(tested.found, explanation, marks), "part": "combination", **fields, **corrected}
+    return {
+        **_where_fields(tested.found, explanation, marks),
+        "part": "combination",
+        **fields,
+        **corrected,
+    }
 
 
 def _combined_notes(explanation: Explanation, shown: Sequence[Tested]) -> Iterator[str]:
     search, scale = explanation.search, _scale(explanation)
     tested, (first, second) = len(search.tested), search.items
-    halves = "".join(f", seeds {seed} + {other} of {name}" for name, (seed, other) in search.seeds.items())
+    halves = "".join(
+        f", seeds {seed} + {other} of {name}" for name, (seed, other) in search.seeds.items()
+    )
     yield (
-        f"of {search.combinations} combinations the {tested} surest on half of the topics ({first} items) were tested on the other half "
+        f"of {search.combinations} combinations the {tested} surest on half of the topics "
+        f"({first} items) were tested on the other half "
         f"({second} items){halves}; scores are of the test"
     )
     clear = _clear(tested.is_confirmed for tested in search.tested)
-    yield f"{REACHES[search.reach]}: 5% after Benjamini and Hochberg over the {tested}, in the direction of the search, of which {clear}"
+    yield (
+        f"{REACHES[search.reach]}: 5% after Benjamini and Hochberg over the {tested}, in the "
+        f"direction of the search, of which {clear}"
+    )
     if search.reach == "checkpoints":
-        yield f"{REACHES['checkpoints']}: of these checkpoints: a recipe needs {FEWEST_SEEDS} seeds, or both halves have the same ones"
+        yield (
+            f"{REACHES['checkpoints']}: of these checkpoints: a recipe needs {FEWEST_SEEDS} "
+            f"seeds, or both halves have the same ones"
+        )
     reaches = sorted(scale * tested.smallest for tested in search.tested)
     yield (
-        f"could find, in four of five cases and were it the only one: {reaches[0]:z.2f} to {reaches[-1]:z.2f} points more than elsewhere, "
+        f"could find, in four of five cases and were it the only one: {reaches[0]:z.2f} to "
+        f"{reaches[-1]:z.2f} points more than elsewhere, "
         f"in the median {median(reaches):z.2f}"
     )
     yield from hanging_note((tested.found.title, tested.found.contrast.topic) for tested in shown)
@@ -144,35 +199,58 @@ def _combined_notes(explanation: Explanation, shown: Sequence[Tested]) -> Iterat
 def _caption(explanation: Explanation, compared: TaskComparison, shown: int) -> str:
     """Return what a paper says below the table or its figure."""
     first, second = titles_of([explanation.first, explanation.second]).values()
-    tested = f"the {shown} of {len(explanation.uneven)} kinds of items whose difference is most unlike that on the others, the surest first"
+    tested = (
+        f"the {shown} of {len(explanation.uneven)} kinds of items whose difference is most "
+        f"unlike that on the others, the surest first"
+    )
     brackets = f"Intervals: 95%, each on its own, over items; {DEPENDENCE}."
     stars = (
-        f"A sign marks a difference that is unlike that on the others: 5% after Holm's correction over all {len(explanation.uneven)} kinds."
+        f"A sign marks a difference that is unlike that on the others: 5% after Holm's "
+        f"correction over all {len(explanation.uneven)} kinds."
     )
-    return " ".join([f"{second} minus {first} on {tested}; {subject_of(compared)}", *data_sentences(compared.marks), brackets, stars])
+    return " ".join(
+        [
+            f"{second} minus {first} on {tested}; {subject_of(compared)}",
+            *data_sentences(compared.marks),
+            brackets,
+            stars,
+        ]
+    )
 
 
 def _scale(explanation: Explanation) -> float:
     return scale_of(explanation.whole.task, explanation.whole.metric)
 
 
-def _where_row(uneven: Uneven, explanation: Explanation, reach_sign: str) -> Mapping[str, Value | TableCell]:
+def _where_row(
+    uneven: Uneven, explanation: Explanation, reach_sign: str
+) -> Mapping[str, Value | TableCell]:
     cells = row_of(uneven.slice, {}, scale=_scale(explanation))
-    scores = {name: _without_letters(cells[name]) for name in (explanation.first, explanation.second)}
+    scores = {
+        name: _without_letters(cells[name]) for name in (explanation.first, explanation.second)
+    }
     difference = uneven.slice.differences[explanation.second]
     scale, sign = _scale(explanation), f"{reach_sign}{uneven.contrast.topic_sign}"
     return {
         **scores,
         "slice": uneven.title,
         "pairs": uneven.items,
-        f"{explanation.second}.delta": _interval(scale, difference.delta, difference.low, difference.high),
-        "contrast": _interval(scale, uneven.contrast.delta, uneven.contrast.low, uneven.contrast.high, sign),
+        f"{explanation.second}.delta": _interval(
+            scale, difference.delta, difference.low, difference.high
+        ),
+        "contrast": _interval(
+            scale, uneven.contrast.delta, uneven.contrast.low, uneven.contrast.high, sign
+        ),
     }
 
 
 def _without_letters(cell: Value | TableCell) -> Value | TableCell:
     """Return the cell of a score without letters, which are of one row's models alone."""
-    return replace(cell, text=cell.text.removesuffix(cell.raised).rstrip(), raised="") if isinstance(cell, TableCell) else cell
+    return (
+        replace(cell, text=cell.text.removesuffix(cell.raised).rstrip(), raised="")
+        if isinstance(cell, TableCell)
+        else cell
+    )
 
 
 def _interval(scale: float, value: float, low: float, high: float, sign: str = "") -> TableCell:
@@ -212,30 +290,47 @@ def _where_notes(explanation: Explanation, shown: int) -> Iterator[str]:
         yield f"no property splits a dataset into {FEWEST} items or more and as many others"
         return
     clear = _clear(uneven.contrast.significant for uneven in explanation.uneven)
-    yield "more than elsewhere: the difference on these items minus that on all others of their datasets"
+    yield (
+        "more than elsewhere: the difference on these items minus that on all others of "
+        "their datasets"
+    )
     sign = REACHES[explanation.uneven[0].contrast.reach]
     yield f"{sign}: 5% after Holm over {kinds} kinds of items, of which {clear}"
     if sign != REACHES["models"]:
         yield REACH_NOTE
-    yield from hanging_note((uneven.title, uneven.contrast.topic) for uneven in explanation.uneven[:shown])
+    yield from hanging_note(
+        (uneven.title, uneven.contrast.topic) for uneven in explanation.uneven[:shown]
+    )
     if shown < kinds:
         yield f"{shown} of {kinds} kinds, the surest first; JSON and CSV have all"
     if any(len(uneven.datasets) > 1 for uneven in explanation.uneven):
         yield "scores and differences are means over the datasets that have both kinds of items"
     yield from (
-        f"{steadiness.model}, {steadiness.seeds} seeds: of {steadiness.items} items on which one model alone is right, "
+        f"{steadiness.model}, {steadiness.seeds} seeds: of {steadiness.items} items on which "
+        f"one model alone is right, "
         f"{100 * steadiness.changed:z.0f}% are on another side with another seed"
         for steadiness in explanation.steadiness
     )
     if not explanation.search.tested:
-        yield f"two properties together are not tested: no two have {FEWEST_OF_HALF} items and as many others in either half of the topics"
+        yield (
+            f"two properties together are not tested: no two have {FEWEST_OF_HALF} items and "
+            f"as many others in either half of the topics"
+        )
     if not explanation.steadiness:
         yield "neither model has two seeds: how many items change sides with the seed is unknown"
 
 
-def _common(side: Side, explanation: Explanation, compared: TaskComparison, titles: Mapping[str, str], rows: int) -> Table:
+def _common(
+    side: Side,
+    explanation: Explanation,
+    compared: TaskComparison,
+    titles: Mapping[str, str],
+    rows: int,
+) -> Table:
     title = titles[side.model]
-    shown = [common for common in side.common if common.significant][:rows] or [*side.common[:FEW_SHOWN]]
+    shown = [common for common in side.common if common.significant][:rows] or [
+        *side.common[:FEW_SHOWN]
+    ]
     words = [word for word in side.words if word.significant][:rows]
     return Table(
         title=f"Where {title} alone is right: {side.items} of {explanation.items} items",
@@ -247,7 +342,13 @@ def _common(side: Side, explanation: Explanation, compared: TaskComparison, titl
             Column(key="difference", title="difference in points", align="left", role="difference"),
         ],
         rows=[_common_row(common) for common in (*shown, *words)],
-        frame=tidy_frame((_common_fields(common, side, compared.marks) for common in (*side.common, *side.words)), WHY),
+        frame=tidy_frame(
+            (
+                _common_fields(common, side, compared.marks)
+                for common in (*side.common, *side.words)
+            ),
+            WHY,
+        ),
         notes=[*_common_notes(side, explanation)],
         titles=titles,
     )
@@ -258,13 +359,23 @@ def _common_row(common: Common) -> Mapping[str, Value | TableCell]:
         "title": common.title,
         "items": common.items,
         "share": TableCell(value=100 * common.share, text=f"{100 * common.share:z.1f}%"),
-        "elsewhere": TableCell(value=100 * common.elsewhere, text=f"{100 * common.elsewhere:z.1f}%"),
-        "difference": _interval(100, common.difference, common.low, common.high, "*" if common.significant else ""),
+        "elsewhere": TableCell(
+            value=100 * common.elsewhere, text=f"{100 * common.elsewhere:z.1f}%"
+        ),
+        "difference": _interval(
+            100, common.difference, common.low, common.high, "*" if common.significant else ""
+        ),
     }
 
 
 def _common_fields(common: Common, side: Side, marks: Sequence[str]) -> Row:
-    shares = {"share": common.share, "elsewhere": common.elsewhere, "difference": common.difference, "low": common.low, "high": common.high}
+    shares = {
+        "share": common.share,
+        "elsewhere": common.elsewhere,
+        "difference": common.difference,
+        "low": common.low,
+        "high": common.high,
+    }
     return {
         "part": "word" if common.by == "word" else "common",
         "side": side.model,
@@ -285,7 +396,10 @@ def _common_notes(side: Side, explanation: Explanation) -> Iterator[str]:
         yield "too few items to have something in common"
         return
     clear = _clear(common.significant for common in side.common)
-    yield f"*: 5% after Holm over {len(side.common)} shares, of which {clear}; how seeds vary is not counted"
+    yield (
+        f"*: 5% after Holm over {len(side.common)} shares, of which {clear}; how seeds vary "
+        f"is not counted"
+    )
     words = [word for word in side.words if word.significant]
     if words:
         yield f"words: of those in {FEWEST_WITH_WORD} items or more, corrected by their number"
@@ -298,7 +412,10 @@ def _clear(significant: Iterable[bool]) -> str:
 
 def _rule_of_sides(explanation: Explanation) -> str:
     if explanation.errors.ranks is not None:
-        return f"right: rank error within {RIGHT:g} points; wrong: {WRONG:g} or more; too high: ranked above the gold score"
+        return (
+            f"right: rank error within {RIGHT:g} points; wrong: {WRONG:g} or more; too high: "
+            f"ranked above the gold score"
+        )
     if (measure := MEASURES[explanation.outcomes.blocks[0].measures[0]]).is_of_ranks:
         return "right: the relevant text is first; wrong: it is not among the first ten"
     if measure.is_of_queries:
@@ -306,20 +423,35 @@ def _rule_of_sides(explanation: Explanation) -> str:
     return "right: the class that most seeds give is the gold one"
 
 
-def _typical(side: Side, explanation: Explanation, compared: TaskComparison, titles: Mapping[str, str]) -> Table:
+def _typical(
+    side: Side, explanation: Explanation, compared: TaskComparison, titles: Mapping[str, str]
+) -> Table:
     shown = [_typical_fields(row, side, explanation, compared.marks) for row in side.typical]
     is_ranked = explanation.errors.ranks is not None
     numbers = ("gold", "first", "second")
-    names = dict(zip(numbers, ("gold rank" if is_ranked else "gold", *titles.values()), strict=True))
+    names = dict(
+        zip(numbers, ("gold rank" if is_ranked else "gold", *titles.values()), strict=True)
+    )
     has_second = any(pair["sentence2"] is not None for pair in shown)
     has_ranks = is_ranked or explanation.errors.found_at is not None
-    meaning = "percentile ranks within the dataset" if is_ranked else "ranks of the relevant text, the second one"
+    meaning = (
+        "percentile ranks within the dataset"
+        if is_ranked
+        else "ranks of the relevant text, the second one"
+    )
     return Table(
         title=f"Typical items on which {titles[side.model]} alone is right",
         columns=[
             Column(key="datasets", title="dataset", role="key"),
-            *(Column(key=key, title=names[key], digits=0) for key in numbers if has_ranks and any(key in pair for pair in shown)),
-            *(Column(key=name, title=name, role="sentence") for name in SENTENCES[: 2 if has_second else 1]),
+            *(
+                Column(key=key, title=names[key], digits=0)
+                for key in numbers
+                if has_ranks and any(key in pair for pair in shown)
+            ),
+            *(
+                Column(key=name, title=name, role="sentence")
+                for name in SENTENCES[: 2 if has_second else 1]
+            ),
         ],
         rows=shown,
         frame=tidy_frame(shown, WHY),
@@ -333,7 +465,10 @@ def _typical_fields(row: int, side: Side, explanation: Explanation, marks: Seque
     ranks: dict[str, float | None] = {}
     if errors.ranks is not None and errors.gold_ranks is not None:
         values = (errors.gold_ranks, *errors.ranks)
-        ranks = {name: float(np.asarray(value)[row]) for name, value in zip(("gold", "first", "second"), values, strict=True)}
+        ranks = {
+            name: float(np.asarray(value)[row])
+            for name, value in zip(("gold", "first", "second"), values, strict=True)
+        }
     elif errors.found_at is not None:
         ranks = {
             name: float(values[row]) if np.isfinite(values[row]) else None

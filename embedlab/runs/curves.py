@@ -16,13 +16,17 @@ class Curve:
     losses: list[float] = field(default_factory=list)
     dev_steps: list[int] = field(default_factory=list)
     dev_scores: list[float] = field(default_factory=list)
-    stage_steps: dict[int, int] = field(default_factory=dict)  # the last reported step of each stage
+    stage_steps: dict[int, int] = field(
+        default_factory=dict
+    )  # the last reported step of each stage
     offset: int = 0
     _head: bytes = b""
     _count: int = 1  # losses averaged in the last point
 
     def read_on(self, path: Path) -> None:
-        """Read the events since the last call; a missing or unreadable file leaves the curve unchanged."""
+        """Read the events since the last call; a missing or unreadable file leaves the curve
+        unchanged.
+        """
         try:
             with path.open("rb") as file:
                 head = file.read(_HEAD_BYTES)
@@ -46,7 +50,9 @@ class Curve:
                     pass
 
     def _add(self, step: int, loss: float) -> None:
-        """Add one point per step: stages that share a step report a loss each, and the point is their mean."""
+        """Add one point per step: stages that share a step report a loss each, and the point is
+        their mean.
+        """
         if self.steps and self.steps[-1] == step:
             self._count += 1
             self.losses[-1] += (loss - self.losses[-1]) / self._count

@@ -1,4 +1,6 @@
-"""Why a process ended: an event in the file that the process which started it named, so that no other process reads prose."""
+"""Why a process ended: an event in the file that the process which started it named, so that no
+other process reads prose.
+"""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -23,7 +25,9 @@ def length(file: Path) -> int:
 
 
 def failure_after(file: Path, offset: int) -> Failed | None:
-    """The first error that FILE reports after byte OFFSET: of several processes that work together, the first one is the cause."""
+    """The first error that FILE reports after byte OFFSET: of several processes that work together,
+    the first one is the cause.
+    """
     return next((event for event in _events(file, offset) if isinstance(event, Failed)), None)
 
 
@@ -34,11 +38,19 @@ class EndingReport:
         self._file, self._offset = file, length(file)
 
     def write(self, message: str, *, hint: str = "", exit_code: int, cause: str = "") -> None:
-        """Append the error to the file, unless that has the end of this process already: a run reports its own."""
-        is_reported = any(isinstance(event, Failed | RunInterrupted) for event in _events(self._file, self._offset))
+        """Append the error to the file, unless that has the end of this process already: a run
+        reports its own.
+        """
+        is_reported = any(
+            isinstance(event, Failed | RunInterrupted)
+            for event in _events(self._file, self._offset)
+        )
         if is_reported or not self._file.parent.is_dir():  # the run was removed meanwhile
             return
-        with suppress(MissingError), EventLog(self._file) as log:  # a full disk may refuse this line too
+        with (
+            suppress(MissingError),
+            EventLog(self._file) as log,
+        ):  # a full disk may refuse this line too
             log.append(Failed(message=message, hint=hint, exit_code=exit_code, cause=cause))
 
 

@@ -33,7 +33,9 @@ class Environment:
     device: str
     precision: str = "unknown"  # for runs that did not record it
     threads: int
-    data: tuple[StoredPart, ...]  # the state of every part that was read: rows, hashes, partial, sample
+    data: tuple[
+        StoredPart, ...
+    ]  # the state of every part that was read: rows, hashes, partial, sample
     command: tuple[str, ...] = ()
     schema: int = SCHEMA
     embedlab: str = __version__
@@ -66,13 +68,23 @@ def _environment(content: bytes, path: Path) -> Environment:
     return read_json(Environment, content, where=path, schema=SCHEMA, hint=RESTORE)
 
 
-ENVIRONMENT: EntryKind[Environment] = EntryKind(format=JsonFormat(to_values=asdict, from_content=_environment, indent=2), again=RESTORE)
+ENVIRONMENT: EntryKind[Environment] = EntryKind(
+    format=JsonFormat(to_values=asdict, from_content=_environment, indent=2), again=RESTORE
+)
 
 
 def collect_environment(
-    *, seed: int, device: str, precision: str, threads: int, data: Sequence[Mapping[str, Any]], shortened: tuple[int, int] | None = None
+    *,
+    seed: int,
+    device: str,
+    precision: str,
+    threads: int,
+    data: Sequence[Mapping[str, Any]],
+    shortened: tuple[int, int] | None = None,
 ) -> Environment:
-    """Return the environment of this process; SHORTENED are the steps of a shortened training and those of the full one."""
+    """Return the environment of this process; SHORTENED are the steps of a shortened training and
+    those of the full one.
+    """
     steps, whole_steps = shortened or (None, None)
     return Environment(
         seed=seed,
@@ -80,7 +92,9 @@ def collect_environment(
         precision=precision,
         threads=threads,
         data=tuple(data),
-        command=tuple(word.encode(errors="replace").decode() for word in sys.argv),  # a name may hold bytes that are not UTF-8
+        command=tuple(
+            word.encode(errors="replace").decode() for word in sys.argv
+        ),  # a name may hold bytes that are not UTF-8
         system=platform.platform(),
         host=socket.gethostname(),
         cpus=os.cpu_count() or 0,
@@ -115,7 +129,11 @@ def _commit() -> str | None:
         return None
     try:
         answer = subprocess.run(
-            ["git", "describe", "--always", "--dirty", "--abbrev=12"], cwd=root, capture_output=True, text=True, check=True
+            ["git", "describe", "--always", "--dirty", "--abbrev=12"],
+            cwd=root,
+            capture_output=True,
+            text=True,
+            check=True,
         )
     except (OSError, subprocess.CalledProcessError):
         return None

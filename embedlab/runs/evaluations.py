@@ -20,8 +20,19 @@ from embedlab.store.json_files import JsonFormat
 
 SCHEMA = 1
 _AGAIN = "evaluate again to replace it"
-# Measures with units of their own, and the aggregations of correlations, in files that do not say which numbers are of that kind.
-_OWN_UNITS = frozenset({"average cosine", "alignment", "uniformity", "mean cosine", "effective rank", "first axis", "hubness"})
+# Measures with units of their own, and the aggregations of correlations, in files that do not say
+# which numbers are of that kind.
+_OWN_UNITS = frozenset(
+    {
+        "average cosine",
+        "alignment",
+        "uniformity",
+        "mean cosine",
+        "effective rank",
+        "first axis",
+        "hubness",
+    }
+)
 _AGGREGATIONS = frozenset({"mean", "wmean"})
 _SEED = re.compile(r"@(\d+)(?=[,)?]|$)")  # of a run, in the name of a member
 
@@ -41,11 +52,13 @@ class StoredScore:
     setting: str  # the aggregation of correlations, the classifier setting of accuracies
     value: StoredNumber  # nan where undefined (a constant column)
     items: int  # pairs or test items behind it
-    # Of a classifier's accuracy: "test", "cv" (test folds of a cross-validation) or "dev" (which chose the L2); of an average over both
-    # of the first "cv and test".
+    # Of a classifier's accuracy: "test", "cv" (test folds of a cross-validation) or "dev" (which
+    # chose the L2); of an average over both of the first "cv and test".
     split: str | None = None
     scale: TableScale = 100  # 100: −1–1 or 0–1, and more is better; its task fills it in
-    title: str | None = field(default=None, compare=False)  # of the slice, where it says more: a fifth with its range of Dice
+    title: str | None = field(
+        default=None, compare=False
+    )  # of the slice, where it says more: a fifth with its range of Dice
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,28 +72,41 @@ class Evaluation:
     pooling: str | None
     max_tokens: int | None
     truncated: int
-    data: tuple[StoredPart, ...]  # the state of every part that was read: split, rows, hashes, partial, sample
+    data: tuple[
+        StoredPart, ...
+    ]  # the state of every part that was read: split, rows, hashes, partial, sample
     marks: tuple[str, ...]  # "partial", "sample", "overlap"
     scores: tuple[StoredScore, ...]
     notes: tuple[str, ...] = ()
-    note_kinds: Mapping[str, NoteKind] = field(default_factory=dict)  # of the texts in a file, absent in older ones; here notes have them
+    note_kinds: Mapping[str, NoteKind] = field(
+        default_factory=dict
+    )  # of the texts in a file, absent in older ones; here notes have them
     training_precision: str | None = None  # absent: not known to be a run of embedlab
-    overlaps: Mapping[str, Overlap] = field(default_factory=dict)  # slice → its overlap with the training data, if any
-    # Of weights and settings alone, where no other file is read: signatures name the model by it, as they did in files of before.
+    overlaps: Mapping[str, Overlap] = field(
+        default_factory=dict
+    )  # slice → its overlap with the training data, if any
+    # Of weights and settings alone, where no other file is read: signatures name the model by it,
+    # as they did in files of before.
     earlier_fingerprint: str | None = None
     seed: int | None = None
     dims: int | None = None  # length of a vector; absent without vectors, and in older files
     backend: tuple[str, ...] = ()  # backend of the vectors; empty in older files
-    is_of_pairs: bool = False  # its numbers correlate similarities of pairs with gold scores, and their settings are aggregations
+    # its numbers correlate similarities of pairs with gold scores, and their settings are
+    # aggregations
+    is_of_pairs: bool = False
     scored_by: tuple[str, ...] = ()  # other versions of embedlab that computed the similarities
     embedlab: str = field(default=__version__)
     schema: int = SCHEMA
 
     @property
     def signature(self) -> Signature:
-        """Everything that decides these numbers; derived from the file's content, so that it cannot contradict it."""
+        """Everything that decides these numbers; derived from the file's content, so that it cannot
+        contradict it.
+        """
         settings = {score.setting for score in self.scores if score.setting}
-        chosen_last = sorted(self.scores, key=lambda score: score.split != "dev")  # test items take precedence
+        chosen_last = sorted(
+            self.scores, key=lambda score: score.split != "dev"
+        )  # test items take precedence
         shown = {score.slice: score.items for score in chosen_last if score.by == "dataset"}
         seeds = {str(self.seed)} if self.seed is not None else {*_SEED.findall(self.model)}
         is_known = bool(self.backend)
@@ -108,29 +134,52 @@ class Evaluation:
         return Store(folder).put(EVALUATIONS, name or self.task, self)
 
     @classmethod
-    def load(cls, path: Path, *, where: Callable[[Mapping[str, Any]], bool] | None = None) -> "Evaluation":
-        """Read what `save` wrote, with the scores that WHERE selects by their fields; a damaged or newer file is a MissingError."""
+    def load(
+        cls, path: Path, *, where: Callable[[Mapping[str, Any]], bool] | None = None
+    ) -> "Evaluation":
+        """Read what `save` wrote, with the scores that WHERE selects by their fields; a damaged or
+        newer file is a MissingError.
+        """
         evaluation = Store(path.parent).load(EVALUATIONS, path.stem)
         return (
-            evaluation if where is None else replace(evaluation, scores=tuple(score for score in evaluation.scores if where(vars(score))))
+            evaluation
+            if where is None
+            else replace(
+                evaluation, scores=tuple(score for score in evaluation.scores if where(vars(score)))
+            )
         )
 
 
 def _values(evaluation: Evaluation) -> Mapping[str, Any]:
-    stored = _without_nan({**asdict(evaluation), "note_kinds": stored_kinds(evaluation.notes), "signature": str(evaluation.signature)})
+    stored = _without_nan(
+        {
+            **asdict(evaluation),
+            "note_kinds": stored_kinds(evaluation.notes),
+            "signature": str(evaluation.signature),
+        }
+    )
     return dict(stored)
 
 
 def _evaluation(content: bytes, path: Path) -> Evaluation:
     evaluation = read_json(Evaluation, content, where=path, schema=SCHEMA, hint=_AGAIN)
-    scores = tuple(replace(score, scale=1) if score.metric in _OWN_UNITS else score for score in evaluation.scores)
+    scores = tuple(
+        replace(score, scale=1) if score.metric in _OWN_UNITS else score
+        for score in evaluation.scores
+    )
     is_of_pairs = evaluation.is_of_pairs or {score.setting for score in scores} >= _AGGREGATIONS
     return replace(
-        evaluation, notes=with_kinds(evaluation.notes, evaluation.note_kinds), note_kinds={}, is_of_pairs=is_of_pairs, scores=scores
+        evaluation,
+        notes=with_kinds(evaluation.notes, evaluation.note_kinds),
+        note_kinds={},
+        is_of_pairs=is_of_pairs,
+        scores=scores,
     )
 
 
-EVALUATIONS: EntryKind[Evaluation] = EntryKind(format=JsonFormat(to_values=_values, from_content=_evaluation, indent=1), again=_AGAIN)
+EVALUATIONS: EntryKind[Evaluation] = EntryKind(
+    format=JsonFormat(to_values=_values, from_content=_evaluation, indent=1), again=_AGAIN
+)
 
 
 def _without_nan(value: Any) -> Any:

@@ -16,7 +16,8 @@ from embedlab.store.files import disk_errors
 
 LATEST_S = 1e11  # seconds since 1970: the year 5138
 MOST_STEPS = 2**53
-COLLAPSED = 0.99  # mean cosine; that of a collapsed encoder was .998, of BERT without fine-tuning .82
+# mean cosine; that of a collapsed encoder was .998, of BERT without fine-tuning .82
+COLLAPSED = 0.99
 _DURATIONS = {"eta_s"}
 
 
@@ -43,7 +44,9 @@ class Started(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Step(Event):
-    """The state of training after the first step, each N-th one and each change of stage: equal runs have equal steps and losses."""
+    """The state of training after the first step, each N-th one and each change of stage: equal
+    runs have equal steps and losses.
+    """
 
     kind: ClassVar[str] = "step"
 
@@ -61,7 +64,9 @@ class Step(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Progress(Event):
-    """A sign of life between two Step events that are far apart; it depends on the clock and belongs to no curve."""
+    """A sign of life between two Step events that are far apart; it depends on the clock and
+    belongs to no curve.
+    """
 
     kind: ClassVar[str] = "progress"
 
@@ -82,14 +87,18 @@ class Dev(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class VectorSpread(Event):
-    """How far apart the vectors of a stage's sentences are after a step, and what the loss would be if they were all one."""
+    """How far apart the vectors of a stage's sentences are after a step, and what the loss would be
+    if they were all one.
+    """
 
     kind: ClassVar[str] = "spread"
 
     step: int
     stage: int
     mean_cosine: float  # of every two of some sentences of the stage, without dropout
-    before: float = math.nan  # the same before the stage's first step; not a number where the stage was resumed
+    before: float = (
+        math.nan
+    )  # the same before the stage's first step; not a number where the stage was resumed
     chance: float  # the loss of the step's batch with equal vectors
 
     @property
@@ -161,22 +170,42 @@ class Cancelled(Event):
 
 
 EVENT_KINDS: Mapping[str, type[Event]] = {
-    cls.kind: cls for cls in (Started, Step, Progress, Dev, VectorSpread, Checkpoint, Noted, Finished, Failed, RunInterrupted, Cancelled)
+    cls.kind: cls
+    for cls in (
+        Started,
+        Step,
+        Progress,
+        Dev,
+        VectorSpread,
+        Checkpoint,
+        Noted,
+        Finished,
+        Failed,
+        RunInterrupted,
+        Cancelled,
+    )
 }
 
 
 def to_line(event: Event) -> str:
-    """Return the JSON line of an event; numbers that are not finite become null, so that every JSON reader accepts the file."""
+    """Return the JSON line of an event; numbers that are not finite become null, so that every JSON
+    reader accepts the file.
+    """
     return json.dumps(_values(event), ensure_ascii=False) + "\n"
 
 
 def _values(event: Event) -> dict[str, Any]:
-    values = {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in vars(event).items()}
+    values = {
+        key: None if isinstance(value, float) and not math.isfinite(value) else value
+        for key, value in vars(event).items()
+    }
     return {"event": event.kind, **values}
 
 
 def from_line(line: bytes | str) -> Event | None:
-    """Return the event in a line, or None if the line is damaged or of a kind that this version does not know."""
+    """Return the event in a line, or None if the line is damaged or of a kind that this version
+    does not know.
+    """
     try:
         if isinstance(line, bytes) and not is_intact_line(line):
             return None
@@ -184,7 +213,13 @@ def from_line(line: bytes | str) -> Event | None:
         cls = EVENT_KINDS.get(values.get("event", "")) if isinstance(values, dict) else None
         if cls is None:
             return None
-        event = cls(**{item.name: _value(item, values[item.name]) for item in dataclasses.fields(cls) if item.name in values})
+        event = cls(
+            **{
+                item.name: _value(item, values[item.name])
+                for item in dataclasses.fields(cls)
+                if item.name in values
+            }
+        )
     except (TypeError, ValueError, OverflowError, RecursionError):
         return None
     return event if "time" in values else None
@@ -207,7 +242,9 @@ def _value(item: "dataclasses.Field[Any]", value: Any) -> Any:
 
 
 class EventLog:
-    """An events.jsonl opened for appending; each event is one write, so that readers see whole lines or none."""
+    """An events.jsonl opened for appending; each event is one write, so that readers see whole
+    lines or none.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -232,12 +269,18 @@ class EventLog:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
 
 def events_after(path: Path, offset: int = 0) -> tuple[list[Event], int]:
-    """Return the events after byte OFFSET and the next offset; an incomplete last line is left for the next call.
+    """Return the events after byte OFFSET and the next offset; an incomplete last line is left for
+    the next call.
 
     A file shorter than OFFSET was replaced and is read from its beginning.
     """
@@ -260,7 +303,8 @@ def tail(path: Path, size: int = 65_536) -> list[Event]:
 
 
 def _events(lines: Iterable[bytes]) -> Iterator[Event]:
-    """Yield the events of LINES; a damaged one has the time of the event before, or of the first one.
+    """Yield the events of LINES; a damaged one has the time of the event before, or of the first
+    one.
 
     Lines of an older embedlab have no checksum; behind one that has, a line without is damaged.
     """
@@ -270,7 +314,9 @@ def _events(lines: Iterable[bytes]) -> Iterator[Event]:
         has_checksum = is_sealed_line(line)
         is_sealed |= has_checksum
         read = from_line(line)
-        is_lost = (read is None and is_damaged(line)) or (is_sealed and not has_checksum and bool(line.strip()))
+        is_lost = (read is None and is_damaged(line)) or (
+            is_sealed and not has_checksum and bool(line.strip())
+        )
         events.append(Damaged if is_lost else read)
     time = next((event.time for event in events if isinstance(event, Event)), 0.0)
     for event in events:

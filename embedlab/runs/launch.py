@@ -46,16 +46,27 @@ class Detached:
         return self.process.poll()
 
     def error(self, code: int, work: str) -> EmbedlabError:
-        """Why the process that did WORK ended with CODE, as it reported; one that was killed reports nothing."""
+        """Why the process that did WORK ended with CODE, as it reported; one that was killed
+        reports nothing.
+        """
         if (failed := failure_after(self.errors, self.offset)) is not None:
             return EmbedlabError(failed.message, hint=failed.hint)
         how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        return EmbedlabError(f"{work} failed: process {self.pid} {how}", hint=f"its log: {self.log}")
+        return EmbedlabError(
+            f"{work} failed: process {self.pid} {how}", hint=f"its log: {self.log}"
+        )
 
 
 def shared_flags(settings: Settings) -> list[str]:
     """The common options under which a process works on the same data and runs as this one."""
-    flags = ["--runs", str(settings.runs), "--device", settings.device, "--precision", settings.precision]
+    flags = [
+        "--runs",
+        str(settings.runs),
+        "--device",
+        settings.device,
+        "--precision",
+        settings.precision,
+    ]
     if settings.data is not None:
         flags += ["--data", data_name(settings.data)]
     if settings.threads is not None:
@@ -70,17 +81,28 @@ def shared_flags(settings: Settings) -> list[str]:
 
 
 def start_run(arguments: Sequence[str], run: RunFolder) -> Detached:
-    """Start `embedlab ARGUMENTS`, which trains RUN, detached; the new process holds the run from now on."""
+    """Start `embedlab ARGUMENTS`, which trains RUN, detached; the new process holds the run from
+    now on.
+    """
     with run.claim() as claim:
-        started = start_detached(arguments, run.log_file, errors=run.events_file, inherited=(claim,))
+        started = start_detached(
+            arguments, run.log_file, errors=run.events_file, inherited=(claim,)
+        )
         run.hand_over(started.pid)
     return started
 
 
-def start_detached(arguments: Sequence[str], log: Path, *, errors: Path | None = None, inherited: Sequence[int] = ()) -> Detached:
+def start_detached(
+    arguments: Sequence[str],
+    log: Path,
+    *,
+    errors: Path | None = None,
+    inherited: Sequence[int] = (),
+) -> Detached:
     """Start `embedlab ARGUMENTS` in a session of its own, its output appended to LOG.
 
-    It reports an error in ERRORS, by default the file beside LOG that ends in .jsonl. INHERITED are descriptors that it keeps open.
+    It reports an error in ERRORS, by default the file beside LOG that ends in .jsonl. INHERITED are
+    descriptors that it keeps open.
     """
     errors = errors if errors is not None else log.with_suffix(".jsonl")
     offset = length(errors)
@@ -101,15 +123,22 @@ def start_detached(arguments: Sequence[str], log: Path, *, errors: Path | None =
 
 
 def run_together(arguments: Sequence[str], count: int) -> int:
-    """Start COUNT processes `embedlab ARGUMENTS` that train together, and wait for them; gives the exit code, 0 if all is well.
+    """Start COUNT processes `embedlab ARGUMENTS` that train together, and wait for them; gives the
+    exit code, 0 if all is well.
 
-    They find each other by the variables that torchrun sets too. The first one writes to the terminal; the errors of another one
-    are shown when it fails before the first. When one fails the others are ended.
+    They find each other by the variables that torchrun sets too. The first one writes to the
+    terminal; the errors of another one are shown when it fails before the first. When one fails the
+    others are ended.
     """
     with tempfile.TemporaryFile() as complaints:
         team = _start_team(arguments, count, complaints.fileno())
-        handlers = {number: signal.signal(number, lambda number, _: _send(team, number)) for number in (signal.SIGTERM, signal.SIGHUP)}
-        handlers[signal.SIGINT] = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to all of them
+        handlers = {
+            number: signal.signal(number, lambda number, _: _send(team, number))
+            for number in (signal.SIGTERM, signal.SIGHUP)
+        }
+        handlers[signal.SIGINT] = signal.signal(
+            signal.SIGINT, signal.SIG_IGN
+        )  # the terminal sends it to all of them
         try:
             failed = _first_failure(team)
         finally:
@@ -121,11 +150,19 @@ def run_together(arguments: Sequence[str], count: int) -> int:
         return 0 if failed is None else failed.returncode
 
 
-def _start_team(arguments: Sequence[str], count: int, complaints: int) -> list["subprocess.Popen[bytes]"]:
+def _start_team(
+    arguments: Sequence[str], count: int, complaints: int
+) -> list["subprocess.Popen[bytes]"]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    shared = {**os.environ, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": str(count), "LOCAL_WORLD_SIZE": str(count)}
+    shared = {
+        **os.environ,
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(port),
+        "WORLD_SIZE": str(count),
+        "LOCAL_WORLD_SIZE": str(count),
+    }
     return [
         python_processes.start(
             python_command(*arguments),
@@ -138,7 +175,9 @@ def _start_team(arguments: Sequence[str], count: int, complaints: int) -> list["
 
 
 def _first_failure(team: Sequence["subprocess.Popen[bytes]"]) -> "subprocess.Popen[bytes] | None":
-    """Wait until all have ended, or one of them has failed and the others were ended; gives that one."""
+    """Wait until all have ended, or one of them has failed and the others were ended; gives that
+    one.
+    """
     while None in [process.poll() for process in team]:
         if failed := next((process for process in team if process.returncode), None):
             _end(team)
@@ -164,7 +203,8 @@ def _send(team: Sequence["subprocess.Popen[bytes]"], number: int) -> None:
 
 
 def cancel_run(run: RunFolder, *, force: bool = False) -> int:
-    """Make the run's process save a checkpoint and stop, or with FORCE end it at once; gives its process id.
+    """Make the run's process save a checkpoint and stop, or with FORCE end it at once; gives its
+    process id.
 
     A run that is not running, or that another machine or user runs, is an EmbedlabError.
     """
@@ -173,7 +213,8 @@ def cancel_run(run: RunFolder, *, force: bool = False) -> int:
         raise _not_running(run)
     if holder.host != socket.gethostname():
         raise EmbedlabError(
-            f"run {run.id!r} runs on {holder.host!r}, not on this machine", hint=f"type this there: embedlab runs cancel {run.id}"
+            f"run {run.id!r} runs on {holder.host!r}, not on this machine",
+            hint=f"type this there: embedlab runs cancel {run.id}",
         )
     if not is_process(holder.pid, holder.started_s):
         raise EmbedlabError(
@@ -187,12 +228,17 @@ def cancel_run(run: RunFolder, *, force: bool = False) -> int:
     except ProcessLookupError as error:
         raise _not_running(run) from error
     except PermissionError as error:
-        raise EmbedlabError(f"run {run.id!r} belongs to another user", hint=f"only that user can stop process {holder.pid}") from error
+        raise EmbedlabError(
+            f"run {run.id!r} belongs to another user",
+            hint=f"only that user can stop process {holder.pid}",
+        ) from error
     return holder.pid
 
 
 def _not_running(run: RunFolder) -> UsageError:
-    return UsageError(f"run {run.id!r} is not running", hint="`embedlab runs ls` shows the state of all runs")
+    return UsageError(
+        f"run {run.id!r} is not running", hint="`embedlab runs ls` shows the state of all runs"
+    )
 
 
 def _signal(pid: int, number: int) -> None:

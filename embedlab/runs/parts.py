@@ -24,5 +24,6 @@ class _Stored(TypedDict):
     empty: NotRequired[int]
 
 
-# The fields of `embedlab.data.dataset.DatasetState`, and those that a run adds; checked where it is read from JSON.
+# The fields of `embedlab.data.dataset.DatasetState`, and those that a run adds; checked where it is
+# read from JSON.
 StoredPart = Annotated[Mapping[str, Any], Shaped(_Stored)]

@@ -1,10 +1,13 @@
 """Identify processes by id and start time: the system reuses the ids of ended processes."""
 
-_TOLERANCE_S = 1.0  # starts are counted in hundredths of a second; ids repeat after thousands of processes
+# starts are counted in hundredths of a second; ids repeat after thousands of processes
+_TOLERANCE_S = 1.0
 
 
 def process_start(pid: int) -> float | None:
-    """Return the seconds between the starts of this machine and of the process PID, independent of the clock; None if it has ended."""
+    """Return the seconds between the starts of this machine and of the process PID, independent of
+    the clock; None if it has ended.
+    """
     import psutil  # needed only for starting and stopping runs
 
     try:
@@ -14,6 +17,8 @@ def process_start(pid: int) -> float | None:
 
 
 def is_process(pid: int, started_s: float | None) -> bool:
-    """Return whether the process PID may be the one that began STARTED_S after the machine; unknown times count as equal."""
+    """Return whether the process PID may be the one that began STARTED_S after the machine; unknown
+    times count as equal.
+    """
     start = process_start(pid)
     return started_s is None or start is None or abs(start - started_s) < _TOLERANCE_S

@@ -1,4 +1,6 @@
-"""Read results from JSON to verify them against each other: output of `evaluate` and `compare`, and stored evaluations."""
+"""Read results from JSON to verify them against each other: output of `evaluate` and `compare`, and
+stored evaluations.
+"""
 
 import json
 from collections import Counter
@@ -14,9 +16,24 @@ from embedlab.core.plain_values import quote
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import Signature
 
-_HINT = "give what `evaluate --json` or `compare --json` printed, or a file of a run's folder evaluations"
-_BESIDE = (".sd", ".seeds", ".shared_pairs", ".shared_sentences")  # what a row holds beside each of its scores
-_OF_ONE_NUMBER = {"task", "by", "slice", "metric", "model", "score"}  # what a row has that holds one number of one model
+_HINT = (
+    "give what `evaluate --json` or `compare --json` printed, or a file of a run's folder "
+    "evaluations"
+)
+_BESIDE = (
+    ".sd",
+    ".seeds",
+    ".shared_pairs",
+    ".shared_sentences",
+)  # what a row holds beside each of its scores
+_OF_ONE_NUMBER = {
+    "task",
+    "by",
+    "slice",
+    "metric",
+    "model",
+    "score",
+}  # what a row has that holds one number of one model
 _AGAIN = "evaluate again with this embedlab"
 
 
@@ -27,7 +44,9 @@ class ScoreKey:
     by: str  # "dataset" (of averages too), "source" or "dice"
     slice: str  # a user's own file without its folder
     metric: str
-    setting: str  # the aggregation of correlations, the classifier setting of accuracies; empty where a file does not say it
+    # the aggregation of correlations, the classifier setting of accuracies; empty where a file does
+    # not say it
+    setting: str
     split: str = ""  # empty where a file does not say it
     task: str = field(default="", compare=False)
     typed: str = field(default="", compare=False)  # the slice as in the file
@@ -45,13 +64,16 @@ class StoredResult:
 
     model: str
     signature: Signature
-    scores: Mapping[ScoreKey, float]  # as in tables: x 100 except for tasks with their own units; nan where undefined
+    scores: Mapping[
+        ScoreKey, float
+    ]  # as in tables: x 100 except for tasks with their own units; nan where undefined
 
 
 def read_results(path: Path, is_aggregated: Callable[[str], bool]) -> list[StoredResult]:
     """Return the results in the file at PATH, at least one; a file without any is a MissingError.
 
-    IS_AGGREGATED says of the name of a task whether its numbers are aggregated correlations, which rows of before do not.
+    IS_AGGREGATED says of the name of a task whether its numbers are aggregated correlations, which
+    rows of before do not.
     """
     try:
         values = json.loads(path.read_bytes())
@@ -65,27 +87,39 @@ def read_results(path: Path, is_aggregated: Callable[[str], bool]) -> list[Store
     if not isinstance(tables, list) or not tables or not all(_is_table(table) for table in tables):
         raise MissingError(f"{str(path)!r} holds no result of embedlab", hint=_HINT)
     if not any(table.get("signatures") for table in tables):
-        raise MissingError(f"{str(path)!r} has no signature: what decided its numbers is unknown", hint=_AGAIN)
+        raise MissingError(
+            f"{str(path)!r} has no signature: what decided its numbers is unknown", hint=_AGAIN
+        )
     return [result for table in tables for result in _of_table(table, path, is_aggregated)]
 
 
 def without_folder(name: str, signature: Signature) -> str:
-    """Return the NAME of a slice, a user's own file without its folder unless two files of one name were scored."""
-    files = Counter(part.rpartition("@")[0].removesuffix("/all") for part in signature.data if "/all@" in part)
+    """Return the NAME of a slice, a user's own file without its folder unless two files of one name
+    were scored.
+    """
+    files = Counter(
+        part.rpartition("@")[0].removesuffix("/all") for part in signature.data if "/all@" in part
+    )
     parts = name.split("/")
     start = next((number for number, part in enumerate(parts) if files[part] == 1), 0)
     return "/".join(parts[start:])
 
 
 def _slice_name(by: str, name: str, signature: Signature) -> str:
-    """Return the NAME of a slice as it is now: fifths of older files, which read all splits of STS-B, had the names of its test split's."""
+    """Return the NAME of a slice as it is now: fifths of older files, which read all splits of
+    STS-B, had the names of its test split's.
+    """
     dataset, slash, fifth = without_folder(name, signature).rpartition("/")
     is_whole = by == "dice" and any(part.startswith(f"{dataset}/train@") for part in signature.data)
     return f"{dataset}{ALL_SPLITS if is_whole else ''}{slash}{fifth}"
 
 
 def _is_table(table: Any) -> bool:
-    is_whole = isinstance(table, dict) and isinstance(table.get("rows"), list) and isinstance(table.get("signatures", {}), dict)
+    is_whole = (
+        isinstance(table, dict)
+        and isinstance(table.get("rows"), list)
+        and isinstance(table.get("signatures", {}), dict)
+    )
     return is_whole and all(isinstance(row, dict) for row in table["rows"])
 
 
@@ -106,10 +140,14 @@ def _of_evaluation(evaluation: Evaluation) -> StoredResult:
     return StoredResult(model=evaluation.model, signature=signature, scores=scores)
 
 
-def _of_table(table: Mapping[str, Any], path: Path, is_aggregated: Callable[[str], bool]) -> Iterator[StoredResult]:
+def _of_table(
+    table: Mapping[str, Any], path: Path, is_aggregated: Callable[[str], bool]
+) -> Iterator[StoredResult]:
     for model, line in table.get("signatures", {}).items():
         if not isinstance(line, str):
-            raise MissingError(f"{path}: the signature of {model!r} is {quote(line)}: not text", hint=_AGAIN)
+            raise MissingError(
+                f"{path}: the signature of {model!r} is {quote(line)}: not text", hint=_AGAIN
+            )
         try:
             signature = Signature.parse(line)
         except MissingError as error:
@@ -118,20 +156,33 @@ def _of_table(table: Mapping[str, Any], path: Path, is_aggregated: Callable[[str
         for number, row in enumerate(table["rows"]):
             for key, value in _row_scores(row, model, signature, is_aggregated):
                 if value is not None and not _is_number(value):
-                    raise MissingError(f"{path}: row {number}: the score of {model!r} is {quote(value)}: not a number", hint=_AGAIN)
+                    raise MissingError(
+                        f"{path}: row {number}: the score of {model!r} is {quote(value)}: "
+                        f"not a number",
+                        hint=_AGAIN,
+                    )
                 scores[key] = nan if value is None else float(value)
         yield StoredResult(model=model, signature=signature, scores=scores)
 
 
 def _is_number(value: Any) -> bool:
-    """Return whether VALUE is a possible score: Python reads JSON's integers of any length, and infinity."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300 and isfinite(value)
+    """Return whether VALUE is a possible score: Python reads JSON's integers of any length, and
+    infinity.
+    """
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and abs(value) < 1e300
+        and isfinite(value)
+    )
 
 
 def _row_scores(
     row: Mapping[str, Any], model: str, signature: Signature, is_aggregated: Callable[[str], bool]
 ) -> Iterator[tuple[ScoreKey, Any]]:
-    """The number of MODEL in a row of one number, or its numbers in a table of before or of a paper."""
+    """The number of MODEL in a row of one number, or its numbers in a table of before or of a
+    paper.
+    """
     if row.keys() >= _OF_ONE_NUMBER:
         if row["model"] == model:
             yield _number_key(row, signature), row["score"]
@@ -154,11 +205,17 @@ def _number_key(row: Mapping[str, Any], signature: Signature) -> ScoreKey:
 def _wide_scores(
     row: Mapping[str, Any], model: str, signature: Signature, is_aggregated: Callable[[str], bool]
 ) -> Iterator[tuple[ScoreKey, Any]]:
-    """The numbers of MODEL in a row of a table of before, with columns of datasets or of models, or of a paper."""
+    """The numbers of MODEL in a row of a table of before, with columns of datasets or of models, or
+    of a paper.
+    """
     metric, by = ",".join(signature.metric), ",".join(signature.by)
     if "aggregate" in row:
         if row.get("model") == model:
-            for name in (name for name in row if name not in {"model", "aggregate"} and not name.endswith(_BESIDE)):
+            for name in (
+                name
+                for name in row
+                if name not in {"model", "aggregate"} and not name.endswith(_BESIDE)
+            ):
                 slice_name = without_folder(name, signature)
                 yield (
                     ScoreKey(
@@ -173,8 +230,12 @@ def _wide_scores(
                 )
         return
     if row.get("what") == "ours" and row.get("row") == model:  # next to a paper's
-        columns = (name for name in row if name not in {"row", "what"} and not name.endswith(_BESIDE))
-        yield from ((ScoreKey(by=by, slice=name, metric=metric, setting=""), row[name]) for name in columns)
+        columns = (
+            name for name in row if name not in {"row", "what"} and not name.endswith(_BESIDE)
+        )
+        yield from (
+            (ScoreKey(by=by, slice=name, metric=metric, setting=""), row[name]) for name in columns
+        )
     if model not in row:
         return
     task = str(row.get("task", ",".join(signature.task)))

@@ -1,4 +1,6 @@
-"""Which runs are being scored: a lock in the folder of a run, which ends with the process that holds it."""
+"""Which runs are being scored: a lock in the folder of a run, which ends with the process that
+holds it.
+"""
 
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -11,12 +13,16 @@ _FILE = "scoring"
 
 @contextmanager
 def being_scored(runs: Iterable[RunFolder]) -> Iterator[None]:
-    """Show the models of RUNS as being scored until the block ends; nothing waits for it, and a folder that refuses it is scored too."""
+    """Show the models of RUNS as being scored until the block ends; nothing waits for it, and a
+    folder that refuses it is scored too.
+    """
     with ExitStack() as held:
         for run in runs:
             with suppress(OSError):
                 path = run.path / _FILE
-                if take_lock(held.enter_context(path.open("ab")).fileno()):  # else another process shows it
+                if take_lock(
+                    held.enter_context(path.open("ab")).fileno()
+                ):  # else another process shows it
                     held.callback(path.unlink, missing_ok=True)
         yield
 

@@ -1,9 +1,10 @@
 """Signatures: one line with everything that decides a number, comparable by eye and by program.
 
-`part:value|part:value|…`: every part of `Signature` once, in alphabetical order. Several values of a part are sorted and separated by
-commas; `none` means that the part does not apply, `unknown` that an older file lacks it. Values are percent-encoded, so that a
-signature is one line of ASCII whatever a file or a model is called. What does not decide a number (folders, the machine, its threads, the
-name of a model) is not in it.
+`part:value|part:value|…`: every part of `Signature` once, in alphabetical order. Several values of
+a part are sorted and separated by commas; `none` means that the part does not apply, `unknown` that
+an older file lacks it. Values are percent-encoded, so that a signature is one line of ASCII
+whatever a file or a model is called. What does not decide a number (folders, the machine, its
+threads, the name of a model) is not in it.
 """
 
 import hashlib
@@ -20,7 +21,8 @@ DifferenceKind = Literal["differs", "other version", "only in one", "unknown"]
 
 NONE, UNKNOWN = "none", ("unknown",)
 HASH_DIGITS = 12  # of the hash of a dataset's files
-# These parts say which numbers a result contains, not how each is made: results that share some can be compared.
+# These parts say which numbers a result contains, not how each is made: results that share some can
+# be compared.
 SCOPE = frozenset({"aggregation", "by", "interval", "margin", "metric", "setting", "task", "test"})
 _SAFE = "/@.:=()?<>*+"
 _ERRORS = "surrogatepass"  # file names may contain bytes that are not text
@@ -39,7 +41,8 @@ class Signature:
     margin: PartValues = ()  # of a test of equivalence, in points
     max_tokens: PartValues = ()  # longest input
     metric: PartValues = ()  # spearman, pearson, accuracy …
-    model: PartValues = ()  # fingerprints of the weights, and of pooling, longest input and precision with them
+    # fingerprints of the weights, and of pooling, longest input and precision with them
+    model: PartValues = ()
     n: PartValues = ()  # pairs or items that were scored
     pooling: PartValues = ()
     precision: PartValues = ()  # of the evaluation
@@ -49,26 +52,38 @@ class Signature:
     task: PartValues = ()
     test: PartValues = ()  # test of p
     training_precision: PartValues = ()  # of the model's training runs by embedlab
-    version: PartValues = ()  # of embedlab: that of the scores, and that of stored similarities where it is another
+    # of embedlab: that of the scores, and that of stored similarities where it is another
+    version: PartValues = ()
 
     def __post_init__(self) -> None:
         for name, values in vars(self).items():
-            object.__setattr__(self, name, tuple(sorted(filter(None, dict.fromkeys(values)), key=_order)))
+            object.__setattr__(
+                self, name, tuple(sorted(filter(None, dict.fromkeys(values)), key=_order))
+            )
 
     def __str__(self) -> str:
         """The line."""
-        return "|".join(f"{name}:{','.join(map(_encoded, vars(self)[name])) or NONE}" for name in SIGNATURE_PARTS)
+        return "|".join(
+            f"{name}:{','.join(map(_encoded, vars(self)[name])) or NONE}"
+            for name in SIGNATURE_PARTS
+        )
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse a line that `str` wrote, or an older embedlab with fewer parts, which become unknown; anything else is a MissingError."""
+        """Parse a line that `str` wrote, or an older embedlab with fewer parts, which become
+        unknown; anything else is a MissingError.
+        """
         parts: dict[str, PartValues] = {}
         for part in text.split("|"):
             name, colon, values = part.partition(":")
             if not colon or not values or name not in SIGNATURE_PARTS or name in parts:
                 raise _no_signature(part)
             try:
-                parts[name] = () if values == NONE else tuple(unquote(value, errors=_ERRORS) for value in values.split(","))
+                parts[name] = (
+                    ()
+                    if values == NONE
+                    else tuple(unquote(value, errors=_ERRORS) for value in values.split(","))
+                )
             except UnicodeDecodeError as error:
                 raise _no_signature(part) from error
         return cls(**{**dict.fromkeys(SIGNATURE_PARTS, UNKNOWN), **parts})
@@ -90,38 +105,60 @@ class PartDifference:
 def part_differences(first: Signature, second: Signature) -> list[PartDifference]:
     """Return the parts that are not equal, in order.
 
-    "differs" if they contradict each other, "other version" for the program's version and how it makes intervals, which do not change
-    what was measured, "only in one" if one result has more numbers than the other, "unknown" if one of them lacks the part.
+    "differs" if they contradict each other, "other version" for the program's version and how it
+    makes intervals, which do not change what was measured, "only in one" if one result has more
+    numbers than the other, "unknown" if one of them lacks the part.
     """
     differences = []
     for name in SIGNATURE_PARTS:
         mine, other = vars(first)[name], vars(second)[name]
         if mine != other:
-            agreement = "only in one" if _is_of_more(name, first, second) else _agreement(name, mine, other)
-            differences.append(PartDifference(name=name, first=mine, second=other, agreement=agreement))
+            agreement = (
+                "only in one" if _is_of_more(name, first, second) else _agreement(name, mine, other)
+            )
+            differences.append(
+                PartDifference(name=name, first=mine, second=other, agreement=agreement)
+            )
     return differences
 
 
 def _is_of_more(name: str, first: Signature, second: Signature) -> bool:
-    """Return whether a part differs because one result has more numbers: their count, or the versions that several tasks have."""
+    """Return whether a part differs because one result has more numbers: their count, or the
+    versions that several tasks have.
+    """
     if name == "n":
         return (first.data, first.by) != (second.data, second.by)
-    return name == "version" and first.task != second.task and bool({*first.version} & {*second.version})
+    return (
+        name == "version"
+        and first.task != second.task
+        and bool({*first.version} & {*second.version})
+    )
 
 
 def merged(signatures: Sequence[Signature]) -> Signature:
     """Return the signature of a mean over members: all values of each."""
-    return Signature(**{name: tuple(value for signature in signatures for value in vars(signature)[name]) for name in SIGNATURE_PARTS})
+    return Signature(
+        **{
+            name: tuple(value for signature in signatures for value in vars(signature)[name])
+            for name in SIGNATURE_PARTS
+        }
+    )
 
 
 def data_part(state: Mapping[str, Any]) -> str:
-    """Return the name of a part of the data in a signature, from its stored STATE: a user's own file without its folder."""
-    name = PurePath(str(state["name"])).name if state.get("origin") == "file" else str(state["name"])
+    """Return the name of a part of the data in a signature, from its stored STATE: a user's own
+    file without its folder.
+    """
+    name = (
+        PurePath(str(state["name"])).name if state.get("origin") == "file" else str(state["name"])
+    )
     return f"{name}/{state.get('split') or NONE}@{_content(state)}"
 
 
 def joined_values(text: str | None) -> PartValues:
-    """Return the values of a fact of several encoders ("mean + cls", "float32 and bf16"), or of one."""
+    """Return the values of a fact of several encoders ("mean + cls", "float32 and bf16"), or of
+    one.
+    """
     return tuple((text or "").replace(" and ", " + ").split(" + ")) if text else ()
 
 
@@ -130,7 +167,11 @@ def _content(state: Mapping[str, Any]) -> str:
         return "sample"  # generated, the same for one version
     if hashes := state.get("sha256"):
         return hashlib.sha256("\0".join(sorted(hashes.values())).encode()).hexdigest()[:HASH_DIGITS]
-    return str(state["revision"]).rpartition("@")[2][:HASH_DIGITS] if state.get("revision") else UNKNOWN[0]
+    return (
+        str(state["revision"]).rpartition("@")[2][:HASH_DIGITS]
+        if state.get("revision")
+        else UNKNOWN[0]
+    )
 
 
 def _no_signature(part: str) -> MissingError:
@@ -140,18 +181,28 @@ def _no_signature(part: str) -> MissingError:
 
 def _encoded(value: str) -> str:
     text = quote(value, safe=_SAFE, errors=_ERRORS)
-    return f"%{ord(text[0]):02X}{text[1:]}" if value == NONE else text  # a value called "none" differs from an absent one
+    return (
+        f"%{ord(text[0]):02X}{text[1:]}" if value == NONE else text
+    )  # a value called "none" differs from an absent one
 
 
 def _agreement(name: str, mine: PartValues, other: PartValues) -> DifferenceKind:
     if UNKNOWN[0] in {*mine, *other}:
         return "unknown"
-    if name == "version" or (name == "interval" and mine and other):  # how intervals are made is a version's; scores are compared
+    if name == "version" or (
+        name == "interval" and mine and other
+    ):  # how intervals are made is a version's; scores are compared
         return "other version"
     if name == "data":
-        contents, others = (dict(value.rpartition("@")[::2] for value in values) for values in (mine, other))
+        contents, others = (
+            dict(value.rpartition("@")[::2] for value in values) for values in (mine, other)
+        )
         shared = contents.keys() & others.keys()
-        return "only in one" if shared and all(contents[key] == others[key] for key in shared) else "differs"
+        return (
+            "only in one"
+            if shared and all(contents[key] == others[key] for key in shared)
+            else "differs"
+        )
     if name in SCOPE and (not mine or not other or {*mine} & {*other}):
         return "only in one"
     return "differs"

@@ -12,7 +12,17 @@ from embedlab.runs import events
 from embedlab.runs.scoring import is_being_scored
 from embedlab.runs.store import RunFolder
 
-RunState = Literal["starting", "running", "silent", "finished", "failed", "interrupted", "cancelled", "crashed", "unreadable"]
+RunState = Literal[
+    "starting",
+    "running",
+    "silent",
+    "finished",
+    "failed",
+    "interrupted",
+    "cancelled",
+    "crashed",
+    "unreadable",
+]
 
 SILENT_AFTER_S = 600.0
 
@@ -23,7 +33,8 @@ ENDINGS: dict[type[events.Event], RunState] = {
     events.Cancelled: "cancelled",
 }
 
-# The last line in the log of a process that an earlier version started and that ended before it began its run.
+# The last line in the log of a process that an earlier version started and that ended before it
+# began its run.
 LAST_LINES = ("embedlab: error: ", "embedlab: stopped by ", "embedlab: interrupted")
 
 STEPPED = (events.Step, events.Progress, events.Checkpoint, events.RunInterrupted, events.Finished)
@@ -39,7 +50,8 @@ class Status:
     best_dev: events.Dev | None = None  # among the last few hundred events
     last_s: float | None = None  # time of the last event, seconds since 1970
     spread: events.VectorSpread | None = None  # how far apart its vectors are
-    message: str = ""  # why it failed, crashed or cannot be read, fully or partly, or that its vectors collapsed
+    # why it failed, crashed or cannot be read, fully or partly, or that its vectors collapsed
+    message: str = ""
     hint: str = ""  # what to do about a failure
     resumed_at: int = 0  # the step from which its newest process went on; 0 = from the beginning
     is_scoring: bool = False  # a process scores the finished model now
@@ -52,7 +64,11 @@ class Status:
     @property
     def is_alive(self) -> bool:
         """Whether its process is at work."""
-        return self.state in {"starting", "running", "silent"}  # its training; a model that is scored is complete
+        return self.state in {
+            "starting",
+            "running",
+            "silent",
+        }  # its training; a model that is scored is complete
 
     @property
     def is_unfinished(self) -> bool:
@@ -61,7 +77,9 @@ class Status:
 
 
 def run_status(run: RunFolder, now: float | None = None) -> Status:
-    """Return the status of a run; a damaged, deleted or forbidden folder has the state "unreadable" and the reason."""
+    """Return the status of a run; a damaged, deleted or forbidden folder has the state "unreadable"
+    and the reason.
+    """
     try:
         holder = run.holder()
         if holder is not None and holder.is_starting:
@@ -92,21 +110,35 @@ def run_status(run: RunFolder, now: float | None = None) -> Status:
 
 
 def is_trained(run: RunFolder) -> bool:
-    """Return whether the newest training process of the run finished and its model exists, whatever process holds the run now."""
+    """Return whether the newest training process of the run finished and its model exists, whatever
+    process holds the run now.
+    """
     try:
-        finished = (isinstance(event, events.Finished) for event in _since_start(_tail(run.events_file)))
+        finished = (
+            isinstance(event, events.Finished) for event in _since_start(_tail(run.events_file))
+        )
         return any(finished) and run.model.is_dir()
     except OSError:
         return False
 
 
 def collapse_of(spread: events.VectorSpread | None) -> str:
-    """Return what to say of vectors that collapsed; empty where they did not, or nothing was measured."""
+    """Return what to say of vectors that collapsed; empty where they did not, or nothing was
+    measured.
+    """
     if spread is None or not spread.is_collapsed:
         return ""
-    before = f", before training {spread.before:.3f}" if isfinite(spread.before) else ""  # a resumed run has not measured it
-    measured = f"mean cosine {spread.mean_cosine:.3f}{before}; equal vectors have loss {spread.chance:.3f}"
-    return f"equal vectors from the start: {measured}" if spread.before >= events.COLLAPSED else f"collapsed to equal vectors: {measured}"
+    before = (
+        f", before training {spread.before:.3f}" if isfinite(spread.before) else ""
+    )  # a resumed run has not measured it
+    measured = (
+        f"mean cosine {spread.mean_cosine:.3f}{before}; equal vectors have loss {spread.chance:.3f}"
+    )
+    return (
+        f"equal vectors from the start: {measured}"
+        if spread.before >= events.COLLAPSED
+        else f"collapsed to equal vectors: {measured}"
+    )
 
 
 def trained_spread(run: RunFolder) -> events.VectorSpread | None:
@@ -120,11 +152,16 @@ def trained_spread(run: RunFolder) -> events.VectorSpread | None:
 def refuse_begun(run: RunFolder) -> None:
     """Refuse a run that has a model or a checkpoint, which a new training would replace."""
     if run.model.exists():
-        raise UsageError(f"run {run.id!r} is finished", hint=Hint("give this one its own name: ", NamedOption("--name", f"{run.name}-2")))
+        raise UsageError(
+            f"run {run.id!r} is finished",
+            hint=Hint("give this one its own name: ", NamedOption("--name", f"{run.name}-2")),
+        )
     if any(run.checkpoints.glob("step-*")):
         raise UsageError(
             f"run {run.id!r} was begun before",
-            hint=Hint("go on with ", NamedOption("--resume"), f", or remove it: embedlab runs rm {run.id}"),
+            hint=Hint(
+                "go on with ", NamedOption("--resume"), f", or remove it: embedlab runs rm {run.id}"
+            ),
         )
 
 
@@ -152,22 +189,32 @@ def _newest_step(recent: list[events.Event]) -> events.Step | None:
 
 
 def _newest_spread(recent: list[events.Event]) -> events.VectorSpread | None:
-    """The last measurement of the stage that was measured last, of several in one step the one with the vectors that are closest."""
+    """The last measurement of the stage that was measured last, of several in one step the one with
+    the vectors that are closest.
+    """
     vector_spreads = [event for event in recent if isinstance(event, events.VectorSpread)]
     return max(
-        (event for event in vector_spreads if event.step == vector_spreads[-1].step), key=lambda event: event.mean_cosine, default=None
+        (event for event in vector_spreads if event.step == vector_spreads[-1].step),
+        key=lambda event: event.mean_cosine,
+        default=None,
     )
 
 
 def _before_the_first_event(log: Path) -> Status:
-    """Why a process of an earlier version, which wrote no event of it, ended before it began the run: by the log."""
+    """Why a process of an earlier version, which wrote no event of it, ended before it began the
+    run: by the log.
+    """
     try:
         printed, printed_s = log.read_text(encoding="utf-8", errors="replace"), log.stat().st_mtime
     except FileNotFoundError:
         return Status(state="unreadable", message="no recipe.toml")
-    said = next((line for line in reversed(printed.splitlines()) if line.startswith(LAST_LINES)), "")
+    said = next(
+        (line for line in reversed(printed.splitlines()) if line.startswith(LAST_LINES)), ""
+    )
     if said.startswith("embedlab: error: "):
-        return Status(state="failed", message=said.removeprefix("embedlab: error: "), last_s=printed_s)
+        return Status(
+            state="failed", message=said.removeprefix("embedlab: error: "), last_s=printed_s
+        )
     return Status(state="interrupted" if said else "crashed", last_s=printed_s)
 
 
@@ -179,13 +226,17 @@ def _tail(path: Path) -> list[events.Event]:
 
 
 def _since_start(recent: list[events.Event]) -> list[events.Event]:
-    """Return the events of the newest process; those of earlier ones about their end are outdated."""
+    """Return the events of the newest process; those of earlier ones about their end are
+    outdated.
+    """
     starts = [index for index, event in enumerate(recent) if isinstance(event, events.Started)]
     return recent[starts[-1] :] if starts else recent
 
 
 def _dev_scores(recorded: list[events.Event]) -> list[events.Dev]:
-    """Return the dev scores of the run's state: a process that goes on from a checkpoint takes over those up to it."""
+    """Return the dev scores of the run's state: a process that goes on from a checkpoint takes over
+    those up to it.
+    """
     scores: list[events.Dev] = []
     for event in recorded:
         if isinstance(event, events.Started):
@@ -199,10 +250,19 @@ def _state(recent: list[events.Event], *, alive: bool, now: float) -> RunState:
     if alive:
         return "silent" if recent and now - recent[-1].time > SILENT_AFTER_S else "running"
     endings = [_ending(event) for event in recent if type(event) in ENDINGS]
-    if "finished" in endings:  # a request to stop in that instant comes too late, and what fails after it is the evaluation
+    if (
+        "finished" in endings
+    ):  # a request to stop in that instant comes too late, and what fails after it is the evaluation
         return "finished"
-    # A cancelled run saves its checkpoint and reports "interrupted"; the cancellation is the better answer.
-    return "cancelled" if "cancelled" in endings and endings[-1] == "interrupted" else endings[-1] if endings else "crashed"
+    # A cancelled run saves its checkpoint and reports "interrupted"; the cancellation is the better
+    # answer.
+    return (
+        "cancelled"
+        if "cancelled" in endings and endings[-1] == "interrupted"
+        else endings[-1]
+        if endings
+        else "crashed"
+    )
 
 
 def _ending(event: events.Event) -> RunState:

@@ -1,4 +1,6 @@
-"""Run folders: every fact of a run is a plain file; its state follows from these files and its process."""
+"""Run folders: every fact of a run is a plain file; its state follows from these files and its
+process.
+"""
 
 import json
 import os
@@ -34,7 +36,17 @@ if TYPE_CHECKING:
 _RESTORE = "remove the run, or restore the file"
 
 # A model, and the columns next to a model's scores.
-RESERVED = {"dice", "gold", "gap", "pair", "dataset", "source", "sentence1", "sentence2", "pair_key"}
+RESERVED = {
+    "dice",
+    "gold",
+    "gap",
+    "pair",
+    "dataset",
+    "source",
+    "sentence1",
+    "sentence2",
+    "pair_key",
+}
 GRIDS = "grids"  # subfolder of the runs folder for the state of grids
 
 
@@ -44,7 +56,9 @@ class Holder:
 
     pid: int
     host: str
-    started_s: float | None = field(default=None, compare=False)  # after its machine's start; absent in older files
+    started_s: float | None = field(
+        default=None, compare=False
+    )  # after its machine's start; absent in older files
     is_starting: bool = False  # started for the run, but has not begun it
 
 
@@ -56,9 +70,14 @@ class RunFolder:
 
     @classmethod
     def of(cls, runs: Path, name: str, seed: int) -> "RunFolder":
-        """Return the folder of a run with this name and seed, whether it exists or not; what cannot be a name is a UsageError."""
+        """Return the folder of a run with this name and seed, whether it exists or not; what cannot
+        be a name is a UsageError.
+        """
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]*", name):
-            raise UsageError(f"{name!r} cannot name a run", hint="use letters, digits, '.', '_', '+' and '-', for example snli-ce-2")
+            raise UsageError(
+                f"{name!r} cannot name a run",
+                hint="use letters, digits, '.', '_', '+' and '-', for example snli-ce-2",
+            )
         if name in RESERVED:
             raise UsageError(
                 f"{name!r} cannot name a run: it means something else as a model name",
@@ -66,7 +85,8 @@ class RunFolder:
             )
         if name.casefold() == GRIDS:  # the same folder on disks that ignore case
             raise UsageError(
-                f"{name!r} cannot name a run: the runs folder stores the state of grids under this name",
+                f"{name!r} cannot name a run: the runs folder stores the state of grids "
+                f"under this name",
                 hint=f"choose another name, for example {name}-2",
             )
         return cls(runs / name / f"seed-{seed}")
@@ -148,12 +168,15 @@ class RunFolder:
         if self.path.is_dir() and not self.recipe_file.exists():
             raise MissingError(
                 f"run {self.id!r} has no recipe.toml: it ended before it began",
-                hint=f"start it again with `embedlab train`, or remove it: embedlab runs rm {self.id}",
+                hint=f"start it again with `embedlab train`, or remove it: embedlab runs rm "
+                f"{self.id}",
             )
         with suppress(OSError):  # reading it below reports the reason
             read_sealed(self.recipe_file, hint=_RESTORE)
         stored = read_resolved_recipe(self.recipe_file)
-        encoder = replace(stored.encoder, model=moved_along(stored.encoder.model, self.path.parents[1]))
+        encoder = replace(
+            stored.encoder, model=moved_along(stored.encoder.model, self.path.parents[1])
+        )
         return replace(stored, encoder=encoder)
 
     def environment(self) -> "Environment":
@@ -163,7 +186,9 @@ class RunFolder:
         return Store(self.path).load(ENVIRONMENT, self.environment_file.stem)
 
     def write_once(self, recipe: "Recipe", environment: "Environment") -> None:
-        """Write the recipe and the environment; if they exist, check that the recipe is the same."""
+        """Write the recipe and the environment; if they exist, check that the recipe is the
+        same.
+        """
         from embedlab.core.recipe import to_toml
         from embedlab.runs.environment import ENVIRONMENT
 
@@ -177,13 +202,19 @@ class RunFolder:
             Store(self.path).put(ENVIRONMENT, self.environment_file.stem, environment)
 
     def refuse_other(self, recipe: "Recipe") -> None:
-        """Raise a UsageError if this folder contains a run of another recipe, naming the keys that differ."""
+        """Raise a UsageError if this folder contains a run of another recipe, naming the keys that
+        differ.
+        """
         from embedlab.core.recipe import recipe_differences
 
         stored = self.recipe()
         if stored.hash == recipe.hash:
             return
-        changed = [f"{key} was {old!r}, now {new!r}" for key, old, new in recipe_differences(stored, recipe) if key != "summary"]
+        changed = [
+            f"{key} was {old!r}, now {new!r}"
+            for key, old, new in recipe_differences(stored, recipe)
+            if key != "summary"
+        ]
         raise UsageError(
             f"run {self.id!r} was made by another recipe: {first_few(changed, 3, separator='; ')}",
             hint=Hint(
@@ -195,7 +226,8 @@ class RunFolder:
 
     @contextmanager
     def lock(self, *, makes_folder: bool = True) -> Iterator[None]:
-        """Lock the run for this process: no other process can train it until the block ends or this process dies.
+        """Lock the run for this process: no other process can train it until the block ends or this
+        process dies.
 
         Without MAKES_FOLDER an absent run is refused.
         """
@@ -208,19 +240,26 @@ class RunFolder:
 
     @contextmanager
     def claim(self) -> Iterator[int]:
-        """Lock the run for a process that is started in the block and inherits the descriptor: until it begins the run or dies.
+        """Lock the run for a process that is started in the block and inherits the descriptor:
+        until it begins the run or dies.
 
-        So a run is held while its process still loads, and a process that dies before it begins leaves no lock.
+        So a run is held while its process still loads, and a process that dies before it begins
+        leaves no lock.
         """
         with ExitStack() as held:
-            with self._locked(self.path / "lock"):  # for this moment: who begins the run finds it free, or a claim that names its process
+            with self._locked(
+                self.path / "lock"
+            ):  # for this moment: who begins the run finds it free, or a claim that names its process
                 descriptor = held.enter_context(self._locked(self.claim_file))
                 self.hand_over(os.getpid())
             yield descriptor
 
     def hand_over(self, pid: int) -> None:
         """Record the process that holds the run."""
-        write_atomic(self.pid_file, json.dumps({"pid": pid, "host": socket.gethostname(), "started_s": process_start(pid)}))
+        write_atomic(
+            self.pid_file,
+            json.dumps({"pid": pid, "host": socket.gethostname(), "started_s": process_start(pid)}),
+        )
 
     @contextmanager
     def _locked(self, path: Path, *, makes_folder: bool = True) -> Iterator[int]:
@@ -232,15 +271,19 @@ class RunFolder:
             except FileNotFoundError:  # the folder was renamed or removed just now
                 raise self._in_other_hands() from None
         with file:
-            # A query for the holder locks the file for an instant, and a run may be renamed or removed after its file was opened.
-            if not take_lock(file.fileno(), patience_s=(0.02, 0.1, 0.3)) or not is_same_file(file.fileno(), path):
+            # A query for the holder locks the file for an instant, and a run may be renamed or
+            # removed after its file was opened.
+            if not take_lock(file.fileno(), patience_s=(0.02, 0.1, 0.3)) or not is_same_file(
+                file.fileno(), path
+            ):
                 raise self._in_other_hands()
             yield file.fileno()
 
     def _in_other_hands(self) -> EmbedlabError:
         return EmbedlabError(
             f"run {self.id!r} is held by another process",
-            hint=f"follow it with `embedlab runs show {self.id}`, stop it with `embedlab runs cancel {self.id}`",
+            hint=f"follow it with `embedlab runs show {self.id}`, stop it with `embedlab runs "
+            f"cancel {self.id}`",
         )
 
     def holder(self) -> Holder | None:
@@ -248,10 +291,14 @@ class RunFolder:
 
         The lock decides, not the id in the pid file: the system reuses ids of dead processes.
         """
-        return self._starter() or self._locker()  # in this order: a process takes the lock before its claim ends
+        return (
+            self._starter() or self._locker()
+        )  # in this order: a process takes the lock before its claim ends
 
     def _starter(self) -> Holder | None:
-        """Return the process that was started for the run and has not begun it; None if that is this process or its child."""
+        """Return the process that was started for the run and has not begun it; None if that is
+        this process or its child.
+        """
         if not is_locked(self.claim_file):
             return None
         holder = self._stated_holder()
@@ -263,8 +310,14 @@ class RunFolder:
         return self._stated_holder() if is_locked(self.path / "lock") else None
 
     def _stated_holder(self) -> Holder | None:
-        """Return the holder named in the pid file; None if the folder was renamed or removed meanwhile."""
-        for patience_s in (0.01, 0.1, 0.3):  # a process writes its id just after it has taken the lock
+        """Return the holder named in the pid file; None if the folder was renamed or removed
+        meanwhile.
+        """
+        for patience_s in (
+            0.01,
+            0.1,
+            0.3,
+        ):  # a process writes its id just after it has taken the lock
             if self.pid_file.exists():
                 break
             time.sleep(patience_s)
@@ -277,20 +330,32 @@ class RunFolder:
 
 
 def moved_along(model: str, runs: Path) -> str:
-    """Return the folder MODEL of a run, or that of the same run and seed in RUNS, if the runs folder was moved."""
+    """Return the folder MODEL of a run, or that of the same run and seed in RUNS, if the runs
+    folder was moved.
+    """
     there = Path(model)
-    if not (there.is_absolute() and there.name == "model" and re.fullmatch(r"seed-\d+", there.parent.name)):
+    if not (
+        there.is_absolute()
+        and there.name == "model"
+        and re.fullmatch(r"seed-\d+", there.parent.name)
+    ):
         return model
     here = runs.absolute().joinpath(*there.parts[-3:])
     return str(here) if here.is_dir() and not there.is_dir() else model
 
 
 def find_runs(folder: Path) -> list[RunFolder]:
-    """Return the runs in a runs folder by name and seed; `unreadable_folders` reports those that cannot be listed."""
+    """Return the runs in a runs folder by name and seed; `unreadable_folders` reports those that
+    cannot be listed.
+    """
     runs = []
     for path in _folders(folder):
         with suppress(OSError):
-            runs += [RunFolder(child) for child in path.iterdir() if re.fullmatch(r"seed-\d+", child.name)]
+            runs += [
+                RunFolder(child)
+                for child in path.iterdir()
+                if re.fullmatch(r"seed-\d+", child.name)
+            ]
     return sorted(runs, key=lambda run: (run.name, run.seed))
 
 
@@ -307,7 +372,9 @@ def unreadable_folders(folder: Path) -> list[tuple[Path, str]]:
 
 def _folders(folder: Path) -> list[Path]:
     try:
-        return sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+        return sorted(
+            path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")
+        )
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -318,17 +385,23 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def select_runs(folder: Path, name: str) -> list[RunFolder]:
-    """Return the runs that NAME ("sbert", "sbert@3") selects; at least one, or the error that suggests the nearest."""
+    """Return the runs that NAME ("sbert", "sbert@3") selects; at least one, or the error that
+    suggests the nearest.
+    """
     runs = find_runs(folder)
     chosen = [run for run in runs if name in {run.name, run.id}]
     if not chosen:
         names = {run.name for run in runs} | {run.id for run in runs}
-        raise in_other_world("run", name, folder) or unknown("run", name, names, listing="`embedlab runs ls` lists all")
+        raise in_other_world("run", name, folder) or unknown(
+            "run", name, names, listing="`embedlab runs ls` lists all"
+        )
     return chosen
 
 
 def in_other_world(kind: str, name: str, folder: Path) -> UsageError | None:
-    """Return the error for a KIND ("run", "model") that FOLDER lacks, while the runs of the other world, sample or real, have NAME."""
+    """Return the error for a KIND ("run", "model") that FOLDER lacks, while the runs of the other
+    world, sample or real, have NAME.
+    """
     run, other = name.partition("@")[0], sibling_runs(folder)
     if not run or "/" in run or not any((other / run).glob("seed-*")):
         return None
@@ -337,26 +410,39 @@ def in_other_world(kind: str, name: str, folder: Path) -> UsageError | None:
         if other.name.endswith(SAMPLE_RUNS)
         else ("real data", Hint("remove ", NamedOption("--sample")))
     )
-    return UsageError(f"no {kind} named {name!r} in {str(folder)!r}; {str(other)!r} has one, on {world}", hint=hint)
+    return UsageError(
+        f"no {kind} named {name!r} in {str(folder)!r}; {str(other)!r} has one, on {world}",
+        hint=hint,
+    )
 
 
 def rename_runs(folder: Path, old: str, new: str) -> None:
     """Give all seeds of the run OLD the name NEW; a single seed is a UsageError."""
     runs = select_runs(folder, old)
     if runs[0].name != old:
-        raise UsageError(f"a name belongs to all seeds of a run, not to {old!r} alone", hint=f"embedlab runs rename {runs[0].name} {new}")
+        raise UsageError(
+            f"a name belongs to all seeds of a run, not to {old!r} alone",
+            hint=f"embedlab runs rename {runs[0].name} {new}",
+        )
     target = free_folder(folder, new)
     with _all_held(runs):
-        _refuse_held([run for run in select_runs(folder, old) if run not in runs])  # seeds that were started meanwhile
+        _refuse_held(
+            [run for run in select_runs(folder, old) if run not in runs]
+        )  # seeds that were started meanwhile
         with disk_errors(target):
             (folder / old).rename(target)
 
 
 def free_folder(folder: Path, name: str) -> Path:
-    """The folder for the seeds of a run with a new NAME; a name that cannot be used or is in use is a UsageError."""
+    """The folder for the seeds of a run with a new NAME; a name that cannot be used or is in use is
+    a UsageError.
+    """
     target = RunFolder.of(folder, name, 0).path.parent
     if target.exists():
-        raise UsageError(f"there is a run named {name!r} already", hint=f"choose another name, or remove it: embedlab runs rm {name}")
+        raise UsageError(
+            f"there is a run named {name!r} already",
+            hint=f"choose another name, or remove it: embedlab runs rm {name}",
+        )
     return target
 
 
@@ -365,7 +451,9 @@ def remove_runs(runs: Sequence[RunFolder]) -> None:
     with _all_held(runs):
         for run in runs:
             with disk_errors(run.path):
-                with temporary_folder(run.path) as aside:  # in one step, so that no process restarts the run during the deletion
+                with temporary_folder(
+                    run.path
+                ) as aside:  # in one step, so that no process restarts the run during the deletion
                     run.path.replace(aside)
                     shutil.rmtree(aside)
                 with suppress(OSError):  # other seeds still exist
@@ -385,4 +473,6 @@ def _all_held(runs: Sequence[RunFolder]) -> Iterator[None]:
 def _refuse_held(runs: Sequence[RunFolder]) -> None:
     for run in runs:
         if run.holder() is not None:
-            raise UsageError(f"run {run.id!r} is running", hint=f"stop it first: embedlab runs cancel {run.id}")
+            raise UsageError(
+                f"run {run.id!r} is running", hint=f"stop it first: embedlab runs cancel {run.id}"
+            )

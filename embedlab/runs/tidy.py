@@ -1,4 +1,6 @@
-"""Delete unneeded files of run folders: checkpoints of finished runs, and leftovers of killed processes."""
+"""Delete unneeded files of run folders: checkpoints of finished runs, and leftovers of killed
+processes.
+"""
 
 import re
 import shutil
@@ -10,19 +12,23 @@ from embedlab.runs.status import is_trained
 from embedlab.runs.store import RunFolder
 from embedlab.store.locks import is_locked
 
-# Files that only the process that holds a run writes. Scores, evaluations and the training text have other writers too.
+# Files that only the process that holds a run writes. Scores, evaluations and the training text
+# have other writers too.
 _OWN = ("model", "checkpoints", "heads.safetensors", "recipe.toml", "environment.json")
 
 
 def prune_run(run: RunFolder) -> int:
-    """Delete files of RUN that neither `--resume` nor `export` needs, and return the freed bytes. A held run is refused."""
+    """Delete files of RUN that neither `--resume` nor `export` needs, and return the freed bytes. A
+    held run is refused.
+    """
     with run.lock():
         freed = sweep(run)
         return freed + (drop_checkpoints(run) if is_trained(run) else 0)
 
 
 def prune_removed(runs: Path) -> dict[str, int]:
-    """Delete what killed removals left in the runs folder; gives the bytes freed by run, such as "sbert@3".
+    """Delete what killed removals left in the runs folder; gives the bytes freed by run, such as
+    "sbert@3".
 
     A removal under way holds the lock of its run, and is left alone.
     """
@@ -39,12 +45,16 @@ def prune_removed(runs: Path) -> dict[str, int]:
 
 
 def drop_checkpoints(run: RunFolder) -> int:
-    """Delete a finished run's checkpoints, with the optimizer three times the size of its model, and return the freed bytes."""
+    """Delete a finished run's checkpoints, with the optimizer three times the size of its model,
+    and return the freed bytes.
+    """
     return _remove(run.checkpoints)
 
 
 def sweep(run: RunFolder) -> int:
-    """Delete the temporary files that killed processes left in RUN, which this process must hold, and return the freed bytes."""
+    """Delete the temporary files that killed processes left in RUN, which this process must hold,
+    and return the freed bytes.
+    """
     return sum(_remove(path) for path in list(_leftovers(run)))
 
 

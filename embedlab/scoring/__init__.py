@@ -1,1 +1,3 @@
-"""From a user's selection of tasks to stored results, with the marks and notes that belong to the numbers."""
+"""From a user's selection of tasks to stored results, with the marks and notes that belong to the
+numbers.
+"""

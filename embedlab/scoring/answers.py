@@ -1,4 +1,6 @@
-"""What members answered to the items of a task, or scored on it, gathered without loading a model or a task."""
+"""What members answered to the items of a task, or scored on it, gathered without loading a model
+or a task.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,24 +30,43 @@ class MemberOutcomes:
     notes: tuple[str, ...]
     missing: tuple[MissingError, ...] = ()
     data: tuple[StoredPart, ...] = ()  # the state of every part that was read, without repeats
-    settings: tuple[str, ...] = ()  # how the scores of the outcomes were made, as far as their evaluation says it
+    settings: tuple[
+        str, ...
+    ] = ()  # how the scores of the outcomes were made, as far as their evaluation says it
 
 
 Answers = Mapping[str, MemberOutcomes]  # by member
 
 
-Measures = Callable[[str, StoredOutcomes], tuple[str, ...]]  # of a dataset with these outcomes, the one that enters averages first
+Measures = Callable[
+    [str, StoredOutcomes], tuple[str, ...]
+]  # of a dataset with these outcomes, the one that enters averages first
 
 
 def answers_of(
-    outcomes: Mapping[str, StoredOutcomes], evaluation: Evaluation | None, missing: tuple[MissingError, ...] = ()
+    outcomes: Mapping[str, StoredOutcomes],
+    evaluation: Evaluation | None,
+    missing: tuple[MissingError, ...] = (),
 ) -> MemberOutcomes:
-    """Return a member's OUTCOMES by dataset together with the scores, overlaps and marks of its EVALUATION, where there is one."""
-    stored_scores = [score for score in evaluation.scores if score.by == "dataset"] if evaluation is not None else []
-    # A score that chose a setting is not a result where a test score exists; some test splits have no labels.
+    """Return a member's OUTCOMES by dataset together with the scores, overlaps and marks of its
+    EVALUATION, where there is one.
+    """
+    stored_scores = (
+        [score for score in evaluation.scores if score.by == "dataset"]
+        if evaluation is not None
+        else []
+    )
+    # A score that chose a setting is not a result where a test score exists; some test splits have
+    # no labels.
     tested = {score.slice for score in stored_scores if score.split != "dev"}
-    stored_scores = [score for score in stored_scores if score.split != "dev" or score.slice not in tested]
-    scores = tuple(score for score in stored_scores if score.slice not in {outcome.dataset for outcome in outcomes.values()})
+    stored_scores = [
+        score for score in stored_scores if score.split != "dev" or score.slice not in tested
+    ]
+    scores = tuple(
+        score
+        for score in stored_scores
+        if score.slice not in {outcome.dataset for outcome in outcomes.values()}
+    )
     overlaps = {name: outcome.overlap for name, outcome in outcomes.items() if outcome.overlap}
     marks, notes = (
         {mark for outcome in outcomes.values() for mark in outcome.marks},
@@ -62,8 +83,17 @@ def answers_of(
         marks=tuple(sorted(marks | ({"overlap"} if overlaps else set()))),
         notes=tuple(dict.fromkeys(notes)),
         missing=missing,
-        data=each_once([*(outcome.data for outcome in outcomes.values()), *([evaluation.data] if evaluation is not None else [])]),
-        settings=tuple(dict.fromkeys(score.setting for score in stored_scores if score not in scores and score.setting)),
+        data=each_once(
+            [
+                *(outcome.data for outcome in outcomes.values()),
+                *([evaluation.data] if evaluation is not None else []),
+            ]
+        ),
+        settings=tuple(
+            dict.fromkeys(
+                score.setting for score in stored_scores if score not in scores and score.setting
+            )
+        ),
     )
 
 
@@ -74,28 +104,54 @@ def each_once(data: Iterable[Iterable[StoredPart]]) -> tuple[StoredPart, ...]:
 
 
 def figure_evidence(task: str, answers: Answers, members: Sequence[str]) -> list[Evidence]:
-    """Return the numbers of MEMBERS on a task that have no items: they are shown next to each other, not tested."""
+    """Return the numbers of MEMBERS on a task that have no items: they are shown next to each
+    other, not tested.
+    """
     evidence = []
-    keys = dict.fromkeys((score.slice, score.metric, score.items) for answer in answers.values() for score in answer.scores)
+    keys = dict.fromkeys(
+        (score.slice, score.metric, score.items)
+        for answer in answers.values()
+        for score in answer.scores
+    )
     for dataset, metric, items in keys:
         points = np.full(len(members), np.nan)
         for index, member in enumerate(members):
             scores = answers[member].scores if member in answers else ()
-            values = [score.value for score in scores if (score.slice, score.metric) == (dataset, metric)]
+            values = [
+                score.value for score in scores if (score.slice, score.metric) == (dataset, metric)
+            ]
             points[index] = values[0] if values else np.nan
         name = f"{dataset} {metric}"
-        evidence.append(Evidence(key=name, title=name, pairs=items, points=points, task=task, metric=metric, dataset=dataset))
+        evidence.append(
+            Evidence(
+                key=name,
+                title=name,
+                pairs=items,
+                points=points,
+                task=task,
+                metric=metric,
+                dataset=dataset,
+            )
+        )
     return evidence
 
 
-def answered_items(task: str, suite: str, answers: Answers, members: Sequence[str], measures: Measures) -> Outcomes | None:
-    """Return the items that MEMBERS answered, None where there are none; their sentences are unknown, and nothing is averaged."""
+def answered_items(
+    task: str, suite: str, answers: Answers, members: Sequence[str], measures: Measures
+) -> Outcomes | None:
+    """Return the items that MEMBERS answered, None where there are none; their sentences are
+    unknown, and nothing is averaged.
+    """
     stored = first_of_each(answers)
     if not stored:
         return None
     blocks, rows, predictions = [], [], []
     for index, (name, first) in enumerate(stored.items()):
-        there = {member: answer.outcomes[name] for member, answer in answers.items() if name in answer.outcomes}
+        there = {
+            member: answer.outcomes[name]
+            for member, answer in answers.items()
+            if name in answer.outcomes
+        }
         texts = first.texts
         block = Block(
             task=task,
@@ -114,7 +170,13 @@ def answered_items(task: str, suite: str, answers: Answers, members: Sequence[st
     items = pl.concat(rows)
     keys = items.select(pl.col(name).alias(key) for name, key in zip(TEXT_IDS, KEYS, strict=True))
     unknown = pl.DataFrame(schema=dict.fromkeys(SENTENCES, pl.String())).clear(items.height)
-    return Outcomes(rows=items, predictions=pl.concat(predictions), blocks=tuple(blocks), texts=lambda: unknown, keys=lambda: keys)
+    return Outcomes(
+        rows=items,
+        predictions=pl.concat(predictions),
+        blocks=tuple(blocks),
+        texts=lambda: unknown,
+        keys=lambda: keys,
+    )
 
 
 def first_of_each(answers: Answers) -> dict[str, StoredOutcomes]:
@@ -129,6 +191,13 @@ def first_of_each(answers: Answers) -> dict[str, StoredOutcomes]:
 def _rows(index: int, stored: Sequence[StoredOutcomes], gold: NDArray[np.float64]) -> pl.DataFrame:
     texts = next((outcomes.texts for outcomes in stored if outcomes.texts is not None), None)
     nothing = [None] * len(gold)
-    columns = {"block": [index] * len(gold), "item": stored[0].items["item"], "gold": gold, "source": nothing}
-    columns |= {name: texts[:, side] if texts is not None else nothing for side, name in enumerate(TEXT_IDS)}
+    columns = {
+        "block": [index] * len(gold),
+        "item": stored[0].items["item"],
+        "gold": gold,
+        "source": nothing,
+    }
+    columns |= {
+        name: texts[:, side] if texts is not None else nothing for side, name in enumerate(TEXT_IDS)
+    }
     return pl.DataFrame({name: columns[name] for name in ROWS}, schema=ROWS)

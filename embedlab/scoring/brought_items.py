@@ -1,4 +1,6 @@
-"""Classes that another program predicted, joined with the gold items of a task; nothing is encoded."""
+"""Classes that another program predicted, joined with the gold items of a task; nothing is
+encoded.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -30,41 +32,68 @@ class _Joined:
     @property
     def accuracy(self) -> float:
         """Return the share of right predictions."""
-        return float(np.mean([a == b for a, b in zip(self.gold.labels, self.predicted, strict=True)]))
+        return float(
+            np.mean([a == b for a, b in zip(self.gold.labels, self.predicted, strict=True)])
+        )
 
 
-def evaluate_items(task: Task, spec: ModelSpec, settings: Settings, names: Sequence[str]) -> TaskResult:
-    """Return the outcomes of predictions that are in a file, on TASK or those of its datasets in NAMES.
+def evaluate_items(
+    task: Task, spec: ModelSpec, settings: Settings, names: Sequence[str]
+) -> TaskResult:
+    """Return the outcomes of predictions that are in a file, on TASK or those of its datasets in
+    NAMES.
 
-    An unknown dataset, an item out of range or twice, and a label that no item has are errors that name file and line. A dataset of
-    which items are missing has no number, and a note says how many.
+    An unknown dataset, an item out of range or twice, and a label that no item has are errors that
+    name file and line. A dataset of which items are missing has no number, and a note says how
+    many.
     """
     path, table = str(file_and_part(spec.location)[0]), brought_items(spec.kind, spec.location)
     _refuse_unknown_datasets(path, table)
     if not task.item_datasets:
-        raise UsageError(f"{spec.name!r} holds classes of items, and {task.name} has none", hint="compare it with --suite transfer")
-    typed = [name for name in dict.fromkeys(table["dataset"]) if _base(name) in task.item_datasets and (not names or _base(name) in names)]
+        raise UsageError(
+            f"{spec.name!r} holds classes of items, and {task.name} has none",
+            hint="compare it with --suite transfer",
+        )
+    typed = [
+        name
+        for name in dict.fromkeys(table["dataset"])
+        if _base(name) in task.item_datasets and (not names or _base(name) in names)
+    ]
     if not typed:
-        raise UsageError(f"{path} has no dataset of {', '.join(names) or task.name}", hint=f"known: {', '.join(task.item_datasets)}"[:300])
-    gold, missing = _gold(task, Source.from_settings(settings), list(dict.fromkeys(map(_base, typed))))
+        raise UsageError(
+            f"{path} has no dataset of {', '.join(names) or task.name}",
+            hint=f"known: {', '.join(task.item_datasets)}"[:300],
+        )
+    gold, missing = _gold(
+        task, Source.from_settings(settings), list(dict.fromkeys(map(_base, typed)))
+    )
     joined, notes = [], [error.message for error in missing]
     for name in (dataset for dataset in typed if dataset in gold or not missing):
         if name not in gold:
-            raise MissingError(f"{path}: no split of {name!r} is scored", hint=f"name one of {', '.join(gold)}")
+            raise MissingError(
+                f"{path}: no split of {name!r} is scored", hint=f"name one of {', '.join(gold)}"
+            )
         rows = table.filter(dataset=name)
         matched = _join(path, gold[name], rows)
         if matched is None:
-            notes.append(f"{name}: predictions of {rows.height} of {len(gold[name].labels)} items, so that it has no number")
+            notes.append(
+                f"{name}: predictions of {rows.height} of {len(gold[name].labels)} items, so "
+                f"that it has no number"
+            )
         else:
             joined.append(matched)
     if not joined and missing:
         raise missing[0]
     if not joined:
-        raise MissingError(f"{path}: {notes[0]}", hint="`embedlab data items` lists all items of a dataset")
+        raise MissingError(
+            f"{path}: {notes[0]}", hint="`embedlab data items` lists all items of a dataset"
+        )
     return _result(task, spec, joined, notes)
 
 
-def _gold(task: Task, source: Source, datasets: Sequence[str]) -> tuple[dict[str, GoldItems], list[MissingError]]:
+def _gold(
+    task: Task, source: Source, datasets: Sequence[str]
+) -> tuple[dict[str, GoldItems], list[MissingError]]:
     """Return the gold items of DATASETS by name, and the errors of those that are not available."""
     by_name: dict[str, GoldItems] = {}
     missing: list[MissingError] = []
@@ -82,11 +111,21 @@ def _base(name: str) -> str:
 
 def _refuse_unknown_datasets(path: str, table: pl.DataFrame) -> None:
     known = [name for task in all_tasks() for name in task.item_datasets]
-    for name, place in table.unique("dataset", keep="first", maintain_order=True).select("dataset", "place").iter_rows():
+    for name, place in (
+        table.unique("dataset", keep="first", maintain_order=True)
+        .select("dataset", "place")
+        .iter_rows()
+    ):
         if name is None or _base(name) not in known:
             guess = nearest_name(str(name), known)
-            hint = f"did you mean {guess!r}?" if guess else "`embedlab data items NAME` lists the items of a dataset"
-            raise MissingError(f"{path}, line {place}: no dataset {name!r} of classified items", hint=hint)
+            hint = (
+                f"did you mean {guess!r}?"
+                if guess
+                else "`embedlab data items NAME` lists the items of a dataset"
+            )
+            raise MissingError(
+                f"{path}, line {place}: no dataset {name!r} of classified items", hint=hint
+            )
 
 
 def _join(path: str, gold: GoldItems, rows: pl.DataFrame) -> _Joined | None:
@@ -95,24 +134,45 @@ def _join(path: str, gold: GoldItems, rows: pl.DataFrame) -> _Joined | None:
     predicted: dict[int, str] = {}
     for item, label, place in rows.select("item", "prediction", "place").iter_rows():
         if item >= count:
-            _refuse(path, place, f"item {item} of {gold.name}, whose {gold.part.state.split} split has the rows 0 to {count - 1}")
+            _refuse(
+                path,
+                place,
+                f"item {item} of {gold.name}, whose {gold.part.state.split} split has the "
+                f"rows 0 to {count - 1}",
+            )
         if item in predicted:
             _refuse(path, place, f"item {item} of {gold.name} a second time")
         if label not in known:
-            _refuse(path, place, f"the prediction {label!r} of {gold.name} is none of {', '.join(gold.classes)[:120]}")
+            _refuse(
+                path,
+                place,
+                f"the prediction {label!r} of {gold.name} is none of "
+                f"{', '.join(gold.classes)[:120]}",
+            )
         predicted[item] = label
-    return _Joined(gold=gold, predicted=tuple(predicted[row] for row in range(count))) if len(predicted) == count else None
+    return (
+        _Joined(gold=gold, predicted=tuple(predicted[row] for row in range(count)))
+        if len(predicted) == count
+        else None
+    )
 
 
 def _refuse(path: str, index: int, fault: str) -> NoReturn:
-    raise MissingError(f"{path}, line {index}: {fault}", hint="`embedlab data items` lists the items of a dataset with their labels")
+    raise MissingError(
+        f"{path}, line {index}: {fault}",
+        hint="`embedlab data items` lists the items of a dataset with their labels",
+    )
 
 
-def _result(task: Task, spec: ModelSpec, joined: Sequence[_Joined], notes: Sequence[str]) -> TaskResult:
+def _result(
+    task: Task, spec: ModelSpec, joined: Sequence[_Joined], notes: Sequence[str]
+) -> TaskResult:
     states = [state for each in joined for state in each.gold.states]
     evaluation = brought_evaluation(task.name, spec, states, tuple(_scores(joined)), notes)
     outcomes = tuple(_outcomes(evaluation, each) for each in joined)
-    return TaskResult(evaluation=evaluation, tested=tuple(each.gold.part for each in joined), outcomes=outcomes)
+    return TaskResult(
+        evaluation=evaluation, tested=tuple(each.gold.part for each in joined), outcomes=outcomes
+    )
 
 
 def _scores(joined: Sequence[_Joined]) -> Iterator[StoredScore]:
@@ -120,12 +180,25 @@ def _scores(joined: Sequence[_Joined]) -> Iterator[StoredScore]:
         items, split = len(matched.predicted), matched.gold.split
         value = matched.accuracy
         yield StoredScore(
-            by="dataset", slice=matched.gold.dataset, metric="accuracy", setting=BROUGHT, value=value, items=items, split=split
+            by="dataset",
+            slice=matched.gold.dataset,
+            metric="accuracy",
+            setting=BROUGHT,
+            value=value,
+            items=items,
+            split=split,
         )
 
 
 def _outcomes(evaluation: Evaluation, joined: _Joined) -> StoredOutcomes:
     gold = joined.gold
     items = items_frame(gold.rows, gold.labels, joined.predicted, gold.texts)
-    outcomes = StoredOutcomes.of(evaluation, dataset=gold.dataset, split=gold.split, states=gold.states, classes=gold.classes, items=items)
+    outcomes = StoredOutcomes.of(
+        evaluation,
+        dataset=gold.dataset,
+        split=gold.split,
+        states=gold.states,
+        classes=gold.classes,
+        items=items,
+    )
     return replace(outcomes, notes=evaluation.notes)

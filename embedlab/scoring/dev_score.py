@@ -1,4 +1,6 @@
-"""The dev score that training computes at intervals, by the name that a recipe gives as `evaluate.dev`."""
+"""The dev score that training computes at intervals, by the name that a recipe gives as
+`evaluate.dev`.
+"""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -14,16 +16,27 @@ if TYPE_CHECKING:
 
 
 def dev_score(source: Source, name: str) -> "Callable[[Trained], float]":
-    """Return a function that scores an encoder x 100 on the dev split of dataset NAME, or on the task NAME; data is opened once."""
+    """Return a function that scores an encoder x 100 on the dev split of dataset NAME, or on the
+    task NAME; data is opened once.
+    """
     return _task(name).dev_score(source, name)
 
 
 def dev_notes(source: Source, name: str) -> list[str]:
-    """Return what the dev split of dataset NAME lacks of the published one; a task says that of its own data."""
+    """Return what the dev split of dataset NAME lacks of the published one; a task says that of its
+    own data.
+    """
     return [f"dev score: {remark}" for remark in _task(name).dev_remarks(source, name)]
 
 
 def _task(name: str) -> Task:
     tasks = all_tasks()
-    named = next((task for task in tasks if name in task.dev_names or (is_pair_file(name) and task.has_dataset(name))), None)
+    named = next(
+        (
+            task
+            for task in tasks
+            if name in task.dev_names or (is_pair_file(name) and task.has_dataset(name))
+        ),
+        None,
+    )
     return named or find_task(DEFAULT_TASK)  # any other name is a dataset of pairs

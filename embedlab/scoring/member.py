@@ -15,7 +15,13 @@ from embedlab.models.encoder_kind import brings_items
 from embedlab.models.shape import backends, vector_length
 from embedlab.runs.evaluations import Evaluation
 from embedlab.scoring.brought_items import evaluate_items
-from embedlab.scoring.provenance import overlap_notes, training_marks, training_notes, training_precision, typed_notes
+from embedlab.scoring.provenance import (
+    overlap_notes,
+    training_marks,
+    training_notes,
+    training_precision,
+    typed_notes,
+)
 from embedlab.scoring.training_text import training_text
 from embedlab.tasks.task import Selection, TaskResult
 from embedlab.tasks.task import task as find_task
@@ -29,7 +35,8 @@ def evaluate_task(
     names: Sequence[str] = (),
     setting: SettingName = "literature",
 ) -> TaskResult:
-    """Evaluate one member model on TASK, or on those of its datasets that NAMES lists, and add marks and notes.
+    """Evaluate one member model on TASK, or on those of its datasets that NAMES lists, and add
+    marks and notes.
 
     SETTING applies to tasks that train classifiers on vectors.
     """
@@ -40,18 +47,31 @@ def evaluate_task(
     else:
         result = chosen.evaluate(spec, settings, start_progress, selection)
     earlier = ScorePlace.of(spec, settings).earlier
-    scores = tuple(replace(score, scale=chosen.scale_of(score.metric)) for score in result.evaluation.scores)
+    scores = tuple(
+        replace(score, scale=chosen.scale_of(score.metric)) for score in result.evaluation.scores
+    )
     evaluation = replace(result.evaluation, earlier_fingerprint=earlier, scores=scores)
     outcomes = tuple(replace(outcome, earlier_fingerprint=earlier) for outcome in result.outcomes)
-    return with_provenance(replace(result, evaluation=evaluation, outcomes=outcomes), spec, settings)
+    return with_provenance(
+        replace(result, evaluation=evaluation, outcomes=outcomes), spec, settings
+    )
 
 
 def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> TaskResult:
-    """Return RESULT with what the model's training data implies for its numbers: marks, notes and shared text."""
+    """Return RESULT with what the model's training data implies for its numbers: marks, notes and
+    shared text.
+    """
     known, evaluation = training_text(spec, settings), result.evaluation
-    overlaps = [(part.state.name, known.text.overlap(part.frame)) for part in result.tested] if known.text is not None else []
+    overlaps = (
+        [(part.state.name, known.text.overlap(part.frame)) for part in result.tested]
+        if known.text is not None
+        else []
+    )
     # Both validation splits of MNLI are named mnli.
-    totals = {name: total_overlap(counts for other, counts in overlaps if other == name) for name, _ in overlaps}
+    totals = {
+        name: total_overlap(counts for other, counts in overlaps if other == name)
+        for name, _ in overlaps
+    }
     shared = {name: counts for name, counts in totals.items() if counts}
     trained, notes = training_marks(spec), (*training_notes(spec), *known.notes)
     marks = {*evaluation.marks, *trained, *((OVERLAP,) if shared or evaluation.overlaps else ())}
@@ -98,7 +118,9 @@ def model_facts(spec: ModelSpec) -> dict[str, Any]:
 
 
 def _averages(result: TaskResult, shared: Mapping[str, Overlap]) -> dict[str, Overlap]:
-    """Return the text that the datasets of each average share with the training data; averages without shared text are absent."""
+    """Return the text that the datasets of each average share with the training data; averages
+    without shared text are absent.
+    """
     averages = {
         score.slice: total_overlap(shared[name] for name in members if name in shared)
         for score in result.evaluation.scores

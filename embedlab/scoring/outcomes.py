@@ -1,4 +1,6 @@
-"""The outcomes of a member model on a task for a comparison: stored results where they are still valid, new evaluations otherwise."""
+"""The outcomes of a member model on a task for a comparison: stored results where they are still
+valid, new evaluations otherwise.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -27,9 +29,15 @@ from embedlab.tasks.task import task as find_task
 
 
 def member_outcomes(
-    selected: SelectedTask, spec: ModelSpec, settings: Settings, texts: Texts | None, start_progress: StartProgress, setting: SettingName
+    selected: SelectedTask,
+    spec: ModelSpec,
+    settings: Settings,
+    texts: Texts | None,
+    start_progress: StartProgress,
+    setting: SettingName,
 ) -> MemberOutcomes:
-    """Return a member's outcomes on a task: stored ones of the same vectors and data, the rest evaluated and stored.
+    """Return a member's outcomes on a task: stored ones of the same vectors and data, the rest
+    evaluated and stored.
 
     TEXTS is what the task reads; None where that depends on the model.
     """
@@ -37,8 +45,14 @@ def member_outcomes(
     task = find_task(selected.task)
     setting = task.setting(setting)
     if brings_items(spec.kind):  # a file is read as fast as what would be stored of it
-        result = evaluate_task(selected.task, spec, settings, start_progress, selected.names, setting)
-        return answers_of({outcome.name: outcome for outcome in result.outcomes}, result.evaluation, result.missing)
+        result = evaluate_task(
+            selected.task, spec, settings, start_progress, selected.names, setting
+        )
+        return answers_of(
+            {outcome.name: outcome for outcome in result.outcomes},
+            result.evaluation,
+            result.missing,
+        )
     name, source = selected.evaluation_name(setting), Source.from_settings(settings)
     names, version = {spec.name, spec.alias_of}, code_version(selected.task)
     stored = {
@@ -50,11 +64,23 @@ def member_outcomes(
         and is_same_data(outcomes.data, texts, source)
     }
     evaluation = stored_evaluation(place, selected.stored_name(setting), texts, source)
-    if evaluation is not None and not _itemised(selected.task, evaluation) <= {outcomes.dataset for outcomes in stored.values()}:
-        evaluation = None  # outcomes were lost, or an older version stored none: evaluate again what is tested item by item
-    wanted = dict.fromkeys(state.name for state in texts.states) if texts is not None else dict.fromkeys(stored)
+    if evaluation is not None and not _itemised(selected.task, evaluation) <= {
+        outcomes.dataset for outcomes in stored.values()
+    }:
+        # outcomes were lost, or an older version stored none: evaluate again what is tested item by
+        # item
+        evaluation = None
+    wanted = (
+        dict.fromkeys(state.name for state in texts.states)
+        if texts is not None
+        else dict.fromkeys(stored)
+    )
     notes = training_notes(spec)  # with their kinds, which files of before do not hold
-    known = {name: replace(stored[name], notes=with_known_kinds(stored[name].notes, notes)) for name in wanted if name in stored}
+    known = {
+        name: replace(stored[name], notes=with_known_kinds(stored[name].notes, notes))
+        for name in wanted
+        if name in stored
+    }
     lacking = tuple(dataset for dataset in wanted if dataset not in stored)
     if evaluation is not None or (texts is not None and wanted and not lacking):
         return answers_of(known, evaluation)
@@ -62,13 +88,22 @@ def member_outcomes(
     if texts is not None and known and can_part:
         states = tuple(state for state in texts.states if state.name in lacking)
         rest = member_outcomes(
-            SelectedTask(task=selected.task, names=lacking), spec, settings, replace(texts, states=states), start_progress, setting
+            SelectedTask(task=selected.task, names=lacking),
+            spec,
+            settings,
+            replace(texts, states=states),
+            start_progress,
+            setting,
         )
         return _together(answers_of(known, None), rest, wanted)
     result = evaluate_task(selected.task, spec, settings, start_progress, selected.names, setting)
     with suppress(MissingError):  # a disk that cannot be written costs time, not the result
         result.save(place.evaluations, selected.stored_name(setting))
-    return answers_of({**known, **{outcome.name: outcome for outcome in result.outcomes}}, result.evaluation, result.missing)
+    return answers_of(
+        {**known, **{outcome.name: outcome for outcome in result.outcomes}},
+        result.evaluation,
+        result.missing,
+    )
 
 
 def measures_of(task: str, dataset: str, outcomes: StoredOutcomes) -> tuple[str, ...]:
@@ -78,15 +113,25 @@ def measures_of(task: str, dataset: str, outcomes: StoredOutcomes) -> tuple[str,
 
 
 def averages_of(selected: SelectedTask, datasets: Sequence[str]) -> Mapping[str, Sequence[str]]:
-    """Return the averages of a whole task by title, each over those of DATASETS that are available."""
-    return find_task(selected.task).averages(datasets, selected.evaluation_name()) if selected.is_whole else {}
+    """Return the averages of a whole task by title, each over those of DATASETS that are
+    available.
+    """
+    return (
+        find_task(selected.task).averages(datasets, selected.evaluation_name())
+        if selected.is_whole
+        else {}
+    )
 
 
 def _itemised(task: str, evaluation: Evaluation) -> set[str]:
     """Return the datasets for which an evaluation of a task stores outcomes."""
     measures = find_task(task).measures
     scores = [score for score in evaluation.scores if score.by == "dataset"]
-    return {score.slice for score in scores if score.metric == "accuracy" or score.metric in measures(score.slice)}
+    return {
+        score.slice
+        for score in scores
+        if score.metric == "accuracy" or score.metric in measures(score.slice)
+    }
 
 
 def _together(known: MemberOutcomes, rest: MemberOutcomes, order: Iterable[str]) -> MemberOutcomes:
@@ -104,9 +149,18 @@ def _together(known: MemberOutcomes, rest: MemberOutcomes, order: Iterable[str])
     )
 
 
-def shared_rows(evidence: Sequence[Evidence], overlaps: Mapping[str, Overlap]) -> dict[str, Overlap]:
-    """Return the text that each row shares with a training text, by its key; OVERLAPS are by slice."""
+def shared_rows(
+    evidence: Sequence[Evidence], overlaps: Mapping[str, Overlap]
+) -> dict[str, Overlap]:
+    """Return the text that each row shares with a training text, by its key; OVERLAPS are by
+    slice.
+    """
     names = {each.key: each.slice_key for each in evidence}
-    behind = {each.key: [names[key] for key in each.average_of] or [names[each.key]] for each in evidence}
-    totals = {key: total_overlap(overlaps[name] for name in datasets if name in overlaps) for key, datasets in behind.items()}
+    behind = {
+        each.key: [names[key] for key in each.average_of] or [names[each.key]] for each in evidence
+    }
+    totals = {
+        key: total_overlap(overlaps[name] for name in datasets if name in overlaps)
+        for key, datasets in behind.items()
+    }
     return {key: counts for key, counts in totals.items() if counts}

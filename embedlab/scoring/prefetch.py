@@ -1,4 +1,6 @@
-"""Encode the sentences of several tasks in one pass into the cache, from which each task then reads its own."""
+"""Encode the sentences of several tasks in one pass into the cache, from which each task then reads
+its own.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,8 +19,12 @@ from embedlab.runs.evaluations import Evaluation
 from embedlab.tasks.task import Texts
 
 
-def encode_once(spec: ModelSpec, texts: Sequence[Texts], settings: Settings, start_progress: StartProgress) -> None:
-    """Put the vectors of all TEXTS into the cache, for each transformer in SPEC; does nothing without a cache."""
+def encode_once(
+    spec: ModelSpec, texts: Sequence[Texts], settings: Settings, start_progress: StartProgress
+) -> None:
+    """Put the vectors of all TEXTS into the cache, for each transformer in SPEC; does nothing
+    without a cache.
+    """
     sentences = [sentence for text in texts for column in text.columns for sentence in column]
     if not sentences or settings.cache_gib == 0:
         return
@@ -28,21 +34,34 @@ def encode_once(spec: ModelSpec, texts: Sequence[Texts], settings: Settings, sta
     from embedlab.encoders.loading import load_cached
 
     for transformer in _transformers(spec):
-        encoder = load_cached(transformer, machine(settings), settings.cache, settings.cache_gib, offline=settings.offline)
+        encoder = load_cached(
+            transformer,
+            machine(settings),
+            settings.cache,
+            settings.cache_gib,
+            offline=settings.offline,
+        )
         encoder.store(sentences, start_progress("sentences"))
 
 
-def stored_evaluation(place: ScorePlace, name: str, texts: Texts | None, source: Source) -> Evaluation | None:
-    """Return the evaluation stored under NAME for a member, if this version of embedlab made it from the same vectors and data.
+def stored_evaluation(
+    place: ScorePlace, name: str, texts: Texts | None, source: Source
+) -> Evaluation | None:
+    """Return the evaluation stored under NAME for a member, if this version of embedlab made it
+    from the same vectors and data.
 
-    TEXTS is what its task reads; where that depends on the model, the data that it read is opened in SOURCE again. A run and a
-    copy of its folder have equal vectors; their training text, and so their marks, depend on the member's name.
+    TEXTS is what its task reads; where that depends on the model, the data that it read is opened
+    in SOURCE again. A run and a copy of its folder have equal vectors; their training text, and so
+    their marks, depend on the member's name.
     """
     try:
         stored = Evaluation.load(place.evaluations / f"{name}.json")
     except MissingError:
         return None
-    if (stored.model, stored.embedlab) != (place.spec.name, code_version(stored.task)) or not place.counts(stored.fingerprint):
+    if (stored.model, stored.embedlab) != (
+        place.spec.name,
+        code_version(stored.task),
+    ) or not place.counts(stored.fingerprint):
         return None
     is_all = texts is None or len(stored.data) == len(texts.states)
     return stored if is_all and is_same_data(stored.data, texts, source) else None
@@ -54,7 +73,9 @@ def is_same_data(data: Sequence[Mapping[str, object]], texts: Texts | None, sour
         now = [_identity(plain_state(state)) for state in texts.states]
         return all(_identity(part) in now for part in data)
     try:
-        opened = ((part, source.open(str(part["name"]), str(part.get("split"))).state) for part in data)
+        opened = (
+            (part, source.open(str(part["name"]), str(part.get("split"))).state) for part in data
+        )
         return all(_identity(plain_state(state)) == _identity(part) for part, state in opened)
     except EmbedlabError:  # removed since: the task itself reports it
         return False
@@ -66,7 +87,9 @@ def plain_state(state: DatasetState) -> Any:
 
 
 def _identity(part: Mapping[str, object]) -> dict[str, object]:
-    """Return a state without what follows from its files' hashes: evaluations of earlier versions lack that."""
+    """Return a state without what follows from its files' hashes: evaluations of earlier versions
+    lack that.
+    """
     return {key: value for key, value in part.items() if key != "empty"}
 
 

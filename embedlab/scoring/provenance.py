@@ -1,4 +1,6 @@
-"""The marks and notes of numbers: partial or generated data in evaluation or training, and test text seen in training."""
+"""The marks and notes of numbers: partial or generated data in evaluation or training, and test
+text seen in training.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -16,31 +18,43 @@ if TYPE_CHECKING:  # showing stored numbers needs neither polars nor the readers
 
 SHORTENED = "shortened"
 COMMON = "common pairs"  # of numbers on the pairs that all models score
-WHITENED = "whitened by the scored sentences: its vectors depend on the test sentences, which it saw without their gold"
+WHITENED = (
+    "whitened by the scored sentences: its vectors depend on the test sentences, which it "
+    "saw without their gold"
+)
 
 
 def training_marks(spec: "ModelSpec") -> tuple[str, ...]:
-    """Return the marks of every number of a model: those of its runs' training data, and of unknown training text."""
+    """Return the marks of every number of a model: those of its runs' training data, and of unknown
+    training text.
+    """
     from embedlab.scoring.stated_text import is_text_unknown
 
     known = _environments(spec)
     marks = marks_of(
-        is_partial=any(environment.is_partial for environment in known), is_sample=any(environment.is_sample for environment in known)
+        is_partial=any(environment.is_partial for environment in known),
+        is_sample=any(environment.is_sample for environment in known),
     )
     shortened = (SHORTENED,) if any(environment.is_shortened for environment in known) else ()
     return (*marks, *shortened, *((UNKNOWN_TEXT,) if is_text_unknown(spec) else ()))
 
 
 def training_precision(spec: "ModelSpec") -> str | None:
-    """Return the precision, or precisions, that the runs of a model were trained in; None where embedlab trained none of it."""
-    return " and ".join(dict.fromkeys(environment.precision for environment in _environments(spec))) or None
+    """Return the precision, or precisions, that the runs of a model were trained in; None where
+    embedlab trained none of it.
+    """
+    return (
+        " and ".join(dict.fromkeys(environment.precision for environment in _environments(spec)))
+        or None
+    )
 
 
 def training_notes(spec: "ModelSpec") -> tuple[str, ...]:
-    """Return what the marks mean, and vectors that collapsed: shortened training, incomplete data and by how much.
+    """Return what the marks mean, and vectors that collapsed: shortened training, incomplete data
+    and by how much.
 
-    Also whether whitening saw the test sentences, how many rows a run drew where it did not read all, whether each seed drew its
-    own, and what is known of training text that no run records.
+    Also whether whitening saw the test sentences, how many rows a run drew where it did not read
+    all, whether each seed drew its own, and what is known of training text that no run records.
     """
     from embedlab.runs.status import collapse_of, trained_spread
     from embedlab.scoring.stated_text import stated_text_notes
@@ -48,7 +62,9 @@ def training_notes(spec: "ModelSpec") -> tuple[str, ...]:
     runs = _runs(spec)
     known = [run.environment() for run in runs]
     shortened = [
-        f"training shortened to {environment.steps} of {environment.whole_steps} steps" for environment in known if environment.is_shortened
+        f"training shortened to {environment.steps} of {environment.whole_steps} steps"
+        for environment in known
+        if environment.is_shortened
     ]
     parts = [
         (part, run)
@@ -58,20 +74,36 @@ def training_notes(spec: "ModelSpec") -> tuple[str, ...]:
     ]
     fitted = [WHITENED] if spec.is_fitted else []
     collapsed = [said for run in runs if (said := collapse_of(trained_spread(run)))]
-    return tuple(dict.fromkeys([*fitted, *collapsed, *shortened, *(_read(part, run) for part, run in parts), *stated_text_notes(spec)]))
+    return tuple(
+        dict.fromkeys(
+            [
+                *fitted,
+                *collapsed,
+                *shortened,
+                *(_read(part, run) for part, run in parts),
+                *stated_text_notes(spec),
+            ]
+        )
+    )
 
 
 def _read(part: Mapping[str, Any], run: "RunFolder") -> str:
     """Return a note on a PART that a run did not read completely."""
     name, rows = f"{part['name']} {part.get('split')}", part.get("rows")
-    there = f"partial {name}: {rows} of {part.get('expected_rows')} rows" if part.get("partial") else f"the {rows} rows of {name}"
+    there = (
+        f"partial {name}: {rows} of {part.get('expected_rows')} rows"
+        if part.get("partial")
+        else f"the {rows} rows of {name}"
+    )
     if "used" not in part:
         return f"trained on {there}"
     reading = [stage.data for stage in run.recipe().stages if part["name"] in stage.data.names]
     is_own = any(data.sample == "seed" or data.shares for data in reading)
     drawn = "drawn anew by each seed" if is_own else "the same for every seed"
     text = f"trained on {part['used']} rows, {drawn}, of {there}"
-    return text if part.get("partial") else Note(text, kind="detail")  # rows that were drawn on purpose change no reading of a number
+    return (
+        text if part.get("partial") else Note(text, kind="detail")
+    )  # rows that were drawn on purpose change no reading of a number
 
 
 def _environments(spec: "ModelSpec") -> "list[Environment]":
@@ -87,7 +119,9 @@ def _runs(spec: "ModelSpec") -> "list[RunFolder]":
 
 
 def overlap_sign(shared: Overlap | None) -> str:
-    """Return the sign of a score whose test pairs, or single sentences, are in the training data; empty without shared text."""
+    """Return the sign of a score whose test pairs, or single sentences, are in the training data;
+    empty without shared text.
+    """
     if not shared:
         return ""
     if shared.shared_pairs:
@@ -96,20 +130,32 @@ def overlap_sign(shared: Overlap | None) -> str:
 
 
 def overlap_mark(shared: Overlap | None) -> str:
-    """Return this sign, with the share of the sentences behind it where that has a size worth reading."""
+    """Return this sign, with the share of the sentences behind it where that has a size worth
+    reading.
+    """
     sign = overlap_sign(shared)
     share = shared.share if shared else None
-    return f"{sign}{100 * share:z.0f}%" if sign == SENTENCES_SHARED.sign and share is not None else sign
+    return (
+        f"{sign}{100 * share:z.0f}%"
+        if sign == SENTENCES_SHARED.sign and share is not None
+        else sign
+    )
 
 
 def _is_few(shared: Overlap) -> bool:
-    """Return whether fewer of the sentences are shared than a score should be read with; a declaration counts as many."""
+    """Return whether fewer of the sentences are shared than a score should be read with; a
+    declaration counts as many.
+    """
     return not shared.declared and shared.share is not None and shared.share < FEW
 
 
 def overlap_notes(overlaps: Mapping[str, Overlap]) -> tuple[str, ...]:
     """Return the footnotes of these signs, with the counts of each slice."""
-    pairs = [f"{name} {overlap.shared_pairs} of {overlap.pairs}" for name, overlap in overlaps.items() if overlap.shared_pairs]
+    pairs = [
+        f"{name} {overlap.shared_pairs} of {overlap.pairs}"
+        for name, overlap in overlaps.items()
+        if overlap.shared_pairs
+    ]
     sentences, few = (
         [
             _counted_sentences(name, overlap)
@@ -124,9 +170,15 @@ def overlap_notes(overlaps: Mapping[str, Overlap]) -> tuple[str, ...]:
         ("few shared sentences", FEW_SHARED, "fewer than 5% of the test sentences", few),
     )
     declared = [name for name, overlap in overlaps.items() if overlap.declared]
-    stated = f"{SENTENCES_SHARED.sign} declared as its training data, not counted: {', '.join(declared)}"
+    stated = (
+        f"{SENTENCES_SHARED.sign} declared as its training data, not counted: {', '.join(declared)}"
+    )
     return (
-        *(Note(_in_training(sign, what, counts), kind=kind) for kind, sign, what, counts in kinds if counts),
+        *(
+            Note(_in_training(sign, what, counts), kind=kind)
+            for kind, sign, what, counts in kinds
+            if counts
+        ),
         *([Note(stated, kind="shared sentences")] if declared else []),
     )
 
@@ -144,16 +196,25 @@ def _in_training(sign: Sign, what: str, counts: Sequence[str]) -> str:
 
 
 def typed_notes(evaluation: "Evaluation", known: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return the notes of a stored EVALUATION with their kinds: those of the KNOWN notes, and of shared text.
+    """Return the notes of a stored EVALUATION with their kinds: those of the KNOWN notes, and of
+    shared text.
 
     Files of before do not hold the kinds of notes.
     """
     averages = {score.slice for score in evaluation.scores if score.by == "average"}
     counted = {name: counts for name, counts in evaluation.overlaps.items() if name not in averages}
     shared = overlap_notes(counted)
-    all_sentences = [_counted_sentences(name, overlap) for name, overlap in counted.items() if _shares_sentences_alone(overlap)]
-    undivided = _in_training(SENTENCES_SHARED, "test sentences", all_sentences)  # as files of before have it, few or many
-    divided = [note for note in shared if kind_of(note) in {"shared sentences", "few shared sentences"}]
+    all_sentences = [
+        _counted_sentences(name, overlap)
+        for name, overlap in counted.items()
+        if _shares_sentences_alone(overlap)
+    ]
+    undivided = _in_training(
+        SENTENCES_SHARED, "test sentences", all_sentences
+    )  # as files of before have it, few or many
+    divided = [
+        note for note in shared if kind_of(note) in {"shared sentences", "few shared sentences"}
+    ]
     notes = [new for note in evaluation.notes for new in (divided if note == undivided else [note])]
     return with_known_kinds(dict.fromkeys(notes), (*shared, *known))
 

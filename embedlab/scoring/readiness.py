@@ -1,6 +1,7 @@
 """Checks before any computation: all data is opened, and every model is checked against its tasks.
 
-A task lists in `texts` what it reads and refuses unsuitable models in `check`; its evaluation opens nothing else.
+A task lists in `texts` what it reads and refuses unsuitable models in `check`; its evaluation opens
+nothing else.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,15 +25,28 @@ class Readiness:
     """The texts that each selected task reads, and what cannot be evaluated."""
 
     texts: Mapping[SelectedTask, Texts]  # of tasks whose texts do not depend on the model
-    missing: Mapping[SelectedTask, MissingError]  # tasks whose data is missing or refused for every model
-    unfit: Mapping[tuple[str, SelectedTask], UsageError]  # by member: a task that does not apply to it
+    missing: Mapping[
+        SelectedTask, MissingError
+    ]  # tasks whose data is missing or refused for every model
+    unfit: Mapping[
+        tuple[str, SelectedTask], UsageError
+    ]  # by member: a task that does not apply to it
 
     def tasks(self, member: str, selected: Sequence[SelectedTask]) -> list[SelectedTask]:
         """Return those of the SELECTED tasks that can be evaluated for a member."""
-        return [each for each in selected if each not in self.missing and (member, each) not in self.unfit]
+        return [
+            each
+            for each in selected
+            if each not in self.missing and (member, each) not in self.unfit
+        ]
 
 
-def check_all(members: Sequence[ModelSpec], selected: Sequence[SelectedTask], setting: SettingName, settings: Settings) -> Readiness:
+def check_all(
+    members: Sequence[ModelSpec],
+    selected: Sequence[SelectedTask],
+    setting: SettingName,
+    settings: Settings,
+) -> Readiness:
     """Open all data of the SELECTED tasks and check all MEMBERS; nothing is loaded or encoded."""
     source = Source.from_settings(settings)
     texts: dict[SelectedTask, Texts] = {}
@@ -58,15 +72,19 @@ def _refuse_searcher(spec: ModelSpec, task: Task) -> None:
     """Refuse a model that only puts documents in order where nothing is searched."""
     if spec.only_searches and not task.searches:
         raise UsageError(
-            f"{spec.name!r} puts the documents of a search in order, and {task.name} searches nothing",
-            hint="take it to --task retrieval-captions, or to your own folder of queries and documents",
+            f"{spec.name!r} puts the documents of a search in order, and {task.name} "
+            f"searches nothing",
+            hint="take it to --task retrieval-captions, or to your own folder of queries and "
+            "documents",
         )
 
 
 def check_recipe_evaluation(recipe: Recipe, source: Source) -> tuple[MissingError, ...]:
-    """Open all data of RECIPE's evaluation and of its dev score before training; return what SOURCE lacks.
+    """Open all data of RECIPE's evaluation and of its dev score before training; return what SOURCE
+    lacks.
 
-    A missing dataset of the dev score is raised, and so are missing data of all tasks and a single task that does not apply.
+    A missing dataset of the dev score is raised, and so are missing data of all tasks and a single
+    task that does not apply.
     """
     tasks = recipe.evaluate.tasks
     if recipe.evaluate.dev != "none":
@@ -84,27 +102,41 @@ def check_recipe_evaluation(recipe: Recipe, source: Source) -> tuple[MissingErro
         except MissingError as error:
             absent[name] = error
     if absent and len(absent) == len(tasks):
-        raise _with_hint(next(iter(absent.values())), "train without an evaluation: --set 'evaluate.tasks=[]'")
+        raise _with_hint(
+            next(iter(absent.values())), "train without an evaluation: --set 'evaluate.tasks=[]'"
+        )
     return (*absent.values(), *parts)
 
 
 def _open_dev(evaluate: EvaluateSection, source: Source) -> None:
-    """Open the data of the dev score; the hint for a public set that is not there says how to train without one."""
+    """Open the data of the dev score; the hint for a public set that is not there says how to train
+    without one.
+    """
     try:
         dev_score(source, evaluate.dev)
     except MissingError as error:
         if is_pair_file(evaluate.dev):
             raise
-        without = "--set evaluate.dev=none" + (" --set evaluate.keep=last" if evaluate.keep == "best" else "")
+        without = "--set evaluate.dev=none" + (
+            " --set evaluate.keep=last" if evaluate.keep == "best" else ""
+        )
         raise _with_hint(error, f"train without a dev score: {without}") from error
 
 
 def _with_hint(error: MissingError, otherwise: str) -> MissingError:
-    """Return ERROR with what can be typed OTHERWISE before its own hint; what would be downloaded needs none."""
-    return error if isinstance(error, NotDownloadedError) else MissingError(error.message, hint=f"{otherwise}; or {error.hint}")
+    """Return ERROR with what can be typed OTHERWISE before its own hint; what would be downloaded
+    needs none.
+    """
+    return (
+        error
+        if isinstance(error, NotDownloadedError)
+        else MissingError(error.message, hint=f"{otherwise}; or {error.hint}")
+    )
 
 
-def _texts(selected: SelectedTask, setting: SettingName, source: Source) -> dict[SelectedTask, Texts]:
+def _texts(
+    selected: SelectedTask, setting: SettingName, source: Source
+) -> dict[SelectedTask, Texts]:
     chosen = task(selected.task)
     texts = chosen.texts(source, Selection(names=selected.names, setting=chosen.setting(setting)))
     return {selected: texts} if texts is not None else {}

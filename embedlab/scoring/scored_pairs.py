@@ -1,4 +1,6 @@
-"""Pairs scored by models: their similarities, stored and shared, with the marks and notes of the numbers."""
+"""Pairs scored by models: their similarities, stored and shared, with the marks and notes of the
+numbers.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -9,7 +11,15 @@ import polars as pl
 import xxhash
 
 from embedlab.analysis.evidence import member_columns
-from embedlab.analysis.scores import ModelColumns, ScoreFile, lacking_rows, merge_scores, pair_keys, pair_table, with_scores
+from embedlab.analysis.scores import (
+    ModelColumns,
+    ScoreFile,
+    lacking_rows,
+    merge_scores,
+    pair_keys,
+    pair_table,
+    with_scores,
+)
 from embedlab.choices import Aggregate, Correlation
 from embedlab.comparison.evidence import slices_of
 from embedlab.core.errors import MissingError
@@ -35,7 +45,13 @@ from embedlab.outcomes.pairs import KEYS, pair_outcomes
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.signature import HASH_DIGITS, Signature, joined_values, merged
 from embedlab.scoring.pair_scores import BYS, Averages, pair_scores
-from embedlab.scoring.provenance import COMMON, overlap_notes, training_marks, training_notes, training_precision
+from embedlab.scoring.provenance import (
+    COMMON,
+    overlap_notes,
+    training_marks,
+    training_notes,
+    training_precision,
+)
 from embedlab.scoring.trained_pairs import trained_column
 from embedlab.scoring.training_text import TrainingText, training_text
 from embedlab.tasks.task import evaluation_without_scores
@@ -44,20 +60,28 @@ from embedlab.tasks.task import task as find_task
 
 @dataclass(frozen=True, kw_only=True)
 class ScoredPairs:
-    """A pair table with one column for each member model, and the marks and notes of its numbers."""
+    """A pair table with one column for each member model, and the marks and notes of its
+    numbers.
+    """
 
     table: pl.DataFrame
     models: tuple[ModelColumns, ...]
     places: Mapping[str, ScorePlace]  # by member column
-    facts: Mapping[str, Mapping[str, str]]  # by member column: precision, pooling, max_tokens, truncated …
+    facts: Mapping[
+        str, Mapping[str, str]
+    ]  # by member column: precision, pooling, max_tokens, truncated …
     states: tuple[DatasetState, ...]
     training_text: Mapping[str, TrainingText]  # by member column
     task: str = DEFAULT_TASK  # which scores its pairs
     common: bool = False  # whether all numbers are of the pairs that all models score
     cache: Path | None = None  # the folder of what is found of their sentences
 
-    _slices: dict[str, list[ItemSlice]] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _overlaps: dict[tuple[str, str], dict[str, Overlap]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _slices: dict[str, list[ItemSlice]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _overlaps: dict[tuple[str, str], dict[str, Overlap]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @cached_property
     def outcomes(self) -> Outcomes:
@@ -85,38 +109,66 @@ class ScoredPairs:
 
     @property
     def test_pairs(self) -> "ScoredPairs":
-        """Return the same without STS-B's train and dev pairs, which no number of the task is of."""
+        """Return the same without STS-B's train and dev pairs, which no number of the task is
+        of.
+        """
         others = [f"{FIFTHS_OF}:{split}" for split in OTHER_SPLITS]  # as the pair table names them
-        states = tuple(state for state in self.states if (state.name, state.split) not in {(FIFTHS_OF, split) for split in OTHER_SPLITS})
-        return replace(self, table=self.table.filter(~pl.col("dataset").is_in(others)), states=states)
+        states = tuple(
+            state
+            for state in self.states
+            if (state.name, state.split) not in {(FIFTHS_OF, split) for split in OTHER_SPLITS}
+        )
+        return replace(
+            self, table=self.table.filter(~pl.col("dataset").is_in(others)), states=states
+        )
 
     @property
     def unseen_pairs(self) -> "ScoredPairs":
-        """Return the same with those pairs alone of whose sentences no member is known to have read any in training."""
+        """Return the same with those pairs alone of whose sentences no member is known to have read
+        any in training.
+        """
         return replace(self, table=self.table.filter(self.outcomes.trained_models.is_null()))
 
     @cached_property
     def averages(self) -> Averages:
         """Return the averages of the task over the datasets that the table holds."""
-        return find_task(self.task).averages(self.table["dataset"].unique(maintain_order=True).to_list(), self.task)
+        return find_task(self.task).averages(
+            self.table["dataset"].unique(maintain_order=True).to_list(), self.task
+        )
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """Return the marks of every table of these numbers: partial or generated data in evaluation or training."""
-        all_marks = {mark for model in self.models for member in model.members for mark in self.member_marks(member)}
+        """Return the marks of every table of these numbers: partial or generated data in evaluation
+        or training.
+        """
+        all_marks = {
+            mark
+            for model in self.models
+            for member in model.members
+            for mark in self.member_marks(member)
+        }
         return tuple(sorted(all_marks))
 
     def member_marks(self, member: str) -> tuple[str, ...]:
         """Return the marks of every number of one member."""
-        shared = (*((OVERLAP,) if self.overlaps(member, "dataset") else ()), *((COMMON,) if self.common else ()))
-        return tuple(sorted({*data_marks(self.states), *training_marks(self.places[member].spec), *shared}))
+        shared = (
+            *((OVERLAP,) if self.overlaps(member, "dataset") else ()),
+            *((COMMON,) if self.common else ()),
+        )
+        return tuple(
+            sorted({*data_marks(self.states), *training_marks(self.places[member].spec), *shared})
+        )
 
     def member_notes(self, member: str) -> tuple[str, ...]:
-        """Return the notes on a member's training data: what was incomplete, and what could not be counted."""
+        """Return the notes on a member's training data: what was incomplete, and what could not be
+        counted.
+        """
         return (*training_notes(self.places[member].spec), *self.training_text[member].notes)
 
     def overlaps(self, member: str, by: str) -> dict[str, Overlap]:
-        """Return the text that each slice and average shares with the member's training text; without shared text it is absent."""
+        """Return the text that each slice and average shares with the member's training text;
+        without shared text it is absent.
+        """
         if (member, by) not in self._overlaps:
             self._overlaps[member, by] = self._counted_overlaps(member, by)
         return self._overlaps[member, by]
@@ -127,38 +179,62 @@ class ScoredPairs:
             return {}
         overlaps = {items.key: text.overlap(self.keyed[items.rows]) for items in self.slices(by)}
         if by == "dataset":
-            overlaps |= {name: total_overlap(overlaps[key] for key in keys) for name, keys in self.averages.items()}
+            overlaps |= {
+                name: total_overlap(overlaps[key] for key in keys)
+                for name, keys in self.averages.items()
+            }
         return {key: counts for key, counts in overlaps.items() if counts}
 
     def model_overlaps(self, model: ModelColumns, by: str) -> dict[str, Overlap]:
-        """Return the overlaps of a model: its members are seeds of one recipe, trained on the same text."""
+        """Return the overlaps of a model: its members are seeds of one recipe, trained on the same
+        text.
+        """
         overlaps: dict[str, Overlap] = {}
         for member in model.members:
             overlaps |= self.overlaps(member, by)
         return overlaps
 
     def known_text(self, model: ModelColumns) -> KnownText | None:
-        """Return the training text of a model, whose members, seeds of one recipe, were trained on the same; None where it is unknown."""
-        return next((known for member in model.members if (known := self.training_text[member].text) is not None), None)
+        """Return the training text of a model, whose members, seeds of one recipe, were trained on
+        the same; None where it is unknown.
+        """
+        return next(
+            (
+                known
+                for member in model.members
+                if (known := self.training_text[member].text) is not None
+            ),
+            None,
+        )
 
     @property
     def known_texts(self) -> dict[str, KnownText]:
         """Return the training text of each model of which it is known."""
-        return {model.name: text for model in self.models if (text := self.known_text(model)) is not None}
+        return {
+            model.name: text
+            for model in self.models
+            if (text := self.known_text(model)) is not None
+        }
 
     def description(self, member: str) -> Evaluation:
         """Return the evaluation of one member without scores: everything that decides them."""
         facts, place = self.facts[member], self.places[member]
         used = EncoderFacts.of_stored(facts, precision=place.precision)
         return replace(
-            evaluation_without_scores(self.task, member, place.fingerprint, used, [asdict(state) for state in self.states]),
+            evaluation_without_scores(
+                self.task, member, place.fingerprint, used, [asdict(state) for state in self.states]
+            ),
             is_of_pairs=True,
             earlier_fingerprint=place.earlier,
             training_precision=facts.get("training_precision"),
             seed=place.spec.seed,
             dims=vector_length(place.spec),
             backend=backends(place.spec),
-            scored_by=tuple(version for version in joined_values(facts.get("embedlab")) if version != __version__),
+            scored_by=tuple(
+                version
+                for version in joined_values(facts.get("embedlab"))
+                if version != __version__
+            ),
         )
 
     @cached_property
@@ -177,25 +253,39 @@ def score_models(
     progress: StartProgress | None = None,
     note: Callable[[str], None] = lambda _: None,
 ) -> ScoredPairs:
-    """Score every pair of PARTS, which TASK evaluates, with every member of MODELS; stored scores are not computed again.
+    """Score every pair of PARTS, which TASK evaluates, with every member of MODELS; stored scores
+    are not computed again.
 
     Numbers are of the pairs that every member scores with COMMON, otherwise of all pairs.
-    START_PROGRESS returns the progress callback for a member's name; NOTE receives what the user should know.
+    START_PROGRESS returns the progress callback for a member's name; NOTE receives what the user
+    should know.
     """
     table = pair_table(parts)
-    places = {spec.name: ScorePlace.of(spec, settings) for model in models for spec in model.members}
-    stored = {name: _complete_all(parts, table, place, settings, progress, note) for name, place in places.items()}
-    scored = with_scores(table, {name: files[0][1].scores for name, files in stored.items() if len(files) == 1})
+    places = {
+        spec.name: ScorePlace.of(spec, settings) for model in models for spec in model.members
+    }
+    stored = {
+        name: _complete_all(parts, table, place, settings, progress, note)
+        for name, place in places.items()
+    }
+    scored = with_scores(
+        table, {name: files[0][1].scores for name, files in stored.items() if len(files) == 1}
+    )
     for name, files in stored.items():
         if len(files) > 1:
             columns = [with_scores(rows, {name: file.scores})[name] for rows, file in files]
             scored = scored.with_columns(pl.concat(columns))
-    scored = scored.with_columns(_whole_datasets(name) for name, place in places.items() if scores_rows(place.spec.kind))
+    scored = scored.with_columns(
+        _whole_datasets(name) for name, place in places.items() if scores_rows(place.spec.kind)
+    )
     return ScoredPairs(
         table=scored,
         models=tuple(model_columns(model) for model in models),
         places=places,
-        facts={name: {**_joined_facts(files), **_training_facts(places[name].spec)} for name, files in stored.items()},
+        facts={
+            name: {**_joined_facts(files), **_training_facts(places[name].spec)}
+            for name, files in stored.items()
+        },
         states=tuple(part.state for part in parts),
         training_text={name: training_text(place.spec, settings) for name, place in places.items()},
         task=task,
@@ -205,12 +295,22 @@ def score_models(
 
 
 def _whole_datasets(member: str) -> pl.Expr:
-    """Return the scores of a member that knows rows: of a dataset that it does not know, pairs of equal text in another one are none."""
-    return pl.when(pl.col(member).is_not_null().all().over("dataset")).then(pl.col(member)).alias(member)
+    """Return the scores of a member that knows rows: of a dataset that it does not know, pairs of
+    equal text in another one are none.
+    """
+    return (
+        pl.when(pl.col(member).is_not_null().all().over("dataset"))
+        .then(pl.col(member))
+        .alias(member)
+    )
 
 
-def evaluate_pairs(scored: ScoredPairs, members: Sequence[str] | None = None) -> dict[str, Evaluation]:
-    """Return the evaluation of MEMBERS, of all without: by dataset in three aggregations, by source and by Dice fifth, two correlations."""
+def evaluate_pairs(
+    scored: ScoredPairs, members: Sequence[str] | None = None
+) -> dict[str, Evaluation]:
+    """Return the evaluation of MEMBERS, of all without: by dataset in three aggregations, by source
+    and by Dice fifth, two correlations.
+    """
     columns = member_columns(scored.models) if members is None else members
     scores = pair_scores(scored.outcomes, {by: scored.slices(by) for by in BYS}, columns)
     return {member: _evaluation(scored, member, score) for member, score in scores.items()}
@@ -227,13 +327,30 @@ def _evaluation(scored: ScoredPairs, member: str, scores: Sequence[StoredScore])
     )
 
 
-def signature_of(scored: ScoredPairs, model: ModelColumns, *, by: str, aggregation: Sequence[Aggregate], metric: Correlation) -> Signature:
+def signature_of(
+    scored: ScoredPairs,
+    model: ModelColumns,
+    *,
+    by: str,
+    aggregation: Sequence[Aggregate],
+    metric: Correlation,
+) -> Signature:
     """Return the signature of a model's numbers in a table that shows them BY slices."""
-    signature, parts = merged([scored.description(member).signature for member in model.members]), scored.slices(by)
+    signature, parts = (
+        merged([scored.description(member).signature for member in model.members]),
+        scored.slices(by),
+    )
     chosen = (f"common/pairs@{_digest(scored, parts)}",) if scored.common else ()
     rows = sum(len(part.rows) for part in parts)
     data = (*signature.data, *chosen)
-    return replace(signature, by=(by,), aggregation=tuple(aggregation), metric=(metric,), data=data, n=(str(rows),))
+    return replace(
+        signature,
+        by=(by,),
+        aggregation=tuple(aggregation),
+        metric=(metric,),
+        data=data,
+        n=(str(rows),),
+    )
 
 
 def _digest(scored: ScoredPairs, parts: Sequence[ItemSlice]) -> str:
@@ -251,18 +368,26 @@ def model_columns(model: Model) -> ModelColumns:
     runs = tuple(_runs_behind(spec) for spec in model.members)
     is_published = all(_is_published(spec) for spec in model.members)
     members = tuple(spec.name for spec in model.members)
-    return ModelColumns(name=model.name, members=members, seeds=seeds, runs=runs, is_published=is_published)
+    return ModelColumns(
+        name=model.name, members=members, seeds=seeds, runs=runs, is_published=is_published
+    )
 
 
 def _is_published(spec: ModelSpec) -> bool:
-    """Return whether a member is a checkpoint of the hub or of a package, a published table or a rule, and not a run or a folder."""
+    """Return whether a member is a checkpoint of the hub or of a package, a published table or a
+    rule, and not a run or a folder.
+    """
     if spec.parts:
         return all(_is_published(part) for part in spec.parts)
     if spec.adapter is not None:
         return False
     if spec.kind == "folder":
         return is_packaged(Path(spec.location))
-    return spec.kind in {"hub", "dice"} or spec.repository is not None or (spec.is_prefixed and is_published(spec.kind))
+    return (
+        spec.kind in {"hub", "dice"}
+        or spec.repository is not None
+        or (spec.is_prefixed and is_published(spec.kind))
+    )
 
 
 def _runs_behind(spec: ModelSpec) -> frozenset[str]:
@@ -280,7 +405,9 @@ def _complete_all(
     progress: StartProgress | None,
     note: Callable[[str], None],
 ) -> list[tuple[pl.DataFrame, ScoreFile]]:
-    """Return the scores of TABLE, or those of each dataset in it where the model is fitted on the sentences of a dataset."""
+    """Return the scores of TABLE, or those of each dataset in it where the model is fitted on the
+    sentences of a dataset.
+    """
     if scores_rows(place.spec.kind):
         return [(table, _complete_rows(parts, table, place, note))]
     load = cache(partial(_load, place, settings))
@@ -291,7 +418,9 @@ def _complete_all(
 
 
 def _joined_facts(files: Sequence[tuple[pl.DataFrame, ScoreFile]]) -> dict[str, str]:
-    """Return how the scores of several files were made, which differ in the number of truncated sentences alone."""
+    """Return how the scores of several files were made, which differ in the number of truncated
+    sentences alone.
+    """
     truncated = sum(int(file.facts.get("truncated", 0)) for _, file in files)
     return {**files[-1][1].facts, **({"truncated": str(truncated)} if truncated else {})}
 
@@ -316,14 +445,23 @@ def _complete(
     scorer = load()
     report = progress(place.spec.name) if progress else None
     sentences = table.select("sentence1", "sentence2")
-    if isinstance(scorer, FrameScorer) and len(rows) == table.height:  # very many pairs are not copied into another order
+    if (
+        isinstance(scorer, FrameScorer) and len(rows) == table.height
+    ):  # very many pairs are not copied into another order
         similarity = scorer.score_frame(sentences, report)[rows]
     elif isinstance(scorer, FrameScorer):
         similarity = scorer.score_frame(sentences[rows], report)
     else:
         lacking = sentences[rows]
-        similarity = scorer.score(lacking["sentence1"].to_list(), lacking["sentence2"].to_list(), report)
-    scores = pl.DataFrame({"pair_key": table["pair_key"].gather(rows), "similarity": pl.Series(similarity, dtype=pl.Float32)})
+        similarity = scorer.score(
+            lacking["sentence1"].to_list(), lacking["sentence2"].to_list(), report
+        )
+    scores = pl.DataFrame(
+        {
+            "pair_key": table["pair_key"].gather(rows),
+            "similarity": pl.Series(similarity, dtype=pl.Float32),
+        }
+    )
     newer = ScoreFile(scores=scores, facts=_facts(place, scorer.facts, stored.facts))
     for text in scorer.facts.notes:
         note(f"{place.spec.name}: {text}")
@@ -339,8 +477,11 @@ def _stored(place: ScorePlace, newer: ScoreFile, note: Callable[[str], None]) ->
         return newer
 
 
-def _complete_rows(parts: Sequence[Part], table: pl.DataFrame, place: ScorePlace, note: Callable[[str], None]) -> ScoreFile:
-    """Return the similarities of a member that knows the rows of datasets, not their texts; those of PARTS are stored by text.
+def _complete_rows(
+    parts: Sequence[Part], table: pl.DataFrame, place: ScorePlace, note: Callable[[str], None]
+) -> ScoreFile:
+    """Return the similarities of a member that knows the rows of datasets, not their texts; those
+    of PARTS are stored by text.
 
     What is refused of one part is said, and raised where nothing is left.
     """
@@ -355,7 +496,14 @@ def _complete_rows(parts: Sequence[Part], table: pl.DataFrame, place: ScorePlace
             refused.append(error)
             continue
         if rows is not None:
-            frames.append(pl.DataFrame({"pair_key": pair_keys(part.frame), "similarity": pl.Series(rows.scores, dtype=pl.Float32)}))
+            frames.append(
+                pl.DataFrame(
+                    {
+                        "pair_key": pair_keys(part.frame),
+                        "similarity": pl.Series(rows.scores, dtype=pl.Float32),
+                    }
+                )
+            )
             note(f"{place.spec.name}: {rows.note}")
     if len(frames) == 1 and refused:
         raise refused[0]
@@ -364,7 +512,9 @@ def _complete_rows(parts: Sequence[Part], table: pl.DataFrame, place: ScorePlace
     if len(frames) == 1:
         return stored  # an empty file would be a model of the dashboard
     scores = pl.concat(frames).unique("pair_key", keep="first", maintain_order=True)
-    return _stored(place, ScoreFile(scores=scores, facts=_facts(place, EncoderFacts(), stored.facts)), note)
+    return _stored(
+        place, ScoreFile(scores=scores, facts=_facts(place, EncoderFacts(), stored.facts)), note
+    )
 
 
 def _load(place: ScorePlace, settings: Settings) -> PairScorer:
@@ -375,16 +525,25 @@ def _load(place: ScorePlace, settings: Settings) -> PairScorer:
 
 
 def _facts(place: ScorePlace, facts: EncoderFacts, before: Mapping[str, str]) -> dict[str, str]:
-    """Return how the scores of a file were made; BEFORE holds the facts of the scores that it already had."""
+    """Return how the scores of a file were made; BEFORE holds the facts of the scores that it
+    already had.
+    """
     versions = sorted({__version__, *joined_values(before.get("embedlab"))})
     truncated = facts.truncated + int(before.get("truncated", 0))
-    described = {"pooling": facts.pooling, "max_tokens": facts.max_tokens, "truncated": truncated, "embedlab": " + ".join(versions)}
+    described = {
+        "pooling": facts.pooling,
+        "max_tokens": facts.max_tokens,
+        "truncated": truncated,
+        "embedlab": " + ".join(versions),
+    }
     return {
         "fingerprint": place.fingerprint,
         **({"earlier_fingerprint": place.earlier} if place.earlier is not None else {}),
         "model": place.spec.name,
         "precision": place.precision,
-        "training_text": "unknown" if UNKNOWN_TEXT in training_marks(place.spec) else "known",  # for the dashboard
+        "training_text": "unknown"
+        if UNKNOWN_TEXT in training_marks(place.spec)
+        else "known",  # for the dashboard
         **{key: str(value) for key, value in described.items() if value is not None},
     }
 

@@ -44,12 +44,16 @@ class SelectedTask:
         return self.definition.is_each_alone
 
     def evaluation_name(self, setting: str = "literature") -> str:
-        """Return the task name of its evaluation: a set of datasets has its own name, and another SETTING is appended."""
+        """Return the task name of its evaluation: a set of datasets has its own name, and another
+        SETTING is appended.
+        """
         name = self.definition.evaluation_name(self.names)
         return name if setting == "literature" else f"{name}-{setting}"
 
     def stored_name(self, setting: str = "literature") -> str:
-        """Return the name under which a member's folder stores its evaluation; some of a task's datasets are in the task's own folder."""
+        """Return the name under which a member's folder stores its evaluation; some of a task's
+        datasets are in the task's own folder.
+        """
         name = self.evaluation_name(setting)
         if self.is_whole:
             return name
@@ -57,11 +61,15 @@ class SelectedTask:
         return f"{name}/{joined if len(joined) <= LONGEST_NAME else sha256(joined.encode()).hexdigest()[:16]}"
 
 
-def select_tasks(suite: str | None, names: Sequence[str], folder: Path | None) -> list[SelectedTask]:
-    """Return the evaluations of SUITE (a task, a benchmark, or "all") or of the datasets in NAMES; without either it is sts.
+def select_tasks(
+    suite: str | None, names: Sequence[str], folder: Path | None
+) -> list[SelectedTask]:
+    """Return the evaluations of SUITE (a task, a benchmark, or "all") or of the datasets in NAMES;
+    without either it is sts.
 
-    "all" is every task, and every set of probing files in the data FOLDER. A name is a dataset, a file of the user's own pairs, a set
-    of probing files (`gum-probing`, `probing:DIR`), or a whole task.
+    "all" is every task, and every set of probing files in the data FOLDER. A name is a dataset, a
+    file of the user's own pairs, a set of probing files (`gum-probing`, `probing:DIR`), or a whole
+    task.
     """
     names = canonical_names(names)
     if suite is not None and suite not in {ALL, *task_names()}:
@@ -69,24 +77,43 @@ def select_tasks(suite: str | None, names: Sequence[str], folder: Path | None) -
             raise unknown("task", suite, [ALL, *task_names()])
         suite, names = None, [*members, *names]
     if not names:
-        return list(_everything(folder)) if suite == ALL else [SelectedTask(task=suite or DEFAULT_TASK)]
+        return (
+            list(_everything(folder))
+            if suite == ALL
+            else [SelectedTask(task=suite or DEFAULT_TASK)]
+        )
     by_task: dict[tuple[str, str | None], list[str]] = {}
     for name in dict.fromkeys(names):
         task = _task_of(name)
         if suite not in {None, ALL, task}:
-            raise UsageError(f"{name!r} belongs to {task!r}, not to {suite!r}", hint="remove --suite")
+            raise UsageError(
+                f"{name!r} belongs to {task!r}, not to {suite!r}", hint="remove --suite"
+            )
         together = name if find_task(task).is_each_alone else find_task(task).set_of(name)
         by_task.setdefault((task, together), []).append(name)
-    return [SelectedTask(task=task, names=_wanted(task, together, datasets)) for (task, together), datasets in by_task.items()]
+    return [
+        SelectedTask(task=task, names=_wanted(task, together, datasets))
+        for (task, together), datasets in by_task.items()
+    ]
 
 
-def select_from(suites: Sequence[str], names: Sequence[str], folder: Path | None) -> list[SelectedTask]:
-    """Return the evaluations of several SUITES, one after the other and each once; see `select_tasks`."""
-    return list(dict.fromkeys(task for suite in suites or (None,) for task in select_tasks(suite, names, folder)))
+def select_from(
+    suites: Sequence[str], names: Sequence[str], folder: Path | None
+) -> list[SelectedTask]:
+    """Return the evaluations of several SUITES, one after the other and each once; see
+    `select_tasks`.
+    """
+    return list(
+        dict.fromkeys(
+            task for suite in suites or (None,) for task in select_tasks(suite, names, folder)
+        )
+    )
 
 
 def stored_selection(name: str) -> SelectedTask | None:
-    """Return the selection whose stored evaluation has this NAME, the reverse of `evaluation_name`; None for a task that is gone."""
+    """Return the selection whose stored evaluation has this NAME, the reverse of `evaluation_name`;
+    None for a task that is gone.
+    """
     settings = (f"-{setting}" for setting in get_args(SettingName))
     whole = next((name.removesuffix(end) for end in settings if name.endswith(end)), name)
     if whole in task_names():
@@ -96,7 +123,9 @@ def stored_selection(name: str) -> SelectedTask | None:
 
 
 def _wanted(task: str, set_: str | None, datasets: Sequence[str]) -> tuple[str, ...]:
-    """Return the names to evaluate: a whole task, or set of probing files, includes those of its datasets that are also named."""
+    """Return the names to evaluate: a whole task, or set of probing files, includes those of its
+    datasets that are also named.
+    """
     if task in datasets:
         return ()
     return (set_,) if set_ is not None and set_ in datasets else tuple(datasets)
@@ -108,9 +137,13 @@ def _everything(folder: Path | None) -> Iterator[SelectedTask]:
 
 
 def _task_with(name: str) -> Task | None:
-    """Return the task that scores the dataset NAME: of several that of the dataset's kind, wherever their names are in the alphabet."""
+    """Return the task that scores the dataset NAME: of several that of the dataset's kind, wherever
+    their names are in the alphabet.
+    """
     having = [task for task in all_tasks() if task.has_dataset(name)]
-    kind = dataset(name).kind if len(having) > 1 and plugins.find("datasets", name) is not None else ""
+    kind = (
+        dataset(name).kind if len(having) > 1 and plugins.find("datasets", name) is not None else ""
+    )
     return next((task for task in having if task.name == kind), next(iter(having), None))
 
 
@@ -121,16 +154,31 @@ def _task_of(name: str) -> str:
         return task.name
     if (plugin := plugins.find("tasks", name)) is not None:
         plugin.load()  # says why it cannot be used
-    if (of_own := next((task.name for task in all_tasks() if name in task.item_datasets), None)) is not None:
-        message = f"{name!r} is not selected by itself: the task {of_own!r} scores it for models that were trained on it"
+    if (
+        of_own := next((task.name for task in all_tasks() if name in task.item_datasets), None)
+    ) is not None:
+        message = (
+            f"{name!r} is not selected by itself: the task {of_own!r} scores it for models "
+            f"that were trained on it"
+        )
         raise UsageError(message, hint=f"--task {of_own}")
     if plugins.find("datasets", name) is not None:
         held = dataset(name).kind  # or an error that says why it cannot be used
         raise UsageError(
-            f"no task scores {name!r}: it holds {held}", hint="train on it with --set data.datasets, or see `embedlab data ls`"
+            f"no task scores {name!r}: it holds {held}",
+            hint="train on it with --set data.datasets, or see `embedlab data ls`",
         )
     if "," in name:
         each = " ".join(f"--task {text.strip()}" for text in name.split(",") if text.strip())
         raise UsageError(f"no task or dataset named {name!r}", hint=f"name them one by one: {each}")
-    known = [*task_names(), *(dataset_name for task in all_tasks() for dataset_name in task.datasets), *shipped_aliases()]
-    raise unknown("task or dataset", name, known, listing="`embedlab data ls` lists all; for your own pairs give the path of their file")
+    known = [
+        *task_names(),
+        *(dataset_name for task in all_tasks() for dataset_name in task.datasets),
+        *shipped_aliases(),
+    ]
+    raise unknown(
+        "task or dataset",
+        name,
+        known,
+        listing="`embedlab data ls` lists all; for your own pairs give the path of their file",
+    )

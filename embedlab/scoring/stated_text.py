@@ -1,4 +1,6 @@
-"""The training text of models that embedlab did not train, as their folder or publication states it."""
+"""The training text of models that embedlab did not train, as their folder or publication states
+it.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,21 +22,30 @@ class StatedText:
     """The training text of one model that no run of embedlab records."""
 
     is_run: bool  # trained by embedlab: this is the text of the encoder that it started from
-    text: tuple[str, ...] | None  # empty: no training text, for example random weights; None: unknown
+    text: (
+        tuple[str, ...] | None
+    )  # empty: no training text, for example random weights; None: unknown
 
 
 def stated_texts(spec: ModelSpec) -> Iterator[StatedText]:
-    """Yield one for each model in SPEC that has weights; a model that only counts words has no training text."""
+    """Yield one for each model in SPEC that has weights; a model that only counts words has no
+    training text.
+    """
     if spec.parts:
         for part in spec.parts:
             yield from stated_texts(part)
     elif not spec.counts_words:
         # What an adapter was trained on is not stated by its base.
-        yield StatedText(is_run=bool(runs_in(spec)) and spec.adapter is None, text=_stated(spec) if spec.adapter is None else None)
+        yield StatedText(
+            is_run=bool(runs_in(spec)) and spec.adapter is None,
+            text=_stated(spec) if spec.adapter is None else None,
+        )
 
 
 def is_text_unknown(spec: ModelSpec) -> bool:
-    """Return whether SPEC contains a model that embedlab did not train and that states no training text."""
+    """Return whether SPEC contains a model that embedlab did not train and that states no training
+    text.
+    """
     return any(origin.text is None and not origin.is_run for origin in stated_texts(spec))
 
 
@@ -52,20 +63,29 @@ def _notes(origin: StatedText) -> Iterator[str]:
 
 
 def _stated(spec: ModelSpec) -> tuple[str, ...] | None:
-    """Return what the folder of SPEC states, else its catalog entry, else what its runs started from."""
+    """Return what the folder of SPEC states, else its catalog entry, else what its runs started
+    from.
+    """
     if Path(spec.location).is_file():  # a file has nothing beside it that states its text
         return None
     stated = _of_folder(spec)
     if stated is not None or spec.training_text is not None:
         return spec.training_text if stated is None else stated
-    # An exported model also holds the runs that its own run started from: the last of them has the first encoder.
-    starts = [start for run in runs_in(spec)[-1:] for start in starting_models(run)[:1] if start != spec]
+    # An exported model also holds the runs that its own run started from: the last of them has the
+    # first encoder.
+    starts = [
+        start for run in runs_in(spec)[-1:] for start in starting_models(run)[:1] if start != spec
+    ]
     return _stated(starts[0]) if starts else None
 
 
 def _of_folder(spec: ModelSpec) -> tuple[str, ...] | None:
     try:
-        folder = Path(spec.location) if Path(spec.location).is_dir() else downloaded_folder(spec.location, spec.revision)
+        folder = (
+            Path(spec.location)
+            if Path(spec.location).is_dir()
+            else downloaded_folder(spec.location, spec.revision)
+        )
         return read_statement(folder).training_text if folder is not None else None
     except MissingError:  # damaged: loading it will raise the error
         return None

@@ -1,4 +1,6 @@
-"""What models predicted, as it is stored, as outcomes again: similarities of pairs, or answers to items; no sentence is encoded."""
+"""What models predicted, as it is stored, as outcomes again: similarities of pairs, or answers to
+items; no sentence is encoded.
+"""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +33,9 @@ class StoredMember:
     title: str  # in messages
     fingerprint: str  # of its vectors
     scores: Callable[[], pl.DataFrame | None]  # similarities of pairs; None where none are stored
-    answers: Callable[[str], Mapping[str, StoredOutcomes]]  # outcomes by dataset on a task, as stored evaluations name it
+    answers: Callable[
+        [str], Mapping[str, StoredOutcomes]
+    ]  # outcomes by dataset on a task, as stored evaluations name it
     is_overlap: bool = False  # word overlap, which pairs have anyway
 
 
@@ -39,30 +43,54 @@ class StoredMember:
 class StoredFrame:
     """The outcomes of all members on a task, and why some or all are absent."""
 
-    outcomes: Callable[[bool], Outcomes | None] = lambda _: None  # with True, all splits of a dataset as one
+    outcomes: Callable[[bool], Outcomes | None] = lambda _: (
+        None
+    )  # with True, all splits of a dataset as one
     lacking: tuple[str, ...] = ()  # members of which nothing is stored
     absent: tuple[str, ...] = ()  # pairs that are not available as they were scored
 
 
-Parts = Callable[[Task], tuple[list[Part], tuple[str, ...]]]  # of pairs, as they were scored, and why others are absent
+Parts = Callable[
+    [Task], tuple[list[Part], tuple[str, ...]]
+]  # of pairs, as they were scored, and why others are absent
 
 
-def stored_frame(name: str, selected: SelectedTask, members: Sequence[StoredMember], parts: Parts, cache: Path | None) -> StoredFrame:
-    """Return what is stored of MEMBERS on the task that evaluations call NAME; PARTS opens its pairs, CACHE has what is known of texts."""
+def stored_frame(
+    name: str,
+    selected: SelectedTask,
+    members: Sequence[StoredMember],
+    parts: Parts,
+    cache: Path | None,
+) -> StoredFrame:
+    """Return what is stored of MEMBERS on the task that evaluations call NAME; PARTS opens its
+    pairs, CACHE has what is known of texts.
+    """
     return _FRAMES[find_task(selected.task).outcomes](name, selected, members, parts, cache)
 
 
-def _of_pairs(name: str, selected: SelectedTask, members: Sequence[StoredMember], parts: Parts, cache: Path | None) -> StoredFrame:
+def _of_pairs(
+    name: str,
+    selected: SelectedTask,
+    members: Sequence[StoredMember],
+    parts: Parts,
+    cache: Path | None,
+) -> StoredFrame:
     task = find_task(selected.task)
     scores = {member.name: member.scores() for member in members if not member.is_overlap}
     lacking = tuple(
-        f"{member.title}: no scores of pairs are stored under {member.fingerprint}" for member in members if _lacks(scores, member)
+        f"{member.title}: no scores of pairs are stored under {member.fingerprint}"
+        for member in members
+        if _lacks(scores, member)
     )
     there, absent = parts(task)
     if lacking or not there:
         return StoredFrame(lacking=lacking, absent=absent)
-    scored = with_scores(pair_table(there), {member: score for member, score in scores.items() if score is not None})
-    scored = scored.with_columns(pl.col("dice").alias(member.name) for member in members if member.is_overlap)
+    scored = with_scores(
+        pair_table(there), {member: score for member, score in scores.items() if score is not None}
+    )
+    scored = scored.with_columns(
+        pl.col("dice").alias(member.name) for member in members if member.is_overlap
+    )
     columns = [member.name for member in members]
 
     def outcomes(is_joined: bool) -> Outcomes:
@@ -77,16 +105,29 @@ def _lacks(scores: Mapping[str, pl.DataFrame | None], member: StoredMember) -> b
     return member.name in scores and scores[member.name] is None
 
 
-def _of_items(name: str, selected: SelectedTask, members: Sequence[StoredMember], parts: Parts, cache: Path | None) -> StoredFrame:
+def _of_items(
+    name: str,
+    selected: SelectedTask,
+    members: Sequence[StoredMember],
+    parts: Parts,
+    cache: Path | None,
+) -> StoredFrame:
     answers = {member.name: member.answers(name) for member in members}
     lacking = tuple(
-        f"{member.title}: no outcomes on {name} are stored under {member.fingerprint}" for member in members if not answers[member.name]
+        f"{member.title}: no outcomes on {name} are stored under {member.fingerprint}"
+        for member in members
+        if not answers[member.name]
     )
     common = set.intersection(*map(set, answers.values()))
     if not common:
         return StoredFrame(lacking=lacking)
-    known = {member: _only({key: answer[key] for key in answer if key in common}) for member, answer in answers.items()}
-    return StoredFrame(outcomes=lambda _: item_outcomes(selected, known, list(known)), lacking=lacking)
+    known = {
+        member: _only({key: answer[key] for key in answer if key in common})
+        for member, answer in answers.items()
+    }
+    return StoredFrame(
+        outcomes=lambda _: item_outcomes(selected, known, list(known)), lacking=lacking
+    )
 
 
 def _only(outcomes: Mapping[str, StoredOutcomes]) -> MemberOutcomes:
@@ -106,15 +147,23 @@ class WantedPart:
     paths: Sequence[str] = ()  # of a file, where it may be
 
 
-def unchanged_parts(wanted: Collection[WantedPart], task: Task, source: Source) -> Iterator[tuple[Part | None, str]]:
-    """Yield each of the WANTED parts of TASK as SOURCE has it, or None and why it is not available as it was scored."""
+def unchanged_parts(
+    wanted: Collection[WantedPart], task: Task, source: Source
+) -> Iterator[tuple[Part | None, str]]:
+    """Yield each of the WANTED parts of TASK as SOURCE has it, or None and why it is not available
+    as it was scored.
+    """
     for needed in wanted:
         is_declared = needed.name in dataset_names()
-        if not (task.has_dataset(needed.name) if is_declared else needed.split is None):  # of another task
+        if not (
+            task.has_dataset(needed.name) if is_declared else needed.split is None
+        ):  # of another task
             continue
         places = [needed.name] if is_declared else needed.paths
         try:
-            parts = [source.open(location, needed.split if is_declared else None) for location in places]
+            parts = [
+                source.open(location, needed.split if is_declared else None) for location in places
+            ]
         except EmbedlabError as error:
             yield None, error.message
             continue

@@ -1,4 +1,6 @@
-"""Intervals of one model's stored scores, from the similarities and outcomes that are stored with them: no sentence is encoded."""
+"""Intervals of one model's stored scores, from the similarities and outcomes that are stored with
+them: no sentence is encoded.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -48,7 +50,9 @@ def _key(score: StoredScore) -> Key:
     return score.slice, score.metric, score.split
 
 
-def stored_intervals(evaluation: Evaluation, place: ScorePlace, settings: Settings) -> StoredIntervals:
+def stored_intervals(
+    evaluation: Evaluation, place: ScorePlace, settings: Settings
+) -> StoredIntervals:
     """Return the 95% intervals of the scores of EVALUATION, whose model has its scores in PLACE."""
     selected = stored_selection(evaluation.task)
     if selected is None:
@@ -61,7 +65,13 @@ def stored_intervals(evaluation: Evaluation, place: ScorePlace, settings: Settin
         answers=lambda task: _outcomes(evaluation, place, task),
     )
     try:
-        frame = stored_frame(evaluation.task, selected, [member], lambda task: _open(evaluation, task, settings), settings.cache)
+        frame = stored_frame(
+            evaluation.task,
+            selected,
+            [member],
+            lambda task: _open(evaluation, task, settings),
+            settings.cache,
+        )
     except EmbedlabError as error:
         return StoredIntervals(reasons=(error.message,))
     if (outcomes := frame.outcomes(False)) is None:
@@ -70,13 +80,25 @@ def stored_intervals(evaluation: Evaluation, place: ScorePlace, settings: Settin
     return StoredIntervals(intervals=dict(_agreeing(evaluation, slices)), reasons=frame.absent)
 
 
-def _open(evaluation: Evaluation, task: Task, settings: Settings) -> tuple[list[Part], tuple[str, ...]]:
-    """Return the pairs of EVALUATION that are available as they were scored, and messages for the others, in a line or two."""
-    states = [state for state in evaluation.data if state.get("split") not in OTHER_SPLITS]  # others are for fifths alone
+def _open(
+    evaluation: Evaluation, task: Task, settings: Settings
+) -> tuple[list[Part], tuple[str, ...]]:
+    """Return the pairs of EVALUATION that are available as they were scored, and messages for the
+    others, in a line or two.
+    """
+    states = [
+        state for state in evaluation.data if state.get("split") not in OTHER_SPLITS
+    ]  # others are for fifths alone
     wanted = [_wanted(str(state["name"]), state) for state in states]
-    opened = list(unchanged_parts(wanted, task, Source.from_settings(replace(settings, offline=True))))
+    opened = list(
+        unchanged_parts(wanted, task, Source.from_settings(replace(settings, offline=True)))
+    )
     reasons = [reason for part, reason in opened if part is None]
-    more = [f"{len(reasons) - 1} more of its datasets are not available"] if len(reasons) > 2 else reasons[1:]
+    more = (
+        [f"{len(reasons) - 1} more of its datasets are not available"]
+        if len(reasons) > 2
+        else reasons[1:]
+    )
     return [part for part, _ in opened if part is not None], (*reasons[:1], *more)
 
 
@@ -94,11 +116,22 @@ def _outcomes(evaluation: Evaluation, place: ScorePlace, task: str) -> dict[str,
     }
 
 
-def _agreeing(evaluation: Evaluation, slices: Sequence[ComparedSlice]) -> Iterator[tuple[Key, tuple[float, float]]]:
-    """Yield the intervals of slices whose score is the stored one: another has other rows behind it."""
-    stored = {(score.slice, score.metric): score for score in sorted(evaluation.scores, key=_is_test) if _has_own(score)}
+def _agreeing(
+    evaluation: Evaluation, slices: Sequence[ComparedSlice]
+) -> Iterator[tuple[Key, tuple[float, float]]]:
+    """Yield the intervals of slices whose score is the stored one: another has other rows behind
+    it.
+    """
+    stored = {
+        (score.slice, score.metric): score
+        for score in sorted(evaluation.scores, key=_is_test)
+        if _has_own(score)
+    }
     for compared in slices:
-        stored_score, score = stored.get((compared.slice_key, compared.metric)), compared.scores[_MODEL]
+        stored_score, score = (
+            stored.get((compared.slice_key, compared.metric)),
+            compared.scores[_MODEL],
+        )
         if (
             stored_score is not None
             and abs(stored_score.value - score.value) < _HALF_OF_LAST_DIGIT / stored_score.scale

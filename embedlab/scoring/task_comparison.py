@@ -1,4 +1,6 @@
-"""Models compared on tasks of any kind: what is known of their items is gathered, sliced and compared, with marks, notes and signatures."""
+"""Models compared on tasks of any kind: what is known of their items is gathered, sliced and
+compared, with marks, notes and signatures.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,13 +27,17 @@ from embedlab.scoring.frames import keyed_items
 from embedlab.scoring.outcomes import shared_rows
 from embedlab.scoring.scored_pairs import ScoredPairs, signature_of
 
-Facts = Mapping[str, str]  # pooling, max_tokens, precision, training_precision, truncated: those that apply to a member
+Facts = Mapping[
+    str, str
+]  # pooling, max_tokens, precision, training_precision, truncated: those that apply to a member
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Slicing:
-    """Which items of the tasks are compared, how they are grouped, and how two models are tested."""
+    """Which items of the tasks are compared, how they are grouped, and how two models are
+    tested.
+    """
 
     by: str = DATASET  # a property, a number of groups of it, or two crossed
     where: str = ""  # an expression over properties; all items without one
@@ -54,18 +60,23 @@ class TaskComparison:
     slices: Sequence[ComparedSlice]
     models: Sequence[ModelColumns]
     slicing: Slicing = Slicing()
-    rows: tuple[int, int] | None = None  # compared of all, where they are those that all models score
+    # compared of all, where they are those that all models score
+    rows: tuple[int, int] | None = None
     shared: Mapping[str, Mapping[str, Overlap]]  # by model, then by row
     counts: Mapping[str, Mapping[str, Overlap]]  # by model, then by slice, without averages
     facts: Mapping[str, Facts]  # by member, for members that were evaluated on a task
     marks: tuple[str, ...]
     notes: tuple[str, ...]
-    left_out: tuple[str, ...] = ()  # datasets without a row, and why; or that a selection leaves out no item
+    left_out: tuple[
+        str, ...
+    ] = ()  # datasets without a row, and why; or that a selection leaves out no item
     signatures: Mapping[str, str]  # by model
     states: Sequence[DatasetState]  # of the data that was read
     is_whole: bool  # nothing was missing
     evidence: Sequence[Evidence] = ()  # behind the rows, in their order
-    elsewhere: Sequence[Elsewhere] = ()  # what differences on five datasets that hardly share pairs say of another one
+    elsewhere: Sequence[
+        Elsewhere
+    ] = ()  # what differences on five datasets that hardly share pairs say of another one
 
 
 @dataclass(kw_only=True)
@@ -77,12 +88,20 @@ class Gathered:
     outcomes: list[Outcomes] = field(default_factory=list)
     pairs: list[ScoredPairs] = field(default_factory=list)
     figures: list[Evidence] = field(default_factory=list)  # numbers without items
-    overlaps: dict[str, dict[str, Overlap]] = field(default_factory=dict)  # of items by model, then by dataset
-    texts: dict[str, KnownText] = field(default_factory=dict)  # the training text of models, where it is known
-    facts: dict[str, Facts] = field(default_factory=dict)  # by member, of those that could do a task
+    overlaps: dict[str, dict[str, Overlap]] = field(
+        default_factory=dict
+    )  # of items by model, then by dataset
+    texts: dict[str, KnownText] = field(
+        default_factory=dict
+    )  # the training text of models, where it is known
+    facts: dict[str, Facts] = field(
+        default_factory=dict
+    )  # by member, of those that could do a task
     marks: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
-    signatures: dict[str, list[Signature]] = field(default_factory=dict)  # by model, one a member and task
+    signatures: dict[str, list[Signature]] = field(
+        default_factory=dict
+    )  # by model, one a member and task
     states: list[DatasetState] = field(default_factory=list)
     is_whole: bool = True
 
@@ -104,7 +123,9 @@ class Gathered:
         self.outcomes.append(scored.outcomes)
         self.texts |= scored.known_texts
         for model in scored.models:
-            signature = signature_of(scored, model, by=DATASET, aggregation=("all",), metric="spearman")
+            signature = signature_of(
+                scored, model, by=DATASET, aggregation=("all",), metric="spearman"
+            )
             self.signatures.setdefault(model.name, []).append(signature)
         self.marks |= {*scored.marks}
         self.facts |= scored.facts
@@ -115,11 +136,16 @@ class Gathered:
         """Return the models compared with the first of them on what SLICING picks and cuts."""
         evidence, overlaps, left_out, rows = self._sliced(slicing, progress)
         places = {task: index for index, task in reversed([*enumerate(self.order)])}
-        evidence.sort(key=lambda evidence: places[evidence.task])  # numbers without items stay with their task
-        slices = compare_evidence(evidence, self.models, self.models[0].name, test=slicing.test, margin=slicing.margin)
+        evidence.sort(
+            key=lambda evidence: places[evidence.task]
+        )  # numbers without items stay with their task
+        slices = compare_evidence(
+            evidence, self.models, self.models[0].name, test=slicing.test, margin=slicing.margin
+        )
         averages = {each.key for each in evidence if each.average_of}
         counts = {
-            name: {key: shared for key, shared in overlap.items() if shared and key not in averages} for name, overlap in overlaps.items()
+            name: {key: shared for key, shared in overlap.items() if shared and key not in averages}
+            for name, overlap in overlaps.items()
         }
         return TaskComparison(
             slices=slices,
@@ -136,27 +162,53 @@ class Gathered:
             states=self.states,
             is_whole=self.is_whole,
             evidence=evidence,
-            elsewhere=elsewhere(evidence, slices, self.models, self.models[0].name) if slicing.by == DATASET and not slicing.where else (),
+            elsewhere=elsewhere(evidence, slices, self.models, self.models[0].name)
+            if slicing.by == DATASET and not slicing.where
+            else (),
         )
 
     def _sliced(
         self, slicing: Slicing, progress: Progress | None
     ) -> tuple[list[Evidence], dict[str, dict[str, Overlap]], list[str], tuple[int, int]]:
-        """Return the evidence of the slices, the text that each shares with training text, what is left out, and compared of all rows."""
+        """Return the evidence of the slices, the text that each shares with training text, what is
+        left out, and compared of all rows.
+        """
         if not self.outcomes:
             return [*self.figures], self.overlaps, [], (0, 0)
         members, outcomes = member_columns(self.models), joined_outcomes(self.outcomes)
         models = {model.name: model.members for model in self.models}
         selection = select_items(outcomes, slicing.where, models) if slicing.where else None
         by = select_items(outcomes, slicing.by, models) if is_expression(slicing.by) else slicing.by
-        parts = slices_of(outcomes, members, by=by, selection=selection, common=slicing.common, has_rest=slicing.has_rest)
-        is_chosen = any(each is not None and each.is_by_results for each in (selection, by if isinstance(by, ItemSelection) else None))
-        evidence = outcome_evidence(outcomes, members, parts, aggregate=slicing.aggregate, is_chosen=is_chosen, progress=progress)
+        parts = slices_of(
+            outcomes,
+            members,
+            by=by,
+            selection=selection,
+            common=slicing.common,
+            has_rest=slicing.has_rest,
+        )
+        is_chosen = any(
+            each is not None and each.is_by_results
+            for each in (selection, by if isinstance(by, ItemSelection) else None)
+        )
+        evidence = outcome_evidence(
+            outcomes,
+            members,
+            parts,
+            aggregate=slicing.aggregate,
+            is_chosen=is_chosen,
+            progress=progress,
+        )
         left_out = list(_left_out(outcomes, parts, slicing, selection, by))
         if not slicing.is_plain:
             left_out += self.without_items()
         rows = sum(len(part.rows) for part in parts), outcomes.rows.height
-        return [*evidence, *(self.figures if slicing.is_plain else ())], self._overlaps_of(outcomes, parts, slicing), left_out, rows
+        return (
+            [*evidence, *(self.figures if slicing.is_plain else ())],
+            self._overlaps_of(outcomes, parts, slicing),
+            left_out,
+            rows,
+        )
 
     def without_items(self) -> list[str]:
         """Return a note on the numbers that are left out because no items are behind them."""
@@ -164,20 +216,34 @@ class Gathered:
         return [f"left out, without items: {names}"] if names else []
 
     def _called(self, figure: Evidence) -> str:
-        """Return what a number without items is called: its task, or itself where the task has items of other datasets."""
+        """Return what a number without items is called: its task, or itself where the task has
+        items of other datasets.
+        """
         with_items = {block.task for outcomes in self.outcomes for block in outcomes.blocks}
         return figure.key if figure.task in with_items else figure.task
 
-    def _overlaps_of(self, outcomes: Outcomes, parts: Sequence[ItemSlice], slicing: Slicing) -> dict[str, dict[str, Overlap]]:
-        """Return the text that each slice shares with the training text of each model, by the key of the slice."""
+    def _overlaps_of(
+        self, outcomes: Outcomes, parts: Sequence[ItemSlice], slicing: Slicing
+    ) -> dict[str, dict[str, Overlap]]:
+        """Return the text that each slice shares with the training text of each model, by the key
+        of the slice.
+        """
         by_model: dict[str, dict[str, Overlap]] = {}
         if slicing.where or not is_one_property(slicing.by):
             return {name: _counted(outcomes, parts, text) for name, text in self.texts.items()}
         for scored in self.pairs:
             for model in scored.models:
                 by_model.setdefault(model.name, {}).update(scored.model_overlaps(model, slicing.by))
-        others = [part for part in parts if outcomes.blocks[part.block].task not in {scored.task for scored in self.pairs}]
-        of_items = self.overlaps if slicing.is_plain else {name: _counted(outcomes, others, text) for name, text in self.texts.items()}
+        others = [
+            part
+            for part in parts
+            if outcomes.blocks[part.block].task not in {scored.task for scored in self.pairs}
+        ]
+        of_items = (
+            self.overlaps
+            if slicing.is_plain
+            else {name: _counted(outcomes, others, text) for name, text in self.texts.items()}
+        )
         for name, item in of_items.items():
             by_model.setdefault(name, {}).update(item)
         return by_model
@@ -185,19 +251,38 @@ class Gathered:
     def _signed(self, slices: Sequence[ComparedSlice], slicing: Slicing) -> dict[str, str]:
         """Return the signature of each model over all tasks that it has numbers of."""
         signed = {}
-        for model in (model for model in slices[0].scores if model in self.signatures) if slices else ():
-            compared_slices = [compared for compared in slices if not isnan(compared.scores[model].value)]
-            sizes = {(compared.task, compared.slice_key): compared.pairs for compared in compared_slices if not compared.average_of}
+        for model in (
+            (model for model in slices[0].scores if model in self.signatures) if slices else ()
+        ):
+            compared_slices = [
+                compared for compared in slices if not isnan(compared.scores[model].value)
+            ]
+            sizes = {
+                (compared.task, compared.slice_key): compared.pairs
+                for compared in compared_slices
+                if not compared.average_of
+            }
             signature = replace(
                 merged(self.signatures[model]),
                 by=(slicing.by, *_picked(slicing)),
-                aggregation=tuple({compared.setting for compared in compared_slices if compared.setting is not None}),
+                aggregation=tuple(
+                    {
+                        compared.setting
+                        for compared in compared_slices
+                        if compared.setting is not None
+                    }
+                ),
                 interval=(METHOD,),
                 margin=(f"{100 * slicing.margin:g}",) if slicing.margin is not None else (),
                 metric=tuple(compared.metric for compared in compared_slices),
                 n=(str(sum(sizes.values())),),
                 test=tuple(
-                    {difference.test for compared in compared_slices for difference in compared.differences.values()} or {slicing.test}
+                    {
+                        difference.test
+                        for compared in compared_slices
+                        for difference in compared.differences.values()
+                    }
+                    or {slicing.test}
                 ),
             )
             signed[model] = str(signature)
@@ -205,10 +290,15 @@ class Gathered:
 
 
 def _picked(slicing: Slicing) -> Iterator[str]:
-    """Yield what besides the property identifies the items: the expression that picks them, and what the names in both mean."""
+    """Yield what besides the property identifies the items: the expression that picks them, and
+    what the names in both mean.
+    """
     if slicing.where:
         yield f"where {slicing.where}"
-    yield from (f"@{name}={expression}" for name, expression in meanings(f"{slicing.where} {slicing.by}").items())
+    yield from (
+        f"@{name}={expression}"
+        for name, expression in meanings(f"{slicing.where} {slicing.by}").items()
+    )
 
 
 def _counted(outcomes: Outcomes, parts: Sequence[ItemSlice], text: KnownText) -> dict[str, Overlap]:
@@ -217,7 +307,11 @@ def _counted(outcomes: Outcomes, parts: Sequence[ItemSlice], text: KnownText) ->
 
 
 def _left_out(
-    outcomes: Outcomes, parts: Sequence[ItemSlice], slicing: Slicing, selection: ItemSelection | None, by: str | ItemSelection
+    outcomes: Outcomes,
+    parts: Sequence[ItemSlice],
+    slicing: Slicing,
+    selection: ItemSelection | None,
+    by: str | ItemSelection,
 ) -> Iterator[str]:
     """Yield which datasets have no slice, and why, and that an expression leaves out no item."""
     if selection is not None and selection.holds.all():
@@ -225,7 +319,13 @@ def _left_out(
     apart = by.lacking if isinstance(by, ItemSelection) else lacking_datasets(outcomes, by)
     where = selection.lacking if selection is not None else ()
     there = {outcomes.blocks[part.block].dataset for part in parts}
-    unfit = [block.dataset for block in outcomes.blocks if block.dataset not in {*there, *apart, *where}]
-    for why, names in ((f"without {slicing.by!r}", apart), (f"without what {slicing.where!r} reads", where), ("no item fits", unfit)):
+    unfit = [
+        block.dataset for block in outcomes.blocks if block.dataset not in {*there, *apart, *where}
+    ]
+    for why, names in (
+        (f"without {slicing.by!r}", apart),
+        (f"without what {slicing.where!r} reads", where),
+        ("no item fits", unfit),
+    ):
         if names:
             yield f"left out, {why}: {', '.join(names)}"

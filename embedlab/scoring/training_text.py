@@ -18,7 +18,8 @@ from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.runs.store import RunFolder
 from embedlab.training.stage_data import open_stages
 
-TRAINING = "training"  # folder of an exported model with what its marks need; uploaded with the model to the hub
+# folder of an exported model with what its marks need; uploaded with the model to the hub
+TRAINING = "training"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,25 +31,39 @@ class TrainingText:
 
 
 def training_text(spec: ModelSpec, settings: Settings) -> TrainingText:
-    """Return the training text of a model, stored with its runs; a run without it reads it from the data again and stores it.
+    """Return the training text of a model, stored with its runs; a run without it reads it from the
+    data again and stores it.
 
-    A run whose training data is not available, or has changed since, is not counted, and a note says so.
+    A run whose training data is not available, or has changed since, is not counted, and a note
+    says so.
     """
     texts, notes = [], []
     for run in lineage(spec):
         try:
             texts.append(_known(run, settings))
         except EmbedlabError as error:
-            notes.append(Note(f"what {run.id} shares with test sets is not counted: {error.message}", kind="uncounted text"))
+            notes.append(
+                Note(
+                    f"what {run.id} shares with test sets is not counted: {error.message}",
+                    kind="uncounted text",
+                )
+            )
     return TrainingText(text=reduce(or_, texts) if texts else None, notes=tuple(notes))
 
 
 def store_lineage(spec: ModelSpec, folder: Path, settings: Settings) -> None:
-    """Write what SPEC's marks need of its runs into the model folder FOLDER, so that the marks outlive the runs."""
-    for number, run in enumerate(lineage(spec), start=1):  # runs in different folders may have the same name
+    """Write what SPEC's marks need of its runs into the model folder FOLDER, so that the marks
+    outlive the runs.
+    """
+    for number, run in enumerate(
+        lineage(spec), start=1
+    ):  # runs in different folders may have the same name
         stored = RunFolder(folder / TRAINING / str(number) / run.name / run.path.name)
-        # The folder may be published: user, host, command and the folders of own files are left out.
-        stored.write_once(without_folders(run.recipe()), replace(run.environment(), command=(), host=""))
+        # The folder may be published: user, host, command and the folders of own files are left
+        # out.
+        stored.write_once(
+            without_folders(run.recipe()), replace(run.environment(), command=(), host="")
+        )
         with suppress(EmbedlabError):  # scoring the model reports what cannot be counted
             _known(run, settings).write(stored.training_text_file)
 
@@ -69,32 +84,48 @@ def lineage(spec: ModelSpec) -> Iterator[RunFolder]:
 
 
 def runs_in(spec: ModelSpec) -> list[RunFolder]:
-    """Return the run whose model SPEC is, or the runs in an exported model; none where embedlab did not train it."""
+    """Return the run whose model SPEC is, or the runs in an exported model; none where embedlab did
+    not train it.
+    """
     return _stored(spec) or _own(spec)
 
 
 def _stored(spec: ModelSpec) -> list[RunFolder]:
-    """Return the runs that an exported model stores, in its folder or in its download from the hub."""
+    """Return the runs that an exported model stores, in its folder or in its download from the
+    hub.
+    """
     if not spec.is_transformer or spec.is_run:
         return []
-    folders = [RunFolder(path) for path in sorted(Path(spec.location).glob(f"{TRAINING}/*/*/seed-*"))]
-    return [run for run in folders if run.environment_file.is_file()]  # other tools use a folder of that name too
+    folders = [
+        RunFolder(path) for path in sorted(Path(spec.location).glob(f"{TRAINING}/*/*/seed-*"))
+    ]
+    return [
+        run for run in folders if run.environment_file.is_file()
+    ]  # other tools use a folder of that name too
 
 
 def _own(spec: ModelSpec) -> list[RunFolder]:
     """Return the run whose model SPEC is."""
     folder = Path(spec.location).parent
-    is_run = spec.is_run or (spec.is_transformer and not spec.is_on_hub and (folder / "environment.json").is_file())
+    is_run = spec.is_run or (
+        spec.is_transformer and not spec.is_on_hub and (folder / "environment.json").is_file()
+    )
     return [RunFolder(folder)] if is_run else []
 
 
 def starting_models(run: RunFolder) -> tuple[ModelSpec, ...]:
-    """Return the model that a run's training started from; of a run with several seeds, the one of the same seed."""
+    """Return the model that a run's training started from; of a run with several seeds, the one of
+    the same seed.
+    """
     try:
         members = resolve(run.recipe().encoder.model, run.path.parents[1]).members
     except EmbedlabError:  # removed since: nothing is known about it
         return ()
-    return members if len(members) == 1 else tuple(member for member in members if member.seed == run.seed)
+    return (
+        members
+        if len(members) == 1
+        else tuple(member for member in members if member.seed == run.seed)
+    )
 
 
 def _known(run: RunFolder, settings: Settings) -> KnownText:
@@ -120,7 +151,9 @@ def _read_again(run: RunFolder, settings: Settings) -> KnownText:
     before = run.environment()
     source = replace(Source.from_settings(settings), sample=before.is_sample, allow_partial=True)
     stages = open_stages(run.recipe(), source, before.seed)
-    if [_content(vars(state)) for data in stages for state in data.states] != [_content(part) for part in before.data]:
+    if [_content(vars(state)) for data in stages for state in data.states] != [
+        _content(part) for part in before.data
+    ]:
         raise MissingError("its training data has changed since")
     return KnownText.of(data.rows.frame[data.read] for data in stages)
 

@@ -1,4 +1,6 @@
-"""Compare two results of one task: how far their scores differ, with intervals where the outcomes behind the scores are stored."""
+"""Compare two results of one task: how far their scores differ, with intervals where the outcomes
+behind the scores are stored.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -50,14 +52,18 @@ class ResultPair:
         left = dict(self.second.scores)
         values = {}
         for key in sorted(self.first.scores, key=_is_dev):
-            other = min((score_key for score_key in left if key.is_of(score_key)), key=_is_dev, default=None)
+            other = min(
+                (score_key for score_key in left if key.is_of(score_key)), key=_is_dev, default=None
+            )
             if other is not None:
                 values[key] = (self.first.scores[key], left.pop(other))
         return {key: values[key] for key in self.first.scores if key in values}
 
     @cached_property
     def differing(self) -> dict[ScoreKey, tuple[float, float]]:
-        """Return the numbers that differ by half of the last printed digit or more, or that only one of them defines."""
+        """Return the numbers that differ by half of the last printed digit or more, or that only
+        one of them defines.
+        """
         return {key: values for key, values in self.shared.items() if not _agree(*values)}
 
     @property
@@ -84,9 +90,15 @@ def intervals_of(sides: ResultPair) -> ScoreIntervals:
     intervals: Intervals = {}
     reasons: list[str] = []
     rest = dict.fromkeys(sides.differing)
-    for name in (name for name in sides.first.signature.task if name in sides.second.signature.task):
+    for name in (
+        name for name in sides.first.signature.task if name in sides.second.signature.task
+    ):
         selected = stored_selection(name)
-        keys = [key for key in rest if key.task in {name, *((selected.task,) if selected is not None else ())}]
+        keys = [
+            key
+            for key in rest
+            if key.task in {name, *((selected.task,) if selected is not None else ())}
+        ]
         for key in keys:
             del rest[key]
         if keys and selected is None:
@@ -95,12 +107,19 @@ def intervals_of(sides: ResultPair) -> ScoreIntervals:
             score_intervals = _of_task(sides, name, selected, keys)
             intervals |= score_intervals.intervals
             reasons += score_intervals.reasons
-    return ScoreIntervals(intervals=intervals, reasons=tuple(dict.fromkeys([*reasons, *_unexplained(rest, {})])))
+    return ScoreIntervals(
+        intervals=intervals, reasons=tuple(dict.fromkeys([*reasons, *_unexplained(rest, {})]))
+    )
 
 
 def _what_changed(sides: ResultPair) -> str:
-    """Return what scores of the same vectors can differ by: the data, what else the signatures say, or nothing that they know."""
-    first, second = (dict(part.rpartition("@")[::2] for part in result.signature.data) for result in (sides.first, sides.second))
+    """Return what scores of the same vectors can differ by: the data, what else the signatures say,
+    or nothing that they know.
+    """
+    first, second = (
+        dict(part.rpartition("@")[::2] for part in result.signature.data)
+        for result in (sides.first, sides.second)
+    )
     changed = [name for name, content in first.items() if second.get(name, content) != content]
     differing = [
         difference.name
@@ -108,31 +127,58 @@ def _what_changed(sides: ResultPair) -> str:
         if difference.agreement == "differs"
     ]
     if changed:
-        return f"both are of the same vectors, on other pairs, items or gold scores: {', '.join(changed)} changed"
+        return (
+            f"both are of the same vectors, on other pairs, items or gold scores: "
+            f"{', '.join(changed)} changed"
+        )
     if differing:
         return f"both are of the same vectors, with another {', '.join(differing)}"
-    return "both are of the same vectors on the same data: a number was changed in a file, or another version computed it"
+    return (
+        "both are of the same vectors on the same data: a number was changed in a file, or "
+        "another version computed it"
+    )
 
 
-def _of_task(sides: ResultPair, name: str, selected: SelectedTask, keys: Sequence[ScoreKey]) -> ScoreIntervals:
+def _of_task(
+    sides: ResultPair, name: str, selected: SelectedTask, keys: Sequence[ScoreKey]
+) -> ScoreIntervals:
     """Return the intervals of the numbers KEYS of the task that both results call NAME."""
     wanted = [key for key in keys if not _is_untested(key)]
     if not wanted:
         return ScoreIntervals(reasons=tuple(_unexplained(keys, {})))
-    frame = stored_frame(name, selected, list(_members(sides)), lambda task: _open(sides, task), sides.settings.cache)
+    frame = stored_frame(
+        name, selected, list(_members(sides)), lambda task: _open(sides, task), sides.settings.cache
+    )
     intervals: Intervals = {}
     for by, aggregate, is_joined in dict.fromkeys(map(_table_of, wanted)):
         score_keys = [key for key in wanted if _table_of(key) == (by, aggregate, is_joined)]
         with suppress(UsageError):  # a property that these items do not have
             if (outcomes := frame.outcomes(is_joined)) is not None:
-                intervals |= _intervals(sides, score_keys, compare_outcomes(outcomes, _columns(sides), by=by, aggregate=aggregate).slices)
+                intervals |= _intervals(
+                    sides,
+                    score_keys,
+                    compare_outcomes(outcomes, _columns(sides), by=by, aggregate=aggregate).slices,
+                )
     has_all = not frame.lacking and (intervals or not frame.absent)
-    return ScoreIntervals(intervals=intervals, reasons=(*frame.lacking, *frame.absent, *(_unexplained(keys, intervals) if has_all else ())))
+    return ScoreIntervals(
+        intervals=intervals,
+        reasons=(
+            *frame.lacking,
+            *frame.absent,
+            *(_unexplained(keys, intervals) if has_all else ()),
+        ),
+    )
 
 
 def _table_of(key: ScoreKey) -> tuple[str, Aggregate, bool]:
-    """Return how the items of a score are grouped: by what, in which aggregation, and whether the splits of a dataset are one."""
-    return key.by, next((argument for argument in get_args(Aggregate) if argument == key.setting), "all"), ALL_SPLITS in key.slice
+    """Return how the items of a score are grouped: by what, in which aggregation, and whether the
+    splits of a dataset are one.
+    """
+    return (
+        key.by,
+        next((argument for argument in get_args(Aggregate) if argument == key.setting), "all"),
+        ALL_SPLITS in key.slice,
+    )
 
 
 def _members(sides: ResultPair) -> Iterator[StoredMember]:
@@ -151,9 +197,14 @@ def _members(sides: ResultPair) -> Iterator[StoredMember]:
 def _intervals(
     sides: ResultPair, keys: Sequence[ScoreKey], slices: Sequence[ComparedSlice]
 ) -> Iterator[tuple[ScoreKey, tuple[float, float]]]:
-    """Yield the interval of each of KEYS whose stored scores agree with the numbers in the results."""
+    """Yield the interval of each of KEYS whose stored scores agree with the numbers in the
+    results.
+    """
     names = {
-        (without_folder(compared_slice.slice_key, sides.first.signature), compared_slice.metric): compared_slice
+        (
+            without_folder(compared_slice.slice_key, sides.first.signature),
+            compared_slice.metric,
+        ): compared_slice
         for compared_slice in slices
     }
     for key in keys:
@@ -179,41 +230,73 @@ def _unexplained(keys: Iterable[ScoreKey], intervals: Mapping[ScoreKey, object])
 
 
 def _is_untested(key: ScoreKey) -> bool:
-    """Return whether the task of a number measures it without testing it: Pearson's correlation beside Spearman's of similarities."""
+    """Return whether the task of a number measures it without testing it: Pearson's correlation
+    beside Spearman's of similarities.
+    """
     selected = stored_selection(key.task) if key.task else None
-    return key.metric == "pearson" and selected is not None and key.metric not in find_task(selected.task).measures(key.slice)
+    return (
+        key.metric == "pearson"
+        and selected is not None
+        and key.metric not in find_task(selected.task).measures(key.slice)
+    )
 
 
 def _columns(sides: ResultPair) -> list[ModelColumns]:
-    """Return both results as models, their members named by fingerprint; only a recipe has several seeds without naming one."""
+    """Return both results as models, their members named by fingerprint; only a recipe has several
+    seeds without naming one.
+    """
     named = ((FIRST, sides.first), (SECOND, sides.second))
     return [
         ModelColumns(
             name=name,
             members=result.signature.model,
             # The mapping from seeds to members does not matter.
-            seeds=tuple(range(len(result.signature.model))) if result.signature.seeds and "@" not in result.model else (),
+            seeds=tuple(range(len(result.signature.model)))
+            if result.signature.seeds and "@" not in result.model
+            else (),
         )
         for name, result in named
     ]
 
 
 def _open(sides: ResultPair, task: Task) -> tuple[list[Part], tuple[str, ...]]:
-    """Return the pairs that both results used, where they are available and unchanged, and messages for the others."""
+    """Return the pairs that both results used, where they are available and unchanged, and messages
+    for the others.
+    """
     wanted = []
-    for content in (part for part in sides.first.signature.data if part in sides.second.signature.data):
+    for content in (
+        part for part in sides.first.signature.data if part in sides.second.signature.data
+    ):
         name, _, split = content.rpartition("@")[0].rpartition("/")
-        wanted.append(WantedPart(name=name, split=split if split != "all" else None, content=content, paths=_own_files(sides, name)))
+        wanted.append(
+            WantedPart(
+                name=name,
+                split=split if split != "all" else None,
+                content=content,
+                paths=_own_files(sides, name),
+            )
+        )
     opened = list(unchanged_parts(wanted, task, Source.from_settings(sides.settings)))
-    return [part for part, _ in opened if part is not None], tuple(reason for part, reason in opened if part is None)
+    return [part for part, _ in opened if part is not None], tuple(
+        reason for part, reason in opened if part is None
+    )
 
 
 def _own_files(sides: ResultPair, name: str) -> list[str]:
     """Return the paths from which either result read a user's own file of pairs."""
-    return list(dict.fromkeys(key.typed for result in (sides.first, sides.second) for key in result.scores if key.slice == name))
+    return list(
+        dict.fromkeys(
+            key.typed
+            for result in (sides.first, sides.second)
+            for key in result.scores
+            if key.slice == name
+        )
+    )
 
 
-def _outcomes(fingerprint: str, result: StoredResult, settings: Settings, file: Path, task: str) -> dict[str, StoredOutcomes]:
+def _outcomes(
+    fingerprint: str, result: StoredResult, settings: Settings, file: Path, task: str
+) -> dict[str, StoredOutcomes]:
     """Return a member's stored outcomes by dataset, on the data of RESULT."""
     for folder in member_folders(fingerprint, settings, file):
         by_dataset = {
@@ -233,4 +316,8 @@ def _is_dev(key: ScoreKey) -> bool:
 
 
 def _agree(first: float, second: float) -> bool:
-    return isnan(first) and isnan(second) if isnan(first) or isnan(second) else abs(first - second) < HALF_OF_LAST_DIGIT
+    return (
+        isnan(first) and isnan(second)
+        if isnan(first) or isnan(second)
+        else abs(first - second) < HALF_OF_LAST_DIGIT
+    )

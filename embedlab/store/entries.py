@@ -1,4 +1,6 @@
-"""The one store: get and put of a kind's entry by its key, below a folder that is the cache, the state, a run's or a model's own."""
+"""The one store: get and put of a kind's entry by its key, below a folder that is the cache, the
+state, a run's or a model's own.
+"""
 
 import os
 from collections.abc import Callable
@@ -24,10 +26,14 @@ class EntryFormat(Protocol[V]):
         """The end of an entry's name; empty for a folder."""
 
     def write(self, path: Path, value: V, *, hint: str) -> None:
-        """Put VALUE in the place of what is at PATH; a disk that refuses it is a MissingError with this HINT."""
+        """Put VALUE in the place of what is at PATH; a disk that refuses it is a MissingError with
+        this HINT.
+        """
 
     def read(self, path: Path, *, hint: str) -> V:
-        """Return what is at PATH; a broken seal is a MissingError with this HINT, any other content a ValueError or one of its like."""
+        """Return what is at PATH; a broken seal is a MissingError with this HINT, any other content
+        a ValueError or one of its like.
+        """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +45,8 @@ class EntryKind(Generic[V]):
     title: str = ""  # before its path, in messages
     again: str = ""  # the hint for a damaged entry
     place: str = ELSEWHERE  # the hint where the disk refuses one
-    is_cache: bool = False  # it is computed again where it is absent: damage and a full disk cost time alone
+    # it is computed again where it is absent: damage and a full disk cost time alone
+    is_cache: bool = False
     most_entries: int | None = None  # the least recently used beyond them are deleted
     most_bytes: int | None = None
 
@@ -55,7 +62,9 @@ class Store:
         return self.folder / kind.folder / f"{key}{kind.format.suffix}"
 
     def get(self, kind: EntryKind[V], key: str) -> V | None:
-        """Return an entry; None where there is none. A damaged one is a MissingError, in a cache it is as if there were none."""
+        """Return an entry; None where there is none. A damaged one is a MissingError, in a cache it
+        is as if there were none.
+        """
         path = self.path(kind, key)
         try:
             value = kind.format.read(path, hint=kind.again)
@@ -64,7 +73,9 @@ class Store:
         except (OSError, ValueError, KeyError, TypeError, AttributeError, EmbedlabError) as error:
             if kind.is_cache:
                 return None
-            raise error if isinstance(error, EmbedlabError) else unusable(kind, path, error) from error
+            raise (
+                error if isinstance(error, EmbedlabError) else unusable(kind, path, error)
+            ) from error
         if kind.most_entries or kind.most_bytes:
             with suppress(OSError):  # another user's, or a read-only disk
                 os.utime(path)  # recently used
@@ -74,16 +85,22 @@ class Store:
         """Return an entry; an absent one is a MissingError too."""
         entry = self.get(kind, key)
         if entry is None:
-            raise unusable(kind, self.path(kind, key), FileNotFoundError(ENOENT, os.strerror(ENOENT)))
+            raise unusable(
+                kind, self.path(kind, key), FileNotFoundError(ENOENT, os.strerror(ENOENT))
+            )
         return entry
 
     def put(self, kind: EntryKind[V], key: str, value: V) -> Path:
-        """Put VALUE in the place of an entry, and return where it is; the oldest others beyond the kind's limits are deleted."""
+        """Put VALUE in the place of an entry, and return where it is; the oldest others beyond the
+        kind's limits are deleted.
+        """
         path = self.path(kind, key)
         try:
             kind.format.write(path, value, hint=kind.place)
             if kind.most_entries is not None:
-                evict_beyond(path.parent, kind.folder, kind.format.suffix, entries=kind.most_entries)
+                evict_beyond(
+                    path.parent, kind.folder, kind.format.suffix, entries=kind.most_entries
+                )
             if kind.most_bytes is not None:
                 evict_above(path.parent, kind.folder, size=kind.most_bytes, newest=path)
         except (OSError, EmbedlabError):
@@ -91,8 +108,16 @@ class Store:
                 raise
         return path
 
-    def change(self, kind: EntryKind[V], key: str, change: Callable[[V | None], V], *, aside: Path | None = None) -> V:
-        """Put what CHANGE makes of an entry in its place, and return it; processes that change one entry wait for each other.
+    def change(
+        self,
+        kind: EntryKind[V],
+        key: str,
+        change: Callable[[V | None], V],
+        *,
+        aside: Path | None = None,
+    ) -> V:
+        """Put what CHANGE makes of an entry in its place, and return it; processes that change one
+        entry wait for each other.
 
         A damaged entry is an error, or is moved ASIDE and counts as absent.
         """
@@ -100,7 +125,9 @@ class Store:
         with disk_errors(path, hint=kind.place):
             path.parent.mkdir(parents=True, exist_ok=True)
             with sole_writer(path):
-                value = change(self.get(kind, key) if aside is None else self._got_or_moved(kind, key, aside))
+                value = change(
+                    self.get(kind, key) if aside is None else self._got_or_moved(kind, key, aside)
+                )
                 self.put(kind, key, value)
         return value
 

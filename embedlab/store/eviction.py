@@ -1,4 +1,6 @@
-"""The one eviction: of what embedlab wrote into a folder of the cache, the least recently used entries are deleted first."""
+"""The one eviction: of what embedlab wrote into a folder of the cache, the least recently used
+entries are deleted first.
+"""
 
 from pathlib import Path
 
@@ -6,15 +8,19 @@ from embedlab.store.marks import own_files, remove_own
 
 
 def evict_beyond(folder: Path, kind: str, suffix: str, *, entries: int) -> None:
-    """Delete what is ours of the entries of a KIND in FOLDER, files with this SUFFIX, that are older than the newest ENTRIES."""
+    """Delete what is ours of the entries of a KIND in FOLDER, files with this SUFFIX, that are
+    older than the newest ENTRIES.
+    """
     for path in _oldest_first(folder, suffix)[:-entries]:  # what stays is not opened
         remove_own(own_files(kind, path), path)
 
 
 def evict_above(folder: Path, kind: str, *, size: int, newest: Path) -> None:
-    """Delete the oldest entries of a KIND in FOLDER, which are folders, until ours are at most SIZE bytes; NEWEST stays.
+    """Delete the oldest entries of a KIND in FOLDER, which are folders, until ours are at most SIZE
+    bytes; NEWEST stays.
 
-    What others have put there neither counts nor is deleted. Processes that read an entry keep their mappings.
+    What others have put there neither counts nor is deleted. Processes that read an entry keep
+    their mappings.
     """
     ours = {path: own_files(kind, path) for path in _oldest_first(folder, "")}
     left = sum(map(_bytes, ours.values()))
@@ -27,7 +33,9 @@ def evict_above(folder: Path, kind: str, *, size: int, newest: Path) -> None:
 
 
 def _oldest_first(folder: Path, suffix: str) -> list[Path]:
-    entries = (path for path in folder.iterdir() if path.suffix == suffix and path.is_dir() != bool(suffix))
+    entries = (
+        path for path in folder.iterdir() if path.suffix == suffix and path.is_dir() != bool(suffix)
+    )
     return sorted(entries, key=lambda path: path.stat().st_mtime)
 
 

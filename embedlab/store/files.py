@@ -1,4 +1,6 @@
-"""The one writer of files and folders: in one step, so that a killed process never leaves half a file."""
+"""The one writer of files and folders: in one step, so that a killed process never leaves half a
+file.
+"""
 
 import errno
 import os
@@ -11,12 +13,14 @@ from embedlab.store.temporaries import take_place, temporary_file, temporary_fol
 
 # A file exists where a folder is needed, or the file system, such as /proc, accepts no files.
 _BLOCKED = (errno.ENOTDIR, errno.EEXIST, errno.ENOENT)
-ELSEWHERE = "choose another folder with --runs or EMBEDLAB_CACHE"  # the hint for paths that the program chooses
+# the hint for paths that the program chooses
+ELSEWHERE = "choose another folder with --runs or EMBEDLAB_CACHE"
 
 
 @contextmanager
 def disk_errors(what: Path, *, hint: str = ELSEWHERE) -> Iterator[None]:
-    """Turn a full, read-only or forbidden disk into a one-line error that names WHAT could not be written.
+    """Turn a full, read-only or forbidden disk into a one-line error that names WHAT could not be
+    written.
 
     HINT says how to choose another folder.
     """
@@ -24,9 +28,14 @@ def disk_errors(what: Path, *, hint: str = ELSEWHERE) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-            raise MissingError(f"no space left to write {str(what)!r}", hint="free some space; what was saved is intact") from error
+            raise MissingError(
+                f"no space left to write {str(what)!r}",
+                hint="free some space; what was saved is intact",
+            ) from error
         if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS, errno.EFBIG, *_BLOCKED}:
-            raise MissingError(f"cannot write {str(what)!r}: {error.strerror}", hint=hint) from error
+            raise MissingError(
+                f"cannot write {str(what)!r}: {error.strerror}", hint=hint
+            ) from error
         raise
 
 
@@ -65,12 +74,16 @@ def atomic_folder(path: Path, *, hint: str = ELSEWHERE, is_new: bool = False) ->
 
 
 def follow_umask(path: Path) -> None:
-    """Give the file at PATH the permissions of its folder, so that colleagues can read it; safetensors writes private files."""
+    """Give the file at PATH the permissions of its folder, so that colleagues can read it;
+    safetensors writes private files.
+    """
     path.chmod(path.parent.stat().st_mode & 0o666)
 
 
 def sync_folder(path: Path) -> None:
-    """Wait until the names in the folder at PATH are on the disk; a file system that cannot do this, or forbids it, has its own ways."""
+    """Wait until the names in the folder at PATH are on the disk; a file system that cannot do
+    this, or forbids it, has its own ways.
+    """
     try:
         _sync(path)
     except OSError as error:

@@ -10,7 +10,9 @@ from pathlib import Path
 
 @contextmanager
 def sole_writer(path: Path) -> Iterator[None]:
-    """Hold the lock of the entry at PATH until the block ends; other writers wait. The lock is a file beside it."""
+    """Hold the lock of the entry at PATH until the block ends; other writers wait. The lock is a
+    file beside it.
+    """
     lock = path.with_name(f".{path.name}.lock")
     while True:
         with lock.open("ab") as file:
@@ -23,9 +25,11 @@ def sole_writer(path: Path) -> Iterator[None]:
 
 @contextmanager
 def sole_holder(path: Path) -> Iterator[bool]:
-    """Yield whether this process holds the lock of the file PATH until the block ends; an absent file is created.
+    """Yield whether this process holds the lock of the file PATH until the block ends; an absent
+    file is created.
 
-    The holder may delete the file and its folder: the lock of a deleted file is void, so the new file is locked instead.
+    The holder may delete the file and its folder: the lock of a deleted file is void, so the new
+    file is locked instead.
     """
     while True:
         path.parent.mkdir(exist_ok=True)
@@ -43,7 +47,9 @@ def sole_holder(path: Path) -> Iterator[bool]:
 
 
 def take_lock(descriptor: int, *, patience_s: Sequence[float] = ()) -> bool:
-    """Lock an open file and return True, or return False where another process holds it, also after each of the pauses."""
+    """Lock an open file and return True, or return False where another process holds it, also after
+    each of the pauses.
+    """
     for pause_s in (*patience_s, None):
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

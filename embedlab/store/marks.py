@@ -1,8 +1,9 @@
 """Which files of the cache folder embedlab wrote: only those are counted, trimmed and cleared.
 
-The folder may be one that the user chose, with other files in it. Each file of ours carries a mark: segments of vectors their
-names, parquet files our metadata, JSON files our checksum (older ones their keys), folders of tokens their list of checksums, encoders of
-the sample world their statement. Earlier versions wrote the same marks.
+The folder may be one that the user chose, with other files in it. Each file of ours carries a mark:
+segments of vectors their names, parquet files our metadata, JSON files our checksum (older ones
+their keys), folders of tokens their list of checksums, encoders of the sample world their
+statement. Earlier versions wrote the same marks.
 """
 
 import json
@@ -20,13 +21,25 @@ NAME_FILE = "model.txt"  # in a folder of vectors: the name under which the enco
 LARGEST_JSON = 64 * MIB
 
 _SEAL = re.compile(rb'"checksum": "embedlab-xxh3:[0-9a-f]{32}"')
-_EVALUATION_KEYS = {"task", "model", "fingerprint", "scores"}  # of stored evaluations before they had a checksum
+_EVALUATION_KEYS = {
+    "task",
+    "model",
+    "fingerprint",
+    "scores",
+}  # of stored evaluations before they had a checksum
 _FINGERPRINT = re.compile("[0-9a-f]{16}")
 _SEGMENT = re.compile(r"[0-9a-f]{32}\.(vectors|cut|sums|keys)\.npy")
 _UNFINISHED = re.compile(rf"\.{_SEGMENT.pattern}\.((tmp|old)-[0-9a-f]+|[0-9a-f]{{32}}\.tmp)")
 _STATEMENT = "embedlab.json"
 _OF_ENCODERS = {
-    *("config.json", "generation_config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "vocab.txt"),
+    *(
+        "config.json",
+        "generation_config.json",
+        "model.safetensors",
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "vocab.txt",
+    ),
     *("special_tokens_map.json", "added_tokens.json", _STATEMENT),
 }
 
@@ -40,14 +53,20 @@ def own_vectors(folder: Path) -> list[Path]:
     """Return the files of an encoder's vectors in FOLDER."""
     listed = list(folder.iterdir())
     paths = list(_files(path for path in listed if is_segment(path.name)))
-    is_emptied = _FINGERPRINT.fullmatch(folder.name) is not None and [path.name for path in listed] == [NAME_FILE]
+    is_emptied = _FINGERPRINT.fullmatch(folder.name) is not None and [
+        path.name for path in listed
+    ] == [NAME_FILE]
     return [*paths, *_files([folder / NAME_FILE])] if paths or is_emptied else []
 
 
 def own_tokens(folder: Path) -> list[Path]:
     """Return the files of tokenised sentences in FOLDER, as their list of checksums names them."""
     with suppress(OSError, ValueError, KeyError, TypeError, MissingError):
-        names = [name for name in read_sealed_json(folder / CHECKSUMS, hint="")["xxh3"] if Path(name).name == name]
+        names = [
+            name
+            for name in read_sealed_json(folder / CHECKSUMS, hint="")["xxh3"]
+            if Path(name).name == name
+        ]
         return list(_files(folder / name for name in (*names, CHECKSUMS)))
     return []
 
@@ -58,12 +77,16 @@ def is_ours(path: Path) -> bool:
         return _has_metadata(path)
     with suppress(OSError, ValueError, RecursionError, MissingError):
         content = read_foreign(path, limit=LARGEST_JSON)
-        return path.suffix == ".json" and (_SEAL.search(content) is not None or set(json.loads(content)) >= _EVALUATION_KEYS)
+        return path.suffix == ".json" and (
+            _SEAL.search(content) is not None or set(json.loads(content)) >= _EVALUATION_KEYS
+        )
     return False
 
 
 def own_files(kind: str, entry: Path) -> list[Path]:
-    """Return the files that embedlab wrote of an ENTRY, which is in the cache's folder for a KIND; a link is not ours."""
+    """Return the files that embedlab wrote of an ENTRY, which is in the cache's folder for a KIND;
+    a link is not ours.
+    """
     try:
         return [] if entry.is_symlink() else _OWN[kind](entry)
     except OSError:  # removed meanwhile, or another user's
@@ -75,7 +98,10 @@ def remove_own(files: Iterable[Path], entry: Path) -> None:
     for path in files:
         path.unlink(missing_ok=True)
     if entry.is_dir() and not entry.is_symlink():
-        for folder in (*sorted((path for path in entry.rglob("*") if path.is_dir()), reverse=True), entry):
+        for folder in (
+            *sorted((path for path in entry.rglob("*") if path.is_dir()), reverse=True),
+            entry,
+        ):
             with suppress(OSError):
                 folder.rmdir()
 
@@ -83,15 +109,30 @@ def remove_own(files: Iterable[Path], entry: Path) -> None:
 def _own_scores(folder: Path) -> list[Path]:
     if not folder.is_dir():
         return []
-    candidates = (*folder.glob("scores*.parquet"), *folder.glob("evaluations/**/*.json"), *folder.glob("evaluations/**/*.parquet"))
+    candidates = (
+        *folder.glob("scores*.parquet"),
+        *folder.glob("evaluations/**/*.json"),
+        *folder.glob("evaluations/**/*.parquet"),
+    )
     paths = [path for path in _files(candidates) if is_ours(path)]
-    return [*paths, *(path for path in _files(folder.glob(".scores*.parquet.lock")) if paths and not path.stat().st_size)]
+    return [
+        *paths,
+        *(
+            path
+            for path in _files(folder.glob(".scores*.parquet.lock"))
+            if paths and not path.stat().st_size
+        ),
+    ]
 
 
 def _own_encoder(folder: Path) -> list[Path]:
-    """The files of an encoder of the sample world: its statement says that it was trained on nothing."""
+    """The files of an encoder of the sample world: its statement says that it was trained on
+    nothing.
+    """
     with suppress(OSError, ValueError, MissingError):
-        if json.loads(read_foreign(folder / _STATEMENT, limit=MIB)) == {"training_text": []} and re.fullmatch("[0-9a-f]{8}", folder.name):
+        if json.loads(read_foreign(folder / _STATEMENT, limit=MIB)) == {
+            "training_text": []
+        } and re.fullmatch("[0-9a-f]{8}", folder.name):
             return [path for path in _files(folder.iterdir()) if path.name in _OF_ENCODERS]
     return []
 

@@ -1,4 +1,6 @@
-"""Entries that are one parquet file each: a frame, and facts on it as text in the file's metadata beside the seal."""
+"""Entries that are one parquet file each: a frame, and facts on it as text in the file's metadata
+beside the seal.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -42,12 +44,17 @@ class TableFormat(Generic[V]):
         """Read the file at PATH and verify its seal; damage is a ValueError."""
         content = read_sealed(path, hint=hint)
         try:
-            return self.from_table(StoredTable(frame=pl.read_parquet(BytesIO(content)), facts=self._facts(content)), path)
+            return self.from_table(
+                StoredTable(frame=pl.read_parquet(BytesIO(content)), facts=self._facts(content)),
+                path,
+            )
         except pl.exceptions.PolarsError as error:
             raise ValueError(str(error)) from error
 
     def read_facts(self, path: Path, *, hint: str) -> str:
-        """Read the facts alone; the seal of the whole file is verified, and damage is a ValueError."""
+        """Read the facts alone; the seal of the whole file is verified, and damage is a
+        ValueError.
+        """
         try:
             return self._facts(read_sealed(path, hint=hint))
         except pl.exceptions.PolarsError as error:

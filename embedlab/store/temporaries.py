@@ -1,7 +1,8 @@
 """Temporary files and folders next to their final paths, each locked by the process that writes it.
 
-Their names contain more than a process id, which another machine or a later process may share. The lock shows that the writer
-is alive; the leftovers of a killed one are unlocked, and the next write of the same path removes them.
+Their names contain more than a process id, which another machine or a later process may share. The
+lock shows that the writer is alive; the leftovers of a killed one are unlocked, and the next write
+of the same path removes them.
 """
 
 import errno
@@ -19,7 +20,8 @@ from embedlab.store.locks import is_same_file, take_lock, wait_for_lock
 @contextmanager
 def temporary_file(path: Path) -> Iterator[Path]:
     """Yield an empty file next to PATH; it is deleted after the block, unless it was moved."""
-    # Created like any other file, so that colleagues may read what the umask allows; mkstemp's are private.
+    # Created like any other file, so that colleagues may read what the umask allows; mkstemp's are
+    # private.
     with _temporary(path, lambda path: path.open("xb").close()) as temporary:
         yield temporary
 
@@ -32,7 +34,8 @@ def temporary_folder(path: Path) -> Iterator[Path]:
 
 
 def take_place(folder: Path, path: Path, *, is_new: bool = False) -> None:
-    """Move FOLDER to PATH, replacing what exists, even if other processes do the same at this moment.
+    """Move FOLDER to PATH, replacing what exists, even if other processes do the same at this
+    moment.
 
     With IS_NEW an existing path, unless an empty folder, stays and is a FileExistsError.
     """
@@ -74,7 +77,9 @@ def _locked(path: Path, make: Callable[[Path], object]) -> tuple[Path, int]:
     while True:
         temporary = _name(path, "tmp")
         make(temporary)
-        with suppress(FileNotFoundError):  # another process took it for a leftover before it was locked
+        with suppress(
+            FileNotFoundError
+        ):  # another process took it for a leftover before it was locked
             descriptor = os.open(temporary, os.O_RDONLY)
             with suppress(OSError):  # a file system without locks
                 wait_for_lock(descriptor)
@@ -88,7 +93,9 @@ def _name(path: Path, kind: str) -> Path:
 
 
 def _remove_leftovers(path: Path) -> None:
-    """Remove what killed processes left next to PATH, under the names of this version and earlier ones."""
+    """Remove what killed processes left next to PATH, under the names of this version and earlier
+    ones.
+    """
     kinds = "tmp|old" if path.exists() else "tmp"  # the old one may be all there is
     leftover = re.compile(rf"\.{re.escape(path.name)}\.((?:{kinds})-[0-9a-f]+|[0-9a-f]{{32}}\.tmp)")
     with suppress(OSError):

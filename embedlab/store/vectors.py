@@ -1,8 +1,9 @@
 """Entries that are read by row: the vectors of sentences, under the fingerprint of their encoder.
 
-A fingerprint is a folder of segments that are written once: vectors, truncation flags, checksums of the rows, and keys:
-128-bit hashes of the sentences, in order. The keys are renamed into place last, so a segment with keys is complete even after a
-kill, and any number of processes may read and write at once. Every row is verified when read; a damaged one counts as unknown.
+A fingerprint is a folder of segments that are written once: vectors, truncation flags, checksums of
+the rows, and keys: 128-bit hashes of the sentences, in order. The keys are renamed into place last,
+so a segment with keys is complete even after a kill, and any number of processes may read and write
+at once. Every row is verified when read; a damaged one counts as unknown.
 """
 
 import io
@@ -32,17 +33,30 @@ VectorPositions = NDArray[np.intp]
 Checksums = NDArray[np.uint64]
 
 EMBEDDINGS = "embeddings"  # the kind, and its folder in the cache
-SEGMENT_FILES = ("vectors", "cut", "sums", "keys")  # keys last: they complete a segment; older segments have no sums
+SEGMENT_FILES = (
+    "vectors",
+    "cut",
+    "sums",
+    "keys",
+)  # keys last: they complete a segment; older segments have no sums
 MOST_SEGMENTS = 32  # small segments of an encoder before they are merged
 SMALL_BYTES = 4 * 2**20
-_MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, 2⁶⁴ over the golden ratio: decorrelates the two halves of a key
+_MIX = np.uint64(
+    0x9E3779B97F4A7C15
+)  # odd, 2⁶⁴ over the golden ratio: decorrelates the two halves of a key
 STALE_S = 3_600  # a part without keys may be in progress in another process for this long
 
 
 def row_sums(keys: TextKeys, vectors: VectorRows, cut: NDArray[np.bool_]) -> Checksums:
-    """Return a checksum of each row: of its vector, seeded by its key and whether its sentence was cut."""
+    """Return a checksum of each row: of its vector, seeded by its key and whether its sentence was
+    cut.
+    """
     seeds = keys[:, 0] ^ (keys[:, 1] * _MIX) ^ cut.astype(np.uint64)
-    return np.fromiter(map(xxhash.xxh3_64_intdigest, np.ascontiguousarray(vectors), seeds.tolist()), np.uint64, len(keys))
+    return np.fromiter(
+        map(xxhash.xxh3_64_intdigest, np.ascontiguousarray(vectors), seeds.tolist()),
+        np.uint64,
+        len(keys),
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -56,7 +70,9 @@ class Segment:
     sums: Checksums | None  # None in older segments
 
     def is_well_formed(self, dim: int) -> bool:
-        """Return whether the parts are arrays of the expected types with equal numbers of rows, and vectors of DIM numbers."""
+        """Return whether the parts are arrays of the expected types with equal numbers of rows, and
+        vectors of DIM numbers.
+        """
         rows = len(self.keys)
         parts: list[tuple[NDArray[Any], type, tuple[int, ...]]] = [
             (self.keys, np.uint64, (rows, 2)),
@@ -64,10 +80,16 @@ class Segment:
             (self.cut, np.bool_, (rows,)),
         ]
         parts += [(self.sums, np.uint64, (rows,))] if self.sums is not None else []
-        return rows > 0 and all(array.dtype == kind and array.shape == shape for array, kind, shape in parts)
+        return rows > 0 and all(
+            array.dtype == kind and array.shape == shape for array, kind, shape in parts
+        )
 
-    def read(self, places: VectorPositions) -> tuple[VectorRows, NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return the vectors at PLACES, which of those sentences were cut, and which of those rows are intact."""
+    def read(
+        self, places: VectorPositions
+    ) -> tuple[VectorRows, NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return the vectors at PLACES, which of those sentences were cut, and which of those rows
+        are intact.
+        """
         vectors, cut = self.vectors[places], self.cut[places]
         if self.sums is None:
             return vectors, cut, np.ones(len(places), np.bool_)
@@ -77,7 +99,9 @@ class Segment:
 def located(
     keys: TextKeys, known: NDArray[np.bool_], segments: Iterable[Segment]
 ) -> Iterator[tuple[VectorPositions, VectorPositions, Segment]]:
-    """Yield the indices of KEYS that each segment adds to the earlier ones, with their rows; KNOWN is updated."""
+    """Yield the indices of KEYS that each segment adds to the earlier ones, with their rows; KNOWN
+    is updated.
+    """
     for segment in segments:
         places = np.searchsorted(segment.keys[:, 0], keys[:, 0]).clip(max=len(segment.keys) - 1)
         hit = np.flatnonzero(~known & (segment.keys[places] == keys).all(axis=1))
@@ -85,8 +109,12 @@ def located(
         yield hit, places[hit], segment
 
 
-def find_rows(keys: TextKeys, dim: int, segments: Iterable[Segment]) -> tuple[NDArray[np.bool_], VectorRows, NDArray[np.bool_]]:
-    """Return which KEYS are in SEGMENTS, their vectors (unknown rows undefined), and which of those sentences were truncated."""
+def find_rows(
+    keys: TextKeys, dim: int, segments: Iterable[Segment]
+) -> tuple[NDArray[np.bool_], VectorRows, NDArray[np.bool_]]:
+    """Return which KEYS are in SEGMENTS, their vectors (unknown rows undefined), and which of those
+    sentences were truncated.
+    """
     known = np.zeros(len(keys), np.bool_)
     vectors, cut = np.empty((len(keys), dim), np.float32), np.zeros(len(keys), np.bool_)
     for hit, places, segment in located(keys, known, segments):
@@ -96,9 +124,13 @@ def find_rows(keys: TextKeys, dim: int, segments: Iterable[Segment]) -> tuple[ND
 
 
 class EmbeddingCache:
-    """The cached vectors of one encoder, by sentence; all encoders together stay under a size limit."""
+    """The cached vectors of one encoder, by sentence; all encoders together stay under a size
+    limit.
+    """
 
-    def __init__(self, folder: Path, fingerprint: str, *, dim: int, limit_bytes: int, name: str = "") -> None:
+    def __init__(
+        self, folder: Path, fingerprint: str, *, dim: int, limit_bytes: int, name: str = ""
+    ) -> None:
         self.dim = dim
         self._name = name
         self._root = folder
@@ -107,20 +139,26 @@ class EmbeddingCache:
 
     @classmethod
     def to_read(cls, folder: Path, fingerprint: str) -> Self | None:
-        """Return the cache of the vectors that are stored under FINGERPRINT; None if there are none."""
+        """Return the cache of the vectors that are stored under FINGERPRINT; None if there are
+        none.
+        """
         dim = cls.stored_dim(folder, fingerprint)
         return None if dim is None else cls(folder, fingerprint, dim=dim, limit_bytes=sys.maxsize)
 
     @staticmethod
     def stored_dim(folder: Path, fingerprint: str) -> int | None:
-        """Return the length of the vectors that are cached under FINGERPRINT; None if there are none."""
+        """Return the length of the vectors that are cached under FINGERPRINT; None if there are
+        none.
+        """
         for file in (folder / fingerprint).glob("*.vectors.npy"):
             with suppress(OSError, ValueError):
                 return int(map_array(file).shape[1])
         return None
 
     def find(self, keys: TextKeys) -> tuple[NDArray[np.bool_], VectorRows, NDArray[np.bool_]]:
-        """Return which KEYS are known, their vectors (unknown rows undefined), and which of those sentences were truncated."""
+        """Return which KEYS are known, their vectors (unknown rows undefined), and which of those
+        sentences were truncated.
+        """
         return find_rows(keys, self.dim, self.segments())
 
     def knows(self, keys: TextKeys) -> NDArray[np.bool_]:
@@ -132,11 +170,14 @@ class EmbeddingCache:
 
     def store(self, keys: TextKeys, vectors: VectorRows, cut: NDArray[np.bool_]) -> None:
         """Store these vectors, and delete the least recently used ones above the size limit."""
-        # Another process may merge or delete files meanwhile, or own some: lost vectors are computed again.
+        # Another process may merge or delete files meanwhile, or own some: lost vectors are
+        # computed again.
         with suppress(OSError):
             self._write(keys, vectors, cut)
             if self._name:
-                (self._folder / NAME_FILE).write_text(self._name, encoding="utf-8", errors="replace")
+                (self._folder / NAME_FILE).write_text(
+                    self._name, encoding="utf-8", errors="replace"
+                )
             self._merge()
             self._trim()
 
@@ -179,7 +220,11 @@ class EmbeddingCache:
 
     def _merge(self) -> None:
         """Merge all small segments into one, so that a search does not open hundreds of files."""
-        small = {name for name in self._names() if self._part(name, "vectors").stat().st_size < SMALL_BYTES}
+        small = {
+            name
+            for name in self._names()
+            if self._part(name, "vectors").stat().st_size < SMALL_BYTES
+        }
         if len(small) <= MOST_SEGMENTS:
             return
         segments = [segment for segment in self._segments() if segment.name in small]
@@ -195,13 +240,16 @@ class EmbeddingCache:
             self._remove(name)
 
     def _trim(self) -> None:
-        """Delete the least recently used encoders, this one's oldest segments last, until the size is under the limit.
+        """Delete the least recently used encoders, this one's oldest segments last, until the size
+        is under the limit.
 
         What others have put into these folders neither counts nor is deleted.
         """
         self._remove_leftovers()
         evict_above(self._root, EMBEDDINGS, size=self._limit_bytes, newest=self._folder)
-        for name in sorted(self._names(), key=lambda name: self._part(name, "keys").stat().st_mtime):
+        for name in sorted(
+            self._names(), key=lambda name: self._part(name, "keys").stat().st_mtime
+        ):
             if size_of(EMBEDDINGS, self._folder) <= self._limit_bytes:
                 return
             self._remove(name)
@@ -210,7 +258,11 @@ class EmbeddingCache:
         """Delete parts that a killed process left without keys."""
         whole = set(self._names())
         for file in self._folder.iterdir():
-            if is_segment(file.name) and file.name.split(".")[0] not in whole and time.time() - file.stat().st_mtime > STALE_S:
+            if (
+                is_segment(file.name)
+                and file.name.split(".")[0] not in whole
+                and time.time() - file.stat().st_mtime > STALE_S
+            ):
                 file.unlink(missing_ok=True)
 
     @property
@@ -231,10 +283,12 @@ class EmbeddingCache:
 
 
 def adopt_vectors(folder: Path, fingerprint: str, earlier: Callable[[], str | None]) -> None:
-    """Link the vectors in FOLDER that are stored under the EARLIER fingerprint of an encoder under FINGERPRINT too.
+    """Link the vectors in FOLDER that are stored under the EARLIER fingerprint of an encoder under
+    FINGERPRINT too.
 
-    Nothing is done where there are some already, or where the disk has no links: vectors are computed again then. EARLIER reads every
-    file of a model, and is called only where there are none.
+    Nothing is done where there are some already, or where the disk has no links: vectors are
+    computed again then. EARLIER reads every file of a model, and is called only where there are
+    none.
     """
     path = folder / fingerprint
     if path.exists() or (older := earlier()) is None or not (before := folder / older).is_dir():
@@ -242,6 +296,8 @@ def adopt_vectors(folder: Path, fingerprint: str, earlier: Callable[[], str | No
     with suppress(OSError):
         path.mkdir()
         # Keys last: a segment with keys is whole.
-        for file in sorted(before.iterdir(), key=lambda file: file.name.endswith(f".{SEGMENT_FILES[-1]}.npy")):
+        for file in sorted(
+            before.iterdir(), key=lambda file: file.name.endswith(f".{SEGMENT_FILES[-1]}.npy")
+        ):
             if file.is_file():
                 os.link(file, path / file.name)

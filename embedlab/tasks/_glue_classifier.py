@@ -1,4 +1,6 @@
-"""The classifier that a run trained on one of GLUE's tasks, found by its recipe and loaded with its encoder."""
+"""The classifier that a run trained on one of GLUE's tasks, found by its recipe and loaded with its
+encoder.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,23 +46,37 @@ class Classifier:
     def _texts(self, frame: pl.DataFrame) -> list[Text]:
         if not self.options.joint:
             return frame["sentence"].to_list()
-        return [TextPair(first=first, second=second) for first, second in zip(frame["sentence1"], frame["sentence2"], strict=True)]
+        return [
+            TextPair(first=first, second=second)
+            for first, second in zip(frame["sentence1"], frame["sentence2"], strict=True)
+        ]
 
     def gold(self, frame: pl.DataFrame) -> ItemValues:
         """Return the gold class index, or score, of each row."""
-        return np.array([self.classes.index(label) for label in frame["label"]]) if self.classes else frame["gold"].to_numpy()
+        return (
+            np.array([self.classes.index(label) for label in frame["label"]])
+            if self.classes
+            else frame["gold"].to_numpy()
+        )
 
 
 def run_of(spec: ModelSpec) -> RunFolder:
     """Return the run of a model; any other model has no classifier."""
     if spec.kind != "run":
-        raise UsageError(f"{spec.name!r} is not a run: GLUE scores trained classifiers", hint="train one: embedlab train glue-finetune")
+        raise UsageError(
+            f"{spec.name!r} is not a run: GLUE scores trained classifiers",
+            hint="train one: embedlab train glue-finetune",
+        )
     return RunFolder(Path(spec.location).parent)
 
 
 def load_classifier(spec: ModelSpec, settings: Settings) -> Classifier:
-    """Load the last classifier that a finished run trained on a GLUE task; a model without one is a UsageError."""
-    from embedlab.objectives.classification.loss import Classification  # imports torch, which stored results do not need
+    """Load the last classifier that a finished run trained on a GLUE task; a model without one is a
+    UsageError.
+    """
+    from embedlab.objectives.classification.loss import (
+        Classification,
+    )  # imports torch, which stored results do not need
     from embedlab.objectives.trained_heads import load_objectives
 
     run = run_of(spec)
@@ -79,14 +95,20 @@ def load_classifier(spec: ModelSpec, settings: Settings) -> Classifier:
 
 
 def task_of(spec: ModelSpec) -> str:
-    """Return the GLUE task that a finished run's last classifier was trained on; nothing is loaded."""
+    """Return the GLUE task that a finished run's last classifier was trained on; nothing is
+    loaded.
+    """
     return _classifier_stage(run_of(spec))[1].data.datasets[0]
 
 
 def _classifier_stage(run: RunFolder) -> tuple[int, Stage]:
-    """Return the last stage of a finished run that trained a classifier on a GLUE task, and its number."""
+    """Return the last stage of a finished run that trained a classifier on a GLUE task, and its
+    number.
+    """
     if not run.model.is_dir():
-        raise MissingError(f"run {run.id!r} is not finished", hint="`embedlab runs ls` shows all runs")
+        raise MissingError(
+            f"run {run.id!r} is not finished", hint="`embedlab runs ls` shows all runs"
+        )
     return last_classifier(run.recipe(), f"run {run.id!r}")
 
 
@@ -94,4 +116,7 @@ def last_classifier(recipe: Recipe, title: str) -> tuple[int, Stage]:
     for index, stage in reversed(list(enumerate(recipe.stages))):
         if stage.objective.name == "classification" and stage.data.names[0] in GLUE_TASKS:
             return index, stage
-    raise UsageError(f"{title} has no classifier of a GLUE task", hint="train one, for example: embedlab train glue-finetune")
+    raise UsageError(
+        f"{title} has no classifier of a GLUE task",
+        hint="train one, for example: embedlab train glue-finetune",
+    )

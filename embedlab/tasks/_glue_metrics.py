@@ -22,14 +22,20 @@ def glue_accuracy(gold: ItemValues, predicted: ItemValues) -> float:
 
 def glue_matthews(gold: ItemValues, predicted: ItemValues) -> float:
     """Matthews correlation of two binary columns; 0 where either is constant."""
-    table = np.array([[np.sum((gold == a) & (predicted == b)) for b in (0, 1)] for a in (0, 1)], dtype=np.float64)
+    table = np.array(
+        [[np.sum((gold == a) & (predicted == b)) for b in (0, 1)] for a in (0, 1)], dtype=np.float64
+    )
     spread = np.sqrt(table.sum(0).prod() * table.sum(1).prod())
     return float(np.linalg.det(table) / spread) if spread else 0.0
 
 
 def glue_f1(gold: ItemValues, predicted: ItemValues) -> float:
     """Harmonic mean of precision and recall of the second of two classes."""
-    return float(2 * np.sum((gold == 1) & (predicted == 1)) / max(1, np.sum(gold == 1) + np.sum(predicted == 1)))
+    return float(
+        2
+        * np.sum((gold == 1) & (predicted == 1))
+        / max(1, np.sum(gold == 1) + np.sum(predicted == 1))
+    )
 
 
 _METRICS: Mapping[str, MetricFunction] = {
@@ -54,8 +60,14 @@ class GlueTask:
         return fmean(values[name] for name in self.counted)
 
 
-def _task(file: str, *counted: str, shown: tuple[str, ...] = (), files: Mapping[str, str] | None = None) -> GlueTask:
-    return GlueTask(metrics={name: _METRICS[name] for name in (*counted, *shown)}, counted=counted, files=files or {"test": f"{file}.tsv"})
+def _task(
+    file: str, *counted: str, shown: tuple[str, ...] = (), files: Mapping[str, str] | None = None
+) -> GlueTask:
+    return GlueTask(
+        metrics={name: _METRICS[name] for name in (*counted, *shown)},
+        counted=counted,
+        files=files or {"test": f"{file}.tsv"},
+    )
 
 
 GLUE_TASKS: Mapping[str, GlueTask] = MappingProxyType(
@@ -65,7 +77,11 @@ GLUE_TASKS: Mapping[str, GlueTask] = MappingProxyType(
         "glue-mrpc": _task("MRPC", "f1", "accuracy"),
         "sts-benchmark": _task("STS-B", "pearson", "spearman"),
         "glue-qqp": _task("QQP", "f1", "accuracy"),
-        "glue-mnli": _task("MNLI", "accuracy", files={"test-matched": "MNLI-m.tsv", "test-mismatched": "MNLI-mm.tsv"}),
+        "glue-mnli": _task(
+            "MNLI",
+            "accuracy",
+            files={"test-matched": "MNLI-m.tsv", "test-mismatched": "MNLI-mm.tsv"},
+        ),
         "glue-qnli": _task("QNLI", "accuracy"),
         "glue-rte": _task("RTE", "accuracy"),
         "glue-wnli": _task("WNLI", "accuracy"),

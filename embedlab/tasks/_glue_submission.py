@@ -1,4 +1,6 @@
-"""Predictions for GLUE's test splits in the file format of its server; the labels are not public."""
+"""Predictions for GLUE's test splits in the file format of its server; the labels are not
+public.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,10 +32,14 @@ class GlueSubmission:
                 source.open(name, split)
                 authors[file] = spec.name
 
-    def write(self, folder: Path, specs: Sequence[ModelSpec], settings: Settings) -> dict[Path, str]:
-        """Write the predictions of each run for the test splits of its task (two files for MNLI) into FOLDER; return each file's run.
+    def write(
+        self, folder: Path, specs: Sequence[ModelSpec], settings: Settings
+    ) -> dict[Path, str]:
+        """Write the predictions of each run for the test splits of its task (two files for MNLI)
+        into FOLDER; return each file's run.
 
-        A missing test split is a MissingError, two runs for one task are a UsageError; in both cases nothing is written.
+        A missing test split is a MissingError, two runs for one task are a UsageError; in both
+        cases nothing is written.
         """
         texts: dict[Path, str] = {}
         authors: dict[Path, str] = {}
@@ -49,19 +55,32 @@ class GlueSubmission:
 
 
 def _twice(first: str, second: str, file: str) -> UsageError:
-    return UsageError(f"{first!r} and {second!r} both predict {file}", hint="name one run for each GLUE task")
+    return UsageError(
+        f"{first!r} and {second!r} both predict {file}", hint="name one run for each GLUE task"
+    )
 
 
 def _files(spec: ModelSpec, settings: Settings) -> dict[str, str]:
     classifier = load_classifier(spec, settings)
     source = Source.from_settings(settings)
     return {
-        file: predictions_text(classifier.answers(source.open(classifier.dataset, split).frame), classifier.classes)
+        file: predictions_text(
+            classifier.answers(source.open(classifier.dataset, split).frame), classifier.classes
+        )
         for split, file in GLUE_TASKS[classifier.dataset].files.items()
     }
 
 
 def predictions_text(answers: ItemValues, classes: Sequence[str]) -> str:
-    """Return the text of a file of predictions: the row of each item from 0, and its label or, without CLASSES, its score from 0 to 5."""
-    predictions = [classes[answer] for answer in answers] if classes else [f"{score:.3f}" for score in answers.clip(LOWEST, HIGHEST)]
-    return "".join(f"{index}\t{prediction}\n" for index, prediction in [("index", "prediction"), *enumerate(predictions)])
+    """Return the text of a file of predictions: the row of each item from 0, and its label or,
+    without CLASSES, its score from 0 to 5.
+    """
+    predictions = (
+        [classes[answer] for answer in answers]
+        if classes
+        else [f"{score:.3f}" for score in answers.clip(LOWEST, HIGHEST)]
+    )
+    return "".join(
+        f"{index}\t{prediction}\n"
+        for index, prediction in [("index", "prediction"), *enumerate(predictions)]
+    )

@@ -1,4 +1,6 @@
-"""Shared by the tasks that train classifiers: labelled sentences become features once, and a classifier is scored on each task."""
+"""Shared by the tasks that train classifiers: labelled sentences become features once, and a
+classifier is scored on each task.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -45,7 +47,13 @@ class ClassificationTask:
 
     def rows(self, split: str) -> RowIndices:
         """Return the numbers of a split's rows among the rows of all splits."""
-        ends = dict(zip(self.parts, np.cumsum([len(part.frame) for part in self.parts.values()]), strict=True))
+        ends = dict(
+            zip(
+                self.parts,
+                np.cumsum([len(part.frame) for part in self.parts.values()]),
+                strict=True,
+            )
+        )
         return np.arange(ends[split] - len(self.parts[split].frame), ends[split])
 
 
@@ -119,18 +127,26 @@ def open_tasks(source: Source, datasets: Mapping[str, Dataset]) -> OpenedTasks:
     for name, dataset in datasets.items():
         try:
             parts = {split: source.open_split(dataset, split) for split in dataset.splits}
-            tasks.append(ClassificationTask(name=name, parts={split: _named(part, name) for split, part in parts.items()}))
+            tasks.append(
+                ClassificationTask(
+                    name=name, parts={split: _named(part, name) for split, part in parts.items()}
+                )
+            )
         except MissingError as error:
             missing[name] = error
     if not tasks:
         first, *others = missing.items()
-        also = f", and {', '.join(name for name, _ in others)} cannot be read either" if others else ""
+        also = (
+            f", and {', '.join(name for name, _ in others)} cannot be read either" if others else ""
+        )
         raise MissingError(first[1].message + also, hint=first[1].hint)
     return OpenedTasks(tasks=tuple(tasks), missing=missing)
 
 
 def gold_items(task: ClassificationTask) -> GoldItems:
-    """Return the items of TASK that are scored: those of its test split, or of its only one in a cross-validation."""
+    """Return the items of TASK that are scored: those of its test split, or of its only one in a
+    cross-validation.
+    """
     split = "test" if "test" in task.parts else next(iter(task.parts))
     labels, rows = task.column("label"), task.rows(split)
     return GoldItems(
@@ -145,8 +161,14 @@ def gold_items(task: ClassificationTask) -> GoldItems:
 
 
 def drop_small_tasks(opened: OpenedTasks, setting: SettingName) -> OpenedTasks:
-    """Return OPENED without the tasks that are too small for SETTING, which become missing; raises their error when all are too small."""
-    small = {task.name: error for task in opened.tasks if (error := _too_small(task, SETTINGS[setting])) is not None}
+    """Return OPENED without the tasks that are too small for SETTING, which become missing; raises
+    their error when all are too small.
+    """
+    small = {
+        task.name: error
+        for task in opened.tasks
+        if (error := _too_small(task, SETTINGS[setting])) is not None
+    }
     tasks = tuple(task for task in opened.tasks if task.name not in small)
     if not tasks:
         raise next(iter(small.values()))
@@ -164,7 +186,8 @@ def classify(
 ) -> Iterator[ClassificationResult]:
     """Yield the result of each task in order.
 
-    START_PROGRESS returns the progress callback for "sentences" and for each task's name, which counts finished fits.
+    START_PROGRESS returns the progress callback for "sentences" and for each task's name, which
+    counts finished fits.
     """
     from embedlab.classifiers.fits import Problem
     from embedlab.classifiers.protocols import Protocol
@@ -174,12 +197,20 @@ def classify(
         classes, labels = np.unique(np.array(task.column("label")), return_inverse=True)
         problem = Problem.of(features, labels, device)
         progress = start_progress(task.name) if start_progress else None
-        outcome = _outcome(task, Protocol(problem=problem, setting=SETTINGS[setting], seed=seed, progress=progress))
-        yield ClassificationResult(task=task, classes=tuple(classes.tolist()), gold=labels[outcome.rows], outcome=outcome)
+        outcome = _outcome(
+            task, Protocol(problem=problem, setting=SETTINGS[setting], seed=seed, progress=progress)
+        )
+        yield ClassificationResult(
+            task=task, classes=tuple(classes.tolist()), gold=labels[outcome.rows], outcome=outcome
+        )
 
 
-def task_features(encoder: Encoder, task: ClassificationTask, start_progress: StartProgress | None = None) -> Vectors:
-    """Return a classifier's features: the sentence vector, or [|u − v| ; u · v] for a pair; one row for each row of all splits."""
+def task_features(
+    encoder: Encoder, task: ClassificationTask, start_progress: StartProgress | None = None
+) -> Vectors:
+    """Return a classifier's features: the sentence vector, or [|u − v| ; u · v] for a pair; one row
+    for each row of all splits.
+    """
     columns = [task.column(side) for side in task.sides]
     sentences, index = distinct([sentence for column in columns for sentence in column])
     vectors = encoder.encode(sentences, start_progress("sentences") if start_progress else None)
@@ -189,17 +220,33 @@ def task_features(encoder: Encoder, task: ClassificationTask, start_progress: St
     return np.concatenate([np.abs(first - second), first * second], axis=1)
 
 
-def suite_evaluation(suite: str, encoder: Encoder, opened: OpenedTasks, setting: SettingName, scores: Sequence[StoredScore]) -> Evaluation:
-    """Return the evaluation of a suite with everything that decides its scores; a setting other than "literature" is in its task name."""
+def suite_evaluation(
+    suite: str,
+    encoder: Encoder,
+    opened: OpenedTasks,
+    setting: SettingName,
+    scores: Sequence[StoredScore],
+) -> Evaluation:
+    """Return the evaluation of a suite with everything that decides its scores; a setting other
+    than "literature" is in its task name.
+    """
     task = suite if setting == "literature" else f"{suite}-{setting}"
-    skipped = [f"{name} skipped: {error.message} ({error.hint})" for name, error in opened.missing.items()]
+    skipped = [
+        f"{name} skipped: {error.message} ({error.hint})" for name, error in opened.missing.items()
+    ]
     return evaluation_of(task, encoder, opened.texts.states, scores, skipped)
 
 
-def accuracies(result: ClassificationResult, setting: SettingName) -> tuple[StoredScore, StoredScore]:
+def accuracies(
+    result: ClassificationResult, setting: SettingName
+) -> tuple[StoredScore, StoredScore]:
     """Return the accuracy to report and the one that chose the L2 penalty."""
     outcome = result.outcome
-    chosen_on = result.task.rows("dev") if "dev" in result.task.parts else result.task.rows(next(iter(result.task.parts)))
+    chosen_on = (
+        result.task.rows("dev")
+        if "dev" in result.task.parts
+        else result.task.rows(next(iter(result.task.parts)))
+    )
     return (
         StoredScore(
             by="dataset",
@@ -211,7 +258,13 @@ def accuracies(result: ClassificationResult, setting: SettingName) -> tuple[Stor
             split=outcome.scored,
         ),
         StoredScore(
-            by="dataset", slice=result.task.name, metric="accuracy", setting=setting, value=outcome.dev, items=len(chosen_on), split="dev"
+            by="dataset",
+            slice=result.task.name,
+            metric="accuracy",
+            setting=setting,
+            value=outcome.dev,
+            items=len(chosen_on),
+            split="dev",
         ),
     )
 
@@ -219,14 +272,26 @@ def accuracies(result: ClassificationResult, setting: SettingName) -> tuple[Stor
 def mean_accuracy(
     name: str, members: Sequence[str], results: Sequence[ClassificationResult], setting: SettingName
 ) -> Iterator[StoredScore]:
-    """Yield the plain mean of the accuracies of MEMBERS; where some are missing its name says how many there are."""
+    """Yield the plain mean of the accuracies of MEMBERS; where some are missing its name says how
+    many there are.
+    """
     there = [result for result in results if result.task.name in members]
     if there:
         share = "" if len(there) == len(members) else f", {len(there)} of {len(members)}"
         value = float(np.mean([result.outcome.accuracy for result in there]))
         items = sum(len(result.outcome.rows) for result in there)
-        split = " and ".join(sorted({result.outcome.scored for result in there}))  # "cv and test": each task as it is scored
-        yield StoredScore(by="average", slice=name + share, metric="accuracy", setting=setting, value=value, items=items, split=split)
+        split = " and ".join(
+            sorted({result.outcome.scored for result in there})
+        )  # "cv and test": each task as it is scored
+        yield StoredScore(
+            by="average",
+            slice=name + share,
+            metric="accuracy",
+            setting=setting,
+            value=value,
+            items=items,
+            split=split,
+        )
 
 
 def _outcomes(evaluation: Evaluation, result: ClassificationResult) -> StoredOutcomes:
@@ -239,16 +304,24 @@ def _outcomes(evaluation: Evaluation, result: ClassificationResult) -> StoredOut
         split=result.outcome.scored,
         states=states,
         classes=result.classes,
-        items=items_frame(result.outcome.rows, names[result.gold], names[result.outcome.predicted], texts[result.outcome.rows]),
+        items=items_frame(
+            result.outcome.rows,
+            names[result.gold],
+            names[result.outcome.predicted],
+            texts[result.outcome.rows],
+        ),
     )
 
 
 def _too_small(task: ClassificationTask, setting: Setting) -> MissingError | None:
-    """Return the error for a task where a fold, or the held-out part of a last fit, would be empty."""
+    """Return the error for a task where a fold, or the held-out part of a last fit, would be
+    empty.
+    """
     if "dev" in task.parts:
         return None
     rows = len(next(iter(task.parts.values())).frame)
-    # A last fit uses all train rows, or those outside the largest fold; the folds that choose the L2 penalty are cut from them too.
+    # A last fit uses all train rows, or those outside the largest fold; the folds that choose the
+    # L2 penalty are cut from them too.
     last = rows if "test" in task.parts else rows - -(-rows // setting.folds)
     if last < setting.folds:
         work = f"{setting.folds} folds"
@@ -256,7 +329,10 @@ def _too_small(task: ClassificationTask, setting: Setting) -> MissingError | Non
         work = f"{HELD_BACK:.0%} to hold out"
     else:
         return None
-    return MissingError(f"{task.name} has {rows} rows: too few for {work}", hint="`embedlab data check` shows how many the corpus has")
+    return MissingError(
+        f"{task.name} has {rows} rows: too few for {work}",
+        hint="`embedlab data check` shows how many the corpus has",
+    )
 
 
 def _named(part: Part, name: str) -> Part:

@@ -1,4 +1,6 @@
-"""A model of embedlab as mteb calls encoders, with the prompts that its folder states for mteb's tasks, task types and roles."""
+"""A model of embedlab as mteb calls encoders, with the prompts that its folder states for mteb's
+tasks, task types and roles.
+"""
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -16,12 +18,16 @@ from embedlab.tasks.task import load_member
 
 
 class MtebEncoder:
-    """The encoder of a member model; a typed prompt or role holds for every text, otherwise each task has its own."""
+    """The encoder of a member model; a typed prompt or role holds for every text, otherwise each
+    task has its own.
+    """
 
     def __init__(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress) -> None:
         if spec.is_fitted:
             raise UsageError(
-                f"{spec.name!r}: ?whiten=fit needs all sentences of a task at once, and mteb encodes them in parts", hint="?whiten=FILE"
+                f"{spec.name!r}: ?whiten=fit needs all sentences of a task at once, and mteb "
+                f"encodes them in parts",
+                hint="?whiten=FILE",
             )
         self._spec, self._settings, self._start_progress = spec, settings, start_progress
         self._by_role = RoleEncoders(spec, lambda wanted: load_member(wanted, settings)[0])
@@ -42,7 +48,10 @@ class MtebEncoder:
         """What mteb records of the model."""
         from mteb.models.model_meta import ModelMeta
 
-        meta = {"name": f"embedlab/{self.encoder.name.replace('/', '__')}", "revision": self.encoder.fingerprint}
+        meta = {
+            "name": f"embedlab/{self.encoder.name.replace('/', '__')}",
+            "revision": self.encoder.fingerprint,
+        }
         return ModelMeta.create_empty(meta)
 
     def encode(
@@ -57,7 +66,9 @@ class MtebEncoder:
     ) -> Vectors:
         """One vector a text of all batches in INPUTS."""
         texts = [text for batch in inputs for text in batch["text"]]
-        encoder = self._by_role.of(task_metadata.name, task_metadata.type, getattr(prompt_type, "value", None))
+        encoder = self._by_role.of(
+            task_metadata.name, task_metadata.type, getattr(prompt_type, "value", None)
+        )
         vectors: Vectors = encoder.encode(texts, self._start_progress(f"mteb:{task_metadata.name}"))
         return vectors
 

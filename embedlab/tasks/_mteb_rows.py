@@ -1,7 +1,9 @@
-"""The rows of mteb's own tasks: in `mteb/NAME` of the data folder, otherwise where mteb fetches them from, at its revision.
+"""The rows of mteb's own tasks: in `mteb/NAME` of the data folder, otherwise where mteb fetches
+them from, at its revision.
 
-`mteb/NAME` has the rows of each split in a file, or is a copy of the task's repository on the hub with its README.md, which mteb reads
-itself: retrieval and reranking need that, whose documents, queries and relevant pairs are tables of their own.
+`mteb/NAME` has the rows of each split in a file, or is a copy of the task's repository on the hub
+with its README.md, which mteb reads itself: retrieval and reranking need that, whose documents,
+queries and relevant pairs are tables of their own.
 """
 
 import logging
@@ -27,7 +29,9 @@ from embedlab.data.hub import copy_hashes
 from embedlab.data.source import Source
 
 PREFIX = "mteb:"
-_NAME = re.compile(r"mteb:(?P<task>[^\[\]:]+)(?:\[(?P<subsets>[^\[\]]+)\])?(?::(?P<splits>[^\[\]:]+))?")
+_NAME = re.compile(
+    r"mteb:(?P<task>[^\[\]:]+)(?:\[(?P<subsets>[^\[\]]+)\])?(?::(?P<splits>[^\[\]:]+))?"
+)
 _READERS = {".parquet": pl.read_parquet, ".jsonl": pl.read_ndjson, ".csv": pl.read_csv}
 
 
@@ -44,13 +48,21 @@ class TaskName:
         """Return what TEXT names."""
         match = _NAME.fullmatch(text)
         if match is None:
-            raise UsageError(f"{text!r} is not a task of mteb", hint="for example mteb:STS16 or mteb:STS17[en-en]")
-        parts = (tuple(match[group].split(",")) if match[group] else () for group in ("subsets", "splits"))
+            raise UsageError(
+                f"{text!r} is not a task of mteb",
+                hint="for example mteb:STS16 or mteb:STS17[en-en]",
+            )
+        parts = (
+            tuple(match[group].split(",")) if match[group] else ()
+            for group in ("subsets", "splits")
+        )
         return cls(task=match["task"], **dict(zip(("subsets", "splits"), parts, strict=True)))
 
     def __str__(self) -> str:
         subsets = f"[{','.join(self.subsets)}]" if self.subsets else ""
-        return f"{PREFIX}{self.task}{subsets}" + (f":{','.join(self.splits)}" if self.splits else "")
+        return f"{PREFIX}{self.task}{subsets}" + (
+            f":{','.join(self.splits)}" if self.splits else ""
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,7 +71,9 @@ class OpenedTask:
 
     name: str  # as typed
     task: Any  # of mteb.AbsTask
-    parts: Mapping[tuple[str, str], Part]  # by subset and split; sentences as `sentence`, or `sentence1` and `sentence2`, where they are
+    parts: Mapping[
+        tuple[str, str], Part
+    ]  # by subset and split; sentences as `sentence`, or `sentence1` and `sentence2`, where they are
 
     @property
     def states(self) -> tuple[DatasetState, ...]:
@@ -99,13 +113,19 @@ def quiet() -> Iterator[None]:
 
 
 def benchmark_tasks(name: str) -> list[str]:
-    """Return the tasks of the benchmark NAME as they are typed; those of an aggregate are listed one by one."""
+    """Return the tasks of the benchmark NAME as they are typed; those of an aggregate are listed
+    one by one.
+    """
     mteb = mteb_package()
     with quiet():
         known = {benchmark.name: benchmark for benchmark in mteb.get_benchmarks()}
     if name not in known:
         raise unknown("benchmark of mteb", name, list(known))
-    tasks = [single for task in known[name].tasks for single in (task.tasks if task.is_aggregate else [task])]
+    tasks = [
+        single
+        for task in known[name].tasks
+        for single in (task.tasks if task.is_aggregate else [task])
+    ]
     return list(dict.fromkeys(str(_typed(task)) for task in tasks if task.modalities == ["text"]))
 
 
@@ -123,15 +143,23 @@ def open_task(name: str, source: Source) -> OpenedTask:
     """Return the task called NAME with its rows; where they cannot be read, a MissingError."""
     typed, mteb = TaskName.of(name), mteb_package()
     if source.sample:
-        raise MissingError(f"{name}: the sample world has no rows of mteb's tasks", hint="remove --sample")
+        raise MissingError(
+            f"{name}: the sample world has no rows of mteb's tasks", hint="remove --sample"
+        )
     try:
         with quiet():
-            task = mteb.get_task(typed.task, hf_subsets=list(typed.subsets) or None, eval_splits=list(typed.splits) or None)
+            task = mteb.get_task(
+                typed.task,
+                hf_subsets=list(typed.subsets) or None,
+                eval_splits=list(typed.splits) or None,
+            )
     except KeyError as error:
         from mteb.get_tasks import TASK_LIST
 
         known = [task_class.metadata.name for task_class in TASK_LIST]
-        raise unknown("task of mteb", typed.task, known, listing="`mteb available-tasks` lists all") from error
+        raise unknown(
+            "task of mteb", typed.task, known, listing="`mteb available-tasks` lists all"
+        ) from error
     except ValueError as error:
         raise UsageError(f"{name}: {error}", hint="name subsets that the task has") from error
     _refuse_others(name, task)
@@ -142,13 +170,20 @@ def open_task(name: str, source: Source) -> OpenedTask:
 def _refuse_others(name: str, task: Any) -> None:
     if task.is_aggregate:
         names = ", ".join(f"{PREFIX}{each.metadata.name}" for each in task.tasks)
-        raise UsageError(f"{name} is an aggregate of several tasks", hint=f"name them: {names}"[:300])
+        raise UsageError(
+            f"{name} is an aggregate of several tasks", hint=f"name them: {names}"[:300]
+        )
     if task.modalities != ["text"]:
-        raise UsageError(f"{name} is of {', '.join(task.modalities)}, not of text alone", hint="`mteb available-tasks` lists all")
+        raise UsageError(
+            f"{name} is of {', '.join(task.modalities)}, not of text alone",
+            hint="`mteb available-tasks` lists all",
+        )
 
 
 def _load(name: str, task: Any, source: Source) -> DatasetState:
-    """Load the rows of TASK and return their origin; rows, name and split are those of its parts."""
+    """Load the rows of TASK and return their origin; rows, name and split are those of its
+    parts.
+    """
     folder = source.folder / "mteb" / task.metadata.name if source.folder is not None else None
     address = task.metadata.dataset
     state = DatasetState(name=name, split="", rows=0, expected_rows=None, origin="hub")
@@ -156,15 +191,21 @@ def _load(name: str, task: Any, source: Source) -> DatasetState:
         with quiet():
             if folder is not None and folder.is_dir():
                 return replace(state, origin="folder", sha256=_load_folder(task, folder))
-            with _client(offline=source.offline or not (Path(address["path"]).exists() or is_reachable())):
+            with _client(
+                offline=source.offline or not (Path(address["path"]).exists() or is_reachable())
+            ):
                 task.load_data()
     except EmbedlabError:
         raise
-    except Exception as error:  # the client of the hub and the tasks' own loaders raise dozens of unrelated types
+    except (
+        Exception
+    ) as error:  # the client of the hub and the tasks' own loaders raise dozens of unrelated types
         reason = " ".join(str(error).split())[:150] or type(error).__name__
         raise MissingError(
-            f"{name}: its rows, {address['path']} at {str(address.get('revision'))[:8]}, cannot be read: {reason}",
-            hint=f"fetch them once with a network, or put a copy of the repository into mteb/{task.metadata.name} of the data folder",
+            f"{name}: its rows, {address['path']} at {str(address.get('revision'))[:8]}, "
+            f"cannot be read: {reason}",
+            hint=f"fetch them once with a network, or put a copy of the repository into "
+            f"mteb/{task.metadata.name} of the data folder",
         ) from error
     return replace(state, revision=f"{address['path']}@{address.get('revision')}")
 
@@ -172,7 +213,9 @@ def _load(name: str, task: Any, source: Source) -> DatasetState:
 def _load_folder(task: Any, folder: Path) -> dict[str, str]:
     """Load the rows of TASK from FOLDER and return the hashes of its files."""
     if (folder / "README.md").is_file():
-        task.metadata = task.metadata.model_copy(update={"dataset": {**task.metadata.dataset, "path": str(folder.absolute())}})
+        task.metadata = task.metadata.model_copy(
+            update={"dataset": {**task.metadata.dataset, "path": str(folder.absolute())}}
+        )
         with _client(offline=True), _own_cache():
             task.load_data()
         return copy_hashes(folder)
@@ -184,7 +227,9 @@ def _load_folder(task: Any, folder: Path) -> dict[str, str]:
 
 @contextmanager
 def _own_cache() -> Iterator[None]:
-    """Let the hub's client forget what it reads: in its shared cache a folder is known by its last name and its card alone."""
+    """Let the hub's client forget what it reads: in its shared cache a folder is known by its last
+    name and its card alone.
+    """
     from datasets import config
 
     before = config.HF_DATASETS_CACHE, config.IN_MEMORY_MAX_SIZE
@@ -226,7 +271,9 @@ def _without_bars(datasets: Any) -> Iterator[None]:
 
 
 def _local_rows(task: Any, folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the rows in FOLDER, SPLIT.parquet or SUBSET/SPLIT.parquet for a task of several subsets, and the files' hashes."""
+    """Return the rows in FOLDER, SPLIT.parquet or SUBSET/SPLIT.parquet for a task of several
+    subsets, and the files' hashes.
+    """
     if not task.metadata.is_multilingual:
         return _local_splits(folder)
     by_subset: dict[str, Any] = {}
@@ -240,13 +287,25 @@ def _local_rows(task: Any, folder: Path) -> tuple[dict[str, Any], dict[str, str]
 def _local_splits(folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
     from datasets import Dataset, DatasetDict
 
-    files = sorted(file for file in folder.glob("*") if file.suffix in _READERS) if folder.is_dir() else []
+    files = (
+        sorted(file for file in folder.glob("*") if file.suffix in _READERS)
+        if folder.is_dir()
+        else []
+    )
     if not files:
-        raise MissingError(f"no rows in {str(folder)!r}", hint="put them there as test.parquet, test.jsonl or test.csv")
+        raise MissingError(
+            f"no rows in {str(folder)!r}",
+            hint="put them there as test.parquet, test.jsonl or test.csv",
+        )
     try:
-        rows = {file.stem: Dataset.from_list(_READERS[file.suffix](file).to_dicts()) for file in files}  # type: ignore[operator]
+        rows = {
+            file.stem: Dataset.from_list(_READERS[file.suffix](file).to_dicts())  # type: ignore[operator]
+            for file in files
+        }
     except (pl.exceptions.PolarsError, OSError, ValueError) as error:
-        raise MissingError(f"{str(folder)!r}: {' '.join(str(error).split())[:150]}", hint="correct the file") from error
+        raise MissingError(
+            f"{str(folder)!r}: {' '.join(str(error).split())[:150]}", hint="correct the file"
+        ) from error
     return DatasetDict(rows), {file.name: file_hash(file) for file in files}
 
 
@@ -256,10 +315,19 @@ def _parts(name: str, task: Any, origin: DatasetState) -> dict[tuple[str, str], 
     parts = {}
     for subset in task.hf_subsets:
         for split in task.eval_splits:
-            title = "".join((f"{PREFIX}{task.metadata.name}", "" if subset == "default" else f" {subset}", f" {split}" if several else ""))
+            title = "".join(
+                (
+                    f"{PREFIX}{task.metadata.name}",
+                    "" if subset == "default" else f" {subset}",
+                    f" {split}" if several else "",
+                )
+            )
             rows = rows_of(task, subset, split)
             if rows is None:
-                raise MissingError(f"{title} has no split {split!r}", hint="mteb evaluates it: get the whole dataset")
+                raise MissingError(
+                    f"{title} has no split {split!r}",
+                    hint="mteb evaluates it: get the whole dataset",
+                )
             frame = _frame(task, rows)
             state = replace(origin, name=title, split=split, rows=len(rows))
             parts[subset, split] = Part(frame=frame, state=state)
@@ -272,15 +340,30 @@ def rows_of(task: Any, subset: str, split: str) -> Any:
 
 
 def _frame(task: Any, rows: Any) -> pl.DataFrame:
-    """Return the sentences of ROWS, and the gold scores of pairs; a task whose columns are unknown has no columns."""
+    """Return the sentences of ROWS, and the gold scores of pairs; a task whose columns are unknown
+    has no columns.
+    """
     pair: Any = getattr(task, "column_names", None)
     single: Any = getattr(task, "input_column_name", None)
     if task.metadata.type == "STS" and _are_columns(pair, rows):
-        return pl.DataFrame({"sentence1": list(rows[pair[0]]), "sentence2": list(rows[pair[1]]), "gold": [float(x) for x in rows["score"]]})
-    if isinstance(single, str) and _are_columns([single], rows) and len(rows) and isinstance(rows[0][single], str):
+        return pl.DataFrame(
+            {
+                "sentence1": list(rows[pair[0]]),
+                "sentence2": list(rows[pair[1]]),
+                "gold": [float(x) for x in rows["score"]],
+            }
+        )
+    if (
+        isinstance(single, str)
+        and _are_columns([single], rows)
+        and len(rows)
+        and isinstance(rows[0][single], str)
+    ):
         return pl.DataFrame({"sentence": list(rows[single])})
     return pl.DataFrame()
 
 
 def _are_columns(names: Sequence[object] | None, rows: Any) -> bool:
-    return bool(names) and all(isinstance(name, str) and name in rows.column_names for name in names or ())
+    return bool(names) and all(
+        isinstance(name, str) and name in rows.column_names for name in names or ()
+    )

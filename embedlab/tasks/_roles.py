@@ -1,4 +1,6 @@
-"""The encoders of a member model by the task and the role of a text: a folder or the catalog may state a prompt for each of them."""
+"""The encoders of a member model by the task and the role of a text: a folder or the catalog may
+state a prompt for each of them.
+"""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -19,7 +21,9 @@ MODELS_WITH_FOLDER = ("run", "folder", "hub")
 
 
 class RoleEncoders:
-    """The encoders of a member; a typed prompt or role holds for every text, otherwise each task and role has its own."""
+    """The encoders of a member; a typed prompt or role holds for every text, otherwise each task
+    and role has its own.
+    """
 
     def __init__(self, spec: ModelSpec, load: Callable[[ModelSpec], Any]) -> None:
         self._spec, self._load = spec, load
@@ -28,17 +32,23 @@ class RoleEncoders:
         self.notes: dict[str, None] = {}  # on prompts, in the order of their first use
 
     def of(self, task: str, kind: str, role: str | None) -> Any:
-        """Return the encoder of texts in a ROLE of a TASK, which is of a KIND as mteb calls them, such as Retrieval."""
+        """Return the encoder of texts in a ROLE of a TASK, which is of a KIND as mteb calls them,
+        such as Retrieval.
+        """
         spec = self._spec
         if spec.has_typed_prompt or spec.role is not None or spec.kind not in MODELS_WITH_FOLDER:
             return self.usual
-        wanted = replace(spec, prompt=self._prompt(task, kind, role), role=role if role in self._roles else None)
+        wanted = replace(
+            spec, prompt=self._prompt(task, kind, role), role=role if role in self._roles else None
+        )
         if wanted not in self._loaded:
             self._loaded[wanted] = self._load(wanted)
         return self._loaded[wanted]
 
     def _prompt(self, task: str, kind: str, role: str | None) -> str | None:
-        """Return the name of the folder's prompt for a task, otherwise the catalog's text; what is not the usual one is noted."""
+        """Return the name of the folder's prompt for a task, otherwise the catalog's text; what is
+        not the usual one is noted.
+        """
         name = prompt_name(self._stated, task, kind, role)
         if name is not None:
             self.notes[f"prompt {name!r} of its folder"] = None
@@ -58,19 +68,29 @@ class RoleEncoders:
         roles = set()
         for role in ROLES:
             with suppress(UsageError):
-                read_usage(model_folder(self._spec, offline=True), replace(self._spec, role=role).wishes)
+                read_usage(
+                    model_folder(self._spec, offline=True), replace(self._spec, role=role).wishes
+                )
                 roles.add(role)
         return frozenset(roles)
 
 
 def listed_prompts(spec: ModelSpec) -> Mapping[str, str]:
-    """Return the prompts that the catalog lists for a model by name; none where one was typed, or where a typed hub id takes none."""
+    """Return the prompts that the catalog lists for a model by name; none where one was typed, or
+    where a typed hub id takes none.
+    """
     entry = BY_REPOSITORY.get(spec.location) if spec.kind == "hub" else None
-    return {} if entry is None or spec.has_typed_prompt or spec.prompt != entry.prompts.get("sts") else entry.prompts
+    return (
+        {}
+        if entry is None or spec.has_typed_prompt or spec.prompt != entry.prompts.get("sts")
+        else entry.prompts
+    )
 
 
 def listed_prompt(prompts: Mapping[str, str], kind: str, role: str | None) -> str | None:
-    """Return the catalog's prompt of a KIND of tasks or of a ROLE; what has no role and no prompt of its own has that of STS."""
+    """Return the catalog's prompt of a KIND of tasks or of a ROLE; what has no role and no prompt
+    of its own has that of STS.
+    """
     if not prompts:
         return None
     if role is not None:
@@ -79,6 +99,10 @@ def listed_prompt(prompts: Mapping[str, str], kind: str, role: str | None) -> st
 
 
 def prompt_name(prompts: Mapping[str, Any], task: str, kind: str, role: str | None) -> str | None:
-    """Return the most special of the PROMPTS that fit, in mteb's own order: task and role, task, kind and role, kind, role."""
-    names = [name for base in (task, kind) for name in ((f"{base}-{role}", base) if role else (base,))]
+    """Return the most special of the PROMPTS that fit, in mteb's own order: task and role, task,
+    kind and role, kind, role.
+    """
+    names = [
+        name for base in (task, kind) for name in ((f"{base}-{role}", base) if role else (base,))
+    ]
     return next((name for name in [*names, *([role] if role else [])] if name in prompts), None)

@@ -1,4 +1,6 @@
-"""What a model finds for the queries of a set, however it searches: by vectors, pair by pair, by an index, in a file, or as a reranker."""
+"""What a model finds for the queries of a set, however it searches: by vectors, pair by pair, by an
+index, in a file, or as a reranker.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +17,16 @@ from embedlab.core.settings import Settings
 from embedlab.data.queries import Places, Queries
 from embedlab.data.trec_files import Run
 from embedlab.encoders.encoder import Described, Encoder, EncoderFacts, PairScorer
-from embedlab.encoders.exact_search import OfIndex, OfTexts, OfVectors, Relevant, Scores, Similarities, ranks_in_run, relevant_ranks
+from embedlab.encoders.exact_search import (
+    OfIndex,
+    OfTexts,
+    OfVectors,
+    Relevant,
+    Scores,
+    Similarities,
+    ranks_in_run,
+    relevant_ranks,
+)
 from embedlab.encoders.first_documents import NONE, first_documents, in_order
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import computes_pairs, found_documents, has_index, text_index
@@ -41,7 +52,9 @@ class DocumentOrder(Protocol):
         """What a model and a set do not share."""
 
     def first(self, count: int) -> Places:
-        """Return the first COUNT documents of each query in order, and NONE where there are fewer; (queries, count)."""
+        """Return the first COUNT documents of each query in order, and NONE where there are fewer;
+        (queries, count).
+        """
 
 
 class Searcher(Described, Protocol):
@@ -57,13 +70,25 @@ class Searcher(Described, Protocol):
 
 def relevant_of(queries: Queries) -> Relevant:
     """Return which documents of a set are relevant."""
-    return Relevant(query=queries.query, document=queries.relevant, grade=queries.grade, excluded=queries.excluded)
+    return Relevant(
+        query=queries.query,
+        document=queries.relevant,
+        grade=queries.grade,
+        excluded=queries.excluded,
+    )
 
 
-def similarities_of(query: PairScorer, document: PairScorer, queries: Queries, start_progress: StartProgress) -> Similarities:
+def similarities_of(
+    query: PairScorer, document: PairScorer, queries: Queries, start_progress: StartProgress
+) -> Similarities:
     """Return the similarities of all queries with all documents: by vectors where there are any."""
     if not hasattr(query, "encode"):
-        return OfTexts(scorer=query, first=queries.texts, second=queries.candidates, progress=start_progress("pairs"))
+        return OfTexts(
+            scorer=query,
+            first=queries.texts,
+            second=queries.candidates,
+            progress=start_progress("pairs"),
+        )
     ours, theirs = cast("Encoder", query), cast("Encoder", document)
     if ours is theirs:  # at once: whitening that is fitted to the texts needs all of them
         vectors = ours.encode([*queries.texts, *queries.candidates], start_progress("sentences"))
@@ -71,7 +96,10 @@ def similarities_of(query: PairScorer, document: PairScorer, queries: Queries, s
     else:
         first, second = (
             encoder.encode(texts, start_progress(f"{title} texts"))
-            for encoder, texts, title in ((ours, queries.texts, QUERY), (theirs, queries.candidates, DOCUMENT))
+            for encoder, texts, title in (
+                (ours, queries.texts, QUERY),
+                (theirs, queries.candidates, DOCUMENT),
+            )
         )
     return OfVectors(first=first, second=second, similarity=ours.similarity)
 
@@ -96,16 +124,26 @@ class OfSimilarities:
 
 
 class ModelSearcher:
-    """A model that reads texts: an encoder, a pair scorer, or one that makes an index of the documents."""
+    """A model that reads texts: an encoder, a pair scorer, or one that makes an index of the
+    documents.
+    """
 
     def __init__(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress) -> None:
         from embedlab.encoders.loading import scorer_for  # heavy
 
         self._spec, self._start = spec, start_progress
         self.name = spec.name
-        self._encoders = None if has_index(spec.kind) else RoleEncoders(spec, lambda spec: scorer_for(spec, settings, cache=settings.cache))
+        self._encoders = (
+            None
+            if has_index(spec.kind)
+            else RoleEncoders(spec, lambda spec: scorer_for(spec, settings, cache=settings.cache))
+        )
         usual = self._encoders.usual if self._encoders is not None else None
-        self.fingerprint = usual.fingerprint if usual is not None else spec_fingerprint(spec, precision=EncoderFacts().precision)
+        self.fingerprint = (
+            usual.fingerprint
+            if usual is not None
+            else spec_fingerprint(spec, precision=EncoderFacts().precision)
+        )
 
     @property
     def facts(self) -> EncoderFacts:
@@ -119,18 +157,26 @@ class ModelSearcher:
 
     def search(self, queries: Queries) -> DocumentOrder:
         """Return the order by the similarities of all queries with all documents."""
-        return OfSimilarities(found=self._similarities(queries), queries=queries, start_progress=self._start)
+        return OfSimilarities(
+            found=self._similarities(queries), queries=queries, start_progress=self._start
+        )
 
     def scores(self, queries: Queries, query: Places, document: Places) -> Scores:
         """Return the similarity of each of these pairs of a query and a document; (pairs,)."""
-        if self._encoders is not None and not self._spec.is_fitted:  # an index weighs words by all documents
+        if (
+            self._encoders is not None and not self._spec.is_fitted
+        ):  # an index weighs words by all documents
             needed, document = np.unique(document, return_inverse=True)
-            queries = replace(queries, candidates=tuple(queries.candidates[index] for index in needed))
+            queries = replace(
+                queries, candidates=tuple(queries.candidates[index] for index in needed)
+            )
         return self._similarities(queries).of(query, document)
 
     def _similarities(self, queries: Queries) -> Similarities:
         if not queries.has_texts:
-            what = f"{queries.part.state.name} has qrels alone, no texts that {self.name!r} could read"
+            what = (
+                f"{queries.part.state.name} has qrels alone, no texts that {self.name!r} could read"
+            )
             raise UsageError(what, hint="compare runs: trec:FILE")
         if self._encoders is None:
             index = text_index(self._spec.kind, self._spec.location, queries.candidates)
@@ -162,12 +208,21 @@ class FoundBefore:
         return ranks_in_run(self.query, self.document, self.score, relevant_of(self.queries))
 
     def first(self, count: int) -> Places:
-        """Return the first COUNT documents of each query, of those that are in the corpus and count."""
+        """Return the first COUNT documents of each query, of those that are in the corpus and
+        count.
+        """
         base = len(self.queries.candidates)
         excluded = self.queries.excluded[0] * base + self.queries.excluded[1]
         stays = (self.document != NONE) & ~np.isin(self.query * base + self.document, excluded)
         query, document, score = self.query[stays], self.document[stays], self.score[stays]
-        return in_order(query, document, score, relevant_of(self.queries), queries=len(self.queries.texts), count=count)
+        return in_order(
+            query,
+            document,
+            score,
+            relevant_of(self.queries),
+            queries=len(self.queries.texts),
+            count=count,
+        )
 
 
 class RunSearcher:
@@ -181,7 +236,9 @@ class RunSearcher:
         self.fingerprint = spec_fingerprint(spec, precision=self.facts.precision)
 
     def search(self, queries: Queries) -> DocumentOrder:
-        """Return the order in the file, with notes on what the program and the data do not share."""
+        """Return the order in the file, with notes on what the program and the data do not
+        share.
+        """
         numbers, places = ({key: index for index, key in enumerate(ids)} for ids in queries.ids)
         rows = self._run.rows.with_columns(
             number=pl.col("query").replace_strict(numbers, default=None, return_dtype=pl.Int64),
@@ -190,12 +247,18 @@ class RunSearcher:
         known = rows.drop_nulls("number")
         if known.is_empty():
             raise MissingError(
-                f"{self._run.path} has no query of {queries.part.state.name}", hint=f"its queries have ids such as {queries.ids[0][0]!r}"
+                f"{self._run.path} has no query of {queries.part.state.name}",
+                hint=f"its queries have ids such as {queries.ids[0][0]!r}",
             )
-        unknown_documents = int((known["place"] == NONE).sum()) if queries.has_texts else 0  # qrels alone name few of the documents
+        unknown_documents = (
+            int((known["place"] == NONE).sum()) if queries.has_texts else 0
+        )  # qrels alone name few of the documents
         counts = {
-            f"of {len(numbers)} queries it has no document for {{}}": len(numbers) - known["number"].n_unique(),
-            "its documents of {} other queries are not read": rows.filter(pl.col("number").is_null())["query"].n_unique(),
+            f"of {len(numbers)} queries it has no document for {{}}": len(numbers)
+            - known["number"].n_unique(),
+            "its documents of {} other queries are not read": rows.filter(
+                pl.col("number").is_null()
+            )["query"].n_unique(),
             "{} of its lines name documents that are not in the corpus": unknown_documents,
         }
         query, document, score = (known[name].to_numpy() for name in ("number", "place", "score"))
@@ -204,7 +267,11 @@ class RunSearcher:
             document=document,
             score=score,
             queries=queries,
-            notes=tuple(f"{queries.part.state.name}: {text.format(count)}" for text, count in counts.items() if count),
+            notes=tuple(
+                f"{queries.part.state.name}: {text.format(count)}"
+                for text, count in counts.items()
+                if count
+            ),
         )
 
 
@@ -222,17 +289,32 @@ class Reranked:
 
     @cached_property
     def ranks(self) -> Ranks:
-        """The rank of the document of each item: of one that was not read again it is that of the first search."""
-        again = ranks_in_run(self.query, self.document, self.score.astype(np.float64), relevant_of(self.queries))
+        """The rank of the document of each item: of one that was not read again it is that of the
+        first search.
+        """
+        again = ranks_in_run(
+            self.query, self.document, self.score.astype(np.float64), relevant_of(self.queries)
+        )
         return np.where(np.isfinite(again), again, self.before.ranks)
 
     def first(self, count: int) -> Places:
-        """Return the first COUNT documents of each query; those that were not read again come after the others, as they were."""
+        """Return the first COUNT documents of each query; those that were not read again come after
+        the others, as they were.
+        """
         size = len(self.queries.texts)
-        documents = in_order(self.query, self.document, self.score, relevant_of(self.queries), queries=size, count=count)
+        documents = in_order(
+            self.query,
+            self.document,
+            self.score,
+            relevant_of(self.queries),
+            queries=size,
+            count=count,
+        )
         if count <= self.depth:
             return documents
-        return np.concatenate([documents[:, : self.depth], self.before.first(count)[:, self.depth :]], axis=1)
+        return np.concatenate(
+            [documents[:, : self.depth], self.before.first(count)[:, self.depth :]], axis=1
+        )
 
 
 class Reranker:
@@ -241,7 +323,9 @@ class Reranker:
     def __init__(self, spec: ModelSpec, model: ModelSearcher, before: Searcher) -> None:
         assert spec.depth is not None
         self.name = spec.name
-        self.fingerprint = combined_fingerprint(spec.kind, model.fingerprint, before.fingerprint, str(spec.depth))
+        self.fingerprint = combined_fingerprint(
+            spec.kind, model.fingerprint, before.fingerprint, str(spec.depth)
+        )
         self._model, self._before, self._depth = model, before, spec.depth
 
     @property
@@ -252,7 +336,11 @@ class Reranker:
     @property
     def notes(self) -> Sequence[str]:
         """The notes of both models."""
-        return [f"{title_of(searcher.name)}: {note}" for searcher in (self._model, self._before) for note in searcher.notes]
+        return [
+            f"{title_of(searcher.name)}: {note}"
+            for searcher in (self._model, self._before)
+            for note in searcher.notes
+        ]
 
     def search(self, queries: Queries) -> DocumentOrder:
         """Return the new order."""
@@ -262,8 +350,20 @@ class Reranker:
         document = first[query, column]
         score = self._model.scores(queries, query, document)
         available = np.bincount(queries.excluded[0], minlength=len(queries.texts))
-        fewer = int(((first != NONE).sum(axis=1) < np.minimum(self._depth, len(queries.candidates) - available)).sum())
-        few = [f"{queries.part.state.name}: {fewer} queries have fewer than {self._depth} documents to rerank"] if fewer else []
+        fewer = int(
+            (
+                (first != NONE).sum(axis=1)
+                < np.minimum(self._depth, len(queries.candidates) - available)
+            ).sum()
+        )
+        few = (
+            [
+                f"{queries.part.state.name}: {fewer} queries have fewer than {self._depth} "
+                f"documents to rerank"
+            ]
+            if fewer
+            else []
+        )
         return Reranked(
             before=before,
             query=query,
@@ -279,7 +379,11 @@ def searcher_of(spec: ModelSpec, settings: Settings, start_progress: StartProgre
     """Load what SPEC searches with."""
     if spec.kind == RERANK:
         model, before = spec.parts
-        return Reranker(spec, ModelSearcher(model, settings, start_progress), searcher_of(before, settings, start_progress))
+        return Reranker(
+            spec,
+            ModelSearcher(model, settings, start_progress),
+            searcher_of(before, settings, start_progress),
+        )
     if (run := found_documents(spec.kind, spec.location)) is not None:
         return RunSearcher(spec, run)
     return ModelSearcher(spec, settings, start_progress)
@@ -292,21 +396,27 @@ def refuse_reranking(spec: ModelSpec) -> None:
     model, before = spec.parts
     if model.kind == RERANK or found_documents(model.kind, model.location) is not None:
         raise UsageError(
-            f"{model.name!r} has no similarities of a query and a document, which {spec.name!r} needs",
+            f"{model.name!r} has no similarities of a query and a document, which "
+            f"{spec.name!r} needs",
             hint=f"let it find the documents: {RERANK}:MODEL,{model.name},{spec.depth}",
         )
     if computes_pairs(before.kind):
         raise UsageError(
             f"{before.name!r} reads each query with each document: nothing is left to rerank",
-            hint=f"let an encoder or bm25 find the documents: {RERANK}:{model.name},bm25,{spec.depth}",
+            hint=f"let an encoder or bm25 find the documents: "
+            f"{RERANK}:{model.name},bm25,{spec.depth}",
         )
     refuse_reranking(before)
 
 
 def pairs_read(spec: ModelSpec, queries: Queries) -> int:
-    """Return how many pairs of a query and a document a model of SPEC reads together; 0 of one with vectors."""
+    """Return how many pairs of a query and a document a model of SPEC reads together; 0 of one with
+    vectors.
+    """
     if spec.kind == RERANK:
         assert spec.depth is not None
         deepest = len(queries.texts) * min(spec.depth, len(queries.candidates))
-        return (deepest if computes_pairs(spec.parts[0].kind) else 0) + pairs_read(spec.parts[1], queries)
+        return (deepest if computes_pairs(spec.parts[0].kind) else 0) + pairs_read(
+            spec.parts[1], queries
+        )
     return len(queries.texts) * len(queries.candidates) if computes_pairs(spec.kind) else 0

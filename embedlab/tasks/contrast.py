@@ -1,10 +1,11 @@
-"""The task `contrast`: whether a model puts a sentence that follows from an anchor closer to it than one that contradicts it.
+"""The task `contrast`: whether a model puts a sentence that follows from an anchor closer to it
+than one that contradicts it.
 
-The triples are from people: labelled pairs of SICK, of counterfactually revised SNLI and of SNLI's premises, or a file with three columns.
-Those of one set are made by a rule, as every table with it says.
-It measures entailment, not sameness of meaning: an entailed sentence may say much less than its anchor. An item is a triple, its
-prediction the margin between the two similarities in units of the model's own spread on the dataset; triples of an anchor are averaged
-before anchors are.
+The triples are from people: labelled pairs of SICK, of counterfactually revised SNLI and of SNLI's
+premises, or a file with three columns. Those of one set are made by a rule, as every table with it
+says. It measures entailment, not sameness of meaning: an entailed sentence may say much less than
+its anchor. An item is a triple, its prediction the margin between the two similarities in units of
+the model's own spread on the dataset; triples of an anchor are averaged before anchors are.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,11 +32,21 @@ from embedlab.models.catalog import ModelSpec
 from embedlab.outcomes.properties.phenomenon import PROPERTY, phenomenon_of
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import StoredOutcomes, items_frame
-from embedlab.tasks.task import GoldItems, Selection, Task, TaskResult, Texts, evaluation_of, own_items
+from embedlab.tasks.task import (
+    GoldItems,
+    Selection,
+    Task,
+    TaskResult,
+    Texts,
+    evaluation_of,
+    own_items,
+)
 
 CLOSER, MARGIN = "entailed closer", "margin"
 SPLIT = "test"
-_TRIPLET = dict(zip(COLUMNS, ("anchor", "positive", "negative"), strict=True))  # sentences that are searched in training text
+_TRIPLET = dict(
+    zip(COLUMNS, ("anchor", "positive", "negative"), strict=True)
+)  # sentences that are searched in training text
 
 Numbers = NDArray[np.float64]
 
@@ -50,8 +61,13 @@ def margins_by(scorer: PairScorer, part: Part, progress: ProgressCallback | None
     anchors, entailed, contradicted = (part.frame[name].to_list() for name in COLUMNS)
     scores = scorer.score([*anchors, *anchors], [*entailed, *contradicted], progress)
     if lacking := int(np.isnan(scores).sum()):
-        message = f"{scorer.name!r} has no score of {lacking} of the {len(scores)} pairs of {part.state.name}"
-        raise UsageError(message, hint="a file of scores needs all of them; models with vectors need no file")
+        message = (
+            f"{scorer.name!r} has no score of {lacking} of the {len(scores)} pairs of "
+            f"{part.state.name}"
+        )
+        raise UsageError(
+            message, hint="a file of scores needs all of them; models with vectors need no file"
+        )
     return margins(*np.split(scores, 2))
 
 
@@ -60,11 +76,14 @@ class Contrast(Task):
 
     name = "contrast"
     summary = (
-        "entailment: is what follows from a sentence closer to it than what contradicts it; SICK, revised SNLI, SNLI, your own triples"
+        "entailment: is what follows from a sentence closer to it than what contradicts it; "
+        "SICK, revised SNLI, SNLI, your own triples"
     )
     datasets = tuple(SOURCES)
     text_datasets = tuple(SOURCES)
-    averaged = tuple(name for name, source in SOURCES.items() if source.rule is None)  # the sets that people wrote
+    averaged = tuple(
+        name for name, source in SOURCES.items() if source.rule is None
+    )  # the sets that people wrote
 
     def has_dataset(self, name: str) -> bool:
         """Return whether NAME is a set of contrasts, or a user's own file of them."""
@@ -81,23 +100,51 @@ class Contrast(Task):
 
     def items(self, source: Source, names: Sequence[str]) -> list[GoldItems]:
         """Return the triples of the datasets in NAMES; they have no classes."""
-        return [replace(own_items(part, "sentence1"), split=SPLIT) for part in _opened(source, names)[0]]
+        return [
+            replace(own_items(part, "sentence1"), split=SPLIT) for part in _opened(source, names)[0]
+        ]
 
-    def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
+    def evaluate(
+        self,
+        spec: ModelSpec,
+        settings: Settings,
+        start_progress: StartProgress,
+        selection: Selection,
+    ) -> TaskResult:
         """Return the margins of one member on the selected triples."""
         from embedlab.encoders.loading import scorer_for  # heavy
 
         parts, missing = _opened(Source.from_settings(settings), selection.names or self.datasets)
         scorer = scorer_for(spec, settings, cache=settings.cache)
         margins_of_parts = [margins_by(scorer, part, start_progress("sentences")) for part in parts]
-        scores = [score for part, of_part in zip(parts, margins_of_parts, strict=True) for score in scores_of(part, of_part)]
-        notes = [*(baseline_note(part) for part in parts), *(f"skipped: {error.message} ({error.hint})" for error in missing)]
-        averages = self.averages([part.state.name for part in parts], self.name) if not selection.names else {}
+        scores = [
+            score
+            for part, of_part in zip(parts, margins_of_parts, strict=True)
+            for score in scores_of(part, of_part)
+        ]
+        notes = [
+            *(baseline_note(part) for part in parts),
+            *(f"skipped: {error.message} ({error.hint})" for error in missing),
+        ]
+        averages = (
+            self.averages([part.state.name for part in parts], self.name)
+            if not selection.names
+            else {}
+        )
         scores += _averaged(averages, scores)
         evaluation = evaluation_of(self.name, scorer, [part.state for part in parts], scores, notes)
-        outcomes = tuple(_outcomes(evaluation, part, of_part) for part, of_part in zip(parts, margins_of_parts, strict=True))
+        outcomes = tuple(
+            _outcomes(evaluation, part, of_part)
+            for part, of_part in zip(parts, margins_of_parts, strict=True)
+        )
         tested = tuple(Part(frame=part.frame.rename(_TRIPLET), state=part.state) for part in parts)
-        return TaskResult(evaluation=evaluation, missing=tuple(missing), tested=tested, outcomes=outcomes, averages=averages)
+        return TaskResult(
+            evaluation=evaluation,
+            missing=tuple(missing),
+            tested=tested,
+            outcomes=outcomes,
+            averages=averages,
+        )
 
     def measures(self, dataset: str) -> tuple[str, ...]:
         """Return the share of anchors whose entailed sentence is closer, then the margin."""
@@ -108,7 +155,9 @@ class Contrast(Task):
         return 1 if metric == MARGIN else 100
 
     def averages(self, datasets: Sequence[str], name: str) -> Mapping[str, Sequence[str]]:
-        """Return the average over the three sets that people wrote; every table that has it has their own rows too."""
+        """Return the average over the three sets that people wrote; every table that has it has
+        their own rows too.
+        """
         return {"average of three": self.averaged} if {*self.averaged} <= {*datasets} else {}
 
 
@@ -123,26 +172,57 @@ def scores_of(part: Part, item_margins: Numbers) -> Iterator[StoredScore]:
         for title, rows in slices.items():
             for metric in (CLOSER, MARGIN):
                 value = MEASURES[metric].value(anchors[rows], item_margins[rows])
-                yield StoredScore(by=by, slice=title, metric=metric, setting="", value=value, items=len(rows), split=SPLIT)
+                yield StoredScore(
+                    by=by,
+                    slice=title,
+                    metric=metric,
+                    setting="",
+                    value=value,
+                    items=len(rows),
+                    split=SPLIT,
+                )
 
 
 def baseline_note(part: Part) -> str:
-    """Return how often the entailed sentence is the one with more of the anchor's words, and the one nearer in length; ties count half."""
+    """Return how often the entailed sentence is the one with more of the anchor's words, and the
+    one nearer in length; ties count half.
+    """
     anchors, (first, second, third) = anchor_numbers(part), (part.frame[name] for name in COLUMNS)
     overlap = [dice_of_rows(first, other).to_numpy() for other in (second, third)]
-    length = [-(word_counts(other).cast(pl.Int64) - word_counts(first).cast(pl.Int64)).abs().to_numpy() for other in (second, third)]
-    shares = (100 * MEASURES[CLOSER].value(anchors, one - other) for one, other in (overlap, length))
+    length = [
+        -(word_counts(other).cast(pl.Int64) - word_counts(first).cast(pl.Int64)).abs().to_numpy()
+        for other in (second, third)
+    ]
+    shares = (
+        100 * MEASURES[CLOSER].value(anchors, one - other) for one, other in (overlap, length)
+    )
     dice, words = (f"{share:.2f}" for share in shares)
-    return f"{part.state.name}: {len(anchors)} triples; entailed closer by word overlap {dice}, by length {words}, by chance 50"
+    return (
+        f"{part.state.name}: {len(anchors)} triples; entailed closer by word overlap {dice}, "
+        f"by length {words}, by chance 50"
+    )
 
 
-def _averaged(averages: Mapping[str, Sequence[str]], scores: Sequence[StoredScore]) -> Iterator[StoredScore]:
+def _averaged(
+    averages: Mapping[str, Sequence[str]], scores: Sequence[StoredScore]
+) -> Iterator[StoredScore]:
     known = {(score.slice, score.metric): score for score in scores}
     for title, names in averages.items():
         for metric in (CLOSER, MARGIN):
             stored_scores = [known[name, metric] for name in names]
-            value, items = float(np.mean([score.value for score in stored_scores])), sum(score.items for score in stored_scores)
-            yield StoredScore(by="average", slice=title, metric=metric, setting="", value=value, items=items, split=SPLIT)
+            value, items = (
+                float(np.mean([score.value for score in stored_scores])),
+                sum(score.items for score in stored_scores),
+            )
+            yield StoredScore(
+                by="average",
+                slice=title,
+                metric=metric,
+                setting="",
+                value=value,
+                items=items,
+                split=SPLIT,
+            )
 
 
 def _opened(source: Source, names: Sequence[str]) -> tuple[list[Part], list[MissingError]]:
@@ -151,9 +231,19 @@ def _opened(source: Source, names: Sequence[str]) -> tuple[list[Part], list[Miss
 
 def _outcomes(evaluation: Evaluation, part: Part, item_margins: Numbers) -> StoredOutcomes:
     rows = items_frame(
-        np.arange(len(item_margins)), anchor_numbers(part).astype(np.str_), item_margins.astype(np.str_), text_keys(part.frame)
+        np.arange(len(item_margins)),
+        anchor_numbers(part).astype(np.str_),
+        item_margins.astype(np.str_),
+        text_keys(part.frame),
     )
-    return StoredOutcomes.of(evaluation, dataset=part.state.name, split=SPLIT, states=[part.state], classes=(), items=rows)
+    return StoredOutcomes.of(
+        evaluation,
+        dataset=part.state.name,
+        split=SPLIT,
+        states=[part.state],
+        classes=(),
+        items=rows,
+    )
 
 
 TASK = Contrast()

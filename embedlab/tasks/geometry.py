@@ -1,4 +1,6 @@
-"""The task `geometry`: how an encoder's vectors are distributed in their space, independent of any labels."""
+"""The task `geometry`: how an encoder's vectors are distributed in their space, independent of any
+labels.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -16,7 +18,15 @@ from embedlab.encoders.encoder import Encoder, Vectors, cosines, distinct, mean_
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.tasks.sts import STS_DATASETS
-from embedlab.tasks.task import Selection, Task, TaskResult, Texts, evaluation_of, load_member, pair_texts
+from embedlab.tasks.task import (
+    Selection,
+    Task,
+    TaskResult,
+    Texts,
+    evaluation_of,
+    load_member,
+    pair_texts,
+)
 
 CLOSE_GOLD = 4.0  # pairs above it count as positive ones (SimCSE, section 7)
 NEIGHBOURS = 10  # k of the k-occurrence (Radovanović 2010)
@@ -26,7 +36,9 @@ _ROWS_AT_ONCE = 1_024
 
 @dataclass(frozen=True, kw_only=True)
 class Geometry:
-    """The measures of one set of pairs and their distinct sentences; nan where the set is too small for a measure."""
+    """The measures of one set of pairs and their distinct sentences; nan where the set is too small
+    for a measure.
+    """
 
     average_cosine: float  # of the pairs
     alignment: float  # of the close pairs, 0 = equal vectors
@@ -37,11 +49,17 @@ class Geometry:
     hubness: float  # skewness of how often a sentence is among the nearest of others, 0 = no hubs
 
 
-def measure_geometry(vectors: Vectors, first: NDArray[np.intp], second: NDArray[np.intp], is_close: NDArray[np.bool_]) -> Geometry:
-    """Return the geometry of distinct sentences' VECTORS (sentences, dim) and of pairs of them; IS_CLOSE marks the positive pairs."""
+def measure_geometry(
+    vectors: Vectors, first: NDArray[np.intp], second: NDArray[np.intp], is_close: NDArray[np.bool_]
+) -> Geometry:
+    """Return the geometry of distinct sentences' VECTORS (sentences, dim) and of pairs of them;
+    IS_CLOSE marks the positive pairs.
+    """
     shares = spectrum(vectors)
     return Geometry(
-        average_cosine=float(np.mean(cosines(vectors[first], vectors[second]))) if len(first) else float("nan"),
+        average_cosine=float(np.mean(cosines(vectors[first], vectors[second])))
+        if len(first)
+        else float("nan"),
         alignment=alignment(vectors[first[is_close]], vectors[second[is_close]]),
         uniformity=uniformity(vectors),
         mean_cosine=mean_cosine(vectors),
@@ -52,14 +70,18 @@ def measure_geometry(vectors: Vectors, first: NDArray[np.intp], second: NDArray[
 
 
 def alignment(first: Vectors, second: Vectors) -> float:
-    """Mean squared distance of positive pairs on the unit sphere (Wang & Isola 2020, α = 2); nan without pairs."""
+    """Mean squared distance of positive pairs on the unit sphere (Wang & Isola 2020, α = 2); nan
+    without pairs.
+    """
     if not len(first):
         return float("nan")
     return float(((unit_vectors(first) - unit_vectors(second)) ** 2).sum(1).mean())
 
 
 def uniformity(vectors: Vectors) -> float:
-    """Log of the mean Gaussian potential of two different vectors on the unit sphere (Wang & Isola 2020, t = 2)."""
+    """Log of the mean Gaussian potential of two different vectors on the unit sphere (Wang & Isola
+    2020, t = 2).
+    """
     count = len(vectors)
     if count < 2:
         return float("nan")
@@ -67,7 +89,8 @@ def uniformity(vectors: Vectors) -> float:
     squares = (unit**2).sum(1)  # 1, or 0 for a zero vector
     total, start = 0.0, 0
     for rows in _chunks(unit):
-        # exp(−2·|u−v|²) = exp(4·u·v − 2·|u|² − 2·|v|²); a vector's similarity with itself is excluded.
+        # exp(−2·|u−v|²) = exp(4·u·v − 2·|u|² − 2·|v|²); a vector's similarity with itself is
+        # excluded.
         potentials = rows @ unit.T
         potentials *= 4
         potentials -= 2 * squares
@@ -86,14 +109,18 @@ def spectrum(vectors: Vectors) -> NDArray[np.float64]:
 
 
 def effective_rank(vectors: Vectors) -> float:
-    """Exponential of the entropy of the normalised singular values of the centred vectors (Roy & Vetterli 2007)."""
+    """Exponential of the entropy of the normalised singular values of the centred vectors (Roy &
+    Vetterli 2007).
+    """
     shares = _shares(_singular_values(vectors))
     positive = shares[shares > 0]
     return float(np.exp(-(positive * np.log(positive)).sum())) if len(positive) else float("nan")
 
 
 def hubness(vectors: Vectors, neighbours: int = NEIGHBOURS) -> float:
-    """Skewness of the k-occurrence: how often each vector is among the NEIGHBOURS nearest by cosine of the others."""
+    """Skewness of the k-occurrence: how often each vector is among the NEIGHBOURS nearest by cosine
+    of the others.
+    """
     if len(vectors) <= neighbours:
         return float("nan")
     counts = occurrences(vectors, neighbours).astype(np.float64)
@@ -108,15 +135,21 @@ def occurrences(vectors: Vectors, neighbours: int) -> NDArray[np.intp]:
     start = 0
     for rows in _chunks(unit):
         similarity = rows @ unit.T
-        similarity[np.arange(len(rows)), np.arange(start, start + len(rows))] = -np.inf  # a vector is not its own neighbour
+        similarity[
+            np.arange(len(rows)), np.arange(start, start + len(rows))
+        ] = -np.inf  # a vector is not its own neighbour
         nearest = np.argpartition(-similarity, neighbours - 1, axis=1)[:, :neighbours]
         counts += np.bincount(nearest.ravel(), minlength=len(unit))
         start += len(rows)
     return counts
 
 
-def evaluate_geometry(encoder: Encoder, parts: Sequence[Part], *, progress: StartProgress | None = None) -> Evaluation:
-    """The geometry of each part's pairs (sentence1, sentence2, gold); all sentences are encoded together, each once."""
+def evaluate_geometry(
+    encoder: Encoder, parts: Sequence[Part], *, progress: StartProgress | None = None
+) -> Evaluation:
+    """The geometry of each part's pairs (sentence1, sentence2, gold); all sentences are encoded
+    together, each once.
+    """
     columns = [part.frame[side].to_list() for part in parts for side in ("sentence1", "sentence2")]
     sentences, index = distinct([sentence for column in columns for sentence in column])
     vectors = encoder.encode(sentences, progress("sentences") if progress else None)
@@ -129,10 +162,14 @@ def evaluate_geometry(encoder: Encoder, parts: Sequence[Part], *, progress: Star
     return evaluation_of("geometry", encoder, [part.state for part in parts], scores)
 
 
-def _scores(part: Part, vectors: Vectors, first: NDArray[np.intp], second: NDArray[np.intp]) -> Iterator[StoredScore]:
+def _scores(
+    part: Part, vectors: Vectors, first: NDArray[np.intp], second: NDArray[np.intp]
+) -> Iterator[StoredScore]:
     used, inverse = np.unique(np.concatenate([first, second]), return_inverse=True)
     is_close = part.frame["gold"].to_numpy() > CLOSE_GOLD
-    geometry = measure_geometry(vectors[used], inverse[: len(first)], inverse[len(first) :], is_close)
+    geometry = measure_geometry(
+        vectors[used], inverse[: len(first)], inverse[len(first) :], is_close
+    )
     items = {"average_cosine": len(first), "alignment": int(is_close.sum())}
     settings = {"alignment": f"gold > {CLOSE_GOLD:g}", "hubness": f"{NEIGHBOURS} neighbours"}
     for name, value in asdict(geometry).items():
@@ -148,11 +185,15 @@ def _scores(part: Part, vectors: Vectors, first: NDArray[np.intp], second: NDArr
 
 
 def _chunks(vectors: Vectors) -> Iterator[Vectors]:
-    return (vectors[start : start + _ROWS_AT_ONCE] for start in range(0, len(vectors), _ROWS_AT_ONCE))
+    return (
+        vectors[start : start + _ROWS_AT_ONCE] for start in range(0, len(vectors), _ROWS_AT_ONCE)
+    )
 
 
 def _singular_values(vectors: Vectors) -> NDArray[np.float64]:
-    """Return the singular values of the centred vectors, largest first, computed from the smaller Gram matrix."""
+    """Return the singular values of the centred vectors, largest first, computed from the smaller
+    Gram matrix.
+    """
     centred = vectors.astype(np.float64)
     centred -= centred.mean(0)
     gram = centred.T @ centred if len(centred) > centred.shape[1] else centred @ centred.T
@@ -169,14 +210,23 @@ class GeometryTask(Task):
     """The geometry of the vectors of every available STS dataset."""
 
     name = "geometry"
-    summary = "alignment, uniformity, anisotropy, effective rank, average cosine and hubness on the sentences of STS datasets"
+    summary = (
+        "alignment, uniformity, anisotropy, effective rank, average cosine and hubness on "
+        "the sentences of STS datasets"
+    )
     outcomes = "none"
 
     def texts(self, source: Source, selection: Selection) -> Texts:
         """Return the sentences of the STS datasets."""
         return pair_texts(source, source.suite(STS_DATASETS))
 
-    def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
+    def evaluate(
+        self,
+        spec: ModelSpec,
+        settings: Settings,
+        start_progress: StartProgress,
+        selection: Selection,
+    ) -> TaskResult:
         """Measure the vectors of each dataset."""
         source = Source.from_settings(settings)
         parts, missing = open_parts(source, source.suite(STS_DATASETS))

@@ -25,14 +25,20 @@ VALIDATION = "validation"  # reported with every number: GLUE does not publish i
 GLUE_SCORE = "glue"  # metric of every task: the score that GLUE defines for it
 
 
-def evaluate_glue(classifier: Classifier, source: Source, start_progress: StartProgress | None = None) -> TaskResult:
-    """Score a classifier on the validation splits of its GLUE task (two for MNLI), with GLUE's own score."""
+def evaluate_glue(
+    classifier: Classifier, source: Source, start_progress: StartProgress | None = None
+) -> TaskResult:
+    """Score a classifier on the validation splits of its GLUE task (two for MNLI), with GLUE's own
+    score.
+    """
     name = classifier.dataset
     parts = _validation_parts(name, source)
     scores: list[StoredScore] = []
     answered: list[tuple[Part, ItemValues]] = []
     for part in parts:
-        answers = classifier.answers(part.frame, start_progress(f"{name} {part.state.split}") if start_progress else None)
+        answers = classifier.answers(
+            part.frame, start_progress(f"{name} {part.state.split}") if start_progress else None
+        )
         scores += _scores(part, classifier.gold(part.frame), answers)
         answered.append((part, answers))
     overall = replace(
@@ -43,7 +49,9 @@ def evaluate_glue(classifier: Classifier, source: Source, start_progress: StartP
         items=sum(len(part.frame) for part in parts),
         split="dev",
     )
-    evaluation = evaluation_of("glue", classifier.encoder, [part.state for part in parts], [*scores, overall])
+    evaluation = evaluation_of(
+        "glue", classifier.encoder, [part.state for part in parts], [*scores, overall]
+    )
     outcomes = tuple(_outcomes(evaluation, classifier, part, answers) for part, answers in answered)
     return TaskResult(evaluation=evaluation, tested=tuple(parts), outcomes=outcomes)
 
@@ -55,7 +63,15 @@ def _validation_parts(name: str, source: Source) -> list[Part]:
 def _scores(part: Part, gold: ItemValues, answers: ItemValues) -> list[StoredScore]:
     name, split = part.state.name, part.state.split
     return [
-        StoredScore(by="dataset", slice=name, metric=metric, setting=VALIDATION, value=measure(gold, answers), items=len(gold), split=split)
+        StoredScore(
+            by="dataset",
+            slice=name,
+            metric=metric,
+            setting=VALIDATION,
+            value=measure(gold, answers),
+            items=len(gold),
+            split=split,
+        )
         for metric, measure in GLUE_TASKS[name].metrics.items()
     ]
 
@@ -63,12 +79,23 @@ def _scores(part: Part, gold: ItemValues, answers: ItemValues) -> list[StoredSco
 def _glue_score(name: str, scores: Sequence[StoredScore]) -> float:
     """Return GLUE's score of a task: the mean over its validation splits."""
     splits = {score.split for score in scores}
-    return fmean(GLUE_TASKS[name].score({score.metric: score.value for score in scores if score.split == split}) for split in splits)
+    return fmean(
+        GLUE_TASKS[name].score(
+            {score.metric: score.value for score in scores if score.split == split}
+        )
+        for split in splits
+    )
 
 
-def _outcomes(evaluation: Evaluation, classifier: Classifier, part: Part, answers: ItemValues) -> StoredOutcomes:
+def _outcomes(
+    evaluation: Evaluation, classifier: Classifier, part: Part, answers: ItemValues
+) -> StoredOutcomes:
     gold = part.frame["label" if classifier.classes else "gold"].cast(pl.String)
-    named = np.array(classifier.classes)[answers] if classifier.classes else [str(score) for score in answers]
+    named = (
+        np.array(classifier.classes)[answers]
+        if classifier.classes
+        else [str(score) for score in answers]
+    )
     return StoredOutcomes.of(
         evaluation,
         dataset=part.state.name,
@@ -80,18 +107,27 @@ def _outcomes(evaluation: Evaluation, classifier: Classifier, part: Part, answer
 
 
 class Glue(Task):
-    """The GLUE task that the last classifier of a run was trained on; any other model has no classifier."""
+    """The GLUE task that the last classifier of a run was trained on; any other model has no
+    classifier.
+    """
 
     name = "glue"
-    summary = "GLUE on its validation splits: Matthews, F1, accuracy, Pearson and Spearman of a trained classifier"
+    summary = (
+        "GLUE on its validation splits: Matthews, F1, accuracy, Pearson and Spearman of a "
+        "trained classifier"
+    )
     item_datasets = tuple(name for name in GLUE_TASKS if name.startswith("glue-"))
 
     def items(self, source: Source, names: Sequence[str]) -> Sequence[GoldItems]:
         """Return the items of the validation splits of the datasets in NAMES."""
-        return [own_items(part, "label") for name in names for part in _validation_parts(name, source)]
+        return [
+            own_items(part, "label") for name in names for part in _validation_parts(name, source)
+        ]
 
     def check(self, spec: ModelSpec, settings: Settings) -> None:
-        """Refuse a model without a classifier, and validation splits that cannot be read, before anything is loaded."""
+        """Refuse a model without a classifier, and validation splits that cannot be read, before
+        anything is loaded.
+        """
         _validation_parts(task_of(spec), Source.from_settings(settings))
 
     def check_recipe(self, recipe: Recipe, source: Source) -> None:
@@ -99,9 +135,17 @@ class Glue(Task):
         _, stage = last_classifier(recipe, f"recipe {recipe.name!r}")
         _validation_parts(stage.data.datasets[0], source)
 
-    def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
+    def evaluate(
+        self,
+        spec: ModelSpec,
+        settings: Settings,
+        start_progress: StartProgress,
+        selection: Selection,
+    ) -> TaskResult:
         """Evaluate a run on the GLUE task that it was trained on."""
-        return evaluate_glue(load_classifier(spec, settings), Source.from_settings(settings), start_progress)
+        return evaluate_glue(
+            load_classifier(spec, settings), Source.from_settings(settings), start_progress
+        )
 
     def submission(self) -> GlueSubmission:
         """Return the predictions of its test splits as GLUE's server takes them."""

@@ -1,4 +1,6 @@
-"""The task `mteb`: mteb's own tasks, `mteb:NAME`, on any model, with its outcomes item by item where mteb predicts some."""
+"""The task `mteb`: mteb's own tasks, `mteb:NAME`, on any model, with its outcomes item by item
+where mteb predicts some.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,8 +25,23 @@ from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import RowScores, score_part, scores_rows, stated_figures
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import StoredOutcomes, items_frame
-from embedlab.tasks._mteb_rows import PREFIX, OpenedTask, benchmark_tasks, mteb_package, open_task, quiet, rows_of
-from embedlab.tasks.task import Selection, Task, TaskResult, Texts, brought_evaluation, evaluation_of
+from embedlab.tasks._mteb_rows import (
+    PREFIX,
+    OpenedTask,
+    benchmark_tasks,
+    mteb_package,
+    open_task,
+    quiet,
+    rows_of,
+)
+from embedlab.tasks.task import (
+    Selection,
+    Task,
+    TaskResult,
+    Texts,
+    brought_evaluation,
+    evaluation_of,
+)
 
 _PREDICTED = ("STS", "Classification")  # types of tasks whose predictions are those of single rows
 _DECLARED = replace(NOTHING_SHARED, declared=1)
@@ -32,11 +49,16 @@ _DECLARED = replace(NOTHING_SHARED, declared=1)
 
 def _typed(names: Sequence[str]) -> Sequence[str]:
     if not names:
-        raise UsageError("no task of mteb was named", hint="name one: --task mteb:STS16, or a benchmark: --suite 'mteb:MTEB(eng, v2)'")
+        raise UsageError(
+            "no task of mteb was named",
+            hint="name one: --task mteb:STS16, or a benchmark: --suite 'mteb:MTEB(eng, v2)'",
+        )
     return names
 
 
-def _evaluated(spec: ModelSpec, settings: Settings, start_progress: StartProgress, opened: Sequence[OpenedTask]) -> TaskResult:
+def _evaluated(
+    spec: ModelSpec, settings: Settings, start_progress: StartProgress, opened: Sequence[OpenedTask]
+) -> TaskResult:
     from embedlab.tasks._mteb_encoder import MtebEncoder
 
     encoder = MtebEncoder(spec, settings, start_progress)
@@ -48,7 +70,11 @@ def _evaluated(spec: ModelSpec, settings: Settings, start_progress: StartProgres
         predicted.append((opened_task, predictions))
     states = [state for each in opened for state in each.states]
     evaluation = evaluation_of("mteb", encoder.encoder, states, scores, encoder.prompt_notes)
-    outcomes = [outcome for opened, predictions in predicted for outcome in _outcomes(opened, evaluation, predictions)]
+    outcomes = [
+        outcome
+        for opened, predictions in predicted
+        for outcome in _outcomes(opened, evaluation, predictions)
+    ]
     return TaskResult(evaluation=evaluation, outcomes=tuple(outcomes))
 
 
@@ -69,9 +95,14 @@ def _run(encoder: Any, opened: OpenedTask) -> tuple[Any, Mapping[str, Any]]:
             raise
         except Exception as error:  # whatever its evaluators raise over rows that do not suit them
             reason = " ".join(str(error).split())[:200] or type(error).__name__
-            raise MissingError(f"mteb cannot evaluate {opened.name}: {reason}", hint="do its rows have what mteb reads?") from error
+            raise MissingError(
+                f"mteb cannot evaluate {opened.name}: {reason}",
+                hint="do its rows have what mteb reads?",
+            ) from error
         written = Path(folder) / f"{opened.task.metadata.name}_predictions.json"
-        return result.task_results[0], json.loads(written.read_text(encoding="utf-8")) if written.is_file() else {}
+        return result.task_results[0], json.loads(
+            written.read_text(encoding="utf-8")
+        ) if written.is_file() else {}
 
 
 def _scores(opened: OpenedTask, result: Any) -> Iterator[StoredScore]:
@@ -97,8 +128,11 @@ def _scores(opened: OpenedTask, result: Any) -> Iterator[StoredScore]:
 
 
 def _score(opened: OpenedTask, state: DatasetState, value: float) -> StoredScore:
-    # Outcomes give accuracies and rank correlations; another main score of a task that has outcomes needs a name of its own.
-    is_covered = opened.main_score in {"accuracy", "spearman"} or opened.task.metadata.type not in _PREDICTED
+    # Outcomes give accuracies and rank correlations; another main score of a task that has outcomes
+    # needs a name of its own.
+    is_covered = (
+        opened.main_score in {"accuracy", "spearman"} or opened.task.metadata.type not in _PREDICTED
+    )
     return StoredScore(
         by="dataset",
         slice=state.name if is_covered else f"{state.name} main score",
@@ -110,26 +144,45 @@ def _score(opened: OpenedTask, state: DatasetState, value: float) -> StoredScore
     )
 
 
-def _outcomes(opened: OpenedTask, evaluation: Evaluation, predictions: Mapping[str, Any]) -> Iterator[StoredOutcomes]:
+def _outcomes(
+    opened: OpenedTask, evaluation: Evaluation, predictions: Mapping[str, Any]
+) -> Iterator[StoredOutcomes]:
     for (subset, split), part in opened.parts.items():
         predicted = predictions.get(subset, {}).get(split)
         if isinstance(predicted, dict) and opened.task.metadata.type == "STS":
             values = (
-                predicted["cosine_scores"] if str(opened.task.metadata.main_score).startswith("cosine") else predicted["similarity_scores"]
+                predicted["cosine_scores"]
+                if str(opened.task.metadata.main_score).startswith("cosine")
+                else predicted["similarity_scores"]
             )
             yield _similarities(evaluation, part, values)
-        elif isinstance(predicted, list) and all(len(values) == part.state.rows for values in predicted):
-            yield _classes(evaluation, part, rows_of(opened.task, subset, split)[opened.task.label_column_name], predicted)
+        elif isinstance(predicted, list) and all(
+            len(values) == part.state.rows for values in predicted
+        ):
+            yield _classes(
+                evaluation,
+                part,
+                rows_of(opened.task, subset, split)[opened.task.label_column_name],
+                predicted,
+            )
 
 
 def _similarities(evaluation: Evaluation, part: Part, values: Sequence[float]) -> StoredOutcomes:
     rows = np.arange(len(values))
-    items = items_frame(rows, [str(x) for x in part.frame["gold"]], [str(x) for x in values], text_keys(part.frame))
+    items = items_frame(
+        rows, [str(x) for x in part.frame["gold"]], [str(x) for x in values], text_keys(part.frame)
+    )
     return _described(evaluation, part.state, (), items)
 
 
-def _classes(evaluation: Evaluation, part: Part, labels: Sequence[object], experiments: Sequence[Sequence[object]]) -> StoredOutcomes:
-    """Return an item for each row and experiment, because mteb's accuracy is the mean over experiments.
+def _classes(
+    evaluation: Evaluation,
+    part: Part,
+    labels: Sequence[object],
+    experiments: Sequence[Sequence[object]],
+) -> StoredOutcomes:
+    """Return an item for each row and experiment, because mteb's accuracy is the mean over
+    experiments.
 
     Items of one row have its text, so that they count as dependent.
     """
@@ -140,13 +193,19 @@ def _classes(evaluation: Evaluation, part: Part, labels: Sequence[object], exper
     return _described(evaluation, part.state, sorted({*gold, *predicted}), items)
 
 
-def _described(evaluation: Evaluation, state: DatasetState, classes: Sequence[str], items: pl.DataFrame) -> StoredOutcomes:
+def _described(
+    evaluation: Evaluation, state: DatasetState, classes: Sequence[str], items: pl.DataFrame
+) -> StoredOutcomes:
     # The split that mteb evaluates is its test, whatever its name; the state has that.
-    return StoredOutcomes.of(evaluation, dataset=state.name, split="test", states=[state], classes=classes, items=items)
+    return StoredOutcomes.of(
+        evaluation, dataset=state.name, split="test", states=[state], classes=classes, items=items
+    )
 
 
 def _brought(spec: ModelSpec, opened: Sequence[OpenedTask]) -> TaskResult:
-    """Return what mteb's own files hold of a model: outcomes of predictions, otherwise stated figures."""
+    """Return what mteb's own files hold of a model: outcomes of predictions, otherwise stated
+    figures.
+    """
     figures = {figure.task: figure for figure in stated_figures(spec.kind, spec.location)}
     scores: list[StoredScore] = []
     rows: list[tuple[Part, RowScores]] = []
@@ -155,27 +214,45 @@ def _brought(spec: ModelSpec, opened: Sequence[OpenedTask]) -> TaskResult:
         name = opened_task.task.metadata.name
         for part in opened_task.parts.values():
             row_scores = (
-                score_part(spec.kind, spec.location, replace(part, state=replace(part.state, name=name))) if part.frame.width else None
+                score_part(
+                    spec.kind, spec.location, replace(part, state=replace(part.state, name=name))
+                )
+                if part.frame.width
+                else None
             )
             if row_scores is not None:
                 rows.append((part, row_scores))
                 notes.append(row_scores.note)
             elif (stated := figures.get(name)) is not None and stated.split == part.state.split:
-                scores.append(_score(opened_task, part.state, stated.figures.get("main_score", nan)))
+                scores.append(
+                    _score(opened_task, part.state, stated.figures.get("main_score", nan))
+                )
                 notes.append(f"{stated.origin}: a figure that mteb stated, without items")
     if not rows and not scores:
         raise UsageError(
-            f"{spec.name!r} has no numbers of {', '.join(each.name for each in opened)}", hint="name tasks that it has files of"
+            f"{spec.name!r} has no numbers of {', '.join(each.name for each in opened)}",
+            hint="name tasks that it has files of",
         )
-    evaluation = brought_evaluation("mteb", spec, [state for each in opened for state in each.states], scores, notes)
-    outcomes = tuple(_similarities(evaluation, part, [float(x) for x in scores.scores]) for part, scores in rows)
-    return TaskResult(evaluation=replace(evaluation, scores=(*scores, *(_correlation(outcome) for outcome in outcomes))), outcomes=outcomes)
+    evaluation = brought_evaluation(
+        "mteb", spec, [state for each in opened for state in each.states], scores, notes
+    )
+    outcomes = tuple(
+        _similarities(evaluation, part, [float(x) for x in scores.scores]) for part, scores in rows
+    )
+    return TaskResult(
+        evaluation=replace(
+            evaluation, scores=(*scores, *(_correlation(outcome) for outcome in outcomes))
+        ),
+        outcomes=outcomes,
+    )
 
 
 def _correlation(outcomes: StoredOutcomes) -> StoredScore:
     from embedlab.analysis.correlations import spearman
 
-    gold, predicted = (outcomes.items[column].cast(float).to_numpy() for column in ("gold", "predicted"))
+    gold, predicted = (
+        outcomes.items[column].cast(float).to_numpy() for column in ("gold", "predicted")
+    )
     return StoredScore(
         by="dataset",
         slice=outcomes.dataset,
@@ -188,7 +265,9 @@ def _correlation(outcomes: StoredOutcomes) -> StoredScore:
 
 
 def declared_tasks(spec: ModelSpec) -> frozenset[str]:
-    """Return the tasks whose datasets, by mteb's registry of models, a published model was trained on."""
+    """Return the tasks whose datasets, by mteb's registry of models, a published model was trained
+    on.
+    """
     if spec.kind != "hub":
         return frozenset()
     try:
@@ -211,7 +290,9 @@ class Mteb(Task):
         return name.startswith(PREFIX)
 
     def members(self, suite: str) -> Sequence[str]:
-        """Return the tasks of the benchmark that `mteb:BENCHMARK` names, or the task where it names one."""
+        """Return the tasks of the benchmark that `mteb:BENCHMARK` names, or the task where it names
+        one.
+        """
         return benchmark_tasks(suite.removeprefix(PREFIX)) if suite.startswith(PREFIX) else ()
 
     def in_all(self, folder: Path | None) -> Sequence[tuple[str, ...]]:
@@ -220,19 +301,50 @@ class Mteb(Task):
 
     def texts(self, source: Source, selection: Selection) -> Texts:
         """Return the rows of the selected tasks; mteb hands their sentences to the model itself."""
-        return Texts(columns=(), states=tuple(state for name in _typed(selection.names) for state in open_task(name, source).states))
+        return Texts(
+            columns=(),
+            states=tuple(
+                state
+                for name in _typed(selection.names)
+                for state in open_task(name, source).states
+            ),
+        )
 
-    def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
-        """Evaluate the selected tasks by mteb, or read their numbers from what mteb wrote of SPEC before."""
-        opened = [open_task(name, Source.from_settings(settings)) for name in _typed(selection.names)]
-        result = _brought(spec, opened) if scores_rows(spec.kind) else _evaluated(spec, settings, start_progress, opened)
+    def evaluate(
+        self,
+        spec: ModelSpec,
+        settings: Settings,
+        start_progress: StartProgress,
+        selection: Selection,
+    ) -> TaskResult:
+        """Evaluate the selected tasks by mteb, or read their numbers from what mteb wrote of SPEC
+        before.
+        """
+        opened = [
+            open_task(name, Source.from_settings(settings)) for name in _typed(selection.names)
+        ]
+        result = (
+            _brought(spec, opened)
+            if scores_rows(spec.kind)
+            else _evaluated(spec, settings, start_progress, opened)
+        )
         declared = declared_tasks(spec)
-        shared = {part.state.name: _DECLARED for each in opened for part in each.parts.values() if each.task.metadata.name in declared}
+        shared = {
+            part.state.name: _DECLARED
+            for each in opened
+            for part in each.parts.values()
+            if each.task.metadata.name in declared
+        }
         return replace(
             result,
-            tested=tuple(part for each in opened for part in each.parts.values() if part.frame.width),
+            tested=tuple(
+                part for each in opened for part in each.parts.values() if part.frame.width
+            ),
             evaluation=replace(result.evaluation, overlaps=shared),
-            outcomes=tuple(replace(outcome, overlap=shared.get(outcome.dataset, NOTHING_SHARED)) for outcome in result.outcomes),
+            outcomes=tuple(
+                replace(outcome, overlap=shared.get(outcome.dataset, NOTHING_SHARED))
+                for outcome in result.outcomes
+            ),
         )
 
 

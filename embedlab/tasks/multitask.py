@@ -1,8 +1,10 @@
-"""The task `multitask`: sentiment, paraphrases and graded similarity, predicted by the heads of a trained run (chen).
+"""The task `multitask`: sentiment, paraphrases and graded similarity, predicted by the heads of a
+trained run (chen).
 
-Sentiment accuracy, paraphrase accuracy, STS Pearson and their mean, on the dev files of the CS224N course: its test files
-have no labels. Where a run has no head for paraphrases or similarity, the cosine of the sentence vectors is used, as in the paper's
-baseline; the threshold for paraphrases, which the paper does not state, is chosen on training pairs.
+Sentiment accuracy, paraphrase accuracy, STS Pearson and their mean, on the dev files of the CS224N
+course: its test files have no labels. Where a run has no head for paraphrases or similarity, the
+cosine of the sentence vectors is used, as in the paper's baseline; the threshold for paraphrases,
+which the paper does not state, is chosen on training pairs.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,17 +30,33 @@ from embedlab.objectives.sentiment_head.options import SENTIMENT_CLASSES
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import StoredOutcomes, items_frame
 from embedlab.tasks._heads import THRESHOLD_DATA, heads_of, heads_of_recipe, load_trained, no_heads
-from embedlab.tasks.task import GoldItems, Selection, Task, TaskResult, Texts, evaluation_of, outcomes_of, own_items
+from embedlab.tasks.task import (
+    GoldItems,
+    Selection,
+    Task,
+    TaskResult,
+    Texts,
+    evaluation_of,
+    outcomes_of,
+    own_items,
+)
 
 if TYPE_CHECKING:
     from embedlab.objectives.objective import Trained
     from embedlab.tasks._head_predictions import Prediction
 
 
-METRICS: Mapping[str, str] = {"sentiment": "accuracy", "paraphrases": "accuracy", "sts-course": "pearson"}
+METRICS: Mapping[str, str] = {
+    "sentiment": "accuracy",
+    "paraphrases": "accuracy",
+    "sts-course": "pearson",
+}
 MULTITASK_DATASETS = datasets_of("multitask")
 MEAN, OF_THREE = "mean", "of the three"  # the slice and metric of the mean of their scores
-_LABELS: Mapping[str, str] = {"sentiment": "label", "paraphrases": "is_duplicate"}  # of the two classification datasets
+_LABELS: Mapping[str, str] = {
+    "sentiment": "label",
+    "paraphrases": "is_duplicate",
+}  # of the two classification datasets
 _SENTENCES = ("sentence", "sentence1", "sentence2")
 
 
@@ -51,15 +69,32 @@ def dataset_metric(dataset: str, prediction: "Prediction", frame: pl.DataFrame) 
 
 def _classes(dataset: str, prediction: "Prediction") -> NDArray[np.int64]:
     """Return the predicted class of each row."""
-    called = prediction.values.argmax(axis=1) if dataset == "sentiment" else prediction.values > prediction.threshold
+    called = (
+        prediction.values.argmax(axis=1)
+        if dataset == "sentiment"
+        else prediction.values > prediction.threshold
+    )
     return called.astype(np.int64)
 
 
-def _scores(predictions: "Mapping[str, Prediction]", parts: Mapping[str, Part]) -> list[StoredScore]:
-    values = {name: dataset_metric(name, prediction, parts[name].frame) for name, prediction in predictions.items()}
+def _scores(
+    predictions: "Mapping[str, Prediction]", parts: Mapping[str, Part]
+) -> list[StoredScore]:
+    values = {
+        name: dataset_metric(name, prediction, parts[name].frame)
+        for name, prediction in predictions.items()
+    }
     items = {name: len(parts[name].frame) for name in predictions}
     scores = [
-        StoredScore(by="dataset", slice=name, metric=METRICS[name], setting="all", value=value, items=items[name], split="dev")
+        StoredScore(
+            by="dataset",
+            slice=name,
+            metric=METRICS[name],
+            setting="all",
+            value=value,
+            items=items[name],
+            split="dev",
+        )
         for name, value in values.items()
     ]
     if len(values) < len(MULTITASK_DATASETS):
@@ -77,10 +112,14 @@ def _scores(predictions: "Mapping[str, Prediction]", parts: Mapping[str, Part]) 
 
 
 def _outcomes(evaluation: Evaluation, part: Part, prediction: "Prediction") -> StoredOutcomes:
-    """Return each row's gold and predicted class or similarity, so that two models can be compared on the same rows."""
+    """Return each row's gold and predicted class or similarity, so that two models can be compared
+    on the same rows.
+    """
     dataset, frame = part.state.name, part.frame
     if dataset not in _LABELS:
-        return outcomes_of(evaluation, part, frame["gold"].to_list(), prediction.values.tolist(), is_class=False)
+        return outcomes_of(
+            evaluation, part, frame["gold"].to_list(), prediction.values.tolist(), is_class=False
+        )
     return StoredOutcomes.of(
         evaluation,
         dataset=dataset,
@@ -100,7 +139,11 @@ def _notes(predictions: "Mapping[str, Prediction]", parts: Mapping[str, Part]) -
     """Return how each number was computed, and what was left out."""
     made = [f"{name}: {prediction.by}" for name, prediction in predictions.items()]
     absent = [f"{name}: no head" for name in MULTITASK_DATASETS if name not in predictions]
-    skipped = [f"{name}: {rows} rows left out, {reason}" for name, part in parts.items() for reason, rows in part.state.skipped.items()]
+    skipped = [
+        f"{name}: {rows} rows left out, {reason}"
+        for name, part in parts.items()
+        for reason, rows in part.state.skipped.items()
+    ]
     return [*made, *absent, *skipped]
 
 
@@ -108,7 +151,10 @@ class Multitask(Task):
     """The three datasets of the course on their dev splits, evaluated together."""
 
     name = "multitask"
-    summary = "sentiment accuracy, paraphrase accuracy and STS Pearson by the heads of a run, and their mean, on dev (chen)"
+    summary = (
+        "sentiment accuracy, paraphrase accuracy and STS Pearson by the heads of a run, and "
+        "their mean, on dev (chen)"
+    )
     item_datasets = tuple(_LABELS)
     mixed_metric = OF_THREE
     dev_names = ("multitask", *MULTITASK_DATASETS)
@@ -116,7 +162,12 @@ class Multitask(Task):
     def texts(self, source: Source, selection: Selection) -> Texts:
         """Return the sentences of the three datasets."""
         parts = [source.open(name, "dev") for name in MULTITASK_DATASETS]
-        columns = [part.frame[name].to_list() for part in parts for name in _SENTENCES if name in part.frame.columns]
+        columns = [
+            part.frame[name].to_list()
+            for part in parts
+            for name in _SENTENCES
+            if name in part.frame.columns
+        ]
         return Texts(columns=tuple(columns), states=tuple(part.state for part in parts))
 
     def items(self, source: Source, names: Sequence[str]) -> Sequence[GoldItems]:
@@ -124,7 +175,9 @@ class Multitask(Task):
         return [own_items(source.open(name, "dev"), _LABELS[name]) for name in names]
 
     def check(self, spec: ModelSpec, settings: Settings) -> None:
-        """Refuse an ensemble without heads, and unreadable training pairs where a threshold is chosen on them."""
+        """Refuse an ensemble without heads, and unreadable training pairs where a threshold is
+        chosen on them.
+        """
         if spec.kind == "ensemble":
             if not any(heads_of(part) for part in spec.parts):
                 raise no_heads(spec)
@@ -132,19 +185,31 @@ class Multitask(Task):
             Source.from_settings(settings).open(*THRESHOLD_DATA)
 
     def check_recipe(self, recipe: Recipe, source: Source) -> None:
-        """Refuse unreadable training pairs where a threshold is chosen on them for the model that RECIPE would train."""
+        """Refuse unreadable training pairs where a threshold is chosen on them for the model that
+        RECIPE would train.
+        """
         if "paraphrase_head" not in heads_of_recipe(recipe):
             source.open(*THRESHOLD_DATA)
 
-    def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
-        """Score the three datasets, or those that the model can predict; an ensemble averages its members' predictions."""
+    def evaluate(
+        self,
+        spec: ModelSpec,
+        settings: Settings,
+        start_progress: StartProgress,
+        selection: Selection,
+    ) -> TaskResult:
+        """Score the three datasets, or those that the model can predict; an ensemble averages its
+        members' predictions.
+        """
         # torch is imported only here.
         from embedlab.tasks._head_predictions import predict_all, predict_averages
 
         source = Source.from_settings(settings)
         parts = {name: source.open(name, "dev") for name in MULTITASK_DATASETS}
         is_ensemble = spec.kind == "ensemble"
-        members = [load_trained(each, settings) for each in (spec.parts if is_ensemble else (spec,))]
+        members = [
+            load_trained(each, settings) for each in (spec.parts if is_ensemble else (spec,))
+        ]
         predictions = (
             predict_averages(spec, members, parts, start_progress)
             if is_ensemble
@@ -152,12 +217,17 @@ class Multitask(Task):
         )
         states, scores = [part.state for part in parts.values()], list(_scores(predictions, parts))
         evaluation = replace(
-            evaluation_of(self.name, members[0].encoder, states, scores, _notes(predictions, parts)),
+            evaluation_of(
+                self.name, members[0].encoder, states, scores, _notes(predictions, parts)
+            ),
             model=spec.name,
             fingerprint=spec_fingerprint(spec, precision=members[0].encoder.facts.precision),
             truncated=max(member.encoder.facts.truncated for member in members),
         )
-        outcomes = [_outcomes(evaluation, parts[name], prediction) for name, prediction in predictions.items()]
+        outcomes = [
+            _outcomes(evaluation, parts[name], prediction)
+            for name, prediction in predictions.items()
+        ]
         return TaskResult(
             evaluation=evaluation,
             tested=tuple(parts[name] for name in predictions),
@@ -171,17 +241,30 @@ class Multitask(Task):
 
     def averages(self, datasets: Sequence[str], name: str) -> Mapping[str, Sequence[str]]:
         """Return the mean of the three where all of them are available."""
-        return {f"{MEAN} {OF_THREE}": MULTITASK_DATASETS} if {*MULTITASK_DATASETS} <= {*datasets} else {}
+        return (
+            {f"{MEAN} {OF_THREE}": MULTITASK_DATASETS}
+            if {*MULTITASK_DATASETS} <= {*datasets}
+            else {}
+        )
 
     def dev_score(self, source: Source, name: str) -> "Callable[[Trained], float]":
-        """Return the dev score x 100 as a function: of one dataset, or for "multitask" the mean over those that a model can predict."""
-        parts = {each: source.open(each, "dev") for each in (MULTITASK_DATASETS if name == self.name else (name,))}
+        """Return the dev score x 100 as a function: of one dataset, or for "multitask" the mean
+        over those that a model can predict.
+        """
+        parts = {
+            each: source.open(each, "dev")
+            for each in (MULTITASK_DATASETS if name == self.name else (name,))
+        }
 
         def score(trained: "Trained") -> float:
-            from embedlab.tasks._head_predictions import predict_all  # imports torch, which opening the data needs not
+            from embedlab.tasks._head_predictions import (
+                predict_all,
+            )  # imports torch, which opening the data needs not
 
             predictions = predict_all(trained, parts, source)
-            return 100 * fmean(dataset_metric(each, predictions[each], parts[each].frame) for each in predictions)
+            return 100 * fmean(
+                dataset_metric(each, predictions[each], parts[each].frame) for each in predictions
+            )
 
         return score
 

@@ -1,7 +1,9 @@
-"""The task `nli`: whether the head that a run trained on premise and hypothesis says what people said of a pair.
+"""The task `nli`: whether the head that a run trained on premise and hypothesis says what people
+said of a pair.
 
-Accuracy on the held-out splits of SNLI, MultiNLI (matched and mismatched) and counterfactually revised SNLI, or on a file of one's own
-labelled pairs. A model without such a head is refused: `contrast` measures entailment by its vectors alone.
+Accuracy on the held-out splits of SNLI, MultiNLI (matched and mismatched) and counterfactually
+revised SNLI, or on a file of one's own labelled pairs. A model without such a head is refused:
+`contrast` measures entailment by its vectors alone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +31,16 @@ from embedlab.objectives.needs import objective_needs
 from embedlab.runs.evaluations import StoredScore
 from embedlab.runs.store import RunFolder
 from embedlab.tasks._heads import load_trained
-from embedlab.tasks.task import GoldItems, Selection, Task, TaskResult, Texts, evaluation_of, outcomes_of, own_items
+from embedlab.tasks.task import (
+    GoldItems,
+    Selection,
+    Task,
+    TaskResult,
+    Texts,
+    evaluation_of,
+    outcomes_of,
+    own_items,
+)
 
 if TYPE_CHECKING:
     from embedlab.objectives.objective import Trained
@@ -43,10 +54,14 @@ SOURCES: Mapping[str, tuple[str, str]] = MappingProxyType(  # the corpus and its
         "nli-counterfactual": ("snli-counterfactual", "test"),
     }
 )
-PREFIX = "nli:"  # before the path of a file of labelled pairs, which otherwise are pairs whose labels are scores
+# before the path of a file of labelled pairs, which otherwise are pairs whose labels are scores
+PREFIX = "nli:"
 ACCURACY = "accuracy"
 _SIDES = {"premise": "sentence1", "hypothesis": "sentence2"}
-_HINT = "train one: embedlab train sbert, or snli-ce; `--task contrast` measures entailment without a head"
+_HINT = (
+    "train one: embedlab train sbert, or snli-ce; `--task contrast` measures entailment "
+    "without a head"
+)
 
 
 class Nli(Task):
@@ -54,7 +69,8 @@ class Nli(Task):
 
     name = "nli"
     summary = (
-        "natural language inference by the head of a run: accuracy on held-out SNLI, MultiNLI, revised SNLI or your own labelled pairs"
+        "natural language inference by the head of a run: accuracy on held-out SNLI, "
+        "MultiNLI, revised SNLI or your own labelled pairs"
     )
     datasets = tuple(SOURCES)
     item_datasets = tuple(SOURCES)
@@ -67,7 +83,9 @@ class Nli(Task):
         """Return the sentences of the selected pairs."""
         parts, missing = _opened(source, selection.names or self.datasets)
         columns = tuple(part.frame[name].to_list() for part in parts for name in _SIDES.values())
-        return Texts(columns=columns, states=tuple(part.state for part in parts), missing=tuple(missing))
+        return Texts(
+            columns=columns, states=tuple(part.state for part in parts), missing=tuple(missing)
+        )
 
     def items(self, source: Source, names: Sequence[str]) -> list[GoldItems]:
         """Return the pairs of the datasets in NAMES."""
@@ -76,34 +94,61 @@ class Nli(Task):
     def check(self, spec: ModelSpec, settings: Settings) -> None:
         """Refuse a model without a head for pairs; nothing is loaded."""
         if spec.kind != "run":
-            raise UsageError(f"{spec.name!r} is not a run: nli scores the head that a run was trained with", hint=_HINT)
+            raise UsageError(
+                f"{spec.name!r} is not a run: nli scores the head that a run was trained with",
+                hint=_HINT,
+            )
         _headed_stage(RunFolder(Path(spec.location).parent).recipe(), f"run {spec.name!r}")
 
     def check_recipe(self, recipe: Recipe, source: Source) -> None:
         """Refuse the same for the model that RECIPE would train."""
         _headed_stage(recipe, f"recipe {recipe.name!r}")
 
-    def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
+    def evaluate(
+        self,
+        spec: ModelSpec,
+        settings: Settings,
+        start_progress: StartProgress,
+        selection: Selection,
+    ) -> TaskResult:
         """Return the labels that a run's head gives to the selected pairs."""
         parts, missing = _opened(Source.from_settings(settings), selection.names or self.datasets)
         stage = _headed_stage(RunFolder(Path(spec.location).parent).recipe(), f"run {spec.name!r}")
         trained = load_trained(spec, settings)
-        predicted = [predicted_labels(trained, stage, part.frame, start_progress(part.state.name)) for part in parts]
-        scores = [_score(part, labels) for part, labels in zip(parts, predicted, strict=True)]
-        notes = [*map(confusion_note, parts, predicted), *(f"skipped: {error.message} ({error.hint})" for error in missing)]
-        evaluation = evaluation_of(self.name, trained.encoder, [part.state for part in parts], scores, notes)
-        outcomes = [
-            outcomes_of(evaluation, part, part.frame["label"].to_list(), labels) for part, labels in zip(parts, predicted, strict=True)
+        predicted = [
+            predicted_labels(trained, stage, part.frame, start_progress(part.state.name))
+            for part in parts
         ]
-        return TaskResult(evaluation=evaluation, missing=tuple(missing), tested=tuple(parts), outcomes=tuple(outcomes))
+        scores = [_score(part, labels) for part, labels in zip(parts, predicted, strict=True)]
+        notes = [
+            *map(confusion_note, parts, predicted),
+            *(f"skipped: {error.message} ({error.hint})" for error in missing),
+        ]
+        evaluation = evaluation_of(
+            self.name, trained.encoder, [part.state for part in parts], scores, notes
+        )
+        outcomes = [
+            outcomes_of(evaluation, part, part.frame["label"].to_list(), labels)
+            for part, labels in zip(parts, predicted, strict=True)
+        ]
+        return TaskResult(
+            evaluation=evaluation,
+            missing=tuple(missing),
+            tested=tuple(parts),
+            outcomes=tuple(outcomes),
+        )
 
     def measures(self, dataset: str) -> tuple[str, ...]:
         """Return the share of labels that are right."""
         return (ACCURACY,)
 
 
-def predicted_labels(trained: "Trained", stage: int, frame: pl.DataFrame, progress: ProgressCallback | None = None) -> list[str]:
-    """Return the label that the head of STAGE gives to each pair; of equal logits the first in the order of the labels."""
+def predicted_labels(
+    trained: "Trained", stage: int, frame: pl.DataFrame, progress: ProgressCallback | None = None
+) -> list[str]:
+    """Return the label that the head of STAGE gives to each pair; of equal logits the first in the
+    order of the labels.
+    """
     import torch
 
     sentences = list(chain(*(frame[name].to_list() for name in _SIDES.values())))
@@ -120,35 +165,55 @@ def confusion_note(part: Part, predicted: Sequence[str]) -> str:
     counts = {pair: 0 for gold in NLI_LABELS for pair in ((gold, called) for called in NLI_LABELS)}
     for pair in zip(part.frame["label"], predicted, strict=True):
         counts[pair] += 1
-    rows = (f"{gold} {'/'.join(str(counts[gold, called]) for called in NLI_LABELS)}" for gold in NLI_LABELS)
-    return f"{part.state.name}: people's label, then how many were called {'/'.join(NLI_LABELS)}: {', '.join(rows)}"
+    rows = (
+        f"{gold} {'/'.join(str(counts[gold, called]) for called in NLI_LABELS)}"
+        for gold in NLI_LABELS
+    )
+    return (
+        f"{part.state.name}: people's label, then how many were called "
+        f"{'/'.join(NLI_LABELS)}: {', '.join(rows)}"
+    )
 
 
 def _score(part: Part, predicted: Sequence[str]) -> StoredScore:
     right = MEASURES[ACCURACY].value(part.frame["label"].to_numpy(), np.array(predicted))
     return StoredScore(
-        by="dataset", slice=part.state.name, metric=ACCURACY, setting="", value=right, items=len(predicted), split=part.state.split
+        by="dataset",
+        slice=part.state.name,
+        metric=ACCURACY,
+        setting="",
+        value=right,
+        items=len(predicted),
+        split=part.state.split,
     )
 
 
 def _headed_stage(recipe: Recipe, title: str) -> int:
-    """Return the last stage of RECIPE whose objective trains a head that says one of the three labels of a pair."""
+    """Return the last stage of RECIPE whose objective trains a head that says one of the three
+    labels of a pair.
+    """
     for index, stage in reversed(list(enumerate(recipe.stages))):
         if isinstance(stage.objective.options, RawOptions):
             continue
         needs = objective_needs(stage.objective)
         if needs.predicts is not None and needs.classes.get(needs.predicts) == NLI_LABELS:
             return index
-    raise UsageError(f"{title} trained no head that labels pairs as {', '.join(NLI_LABELS)}", hint=_HINT)
+    raise UsageError(
+        f"{title} trained no head that labels pairs as {', '.join(NLI_LABELS)}", hint=_HINT
+    )
 
 
 def _opened(source: Source, names: Sequence[str]) -> tuple[list[Part], list[MissingError]]:
-    return available(names, lambda name: _of_file(name) if name.startswith(PREFIX) else _of_corpus(source, name))
+    return available(
+        names, lambda name: _of_file(name) if name.startswith(PREFIX) else _of_corpus(source, name)
+    )
 
 
 def _of_corpus(source: Source, name: str) -> Part:
     part = source.open_split(dataset(SOURCES[name][0]), SOURCES[name][1])
-    state = replace(part.state, name=name, split=part.state.split.partition("-")[0])  # the name says which of two dev splits
+    state = replace(
+        part.state, name=name, split=part.state.split.partition("-")[0]
+    )  # the name says which of two dev splits
     return Part(frame=part.frame.rename(_SIDES), state=state)
 
 
@@ -157,10 +222,17 @@ def _of_file(name: str) -> Part:
     file = name.removeprefix(PREFIX)
     if (data := own_data(file)).kind != LABELLED:
         hint = f"its label column holds {', '.join(NLI_LABELS)}: '{file}?label=NAME'"
-        raise MissingError(f"{data.file.path} holds {data.kind.title}, not labelled pairs", hint=hint)
+        raise MissingError(
+            f"{data.file.path} holds {data.kind.title}, not labelled pairs", hint=hint
+        )
     part = open_pair_file(file)  # of labels it makes scores, each label one
-    labels = part.frame["gold"].replace_strict({gold: label for label, gold in GOLD_OF_LABEL.items()}, return_dtype=pl.String)
-    return Part(frame=part.frame.drop("gold").with_columns(label=labels), state=replace(part.state, name=f"{PREFIX}{part.state.name}"))
+    labels = part.frame["gold"].replace_strict(
+        {gold: label for label, gold in GOLD_OF_LABEL.items()}, return_dtype=pl.String
+    )
+    return Part(
+        frame=part.frame.drop("gold").with_columns(label=labels),
+        state=replace(part.state, name=f"{PREFIX}{part.state.name}"),
+    )
 
 
 TASK = Nli()

@@ -1,4 +1,6 @@
-"""The task `probing`: linear classifiers on frozen vectors, for SentEval's probing tasks or any folder in their format."""
+"""The task `probing`: linear classifiers on frozen vectors, for SentEval's probing tasks or any
+folder in their format.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +12,15 @@ from embedlab.classifiers.folds import FOLD_SEED
 from embedlab.core.nearest import unknown
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
-from embedlab.data.probing import SENTEVAL, SENTEVAL_TASKS, set_of, suite, suite_folder, suite_names, suite_title
+from embedlab.data.probing import (
+    SENTEVAL,
+    SENTEVAL_TASKS,
+    set_of,
+    suite,
+    suite_folder,
+    suite_names,
+    suite_title,
+)
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder
 from embedlab.models.catalog import ModelSpec
@@ -35,14 +45,17 @@ _SENTEVAL_NAMES = tuple(sorted(SENTEVAL_TASKS))
 
 
 def open_probing(source: Source, name: str = SENTEVAL, tasks: tuple[str, ...] = ()) -> OpenedTasks:
-    """Open the tasks of the probing suite NAME, or some of them; missing ones are returned, or raised when all are missing."""
+    """Open the tasks of the probing suite NAME, or some of them; missing ones are returned, or
+    raised when all are missing.
+    """
     datasets = {dataset.name: dataset for dataset in suite(name, source.folder)}
     for task in tasks:
         if task not in datasets:
             raise unknown(f"task of {name!r}", task, datasets)
     path = suite_folder(name, source.folder)
     return open_tasks(
-        replace(source, folder=path, sample=source.sample and name == SENTEVAL), {task: datasets[task] for task in tasks or datasets}
+        replace(source, folder=path, sample=source.sample and name == SENTEVAL),
+        {task: datasets[task] for task in tasks or datasets},
     )
 
 
@@ -55,17 +68,32 @@ def evaluate_probing(
     device: "torch.device | None" = None,
     start_progress: StartProgress | None = None,
 ) -> SuiteResult:
-    """Return every accuracy of an encoder on the opened tasks of the suite NAME, and their average under that name."""
-    results = tuple(classify(encoder, opened.tasks, setting, seed=FOLD_SEED, device=device, start_progress=start_progress))
+    """Return every accuracy of an encoder on the opened tasks of the suite NAME, and their average
+    under that name.
+    """
+    results = tuple(
+        classify(
+            encoder,
+            opened.tasks,
+            setting,
+            seed=FOLD_SEED,
+            device=device,
+            start_progress=start_progress,
+        )
+    )
     selected = [*(task.name for task in opened.tasks), *opened.missing]
     title = f"average of {len(selected)} ({'SentEval probing' if name == SENTEVAL else name})"
     scores = [score for result in results for score in accuracies(result, setting)]
     scores += mean_accuracy(title, selected, results, setting)
-    return SuiteResult(evaluation=suite_evaluation(name, encoder, opened, setting, scores), results=results)
+    return SuiteResult(
+        evaluation=suite_evaluation(name, encoder, opened, setting, scores), results=results
+    )
 
 
 def open_selected(source: Source, names: Sequence[str] = ()) -> OpenedTasks:
-    """Open SentEval's ten tasks, those of them in NAMES, or another suite or some of its tasks; all NAMES belong to one suite."""
+    """Open SentEval's ten tasks, those of them in NAMES, or another suite or some of its tasks; all
+    NAMES belong to one suite.
+    """
     name = (set_of(names[0]) if names else None) or SENTEVAL
     return open_probing(source, name, tasks=tuple(task for task in names if task != name))
 
@@ -74,12 +102,16 @@ class Probing(Task):
     """SentEval's probing tasks, and those of every folder in their format."""
 
     name = "probing"
-    summary = "accuracy of linear classifiers that probe frozen vectors for properties of the sentence"
+    summary = (
+        "accuracy of linear classifiers that probe frozen vectors for properties of the sentence"
+    )
     datasets = item_datasets = _SENTEVAL_NAMES
     trains_classifiers = True
 
     def has_dataset(self, name: str) -> bool:
-        """Return whether NAME is one of SentEval's tasks, another set of such files, or a task of one."""
+        """Return whether NAME is one of SentEval's tasks, another set of such files, or a task of
+        one.
+        """
         return name in self.datasets or set_of(name) is not None
 
     def set_of(self, name: str) -> str | None:
@@ -103,15 +135,36 @@ class Probing(Task):
         """Return the items of the tasks in NAMES that are scored."""
         return [gold_items(task) for task in open_selected(source, names).tasks]
 
-    def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
+    def evaluate(
+        self,
+        spec: ModelSpec,
+        settings: Settings,
+        start_progress: StartProgress,
+        selection: Selection,
+    ) -> TaskResult:
         """Evaluate the selected tasks that are available."""
-        opened = drop_small_tasks(open_selected(Source.from_settings(settings), selection.names), selection.setting)
+        opened = drop_small_tasks(
+            open_selected(Source.from_settings(settings), selection.names), selection.setting
+        )
         encoder, device = load_member(spec, settings)
         name = set_of(opened.tasks[0].name) or SENTEVAL
-        result = evaluate_probing(encoder, opened, selection.setting, name=name, device=device, start_progress=start_progress)
+        result = evaluate_probing(
+            encoder,
+            opened,
+            selection.setting,
+            name=name,
+            device=device,
+            start_progress=start_progress,
+        )
         averages = {"average of ": [task.name for task in opened.tasks]}
         missing = tuple(opened.missing.values())
-        return TaskResult(evaluation=result.evaluation, missing=missing, tested=result.tested, outcomes=result.outcomes, averages=averages)
+        return TaskResult(
+            evaluation=result.evaluation,
+            missing=missing,
+            tested=result.tested,
+            outcomes=result.outcomes,
+            averages=averages,
+        )
 
     def averages(self, datasets: Sequence[str], name: str) -> Mapping[str, Sequence[str]]:
         """Return the average over all DATASETS of a set, which has NAME."""

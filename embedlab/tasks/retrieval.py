@@ -1,8 +1,10 @@
-"""The task `retrieval`: how highly each query ranks the documents that are relevant to it, among all documents.
+"""The task `retrieval`: how highly each query ranks the documents that are relevant to it, among
+all documents.
 
-Queries and documents are those of a set that is made of a corpus, of a folder in BEIR's layout, or of a user's own file of (anchor,
-positive) pairs or triplets. An item is a query with one relevant document, its prediction that document's rank, from which all measures
-follow. What other programs found, `trec:FILE`, is a model too.
+Queries and documents are those of a set that is made of a corpus, of a folder in BEIR's layout, or
+of a user's own file of (anchor, positive) pairs or triplets. An item is a query with one relevant
+document, its prediction that document's rank, from which all measures follow. What other programs
+found, `trec:FILE`, is a model too.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -41,7 +43,8 @@ if TYPE_CHECKING:
     from embedlab.objectives.objective import Trained
 
 METRICS = (f"ndcg@{FIRST}", f"mrr@{FIRST}", "map", *(f"recall@{cut}" for cut in CUTS))
-DEV_METRIC = "mrr"  # without a cut, so that it also moves where nothing is found among the first ten
+# without a cut, so that it also moves where nothing is found among the first ten
+DEV_METRIC = "mrr"
 SPLIT = "test"  # all queries are scored
 
 
@@ -55,19 +58,40 @@ class Ranked:
 
 
 def ranks_by(
-    query: PairScorer, queries: Queries, start_progress: StartProgress | None = None, *, document: PairScorer | None = None
+    query: PairScorer,
+    queries: Queries,
+    start_progress: StartProgress | None = None,
+    *,
+    document: PairScorer | None = None,
 ) -> Ranks:
-    """Return the rank of each item's document by the scorer of QUERY texts, and that of DOCUMENT texts where it is another one."""
+    """Return the rank of each item's document by the scorer of QUERY texts, and that of DOCUMENT
+    texts where it is another one.
+    """
     start = start_progress or unseen
-    return OfSimilarities(found=similarities_of(query, document or query, queries, start), queries=queries, start_progress=start).ranks
+    return OfSimilarities(
+        found=similarities_of(query, document or query, queries, start),
+        queries=queries,
+        start_progress=start,
+    ).ranks
 
 
 def query_scores(ranked: Ranked) -> Iterator[StoredScore]:
     """Yield the mean of each measure over the queries."""
-    name, gold = ranked.queries.part.state.name, query_gold(ranked.queries.query, ranked.queries.grade)
+    name, gold = (
+        ranked.queries.part.state.name,
+        query_gold(ranked.queries.query, ranked.queries.grade),
+    )
     for metric in METRICS:
         value = MEASURES[metric].value(gold, ranked.ranks)
-        yield StoredScore(by="dataset", slice=name, metric=metric, setting="", value=value, items=len(ranked.ranks), split=SPLIT)
+        yield StoredScore(
+            by="dataset",
+            slice=name,
+            metric=metric,
+            setting="",
+            value=value,
+            items=len(ranked.ranks),
+            split=SPLIT,
+        )
 
 
 def _outcomes(evaluation: Evaluation, ranked: Ranked) -> StoredOutcomes:
@@ -81,47 +105,77 @@ def _outcomes(evaluation: Evaluation, ranked: Ranked) -> StoredOutcomes:
         queries.keys,
     )
     state = queries.part.state
-    return StoredOutcomes.of(evaluation, dataset=state.name, split=SPLIT, states=[state], classes=(), items=rows)
+    return StoredOutcomes.of(
+        evaluation, dataset=state.name, split=SPLIT, states=[state], classes=(), items=rows
+    )
 
 
 class Retrieval(Task):
     """The ranks of the relevant documents of queries; each set, folder or file is a dataset."""
 
     name = "retrieval"
-    summary = "search: nDCG@10, MRR@10, MAP and recall of the documents relevant to queries; captions, questions, your own folder or file"
+    summary = (
+        "search: nDCG@10, MRR@10, MAP and recall of the documents relevant to queries; "
+        "captions, questions, your own folder or file"
+    )
     datasets = tuple(SETS)
     text_datasets = tuple(SETS)
     is_each_alone = True
     searches = True
 
     def has_dataset(self, name: str) -> bool:
-        """Return whether NAME is a set, a folder of queries, or a user's own file of anchors and positives, or of triplets."""
+        """Return whether NAME is a set, a folder of queries, or a user's own file of anchors and
+        positives, or of triplets.
+        """
         return name in self.datasets or holds_queries(name)
 
     def in_all(self, folder: Path | None) -> Sequence[tuple[str, ...]]:
-        """Return nothing: search over tens of thousands of documents takes much longer than the rest, and is selected by name."""
+        """Return nothing: search over tens of thousands of documents takes much longer than the
+        rest, and is selected by name.
+        """
         return ()
 
     def texts(self, source: Source, selection: Selection) -> Texts:
-        """Return the states of what is read; queries and documents may have different prompts, so that the task encodes them itself."""
+        """Return the states of what is read; queries and documents may have different prompts, so
+        that the task encodes them itself.
+        """
         opened, missing = _opened(source, selection.names or self.datasets)
-        return Texts(columns=(), states=tuple(queries.part.state for queries in opened), missing=tuple(missing))
+        return Texts(
+            columns=(),
+            states=tuple(queries.part.state for queries in opened),
+            missing=tuple(missing),
+        )
 
     def items(self, source: Source, names: Sequence[str]) -> list[GoldItems]:
-        """Return the items of those of NAMES of which the texts are known; their labels are the ids of the queries."""
+        """Return the items of those of NAMES of which the texts are known; their labels are the ids
+        of the queries.
+        """
         return [_gold_items(queries) for queries in _opened(source, names)[0] if queries.has_texts]
 
-    def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
+    def evaluate(
+        self,
+        spec: ModelSpec,
+        settings: Settings,
+        start_progress: StartProgress,
+        selection: Selection,
+    ) -> TaskResult:
         """Return the ranks of one member on the selected datasets."""
         opened, missing = _opened(Source.from_settings(settings), selection.names or self.datasets)
         states = [queries.part.state for queries in opened]
         skipped = [f"skipped: {error.message} ({error.hint})" for error in missing]
-        skipped += [f"{state.name}: {reason}: {count} skipped" for state in states for reason, count in state.skipped.items()]
+        skipped += [
+            f"{state.name}: {reason}: {count} skipped"
+            for state in states
+            for reason, count in state.skipped.items()
+        ]
         for queries in opened:
             _refuse_many_pairs(spec, queries)
         searcher = searcher_of(spec, settings, start_progress)
         orders = [(queries, searcher.search(queries)) for queries in opened]
-        ranked = [Ranked(queries=queries, ranks=order.ranks, notes=order.notes) for queries, order in orders]
+        ranked = [
+            Ranked(queries=queries, ranks=order.ranks, notes=order.notes)
+            for queries, order in orders
+        ]
         scores = [score for each in ranked for score in query_scores(each)]
         notes = [*searcher.notes, *skipped, *(note for each in ranked for note in each.notes)]
         evaluation = evaluation_of(self.name, searcher, states, scores, notes)
@@ -129,7 +183,9 @@ class Retrieval(Task):
             evaluation=evaluation,
             missing=tuple(missing),
             tested=tuple(queries.part for queries in opened if queries.has_texts),
-            outcomes=tuple(replace(_outcomes(evaluation, each), notes=each.notes) for each in ranked),
+            outcomes=tuple(
+                replace(_outcomes(evaluation, each), notes=each.notes) for each in ranked
+            ),
         )
 
     def check(self, spec: ModelSpec, settings: Settings) -> None:
@@ -137,10 +193,21 @@ class Retrieval(Task):
         refuse_reranking(spec)
 
     def cost(self, spec: ModelSpec, source: Source, names: Sequence[str]) -> tuple[str, ...]:
-        """Return how many pairs of texts are read together, where some are: each takes as long as a sentence."""
-        if not (counted := {q.part.state.name: pairs_read(spec, q) for q in _opened(source, names or self.datasets)[0]}):
+        """Return how many pairs of texts are read together, where some are: each takes as long as a
+        sentence.
+        """
+        if not (
+            counted := {
+                q.part.state.name: pairs_read(spec, q)
+                for q in _opened(source, names or self.datasets)[0]
+            }
+        ):
             return ()
-        return tuple(f"reads {count:,} pairs of a query and a document of {name}" for name, count in counted.items() if count)
+        return tuple(
+            f"reads {count:,} pairs of a query and a document of {name}"
+            for name, count in counted.items()
+            if count
+        )
 
     def measures(self, dataset: str) -> tuple[str, ...]:
         """Return nDCG@10, then the others."""
@@ -161,8 +228,15 @@ def _refuse_many_pairs(spec: ModelSpec, queries: Queries) -> None:
     """Refuse a model that would read very many pairs of a query and a document together."""
     if (count := pairs_read(spec, queries)) > MOST_PAIRS:
         pairs = f"{count:,} pairs of {queries.part.state.name}, more than {MOST_PAIRS:,}"
-        again = f"rerank:{spec.name},bm25,100" if spec.kind != RERANK else f"rerank:{spec.parts[0].name},{spec.parts[1].name},20"
-        raise UsageError(f"{spec.name!r} would read each pair by itself: {pairs}", hint=f"rerank the first documents of another: {again}")
+        again = (
+            f"rerank:{spec.name},bm25,100"
+            if spec.kind != RERANK
+            else f"rerank:{spec.parts[0].name},{spec.parts[1].name},20"
+        )
+        raise UsageError(
+            f"{spec.name!r} would read each pair by itself: {pairs}",
+            hint=f"rerank the first documents of another: {again}",
+        )
 
 
 def _gold_items(queries: Queries) -> GoldItems:
@@ -180,11 +254,16 @@ def _gold_items(queries: Queries) -> GoldItems:
 
 
 def _opened(source: Source, names: Sequence[str]) -> tuple[list[Queries], list[MissingError]]:
-    """Return the queries of NAMES that are available, and the errors of the others; where none is, the first is raised."""
+    """Return the queries of NAMES that are available, and the errors of the others; where none is,
+    the first is raised.
+    """
 
     def opened(name: str) -> Queries:
         if not (name in SETS or holds_queries(name)):
-            raise MissingError(f"{name!r} holds no pairs of anchor and positive", hint="`embedlab data check FILE` says what a file holds")
+            raise MissingError(
+                f"{name!r} holds no pairs of anchor and positive",
+                hint="`embedlab data check FILE` says what a file holds",
+            )
         return open_queries(source, name)
 
     return available(names, opened)

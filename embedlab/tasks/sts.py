@@ -16,10 +16,17 @@ class Sts(PairTask):
     """The seven STS datasets, and every other dataset or file of scored pairs by itself."""
 
     def has_dataset(self, name: str) -> bool:
-        """Return whether NAME is a dataset of scored pairs, or the user's own pairs or the hub's."""
+        """Return whether NAME is a dataset of scored pairs, or the user's own pairs or the
+        hub's.
+        """
         if name in dataset_names("sts"):
             return is_scored(dataset(name))
         return is_pair_file(name) and set_of(name) is None and not holds_queries(name)
 
 
-TASK = Sts("sts", "Spearman and Pearson of similarity with human scores: STS12–16, STS-B, SICK-R", STS_DATASETS, STS_AVERAGES)
+TASK = Sts(
+    "sts",
+    "Spearman and Pearson of similarity with human scores: STS12–16, STS-B, SICK-R",
+    STS_DATASETS,
+    STS_AVERAGES,
+)

@@ -1,7 +1,9 @@
-"""The contract of an evaluation task: its name, what it reads and refuses, and its result for one model.
+"""The contract of an evaluation task: its name, what it reads and refuses, and its result for one
+model.
 
-Every file of this folder except this one and those that begin with an underscore is a task and defines one `TASK`. A task with
-outcomes by item gets slices, intervals, tests, marks, and a place in comparisons, pages and the dashboard from the contract alone.
+Every file of this folder except this one and those that begin with an underscore is a task and
+defines one `TASK`. A task with outcomes by item gets slices, intervals, tests, marks, and a place
+in comparisons, pages and the dashboard from the contract alone.
 """
 
 from abc import ABC, abstractmethod
@@ -85,10 +87,14 @@ class TaskResult:
     missing: tuple[MissingError, ...] = ()
     tested: tuple[Part, ...] = ()  # with scored rows, to compare with the model's training text
     outcomes: tuple[StoredOutcomes, ...] = ()  # item by item
-    averages: Mapping[str, Sequence[str]] = field(default_factory=dict)  # datasets of each average, by the beginning of its name
+    averages: Mapping[str, Sequence[str]] = field(
+        default_factory=dict
+    )  # datasets of each average, by the beginning of its name
 
     def save(self, folder: Path, name: str | None = None) -> None:
-        """Write the outcomes, then the evaluation under its task's name or NAME, to a member's FOLDER of evaluations."""
+        """Write the outcomes, then the evaluation under its task's name or NAME, to a member's
+        FOLDER of evaluations.
+        """
         for outcomes in self.outcomes:
             outcomes.save(folder)
         self.evaluation.save(folder, name)
@@ -96,7 +102,9 @@ class TaskResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """The part of a task to evaluate: some of its datasets (none named: all), and how its classifiers are trained."""
+    """The part of a task to evaluate: some of its datasets (none named: all), and how its
+    classifiers are trained.
+    """
 
     names: tuple[str, ...] = ()
     setting: SettingName = "literature"
@@ -110,34 +118,45 @@ class Submission(Protocol):
     def check(self, specs: Sequence[ModelSpec], settings: Settings) -> None:
         """Refuse what `write` would refuse of the models; none is loaded."""
 
-    def write(self, folder: Path, specs: Sequence[ModelSpec], settings: Settings) -> dict[Path, str]:
+    def write(
+        self, folder: Path, specs: Sequence[ModelSpec], settings: Settings
+    ) -> dict[Path, str]:
         """Write the files of the models into FOLDER and return the model of each."""
         ...
 
 
 StoredAs = Literal["pairs", "items", "none"]
-"""What a task stores with its scores: similarities of pairs, once for all uses; what is predicted of each item; or nothing."""
+"""What a task stores with its scores: similarities of pairs, once for all uses; what is
+predicted of each item; or nothing."""
 
 
 class Task(ABC):
     """An evaluation task: a subclass with an object of it, found by its name.
 
-    What a subclass does not write is the answer of a task that fits every model and measures the accuracy of classes and Spearman's
-    correlation of scores.
+    What a subclass does not write is the answer of a task that fits every model and measures the
+    accuracy of classes and Spearman's correlation of scores.
     """
 
     name: str
     summary: str
     outcomes: StoredAs = "items"
-    is_scored_together: bool = False  # all models at once, of similarities that all uses share; otherwise member by member
-    aggregates: tuple[Aggregate, ...] = ()  # ways to put the sources of a dataset together: of correlations of similarities
+    # all models at once, of similarities that all uses share; otherwise member by member
+    is_scored_together: bool = False
+    aggregates: tuple[
+        Aggregate, ...
+    ] = ()  # ways to put the sources of a dataset together: of correlations of similarities
     tests: tuple[Test, ...] = ("dyadic", "mcnemar")  # of the difference of two models
     datasets: tuple[str, ...] = ()  # those of its suite, in order; each can be evaluated by itself
     item_datasets: tuple[str, ...] = ()  # those of which `items` has the items
-    text_datasets: tuple[str, ...] = ()  # those of which `items` has the sentences alone, and no classes
-    dev_names: tuple[str, ...] = ()  # allowed in a recipe's `evaluate.dev`, besides datasets of pairs
+    text_datasets: tuple[
+        str, ...
+    ] = ()  # those of which `items` has the sentences alone, and no classes
+    dev_names: tuple[
+        str, ...
+    ] = ()  # allowed in a recipe's `evaluate.dev`, besides datasets of pairs
     is_each_alone: bool = False  # each of its datasets is evaluated and stored by itself
-    searches: bool = False  # puts documents in order for queries, which models can do that have no similarity of two texts
+    # puts documents in order for queries, which models can do that have no similarity of two texts
+    searches: bool = False
     trains_classifiers: bool = False  # in one of several settings
     mixed_metric: str = "mean"  # of an average over datasets with different measures
 
@@ -145,7 +164,8 @@ class Task(ABC):
         """Refuse what is written as before, with its fields as arguments."""
         if cls is Task:
             raise UsageError(
-                f"the task {fields.get('name')!r} is written with Task(…): write class MyTask(Task), its fields as attributes and methods,"
+                f"the task {fields.get('name')!r} is written with Task(…): write class "
+                f"MyTask(Task), its fields as attributes and methods,"
                 " and TASK = MyTask()",
                 hint="docs/plugins.md shows a whole one",
             )
@@ -156,7 +176,9 @@ class Task(ABC):
         return name in self.datasets
 
     def set_of(self, name: str) -> str | None:
-        """Return the set that the dataset NAME is or belongs to, which is evaluated and stored as one; None where it is of the suite."""
+        """Return the set that the dataset NAME is or belongs to, which is evaluated and stored as
+        one; None where it is of the suite.
+        """
         return None
 
     def evaluation_name(self, names: Sequence[str]) -> str:
@@ -168,11 +190,15 @@ class Task(ABC):
         return ()
 
     def in_all(self, folder: Path | None) -> Sequence[tuple[str, ...]]:
-        """Return what "all" evaluates of it, each as names of datasets, none for the whole; FOLDER holds the data."""
+        """Return what "all" evaluates of it, each as names of datasets, none for the whole; FOLDER
+        holds the data.
+        """
         return ((),)
 
     def texts(self, source: Source, selection: Selection) -> Texts | None:
-        """Return the sentences that it reads, so that those of several tasks are encoded at once; None where the model decides that."""
+        """Return the sentences that it reads, so that those of several tasks are encoded at once;
+        None where the model decides that.
+        """
         return None
 
     def items(self, source: Source, names: Sequence[str]) -> Sequence[GoldItems]:
@@ -180,41 +206,66 @@ class Task(ABC):
         return ()
 
     @abstractmethod
-    def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
+    def evaluate(
+        self,
+        spec: ModelSpec,
+        settings: Settings,
+        start_progress: StartProgress,
+        selection: Selection,
+    ) -> TaskResult:
         """Evaluate one member of a model."""
 
     def measures(self, dataset: str) -> tuple[str, ...]:
-        """Return the measures of DATASET, the one that enters averages first; none: accuracy, or of scores Spearman's correlation."""
+        """Return the measures of DATASET, the one that enters averages first; none: accuracy, or of
+        scores Spearman's correlation.
+        """
         return ()
 
     def scale_of(self, metric: str) -> TableScale:
-        """Return 100 where numbers of METRIC are shares, which tables show x 100, the highest as the best; 1 where it has its own unit."""
+        """Return 100 where numbers of METRIC are shares, which tables show x 100, the highest as
+        the best; 1 where it has its own unit.
+        """
         return 100
 
     def averages(self, datasets: Sequence[str], name: str) -> Mapping[str, Sequence[str]]:
-        """Return the averages that are shown where these DATASETS are available, by title; the evaluation has NAME."""
+        """Return the averages that are shown where these DATASETS are available, by title; the
+        evaluation has NAME.
+        """
         return {}
 
     def check(self, spec: ModelSpec, settings: Settings) -> None:  # noqa: B027 - every model fits
-        """Raise where it does not apply to a model, or where data of the model's own is missing; nothing is loaded."""
+        """Raise where it does not apply to a model, or where data of the model's own is missing;
+        nothing is loaded.
+        """
 
     def cost(self, spec: ModelSpec, source: Source, names: Sequence[str]) -> tuple[str, ...]:
-        """Return what evaluating a member on the datasets NAMES (none: all) takes, where it takes long: it is said before."""
+        """Return what evaluating a member on the datasets NAMES (none: all) takes, where it takes
+        long: it is said before.
+        """
         return ()
 
     def check_recipe(self, recipe: Recipe, source: Source) -> None:  # noqa: B027 - every model fits
         """Raise the same for the model that RECIPE would train."""
 
     def dev_score(self, source: Source, name: str) -> "Callable[[Trained], float]":
-        """Return the dev score x 100 on one of its `dev_names` as a function; its data is opened once."""
-        raise UsageError(f"the task {self.name!r} has no dev score", hint="name a dataset of pairs as `evaluate.dev`")
+        """Return the dev score x 100 on one of its `dev_names` as a function; its data is opened
+        once.
+        """
+        raise UsageError(
+            f"the task {self.name!r} has no dev score",
+            hint="name a dataset of pairs as `evaluate.dev`",
+        )
 
     def dev_remarks(self, source: Source, name: str) -> list[str]:
-        """Return what the data of the dev score on NAME lacks of the published data, where its own tables do not say that."""
+        """Return what the data of the dev score on NAME lacks of the published data, where its own
+        tables do not say that.
+        """
         return []
 
     def submission(self) -> Submission | None:
-        """Return how predictions of its test splits are written, where their labels are not public and a server scores them."""
+        """Return how predictions of its test splits are written, where their labels are not public
+        and a server scores them.
+        """
         return None
 
     def setting(self, setting: SettingName) -> SettingName:
@@ -230,29 +281,59 @@ class PairTask(Task):
     aggregates = ("all", "mean", "wmean")
     tests = ("dyadic", "williams", "steiger")
 
-    def __init__(self, name: str, summary: str, datasets: Sequence[str], averages: Mapping[str, Sequence[str]] | None = None) -> None:
-        self.name, self.summary, self.datasets, self._averages = name, summary, tuple(datasets), averages or {}
+    def __init__(
+        self,
+        name: str,
+        summary: str,
+        datasets: Sequence[str],
+        averages: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        self.name, self.summary, self.datasets, self._averages = (
+            name,
+            summary,
+            tuple(datasets),
+            averages or {},
+        )
 
     def texts(self, source: Source, selection: Selection) -> Texts:
-        """Return the sentences of its pairs, and of the whole suite those of the other splits of STS-B."""
-        return pair_texts(source, selection.names or source.suite(self.datasets), all_splits=not selection.names)
+        """Return the sentences of its pairs, and of the whole suite those of the other splits of
+        STS-B.
+        """
+        return pair_texts(
+            source, selection.names or source.suite(self.datasets), all_splits=not selection.names
+        )
 
-    def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
+    def evaluate(
+        self,
+        spec: ModelSpec,
+        settings: Settings,
+        start_progress: StartProgress,
+        selection: Selection,
+    ) -> TaskResult:
         """Refuse: the similarities of all models are computed and compared together."""
-        raise UsageError(f"{self.name} scores pairs: its models are evaluated together", hint=f"embedlab evaluate --suite {self.name}")
+        raise UsageError(
+            f"{self.name} scores pairs: its models are evaluated together",
+            hint=f"embedlab evaluate --suite {self.name}",
+        )
 
     def averages(self, datasets: Sequence[str], name: str) -> Mapping[str, Sequence[str]]:
         """Return those of its averages whose datasets are all available."""
-        return {title: average for title, average in self._averages.items() if {*average} <= {*datasets}}
+        return {
+            title: average for title, average in self._averages.items() if {*average} <= {*datasets}
+        }
 
     def measures(self, dataset: str) -> tuple[str, ...]:
         """Return Spearman's correlation, which is tested; evaluations also show Pearson's."""
         return ("spearman",)
 
     def dev_score(self, source: Source, name: str) -> "Callable[[Trained], float]":
-        """Return Spearman's correlation x 100 on the dev split of the dataset NAME as a function; the data is opened once."""
+        """Return Spearman's correlation x 100 on the dev split of the dataset NAME as a function;
+        the data is opened once.
+        """
         frame = source.open(name, "dev").frame
-        first, second, gold = (frame[column].to_list() for column in ("sentence1", "sentence2", "gold"))
+        first, second, gold = (
+            frame[column].to_list() for column in ("sentence1", "sentence2", "gold")
+        )
         return lambda trained: 100 * spearman(gold, trained.encoder.score(first, second))
 
     def dev_remarks(self, source: Source, name: str) -> list[str]:
@@ -260,16 +341,28 @@ class PairTask(Task):
         return list(remarks(asdict(source.open(name, "dev").state)))
 
 
-def pair_task(name: str, summary: str, datasets: Sequence[str], *, averages: Mapping[str, Sequence[str]] | None = None) -> Task:
-    """Return the task of ranking the pairs of DATASETS; AVERAGES name the datasets of each, which is shown where all of them are."""
+def pair_task(
+    name: str,
+    summary: str,
+    datasets: Sequence[str],
+    *,
+    averages: Mapping[str, Sequence[str]] | None = None,
+) -> Task:
+    """Return the task of ranking the pairs of DATASETS; AVERAGES name the datasets of each, which
+    is shown where all of them are.
+    """
     return PairTask(name, summary, datasets, averages)
 
 
 def pair_texts(source: Source, datasets: Sequence[str], *, all_splits: bool = False) -> Texts:
-    """Return the sentences of the pairs of DATASETS, and with ALL_SPLITS those of the other splits of STS-B."""
+    """Return the sentences of the pairs of DATASETS, and with ALL_SPLITS those of the other splits
+    of STS-B.
+    """
     parts, missing = open_parts(source, datasets, all_splits=all_splits)
     columns = tuple(part.frame[side] for part in parts for side in ("sentence1", "sentence2"))
-    return Texts(columns=columns, states=tuple(part.state for part in parts), missing=tuple(missing))
+    return Texts(
+        columns=columns, states=tuple(part.state for part in parts), missing=tuple(missing)
+    )
 
 
 def task(name: str) -> Task:
@@ -283,7 +376,9 @@ def all_tasks() -> list[Task]:
 
 
 def stored_as(name: str) -> StoredAs:
-    """Return what the task called NAME stores with its scores; "none" of one that is gone, or that this process cannot load."""
+    """Return what the task called NAME stores with its scores; "none" of one that is gone, or that
+    this process cannot load.
+    """
     known = _known(name)
     return known.outcomes if known is not None else "none"
 
@@ -301,41 +396,68 @@ def aggregates_of(name: str) -> tuple[Aggregate, ...]:
 
 
 def scale_of(name: str, metric: str) -> TableScale:
-    """Return what tables multiply numbers of METRIC by that the task called NAME measures; of one that is gone they are shares."""
+    """Return what tables multiply numbers of METRIC by that the task called NAME measures; of one
+    that is gone they are shares.
+    """
     known = _known(name)
     return known.scale_of(metric) if known is not None else 100
 
 
 def _known(name: str) -> Task | None:
     plugin = plugins.find("tasks", name)
-    return _load(plugin) if plugin is not None and plugin.fault is None and plugins.can_load(plugin) else None
+    return (
+        _load(plugin)
+        if plugin is not None and plugin.fault is None and plugins.can_load(plugin)
+        else None
+    )
 
 
 def _load(plugin: Plugin) -> Task:
     loaded = plugin.load()
     if isinstance(loaded, type) and issubclass(loaded, Task):
-        raise MissingError(f"{plugin.title} is a class, not an object of it", hint=f"TASK = {loaded.__name__}()")
+        raise MissingError(
+            f"{plugin.title} is a class, not an object of it", hint=f"TASK = {loaded.__name__}()"
+        )
     return plugin.checked(loaded, Task, named=True)  # type: ignore[type-abstract]
 
 
 def evaluation_of(
-    task: str, encoder: Described, states: Sequence[DatasetState], scores: Sequence[StoredScore], notes: Sequence[str] = ()
+    task: str,
+    encoder: Described,
+    states: Sequence[DatasetState],
+    scores: Sequence[StoredScore],
+    notes: Sequence[str] = (),
 ) -> Evaluation:
-    """Return the SCORES of a task with everything that decides them; NOTES come after the encoder's own."""
+    """Return the SCORES of a task with everything that decides them; NOTES come after the encoder's
+    own.
+    """
     return _with_states(
-        evaluation_without_scores(task, encoder.name, encoder.fingerprint, encoder.facts), states, scores, (*encoder.facts.notes, *notes)
+        evaluation_without_scores(task, encoder.name, encoder.fingerprint, encoder.facts),
+        states,
+        scores,
+        (*encoder.facts.notes, *notes),
     )
 
 
 def brought_evaluation(
-    task: str, spec: ModelSpec, states: Sequence[DatasetState], scores: Sequence[StoredScore], notes: Sequence[str] = ()
+    task: str,
+    spec: ModelSpec,
+    states: Sequence[DatasetState],
+    scores: Sequence[StoredScore],
+    notes: Sequence[str] = (),
 ) -> Evaluation:
-    """Return the SCORES of a model whose predictions another program wrote into a file, so that nothing is loaded."""
-    evaluation = evaluation_without_scores(task, spec.name, spec_fingerprint(spec, precision=_OF_A_FILE.precision), _OF_A_FILE)
+    """Return the SCORES of a model whose predictions another program wrote into a file, so that
+    nothing is loaded.
+    """
+    evaluation = evaluation_without_scores(
+        task, spec.name, spec_fingerprint(spec, precision=_OF_A_FILE.precision), _OF_A_FILE
+    )
     return _with_states(evaluation, states, scores, notes)
 
 
-def evaluation_without_scores(task: str, model: str, fingerprint: str, facts: EncoderFacts, data: Sequence[StoredPart] = ()) -> Evaluation:
+def evaluation_without_scores(
+    task: str, model: str, fingerprint: str, facts: EncoderFacts, data: Sequence[StoredPart] = ()
+) -> Evaluation:
     """Return an evaluation without scores: a model, how it was used, and the DATA that was read."""
     return Evaluation(
         task=task,
@@ -352,9 +474,16 @@ def evaluation_without_scores(task: str, model: str, fingerprint: str, facts: En
     )
 
 
-def _with_states(evaluation: Evaluation, states: Sequence[DatasetState], scores: Sequence[StoredScore], notes: Sequence[str]) -> Evaluation:
+def _with_states(
+    evaluation: Evaluation,
+    states: Sequence[DatasetState],
+    scores: Sequence[StoredScore],
+    notes: Sequence[str],
+) -> Evaluation:
     data = tuple(asdict(state) for state in states)
-    return replace(evaluation, data=data, marks=data_marks(states), scores=tuple(scores), notes=tuple(notes))
+    return replace(
+        evaluation, data=data, marks=data_marks(states), scores=tuple(scores), notes=tuple(notes)
+    )
 
 
 def own_items(part: Part, column: str) -> GoldItems:
@@ -372,9 +501,16 @@ def own_items(part: Part, column: str) -> GoldItems:
 
 
 def outcomes_of(
-    evaluation: Evaluation, part: Part, gold: Sequence[object], predicted: Sequence[object], *, is_class: bool = True
+    evaluation: Evaluation,
+    part: Part,
+    gold: Sequence[object],
+    predicted: Sequence[object],
+    *,
+    is_class: bool = True,
 ) -> StoredOutcomes:
-    """What the rows of PART have and what a model predicted of each: classes, or scores that are correlated."""
+    """What the rows of PART have and what a model predicted of each: classes, or scores that are
+    correlated.
+    """
     texts = [[str(value) for value in column] for column in (gold, predicted)]
     return StoredOutcomes.of(
         evaluation,
@@ -387,10 +523,14 @@ def outcomes_of(
 
 
 def load_member(spec: ModelSpec, settings: Settings) -> tuple[Encoder, "torch.device"]:
-    """Load the encoder of a member model with the cache and machine of SETTINGS; return it and the machine's device."""
+    """Load the encoder of a member model with the cache and machine of SETTINGS; return it and the
+    machine's device.
+    """
     # torch is imported only here: what a task reads and stores is shown without it.
     from embedlab.encoders.device import machine
     from embedlab.encoders.loading import load_encoder
 
     here = machine(settings)
-    return load_encoder(spec, here, cache=settings.cache, cache_gib=settings.cache_gib, offline=settings.offline), here.device
+    return load_encoder(
+        spec, here, cache=settings.cache, cache_gib=settings.cache_gib, offline=settings.offline
+    ), here.device

@@ -41,13 +41,44 @@ if TYPE_CHECKING:
     import torch
 
 
-# The task sts scores the same pairs without training, so the supervised scores need names of their own.
-RELATEDNESS: Mapping[str, str] = MappingProxyType({"sick-r-supervised": "sick-r", "sts-benchmark-supervised": "sts-benchmark"})
-TRANSFER_TASKS = ("mr", "cr", "subj", "mpqa", "sst2", "sst5", "trec", "mrpc", "sick-e", *RELATEDNESS)
+# The task sts scores the same pairs without training, so the supervised scores need names of their
+# own.
+RELATEDNESS: Mapping[str, str] = MappingProxyType(
+    {"sick-r-supervised": "sick-r", "sts-benchmark-supervised": "sts-benchmark"}
+)
+TRANSFER_TASKS = (
+    "mr",
+    "cr",
+    "subj",
+    "mpqa",
+    "sst2",
+    "sst5",
+    "trec",
+    "mrpc",
+    "sick-e",
+    *RELATEDNESS,
+)
 TRANSFER_AVERAGES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "average of 8 (liao, with SST5)": ("mr", "cr", "subj", "mpqa", "sst2", "sst5", "trec", "mrpc"),
-        "average of 7 (tsukagoshi, without SST5)": ("mr", "cr", "subj", "mpqa", "sst2", "trec", "mrpc"),
+        "average of 8 (liao, with SST5)": (
+            "mr",
+            "cr",
+            "subj",
+            "mpqa",
+            "sst2",
+            "sst5",
+            "trec",
+            "mrpc",
+        ),
+        "average of 7 (tsukagoshi, without SST5)": (
+            "mr",
+            "cr",
+            "subj",
+            "mpqa",
+            "sst2",
+            "trec",
+            "mrpc",
+        ),
     }
 )
 
@@ -57,7 +88,9 @@ _MEASURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 
 def open_transfer(source: Source, names: Sequence[str] = TRANSFER_TASKS) -> OpenedTasks:
-    """Open the transfer tasks in NAMES; missing ones are returned, or raised when all are missing."""
+    """Open the transfer tasks in NAMES; missing ones are returned, or raised when all are
+    missing.
+    """
     for name in names:
         if name not in TRANSFER_TASKS:
             raise unknown("transfer task", name, TRANSFER_TASKS)
@@ -75,15 +108,30 @@ def evaluate_transfer(
     device: "torch.device | None" = None,
     start_progress: StartProgress | None = None,
 ) -> SuiteResult:
-    """Return every accuracy on the opened tasks, MRPC's F1, the published averages whose tasks were selected, and relatedness."""
+    """Return every accuracy on the opened tasks, MRPC's F1, the published averages whose tasks were
+    selected, and relatedness.
+    """
     classified = [task for task in opened.tasks if task.name not in RELATEDNESS]
-    results = tuple(classify(encoder, classified, setting, seed=seed, device=device, start_progress=start_progress))
+    results = tuple(
+        classify(
+            encoder, classified, setting, seed=seed, device=device, start_progress=start_progress
+        )
+    )
     related = [
-        _relate(encoder, task, seed=seed, device=device, start_progress=start_progress) for task in opened.tasks if task.name in RELATEDNESS
+        _relate(encoder, task, seed=seed, device=device, start_progress=start_progress)
+        for task in opened.tasks
+        if task.name in RELATEDNESS
     ]
-    scores = [*_scores(results, opened, setting), *(score for each in related for score in each.scores())]
+    scores = [
+        *_scores(results, opened, setting),
+        *(score for each in related for score in each.scores()),
+    ]
     evaluation = suite_evaluation("transfer", encoder, opened, setting, scores)
-    return SuiteResult(evaluation=evaluation, results=results, scored=tuple(each.outcomes(evaluation) for each in related))
+    return SuiteResult(
+        evaluation=evaluation,
+        results=results,
+        scored=tuple(each.outcomes(evaluation) for each in related),
+    )
 
 
 def second_class_f1(result: ClassificationResult) -> float:
@@ -112,7 +160,15 @@ class _Related:
         name = self.task.name
         for (metric, split), value in correlations.items():
             items = len(self.task.rows(split))
-            yield StoredScore(by="dataset", slice=name, metric=metric, setting="supervised", value=value, items=items, split=split)
+            yield StoredScore(
+                by="dataset",
+                slice=name,
+                metric=metric,
+                setting="supervised",
+                value=value,
+                items=items,
+                split=split,
+            )
 
     def outcomes(self, evaluation: Evaluation) -> StoredOutcomes:
         """Return what each test pair got."""
@@ -123,13 +179,21 @@ class _Related:
             states=[part.state for part in self.task.parts.values()],
             classes=(),
             items=items_frame(
-                self.task.rows("test"), self.gold.astype(np.str_), self.predicted.astype(np.str_), text_keys(self.task.parts["test"].frame)
+                self.task.rows("test"),
+                self.gold.astype(np.str_),
+                self.predicted.astype(np.str_),
+                text_keys(self.task.parts["test"].frame),
             ),
         )
 
 
 def _relate(
-    encoder: Encoder, task: ClassificationTask, *, seed: int, device: "torch.device | None", start_progress: StartProgress | None
+    encoder: Encoder,
+    task: ClassificationTask,
+    *,
+    seed: int,
+    device: "torch.device | None",
+    start_progress: StartProgress | None,
 ) -> _Related:
     """Fit the regression of a task on its train split and predict its test pairs."""
     import torch
@@ -139,12 +203,23 @@ def _relate(
     features = torch.from_numpy(task_features(encoder, task, start_progress)).to(device)
     gold = np.array(task.column("gold"))
     train, dev, test = (task.rows(split) for split in ("train", "dev", "test"))
-    fitted = fit_relatedness(features, gold, train, dev, seed=seed, progress=start_progress(task.name) if start_progress else None)
+    fitted = fit_relatedness(
+        features,
+        gold,
+        train,
+        dev,
+        seed=seed,
+        progress=start_progress(task.name) if start_progress else None,
+    )
     predicted = fitted.predict(features[torch.from_numpy(test).to(features.device)])
-    return _Related(task=task, gold=gold[test].astype(np.float64), predicted=predicted, dev=fitted.dev)
+    return _Related(
+        task=task, gold=gold[test].astype(np.float64), predicted=predicted, dev=fitted.dev
+    )
 
 
-def _scores(results: Sequence[ClassificationResult], opened: OpenedTasks, setting: SettingName) -> Iterator[StoredScore]:
+def _scores(
+    results: Sequence[ClassificationResult], opened: OpenedTasks, setting: SettingName
+) -> Iterator[StoredScore]:
     for result in results:
         yield from accuracies(result, setting)
         if result.task.name == "mrpc":
@@ -169,7 +244,8 @@ class Transfer(Task):
 
     name = "transfer"
     summary = (
-        "accuracy of linear classifiers on frozen vectors: MR, CR, SUBJ, MPQA, SST2, SST5, TREC, MRPC, SICK-E; supervised SICK-R, STS-B"
+        "accuracy of linear classifiers on frozen vectors: MR, CR, SUBJ, MPQA, SST2, SST5, "
+        "TREC, MRPC, SICK-E; supervised SICK-R, STS-B"
     )
     datasets = TRANSFER_TASKS
     item_datasets = tuple(name for name in TRANSFER_TASKS if name not in RELATEDNESS)
@@ -183,11 +259,19 @@ class Transfer(Task):
         """Return the items of the tasks in NAMES that are scored."""
         return [gold_items(task) for task in open_transfer(source, names).tasks]
 
-    def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
+    def evaluate(
+        self,
+        spec: ModelSpec,
+        settings: Settings,
+        start_progress: StartProgress,
+        selection: Selection,
+    ) -> TaskResult:
         """Evaluate the selected tasks that are available."""
         opened = self._open(Source.from_settings(settings), selection)
         encoder, device = load_member(spec, settings)
-        result = evaluate_transfer(encoder, opened, selection.setting, device=device, start_progress=start_progress)
+        result = evaluate_transfer(
+            encoder, opened, selection.setting, device=device, start_progress=start_progress
+        )
         related = (task.parts["test"] for task in opened.tasks if task.name in RELATEDNESS)
         return TaskResult(
             evaluation=result.evaluation,
@@ -202,15 +286,21 @@ class Transfer(Task):
         return _MEASURES.get(dataset, ())
 
     def averages(self, datasets: Sequence[str], name: str) -> Mapping[str, Sequence[str]]:
-        """Return the published averages over their available DATASETS; a title gives the number of datasets where some are missing."""
+        """Return the published averages over their available DATASETS; a title gives the number of
+        datasets where some are missing.
+        """
         available = {}
         for title, members in TRANSFER_AVERAGES.items():
             there = [dataset for dataset in members if dataset in datasets]
-            available[title + (f", {len(there)} of {len(members)}" if len(there) < len(members) else "")] = there
+            available[
+                title + (f", {len(there)} of {len(members)}" if len(there) < len(members) else "")
+            ] = there
         return available
 
     def _open(self, source: Source, selection: Selection) -> OpenedTasks:
-        return drop_small_tasks(open_transfer(source, selection.names or self.datasets), selection.setting)
+        return drop_small_tasks(
+            open_transfer(source, selection.names or self.datasets), selection.setting
+        )
 
 
 TASK = Transfer()

@@ -1,4 +1,6 @@
-"""The task `word_prediction`: how highly a definition's vector ranks its word among the whole vocabulary."""
+"""The task `word_prediction`: how highly a definition's vector ranks its word among the whole
+vocabulary.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,10 +44,12 @@ def evaluate_words(
     split: str = "test",
     progress: ProgressCallback | None = None,
 ) -> Evaluation:
-    """MRR@10 and top-k accuracy over the definitions of SPLIT whose word is one token of the encoder.
+    """MRR@10 and top-k accuracy over the definitions of SPLIT whose word is one token of the
+    encoder.
 
-    DATASET is a name or the user's own file of definitions. The encoder's word head is used; a run that was trained with
-    head "tied" uses its own word vectors. An encoder without a head is a UsageError.
+    DATASET is a name or the user's own file of definitions. The encoder's word head is used; a run
+    that was trained with head "tied" uses its own word vectors. An encoder without a head is a
+    UsageError.
     """
     import torch
 
@@ -55,7 +59,10 @@ def evaluate_words(
     words = encoder.word_ids(part.frame["word"].to_list())
     rows = part.frame.filter(pl.Series(words >= 0))
     if rows.is_empty():
-        raise MissingError(f"no word of {dataset!r} ({split}) is one token of {encoder.name!r}", hint="use a larger file of definitions")
+        raise MissingError(
+            f"no word of {dataset!r} ({split}) is one token of {encoder.name!r}",
+            hint="use a larger file of definitions",
+        )
     head = load_word_head(encoder, _head_of(Path(str(encoder.backbone.name_or_path))))
     vectors = torch.from_numpy(encoder.encode(rows["definition"].to_list(), progress))
     ranks = word_ranks(head, vectors.to(encoder.machine.device), words[words >= 0])
@@ -63,7 +70,9 @@ def evaluate_words(
 
 
 def word_ranks(head: "WordHead", vectors: "torch.Tensor", words: NDArray[np.int64]) -> Ranks:
-    """Return the rank of each vector's own word among all words by their logits, 1 = first; tied words rank before it."""
+    """Return the rank of each vector's own word among all words by their logits, 1 = first; tied
+    words rank before it.
+    """
     import torch
 
     ranks = np.empty(len(words), np.int64)
@@ -97,22 +106,39 @@ def _refuse_headless(spec: ModelSpec, settings: Settings) -> None:
 
 
 def _head_of(folder: Path) -> "WordHeadKind":
-    """Return the kind of head that the model in FOLDER was trained with; "mlm" for a model that is not a run."""
+    """Return the kind of head that the model in FOLDER was trained with; "mlm" for a model that is
+    not a run.
+    """
     if not (folder.parent / "recipe.toml").is_file():
         return "mlm"
     options = [
-        stage.objective.options for stage in RunFolder(folder.parent).recipe().stages if stage.objective.name == "definition_to_word"
+        stage.objective.options
+        for stage in RunFolder(folder.parent).recipe().stages
+        if stage.objective.name == "definition_to_word"
     ]
     return options[-1].head if options else "mlm"
 
 
-def _evaluation(encoder: "TransformerEncoder", part: Part, ranks: Ranks, *, left_out: int) -> Evaluation:
-    values = {f"mrr@{CUT}": mean_reciprocal_rank(ranks), **{f"top-{top}": float((ranks <= top).mean()) for top in TOPS}}
+def _evaluation(
+    encoder: "TransformerEncoder", part: Part, ranks: Ranks, *, left_out: int
+) -> Evaluation:
+    values = {
+        f"mrr@{CUT}": mean_reciprocal_rank(ranks),
+        **{f"top-{top}": float((ranks <= top).mean()) for top in TOPS},
+    }
     state = part.state
-    skipped = [f"{left_out} definitions left out: their word is not one known token"] if left_out else []
+    skipped = (
+        [f"{left_out} definitions left out: their word is not one known token"] if left_out else []
+    )
     scores = [
         StoredScore(
-            by="dataset", slice=state.name, metric=metric, setting="whole vocabulary", value=value, items=len(ranks), split=state.split
+            by="dataset",
+            slice=state.name,
+            metric=metric,
+            setting="whole vocabulary",
+            value=value,
+            items=len(ranks),
+            split=state.split,
         )
         for metric, value in values.items()
     ]
@@ -120,23 +146,40 @@ def _evaluation(encoder: "TransformerEncoder", part: Part, ranks: Ranks, *, left
 
 
 class WordPrediction(Task):
-    """Words of definitions unseen in training; which of them count depends on the model: those that one of its tokens spells."""
+    """Words of definitions unseen in training; which of them count depends on the model: those that
+    one of its tokens spells.
+    """
 
     name = "word_prediction"
-    summary = "MRR@10 and top-1, 3, 10 of the word that a definition's vector predicts, words unseen in training (DefSent)"
+    summary = (
+        "MRR@10 and top-1, 3, 10 of the word that a definition's vector predicts, words "
+        "unseen in training (DefSent)"
+    )
     outcomes = "none"
 
     def check(self, spec: ModelSpec, settings: Settings) -> None:
-        """Refuse a model without a head, and definitions that cannot be read, before anything is loaded."""
+        """Refuse a model without a head, and definitions that cannot be read, before anything is
+        loaded.
+        """
         _refuse_headless(spec, settings)
         _definitions(Source.from_settings(settings))
 
     def check_recipe(self, recipe: Recipe, source: Source) -> None:
-        """Refuse definitions that cannot be read; whether a head exists is only known once a model exists."""
+        """Refuse definitions that cannot be read; whether a head exists is only known once a model
+        exists.
+        """
         _definitions(source)
 
-    def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
-        """Evaluate on the test definitions; a model without a head is a UsageError before it is loaded."""
+    def evaluate(
+        self,
+        spec: ModelSpec,
+        settings: Settings,
+        start_progress: StartProgress,
+        selection: Selection,
+    ) -> TaskResult:
+        """Evaluate on the test definitions; a model without a head is a UsageError before it is
+        loaded.
+        """
         _refuse_headless(spec, settings)
         # torch is imported only here.
         from embedlab.encoders.device import machine

@@ -21,12 +21,13 @@ from embedlab.training.order import Indices, batch_generator
 from embedlab.training.parallel import Team
 from embedlab.training.stage_data import StageData
 
-# Tokens in one pass on a CPU that computes no padding: few enough that a layer's output for them is a few
-# megabytes; an estimate, as a batch of 64 pairs is one pass with this and any larger number.
+# Tokens in one pass on a CPU that computes no padding: few enough that a layer's output for them is
+# a few megabytes; an estimate, as a batch of 64 pairs is one pass with this and any larger number.
 PACK_TOKENS = 4_096
 
-# Cost of one more forward and backward pass, in padded tokens that could be computed instead. CPU: measured with a
-# three-layer encoder on batches of 64 pairs, flat from 64 to 256 and half the time of a single chunk; the others are estimates.
+# Cost of one more forward and backward pass, in padded tokens that could be computed instead. CPU:
+# measured with a three-layer encoder on batches of 64 pairs, flat from 64 to 256 and half the time
+# of a single chunk; the others are estimates.
 CHUNK_COST = {"cpu": 128, "mps": 1_024, "cuda": 4_096}
 
 
@@ -35,7 +36,9 @@ AHEAD = 2  # batches prepared while the step before them runs
 Cut = Callable[[NDArray[np.int64]], list[int]]
 """The end of each chunk into which sentences sorted by length are cut; takes their lengths."""
 
-Chunk = tuple[Tensor, ...]  # token ids, mask, and types where not all are 0; (sentences, tokens) each
+Chunk = tuple[
+    Tensor, ...
+]  # token ids, mask, and types where not all are 0; (sentences, tokens) each
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,11 +47,19 @@ class Batch:
 
     stage: int  # index of the stage it belongs to
     chunks: tuple[Chunk, ...]  # distinct sentences, shortest first
-    vectors: Tensor | None  # of the distinct sentences, instead of chunks for a frozen encoder; (sentences, dim)
-    columns: dict[str, Tensor]  # sentence columns: index into those sentences; classes and scores; the objective's random draws
+    vectors: (
+        Tensor | None
+    )  # of the distinct sentences, instead of chunks for a frozen encoder; (sentences, dim)
+    columns: dict[
+        str, Tensor
+    ]  # sentence columns: index into those sentences; classes and scores; the objective's random draws
     rows: int
-    sentences: int  # distinct ones; with several processes the chunks hold only this process's share
-    parts: tuple["Batch", ...] = ()  # where gradients are accumulated: the batch's rows, a loss each; the batch itself then has no input
+    sentences: (
+        int  # distinct ones; with several processes the chunks hold only this process's share
+    )
+    parts: tuple[
+        "Batch", ...
+    ] = ()  # where gradients are accumulated: the batch's rows, a loss each; the batch itself then has no input
 
     def to(self, device: torch.device) -> "Batch":
         """Return the same batch on DEVICE."""
@@ -82,7 +93,9 @@ class Collation:
         return self.data.stage.optim.micro_batch
 
     def batches(self, done: int) -> Iterator[Batch]:
-        """Yield the stage's batches after its first DONE steps, prepared in a thread; random draws depend on a batch's position alone."""
+        """Yield the stage's batches after its first DONE steps, prepared in a thread; random draws
+        depend on a batch's position alone.
+        """
         return _ahead(self._batches(done))
 
     def _batches(self, done: int) -> Iterator[Batch]:
@@ -91,7 +104,10 @@ class Collation:
             if done < before + steps:
                 batches = self.data.batches(epoch)
                 for number in range(max(0, done - before), steps):
-                    yield self.batch(batches[number], batch_generator(self.data.seed, self.data.index, epoch, number))
+                    yield self.batch(
+                        batches[number],
+                        batch_generator(self.data.seed, self.data.index, epoch, number),
+                    )
             before += steps
 
     def batch(self, rows: Indices, rng: np.random.Generator) -> Batch:
@@ -99,11 +115,23 @@ class Collation:
         number = self.data.stage.optim.accumulate
         if number is None:
             return self.collate(rows, rng)
-        groups = None if self.needs.together is None else self.data.rows.columns[self.needs.together][rows]
+        groups = (
+            None
+            if self.needs.together is None
+            else self.data.rows.columns[self.needs.together][rows]
+        )
         ends = part_ends(np.arange(len(rows)) if groups is None else groups, number)
         parts = tuple(self.collate(part, rng) for part in np.split(rows, ends[:-1]))
         sentences = sum(part.sentences for part in parts)
-        return Batch(stage=self.data.index, chunks=(), vectors=None, columns={}, rows=len(rows), sentences=sentences, parts=parts)
+        return Batch(
+            stage=self.data.index,
+            chunks=(),
+            vectors=None,
+            columns={},
+            rows=len(rows),
+            sentences=sentences,
+            parts=parts,
+        )
 
     def collate(self, rows: Indices, rng: np.random.Generator) -> Batch:
         """Return the batch of these ROWS."""
@@ -119,8 +147,13 @@ class Collation:
         return Batch(
             stage=self.data.index,
             chunks=self._chunks(distinct[share], lengths[share]) if self.vectors is None else (),
-            vectors=torch.from_numpy(self.vectors[distinct[share]]) if self.vectors is not None else None,
-            columns={name: torch.from_numpy(np.ascontiguousarray(column)) for name, column in columns.items()},
+            vectors=torch.from_numpy(self.vectors[distinct[share]])
+            if self.vectors is not None
+            else None,
+            columns={
+                name: torch.from_numpy(np.ascontiguousarray(column))
+                for name, column in columns.items()
+            },
             rows=len(rows),
             sentences=len(distinct),
         )
@@ -133,7 +166,9 @@ class Collation:
 
 
 def _sent(values: Tensor, device: torch.device) -> Tensor:
-    """Move VALUES to DEVICE without blocking; to a GPU from pinned memory, so that the copy does not wait for earlier steps."""
+    """Move VALUES to DEVICE without blocking; to a GPU from pinned memory, so that the copy does
+    not wait for earlier steps.
+    """
     return (values.pin_memory() if device.type == "cuda" else values).to(device, non_blocking=True)
 
 
@@ -153,7 +188,9 @@ def cut_for(encoder: TransformerEncoder) -> Cut:
 
 
 def pack_ends(lengths: NDArray[np.int64], budget: int) -> list[int]:
-    """Return where to cut sentences into the fewest parts of about equally many tokens: BUDGET or slightly more."""
+    """Return where to cut sentences into the fewest parts of about equally many tokens: BUDGET or
+    slightly more.
+    """
     done = np.cumsum(lengths)
     parts = -(-int(done[-1]) // budget)
     marks = done[-1] * np.arange(1, parts + 1) / parts
@@ -161,7 +198,9 @@ def pack_ends(lengths: NDArray[np.int64], budget: int) -> list[int]:
 
 
 def part_ends(groups: NDArray[np.integer], parts: int) -> NDArray[np.int64]:
-    """Return the ends of about PARTS equal parts of rows; rows in a row of one of the GROUPS stay together, so that there may be fewer."""
+    """Return the ends of about PARTS equal parts of rows; rows in a row of one of the GROUPS stay
+    together, so that there may be fewer.
+    """
     ends = np.append(np.flatnonzero(np.diff(groups)) + 1, len(groups))
     marks = len(groups) * np.arange(1, parts + 1) / parts
     return np.unique(ends[np.abs(ends - marks[:, None]).argmin(axis=1)])
@@ -171,12 +210,16 @@ def limited(ends: list[int], limit: int | None) -> list[int]:
     """Return the same cuts, with chunks of more than LIMIT sentences cut evenly."""
     if limit is None:
         return ends
-    parts = (np.array_split(np.arange(start, end), -(-(end - start) // limit)) for start, end in pairwise([0, *ends]))
+    parts = (
+        np.array_split(np.arange(start, end), -(-(end - start) // limit))
+        for start, end in pairwise([0, *ends])
+    )
     return [int(rows[-1]) + 1 for chunk in parts for rows in chunk]
 
 
 def chunk_ends(lengths: NDArray[np.int64], chunk_cost: int) -> list[int]:
-    """Return the cuts of sentences sorted by length that minimise padded tokens plus CHUNK_COST a chunk.
+    """Return the cuts of sentences sorted by length that minimise padded tokens plus CHUNK_COST a
+    chunk.
 
     Exact: the shortest path over the positions where the length changes.
     """

@@ -1,4 +1,6 @@
-"""The order of a recipe's steps: stages in sequence, and neighbouring stages that are trained together."""
+"""The order of a recipe's steps: stages in sequence, and neighbouring stages that are trained
+together.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +24,9 @@ class Turn:
 
 @dataclass(frozen=True, kw_only=True)
 class StageBlock:
-    """Stages trained together by one optimizer until one of them ends: a single stage, or several as the recipe's mix says."""
+    """Stages trained together by one optimizer until one of them ends: a single stage, or several
+    as the recipe's mix says.
+    """
 
     stages: tuple[StageData, ...]
     first: int  # steps of the preceding blocks
@@ -54,28 +58,41 @@ class StageBlock:
         return self.first + self.steps
 
     def turns(self, step: int) -> tuple[Turn, ...]:
-        """Return the batches that the block's step STEP (from 0) reads; in a joint step the leader's comes first."""
+        """Return the batches that the block's step STEP (from 0) reads; in a joint step the
+        leader's comes first.
+        """
         begin = step * self.batches_a_step
         numbers = self.taken(step)
-        return tuple(Turn(place=int(place), number=numbers[place]) for place in self._order[begin : begin + self.batches_a_step])
+        return tuple(
+            Turn(place=int(place), number=numbers[place])
+            for place in self._order[begin : begin + self.batches_a_step]
+        )
 
     def taken(self, steps: int) -> tuple[int, ...]:
         """Return how many batches each stage has given after STEPS of the block."""
-        return tuple(int(np.searchsorted(batch, steps * self.batches_a_step)) for batch in self._batches)
+        return tuple(
+            int(np.searchsorted(batch, steps * self.batches_a_step)) for batch in self._batches
+        )
 
     def dev_steps(self, every: float) -> frozenset[int]:
-        """Return the steps of the block after which a dev score is due: each share EVERY of an epoch of its leader, and its end.
+        """Return the steps of the block after which a dev score is due: each share EVERY of an
+        epoch of its leader, and its end.
 
         For stages in step, an epoch covers all of them.
         """
         leader = self.stages[self.leader]
         if is_in_step(self.stages):
-            epochs = [sum(steps) for steps in zip(*(data.whole or data.epochs for data in self.stages), strict=True)]
+            epochs = [
+                sum(steps)
+                for steps in zip(*(data.whole or data.epochs for data in self.stages), strict=True)
+            ]
             due = dev_steps(epochs, leader.stage.optim.epochs, every)
             return frozenset({self.steps, *(step for step in due if step < self.steps)})
         due = dev_steps(leader.epochs, leader.passes, every)
         steps = self._batches[self.leader] // self.batches_a_step
-        return frozenset(self.steps if step == leader.steps else int(steps[step - 1]) + 1 for step in due)
+        return frozenset(
+            self.steps if step == leader.steps else int(steps[step - 1]) + 1 for step in due
+        )
 
     @cached_property
     def _order(self) -> Indices:
@@ -95,6 +112,10 @@ def blocks(stages: Sequence[StageData], mix: MixSection | None = None) -> tuple[
     made: list[StageBlock] = []
     for group in members.values():
         made.append(
-            StageBlock(stages=tuple(group), first=made[-1].end if made else 0, mix=(None if is_in_step(group) else mix) or MixSection())
+            StageBlock(
+                stages=tuple(group),
+                first=made[-1].end if made else 0,
+                mix=(None if is_in_step(group) else mix) or MixSection(),
+            )
         )
     return tuple(made)

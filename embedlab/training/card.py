@@ -10,7 +10,9 @@ from embedlab.models.packaged import PACKAGED
 _HUB_ID = re.compile(r"\w[\w.-]*/[\w.-]+")
 
 
-def model_card(recipe: Recipe, seed: int, states: Sequence[DatasetState], *, is_normalised: bool = False) -> str:
+def model_card(
+    recipe: Recipe, seed: int, states: Sequence[DatasetState], *, is_normalised: bool = False
+) -> str:
     """Return the card of a run's model, in the hub's Markdown with a YAML head."""
     normalised = ", vectors of length 1 as of the model it started from" if is_normalised else ""
     shortened = f", shortened to {recipe.max_steps} steps" if recipe.max_steps is not None else ""
@@ -40,9 +42,14 @@ Recipe:
 
 
 def _describe(state: DatasetState) -> str:
-    marks = [mark for mark, holds in (("partial", state.partial), ("sample", state.sample)) if holds]
+    marks = [
+        mark for mark, holds in (("partial", state.partial), ("sample", state.sample)) if holds
+    ]
     of = f" of {state.expected_rows}" if state.expected_rows not in {None, state.rows} else ""
-    return f"{state.name}, {state.split}: {state.rows}{of} rows{', ' if marks else ''}{', '.join(marks)}"
+    return (
+        f"{state.name}, {state.split}: {state.rows}{of} "
+        f"rows{', ' if marks else ''}{', '.join(marks)}"
+    )
 
 
 def _base(recipe: Recipe) -> str:

@@ -1,4 +1,5 @@
-"""Checkpoints: encoder, heads, optimizer and random states as safetensors, the rest as JSON; each folder is complete or absent.
+"""Checkpoints: encoder, heads, optimizer and random states as safetensors, the rest as JSON; each
+folder is complete or absent.
 
 A best model is a folder beside them, of encoder and heads alone.
 """
@@ -44,34 +45,41 @@ class Weights:
 
     encoder: Tensors
     heads: Tensors
-    frozen_weights: str | None = None  # fingerprint of the weights that are not stored, as the run does not change them
+    # fingerprint of the weights that are not stored, as the run does not change them
+    frozen_weights: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class BestModel(Weights):
-    """The weights with the highest dev score so far: a third of a checkpoint, as no training goes on from it."""
+    """The weights with the highest dev score so far: a third of a checkpoint, as no training goes
+    on from it.
+    """
 
     best: Best
 
     def write(self, folder: Path) -> None:
         """Write FOLDER atomically: complete or not at all."""
         tensors = {"encoder": self.encoder, "heads": self.heads}
-        _write_folder(folder, tensors, {"schema": SCHEMA, "best": asdict(self.best), **_frozen(self)})
+        _write_folder(
+            folder, tensors, {"schema": SCHEMA, "best": asdict(self.best), **_frozen(self)}
+        )
 
     @classmethod
     def read(cls, folder: Path) -> Self:
         """Read FOLDER; a damaged one is a MissingError."""
         with _damage_errors(folder):
             values, tensors = _read_folder(folder, "encoder", "heads")
-            return cls(best=Best(**values["best"]), frozen_weights=values.get("frozen_weights"), **tensors)
+            return cls(
+                best=Best(**values["best"]), frozen_weights=values.get("frozen_weights"), **tensors
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot(Weights):
     """Everything that training needs to continue as if uninterrupted.
 
-    The schedule and the position in the data follow from the step: no random draw depends on earlier ones,
-    except dropout, whose generator state is stored.
+    The schedule and the position in the data follow from the step: no random draw depends on
+    earlier ones, except dropout, whose generator state is stored.
     """
 
     step: int  # steps done, over all stages
@@ -83,10 +91,20 @@ class Snapshot(Weights):
 
     def write(self, folder: Path) -> None:
         """Write FOLDER atomically: complete or not at all."""
-        tensors = {name: getattr(self, name) for name in ("encoder", "heads", "optimizer", "random")}
-        values = {"schema": SCHEMA, "step": self.step, "best": asdict(self.best) if self.best else None}
+        tensors = {
+            name: getattr(self, name) for name in ("encoder", "heads", "optimizer", "random")
+        }
+        values = {
+            "schema": SCHEMA,
+            "step": self.step,
+            "best": asdict(self.best) if self.best else None,
+        }
         scale = {"scale": dict(self.scale)} if self.scale else {}
-        _write_folder(folder, tensors, {**values, "unreported": asdict(self.unreported), **scale, **_frozen(self)})
+        _write_folder(
+            folder,
+            tensors,
+            {**values, "unreported": asdict(self.unreported), **scale, **_frozen(self)},
+        )
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -96,7 +114,14 @@ class Snapshot(Weights):
             best = Best(**values["best"]) if values["best"] else None
             unreported, frozen = _unreported(values.get("unreported")), values.get("frozen_weights")
             scale = {str(key): float(value) for key, value in values.get("scale", {}).items()}
-            return cls(step=values["step"], best=best, unreported=unreported, scale=scale, frozen_weights=frozen, **tensors)
+            return cls(
+                step=values["step"],
+                best=best,
+                unreported=unreported,
+                scale=scale,
+                frozen_weights=frozen,
+                **tensors,
+            )
 
 
 def _write_folder(folder: Path, tensors: Mapping[str, Tensors], values: Mapping[str, Any]) -> None:
@@ -115,7 +140,9 @@ def _read_folder(folder: Path, *parts: str) -> tuple[dict[str, Any], dict[str, T
 def _read_state(folder: Path) -> dict[str, Any]:
     values: dict[str, Any] = read_sealed_json(folder / STATE, hint=_OTHERS)
     if values["schema"] != SCHEMA:
-        raise MissingError(f"{str(folder)!r} was written by another embedlab (schema {values['schema']})")
+        raise MissingError(
+            f"{str(folder)!r} was written by another embedlab (schema {values['schema']})"
+        )
     return values
 
 
@@ -137,7 +164,9 @@ def _damaged(folder: Path, reason: str) -> MissingError:
     return MissingError(f"checkpoint {str(folder)!r} is damaged: {reason}", hint=_OTHERS)
 
 
-Misfit = Callable[[Weights], str | None]  # gives the reason why stored weights do not belong to a run, if any
+Misfit = Callable[
+    [Weights], str | None
+]  # gives the reason why stored weights do not belong to a run, if any
 
 
 def _any(_: Weights) -> str | None:
@@ -147,7 +176,9 @@ def _any(_: Weights) -> str | None:
 
 @dataclass(frozen=True)
 class Checkpoints:
-    """The checkpoints of a run: the newest, the one before it (in case the newest is damaged) and the best models that these name."""
+    """The checkpoints of a run: the newest, the one before it (in case the newest is damaged) and
+    the best models that these name.
+    """
 
     folder: Path
 
@@ -164,7 +195,9 @@ class Checkpoints:
         return _numbers(self.folder, "step")
 
     def save(self, snapshot: Snapshot) -> None:
-        """Write a checkpoint; then delete the others, except the one before it, and the best models that neither names."""
+        """Write a checkpoint; then delete the others, except the one before it, and the best models
+        that neither names.
+        """
         snapshot.write(self.path(snapshot.step))
         before = [step for step in self.steps() if step < snapshot.step][-1:]
         self._drop_others({snapshot.step, *before})  # later ones too: they were skipped as damaged
@@ -172,23 +205,30 @@ class Checkpoints:
     def save_best(self, model: BestModel) -> None:
         """Write a best model; then delete those that no checkpoint names.
 
-        That of a checkpoint stays until the next one: a process that is killed before it goes on from there, and on another
-        machine its next dev scores may differ.
+        That of a checkpoint stays until the next one: a process that is killed before it goes on
+        from there, and on another machine its next dev scores may differ.
         """
         model.write(self.best_path(model.best.step))
         self._drop_others(self.steps(), model.best.step)
 
     def _drop_others(self, steps: Collection[int], best: int | None = None) -> None:
-        """Delete all but the checkpoints of STEPS, the best models that these name, and that of step BEST."""
+        """Delete all but the checkpoints of STEPS, the best models that these name, and that of
+        step BEST.
+        """
         bests = {best, *map(self._named_best, steps)}
-        stored = {*steps, *(step for step in bests if step is not None and not self.best_path(step).exists())}
+        stored = {
+            *steps,
+            *(step for step in bests if step is not None and not self.best_path(step).exists()),
+        }
         unneeded = [self.path(step) for step in set(self.steps()) - stored]
         unneeded += [self.best_path(step) for step in set(_numbers(self.folder, "best")) - bests]
         for path in unneeded:
             shutil.rmtree(path, ignore_errors=True)
 
     def _named_best(self, step: int) -> int | None:
-        """Return the step of the best model that a checkpoint names; a damaged one, from which no run goes on, names none."""
+        """Return the step of the best model that a checkpoint names; a damaged one, from which no
+        run goes on, names none.
+        """
         try:
             with _damage_errors(self.path(step)):
                 best = _read_state(self.path(step))["best"]
@@ -196,10 +236,14 @@ class Checkpoints:
         except MissingError:
             return None
 
-    def newest(self, misfit: Misfit = _any, *, with_best: bool = False) -> tuple[Snapshot | None, list[str]]:
-        """Return the newest checkpoint that is intact and fits, and a note for each newer one that does not.
+    def newest(
+        self, misfit: Misfit = _any, *, with_best: bool = False
+    ) -> tuple[Snapshot | None, list[str]]:
+        """Return the newest checkpoint that is intact and fits, and a note for each newer one that
+        does not.
 
-        MISFIT returns the reason why a checkpoint does not belong to the run, if any. WITH_BEST requires its best model, intact, too.
+        MISFIT returns the reason why a checkpoint does not belong to the run, if any. WITH_BEST
+        requires its best model, intact, too.
         """
         refused: list[str] = []
         for step in reversed(self.steps()):
@@ -210,11 +254,15 @@ class Checkpoints:
             except MissingError as error:
                 refused.append(error.message)
             else:
-                return snapshot, [f"{reason}; training goes on from step {step}" for reason in refused]
+                return snapshot, [
+                    f"{reason}; training goes on from step {step}" for reason in refused
+                ]
         return None, [f"{reason}; training starts from the beginning" for reason in refused]
 
     def read(self, step: int, misfit: Misfit = _any) -> Snapshot:
-        """Read the checkpoint after STEP; an absent or damaged one, or another run's by MISFIT, is a MissingError."""
+        """Read the checkpoint after STEP; an absent or damaged one, or another run's by MISFIT, is
+        a MissingError.
+        """
         snapshot = Snapshot.read(self.path(step))
         reason = misfit(snapshot) if snapshot.step == step else f"it says step {snapshot.step!r}"
         if reason is not None:
@@ -222,15 +270,21 @@ class Checkpoints:
         return snapshot
 
     def read_best(self, best: Best, misfit: Misfit = _any) -> Weights:
-        """Read the weights of BEST; absent or damaged ones, or another run's by MISFIT, are a MissingError.
+        """Read the weights of BEST; absent or damaged ones, or another run's by MISFIT, are a
+        MissingError.
 
-        The last checkpoint of a run is its own best model, and earlier versions stored a checkpoint for each.
+        The last checkpoint of a run is its own best model, and earlier versions stored a checkpoint
+        for each.
         """
         folder = self.best_path(best.step)
         if not folder.exists() and self.path(best.step).exists():
             return self.read(best.step, misfit)
         model = BestModel.read(folder)
-        reason = misfit(model) if model.best == best else f"it says step {model.best.step!r} and dev score {model.best.score!r}"
+        reason = (
+            misfit(model)
+            if model.best == best
+            else f"it says step {model.best.step!r} and dev score {model.best.score!r}"
+        )
         if reason is not None:
             raise _damaged(folder, reason)
         return model
@@ -244,7 +298,11 @@ def _numbers(folder: Path, kind: str) -> list[int]:
 
 def _unreported(values: Mapping[str, Any] | None) -> Unreported:
     """Return what `Snapshot.write` wrote; earlier versions wrote none."""
-    return Unreported() if values is None else Unreported(losses=tuple(map(float, values["losses"])), steps=int(values["steps"]))
+    return (
+        Unreported()
+        if values is None
+        else Unreported(losses=tuple(map(float, values["losses"])), steps=int(values["steps"]))
+    )
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
@@ -254,19 +312,29 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
     follow_umask(path)
 
 
-def optimizer_tensors(optimizer: torch.optim.Optimizer, parameters: Mapping[str, nn.Parameter]) -> Tensors:
-    """Return the optimizer's state as `<parameter>.<entry>`; a parameter without any gradient so far has none."""
+def optimizer_tensors(
+    optimizer: torch.optim.Optimizer, parameters: Mapping[str, nn.Parameter]
+) -> Tensors:
+    """Return the optimizer's state as `<parameter>.<entry>`; a parameter without any gradient so
+    far has none.
+    """
     return {
-        f"{name}.{entry}": value for name, parameter in parameters.items() for entry, value in optimizer.state.get(parameter, {}).items()
+        f"{name}.{entry}": value
+        for name, parameter in parameters.items()
+        for entry, value in optimizer.state.get(parameter, {}).items()
     }
 
 
-def restore_optimizer(optimizer: torch.optim.Optimizer, parameters: Mapping[str, nn.Parameter], tensors: Tensors) -> None:
+def restore_optimizer(
+    optimizer: torch.optim.Optimizer, parameters: Mapping[str, nn.Parameter], tensors: Tensors
+) -> None:
     """Restore the state that `optimizer_tensors` returned."""
     for key, value in tensors.items():
         name, _, entry = key.rpartition(".")
         parameter = parameters[name]
-        optimizer.state[parameter][entry] = value.to(parameter.device)  # the step count too: the fused kernel reads it on the device
+        optimizer.state[parameter][entry] = value.to(
+            parameter.device
+        )  # the step count too: the fused kernel reads it on the device
 
 
 def random_tensors(device: torch.device) -> Tensors:
@@ -278,7 +346,9 @@ def random_tensors(device: torch.device) -> Tensors:
 
 
 def restore_random(states: Tensors, device: torch.device) -> None:
-    """Restore the state that `random_tensors` returned; another kind of device continues with its own state."""
+    """Restore the state that `random_tensors` returned; another kind of device continues with its
+    own state.
+    """
     torch.set_rng_state(states["cpu"])
     if device.type == "cuda" and "cuda" in states:
         torch.cuda.set_rng_state(states["cuda"], device)

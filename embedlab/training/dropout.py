@@ -10,7 +10,9 @@ DropoutPlace = tuple[nn.Module, str]  # a module and the attribute of it that ho
 
 @contextmanager
 def dropout_rate(places: Sequence[DropoutPlace], rate: float | None) -> Iterator[None]:
-    """Run the dropouts at PLACES, including attention's, at RATE within the block; None leaves each unchanged."""
+    """Run the dropouts at PLACES, including attention's, at RATE within the block; None leaves each
+    unchanged.
+    """
     if rate is None:
         yield
         return
@@ -25,9 +27,11 @@ def dropout_rate(places: Sequence[DropoutPlace], rate: float | None) -> Iterator
 
 
 def dropout_places(model: nn.Module) -> list[DropoutPlace]:
-    """Return all places in MODEL that hold a dropout rate; finding them takes longer than setting them, so call it once.
+    """Return all places in MODEL that hold a dropout rate; finding them takes longer than setting
+    them, so call it once.
 
-    Most are `p` of dropout modules; attention may store its own as a plain number under a name such as `attention_dropout`.
+    Most are `p` of dropout modules; attention may store its own as a plain number under a name such
+    as `attention_dropout`.
     """
     return [(module, name) for module in model.modules() for name in _rates(module)]
 
@@ -35,4 +39,8 @@ def dropout_places(model: nn.Module) -> list[DropoutPlace]:
 def _rates(module: nn.Module) -> list[str]:
     if isinstance(module, nn.modules.dropout._DropoutNd):
         return ["p"]
-    return [name for name, value in vars(module).items() if "dropout" in name and type(value) in (int, float)]
+    return [
+        name
+        for name, value in vars(module).items()
+        if "dropout" in name and type(value) in (int, float)
+    ]

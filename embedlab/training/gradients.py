@@ -1,4 +1,6 @@
-"""Gradient surgery (PCGrad): combine the gradients of several tasks into one step without conflicts."""
+"""Gradient surgery (PCGrad): combine the gradients of several tasks into one step without
+conflicts.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import Literal
@@ -19,30 +21,50 @@ def take_gradients(parameters: Iterable[nn.Parameter]) -> Gradients:
     return taken
 
 
-def without_conflicts(tasks: Sequence[Gradients], orders: Sequence[Sequence[int]], reduction: Literal["mean", "sum"] = "mean") -> Gradients:
-    """Return the mean or sum of the gradients of TASKS after removing conflicting parts (Yu et al. 2020, algorithm 1).
+def without_conflicts(
+    tasks: Sequence[Gradients],
+    orders: Sequence[Sequence[int]],
+    reduction: Literal["mean", "sum"] = "mean",
+) -> Gradients:
+    """Return the mean or sum of the gradients of TASKS after removing conflicting parts (Yu et al.
+    2020, algorithm 1).
 
-    Task i is compared with the tasks of ORDERS[i] (without i) in order: where its current gradient and the other's original one
-    conflict (dot product below 0), it is projected onto the other's normal plane. Two tasks are compared,
-    and projected, over the parameters that both use. A parameter that no task uses has None; one that only some use is divided by
-    the number of all tasks too, so that without conflicts the mean is the gradient of the average loss. Dot products and sums are
-    computed in at least float32, whatever the dtype of the gradients.
+    Task i is compared with the tasks of ORDERS[i] (without i) in order: where its current gradient
+    and the other's original one conflict (dot product below 0), it is projected onto the other's
+    normal plane. Two tasks are compared, and projected, over the parameters that both use. A
+    parameter that no task uses has None; one that only some use is divided by the number of all
+    tasks too, so that without conflicts the mean is the gradient of the average loss. Dot products
+    and sums are computed in at least float32, whatever the dtype of the gradients.
     """
-    users = [frozenset(task for task, gradients in enumerate(tasks) if gradients[index] is not None) for index in range(len(tasks[0]))]
+    users = [
+        frozenset(task for task, gradients in enumerate(tasks) if gradients[index] is not None)
+        for index in range(len(tasks[0]))
+    ]
     dots = _dots(tasks, users)
-    projection = _projected(dots, orders)  # (tasks, tasks): row i says how much of each gradient is in task i's
+    projection = _projected(
+        dots, orders
+    )  # (tasks, tasks): row i says how much of each gradient is in task i's
     scale = len(tasks) if reduction == "mean" else 1
-    return [_combined([task[index] for task in tasks], projection, using, scale) for index, using in enumerate(users)]
+    return [
+        _combined([task[index] for task in tasks], projection, using, scale)
+        for index, using in enumerate(users)
+    ]
 
 
 def _dots(tasks: Sequence[Gradients], users: Sequence[Users]) -> dict[Users, Tensor]:
-    """Return the dot products of every two tasks, (tasks, tasks), summed over the parameters with the same users."""
+    """Return the dot products of every two tasks, (tasks, tasks), summed over the parameters with
+    the same users.
+    """
     tables: dict[Users, Tensor] = {}
     for index, using in enumerate(users):
         if len(using) < 2:
             continue
-        gradients = {task: _wide(gradient) for task in using if (gradient := tasks[task][index]) is not None}
-        table = tables.setdefault(using, next(iter(gradients.values())).new_zeros(len(tasks), len(tasks)))
+        gradients = {
+            task: _wide(gradient) for task in using if (gradient := tasks[task][index]) is not None
+        }
+        table = tables.setdefault(
+            using, next(iter(gradients.values())).new_zeros(len(tasks), len(tasks))
+        )
         for one in using:
             for other in using:
                 if one <= other:
@@ -53,17 +75,25 @@ def _dots(tasks: Sequence[Gradients], users: Sequence[Users]) -> dict[Users, Ten
 def _projected(dots: dict[Users, Tensor], orders: Sequence[Sequence[int]]) -> Tensor:
     """Return the coefficient of each task's original gradient in each task's projected one.
 
-    A projected gradient is a linear combination of the original ones, so its dot products follow from theirs: no gradient
-    is copied, and no number is transferred from the accelerator.
+    A projected gradient is a linear combination of the original ones, so its dot products follow
+    from theirs: no gradient is copied, and no number is transferred from the accelerator.
     """
     tables = list(dots.values())
-    projection = torch.eye(len(orders), dtype=tables[0].dtype, device=tables[0].device) if tables else torch.eye(len(orders))
+    projection = (
+        torch.eye(len(orders), dtype=tables[0].dtype, device=tables[0].device)
+        if tables
+        else torch.eye(len(orders))
+    )
     for task, order in enumerate(orders):
         for other in order:
-            common = [(using, table) for using, table in dots.items() if task in using and other in using]
+            common = [
+                (using, table) for using, table in dots.items() if task in using and other in using
+            ]
             if not common:
                 continue
-            dot = torch.stack([_row(projection[task], using) @ table[:, other] for using, table in common]).sum()
+            dot = torch.stack(
+                [_row(projection[task], using) @ table[:, other] for using, table in common]
+            ).sum()
             length = torch.stack([table[other, other] for _, table in common]).sum()
             projection[task, other] -= torch.where(dot < 0, dot / length, 0.0)
     return projection
@@ -76,13 +106,19 @@ def _row(projection: Tensor, using: Users) -> Tensor:
     return projection * mask
 
 
-def _combined(gradients: Sequence[Tensor | None], projection: Tensor, using: Users, scale: int) -> Tensor | None:
-    """Return the gradient of one parameter: the tasks' gradients, weighted by the projections of the tasks that use it."""
+def _combined(
+    gradients: Sequence[Tensor | None], projection: Tensor, using: Users, scale: int
+) -> Tensor | None:
+    """Return the gradient of one parameter: the tasks' gradients, weighted by the projections of
+    the tasks that use it.
+    """
     if not using:
         return None
     users = sorted(using)
     weights = projection[users].sum(dim=0) / scale
-    parts = [(weights[task], gradient) for task in users if (gradient := gradients[task]) is not None]
+    parts = [
+        (weights[task], gradient) for task in users if (gradient := gradients[task]) is not None
+    ]
     total = sum(weight * _wide(gradient) for weight, gradient in parts)
     assert isinstance(total, Tensor)
     return total.to(parts[0][1].dtype)

@@ -1,4 +1,6 @@
-"""Encoder and objectives as one module, and the gradient of a batch: with one graph, chunk by chunk, or for several tasks."""
+"""Encoder and objectives as one module, and the gradient of a batch: with one graph, chunk by
+chunk, or for several tasks.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -18,7 +20,9 @@ from embedlab.training.scaling import LossScale
 
 
 class Learner(nn.Module):
-    """Returns the loss of a batch; OBJECTIVES belong to the stages that are trained together, by their index."""
+    """Returns the loss of a batch; OBJECTIVES belong to the stages that are trained together, by
+    their index.
+    """
 
     def __init__(
         self,
@@ -29,7 +33,9 @@ class Learner(nn.Module):
         super().__init__()
         self.encoder = encoder.backbone
         self.layers = encoder.layers
-        self.objectives = nn.ModuleDict({str(stage): objective for stage, objective in objectives.items()})
+        self.objectives = nn.ModuleDict(
+            {str(stage): objective for stage, objective in objectives.items()}
+        )
         self._embed = encoder.forward_tokens
         self.autocast = encoder.machine.autocast
         self._team = team or Team()
@@ -51,31 +57,47 @@ class Learner(nn.Module):
             return self._embed(*chunk)
 
     def loss(self, vectors: Tensor, batch: Batch) -> Tensor:
-        """Return the objective's loss for the batch's vectors; with several processes, VECTORS are this process's share."""
-        vectors = self._team.gather(vectors.float(), sentences=batch.sentences, views=len(self.objective(batch).views))
-        # A raw dot product of long vectors, or a temperature of 0.05, needs more digits than bf16 or fp16 have.
+        """Return the objective's loss for the batch's vectors; with several processes, VECTORS are
+        this process's share.
+        """
+        vectors = self._team.gather(
+            vectors.float(), sentences=batch.sentences, views=len(self.objective(batch).views)
+        )
+        # A raw dot product of long vectors, or a temperature of 0.05, needs more digits than bf16
+        # or fp16 have.
         with torch.autocast(vectors.device.type, enabled=False):
             loss: Tensor = self.objective(batch)(vectors, batch.columns)
         return loss
 
     def forward(self, batch: Batch) -> Tensor:
-        """Encode the batch's distinct sentences, unless they are encoded already, and return the loss."""
+        """Encode the batch's distinct sentences, unless they are encoded already, and return the
+        loss.
+        """
         if batch.vectors is not None:
             return self.loss(batch.vectors, batch)
-        return self.loss(torch.cat([self.encode(chunk, view) for chunk, view in self.passes(batch)]), batch)
+        return self.loss(
+            torch.cat([self.encode(chunk, view) for chunk, view in self.passes(batch)]), batch
+        )
 
 
 def backward(learner: Learner, batch: Batch, scale: LossScale, *, is_cached: bool) -> Tensor:
-    """Return the loss of BATCH and add its gradient to the parameters; frozen parameters get none."""
+    """Return the loss of BATCH and add its gradient to the parameters; frozen parameters get
+    none.
+    """
     with frozen(learner.encoder, learner.layers, learner.objective(batch).frozen):
         if is_cached:
             return cached_backward(learner, batch, scale)
-        losses = [plain_backward(learner, part, scale, weight) for part, weight in weighted_parts(learner, batch)]
+        losses = [
+            plain_backward(learner, part, scale, weight)
+            for part, weight in weighted_parts(learner, batch)
+        ]
         return torch.stack(losses).sum() if len(losses) > 1 else losses[0]
 
 
 def weighted_parts(learner: Learner, batch: Batch) -> list[tuple[Batch, float]]:
-    """Return the parts of BATCH whose losses add up to its own, with their weights: shares of its rows, or 1 where rows are summed."""
+    """Return the parts of BATCH whose losses add up to its own, with their weights: shares of its
+    rows, or 1 where rows are summed.
+    """
     if not batch.parts:
         return [(batch, 1.0)]
     is_sum = learner.objective(batch).is_sum
@@ -83,7 +105,9 @@ def weighted_parts(learner: Learner, batch: Batch) -> list[tuple[Batch, float]]:
 
 
 def plain_backward(learner: Learner, batch: Batch, scale: LossScale, weight: float) -> Tensor:
-    """Return the loss of BATCH times WEIGHT and add its gradient to the parameters, with one graph."""
+    """Return the loss of BATCH times WEIGHT and add its gradient to the parameters, with one
+    graph.
+    """
     with learner.autocast():
         loss: Tensor = learner(batch)
     loss = loss if weight == 1.0 else loss * weight
@@ -98,7 +122,8 @@ def joint_backward(
     orders: Callable[[], Sequence[Sequence[int]]],
     add_up: Callable[[], None],
 ) -> Tensor:
-    """Return the losses of several batches, each by its own of BACKWARDS, with one joint gradient in PARAMETERS; (batches,).
+    """Return the losses of several batches, each by its own of BACKWARDS, with one joint gradient
+    in PARAMETERS; (batches,).
 
     ORDERS are the task orders of gradient surgery; ADD_UP sums gradients over all processes.
     """
@@ -121,11 +146,12 @@ def joint_backward(
 
 
 def cached_backward(learner: Learner, batch: Batch, scale: LossScale) -> Tensor:
-    """Return the loss of BATCH and add its gradient to the parameters, with the graph of one chunk in memory at a time.
+    """Return the loss of BATCH and add its gradient to the parameters, with the graph of one chunk
+    in memory at a time.
 
-    Gradient caching (Gao et al. 2021, "Scaling deep contrastive learning batch size under memory limited setup"): encode
-    without a graph, compute the loss's gradient for the vectors, then encode each chunk again and backpropagate its share.
-    Both passes use the same dropout masks.
+    Gradient caching (Gao et al. 2021, "Scaling deep contrastive learning batch size under memory
+    limited setup"): encode without a graph, compute the loss's gradient for the vectors, then
+    encode each chunk again and backpropagate its share. Both passes use the same dropout masks.
     """
     if batch.vectors is not None:  # the vectors are given, so there is no graph
         with learner.autocast():

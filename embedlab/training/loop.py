@@ -20,7 +20,15 @@ from embedlab.objectives.objective import Objective, Trained, saved_tensors
 from embedlab.runs import events
 from embedlab.training.batching import Batch, Collation
 from embedlab.training.blocks import StageBlock, Turn
-from embedlab.training.checkpointing import Best, BestModel, Checkpoints, Snapshot, optimizer_tensors, random_tensors, restore_optimizer
+from embedlab.training.checkpointing import (
+    Best,
+    BestModel,
+    Checkpoints,
+    Snapshot,
+    optimizer_tensors,
+    random_tensors,
+    restore_optimizer,
+)
 from embedlab.training.collapse import SpreadMeter, sample_of
 from embedlab.training.learner import Learner, backward, joint_backward
 from embedlab.training.meter import Meter, Unreported
@@ -35,7 +43,8 @@ from embedlab.training.word_gradient import WordGradient
 DevScore = Callable[[Trained], float]
 
 CHECKPOINT_S = 60.0  # minimum between two checkpoints
-CHECKPOINT_SHARE = 0.03  # maximum share of time for checkpoints: a large encoder takes seconds to write
+# maximum share of time for checkpoints: a large encoder takes seconds to write
+CHECKPOINT_SHARE = 0.03
 
 
 @dataclass(kw_only=True)
@@ -67,13 +76,16 @@ class TrainingSession:
 
 
 def train_block(
-    session: TrainingSession, block: StageBlock, collations: Sequence[Collation], optimizer_state: dict[str, Tensor] | None = None
+    session: TrainingSession,
+    block: StageBlock,
+    collations: Sequence[Collation],
+    optimizer_state: dict[str, Tensor] | None = None,
 ) -> None:
     """Take the remaining steps of a block; COLLATIONS are those of its stages.
 
-    OPTIMIZER_STATE comes from the checkpoint at the session's step, if that lies within this block. The block
-    ends with a checkpoint. A stop request saves one and raises Interrupted; a loss that is not a finite number raises
-    an EmbedlabError, and the last checkpoint remains.
+    OPTIMIZER_STATE comes from the checkpoint at the session's step, if that lies within this block.
+    The block ends with a checkpoint. A stop request saves one and raises Interrupted; a loss that
+    is not a finite number raises an EmbedlabError, and the last checkpoint remains.
     """
     device = session.encoder.machine.device
     stepper = _Stepper(session, block)
@@ -81,9 +93,18 @@ def train_block(
         restore_optimizer(stepper.optimizer, stepper.parameters, optimizer_state)
     due = block.dev_steps(session.evaluate.every) if session.dev_score is not None else frozenset()
     measured = due or block.dev_steps(session.evaluate.every)
-    samples = {collation.data.index: sample_of(collation.tokens) for collation in collations if collation.vectors is None}
+    samples = {
+        collation.data.index: sample_of(collation.tokens)
+        for collation in collations
+        if collation.vectors is None
+    }
     spread = SpreadMeter(session.encoder, samples, is_beginning=session.step == block.first)
-    batches = [collation.batches(taken) for collation, taken in zip(collations, block.taken(session.step - block.first), strict=True)]
+    batches = [
+        collation.batches(taken)
+        for collation, taken in zip(
+            collations, block.taken(session.step - block.first), strict=True
+        )
+    ]
     meter = Meter(device, done=session.step, steps=session.steps, before=session.unreported)
     session.saved_at = time.perf_counter()
 
@@ -103,8 +124,14 @@ def train_block(
             or block.turns(done)[0].place != turns[0].place
             or (device.type == "cpu" and not meter.is_finite)
         ):
-            epochs = {block.stages[turn.place].index: _epoch(block.stages[turn.place], turn) for turn in turns}
-            _emit_steps(session, meter.read(epochs, step=session.step, lr=stepper.lr, skipped=session.scale.skipped))
+            epochs = {
+                block.stages[turn.place].index: _epoch(block.stages[turn.place], turn)
+                for turn in turns
+            }
+            _emit_steps(
+                session,
+                meter.read(epochs, step=session.step, lr=stepper.lr, skipped=session.scale.skipped),
+            )
         elif meter.is_beat_due():
             session.emit(meter.beat(session.step))
         agreed = session.team.agree(session.stop.signal, is_time=_is_time(session))
@@ -114,11 +141,14 @@ def train_block(
         if done in measured or is_last:
             _measure_spread(session, spread, read)
         if agreed.is_checkpoint_due or is_last:
-            _checkpoint(session, stepper.optimizer, stepper.parameters, stepper.lr, meter.unreported())
+            _checkpoint(
+                session, stepper.optimizer, stepper.parameters, stepper.lr, meter.unreported()
+            )
         meter.pause(time.perf_counter() - before)
         if agreed.stop is not None and session.step < session.steps:
             raise Interrupted(
-                f"stopped by {agreed.stop.name} after step {session.step} of {session.steps}; a checkpoint is saved",
+                f"stopped by {agreed.stop.name} after step {session.step} of "
+                f"{session.steps}; a checkpoint is saved",
                 hint="the same command with --resume goes on from there",
             )
 
@@ -130,16 +160,29 @@ class _Stepper:
         self._scale, self._block, self._team = session.scale, block, session.team
         objectives = {data.index: session.objectives[data.index] for data in block.stages}
         learner = Learner(session.encoder, objectives, session.team)
-        # Not prepared by accelerate: it would average the gradients of several processes, which are summed here, and a
-        # forward pass that it wraps keeps a reference to the model beyond the end of the run.
+        # Not prepared by accelerate: it would average the gradients of several processes, which are
+        # summed here, and a forward pass that it wraps keeps a reference to the model beyond the
+        # end of the run.
         self._learner = learner.to(session.encoder.machine.device).train()
-        self._cached = {data.index for data in block.stages if data.stage.optim.micro_batch is not None}
-        self.parameters = {name: parameter for name, parameter in self._learner.named_parameters() if parameter.requires_grad}
+        self._cached = {
+            data.index for data in block.stages if data.stage.optim.micro_batch is not None
+        }
+        self.parameters = {
+            name: parameter
+            for name, parameter in self._learner.named_parameters()
+            if parameter.requires_grad
+        }
         self.optimizer = adamw(self.parameters)
         self.lr = 0.0  # of the last step
         words = session.encoder.backbone.get_input_embeddings()
-        is_apart = session.encoder.machine.device.type == "cpu" and self._teaches_whole(objectives.values())
-        self._words = WordGradient(words) if is_apart and isinstance(words, nn.Embedding) and words.weight.requires_grad else None
+        is_apart = session.encoder.machine.device.type == "cpu" and self._teaches_whole(
+            objectives.values()
+        )
+        self._words = (
+            WordGradient(words)
+            if is_apart and isinstance(words, nn.Embedding) and words.weight.requires_grad
+            else None
+        )
 
     def _teaches_whole(self, objectives: Iterable[Objective]) -> bool:
         """Return whether one process trains the whole encoder at every step, with one gradient."""
@@ -147,17 +190,32 @@ class _Stepper:
         return is_one and all(objective.frozen == "nothing" for objective in objectives)
 
     def take(self, step: int, turn: Turn, read: Sequence[Batch]) -> Tensor:
-        """Take a step of the block with the settings of its first TURN; return the loss of each batch READ."""
+        """Take a step of the block with the settings of its first TURN; return the loss of each
+        batch READ.
+        """
         data, optim = self._block.stages[turn.place], self._block.stages[turn.place].stage.optim
         self.lr = optim.lr * rate_factor(
-            turn.number, data.steps, warmup=optim.warmup, schedule=optim.schedule, warmup_steps=optim.warmup_steps
+            turn.number,
+            data.steps,
+            warmup=optim.warmup,
+            schedule=optim.schedule,
+            warmup_steps=optim.warmup_steps,
         )
         for group in self.optimizer.param_groups:
             group["lr"] = self.lr
             group["weight_decay"] = optim.weight_decay if group["decays"] else 0.0
         with nullcontext() if self._words is None else self._words.added_up():
             losses = joint_backward(
-                [partial(backward, self._learner, batch, self._scale, is_cached=batch.stage in self._cached) for batch in read],
+                [
+                    partial(
+                        backward,
+                        self._learner,
+                        batch,
+                        self._scale,
+                        is_cached=batch.stage in self._cached,
+                    )
+                    for batch in read
+                ],
                 list(self.parameters.values()),
                 self._block.mix.combine,
                 partial(task_orders, data.seed, data.index, step, len(read)),
@@ -169,10 +227,18 @@ class _Stepper:
 
 
 def adamw(parameters: dict[str, nn.Parameter]) -> torch.optim.Optimizer:
-    """Return AdamW over PARAMETERS; biases and LayerNorm scales (all vectors) have no weight decay, as in BERT's own training."""
+    """Return AdamW over PARAMETERS; biases and LayerNorm scales (all vectors) have no weight decay,
+    as in BERT's own training.
+    """
     groups = [
-        {"params": [parameter for parameter in parameters.values() if parameter.ndim >= 2], "decays": True},
-        {"params": [parameter for parameter in parameters.values() if parameter.ndim < 2], "decays": False},
+        {
+            "params": [parameter for parameter in parameters.values() if parameter.ndim >= 2],
+            "decays": True,
+        },
+        {
+            "params": [parameter for parameter in parameters.values() if parameter.ndim < 2],
+            "decays": False,
+        },
     ]
     return torch.optim.AdamW(groups, fused=True)
 
@@ -190,7 +256,12 @@ def _emit_steps(session: TrainingSession, steps: Sequence[events.Step]) -> None:
         session.emit(event)
     first = steps[0]
     losses = {f"loss/{event.stage}": event.loss for event in steps} if len(steps) > 1 else {}
-    values = {"loss": fmean(event.loss for event in steps), "lr": first.lr, "rows_per_s": first.rows_per_s, "epoch": first.epoch}
+    values = {
+        "loss": fmean(event.loss for event in steps),
+        "lr": first.lr,
+        "rows_per_s": first.rows_per_s,
+        "epoch": first.epoch,
+    }
     session.accelerator.log({**values, **losses}, step=first.step)
 
 
@@ -199,8 +270,11 @@ def _evaluate(session: TrainingSession, block: StageBlock) -> None:
     score = session.dev_score(Trained(encoder=session.encoder, objectives=session.objectives))
     session.emit(events.Dev(step=session.step, score=score))
     session.accelerator.log({"dev": score}, step=session.step)
-    # The model is the best of the last block. A score that is not a number, for example of identical vectors, is never the best.
-    is_compared = session.evaluate.keep == "best" and block.end == session.steps and math.isfinite(score)
+    # The model is the best of the last block. A score that is not a number, for example of
+    # identical vectors, is never the best.
+    is_compared = (
+        session.evaluate.keep == "best" and block.end == session.steps and math.isfinite(score)
+    )
     if is_compared and (session.best is None or score > session.best.score):
         session.best = Best(score=score, step=session.step)
         _store_best(session, session.best)
@@ -209,14 +283,24 @@ def _evaluate(session: TrainingSession, block: StageBlock) -> None:
 def _measure_spread(session: TrainingSession, meter: SpreadMeter, read: Sequence[Batch]) -> None:
     for event in meter.measure(session.objectives, read, step=session.step):
         session.emit(event)
-        session.accelerator.log({"mean_cosine": event.mean_cosine, "chance": event.chance}, step=session.step)
+        session.accelerator.log(
+            {"mean_cosine": event.mean_cosine, "chance": event.chance}, step=session.step
+        )
 
 
 def _store_best(session: TrainingSession, best: Best) -> None:
-    """Let the leader write the weights of the best model; those of the last step are in its checkpoint."""
+    """Let the leader write the weights of the best model; those of the last step are in its
+    checkpoint.
+    """
     if session.team.is_leader and session.step < session.steps:
-        encoder, heads, frozen = session.encoder.tensors(), session.heads, session.encoder.frozen_weights
-        session.checkpoints.save_best(BestModel(best=best, encoder=encoder, heads=heads, frozen_weights=frozen))
+        encoder, heads, frozen = (
+            session.encoder.tensors(),
+            session.heads,
+            session.encoder.frozen_weights,
+        )
+        session.checkpoints.save_best(
+            BestModel(best=best, encoder=encoder, heads=heads, frozen_weights=frozen)
+        )
 
 
 def _is_time(session: TrainingSession) -> bool:
@@ -225,7 +309,11 @@ def _is_time(session: TrainingSession) -> bool:
 
 
 def _checkpoint(
-    session: TrainingSession, optimizer: torch.optim.Optimizer, parameters: dict[str, nn.Parameter], lr: float, unreported: Unreported
+    session: TrainingSession,
+    optimizer: torch.optim.Optimizer,
+    parameters: dict[str, nn.Parameter],
+    lr: float,
+    unreported: Unreported,
 ) -> None:
     began = time.perf_counter()
     if not all(bool(parameter.isfinite().all()) for parameter in parameters.values()):
@@ -250,8 +338,14 @@ def _checkpoint(
 
 def _diverged(session: TrainingSession, lr: float, loss: float) -> EmbedlabError:
     saved = session.checkpoints.steps()
-    last = f"the checkpoint of step {saved[-1]} is stored" if saved else "no checkpoint was saved before it"
+    last = (
+        f"the checkpoint of step {saved[-1]} is stored"
+        if saved
+        else "no checkpoint was saved before it"
+    )
     return EmbedlabError(
-        f"training diverged at step {session.step}: the loss is {loss} at learning rate {lr:.3g}; {last}",
-        hint=f"use a lower rate, for example --set optim.lr={lr / 4:.1g}, or clip gradients: --set optim.clip=1.0",
+        f"training diverged at step {session.step}: the loss is {loss} at learning rate "
+        f"{lr:.3g}; {last}",
+        hint=f"use a lower rate, for example --set optim.lr={lr / 4:.1g}, or clip gradients: "
+        f"--set optim.clip=1.0",
     )

@@ -15,18 +15,24 @@ HEARTBEAT_S = 2.0  # without an event, until a progress event is due
 
 @dataclass(frozen=True, kw_only=True)
 class Unreported:
-    """The losses that no event has reported yet; a checkpoint stores them for the process that continues."""
+    """The losses that no event has reported yet; a checkpoint stores them for the process that
+    continues.
+    """
 
     losses: tuple[float, ...] = (0.0,)  # the sum of each task's
     steps: int = 0
 
 
 class Meter:
-    """Accumulates the losses of steps without waiting for the accelerator; only an event or a checkpoint reads them."""
+    """Accumulates the losses of steps without waiting for the accelerator; only an event or a
+    checkpoint reads them.
+    """
 
     _losses: Tensor  # the sum of each task's
 
-    def __init__(self, device: torch.device, *, done: int, steps: int, before: Unreported | None = None) -> None:
+    def __init__(
+        self, device: torch.device, *, done: int, steps: int, before: Unreported | None = None
+    ) -> None:
         self._device = device
         self._start_s, self._start_step = time.perf_counter(), done
         self._paused_s = 0.0
@@ -58,9 +64,15 @@ class Meter:
         """Return the losses since the last event."""
         return Unreported(losses=tuple(self._losses.tolist()), steps=self._count)
 
-    def read(self, epochs: Mapping[int, float], *, step: int, lr: float, skipped: int = 0) -> list[events.Step]:
-        """Return the events of the steps since the last ones, one a stage; EPOCHS are by stage index, SKIPPED is of all steps so far."""
-        losses = (self._losses / self._count).tolist()  # waits for the accelerator, so that the times below are correct
+    def read(
+        self, epochs: Mapping[int, float], *, step: int, lr: float, skipped: int = 0
+    ) -> list[events.Step]:
+        """Return the events of the steps since the last ones, one a stage; EPOCHS are by stage
+        index, SKIPPED is of all steps so far.
+        """
+        losses = (
+            self._losses / self._count
+        ).tolist()  # waits for the accelerator, so that the times below are correct
         elapsed = max(1e-9, time.perf_counter() - self._since_s)
         steps = [
             events.Step(
@@ -82,7 +94,9 @@ class Meter:
 
     @property
     def is_finite(self) -> bool:
-        """Return whether every loss since the last event was finite; on a CPU this costs nothing."""
+        """Return whether every loss since the last event was finite; on a CPU this costs
+        nothing.
+        """
         return bool(self._losses.isfinite().all())
 
     def _clear(self, before: Unreported) -> None:
@@ -92,7 +106,9 @@ class Meter:
         self._since_s = self._beat_s = time.perf_counter()
 
     def _eta_s(self, step: int) -> float:
-        per_step = (time.perf_counter() - self._start_s - self._paused_s) / max(1, step - self._start_step)
+        per_step = (time.perf_counter() - self._start_s - self._paused_s) / max(
+            1, step - self._start_step
+        )
         return per_step * (self._steps - step)
 
     def _memory_mib(self) -> float:

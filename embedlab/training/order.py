@@ -1,4 +1,6 @@
-"""Which rows form a batch and in which order: rows of a group stay together, and stages are read in turn or together."""
+"""Which rows form a batch and in which order: rows of a group stay together, and stages are read in
+turn or together.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +16,9 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class Draw:
-    """Groups of one dataset, each belonging to a unit (for example a pair of sentences); each epoch draws a share of the units."""
+    """Groups of one dataset, each belonging to a unit (for example a pair of sentences); each epoch
+    draws a share of the units.
+    """
 
     groups: Indices  # their numbers
     units: Indices  # the unit of each
@@ -44,7 +48,9 @@ class Groups:
 
 
 def group_rows(keys: Indices, largest: int) -> Groups:
-    """Return rows with equal KEYS as groups; a group of more than LARGEST rows is split, because no batch could hold it."""
+    """Return rows with equal KEYS as groups; a group of more than LARGEST rows is split, because no
+    batch could hold it.
+    """
     order = np.argsort(keys, kind="stable")
     is_first = np.diff(keys[order], prepend=keys.min(initial=0) - 1) != 0
     starts = np.maximum.accumulate(np.where(is_first, np.arange(len(keys)), 0))
@@ -52,8 +58,12 @@ def group_rows(keys: Indices, largest: int) -> Groups:
     return Groups(rows=order, bounds=np.append(bounds, len(keys)))
 
 
-def shuffled_batches(groups: Groups, batch_size: int, rng: np.random.Generator, among: Indices | None = None) -> list[Indices]:
-    """Return the rows of each batch: groups (all or those AMONG) in random order; a batch ends before a group that does not fit."""
+def shuffled_batches(
+    groups: Groups, batch_size: int, rng: np.random.Generator, among: Indices | None = None
+) -> list[Indices]:
+    """Return the rows of each batch: groups (all or those AMONG) in random order; a batch ends
+    before a group that does not fit.
+    """
     order = rng.permutation(len(groups)) if among is None else among[rng.permutation(len(among))]
     lengths = np.diff(groups.bounds)[order]
     ends = np.cumsum(lengths)
@@ -78,44 +88,69 @@ def epoch_generator(seed: int, stage: int, epoch: int) -> np.random.Generator:
 
 
 def batch_generator(seed: int, stage: int, epoch: int, batch: int) -> np.random.Generator:
-    """Return the generator for the draws of one batch, counted from 0; it depends on these four numbers alone."""
-    # numpy reads [a, b, c] as [a, b, c, 0]: the fourth number must be given and differ from the epoch's own.
+    """Return the generator for the draws of one batch, counted from 0; it depends on these four
+    numbers alone.
+    """
+    # numpy reads [a, b, c] as [a, b, c, 0]: the fourth number must be given and differ from the
+    # epoch's own.
     return np.random.default_rng([seed, stage, epoch, batch + 1])
 
 
-def epoch_batches(groups: Groups, batch_size: int, *, seed: int, stage: int, epoch: int) -> list[Indices]:
+def epoch_batches(
+    groups: Groups, batch_size: int, *, seed: int, stage: int, epoch: int
+) -> list[Indices]:
     """Return the batches of one epoch of one stage of a run."""
     rng = epoch_generator(seed, stage, epoch)
     if not groups.is_shuffled:
         return np.split(groups.rows, np.arange(batch_size, len(groups.rows), batch_size))
     if not groups.parts:
         return shuffled_batches(groups, batch_size, rng)
-    draws = np.random.default_rng([seed, stage, epoch, 0, 2])  # five numbers, as in gradient surgery, whose last is 1
+    draws = np.random.default_rng(
+        [seed, stage, epoch, 0, 2]
+    )  # five numbers, as in gradient surgery, whose last is 1
     among = [np.concatenate([draw.taken(draws) for draw in part]) for part in groups.parts]
-    return [batch for chosen in among for batch in shuffled_batches(groups, batch_size, rng, chosen)]
+    return [
+        batch for chosen in among for batch in shuffled_batches(groups, batch_size, rng, chosen)
+    ]
 
 
-def steps_of_epochs(groups: Groups, batch_size: int, epochs: float, *, seed: int, stage: int) -> tuple[int, ...]:
+def steps_of_epochs(
+    groups: Groups, batch_size: int, epochs: float, *, seed: int, stage: int
+) -> tuple[int, ...]:
     """Return the batches in each epoch; the last is cut short where EPOCHS has a fraction."""
-    counts = [len(epoch_batches(groups, batch_size, seed=seed, stage=stage, epoch=epoch)) for epoch in range(ceil(epochs))]
+    counts = [
+        len(epoch_batches(groups, batch_size, seed=seed, stage=stage, epoch=epoch))
+        for epoch in range(ceil(epochs))
+    ]
     shares = [min(1.0, epochs - epoch) for epoch in range(len(counts))]
     return tuple(ceil(round(count * share, 6)) for count, share in zip(counts, shares, strict=True))
 
 
-def epochs_of_steps(groups: Groups, batch_size: int, steps: int, *, seed: int, stage: int) -> tuple[int, ...]:
-    """Return the batches in each epoch until there are STEPS, restarting the rows as often as needed."""
+def epochs_of_steps(
+    groups: Groups, batch_size: int, steps: int, *, seed: int, stage: int
+) -> tuple[int, ...]:
+    """Return the batches in each epoch until there are STEPS, restarting the rows as often as
+    needed.
+    """
     counts: list[int] = []
     while (left := steps - sum(counts)) > 0:
-        counts.append(min(left, len(epoch_batches(groups, batch_size, seed=seed, stage=stage, epoch=len(counts)))))
+        counts.append(
+            min(
+                left,
+                len(epoch_batches(groups, batch_size, seed=seed, stage=stage, epoch=len(counts))),
+            )
+        )
     return tuple(counts)
 
 
-def batch_order(combine: Combine, turns: Sequence[int], leader: int, epochs: Sequence[int]) -> Indices:
+def batch_order(
+    combine: Combine, turns: Sequence[int], leader: int, epochs: Sequence[int]
+) -> Indices:
     """Return, for each batch of a common training, the place of the stage that it is read from.
 
-    TURNS are each stage's batches in a round; the training ends with the stage at the place LEADER after its EPOCHS, given in
-    steps. In "epochs" every stage gives as many batches as the leader's epoch has; in a joint step each gives one, the
-    leader first.
+    TURNS are each stage's batches in a round; the training ends with the stage at the place LEADER
+    after its EPOCHS, given in steps. In "epochs" every stage gives as many batches as the leader's
+    epoch has; in a joint step each gives one, the leader first.
     """
     places = np.arange(len(turns))
     match combine:
@@ -129,18 +164,27 @@ def batch_order(combine: Combine, turns: Sequence[int], leader: int, epochs: Seq
 
 
 def stepwise_order(epochs: Sequence[Sequence[int]], *, same_batch: bool) -> Indices:
-    """Return the same as `batch_order` for stages in step, given the steps of their EPOCHS: whole epochs in turn, or batch by batch.
+    """Return the same as `batch_order` for stages in step, given the steps of their EPOCHS: whole
+    epochs in turn, or batch by batch.
 
     A stage that has more batches than the others takes the rest of its epoch alone.
     """
     order = []
     for steps in zip(*epochs, strict=True):
         has_batch = np.arange(max(steps))[:, None] < np.asarray(steps)  # (batches, stages)
-        order.append(np.nonzero(has_batch)[1] if same_batch else np.repeat(np.arange(len(steps)), steps))
+        order.append(
+            np.nonzero(has_batch)[1] if same_batch else np.repeat(np.arange(len(steps)), steps)
+        )
     return np.concatenate(order)
 
 
 def task_orders(seed: int, stage: int, step: int, tasks: int) -> list[list[int]]:
-    """Return the order in which gradient surgery compares each of TASKS with the others at a step, drawn anew for each."""
-    rng = np.random.default_rng([seed, stage, step, 0, 1])  # five numbers: distinct from the generators of row orders and batch draws
-    return [[int(other) for other in rng.permutation(tasks) if other != task] for task in range(tasks)]
+    """Return the order in which gradient surgery compares each of TASKS with the others at a step,
+    drawn anew for each.
+    """
+    rng = np.random.default_rng(
+        [seed, stage, step, 0, 1]
+    )  # five numbers: distinct from the generators of row orders and batch draws
+    return [
+        [int(other) for other in rng.permutation(tasks) if other != task] for task in range(tasks)
+    ]

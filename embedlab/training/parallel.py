@@ -1,11 +1,14 @@
-"""Data-parallel training: several processes take one step together, with the loss and the gradient of one process.
+"""Data-parallel training: several processes take one step together, with the loss and the gradient
+of one process.
 
-Every process reads the same batch and encodes its share of the batch's distinct sentences; the vectors are gathered, and each
-process computes the objective on all of them. So negatives, premise groups, random draws and classifications are those of
-one process, for every objective alike, and only the encoder's gradients have to be summed.
+Every process reads the same batch and encodes its share of the batch's distinct sentences; the
+vectors are gathered, and each process computes the objective on all of them. So negatives, premise
+groups, random draws and classifications are those of one process, for every objective alike, and
+only the encoder's gradients have to be summed.
 
-Dropout differs between processes, also in heads: a head with dropout has another loss in each process, and the joint gradient
-equals that of one process only in expectation. The reported loss is the leader's.
+Dropout differs between processes, also in heads: a head with dropout has another loss in each
+process, and the joint gradient equals that of one process only in expectation. The reported loss is
+the leader's.
 """
 
 import signal
@@ -39,7 +42,8 @@ class Team:
 
     rank: int = 0
     size: int = 1
-    messages: dist.ProcessGroup | None = None  # for messages between CPUs; None: the group that sends tensors
+    # for messages between CPUs; None: the group that sends tensors
+    messages: dist.ProcessGroup | None = None
 
     @property
     def is_leader(self) -> bool:
@@ -47,15 +51,19 @@ class Team:
         return self.rank == 0
 
     def share(self, sentences: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return those of a batch's SENTENCES, sorted by length, that this process encodes: every n-th, so that the work is balanced.
+        """Return those of a batch's SENTENCES, sorted by length, that this process encodes: every
+        n-th, so that the work is balanced.
 
-        With fewer sentences than processes, the other processes encode the first one without effect.
+        With fewer sentences than processes, the other processes encode the first one without
+        effect.
         """
         sentence = sentences[self.rank :: self.size]
         return sentence if len(sentence) else sentences[:1]
 
     def gather(self, vectors: Tensor, *, sentences: int, views: int) -> Tensor:
-        """Return the vectors of a batch's SENTENCES in each view; VECTORS are this process's own and carry its gradient."""
+        """Return the vectors of a batch's SENTENCES in each view; VECTORS are this process's own
+        and carry its gradient.
+        """
         if self.size == 1:
             return vectors
         local = vectors.unflatten(0, (views, -1))[:, : len(range(self.rank, sentences, self.size))]
@@ -69,19 +77,27 @@ class Team:
         return whole.flatten(0, 1)
 
     def add_gradients(self, encoder: nn.Module, heads: nn.Module) -> None:
-        """Make the gradients those of the whole batch: sums for the encoder; means for the heads, which differ only by dropout."""
+        """Make the gradients those of the whole batch: sums for the encoder; means for the heads,
+        which differ only by dropout.
+        """
         if self.size == 1:
             return
         for parameter in _trainable(heads):
-            _gradient(parameter).div_(self.size)  # also where all are equal, so that the last digits stay equal
+            _gradient(parameter).div_(
+                self.size
+            )  # also where all are equal, so that the last digits stay equal
         for bucket in buckets([*_trainable(encoder), *_trainable(heads)]):
             added = torch.cat([_gradient(parameter).flatten() for parameter in bucket])
             dist.all_reduce(added)
-            for parameter, gradient in zip(bucket, added.split([parameter.numel() for parameter in bucket]), strict=True):
+            for parameter, gradient in zip(
+                bucket, added.split([parameter.numel() for parameter in bucket]), strict=True
+            ):
                 parameter.grad = gradient.view_as(parameter)
 
     def agree(self, stop: signal.Signals | None, *, is_time: bool) -> Agreed:
-        """Return what all processes do after this step; a STOP requested of any process applies to all, the clock is the leader's."""
+        """Return what all processes do after this step; a STOP requested of any process applies to
+        all, the clock is the leader's.
+        """
         if self.size > 1:
             selected = torch.tensor([stop or 0, is_time and self.is_leader])
             dist.all_reduce(selected, dist.ReduceOp.MAX, group=self.messages)
@@ -90,28 +106,44 @@ class Team:
         return Agreed(is_checkpoint_due=bool(is_time or stop), stop=stop)
 
     def random_states(self, local: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Return the generator states of every process, named "<name>.N" for process N except the leader; LOCAL are this process's."""
+        """Return the generator states of every process, named "<name>.N" for process N except the
+        leader; LOCAL are this process's.
+        """
         if self.size == 1:
             return local
         gathered: list[dict[str, Tensor]] = [{} for _ in range(self.size)]
         dist.all_gather_object(gathered, local)
-        return {name if rank == 0 else f"{name}.{rank}": state for rank, states in enumerate(gathered) for name, state in states.items()}
+        return {
+            name if rank == 0 else f"{name}.{rank}": state
+            for rank, states in enumerate(gathered)
+            for name, state in states.items()
+        }
 
     def own_states(self, states: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Return this process's part of `random_states`; empty where the states come from a smaller team."""
+        """Return this process's part of `random_states`; empty where the states come from a smaller
+        team.
+        """
         if self.is_leader:
             return {name: state for name, state in states.items() if "." not in name}
         ending = f".{self.rank}"
-        return {name.removesuffix(ending): state for name, state in states.items() if name.endswith(ending)}
+        return {
+            name.removesuffix(ending): state
+            for name, state in states.items()
+            if name.endswith(ending)
+        }
 
     def scatter_dropout(self, seed: int) -> None:
-        """Give each process its own dropout masks, as different sentences have in one process; the leader uses the seed itself."""
+        """Give each process its own dropout masks, as different sentences have in one process; the
+        leader uses the seed itself.
+        """
         if not self.is_leader:
             torch.manual_seed(int(np.random.default_rng([seed, self.rank]).integers(2**62)))
 
     @contextmanager
     def leading(self, held: AbstractContextManager[None]) -> Iterator[None]:
-        """Hold a lock of the leader, after all processes have arrived here and before any continues."""
+        """Hold a lock of the leader, after all processes have arrived here and before any
+        continues.
+        """
         self.wait()
         with held if self.is_leader else nullcontext():
             yield
@@ -123,25 +155,36 @@ class Team:
 
 
 def join_team(device: torch.device) -> Team:
-    """Return the team that torchrun, accelerate or `embedlab train --gpus` started this process in; a single process otherwise."""
+    """Return the team that torchrun, accelerate or `embedlab train --gpus` started this process in;
+    a single process otherwise.
+    """
     state = process_state(device)
     is_apart = state.num_processes > 1 and device.type != "cpu"
-    return Team(rank=state.process_index, size=state.num_processes, messages=_messages() if is_apart else None)
+    return Team(
+        rank=state.process_index,
+        size=state.num_processes,
+        messages=_messages() if is_apart else None,
+    )
 
 
 @cache
 def _messages() -> dist.ProcessGroup:
-    """Return a group of all processes for messages: in the group between GPUs, a message would wait for all pending GPU work."""
+    """Return a group of all processes for messages: in the group between GPUs, a message would wait
+    for all pending GPU work.
+    """
     group: dist.ProcessGroup = dist.new_group(backend="gloo")
     return group
 
 
 def buckets(parameters: Iterable[nn.Parameter]) -> Iterator[list[nn.Parameter]]:
-    """Yield PARAMETERS in order, in buckets with gradients of one dtype and at most BUCKET_BYTES; a larger one is alone."""
+    """Yield PARAMETERS in order, in buckets with gradients of one dtype and at most BUCKET_BYTES; a
+    larger one is alone.
+    """
     bucket: list[nn.Parameter] = []
     for parameter in parameters:
         if bucket and (
-            parameter.dtype != bucket[0].dtype or sum(parameter.nbytes for parameter in bucket) + parameter.nbytes > BUCKET_BYTES
+            parameter.dtype != bucket[0].dtype
+            or sum(parameter.nbytes for parameter in bucket) + parameter.nbytes > BUCKET_BYTES
         ):
             yield bucket
             bucket = []

@@ -17,7 +17,9 @@ class StopRequest:
         self.signal: signal.Signals | None = None
 
     def receive(self, number: int, interrupt: Callable[[], NoReturn]) -> None:
-        """Store the signal; a second Ctrl-C does not wait for the end of the step, and INTERRUPTs it."""
+        """Store the signal; a second Ctrl-C does not wait for the end of the step, and INTERRUPTs
+        it.
+        """
         if number == signal.SIGINT and self.signal is signal.SIGINT:
             interrupt()
         self.signal = signal.Signals(number)
@@ -25,7 +27,9 @@ class StopRequest:
 
 @contextmanager
 def stop_requests() -> Iterator[StopRequest]:
-    """Catch SIGINT, SIGTERM and SIGHUP within the block; outside the main thread no signal is caught."""
+    """Catch SIGINT, SIGTERM and SIGHUP within the block; outside the main thread no signal is
+    caught.
+    """
     request = StopRequest()
     if threading.current_thread() is not threading.main_thread():
         yield request
@@ -36,7 +40,11 @@ def stop_requests() -> Iterator[StopRequest]:
             request.receive(number, interrupt)
 
         # A signal that is deliberately ignored, as SIGHUP under nohup, stays ignored.
-        caught = [number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
+        caught = [
+            number
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+            if signal.getsignal(number) != signal.SIG_IGN
+        ]
         before = {number: signal.signal(number, receive) for number in caught}
         try:
             yield request

@@ -1,4 +1,6 @@
-"""The training rows of a stage and their order in each epoch; does not import torch, so that `--dry-run` can show a batch."""
+"""The training rows of a stage and their order in each epoch; does not import torch, so that
+`--dry-run` can show a batch.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -61,21 +63,29 @@ class StageData:
         return sum(self.epochs)
 
     def batches(self, epoch: int) -> list[Indices]:
-        """Return the rows of each batch of an epoch; a last epoch that is cut short has fewer batches."""
+        """Return the rows of each batch of an epoch; a last epoch that is cut short has fewer
+        batches.
+        """
         return self.whole_epoch(epoch)[: self.epochs[epoch]]
 
     def whole_epoch(self, epoch: int) -> list[Indices]:
         """Return the rows of each batch of an epoch that is not cut short."""
         # Stages that read the same batches are shuffled in the same way.
         stage = self.leader if self.stage.optim.turn == "batch" else self.index
-        return epoch_batches(self.groups, self.stage.optim.batch_size, seed=self.seed, stage=stage, epoch=epoch)
+        return epoch_batches(
+            self.groups, self.stage.optim.batch_size, seed=self.seed, stage=stage, epoch=epoch
+        )
 
     @property
     def read(self) -> Indices:
         """Return the rows that any epoch reads, in order."""
         if not self.stage.data.shares:
             return np.arange(len(self.rows))
-        return np.unique(np.concatenate([rows for epoch in range(len(self.epochs)) for rows in self.batches(epoch)]))
+        return np.unique(
+            np.concatenate(
+                [rows for epoch in range(len(self.epochs)) for rows in self.batches(epoch)]
+            )
+        )
 
     @property
     def used(self) -> list[int | None]:
@@ -86,30 +96,44 @@ class StageData:
         return [int(count) for count in counts]
 
 
-def open_stages(recipe: Recipe, source: Source, seed: int, words: WordIds | None = None) -> tuple[StageData, ...]:
+def open_stages(
+    recipe: Recipe, source: Source, seed: int, words: WordIds | None = None
+) -> tuple[StageData, ...]:
     """Open every stage of a recipe with its data, in order.
 
     WORDS are the encoder's words; without them, as in a dry run, no row is dropped for its word.
     """
     opened = [open_stage(recipe, source, seed, index, words) for index in range(len(recipe.stages))]
     mix = recipe.mix or MixSection()
-    groups = [_together([opened[index] for index in group], mix) for group in groups_of(recipe.stages)]
+    groups = [
+        _together([opened[index] for index in group], mix) for group in groups_of(recipe.stages)
+    ]
     if recipe.max_steps is not None:
         groups = _shortened(groups, mix, recipe.max_steps)
     return tuple(data for group in groups for data in group)
 
 
-def open_stage(recipe: Recipe, source: Source, seed: int, index: int, words: WordIds | None = None) -> StageData:
-    """Open one stage of a recipe with its data, as if it were alone; a stage without rows is a MissingError."""
+def open_stage(
+    recipe: Recipe, source: Source, seed: int, index: int, words: WordIds | None = None
+) -> StageData:
+    """Open one stage of a recipe with its data, as if it were alone; a stage without rows is a
+    MissingError.
+    """
     require_data(recipe)
     stage = recipe.stages[index]
     needs = objective_needs(stage.objective)
     opened = _open(stage, source, needs)
     parts = _without_text_of(stage, source, needs, opened)
-    frames, scale = _drawn_rows(stage, needs, parts, seed), _checked_scale(recipe, index, needs, parts)
+    frames, scale = (
+        _drawn_rows(stage, needs, parts, seed),
+        _checked_scale(recipe, index, needs, parts),
+    )
     rows = index_rows(pl.concat(frames), needs, words)
     if not len(rows):
-        raise MissingError(f"{_names(stage.data.names)} has no rows to train on", hint="`embedlab data check` says what is there")
+        raise MissingError(
+            f"{_names(stage.data.names)} has no rows to train on",
+            hint="`embedlab data check` says what is there",
+        )
     keys = rows.columns[needs.together] if needs.together else np.arange(len(rows))
     ends = np.cumsum([len(frame) for frame in frames])
     groups = _grouped(stage, keys, ends, is_whole=not rows.left_out)
@@ -127,18 +151,30 @@ def open_stage(recipe: Recipe, source: Source, seed: int, index: int, words: Wor
         passes=passes,
         ends=tuple(ends.tolist()),
         scale=scale,
-        excluded=_excluded_title(stage, sum(part.frame.height for part in opened) - sum(part.frame.height for part in parts)),
+        excluded=_excluded_title(
+            stage,
+            sum(part.frame.height for part in opened) - sum(part.frame.height for part in parts),
+        ),
     )
 
 
 def check_own_rows(recipe: Recipe, source: Source, seed: int) -> None:
-    """Refuse files of the user's own that a stage or the dev score cannot read; no encoder and no dataset is opened for it.
+    """Refuse files of the user's own that a stage or the dev score cannot read; no encoder and no
+    dataset is opened for it.
 
-    They are read again when the training begins: a wrong column is an error at once, before torch is loaded.
+    They are read again when the training begins: a wrong column is an error at once, before torch
+    is loaded.
     """
-    own_rows = replace(recipe, stages=tuple(replace(stage, data=replace(stage.data, datasets=())) for stage in recipe.stages))
+    own_rows = replace(
+        recipe,
+        stages=tuple(
+            replace(stage, data=replace(stage.data, datasets=())) for stage in recipe.stages
+        ),
+    )
     for index, stage in enumerate(own_rows.stages):
-        if stage.data.files and not isinstance(stage.objective.options, RawOptions):  # whoever loads its plug-in checks it
+        if stage.data.files and not isinstance(
+            stage.objective.options, RawOptions
+        ):  # whoever loads its plug-in checks it
             needs = objective_needs(stage.objective)
             parts = _open(stage, source, needs)
             _checked_scale(own_rows, index, needs, parts)
@@ -148,9 +184,14 @@ def check_own_rows(recipe: Recipe, source: Source, seed: int) -> None:
 
 
 def groups_of(stages: Sequence[Stage]) -> list[list[int]]:
-    """Return the indices of the stages that are trained together: neighbours with the same kind of turn, or one alone."""
+    """Return the indices of the stages that are trained together: neighbours with the same kind of
+    turn, or one alone.
+    """
     groups: list[list[int]] = []
-    kinds = [stage.optim.turn if isinstance(stage.optim.turn, str) else bool(stage.optim.turn) for stage in stages]
+    kinds = [
+        stage.optim.turn if isinstance(stage.optim.turn, str) else bool(stage.optim.turn)
+        for stage in stages
+    ]
     for index, kind in enumerate(kinds):
         if index and kind and kind == kinds[index - 1]:
             groups[-1].append(index)
@@ -165,7 +206,9 @@ def turns_of(stages: Sequence[StageData]) -> list[int]:
 
 
 def example(data: StageData) -> list[tuple[str, str]]:
-    """Return one example of the stage's first batch as text: (role, sentence) in the objective's own roles."""
+    """Return one example of the stage's first batch as text: (role, sentence) in the objective's
+    own roles.
+    """
     objective = data.stage.objective
     batch = data.rows.frame[data.batches(0)[0]]
     described: list[tuple[str, str]] = objective_options(objective.name).describe(
@@ -175,29 +218,42 @@ def example(data: StageData) -> list[tuple[str, str]]:
 
 
 def _together(group: Sequence[StageData], mix: MixSection) -> list[StageData]:
-    """Return the stages of a GROUP with the steps that the leader leaves them, restarting their rows as often as needed."""
+    """Return the stages of a GROUP with the steps that the leader leaves them, restarting their
+    rows as often as needed.
+    """
     if len(group) == 1:
         return list(group)
     if isinstance(group[0].stage.optim.turn, str):
         return _in_step(group)
     sizes = [data.epochs[0] for data in group]
-    index = {"first": 0, "smallest": int(np.argmin(sizes)), "largest": int(np.argmax(sizes))}[mix.until]
+    index = {"first": 0, "smallest": int(np.argmin(sizes)), "largest": int(np.argmax(sizes))}[
+        mix.until
+    ]
     leader, turns = group[index], turns_of(group)
     if mix.combine == "turns" and leader.steps < turns[index]:
         raise UsageError(
-            f"stage {_other(group, leader)} never gets its turn: stage {leader.index} has {leader.steps} steps, fewer than its turn",
+            f"stage {_other(group, leader)} never gets its turn: stage {leader.index} has "
+            f"{leader.steps} steps, fewer than its turn",
             hint=Hint(RecipeValue(f"stage.{leader.index}.optim.turn", str(leader.steps))),
         )
     steps = np.bincount(batch_order(mix.combine, turns, index, leader.epochs), minlength=len(group))
-    return [data if data is leader else _led(data, leader, int(taken)) for data, taken in zip(group, steps, strict=True)]
+    return [
+        data if data is leader else _led(data, leader, int(taken))
+        for data, taken in zip(group, steps, strict=True)
+    ]
 
 
 def order_of(stages: Sequence[StageData], mix: MixSection) -> Indices:
     """Return which of STAGES, trained together, each batch is read from, ignoring `max_steps`."""
     if is_in_step(stages):
-        return stepwise_order([data.whole or data.epochs for data in stages], same_batch=stages[0].stage.optim.turn == "batch")
+        return stepwise_order(
+            [data.whole or data.epochs for data in stages],
+            same_batch=stages[0].stage.optim.turn == "batch",
+        )
     leader = next(index for index, data in enumerate(stages) if data.index == data.leader)
-    return batch_order(mix.combine, turns_of(stages), leader, stages[leader].whole or stages[leader].epochs)
+    return batch_order(
+        mix.combine, turns_of(stages), leader, stages[leader].whole or stages[leader].epochs
+    )
 
 
 def batches_a_step(stages: Sequence[StageData], mix: MixSection) -> int:
@@ -210,19 +266,29 @@ def is_in_step(stages: Sequence[StageData]) -> bool:
     return len(stages) > 1 and isinstance(stages[0].stage.optim.turn, str)
 
 
-def _shortened(groups: Sequence[list[StageData]], mix: MixSection, max_steps: int) -> list[list[StageData]]:
-    """Return the stages within the first MAX_STEPS of the training; a number that shortens nothing is refused."""
+def _shortened(
+    groups: Sequence[list[StageData]], mix: MixSection, max_steps: int
+) -> list[list[StageData]]:
+    """Return the stages within the first MAX_STEPS of the training; a number that shortens nothing
+    is refused.
+    """
     orders = [order_of(group, mix) for group in groups]
-    sizes = [len(order) // batches_a_step(group, mix) for group, order in zip(groups, orders, strict=True)]
+    sizes = [
+        len(order) // batches_a_step(group, mix)
+        for group, order in zip(groups, orders, strict=True)
+    ]
     if max_steps >= sum(sizes):
         raise UsageError(
-            f"max_steps is {max_steps}, but the whole training has {sum(sizes)} steps: nothing would be shortened",
+            f"max_steps is {max_steps}, but the whole training has {sum(sizes)} steps: "
+            f"nothing would be shortened",
             hint=Hint("remove ", NamedOption("--max-steps"), ", or give fewer"),
         )
     shortened, left = [], max_steps
     for group, order, steps in zip(groups, orders, sizes, strict=True):
         taken = np.bincount(order[: left * batches_a_step(group, mix)], minlength=len(group))
-        shortened.append([_cut_short(data, int(count)) for data, count in zip(group, taken, strict=True)])
+        shortened.append(
+            [_cut_short(data, int(count)) for data, count in zip(group, taken, strict=True)]
+        )
         left -= min(left, steps)
     return shortened
 
@@ -239,25 +305,38 @@ def _cut_short(data: StageData, steps: int) -> StageData:
 
 
 def _in_step(group: Sequence[StageData]) -> list[StageData]:
-    """Return stages of a GROUP that go through their own epochs in step; the same batches must hold the same texts."""
+    """Return stages of a GROUP that go through their own epochs in step; the same batches must hold
+    the same texts.
+    """
     leader = group[0]
     stages = [replace(data, leader=leader.index) for data in group]
     if leader.stage.optim.turn == "batch":
         texts = leader.rows.frame.to_series(0)
         for data in stages[1:]:
-            if not data.rows.frame.to_series(0)[: len(texts)].equals(texts) or (data.ends[0] != len(texts)):
+            if not data.rows.frame.to_series(0)[: len(texts)].equals(texts) or (
+                data.ends[0] != len(texts)
+            ):
                 raise UsageError(
-                    f"stage {data.index} cannot read the batches of stage {leader.index}: its first dataset has other texts",
-                    hint=f"let its datasets begin with {_names(leader.stage.data.names)}, data.order = in-turn, data.rows alike",
+                    f"stage {data.index} cannot read the batches of stage {leader.index}: "
+                    f"its first dataset has other texts",
+                    hint=f"let its datasets begin with {_names(leader.stage.data.names)}, "
+                    f"data.order = in-turn, data.rows alike",
                 )
         stages = [_shuffled_as(data, leader) for data in stages]
     return stages
 
 
 def _shuffled_as(data: StageData, leader: StageData) -> StageData:
-    """Return DATA with the steps of its epochs in the leader's order, which decides how groups of rows fill batches."""
+    """Return DATA with the steps of its epochs in the leader's order, which decides how groups of
+    rows fill batches.
+    """
     optim = data.stage.optim
-    return replace(data, epochs=steps_of_epochs(data.groups, optim.batch_size, optim.epochs, seed=data.seed, stage=leader.index))
+    return replace(
+        data,
+        epochs=steps_of_epochs(
+            data.groups, optim.batch_size, optim.epochs, seed=data.seed, stage=leader.index
+        ),
+    )
 
 
 def _led(data: StageData, leader: StageData, steps: int) -> StageData:
@@ -272,16 +351,24 @@ def _other(group: Sequence[StageData], leader: StageData) -> int:
 
 
 def _grouped(stage: Stage, keys: Indices, ends: Indices, *, is_whole: bool) -> Groups:
-    """Return the rows that stay together, by KEYS; per dataset (up to its END) where datasets are read in turn or in part."""
+    """Return the rows that stay together, by KEYS; per dataset (up to its END) where datasets are
+    read in turn or in part.
+    """
     order, shares = stage.data.order, stage.data.shares
     if order == "file":
         if shares:
-            raise UsageError("data.order = file reads all rows as they come, and data.shares only some of them", hint="remove one of them")
+            raise UsageError(
+                "data.order = file reads all rows as they come, and data.shares only some of them",
+                hint="remove one of them",
+            )
         return replace(group_rows(np.arange(len(keys)), stage.optim.batch_size), is_shuffled=False)
     if order is None and not shares:
         return group_rows(keys, stage.optim.batch_size)
     if not is_whole:
-        raise UsageError("data.order and data.shares cannot be used where rows are left out for their word", hint="remove both")
+        raise UsageError(
+            "data.order and data.shares cannot be used where rows are left out for their word",
+            hint="remove both",
+        )
     number_of = np.searchsorted(ends, np.arange(len(keys)), side="right")
     groups = group_rows(keys * len(ends) + number_of, stage.optim.batch_size)
     first = groups.rows[groups.bounds[:-1]]
@@ -289,44 +376,87 @@ def _grouped(stage: Stage, keys: Indices, ends: Indices, *, is_whole: bool) -> G
     for number, name in enumerate(stage.data.names):
         indices = np.flatnonzero(number_of[first] == number)
         rows = first[indices] - (ends[number - 1] if number else 0)
-        draws.append(Draw(groups=indices, units=rows // _unit(stage, number), share=(shares or {}).get(name, 1.0)))
-    return replace(groups, parts=tuple((draw,) for draw in draws) if order == "in-turn" else (tuple(draws),))
+        draws.append(
+            Draw(
+                groups=indices,
+                units=rows // _unit(stage, number),
+                share=(shares or {}).get(name, 1.0),
+            )
+        )
+    return replace(
+        groups, parts=tuple((draw,) for draw in draws) if order == "in-turn" else (tuple(draws),)
+    )
 
 
 def _unit(stage: Stage, number: int) -> int:
-    """Return how many rows of the dataset with this NUMBER are drawn together; a sample of its rows has no units."""
-    return 1 if stage.data.rows is not None or _is_own(stage, number) else dataset(stage.data.datasets[number]).unit
+    """Return how many rows of the dataset with this NUMBER are drawn together; a sample of its rows
+    has no units.
+    """
+    return (
+        1
+        if stage.data.rows is not None or _is_own(stage, number)
+        else dataset(stage.data.datasets[number]).unit
+    )
 
 
 def _is_own(stage: Stage, number: int) -> bool:
-    """Return whether the dataset with this NUMBER is a file of the user's; these are read behind the others."""
+    """Return whether the dataset with this NUMBER is a file of the user's; these are read behind
+    the others.
+    """
     datasets = stage.data.datasets
     return number >= len(datasets) or is_pair_file(datasets[number])
 
 
 def _open(stage: Stage, source: Source, needs: Needs) -> list[Part]:
-    parts = [source.open(name, stage.data.split, kind=needs.kinds[0]) for name in stage.data.datasets]
+    parts = [
+        source.open(name, stage.data.split, kind=needs.kinds[0]) for name in stage.data.datasets
+    ]
     for part in parts:
-        require_columns(needs, part.frame.columns, objective=stage.objective.name, dataset=part.state.name)
+        require_columns(
+            needs, part.frame.columns, objective=stage.objective.name, dataset=part.state.name
+        )
     if stage.data.held_out is not None and len(stage.data.files or ()) > 1:  # they may share topics
-        raise UsageError(f"data.held_out is of one file, and {_names(stage.data.names)} are several", hint="remove it, and name a dev file")
+        raise UsageError(
+            f"data.held_out is of one file, and {_names(stage.data.names)} are several",
+            hint="remove it, and name a dev file",
+        )
     named = ColumnMap(columns=stage.data.columns or {}, labels=stage.data.labels or {})
-    return parts + [open_own_rows(Path(file), needs.shape, named, stage.data.held_out) for file in stage.data.files or ()]
+    return parts + [
+        open_own_rows(Path(file), needs.shape, named, stage.data.held_out)
+        for file in stage.data.files or ()
+    ]
 
 
-def _without_text_of(stage: Stage, source: Source, needs: Needs, parts: Sequence[Part]) -> list[Part]:
-    """Return PARTS without the rows one of whose sentences is in the dev and test splits that the stage excludes; their states say so."""
+def _without_text_of(
+    stage: Stage, source: Source, needs: Needs, parts: Sequence[Part]
+) -> list[Part]:
+    """Return PARTS without the rows one of whose sentences is in the dev and test splits that the
+    stage excludes; their states say so.
+    """
     names = stage.data.exclude_text_of
     if not names:
         return [*parts]
-    wanted = list(dict.fromkeys(dataset_name for name in names for dataset_name in datasets_of(canonical_name(name))))
-    splits = [(dataset(name), split) for name in wanted for split in dataset(name).splits if split != "train"]
+    wanted = list(
+        dict.fromkeys(
+            dataset_name for name in names for dataset_name in datasets_of(canonical_name(name))
+        )
+    )
+    splits = [
+        (dataset(name), split)
+        for name in wanted
+        for split in dataset(name).splits
+        if split != "train"
+    ]
     known = KnownText.of(source.open_split(chosen, split).frame for chosen, split in splits)
     remaining = []
     for part in parts:
         others = part.frame.filter(~pl.Series(known.has_any(part.frame, needs.sentences)))
         left_out = part.frame.height - others.height
-        skipped = {**part.state.skipped, f"text of {', '.join(names)}": left_out} if left_out else part.state.skipped
+        skipped = (
+            {**part.state.skipped, f"text of {', '.join(names)}": left_out}
+            if left_out
+            else part.state.skipped
+        )
         remaining.append(Part(frame=others, state=replace(part.state, skipped=skipped)))
     return remaining
 
@@ -334,27 +464,48 @@ def _without_text_of(stage: Stage, source: Source, needs: Needs, parts: Sequence
 def _excluded_title(stage: Stage, left_out: int) -> str:
     if not stage.data.exclude_text_of:
         return ""
-    return f"{left_out} rows are left out: a sentence of theirs is in {', '.join(stage.data.exclude_text_of)}"
+    return (
+        f"{left_out} rows are left out: a sentence of theirs is in "
+        f"{', '.join(stage.data.exclude_text_of)}"
+    )
 
 
 def _checked_scale(recipe: Recipe, index: int, needs: Needs, parts: Sequence[Part]) -> str:
-    """Return the range of the user's own scores in words, empty where there are none; another scale than the objective's is refused."""
+    """Return the range of the user's own scores in words, empty where there are none; another scale
+    than the objective's is refused.
+    """
     stage = recipe.stages[index]
     own_parts = [part for number, part in enumerate(parts) if _is_own(stage, number)]
     if needs.largest is None or not own_parts:
         if stage.data.low_scores is not None:
-            raise UsageError("data.low_scores has no effect: no scores of your own are read", hint="remove it")
+            raise UsageError(
+                "data.low_scores has no effect: no scores of your own are read", hint="remove it"
+            )
         return ""
     key = f"{'' if len(recipe.stages) == 1 else f'stage.{index}.'}objective.{needs.scale_option}"
-    scale = ScoreScale.of(pl.concat([part.frame[column].cast(pl.Float64) for part in own_parts for column in needs.numbers]))
-    is_low, names = scale.contradicts(needs.largest), _names([part.state.name for part in own_parts])
+    scale = ScoreScale.of(
+        pl.concat(
+            [part.frame[column].cast(pl.Float64) for part in own_parts for column in needs.numbers]
+        )
+    )
+    is_low, names = (
+        scale.contradicts(needs.largest),
+        _names([part.state.name for part in own_parts]),
+    )
     low_key = f"{'' if len(recipe.stages) == 1 else f'stage.{index}.'}data.low_scores"
     if is_low and not stage.data.low_scores:
         stated, low = RecipeValue(key, f"{scale.suggested[1]:g}"), RecipeValue(low_key, "true")
-        hint = Hint("state their scale: ", stated, "; where all of them are low on this scale: ", low)
-        raise UsageError(f"{names}: the scores are {scale}, but {key} is {needs.largest:g}", hint=hint)
+        hint = Hint(
+            "state their scale: ", stated, "; where all of them are low on this scale: ", low
+        )
+        raise UsageError(
+            f"{names}: the scores are {scale}, but {key} is {needs.largest:g}", hint=hint
+        )
     if stage.data.low_scores and not is_low:
-        message = f"{names}: the scores are {scale}, not all in the lower half of a scale up to {needs.largest:g}"
+        message = (
+            f"{names}: the scores are {scale}, not all in the lower half of a scale up to "
+            f"{needs.largest:g}"
+        )
         raise UsageError(message, hint=f"remove {low_key}")
     return f"own scores are {scale}, {key} is {needs.largest:g}"
 
@@ -364,14 +515,24 @@ def _drawn_rows(stage: Stage, needs: Needs, parts: Sequence[Part], seed: int) ->
     wanted = [pl.col(column).cast(pl.String) == label for column, label in needs.only.items()]
     chance = seed if stage.data.sample == "seed" else _SAME_ROWS
     # Labels are numbers in some datasets, and text in files.
-    read = [pl.col(column).cast(pl.String) if stage.data.files and column in needs.classes else pl.col(column) for column in needs.columns]
-    return [_drawn(part.frame.select(read).filter(*wanted), stage.data.rows, key, chance) for part in parts]
+    read = [
+        pl.col(column).cast(pl.String)
+        if stage.data.files and column in needs.classes
+        else pl.col(column)
+        for column in needs.columns
+    ]
+    return [
+        _drawn(part.frame.select(read).filter(*wanted), stage.data.rows, key, chance)
+        for part in parts
+    ]
 
 
 def _drawn(frame: pl.DataFrame, rows: int | None, key: str, seed: int) -> pl.DataFrame:
-    """Return ROWS random rows of a dataset, in its order; rows with an equal KEY are drawn together.
+    """Return ROWS random rows of a dataset, in its order; rows with an equal KEY are drawn
+    together.
 
-    The first rows of a file are not a random sample: dictionaries are sorted by word, corpora by genre or difficulty.
+    The first rows of a file are not a random sample: dictionaries are sorted by word, corpora by
+    genre or difficulty.
     """
     if rows is None or rows >= len(frame):
         return frame

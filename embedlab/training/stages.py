@@ -73,9 +73,10 @@ def train_run(
 ) -> None:
     """Train RECIPE with one seed into the folder of RUN, which afterwards holds the model.
 
-    RESUME goes on from the newest checkpoint, or from the beginning where there is none, and leaves a finished run as it is;
-    the result is bit-identical on a CPU with as many threads. The checkpoints go with the end, unless KEEPS_CHECKPOINTS.
-    DEV_SCORE evaluates encoder and heads now and then (x 100), REPORT receives every event, PROGRESS how far the tokenising is, which is
+    RESUME goes on from the newest checkpoint, or from the beginning where there is none, and leaves
+    a finished run as it is; the result is bit-identical on a CPU with as many threads. The
+    checkpoints go with the end, unless KEEPS_CHECKPOINTS. DEV_SCORE evaluates encoder and heads now
+    and then (x 100), REPORT receives every event, PROGRESS how far the tokenising is, which is
     cached in the folder CACHE. Nothing is written before data and encoder are found.
     """
     require_tracker(track)
@@ -85,25 +86,38 @@ def train_run(
     plan = blocks(stages, recipe.mix)
     here = _environment(machine, seed, stages, plan)
     torch.manual_seed(seed)
-    objectives = [_attached(objective, encoder) for objective in build_objectives(recipe, encoder.dim)]
+    objectives = [
+        _attached(objective, encoder) for objective in build_objectives(recipe, encoder.dim)
+    ]
     team = join_team(machine.device)
     team.scatter_dropout(seed)
     with team.leading(run.lock()):
         if not resume:
-            refuse_begun(run)  # once more: another process may have trained it while this one loaded
+            refuse_begun(
+                run
+            )  # once more: another process may have trained it while this one loaded
         elif is_trained(run):
             run.refuse_other(recipe)
             _tidy_up(run, team, keeps_checkpoints=keeps_checkpoints)
             return
         notes = _begin(run, recipe, here, team, resume=resume)
         shape = RunShape(encoder=encoder, objectives=objectives, plan=plan)
-        snapshot, damaged = Checkpoints(run.checkpoints).newest(shape.misfit, with_best=recipe.evaluate.keep == "best")
+        snapshot, damaged = Checkpoints(run.checkpoints).newest(
+            shape.misfit, with_best=recipe.evaluate.keep == "best"
+        )
         with EventLog(run.events_file) as log, stop_requests() as stop:
             emit = _leaders_voice(team, log, report)
             session = TrainingSession(
                 encoder=encoder,
                 objectives=objectives,
-                accelerator=accelerator(machine, track=track, folder=run.path / "tracking", project=run.name, recipe=recipe, seed=seed),
+                accelerator=accelerator(
+                    machine,
+                    track=track,
+                    folder=run.path / "tracking",
+                    project=run.name,
+                    recipe=recipe,
+                    seed=seed,
+                ),
                 scale=LossScale(machine),
                 checkpoints=Checkpoints(run.checkpoints),
                 stop=stop,
@@ -120,7 +134,9 @@ def train_run(
                 _take_best(session, recipe, shape)
                 _finish(session, run, recipe, seed, stages)
         _tidy_up(run, team, keeps_checkpoints=keeps_checkpoints)
-    if stop.signal is not None:  # too late for this run, which is finished, and in time for what comes after it
+    if (
+        stop.signal is not None
+    ):  # too late for this run, which is finished, and in time for what comes after it
         signal.raise_signal(stop.signal)
 
 
@@ -145,13 +161,20 @@ def _start(session: TrainingSession, snapshot: Snapshot | None, notes: Sequence[
     """Restore the state of a checkpoint, and emit that the run begins, with all NOTES."""
     if snapshot is not None:
         _restore(session, snapshot)
-    session.emit(events.Started(pid=os.getpid(), host=socket.gethostname(), steps=session.steps, step=session.step))
+    session.emit(
+        events.Started(
+            pid=os.getpid(), host=socket.gethostname(), steps=session.steps, step=session.step
+        )
+    )
     for note in [*notes, *(note for objective in session.objectives for note in objective.notes)]:
         session.emit(events.Noted(text=note))
 
 
 def _train_blocks(
-    session: TrainingSession, plan: Sequence[StageBlock], snapshot: Snapshot | None, progress: ProgressCallback | None
+    session: TrainingSession,
+    plan: Sequence[StageBlock],
+    snapshot: Snapshot | None,
+    progress: ProgressCallback | None,
 ) -> None:
     noticing = _noticing_stops(session, progress)
     for block in plan:
@@ -161,17 +184,30 @@ def _train_blocks(
         if not is_midway:
             session.best = session.unreported = None
         collations = [_collation(session, data, noticing) for data in block.stages]
-        train_block(session, block, collations, snapshot.optimizer if snapshot is not None and is_midway else None)
+        train_block(
+            session,
+            block,
+            collations,
+            snapshot.optimizer if snapshot is not None and is_midway else None,
+        )
         snapshot = None
 
 
-def _noticing_stops(session: TrainingSession, progress: ProgressCallback | None) -> ProgressCallback:
-    """Return PROGRESS for what precedes a block's first step: a stop request ends it, unless other processes wait for this one there."""
+def _noticing_stops(
+    session: TrainingSession, progress: ProgressCallback | None
+) -> ProgressCallback:
+    """Return PROGRESS for what precedes a block's first step: a stop request ends it, unless other
+    processes wait for this one there.
+    """
 
     def tick(done: int, total: int) -> None:
         if (stop := session.stop.signal) is not None and session.team.size == 1:
             saved = "what was saved before stays" if session.step else "nothing was trained yet"
-            raise Interrupted(f"stopped by {stop.name} before step {session.step + 1} of {session.steps}; {saved}", hint="type it again")
+            raise Interrupted(
+                f"stopped by {stop.name} before step {session.step + 1} of {session.steps}; "
+                f"{saved}",
+                hint="type it again",
+            )
         if progress is not None:
             progress(done, total)
 
@@ -182,7 +218,9 @@ def _collation(session: TrainingSession, data: StageData, progress: ProgressCall
     """Return what makes the batches of a stage; notes what is lost of its rows."""
     tokens = stored_tokens(session.encoder, data.rows.texts, session.cache, progress)
     objective, needs = session.objectives[data.index], objective_needs(data.stage.objective)
-    vectors = session.encoder.embed_tokens(tokens, progress) if is_frozen(data.stage, objective) else None
+    vectors = (
+        session.encoder.embed_tokens(tokens, progress) if is_frozen(data.stage, objective) else None
+    )
     if vectors is not None:
         objective.fit_vectors(vectors)
     made = Collation(
@@ -196,32 +234,63 @@ def _collation(session: TrainingSession, data: StageData, progress: ProgressCall
         team=session.team,
     )
     if needs.compares_rows and (parts := data.stage.optim.accumulate) is not None:
-        session.emit(events.Noted(text=f"stage {data.index}: {parts_note(data.stage.optim.batch_size, parts)}"))
+        session.emit(
+            events.Noted(
+                text=f"stage {data.index}: {parts_note(data.stage.optim.batch_size, parts)}"
+            )
+        )
     if data.excluded:
         session.emit(events.Noted(text=f"stage {data.index}: {data.excluded}"))
     if data.scale:
         session.emit(events.Noted(text=f"stage {data.index}: {data.scale}"))
     if data.rows.left_out:
-        session.emit(events.Noted(text=f"stage {data.index}: {data.rows.left_out} rows are left out: their word is not one known token"))
+        session.emit(
+            events.Noted(
+                text=f"stage {data.index}: {data.rows.left_out} rows are left out: their word is "
+                f"not one known token"
+            )
+        )
     if cut := int(made.tokens.truncated.sum()):
-        session.emit(events.Noted(text=f"stage {data.index}: {cut} sentences are cut at {session.encoder.max_tokens} tokens"))
+        session.emit(
+            events.Noted(
+                text=f"stage {data.index}: {cut} sentences are cut at "
+                f"{session.encoder.max_tokens} tokens"
+            )
+        )
     return made
 
 
 def parts_note(rows: int, parts: int) -> str:
-    """Return what a reader must know of gradients accumulated over PARTS of batches of ROWS, where rows are compared with each other."""
-    return f"a row is compared with the others of its part alone, about {-(-rows // parts)} of {rows}: not the loss of the whole batch"
+    """Return what a reader must know of gradients accumulated over PARTS of batches of ROWS, where
+    rows are compared with each other.
+    """
+    return (
+        f"a row is compared with the others of its part alone, about {-(-rows // parts)} of "
+        f"{rows}: not the loss of the whole batch"
+    )
 
 
 def _take_best(session: TrainingSession, recipe: Recipe, shape: RunShape) -> None:
     """Let the leader go back to the best state of the encoder, where the recipe wants that one."""
     best = session.best
-    if session.team.is_leader and recipe.evaluate.keep == "best" and best is not None and best.step != session.step:
+    if (
+        session.team.is_leader
+        and recipe.evaluate.keep == "best"
+        and best is not None
+        and best.step != session.step
+    ):
         _load(session, session.checkpoints.read_best(best, shape.misfit))
-        session.emit(events.Noted(text=f"the model is that of step {best.step}, whose dev score is the highest: {best.score:.2f}"))
+        session.emit(
+            events.Noted(
+                text=f"the model is that of step {best.step}, whose dev score is the highest: "
+                f"{best.score:.2f}"
+            )
+        )
 
 
-def _finish(session: TrainingSession, run: RunFolder, recipe: Recipe, seed: int, stages: Sequence[StageData]) -> None:
+def _finish(
+    session: TrainingSession, run: RunFolder, recipe: Recipe, seed: int, stages: Sequence[StageData]
+) -> None:
     """Let the leader write the model, and the text that it was trained on."""
     if not session.team.is_leader:
         return
@@ -239,10 +308,17 @@ def _finish(session: TrainingSession, run: RunFolder, recipe: Recipe, seed: int,
         merge_adapter(session.encoder.backbone)
     is_whole = lora is None or lora.save == "merged"
     save_model(run.model, session.encoder, card=card, word_head=word_head if is_whole else None)
-    for tracker in session.accelerator.trackers:  # accelerate's own ending would part the processes before their next seed
+    for tracker in (
+        session.accelerator.trackers
+    ):  # accelerate's own ending would part the processes before their next seed
         tracker.finish()
     if skipped := session.scale.skipped:
-        session.emit(events.Noted(text=f"{skipped} of {session.steps} steps were skipped: their gradients were too large for fp16"))
+        session.emit(
+            events.Noted(
+                text=f"{skipped} of {session.steps} steps were skipped: their gradients were too "
+                f"large for fp16"
+            )
+        )
     session.emit(events.Finished(step=session.step))
 
 
@@ -255,13 +331,19 @@ def _restore(session: TrainingSession, snapshot: Snapshot) -> None:
     _load(session, snapshot)
     if states := session.team.own_states(snapshot.random):
         restore_random(states, session.encoder.machine.device)
-    session.step, session.best, session.unreported = snapshot.step, snapshot.best, snapshot.unreported
+    session.step, session.best, session.unreported = (
+        snapshot.step,
+        snapshot.best,
+        snapshot.unreported,
+    )
     session.scale.restore(snapshot.scale)
 
 
 def _load(session: TrainingSession, weights: Weights) -> None:
     session.encoder.load_tensors(weights.encoder)
-    nn.ModuleList(session.objectives).load_state_dict(weights.heads, strict=False)  # what is fixed is not saved
+    nn.ModuleList(session.objectives).load_state_dict(
+        weights.heads, strict=False
+    )  # what is fixed is not saved
 
 
 @contextmanager
@@ -270,13 +352,20 @@ def _report_endings(session: TrainingSession) -> Iterator[None]:
     try:
         yield
     except (Interrupted, KeyboardInterrupt):
-        saved = [step for step in session.checkpoints.steps() if step <= session.step]  # later ones were passed over, as damaged
+        saved = [
+            step for step in session.checkpoints.steps() if step <= session.step
+        ]  # later ones were passed over, as damaged
         session.emit(events.RunInterrupted(step=max(saved, default=0)))
         raise
     except Exception as error:
         known = _as_known(error)
         with contextlib.suppress(MissingError):  # a full disk may refuse this line too
-            ended = events.Failed(message=known.message, hint=known.hint, exit_code=known.exit_code, cause=cause_of(error))
+            ended = events.Failed(
+                message=known.message,
+                hint=known.hint,
+                exit_code=known.exit_code,
+                cause=cause_of(error),
+            )
             session.emit(ended)
         if isinstance(known, UnforeseenError):
             raise known from error
@@ -286,7 +375,9 @@ def _report_endings(session: TrainingSession) -> Iterator[None]:
 def _as_known(error: Exception) -> EmbedlabError:
     if isinstance(error, EmbedlabError):
         return error
-    if isinstance(error, OSError | MemoryError):  # of the machine: the command says in its own words what it refused
+    if isinstance(
+        error, OSError | MemoryError
+    ):  # of the machine: the command says in its own words what it refused
         return EmbedlabError(f"{type(error).__name__}: {error}")
     return unforeseen(error)
 
@@ -303,28 +394,47 @@ def _refuse(recipe: Recipe, run: RunFolder, *, resume: bool, has_dev_score: bool
         refuse_begun(run)
 
 
-def _environment(machine: Machine, seed: int, stages: Sequence[StageData], plan: Sequence[StageBlock]) -> Environment:
-    data = [_part(state, used) for stage in stages for state, used in zip(stage.states, stage.used, strict=True)]
-    is_plain = machine.device.type == "cpu" and not machine.has_cpu_engine  # dropout is drawn otherwise
+def _environment(
+    machine: Machine, seed: int, stages: Sequence[StageData], plan: Sequence[StageBlock]
+) -> Environment:
+    data = [
+        _part(state, used)
+        for stage in stages
+        for state, used in zip(stage.states, stage.used, strict=True)
+    ]
+    is_plain = (
+        machine.device.type == "cpu" and not machine.has_cpu_engine
+    )  # dropout is drawn otherwise
     device = f"{machine.device}{', engine off' if is_plain else ''}"
     steps, whole = plan[-1].end, sum(block.whole_steps for block in plan)
     shortened = (steps, whole) if steps < whole else None
     return collect_environment(
-        seed=seed, device=device, precision=machine.precision, threads=machine.threads, data=data, shortened=shortened
+        seed=seed,
+        device=device,
+        precision=machine.precision,
+        threads=machine.threads,
+        data=data,
+        shortened=shortened,
     )
 
 
 def _part(state: DatasetState, limit: int | None) -> dict[str, Any]:
-    """The state of a part as environment.json keeps it; `used` where the recipe takes fewer rows than there are."""
+    """The state of a part as environment.json keeps it; `used` where the recipe takes fewer rows
+    than there are.
+    """
     part = _plain(vars(state))
     return part if limit is None or limit >= state.rows else {**part, "used": limit}
 
 
 def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: dict(value) if isinstance(value, Mapping) else value for key, value in values.items()}
+    return {
+        key: dict(value) if isinstance(value, Mapping) else value for key, value in values.items()
+    }
 
 
-def _begin(run: RunFolder, recipe: Recipe, here: Environment, team: Team, *, resume: bool) -> list[str]:
+def _begin(
+    run: RunFolder, recipe: Recipe, here: Environment, team: Team, *, resume: bool
+) -> list[str]:
     """Let the leader write what is written once, before the others look at the run."""
     if team.is_leader:
         sweep(run)
@@ -334,7 +444,9 @@ def _begin(run: RunFolder, recipe: Recipe, here: Environment, team: Team, *, res
 
 
 def _write_once(run: RunFolder, recipe: Recipe, here: Environment, *, resume: bool) -> list[str]:
-    """Write recipe and environment, or compare them with those of the run that is taken up; notes what may change its numbers."""
+    """Write recipe and environment, or compare them with those of the run that is taken up; notes
+    what may change its numbers.
+    """
     if not (resume and run.environment_file.exists()):
         # What an attempt left behind that ended before its first checkpoint does not bind this one.
         run.recipe_file.unlink(missing_ok=True)
@@ -345,10 +457,18 @@ def _write_once(run: RunFolder, recipe: Recipe, here: Environment, *, resume: bo
     before = run.environment()
     if _hashes(before) != _hashes(here):
         raise UsageError(
-            f"the data of run {run.id!r} has changed since it was begun", hint=Hint("train anew: ", NamedOption("--name", f"{run.name}-2"))
+            f"the data of run {run.id!r} has changed since it was begun",
+            hint=Hint("train anew: ", NamedOption("--name", f"{run.name}-2")),
         )
-    changed = [name for name in ("device", "precision", "threads", "packages") if getattr(before, name) != getattr(here, name)]
-    return [f"resumed with other {name} than before: the result may differ in its last digits" for name in changed]
+    changed = [
+        name
+        for name in ("device", "precision", "threads", "packages")
+        if getattr(before, name) != getattr(here, name)
+    ]
+    return [
+        f"resumed with other {name} than before: the result may differ in its last digits"
+        for name in changed
+    ]
 
 
 def _hashes(environment: Environment) -> list[str]:
@@ -356,16 +476,33 @@ def _hashes(environment: Environment) -> list[str]:
 
 
 def _content(part: Mapping[str, Any]) -> list[Any]:
-    """What identifies the rows of a part: the hashes of its files, or the revision of rows from the hub."""
+    """What identifies the rows of a part: the hashes of its files, or the revision of rows from the
+    hub.
+    """
     sha256 = dict(part.get("sha256", {}))
     revision = part.get("revision")
-    return [part["name"], part.get("split"), part.get("rows"), sha256, *([revision] if revision is not None and not sha256 else [])]
+    return [
+        part["name"],
+        part.get("split"),
+        part.get("rows"),
+        sha256,
+        *([revision] if revision is not None and not sha256 else []),
+    ]
 
 
-def _starting_encoder(recipe: Recipe, source: Source, machine: Machine, run: RunFolder) -> TransformerEncoder:
+def _starting_encoder(
+    recipe: Recipe, source: Source, machine: Machine, run: RunFolder
+) -> TransformerEncoder:
     """The encoder that training starts from; of a run with several seeds, that of the same seed."""
     section = recipe.encoder
     (member,) = starting_members(section.model, run.path.parents[1], [run.seed])
     spec = replace(member, pooling=section.pooling)
     lora = None if section.lora is None else Lora(section=section.lora, seed=run.seed)
-    return load_trainable(spec, machine, max_tokens=section.max_tokens, lora=lora, seed=run.seed, offline=source.offline)
+    return load_trainable(
+        spec,
+        machine,
+        max_tokens=section.max_tokens,
+        lora=lora,
+        seed=run.seed,
+        offline=source.offline,
+    )

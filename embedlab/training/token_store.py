@@ -1,4 +1,6 @@
-"""Tokenised sentences cached on disk: computed once for all seeds of a run and all cells of a grid, and memory-mapped."""
+"""Tokenised sentences cached on disk: computed once for all seeds of a run and all cells of a grid,
+and memory-mapped.
+"""
 
 import hashlib
 import json
@@ -22,11 +24,16 @@ SCHEMA = "1"
 ARRAYS = ("flat", "offsets", "truncated")
 TYPES = "types"  # an array too, where not all are 0
 TOKENS: EntryKind[Arrays] = EntryKind(
-    folder="tokens", format=ArraysFormat(names=ARRAYS, absent=(TYPES,)), is_cache=True, most_bytes=2_048 * 2**20
+    folder="tokens",
+    format=ArraysFormat(names=ARRAYS, absent=(TYPES,)),
+    is_cache=True,
+    most_bytes=2_048 * 2**20,
 )
 
 
-def tokenise(encoder: TransformerEncoder, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> TokenRows:
+def tokenise(
+    encoder: TransformerEncoder, sentences: Sequence[Text], progress: ProgressCallback | None = None
+) -> TokenRows:
     """Return the token ids of distinct sentences, tokenised in parts to show progress."""
     parts = []
     for start in range(0, len(sentences), TOKENISED_AT_ONCE):
@@ -43,12 +50,16 @@ def tokenise(encoder: TransformerEncoder, sentences: Sequence[Text], progress: P
 
 
 def stored_tokens(
-    encoder: TransformerEncoder, sentences: Sequence[Text], cache: Path | None, progress: ProgressCallback | None = None
+    encoder: TransformerEncoder,
+    sentences: Sequence[Text],
+    cache: Path | None,
+    progress: ProgressCallback | None = None,
 ) -> TokenRows:
-    """Return the token ids from the folder CACHE, or tokenise and store them there for the next process.
+    """Return the token ids from the folder CACHE, or tokenise and store them there for the next
+    process.
 
-    Processes that need the same sentences at once wait for the first of them. The arrays are memory-mapped. A cache that
-    cannot be written costs time, not the result.
+    Processes that need the same sentences at once wait for the first of them. The arrays are
+    memory-mapped. A cache that cannot be written costs time, not the result.
     """
     if cache is None:
         return tokenise(encoder, sentences, progress)
@@ -65,7 +76,9 @@ def stored_tokens(
     return tokenise(encoder, sentences, progress)
 
 
-def token_key(tokenizer: PreTrainedTokenizerFast, max_tokens: int, sentences: Sequence[Text]) -> str:
+def token_key(
+    tokenizer: PreTrainedTokenizerFast, max_tokens: int, sentences: Sequence[Text]
+) -> str:
     """Return hex digits that change with the tokenizer, the maximum length or a sentence."""
     rules = json.loads(tokenizer.backend_tokenizer.to_str())
     # Left over from the last call, and set again by each.
@@ -87,6 +100,13 @@ def _rows(arrays: Arrays | None, rows: int) -> TokenRows | None:
     if arrays is None:
         return None
     flat, offsets, truncated, types = *(arrays[name] for name in ARRAYS), arrays.get(TYPES)
-    if len(offsets) != rows + 1 or len(truncated) != rows or len(flat) != offsets[-1] or (types is not None and len(types) != len(flat)):
+    if (
+        len(offsets) != rows + 1
+        or len(truncated) != rows
+        or len(flat) != offsets[-1]
+        or (types is not None and len(types) != len(flat))
+    ):
         return None
-    return TokenRows(flat=flat, offsets=np.asarray(offsets), truncated=np.asarray(truncated), types=types)
+    return TokenRows(
+        flat=flat, offsets=np.asarray(offsets), truncated=np.asarray(truncated), types=types
+    )

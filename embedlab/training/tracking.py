@@ -18,8 +18,18 @@ def require_tracker(track: Tracker | None) -> None:
         raise MissingError(f"the tracker {track!r} is not installed", hint=f"pip install {track}")
 
 
-def accelerator(machine: Machine, *, track: Tracker | None, folder: Path, project: str, recipe: Recipe, seed: int) -> Accelerator:
-    """Return the accelerator of a run; its tracker writes into FOLDER, or where the tracker's own settings say."""
+def accelerator(
+    machine: Machine,
+    *,
+    track: Tracker | None,
+    folder: Path,
+    project: str,
+    recipe: Recipe,
+    seed: int,
+) -> Accelerator:
+    """Return the accelerator of a run; its tracker writes into FOLDER, or where the tracker's own
+    settings say.
+    """
     made = Accelerator(
         cpu=machine.device.type == "cpu",
         mixed_precision="no",  # the learner computes in its machine's precision
@@ -29,7 +39,11 @@ def accelerator(machine: Machine, *, track: Tracker | None, folder: Path, projec
     if track is not None:
         folder.mkdir(parents=True, exist_ok=True)
         made.init_trackers(
-            project, config={"seed": seed, **{key: _plain(value) for key, value in flatten(recipe_to_table(recipe)).items()}}
+            project,
+            config={
+                "seed": seed,
+                **{key: _plain(value) for key, value in flatten(recipe_to_table(recipe)).items()},
+            },
         )
     return made
 

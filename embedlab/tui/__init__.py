@@ -1,1 +1,3 @@
-"""The dashboard: a terminal application that looks at files and starts processes, and never loads torch."""
+"""The dashboard: a terminal application that looks at files and starts processes, and never loads
+torch.
+"""

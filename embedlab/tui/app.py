@@ -1,4 +1,6 @@
-"""The dashboard's application: modes, theme, remembered state, and the pair data that its screens share."""
+"""The dashboard's application: modes, theme, remembered state, and the pair data that its screens
+share.
+"""
 
 from asyncio import to_thread
 from collections.abc import Collection, Iterable, Sequence
@@ -29,7 +31,15 @@ from embedlab.tui.contrast import readable_variables
 from embedlab.tui.model_chooser import ChooseModels, ChooserLine, lines_of
 from embedlab.tui.model_colours import forget_colours
 from embedlab.tui.model_marks import marks_by_model
-from embedlab.tui.pair_table.data import PairData, face_to_face, lost_datasets, no_pairs, unscored_by, warn_unscored, with_models
+from embedlab.tui.pair_table.data import (
+    PairData,
+    face_to_face,
+    lost_datasets,
+    no_pairs,
+    unscored_by,
+    warn_unscored,
+    with_models,
+)
 from embedlab.tui.pair_table.identity import have_same_rows
 from embedlab.tui.pair_table.saved_tables import cache_file, open_pairs, read_cached, store
 from embedlab.tui.pair_table.scorer import ScorerProcess
@@ -38,7 +48,14 @@ from embedlab.tui.scoring_processes import ScoringProcesses
 from embedlab.tui.screens import SCREENS, style_sheets
 from embedlab.tui.shared_selection import SharedSelection
 from embedlab.tui.state import DashboardState, Memory
-from embedlab.tui.stored_models import StoredModel, best_covering, find_model, oldest_run, one_seed, stored_models
+from embedlab.tui.stored_models import (
+    StoredModel,
+    best_covering,
+    find_model,
+    oldest_run,
+    one_seed,
+    stored_models,
+)
 from embedlab.tui.terminal import process_memory
 from embedlab.tui.terminal.app import TerminalApp
 from embedlab.tui.terminal.versions import is_tuned
@@ -87,11 +104,15 @@ class Dashboard(TerminalApp):
         self._plain = Plain()
 
     def on_mount(self) -> None:
-        """Restore the remembered theme and screen; read the data while the first paint is under way."""
+        """Restore the remembered theme and screen; read the data while the first paint is under
+        way.
+        """
         theme = self.settings.theme or self.memory.state.theme
         if theme is not None and theme in self.available_themes:
             self.theme = theme
-        self.theme_changed_signal.subscribe(self, lambda theme: self.remember(replace(self.memory.state, theme=theme.name)))
+        self.theme_changed_signal.subscribe(
+            self, lambda theme: self.remember(replace(self.memory.state, theme=theme.name))
+        )
         if self.memory.trouble is not None:
             self.report(self.memory.trouble)
         self.load()
@@ -106,14 +127,18 @@ class Dashboard(TerminalApp):
 
     def is_opening(self) -> bool:
         """Whether something that a key opens is not there yet."""
-        return bool(self.screen_stack and getattr(self.screen, "is_opening", False))  # a dialog has no such state
+        return bool(
+            self.screen_stack and getattr(self.screen, "is_opening", False)
+        )  # a dialog has no such state
 
     def report_dropped(self, error: EmbedlabError) -> None:
         """Report that typed keys were dropped."""
         self.report(error, severity="warning")
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Return the filters of every line: those of Textual, and the one that removes control characters."""
+        """Return the filters of every line: those of Textual, and the one that removes control
+        characters.
+        """
         return [*super().get_line_filters(), self._plain]
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
@@ -122,14 +147,24 @@ class Dashboard(TerminalApp):
         scope = getattr(screen, "SCOPE", None)  # a dialog has none
         if scope is None:
             return
-        # The app runs the actions of "everywhere", a screen its own, and its table those of a table.
-        targets: list[tuple[Screen[Any] | App[None] | Widget, KeyScope]] = [(screen, scope), (self, "everywhere")]
-        targets += [(widget, of) for widget in screen.query(Widget) if (of := getattr(widget, "KEYS", None)) in SCREENS[scope].entry.parts]
+        # The app runs the actions of "everywhere", a screen its own, and its table those of a
+        # table.
+        targets: list[tuple[Screen[Any] | App[None] | Widget, KeyScope]] = [
+            (screen, scope),
+            (self, "everywhere"),
+        ]
+        targets += [
+            (widget, of)
+            for widget in screen.query(Widget)
+            if (of := getattr(widget, "KEYS", None)) in SCREENS[scope].entry.parts
+        ]
         for target, of in targets:
             for command in commands_of(of, scope):
                 if command.meaning not in {"leave", "theme"}:  # Textual has these two
                     title = f"{command.label}  {command.key.shown[0]}"
-                    yield SystemCommand(title, command.tooltip, partial(target.run_action, command.action))
+                    yield SystemCommand(
+                        title, command.tooltip, partial(target.run_action, command.action)
+                    )
 
     def action_mode(self, mode: str) -> None:
         """Go to another screen."""
@@ -182,7 +217,9 @@ class Dashboard(TerminalApp):
 
     @work(thread=True, exclusive=True, group="data", exit_on_error=False)
     def load(self) -> None:
-        """Read pairs and scores from disk, outside the event loop; `data_ready` is published with them."""
+        """Read pairs and scores from disk, outside the event loop; `data_ready` is published with
+        them.
+        """
         worker = get_current_worker()
         try:
             if self.memory.state.task:
@@ -203,20 +240,29 @@ class Dashboard(TerminalApp):
             if path is not None:
                 store(data, path, self.settings)
             sleep(MARKS_AFTER_S)
-            if not worker.is_cancelled and (marks := marks_by_model([model.name for model in data.models], self.settings)):
+            if not worker.is_cancelled and (
+                marks := marks_by_model([model.name for model in data.models], self.settings)
+            ):
                 self.call_from_thread(self._take_marks, data, marks)
 
     def _take_marks(self, data: PairData, marks: tuple[str, ...]) -> None:
-        """Show how the models of DATA were trained, which takes longer to find out than their scores take to be read."""
+        """Show how the models of DATA were trained, which takes longer to find out than their
+        scores take to be read.
+        """
         if self._read is data:
             self._read = replace(data, model_marks=marks)
             self._publish()
 
     def _items(self, task: str) -> tuple[PairData, list[StoredModel]]:
-        """The items of TASK with the answers of the chosen models, of the first few where none of them did it; and all that did."""
+        """The items of TASK with the answers of the chosen models, of the first few where none of
+        them did it; and all that did.
+        """
         from embedlab.tui.pair_table.items import item_models, load_items
 
-        there, wanted = item_models(self.settings).get(task, []), self.memory.state.pairs.models or ()
+        there, wanted = (
+            item_models(self.settings).get(task, []),
+            self.memory.state.pairs.models or (),
+        )
         chosen = [model for model in there if model.name in wanted] or there[:FIRST_MODELS]
         return load_items(task, chosen, self.settings), there
 
@@ -228,15 +274,29 @@ class Dashboard(TerminalApp):
             self.load()
 
     def _data(self, stored: Sequence[StoredModel]) -> tuple[PairData, Path | None]:
-        """The pairs with the scores of the chosen models, and the file to store them in unless they are stored already."""
+        """The pairs with the scores of the chosen models, and the file to store them in unless they
+        are stored already.
+        """
         wanted = self.memory.state.pairs.models
-        chosen = None if wanted is None else [model for name in wanted if (model := self._find(name, stored)) is not None]
+        chosen = (
+            None
+            if wanted is None
+            else [model for name in wanted if (model := self._find(name, stored)) is not None]
+        )
         path = cache_file(self.settings, chosen) if chosen and self.pair_file is None else None
-        is_of_before = bool(wanted) and not self._is_chosen  # in another session, perhaps on other data
-        if path is not None and (cached := read_cached(path)) is not None and not (is_of_before and unscored_by(cached)):
+        is_of_before = (
+            bool(wanted) and not self._is_chosen
+        )  # in another session, perhaps on other data
+        if (
+            path is not None
+            and (cached := read_cached(path)) is not None
+            and not (is_of_before and unscored_by(cached))
+        ):
             return cached, None
         bare = open_pairs(self.settings, self.pair_file)
-        lost = lost_datasets(self.data, bare) if self.data is not None and not self.data.task else None
+        lost = (
+            lost_datasets(self.data, bare) if self.data is not None and not self.data.task else None
+        )
         if self.data is not None and lost is not None:
             self.call_from_thread(self.report, lost)
             bare, path = self.data, None
@@ -245,11 +305,18 @@ class Dashboard(TerminalApp):
         if chosen is None:
             chosen = best_covering(stored, bare.table["pair_key"], FIRST_MODELS)
         data = with_models(bare, chosen)
-        lacking = unscored_by(data) if data.models else [model.name for model in stored][:FIRST_MODELS]
+        lacking = (
+            unscored_by(data) if data.models else [model.name for model in stored][:FIRST_MODELS]
+        )
         troubles = (*data.troubles, *(warn_unscored(lacking) if self.pair_file is not None else ()))
         if is_of_before and (absent := unscored_by(data)):
-            scored = [model for model in chosen if model.name not in absent] or best_covering(stored, bare.table["pair_key"], FIRST_MODELS)
-            data, path = with_models(bare, scored), cache_file(self.settings, scored) if path is not None and scored else None
+            scored = [model for model in chosen if model.name not in absent] or best_covering(
+                stored, bare.table["pair_key"], FIRST_MODELS
+            )
+            data, path = (
+                with_models(bare, scored),
+                cache_file(self.settings, scored) if path is not None and scored else None,
+            )
         return replace(data, troubles=troubles), None if troubles else path
 
     def _find(self, name: str, stored: Sequence[StoredModel]) -> StoredModel | None:
@@ -261,7 +328,9 @@ class Dashboard(TerminalApp):
             return known or one_seed(stored, name) or find_model(name, self.settings)
         return None
 
-    def _take(self, data: PairData, stored: Sequence[StoredModel], troubles: Sequence[EmbedlabError]) -> None:
+    def _take(
+        self, data: PairData, stored: Sequence[StoredModel], troubles: Sequence[EmbedlabError]
+    ) -> None:
         self._read, self.stored = data, tuple(stored)
         self.training_texts = TrainingTexts(self.settings)
         self._publish()
@@ -282,7 +351,9 @@ class Dashboard(TerminalApp):
     def choose_models(self, names: Sequence[str]) -> None:
         """Show these models from now on."""
         state, self._is_chosen = self.memory.state, True
-        self.remember(replace(state, face_to_face=(), pairs=replace(state.pairs, models=tuple(names))))
+        self.remember(
+            replace(state, face_to_face=(), pairs=replace(state.pairs, models=tuple(names)))
+        )
         self.load()
 
     @property
@@ -295,7 +366,9 @@ class Dashboard(TerminalApp):
         self.face_names((pairing.reference, pairing.other) if pairing is not None else ())
 
     def face_names(self, names: tuple[str, ...]) -> None:
-        """Show the two models NAMES alone on every screen, the reference first; all chosen models where there are none."""
+        """Show the two models NAMES alone on every screen, the reference first; all chosen models
+        where there are none.
+        """
         self.remember(replace(self.memory.state, face_to_face=names))
         self._publish()
 
@@ -303,7 +376,11 @@ class Dashboard(TerminalApp):
         if self._read is None:
             return
         names = self.memory.state.face_to_face
-        paired = face_to_face(self._read, Pairing(reference=names[0], other=names[1])) if len(names) == 2 else None
+        paired = (
+            face_to_face(self._read, Pairing(reference=names[0], other=names[1]))
+            if len(names) == 2
+            else None
+        )
         self.data = self._read if paired is None else paired
         self.selected.show(*self._viewed(self.data))
         self.data_ready.publish(self.data)
@@ -319,7 +396,11 @@ class Dashboard(TerminalApp):
             is_descending=old.is_descending if old else state.is_descending,
             cache=self.settings.cache,
         )
-        if old is not None and data.task == old.data.task and have_same_rows(data.table, old.data.table):
+        if (
+            old is not None
+            and data.task == old.data.task
+            and have_same_rows(data.table, old.data.table)
+        ):
             view.marks, view.absent_marks = old.marks, old.absent_marks
             return view, old.selection
         view.mark(old.marked() if old else state.marks)
@@ -333,7 +414,9 @@ class Dashboard(TerminalApp):
     def remember_view(self) -> None:
         """Remember what is selected and how it is sorted."""
         view, state = self.selected.view, self.memory.state
-        if view is None or view.data.table.is_empty() or self.pair_file is not None:  # not the view to restore
+        if (
+            view is None or view.data.table.is_empty() or self.pair_file is not None
+        ):  # not the view to restore
             return
         pairs = replace(
             state.pairs,
@@ -347,11 +430,15 @@ class Dashboard(TerminalApp):
         self.remember(replace(state, pairs=pairs))
 
     def reference(self, names: Sequence[str]) -> str | None:
-        """The model that the others are compared with: the chosen one, or the one of NAMES whose run began first."""
+        """The model that the others are compared with: the chosen one, or the one of NAMES whose
+        run began first.
+        """
         if self.data is not None and self.data.pairing is not None:
             return self.data.pairing.reference
         chosen = self.memory.state.compare.reference
-        return chosen if chosen in names else oldest_run(self.stored, names) or next(iter(names), None)
+        return (
+            chosen if chosen in names else oldest_run(self.stored, names) or next(iter(names), None)
+        )
 
     def set_reference(self, name: str) -> None:
         """Compare the other models with this one from now on."""
@@ -364,25 +451,52 @@ class Dashboard(TerminalApp):
     def rename_model(self, old: str, new: str) -> None:
         """Continue to show a run that was renamed."""
         state = self.memory.state
-        models = tuple(new if name == old else name for name in state.pairs.models) if state.pairs.models is not None else None
+        models = (
+            tuple(new if name == old else name for name in state.pairs.models)
+            if state.pairs.models is not None
+            else None
+        )
         reference = new if state.compare.reference == old else state.compare.reference
         faced = tuple(new if name == old else name for name in state.face_to_face)
         compare = replace(state.compare, reference=reference)
-        self.remember(replace(state, face_to_face=faced, pairs=replace(state.pairs, models=models), compare=compare))
+        self.remember(
+            replace(
+                state,
+                face_to_face=faced,
+                pairs=replace(state.pairs, models=models),
+                compare=compare,
+            )
+        )
         self.load()
 
-    async def models_dialog(self, question: str, more: Sequence[ChooserLine] = (), chosen: Collection[str] = ()) -> list[str] | None:
-        """Choose among the models, and MORE lines of which those with the values CHOSEN are; gives values, of models "model:NAME"."""
+    async def models_dialog(
+        self, question: str, more: Sequence[ChooserLine] = (), chosen: Collection[str] = ()
+    ) -> list[str] | None:
+        """Choose among the models, and MORE lines of which those with the values CHOSEN are; gives
+        values, of models "model:NAME".
+        """
         from embedlab.models.catalog import model_names
 
         await self.look_for_models()
-        lines = [*lines_of(self.stored, "  (model)" if more else "", has_seeds=not self.memory.state.task)]
+        lines = [
+            *lines_of(
+                self.stored, "  (model)" if more else "", has_seeds=not self.memory.state.task
+            )
+        ]
         listed = {line.model for line in lines}
-        unlisted = [ChooserLine(label=name, value=f"model:{name}", model=name) for name in self.chosen if name not in listed]
+        unlisted = [
+            ChooserLine(label=name, value=f"model:{name}", model=name)
+            for name in self.chosen
+            if name not in listed
+        ]
         entries = [*unlisted, *lines, *more]
         suggestions = await to_thread(model_names, self.settings.runs_folder)
         values = {*chosen, *(f"model:{name}" for name in self.chosen)}
-        return await self.push_screen_wait(ChooseModels(question, entries, values, named=self._typed_model, suggestions=suggestions))
+        return await self.push_screen_wait(
+            ChooseModels(
+                question, entries, values, named=self._typed_model, suggestions=suggestions
+            )
+        )
 
     def _typed_model(self, name: str) -> ChooserLine:
         """The entry of a model that is not listed; a wrong name is an error."""
@@ -392,16 +506,27 @@ class Dashboard(TerminalApp):
         members = resolve(name, self.settings.runs_folder).members
         far = any(spec.is_on_hub or (spec.is_prefixed and is_remote(spec.kind)) for spec in members)
         is_scored = not far and find_model(name, self.settings) is not None
-        return ChooserLine(label=name if is_scored else f"{name}  (will be scored)", value=f"model:{name}", model=name)
+        return ChooserLine(
+            label=name if is_scored else f"{name}  (will be scored)",
+            value=f"model:{name}",
+            model=name,
+        )
 
     async def scored(self, names: Sequence[str]) -> list[str]:
         """Those of NAMES that have scores by now."""
         await self.look_for_models()
-        return [name for name in names if await to_thread(self._find, name, self.stored) is not None]
+        return [
+            name for name in names if await to_thread(self._find, name, self.stored) is not None
+        ]
 
     async def take_models(self, names: Sequence[str]) -> None:
-        """Show the models NAMES, in the order in which they are shown already; score those that have no scores."""
-        names = [*(name for name in self.chosen if name in names), *(name for name in names if name not in self.chosen)]
+        """Show the models NAMES, in the order in which they are shown already; score those that
+        have no scores.
+        """
+        names = [
+            *(name for name in self.chosen if name in names),
+            *(name for name in names if name not in self.chosen),
+        ]
         models: list[str] = []
         for name in names:
             if await to_thread(self._find, name, self.stored) is not None:
@@ -424,12 +549,18 @@ class Dashboard(TerminalApp):
             self.poll_evaluations()
 
     def _tasks(self) -> list[str]:
-        """The tasks that a model is scored on: the user's own file, or the available datasets without their other splits."""
+        """The tasks that a model is scored on: the user's own file, or the available datasets
+        without their other splits.
+        """
         if self.memory.state.task:
             return [self.memory.state.task]
         if self.pair_file is not None:
             return [str(self.pair_file.absolute())]
-        return [name for name in (self.data.datasets if self.data is not None else ()) if ":" not in name] or [DEFAULT_TASK]
+        return [
+            name
+            for name in (self.data.datasets if self.data is not None else ())
+            if ":" not in name
+        ] or [DEFAULT_TASK]
 
     def poll_evaluations(self) -> None:
         """Show the progress of the scoring processes; add the models of those that ended."""

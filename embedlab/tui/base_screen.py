@@ -1,4 +1,6 @@
-"""The parts that all screens share: mode bar, activity line, footer, help, zoom and the step back."""
+"""The parts that all screens share: mode bar, activity line, footer, help, zoom and the step
+back.
+"""
 
 from asyncio import to_thread
 from collections.abc import Sequence
@@ -32,8 +34,10 @@ class DashboardScreen(PacedScreen[None]):
 
     SCOPE: ClassVar[KeyScope] = "everywhere"
     ALLOW_IN_MAXIMIZED_VIEW = "KeyLine"
-    IS_OF_SELECTION: ClassVar[bool] = False  # whether its numbers are of the pairs that are selected
-    AUTO_FOCUS = ""  # a screen with an empty table would focus a text input, which swallows the keys
+    # whether its numbers are of the pairs that are selected
+    IS_OF_SELECTION: ClassVar[bool] = False
+    # a screen with an empty table would focus a text input, which swallows the keys
+    AUTO_FOCUS = ""
 
     _height: Any = None  # of the maximised pane, as it was set
 
@@ -72,7 +76,9 @@ class DashboardScreen(PacedScreen[None]):
         self.query_one(SelectionLine).show(numbers, self.dashboard.selected.steps)
 
     def settle_focus(self, table: Widget) -> None:
-        """Remove the focus from a hidden widget; focus TABLE if it is shown and nothing else has the focus."""
+        """Remove the focus from a hidden widget; focus TABLE if it is shown and nothing else has
+        the focus.
+        """
         if self.focused is not None and not _is_shown(self.focused):
             self.set_focus(None)
         if self.focused is None and _is_shown(table):
@@ -80,23 +86,36 @@ class DashboardScreen(PacedScreen[None]):
 
     @property
     def is_opening(self) -> bool:
-        """Whether a key opens a dialog or a field that is not there yet: what is typed meanwhile is for that."""
+        """Whether a key opens a dialog or a field that is not there yet: what is typed meanwhile is
+        for that.
+        """
         return self.is_working(DIALOG)
 
     def is_working(self, group: str) -> bool:
         """Whether a worker of GROUP that this screen started has not ended."""
-        return any(worker.group == group and worker.node is self and not worker.is_finished for worker in self.workers)
+        return any(
+            worker.group == group and worker.node is self and not worker.is_finished
+            for worker in self.workers
+        )
 
     def is_sortable(self, key: str | None, columns: Sequence[FrameColumn]) -> bool:
-        """Whether rows can be sorted by the column KEY; reports an order that no longer shows its column, which the caller ends."""
+        """Whether rows can be sorted by the column KEY; reports an order that no longer shows its
+        column, which the caller ends.
+        """
         if key is None or any(key in column.keys for column in columns):
             return True
         name = key.removeprefix("text:")
-        self.notify(f"{name!r} is no longer shown: the rows are not sorted by it any more", severity="warning", markup=False)
+        self.notify(
+            f"{name!r} is no longer shown: the rows are not sorted by it any more",
+            severity="warning",
+            markup=False,
+        )
         return False
 
     def offers(self, meaning: str) -> bool:
-        """Whether what a key means would do something now: the footer lists it then. `refresh_bindings` looks again."""
+        """Whether what a key means would do something now: the footer lists it then.
+        `refresh_bindings` looks again.
+        """
         return meaning != "face" or len(self.dashboard.chosen) > 1
 
     def action_help(self) -> None:
@@ -122,11 +141,16 @@ class DashboardScreen(PacedScreen[None]):
         others = [name for name in names if name != reference]
         if reference is None or not others:
             self.dashboard.report(
-                UsageError("two models are needed", hint=f"press {shown_key('models')} to choose another"), severity="warning"
+                UsageError(
+                    "two models are needed", hint=f"press {shown_key('models')} to choose another"
+                ),
+                severity="warning",
             )
             return
         under = self.model_under_cursor
-        self.dashboard.face(Pairing(reference=reference, other=under if under in others else others[0]))
+        self.dashboard.face(
+            Pairing(reference=reference, other=under if under in others else others[0])
+        )
 
     def action_swap(self) -> None:
         """Make the other of two models the reference."""
@@ -166,7 +190,10 @@ class DashboardScreen(PacedScreen[None]):
     def action_why(self) -> None:
         """Say why two models differ on what is selected."""
         if self.SCOPE != "why":
-            self.dashboard.selected.why_from, self.dashboard.selected.begins_why = self.dashboard.current_mode, True
+            self.dashboard.selected.why_from, self.dashboard.selected.begins_why = (
+                self.dashboard.current_mode,
+                True,
+            )
             self.dashboard.action_mode("why")
 
     @work(group=DIALOG)
@@ -176,7 +203,10 @@ class DashboardScreen(PacedScreen[None]):
         from embedlab.tui.task_chooser import ChooseTask
 
         known = await to_thread(item_models, self.dashboard.settings)
-        dialog = ChooseTask([(name, len(models)) for name, models in known.items()], self.dashboard.memory.state.task)
+        dialog = ChooseTask(
+            [(name, len(models)) for name, models in known.items()],
+            self.dashboard.memory.state.task,
+        )
         if (task := await self.app.push_screen_wait(dialog)) is not None:
             self.dashboard.choose_task(task)
 
@@ -195,7 +225,9 @@ class DashboardScreen(PacedScreen[None]):
             self.dashboard.report(error)
             return
         before = view.expression
-        dialog = NamedSelections(known, view.title, before or None, change=store_selection, is_naming=is_naming)
+        dialog = NamedSelections(
+            known, view.title, before or None, change=store_selection, is_naming=is_naming
+        )
         name = await self.app.push_screen_wait(dialog)
         if name is None:
             selected.changed_view()  # a name may be gone

@@ -4,12 +4,15 @@ from dataclasses import dataclass
 
 from embedlab.tui.key_table import KEYS, Key
 
-KeyScope = str  # where keys act: "everywhere", "table", "plot", "curves", "question", or the name of a screen
+# where keys act: "everywhere", "table", "plot", "curves", "question", or the name of a screen
+KeyScope = str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """One thing a user can do: what its keys mean, the action they run, and its texts in the footer and the help."""
+    """One thing a user can do: what its keys mean, the action they run, and its texts in the footer
+    and the help.
+    """
 
     meaning: str  # a name of the key table
     key: Key
@@ -41,9 +44,16 @@ class ScreenEntry:
 
 
 def command(
-    meaning: str, tooltip: str, *, action: str | None = None, label: str | None = None, show: bool = False, keys: str | None = None
+    meaning: str,
+    tooltip: str,
+    *,
+    action: str | None = None,
+    label: str | None = None,
+    show: bool = False,
+    keys: str | None = None,
 ) -> Command:
-    """A command in one line of a table: MEANING is a name of the key table, which has its keys, and names the action.
+    """A command in one line of a table: MEANING is a name of the key table, which has its keys, and
+    names the action.
 
     What has a meaning of its own states the KEYS, separated by blanks, which must be free.
     """
@@ -53,4 +63,11 @@ def command(
         raise ValueError(f"the keys of {meaning!r} are those of the key table")
     else:
         key = Key(keys=tuple(keys.split()), label=label or meaning.replace("_", " ").capitalize())
-    return Command(meaning=meaning, key=key, action=action or meaning, label=label or key.label, tooltip=tooltip, show=show)
+    return Command(
+        meaning=meaning,
+        key=key,
+        action=action or meaning,
+        label=label or key.label,
+        tooltip=tooltip,
+        show=show,
+    )

@@ -1,4 +1,6 @@
-"""Every command of the dashboard in one table: the bindings, the footer, the palette and the help are all made from it."""
+"""Every command of the dashboard in one table: the bindings, the footer, the palette and the help
+are all made from it.
+"""
 
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
@@ -24,14 +26,36 @@ COMMANDS: Mapping[KeyScope, tuple[Command, ...]] = MappingProxyType(
             ),
             command("help", "The keys of this screen.", action="screen.help", show=True),
             command("theme", "Choose another theme.", action="change_theme"),
-            command("zoom", "Give the focused pane the whole screen; again gives it back.", action="screen.zoom"),
+            command(
+                "zoom",
+                "Give the focused pane the whole screen; again gives it back.",
+                action="screen.zoom",
+            ),
             command("reload", "Read everything from disk again.", action="screen.reload"),
-            command("clear_selection", "Select all pairs again, on every screen.", action="screen.select_all"),
-            command("saved_selections", "Select by a name, or give what is selected one.", action="screen.selections"),
-            command("name_selection", "Give what is selected a name.", action="screen.selections(True)"),
+            command(
+                "clear_selection",
+                "Select all pairs again, on every screen.",
+                action="screen.select_all",
+            ),
+            command(
+                "saved_selections",
+                "Select by a name, or give what is selected one.",
+                action="screen.selections",
+            ),
+            command(
+                "name_selection", "Give what is selected a name.", action="screen.selections(True)"
+            ),
             command("why", "Why two models differ on what is selected.", action="screen.why"),
-            command("tasks", "Show the items of another task, or the pairs of all STS datasets.", action="screen.tasks"),
-            command("back", "One step back: close, clear the filter, or leave a pane.", action="screen.back"),
+            command(
+                "tasks",
+                "Show the items of another task, or the pairs of all STS datasets.",
+                action="screen.tasks",
+            ),
+            command(
+                "back",
+                "One step back: close, clear the filter, or leave a pane.",
+                action="screen.back",
+            ),
             command("leave", "Leave; running processes continue.", action="quit", show=True),
         ),
         "table": (
@@ -43,7 +67,11 @@ COMMANDS: Mapping[KeyScope, tuple[Command, ...]] = MappingProxyType(
             command("page_up", "One page up.", action="move_pages(-1)"),
             command("top", "To the first row.", action="move_to_end(-1)"),
             command("bottom", "To the last row.", action="move_to_end(1)"),
-            command("sort", "Sort by the column under the cursor (or click its title); again reverses it.", show=True),
+            command(
+                "sort",
+                "Sort by the column under the cursor (or click its title); again reverses it.",
+                show=True,
+            ),
             command("reverse", "Reverse the order.", action="sort_reversed"),
             command("mark", "Mark the row, or remove its mark.", show=True),
             command("open", "Open what is under the cursor."),
@@ -57,17 +85,59 @@ COMMANDS: Mapping[KeyScope, tuple[Command, ...]] = MappingProxyType(
             command("far_left", "Ten cells to the left.", action="move(-10, 0)"),
             command("far_up", "Five cells up.", action="move(0, 5)"),
             command("far_down", "Five cells down.", action="move(0, -5)"),
-            command("next", "To the cell with the next most extreme pair.", action="next_pair(1)", label="Next pair", show=True),
-            command("previous", "To the cell with the more extreme pair before it.", action="next_pair(-1)"),
-            command("mark", "Start a box at the cursor, or remove it; move to its other corner.", action="corner", label="Box", show=True),
-            command("open", "Filter Pairs by the box, or by the cell under the cursor.", label="Show pairs", show=True),
+            command(
+                "next",
+                "To the cell with the next most extreme pair.",
+                action="next_pair(1)",
+                label="Next pair",
+                show=True,
+            ),
+            command(
+                "previous",
+                "To the cell with the more extreme pair before it.",
+                action="next_pair(-1)",
+            ),
+            command(
+                "mark",
+                "Start a box at the cursor, or remove it; move to its other corner.",
+                action="corner",
+                label="Box",
+                show=True,
+            ),
+            command(
+                "open",
+                "Filter Pairs by the box, or by the cell under the cursor.",
+                label="Show pairs",
+                show=True,
+            ),
         ),
         "curves": (
-            command("right", "The values one column to the right, at first those in the middle.", action="move(1)", label="Later"),
-            command("left", "The values one column to the left.", action="move(-1)", label="Earlier"),
-            command("far_right", "The values ten columns to the right.", action="move(10)", label="Far later"),
-            command("far_left", "The values ten columns to the left.", action="move(-10)", label="Far earlier"),
-            command("leave_cursor", "Remove the cursor: the last values are shown again.", action="leave"),
+            command(
+                "right",
+                "The values one column to the right, at first those in the middle.",
+                action="move(1)",
+                label="Later",
+            ),
+            command(
+                "left", "The values one column to the left.", action="move(-1)", label="Earlier"
+            ),
+            command(
+                "far_right",
+                "The values ten columns to the right.",
+                action="move(10)",
+                label="Far later",
+            ),
+            command(
+                "far_left",
+                "The values ten columns to the left.",
+                action="move(-10)",
+                label="Far earlier",
+            ),
+            command(
+                "leave_cursor",
+                "Remove the cursor: the last values are shown again.",
+                action="leave",
+            ),
         ),
         "map": (
             command("down", "One cell down.", action="move(1, 0)"),
@@ -86,7 +156,12 @@ COMMANDS: Mapping[KeyScope, tuple[Command, ...]] = MappingProxyType(
         "question": (
             command("yes", "Yes.", action="answer(True)"),
             command("no", "No.", action="answer(False)"),
-            command("open", "No where something is deleted, replaced or stopped, else yes.", action="answer_safely", label="Answer"),
+            command(
+                "open",
+                "No where something is deleted, replaced or stopped, else yes.",
+                action="answer_safely",
+                label="Answer",
+            ),
             command("back", "No.", action="answer(False)"),
             command("leave", "No.", action="answer(False)", label="No"),
         ),
@@ -98,21 +173,38 @@ COMMANDS: Mapping[KeyScope, tuple[Command, ...]] = MappingProxyType(
         ),
         "what_if": (
             command("negate", "Negate the sentence under the cursor.", action="edit('negate')"),
-            command("another_number", "Change the number in the sentence under the cursor.", action="edit('number')"),
+            command(
+                "another_number",
+                "Change the number in the sentence under the cursor.",
+                action="edit('number')",
+            ),
             command("restore", "Take the pair itself back."),
         ),
-        "dialog": (command("back", "Close.", action="dismiss"), command("leave", "Close.", action="dismiss", label="Close")),
+        "dialog": (
+            command("back", "Close.", action="dismiss"),
+            command("leave", "Close.", action="dismiss", label="Close"),
+        ),
         **{name: screen.entry.commands for name, screen in SCREENS.items()},
     }
 )
 
 
 def refuse_two_meanings(commands: Iterable[Command]) -> None:
-    """Raise ValueError for a key that means two things; the answers to a question are an exception."""
-    meanings = {key: meaning for meaning, key_entry in KEYS.items() if meaning not in ANSWERS for key in key_entry.keys}
+    """Raise ValueError for a key that means two things; the answers to a question are an
+    exception.
+    """
+    meanings = {
+        key: meaning
+        for meaning, key_entry in KEYS.items()
+        if meaning not in ANSWERS
+        for key in key_entry.keys
+    }
     for entry in commands:
         for key in entry.key.keys:
-            if entry.meaning not in ANSWERS and meanings.setdefault(key, entry.meaning) != entry.meaning:
+            if (
+                entry.meaning not in ANSWERS
+                and meanings.setdefault(key, entry.meaning) != entry.meaning
+            ):
                 raise ValueError(f"the key {key!r} means {meanings[key]!r} and {entry.meaning!r}")
 
 
@@ -126,8 +218,15 @@ def commands_of(scope: KeyScope, screen: KeyScope) -> list[Command]:
 
 
 def bindings(*scopes: KeyScope, without: Collection[str] = frozenset()) -> list[BindingType]:
-    """The Textual bindings of the commands of SCOPES except the meanings WITHOUT, each with an id that a key map can name."""
-    return [binding(entry, scope) for scope in scopes for entry in COMMANDS[scope] if entry.meaning not in without]
+    """The Textual bindings of the commands of SCOPES except the meanings WITHOUT, each with an id
+    that a key map can name.
+    """
+    return [
+        binding(entry, scope)
+        for scope in scopes
+        for entry in COMMANDS[scope]
+        if entry.meaning not in without
+    ]
 
 
 def meaning_of(made: Binding) -> str:

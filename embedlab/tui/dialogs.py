@@ -1,4 +1,6 @@
-"""Dialogs for a confirmation, a line of text and a choice of several; each returns its value, or None when closed."""
+"""Dialogs for a confirmation, a line of text and a choice of several; each returns its value, or
+None when closed.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import ClassVar
@@ -21,7 +23,9 @@ DIALOG = "dialog"  # group of the workers that open dialogs: keys wait until the
 
 
 class Confirm(ModalScreen[bool]):
-    """Confirm: enter means no where something is deleted, replaced or stopped, and yes where nothing is lost."""
+    """Confirm: enter means no where something is deleted, replaced or stopped, and yes where
+    nothing is lost.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("question")
 
@@ -33,7 +37,10 @@ class Confirm(ModalScreen[bool]):
         """Yield the question and its keys."""
         with Vertical(classes="dialog"):
             yield Static(self._question, classes="dialog-title", markup=False)
-            yield Static("y enter  yes      n  no" if self._is_safe else "y  yes      n enter  no", classes="dialog-hint")
+            yield Static(
+                "y enter  yes      n  no" if self._is_safe else "y  yes      n enter  no",
+                classes="dialog-hint",
+            )
 
     def action_answer_safely(self) -> None:
         """Close with the answer by which nothing is lost."""
@@ -59,7 +66,9 @@ class TextDialog(ModalScreen[str | None]):
         check: Callable[[str], object] | None = None,
         allow_empty: bool = False,
     ) -> None:
-        """SUGGESTIONS: names that are completed as they are typed, and then the paths of folders too."""
+        """SUGGESTIONS: names that are completed as they are typed, and then the paths of folders
+        too.
+        """
         super().__init__()
         self._question, self._value, self._hint, self._check = question, value, hint, check
         self._allow_empty = allow_empty
@@ -69,9 +78,18 @@ class TextDialog(ModalScreen[str | None]):
         """Yield the title, the line to type in, its error and its hint."""
         with Vertical(classes="dialog"):
             yield Static(self._question, classes="dialog-title", markup=False)
-            yield Input(self._value, suggester=NamesAndFolders(self._suggestions) if self._suggestions is not None else None)
+            yield Input(
+                self._value,
+                suggester=NamesAndFolders(self._suggestions)
+                if self._suggestions is not None
+                else None,
+            )
             yield Static("", classes="dialog-error", markup=False)
-            yield Static(f"{self._hint}  enter  take   esc  close".strip(), classes="dialog-hint", markup=False)
+            yield Static(
+                f"{self._hint}  enter  take   esc  close".strip(),
+                classes="dialog-hint",
+                markup=False,
+            )
 
     def on_input_changed(self) -> None:
         """Clear the error: the text is being corrected."""
@@ -89,7 +107,9 @@ class TextDialog(ModalScreen[str | None]):
         except EmbedlabError as error:
             self.query_one(".dialog-error", Static).update(f"{error.message}\n{error.hint}".strip())
         except OSError as error:  # no file can have this name
-            self.query_one(".dialog-error", Static).update(f"this path cannot be used: {error.strerror}")
+            self.query_one(".dialog-error", Static).update(
+                f"this path cannot be used: {error.strerror}"
+            )
         else:
             self.dismiss(text)
 
@@ -141,7 +161,9 @@ class ChoiceList(OptionList):
         self._chosen = {value for _, value, is_chosen in entries if is_chosen}
         self.clear_options()
         self.add_options([Option(self._line(value), id=value) for value in self._labels])
-        self.highlighted = list(self._labels).index(under) if under in self._labels else 0 if entries else None
+        self.highlighted = (
+            list(self._labels).index(under) if under in self._labels else 0 if entries else None
+        )
 
     @property
     def chosen(self) -> list[str]:
@@ -160,5 +182,7 @@ class ChoiceList(OptionList):
         self.post_message(self.Toggled(value))
 
     def _line(self, value: str) -> str:
-        sign = " " * len(_OFF) if value.startswith(FOLDED) else _ON if value in self._chosen else _OFF
+        sign = (
+            " " * len(_OFF) if value.startswith(FOLDED) else _ON if value in self._chosen else _OFF
+        )
         return f"{sign}{self._labels[value]}"

@@ -8,7 +8,11 @@ from embedlab.tui.model_titles import short_name
 VERDICTS = ("A", "B", "neither", "both")  # of the field "right"
 _NAME = 24  # cells
 FACE_KEYS = (
-    command("face", "Show the reference (A) and the model under the cursor (B) alone; again shows all.", show=True),
+    command(
+        "face",
+        "Show the reference (A) and the model under the cursor (B) alone; again shows all.",
+        show=True,
+    ),
     command("swap", "Make B the reference."),
 )
 

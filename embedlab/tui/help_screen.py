@@ -16,7 +16,12 @@ from embedlab.tui.screens import SCREENS
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.plain import plain
 
-_TITLES = {"everywhere": "Everywhere", "table": "In a table", "plot": "In a plot", "curves": "In curves"}
+_TITLES = {
+    "everywhere": "Everywhere",
+    "table": "In a table",
+    "plot": "In a plot",
+    "curves": "In curves",
+}
 
 
 class HelpScreen(ModalScreen[None]):
@@ -25,13 +30,23 @@ class HelpScreen(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("dialog"),
         binding(command("help", "Close.", action="dismiss"), "help-screen"),
-        binding(command("filter", "Show the lines that have all these words.", action="search", label="Search"), "help-screen"),
+        binding(
+            command(
+                "filter",
+                "Show the lines that have all these words.",
+                action="search",
+                label="Search",
+            ),
+            "help-screen",
+        ),
     ]
 
     AUTO_FOCUS = "VerticalScroll"  # the arrow keys scroll at once
 
     def __init__(self, screen: str, marks: Sequence[str] = ()) -> None:
-        """MARKS: of the pairs and the models that are shown, which have little room in a small terminal."""
+        """MARKS: of the pairs and the models that are shown, which have little room in a small
+        terminal.
+        """
         super().__init__()
         self._screen, self._marks = screen, marks
 
@@ -50,8 +65,16 @@ class HelpScreen(ModalScreen[None]):
         screen = SCREENS[self._screen]
         scopes = (self._screen, *screen.entry.parts, "everywhere")
         marked = [Content(plain(mark)) for mark in self._marks if _has(mark, searched)]
-        marks = [Content("\n").join([Content.styled("What is shown", "bold $text-primary"), *marked])] if marked else []
-        sections = [*marks, _introduction(screen.help, searched), *(help_section(scope, self._screen, searched) for scope in scopes)]
+        marks = (
+            [Content("\n").join([Content.styled("What is shown", "bold $text-primary"), *marked])]
+            if marked
+            else []
+        )
+        sections = [
+            *marks,
+            _introduction(screen.help, searched),
+            *(help_section(scope, self._screen, searched) for scope in scopes),
+        ]
         shown = [section for section in sections if section.plain]
         return Content("\n\n").join(shown) if shown else Content(f"nothing has {searched!r}")
 
@@ -80,21 +103,30 @@ class HelpScreen(ModalScreen[None]):
 
 
 def help_section(scope: KeyScope, screen: str, searched: str = "") -> Content:
-    """The keys of a scope and their effects in two columns, without those that do nothing on SCREEN or lack a word of SEARCHED."""
+    """The keys of a scope and their effects in two columns, without those that do nothing on SCREEN
+    or lack a word of SEARCHED.
+    """
     commands = [
-        entry for entry in commands_of(scope, screen) if _has(f"{entry.label} {entry.tooltip} {' '.join(entry.key.shown)}", searched)
+        entry
+        for entry in commands_of(scope, screen)
+        if _has(f"{entry.label} {entry.tooltip} {' '.join(entry.key.shown)}", searched)
     ]
     if not commands:
         return Content("")
     rows = [("  ".join(entry.key.shown), entry.tooltip) for entry in commands]
     width = max(len(keys) for keys, _ in rows)
     lines = [Content.styled(_TITLES.get(scope, "On this screen"), "bold $text-primary")]
-    lines += [Content.assemble((f"{keys:<{width}}", "$text-accent"), f"   {tooltip}") for keys, tooltip in rows]
+    lines += [
+        Content.assemble((f"{keys:<{width}}", "$text-accent"), f"   {tooltip}")
+        for keys, tooltip in rows
+    ]
     return Content("\n").join(lines)
 
 
 def _introduction(text: str, searched: str) -> Content:
-    """The TEXT of a help file with each paragraph on one line, which the widget wraps; of a search the paragraphs with its words."""
+    """The TEXT of a help file with each paragraph on one line, which the widget wraps; of a search
+    the paragraphs with its words.
+    """
     paragraphs = [paragraph.replace("\n", " ") for paragraph in text.strip().split("\n\n")]
     return Content("\n\n".join(paragraph for paragraph in paragraphs if _has(paragraph, searched)))
 

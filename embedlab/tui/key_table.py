@@ -1,7 +1,9 @@
-"""What each key means: one table for all screens, panes and dialogs, so that a letter means one thing everywhere.
+"""What each key means: one table for all screens, panes and dialogs, so that a letter means one
+thing everywhere.
 
-A screen names what it can do ("export"); this table alone says by which keys. A key may have another meaning only in a question,
-whose answers are y and n. What the screen of a plug-in adds has keys that are free in it.
+A screen names what it can do ("export"); this table alone says by which keys. A key may have
+another meaning only in a question, whose answers are y and n. What the screen of a plug-in adds has
+keys that are free in it.
 """
 
 from collections.abc import Mapping

@@ -32,12 +32,25 @@ class ChooserLine:
     seed_of: str | None = None  # the run whose single seed it is
 
 
-def lines_of(models: Sequence[StoredModel], kind: str = "", *, has_seeds: bool = True) -> Iterator[ChooserLine]:
-    """Yield a line for each of MODELS, and for each seed of a run of several; KIND is said behind the names."""
+def lines_of(
+    models: Sequence[StoredModel], kind: str = "", *, has_seeds: bool = True
+) -> Iterator[ChooserLine]:
+    """Yield a line for each of MODELS, and for each seed of a run of several; KIND is said behind
+    the names.
+    """
     for model in models:
-        seeds = [f"{model.name}@{seed}" for seed in model.seeds] if has_seeds and len(model.seeds) > 1 else []
+        seeds = (
+            [f"{model.name}@{seed}" for seed in model.seeds]
+            if has_seeds and len(model.seeds) > 1
+            else []
+        )
         for name in (model.name, *seeds):
-            yield ChooserLine(label=f"{name}{kind}", value=f"model:{name}", model=name, seed_of=model.name if name in seeds else None)
+            yield ChooserLine(
+                label=f"{name}{kind}",
+                value=f"model:{name}",
+                model=name,
+                seed_of=model.name if name in seeds else None,
+            )
 
 
 class ChooseModels(Choose):
@@ -54,11 +67,19 @@ class ChooseModels(Choose):
         named: Callable[[str], ChooserLine],
         suggestions: Sequence[str] = (),
     ) -> None:
-        """CHOSEN: values. NAMED gives the entry of a typed name, or raises the error of a wrong one."""
+        """CHOSEN: values. NAMED gives the entry of a typed name, or raises the error of a wrong
+        one.
+        """
         super().__init__(question, ())
-        self._entries, self._chosen, self._named, self._suggestions = list(entries), set(chosen), named, suggestions
+        self._entries, self._chosen, self._named, self._suggestions = (
+            list(entries),
+            set(chosen),
+            named,
+            suggestions,
+        )
         self._unfolded: set[str] = set()
-        # Held, not searched for: a typed model may be found while the dialog is being closed, when its parts are gone already.
+        # Held, not searched for: a typed model may be found while the dialog is being closed, when
+        # its parts are gone already.
         self._search = Input(
             placeholder="/  search, or a name, folder, scores:FILE, http://HOST/v1#MODEL",
             compact=True,
@@ -73,7 +94,10 @@ class ChooseModels(Choose):
             yield self._search
             yield self._choices
             yield self._error
-            yield Static("space  choose   /  search or type   enter  take   esc  close", classes="dialog-hint")
+            yield Static(
+                "space  choose   /  search or type   enter  take   esc  close",
+                classes="dialog-hint",
+            )
 
     def on_mount(self) -> None:
         """Show the list."""
@@ -82,7 +106,9 @@ class ChooseModels(Choose):
     def _show(self, under: str | None = None) -> None:
         """Show what the search finds, with the cursor on the value UNDER it."""
         shown = listed(self._entries, self._search.value, self._unfolded, self._chosen)
-        self._choices.show([(entry.label, entry.value, entry.value in self._chosen) for entry in shown], under)
+        self._choices.show(
+            [(entry.label, entry.value, entry.value in self._chosen) for entry in shown], under
+        )
 
     def on_choice_list_toggled(self, event: ChoiceList.Toggled) -> None:
         """Choose a line or not, or unfold a grid."""
@@ -119,16 +145,26 @@ class ChooseModels(Choose):
 
     @property
     def is_opening(self) -> bool:
-        """Whether a typed model is being looked at: what is typed meanwhile is for the list that it will be in."""
-        return any(worker.group == "add" and worker.node is self and not worker.is_finished for worker in self.workers)
+        """Whether a typed model is being looked at: what is typed meanwhile is for the list that it
+        will be in.
+        """
+        return any(
+            worker.group == "add" and worker.node is self and not worker.is_finished
+            for worker in self.workers
+        )
 
     @work(group="add")
     async def _add(self, text: str) -> None:
-        """Add the model that was typed, and choose it; a folder's weights are read, which takes a moment."""
+        """Add the model that was typed, and choose it; a folder's weights are read, which takes a
+        moment.
+        """
         self._error.update(f"looking at {text}")
         if (entry := await to_thread(self._entry_of, text)) is None:
             return
-        self._entries = [entry, *(earlier for earlier in self._entries if earlier.value != entry.value)]
+        self._entries = [
+            entry,
+            *(earlier for earlier in self._entries if earlier.value != entry.value),
+        ]
         self._chosen |= {entry.value}
         self._search.value = ""
         self._show(entry.value)
@@ -159,7 +195,9 @@ class ChooseModels(Choose):
         self.dismiss([entry.value for entry in self._entries if entry.value in self._chosen])
 
 
-def listed(entries: Sequence[ChooserLine], text: str, unfolded: Collection[str], chosen: Collection[str]) -> list[ChooserLine]:
+def listed(
+    entries: Sequence[ChooserLine], text: str, unfolded: Collection[str], chosen: Collection[str]
+) -> list[ChooserLine]:
     """The entries that contain every word of TEXT; without a text all.
 
     The cells of a grid, and the seeds of a run, are folded unless it is among UNFOLDED.
@@ -179,18 +217,29 @@ def listed(entries: Sequence[ChooserLine], text: str, unfolded: Collection[str],
     return shown
 
 
-def _with_folded_seeds(entries: Sequence[ChooserLine], unfolded: Collection[str], chosen: Collection[str]) -> Iterator[ChooserLine]:
+def _with_folded_seeds(
+    entries: Sequence[ChooserLine], unfolded: Collection[str], chosen: Collection[str]
+) -> Iterator[ChooserLine]:
     """Yield ENTRIES with a line before the seeds of each run that folds them."""
     for run, group in groupby(entries, key=lambda entry: entry.seed_of):
         chooser_lines = list(group)
         if run is not None:
-            yield (head := _fold(f"{run}@", len(chooser_lines), "seeds", chooser_lines, unfolded, chosen))
+            yield (
+                head := _fold(
+                    f"{run}@", len(chooser_lines), "seeds", chooser_lines, unfolded, chosen
+                )
+            )
             chooser_lines = chooser_lines if head.value in unfolded else []
         yield from chooser_lines
 
 
 def _fold(
-    name: str, count: int, noun: str, entries: Sequence[ChooserLine], unfolded: Collection[str], chosen: Collection[str]
+    name: str,
+    count: int,
+    noun: str,
+    entries: Sequence[ChooserLine],
+    unfolded: Collection[str],
+    chosen: Collection[str],
 ) -> ChooserLine:
     """The line that folds ENTRIES, and says how many of them are chosen."""
     value, some = f"{FOLDED}{name}", sum(entry.value in chosen for entry in entries)

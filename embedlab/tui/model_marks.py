@@ -1,4 +1,6 @@
-"""The marks that the command line puts on every number of a model, in one line for several models."""
+"""The marks that the command line puts on every number of a model, in one line for several
+models.
+"""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,7 +16,8 @@ _NAME = 24  # cells
 
 
 def marks_by_model(names: Sequence[str], settings: Settings) -> tuple[str, ...]:
-    """Return each mark with the models that have it: how the models NAMES were trained, and whether their vectors collapsed.
+    """Return each mark with the models that have it: how the models NAMES were trained, and whether
+    their vectors collapsed.
 
     That training text is unknown is a mark of the scores already.
     """
@@ -29,11 +32,25 @@ def marks_by_model(names: Sequence[str], settings: Settings) -> tuple[str, ...]:
             continue
         with suppress(EmbedlabError, OSError):  # the model is gone; its scores are still there
             members = resolve(name, settings.runs_folder).members
-            marks = [mark for member in members for mark in training_marks(member) if mark != UNKNOWN_TEXT]
-            marks += [COLLAPSED for member in members for run in lineage(member) if collapse_of(trained_spread(run))]
+            marks = [
+                mark
+                for member in members
+                for mark in training_marks(member)
+                if mark != UNKNOWN_TEXT
+            ]
+            marks += [
+                COLLAPSED
+                for member in members
+                for run in lineage(member)
+                if collapse_of(trained_spread(run))
+            ]
             for mark in dict.fromkeys(marks):
                 marked.setdefault(mark, []).append(short_name(name, _NAME))
     return tuple(f"{_TITLES.get(mark, mark)}: {', '.join(names)}" for mark, names in marked.items())
 
 
-_TITLES = {"partial": "trained on partial data", "sample": "trained on generated data", "shortened": "shortened training"}
+_TITLES = {
+    "partial": "trained on partial data",
+    "sample": "trained on generated data",
+    "shortened": "shortened training",
+}

@@ -1,4 +1,6 @@
-"""A model's name in a few cells: a path is reduced to its last part, and a long name is cut in the middle."""
+"""A model's name in a few cells: a path is reduced to its last part, and a long name is cut in the
+middle.
+"""
 
 import re
 from collections import defaultdict
@@ -9,7 +11,9 @@ _ENDING = re.compile(r"\.(?:txt|vec|bin|gz|npy)\b")
 
 
 def short_name(name: str, width: int) -> str:
-    """NAME in at most WIDTH cells; names that differ only at their ends, as in the pooling, remain different."""
+    """NAME in at most WIDTH cells; names that differ only at their ends, as in the pooling, remain
+    different.
+    """
     short = _ENDING.sub("", _FOLDERS.sub("", name.rstrip("/")))
     if len(short) > width:
         short = short.removeprefix("word-vectors:")
@@ -20,7 +24,9 @@ def short_name(name: str, width: int) -> str:
 
 
 def short_names(widths: Mapping[str, int]) -> dict[str, str]:
-    """Each name in at most so many cells, different also in the fewest of them if some cut makes them so."""
+    """Each name in at most so many cells, different also in the fewest of them if some cut makes
+    them so.
+    """
     least = min(widths.values(), default=0)
     for cut in (short_name, _difference(widths, least), _end, _beginning):
         if len({cut(name, least) for name in widths}) == len(widths):
@@ -29,16 +35,23 @@ def short_names(widths: Mapping[str, int]) -> dict[str, str]:
 
 
 def _difference(names: Collection[str], width: int) -> Callable[[str, int], str]:
-    """A cut that shows in what the names differ that a cut in the middle to WIDTH cells makes equal: "…ce-4000", "…supcl…"."""
+    """A cut that shows in what the names differ that a cut in the middle to WIDTH cells makes
+    equal: "…ce-4000", "…supcl…".
+    """
     equal = defaultdict(list)
     for name in names:
         equal[short_name(name, width)].append(name.split("-"))
-    differing: dict[str, tuple[str, str]] = {}  # of a name what is its own, and that with what follows
+    differing: dict[
+        str, tuple[str, str]
+    ] = {}  # of a name what is its own, and that with what follows
     for members in equal.values():
         front = _shared_parts(members)
         behind = _shared_parts([parts[:front:-1] for parts in members])
         for parts in members if front else ():
-            differing["-".join(parts)] = "-".join(parts[front : len(parts) - behind]), "-".join(parts[front:])
+            differing["-".join(parts)] = (
+                "-".join(parts[front : len(parts) - behind]),
+                "-".join(parts[front:]),
+            )
 
     def cut(name: str, room: int) -> str:
         middle, rest = differing.get(name, ("", ""))

@@ -1,4 +1,6 @@
-"""The dialog of selections with a name: it names what is selected, and lists those that the command line reads as @NAME too."""
+"""The dialog of selections with a name: it names what is selected, and lists those that the command
+line reads as @NAME too.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -34,9 +36,12 @@ class NamedSelection:
 
 
 def list_selections(view: PairView) -> list[NamedSelection]:
-    """Return every selection with a name, counted on the pairs of VIEW; a file that cannot be read is an EmbedlabError."""
+    """Return every selection with a name, counted on the pairs of VIEW; a file that cannot be read
+    is an EmbedlabError.
+    """
     return [
-        NamedSelection(name=name, expression=expression, said=_counted(view, expression)) for name, expression in named_selections().items()
+        NamedSelection(name=name, expression=expression, said=_counted(view, expression))
+        for name, expression in named_selections().items()
     ]
 
 
@@ -54,14 +59,21 @@ class SelectionList(OptionList):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("list"),
-        binding(command("delete", "Remove the name under the cursor.", action="screen.remove"), "selection-list"),
+        binding(
+            command("delete", "Remove the name under the cursor.", action="screen.remove"),
+            "selection-list",
+        ),
     ]
 
 
 class NamedSelections(ModalScreen[str | None]):
-    """Give what is selected a name, take one of those that have one, or remove it; returns the name that was taken or given."""
+    """Give what is selected a name, take one of those that have one, or remove it; returns the name
+    that was taken or given.
+    """
 
-    BINDINGS: ClassVar[list[BindingType]] = [binding(command("back", "Close.", action="dismiss(None)"), "selections")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        binding(command("back", "Close.", action="dismiss(None)"), "selections")
+    ]
 
     def __init__(
         self,
@@ -72,20 +84,35 @@ class NamedSelections(ModalScreen[str | None]):
         change: Callable[[str, str], object],
         is_naming: bool = False,
     ) -> None:
-        """TITLE and EXPRESSION of what is selected; CHANGE stores an expression under a name, an empty one removes the name."""
+        """TITLE and EXPRESSION of what is selected; CHANGE stores an expression under a name, an
+        empty one removes the name.
+        """
         super().__init__()
-        self._known, self._title, self._expression, self._change = list(known), title, expression, change
+        self._known, self._title, self._expression, self._change = (
+            list(known),
+            title,
+            expression,
+            change,
+        )
         self._is_naming = is_naming
 
     def compose(self) -> ComposeResult:
         """Yield what is selected, the line for its name, and the list of all names."""
         with Vertical(classes="dialog"):
-            yield Static("Selections with a name, here and on the command line: @NAME", classes="dialog-title", markup=False)
+            yield Static(
+                "Selections with a name, here and on the command line: @NAME",
+                classes="dialog-title",
+                markup=False,
+            )
             yield Static(self._what, markup=False)
             yield Input(placeholder="a name for it", compact=True, disabled=not self._expression)
             yield Static("", classes="dialog-error", markup=False)
             yield SelectionList(*self._options())
-            yield Static(f"enter  take, or name   tab  name or list   {shown_key('delete')}  remove   esc  close", classes="dialog-hint")
+            yield Static(
+                f"enter  take, or name   tab  name or list   {shown_key('delete')}  remove   "
+                f"esc  close",
+                classes="dialog-hint",
+            )
 
     def on_mount(self) -> None:
         """Begin in the list, where there is one."""
@@ -96,7 +123,11 @@ class NamedSelections(ModalScreen[str | None]):
     def _what(self) -> str:
         if self._expression:
             return f"selected: {self._expression if len(self._expression) < 400 else self._title}"
-        return "all pairs are selected: there is nothing to name" if not self._title else f"{self._title}: no expression picks these pairs"
+        return (
+            "all pairs are selected: there is nothing to name"
+            if not self._title
+            else f"{self._title}: no expression picks these pairs"
+        )
 
     def _options(self) -> list[Option]:
         return [
@@ -145,11 +176,15 @@ class NamedSelections(ModalScreen[str | None]):
             try:
                 self._change(name, "")
             except EmbedlabError as error:
-                self.query_one(".dialog-error", Static).update(f"{error.message}\n{error.hint}".strip())
+                self.query_one(".dialog-error", Static).update(
+                    f"{error.message}\n{error.hint}".strip()
+                )
                 return
             self._known = [selection for selection in self._known if selection.name != name]
             choices = self.query_one(SelectionList)
             choices.clear_options()
             choices.add_options(self._options())
 
-        self.app.push_screen(Confirm(f"Remove the name @{name}? Filters that read it stop working."), remove)
+        self.app.push_screen(
+            Confirm(f"Remove the name @{name}? Filters that read it stop working."), remove
+        )

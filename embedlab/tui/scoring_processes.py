@@ -51,7 +51,10 @@ class ScoringProcesses:
         codes = [(scoring, scoring.process.exit_code()) for scoring in self._running]
         self._running = [scoring for scoring, code in codes if code is None]
         return [
-            (scoring.name, scoring.process.error(code, f"scoring {scoring.name!r}") if code else None)
+            (
+                scoring.name,
+                scoring.process.error(code, f"scoring {scoring.name!r}") if code else None,
+            )
             for scoring, code in codes
             if code is not None
         ]
@@ -59,7 +62,10 @@ class ScoringProcesses:
     @property
     def progress(self) -> str:
         """One line about all processes; empty when none runs."""
-        return "   ".join(f"scoring {short_name(scoring.name, _NAME)}: {_step(scoring) or 'starting'}" for scoring in self._running)
+        return "   ".join(
+            f"scoring {short_name(scoring.name, _NAME)}: {_step(scoring) or 'starting'}"
+            for scoring in self._running
+        )
 
 
 def _step(scoring: _Scoring) -> str:
@@ -71,6 +77,10 @@ def _last_line(scoring: _Scoring) -> str:
     with suppress(OSError), scoring.process.log.open("rb") as file:
         size = file.seek(0, 2)
         file.seek(max(scoring.start, size - _TAIL))
-        lines = [line for line in re.split(r"[\r\n]+", file.read().decode(errors="replace")) if line.strip()]
+        lines = [
+            line
+            for line in re.split(r"[\r\n]+", file.read().decode(errors="replace"))
+            if line.strip()
+        ]
         return lines[-1].strip() if lines else ""
     return ""

@@ -23,15 +23,17 @@ FONT_SIZE, LARGEST_FONT = 16, 96
 class DashboardServer(Server):
     """Starts a process of COMMAND for each browser that sends the token of this server.
 
-    A user of the dashboard can start and delete runs and write files. Any user of this machine can connect to a local port, and
-    a browser lets any web page open a websocket to it. So the page and the websocket each require the token, and the websocket
-    also requires the origin of the page.
+    A user of the dashboard can start and delete runs and write files. Any user of this machine can
+    connect to a local port, and a browser lets any web page open a websocket to it. So the page and
+    the websocket each require the token, and the websocket also requires the origin of the page.
     """
 
     def __init__(self, command: str, *, host: str, port: int) -> None:
         super().__init__(command, host=host, port=port, title="embedlab")
         self._token = secrets.token_urlsafe(32)
-        self._page = Template(files("embedlab.tui").joinpath("served.html").read_text(encoding="utf-8"))
+        self._page = Template(
+            files("embedlab.tui").joinpath("served.html").read_text(encoding="utf-8")
+        )
 
     @property
     def address(self) -> str:
@@ -51,7 +53,8 @@ class DashboardServer(Server):
         except OSError as error:
             raise MissingError(
                 f"cannot serve on {_authority(self.host, self.port)!r}: {_reason(error)}",
-                hint=f"choose another port, for example --port {self.port + 1 if self.port < 65_535 else 8000}",
+                hint=f"choose another port, for example --port "
+                f"{self.port + 1 if self.port < 65_535 else 8000}",
             ) from error
 
     def serve_on(self, listening: socket.socket) -> None:
@@ -61,7 +64,9 @@ class DashboardServer(Server):
 
     async def _make_app(self) -> web.Application:
         app: web.Application = await super()._make_app()
-        app.router.add_get("/ws/{token}", self.handle_websocket)  # the script of the page adds a query to the address
+        app.router.add_get(
+            "/ws/{token}", self.handle_websocket
+        )  # the script of the page adds a query to the address
         app.router.add_get("/dashboard.js", self.handle_script)
         app.on_response_prepare.append(self._protect)
         return app
@@ -76,7 +81,9 @@ class DashboardServer(Server):
         size = request.query.get("fontsize", "")
         values = {
             "websocket": f"ws://{request.host}/ws/{self._token}",
-            "font_size": str(min(int(size), LARGEST_FONT)) if size.isdecimal() and len(size) < 4 else str(FONT_SIZE),
+            "font_size": str(min(int(size), LARGEST_FONT))
+            if size.isdecimal() and len(size) < 4
+            else str(FONT_SIZE),
         }
         text = self._page.substitute({name: escape(value) for name, value in values.items()})
         return web.Response(text=text, content_type="text/html")
@@ -92,26 +99,46 @@ class DashboardServer(Server):
         self._check_token(request.match_info.get("token", ""))
         self._check_host(request)
         if (origin := request.headers.get("Origin", "")) != f"http://{request.host}":
-            raise web.HTTPForbidden(text=f"this page may not use the dashboard: {origin or 'it names no origin'}")
+            raise web.HTTPForbidden(
+                text=f"this page may not use the dashboard: {origin or 'it names no origin'}"
+            )
         response: web.WebSocketResponse = await super().handle_websocket(request)
         return response
 
     def _check_token(self, token: str) -> None:
         if not secrets.compare_digest(token.encode(errors="replace"), self._token.encode()):
-            raise web.HTTPForbidden(text="open the address that `embedlab tui --serve` printed: it contains a token that is missing here")
+            raise web.HTTPForbidden(
+                text="open the address that `embedlab tui --serve` printed: it contains a token "
+                "that is missing here"
+            )
 
     def _check_host(self, request: web.Request) -> None:
-        """Refuse a foreign name that resolves to this machine; the names of a server on a network are not known."""
-        if is_local_host(self.host) and request.host not in {host for name in (*LOOPBACK, self.host) for host in _hosts(name, self.port)}:
+        """Refuse a foreign name that resolves to this machine; the names of a server on a network
+        are not known.
+        """
+        if is_local_host(self.host) and request.host not in {
+            host for name in (*LOOPBACK, self.host) for host in _hosts(name, self.port)
+        }:
             raise web.HTTPForbidden(text=f"this server is not {request.host!r}")
 
     async def _protect(self, request: web.Request, response: web.StreamResponse) -> None:
         """Allow the page to load only from this server, in no frame, without a referrer."""
-        sources = "script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; img-src 'self' data:"
+        sources = (
+            "script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; img-src "
+            "'self' data:"
+        )
         connections = f"connect-src 'self' ws://{request.host}"
         rest = "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-        response.headers["Content-Security-Policy"] = f"default-src 'none'; {sources}; {connections}; {rest}"
-        response.headers.update({"Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"})
+        response.headers["Content-Security-Policy"] = (
+            f"default-src 'none'; {sources}; {connections}; {rest}"
+        )
+        response.headers.update(
+            {
+                "Referrer-Policy": "no-referrer",
+                "X-Content-Type-Options": "nosniff",
+                "Cache-Control": "no-store",
+            }
+        )
 
 
 def is_local_host(host: str) -> bool:
@@ -132,5 +159,11 @@ def _hosts(name: str, port: int) -> tuple[str, ...]:
 
 
 def _reason(error: OSError) -> str:
-    """The message of the system without the additions of Python; the error of an unknown host has no system number."""
-    return os.strerror(error.errno) if error.errno is not None and error.errno > 0 else str(error.strerror or error).partition(" (while")[0]
+    """The message of the system without the additions of Python; the error of an unknown host has
+    no system number.
+    """
+    return (
+        os.strerror(error.errno)
+        if error.errno is not None and error.errno > 0
+        else str(error.strerror or error).partition(" (while")[0]
+    )

@@ -1,4 +1,6 @@
-"""The selection of pairs that every screen shows: what it is, what the models score on it, and the way that led to it."""
+"""The selection of pairs that every screen shows: what it is, what the models score on it, and the
+way that led to it.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -53,26 +55,34 @@ class SelectionHost(Protocol):
 
 
 class SharedSelection:
-    """Holds the view of the pairs, which a screen changes by `select` or `open`, and publishes what became of it."""
+    """Holds the view of the pairs, which a screen changes by `select` or `open`, and publishes what
+    became of it.
+    """
 
     def __init__(self, app: App[Any], host: SelectionHost) -> None:
         self._app, self._host = app, host
         self.view: PairView | None = None
-        self.typed = ""  # in the filter line; the expression of the selection but for what cannot be read
+        # in the filter line; the expression of the selection but for what cannot be read
+        self.typed = ""
         self.error: EmbedlabError | None = None  # of what was typed
-        self.changed: Signal[bool] = Signal(app, "selection-changed")  # whether other pairs are selected than before
+        self.changed: Signal[bool] = Signal(
+            app, "selection-changed"
+        )  # whether other pairs are selected than before
         self.counted: Signal[SelectionNumbers] = Signal(app, "selection-counted")
         self.counts: SelectionNumbers | None = None  # of the present selection, before it is scored
         self.numbers: SelectionNumbers | None = None
         self.path: list[Visit] = []
         self.why_from = "pairs"  # the screen that esc returns to from Why
-        self.begins_why = False  # whether Why was opened by its key, and not returned to: it begins with its first pane
+        # whether Why was opened by its key, and not returned to: it begins with its first pane
+        self.begins_why = False
         self.row: int | None = None  # that the cursor of Pairs goes to next
 
     # what is selected
 
     def show(self, view: PairView, selection: PairSelection) -> None:
-        """Show new pairs or models with SELECTION and what was typed, if they can read that; otherwise all of them."""
+        """Show new pairs or models with SELECTION and what was typed, if they can read that;
+        otherwise all of them.
+        """
         self.view, self.error = view, None
         try:
             view.select(replace(selection, expression=self.typed))
@@ -82,16 +92,23 @@ class SharedSelection:
         self._count()
 
     def select(self, selection: PairSelection) -> None:
-        """Make SELECTION the one of every screen; an expression that cannot be read is a UsageError and changes nothing."""
+        """Make SELECTION the one of every screen; an expression that cannot be read is a UsageError
+        and changes nothing.
+        """
         if self.view is not None:
             before = self.view.selection
             self.view.select(selection)
             self.typed, self.error = selection.expression, None
-            is_other = (before.expression, before.dataset) != (selection.expression, selection.dataset)
+            is_other = (before.expression, before.dataset) != (
+                selection.expression,
+                selection.dataset,
+            )
             self.changed_view(is_other=is_other or selection.within not in {None, before.within})
 
     def type(self, text: str) -> None:
-        """Filter by the expression TEXT; while that cannot be read, the one before it selects, and the error says why."""
+        """Filter by the expression TEXT; while that cannot be read, the one before it selects, and
+        the error says why.
+        """
         self.typed = text
         if self.view is None:
             return
@@ -102,7 +119,9 @@ class SharedSelection:
             self.changed.publish(False)
 
     def changed_view(self, *, is_other: bool = False) -> None:
-        """Show on every screen that the selection, or what is known of its pairs, changed; IS_OTHER: to other pairs than before."""
+        """Show on every screen that the selection, or what is known of its pairs, changed;
+        IS_OTHER: to other pairs than before.
+        """
         if self.view is not None:
             self.changed.publish(is_other)
             self._count()
@@ -112,7 +131,9 @@ class SharedSelection:
         if self.view is not None:
             self.counts = self.numbers = count_selection(self.view)
             self.counted.publish(self.numbers)
-            self._app.run_worker(self._score, thread=True, exclusive=True, group="selection", exit_on_error=False)
+            self._app.run_worker(
+                self._score, thread=True, exclusive=True, group="selection", exit_on_error=False
+            )
 
     def clear(self) -> None:
         """Select all pairs."""
@@ -154,7 +175,8 @@ class SharedSelection:
         sorts_by_gap: bool = True,
         row: int | None = None,
     ) -> None:
-        """Go to Pairs and show SELECTION with the cursor on ROW; `back` returns to where this began.
+        """Go to Pairs and show SELECTION with the cursor on ROW; `back` returns to where this
+        began.
 
         Two models are face to face if PAIRING names them.
         """
@@ -184,7 +206,14 @@ class SharedSelection:
         """Go to Compare with what is selected; `back` returns to where this began."""
         if self.view is not None:
             faced, selection = self._host.memory.state.face_to_face, self.view.selection
-            visit = Visit(mode=self._app.current_mode, title=title, selection=selection, opened=selection, faced=faced, shown_on="compare")
+            visit = Visit(
+                mode=self._app.current_mode,
+                title=title,
+                selection=selection,
+                opened=selection,
+                faced=faced,
+                shown_on="compare",
+            )
             self.path = [*self.path, visit][-LONGEST_PATH:]
             self.counted.publish(self.numbers or count_selection(self.view))  # with the way to it
             self._host.action_mode("compare")
@@ -205,7 +234,9 @@ class SharedSelection:
         return is_last and self.view is not None and self.view.selection == self.path[-1].opened
 
     def back(self) -> bool:
-        """Return to where the selection was opened, with what was selected there; False where nothing was opened."""
+        """Return to where the selection was opened, with what was selected there; False where
+        nothing was opened.
+        """
         if not self.path or self.view is None:
             return False
         visit = self.path.pop()

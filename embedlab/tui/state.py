@@ -27,7 +27,8 @@ class PairsState:
     sort: str | None = None
     is_descending: bool = False
     hidden: tuple[str, ...] = ()  # columns
-    stacked: bool | None = None  # a sentence above the other; absent = where the numbers need the room
+    # a sentence above the other; absent = where the numbers need the room
+    stacked: bool | None = None
     models: tuple[str, ...] | None = None  # absent = never chosen: the first few
     marks: tuple[RowIdentity, ...] = ()
 
@@ -64,7 +65,9 @@ def _state(content: bytes, path: Path) -> DashboardState:
     return build(DashboardState, values, where=str(path))
 
 
-DASHBOARD: EntryKind[DashboardState] = EntryKind(format=JsonFormat(to_values=asdict, from_content=_state, indent=1))
+DASHBOARD: EntryKind[DashboardState] = EntryKind(
+    format=JsonFormat(to_values=asdict, from_content=_state, indent=1)
+)
 
 
 @dataclass
@@ -73,7 +76,8 @@ class Memory:
 
     path: Path
     state: DashboardState
-    trouble: EmbedlabError | None = None  # why the file could not be read; the state is the default one then
+    # why the file could not be read; the state is the default one then
+    trouble: EmbedlabError | None = None
     _written: DashboardState | None = None
 
     @classmethod
@@ -86,7 +90,8 @@ class Memory:
             return cls(path=path, state=state or DashboardState(), _written=state)
         except EmbedlabError as error:
             trouble = MissingError(
-                f"the dashboard's state {str(path)!r} is unusable", hint="the dashboard starts from the defaults and replaces the file"
+                f"the dashboard's state {str(path)!r} is unusable",
+                hint="the dashboard starts from the defaults and replaces the file",
             )
             trouble.__cause__ = error
             return cls(path=path, state=DashboardState(), trouble=trouble)

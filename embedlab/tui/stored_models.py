@@ -22,7 +22,9 @@ class StoredModel:
     """A model and the score file of each of its members."""
 
     name: str
-    files: Mapping[str, Path] = field(hash=False)  # member column → file; empty where the pair table itself holds the scores
+    files: Mapping[str, Path] = field(
+        hash=False
+    )  # member column → file; empty where the pair table itself holds the scores
     seeds: tuple[int, ...] = ()
     is_text_unknown: bool = False  # embedlab did not train it, and its training text is not stated
 
@@ -32,15 +34,25 @@ class StoredModel:
 
 
 WORD_OVERLAP = StoredModel(name="dice", files={})  # a column of every pair table
-OVERLAP_OF_ITEMS = "dice-answers"  # the same model on the items of other tasks, where what it answers is not the overlap of both sentences
+# the same model on the items of other tasks, where what it answers is not the overlap of both
+# sentences
+OVERLAP_OF_ITEMS = "dice-answers"
 
 
 def stored_models(settings: Settings) -> tuple[list[StoredModel], list[EmbedlabError]]:
-    """Every model with scores, runs first and plain word overlap last, and the errors of those that cannot be used."""
+    """Every model with scores, runs first and plain word overlap last, and the errors of those that
+    cannot be used.
+    """
     runs, troubles = _scored_runs(settings.runs_folder)
     models = [
-        StoredModel(name=name, files={run.id: run.scores_file for run in seeds}, seeds=tuple(run.seed for run in seeds))
-        for name, seeds in ((name, list(seeds)) for name, seeds in groupby(runs, key=lambda run: run.name))
+        StoredModel(
+            name=name,
+            files={run.id: run.scores_file for run in seeds},
+            seeds=tuple(run.seed for run in seeds),
+        )
+        for name, seeds in (
+            (name, list(seeds)) for name, seeds in groupby(runs, key=lambda run: run.name)
+        )
     ]
     cached, more = _cached(settings.cache / "models")
     names = {model.name for model in models}
@@ -60,54 +72,87 @@ def _scored_runs(folder: Path) -> tuple[list[RunFolder], list[EmbedlabError]]:
         try:
             folders += [run] if run.scores_file.exists() else []
         except OSError as error:
-            troubles.append(MissingError(f"cannot read the run {run.id!r}: {error.strerror}", hint=f"check the permissions of {run.path}"))
+            troubles.append(
+                MissingError(
+                    f"cannot read the run {run.id!r}: {error.strerror}",
+                    hint=f"check the permissions of {run.path}",
+                )
+            )
     return folders, troubles
 
 
 def oldest_run(models: Sequence[StoredModel], names: Collection[str]) -> str | None:
     """The model among NAMES whose first run began first; None without any run."""
-    begun = {model.name: min(map(_begun, model.files.values()), default=inf) for model in models if model.name in names}
+    begun = {
+        model.name: min(map(_begun, model.files.values()), default=inf)
+        for model in models
+        if model.name in names
+    }
     oldest = min(begun, key=lambda name: begun[name], default=None)
     return oldest if oldest is not None and begun[oldest] < inf else None
 
 
 def _begun(scores: Path) -> float:
-    """When the run of a score file began: its recipe is written first, and never again; infinity where there is no run."""
+    """When the run of a score file began: its recipe is written first, and never again; infinity
+    where there is no run.
+    """
     try:
         return RunFolder(scores.parent).recipe_file.stat().st_mtime
     except OSError:
         return inf
 
 
-def best_covering(models: Sequence[StoredModel], pair_keys: pl.Series, limit: int) -> list[StoredModel]:
-    """Return at most LIMIT of MODELS, none that has scored no pair: those with scores for most first, ties in their order."""
+def best_covering(
+    models: Sequence[StoredModel], pair_keys: pl.Series, limit: int
+) -> list[StoredModel]:
+    """Return at most LIMIT of MODELS, none that has scored no pair: those with scores for most
+    first, ties in their order.
+    """
     candidates = [model for model in models if model.files][:_LOOKED_AT]
-    covering = [(coverage, model) for model in candidates if (coverage := _coverage(model, pair_keys))]
-    chosen = covering if len(covering) <= limit else sorted(covering, key=lambda entry: -entry[0])[:limit]
+    covering = [
+        (coverage, model) for model in candidates if (coverage := _coverage(model, pair_keys))
+    ]
+    chosen = (
+        covering
+        if len(covering) <= limit
+        else sorted(covering, key=lambda entry: -entry[0])[:limit]
+    )
     return [model for _, model in chosen]
 
 
 def _coverage(model: StoredModel, pair_keys: pl.Series) -> float:
-    """Return the share of the pairs with a score of every member; -1 where a file is unusable, which is reported when it is read."""
+    """Return the share of the pairs with a score of every member; -1 where a file is unusable,
+    which is reported when it is read.
+    """
     try:
         scored = [frame["pair_key"] for frame in model.read().values()]
     except EmbedlabError:
         return _UNUSABLE
-    return min((float(pair_keys.is_in(keys.implode()).mean() or 0.0) for keys in scored), default=0.0)  # type: ignore[arg-type]
+    return min(
+        (float(pair_keys.is_in(keys.implode()).mean() or 0.0) for keys in scored),  # type: ignore[arg-type]
+        default=0.0,
+    )
 
 
 def one_seed(models: Sequence[StoredModel], name: str) -> StoredModel | None:
     """The seed that NAME, such as "sbert@2", means among the runs of MODELS."""
     run, _, seed = name.rpartition("@")
-    stored_model = next((model for model in models if model.name == run and len(model.seeds) == len(model.files)), None)
+    stored_model = next(
+        (model for model in models if model.name == run and len(model.seeds) == len(model.files)),
+        None,
+    )
     if stored_model is None or seed not in map(str, stored_model.seeds):
         return None
-    member, path = list(stored_model.files.items())[[str(seed) for seed in stored_model.seeds].index(seed)]
+    member, path = list(stored_model.files.items())[
+        [str(seed) for seed in stored_model.seeds].index(seed)
+    ]
     return StoredModel(name=name, files={member: path}, seeds=(int(seed),))
 
 
 def find_model(name: str, settings: Settings) -> StoredModel | None:
-    """The model with the typed NAME if all its members have scores; an unknown name is a UsageError."""
+    """The model with the typed NAME if all its members have scores; an unknown name is a
+    UsageError.
+    """
     from embedlab.encoders.stored_scores import ScorePlace
     from embedlab.models.catalog import resolve
 
@@ -116,7 +161,12 @@ def find_model(name: str, settings: Settings) -> StoredModel | None:
     seeds = tuple(spec.seed for spec in members if spec.seed is not None)
     if not all(path.exists() for path in files.values()):
         return None
-    return StoredModel(name=name, files=files, seeds=seeds, is_text_unknown=any(map(_is_text_unknown, files.values())))
+    return StoredModel(
+        name=name,
+        files=files,
+        seeds=seeds,
+        is_text_unknown=any(map(_is_text_unknown, files.values())),
+    )
 
 
 def _is_text_unknown(path: Path) -> bool:
@@ -133,12 +183,21 @@ def _cached(folder: Path) -> tuple[list[StoredModel], list[EmbedlabError]]:
     try:
         files = sorted(folder.glob("*/scores.parquet"), key=lambda path: path.stat().st_mtime)
     except OSError as error:
-        return [], [MissingError(f"cannot read the scores in {str(folder)!r}: {error.strerror}", hint="check its permissions")]
+        return [], [
+            MissingError(
+                f"cannot read the scores in {str(folder)!r}: {error.strerror}",
+                hint="check its permissions",
+            )
+        ]
     for path in files:
         try:
             facts = ScoreFile.read_facts(path)
             name = facts["model"]
-            models[name] = StoredModel(name=name, files={name: path}, is_text_unknown=facts.get("training_text") == "unknown")
+            models[name] = StoredModel(
+                name=name,
+                files={name: path},
+                is_text_unknown=facts.get("training_text") == "unknown",
+            )
         except MissingError as error:
             troubles.append(error)
     return [model for _, model in sorted(models.items())], troubles

@@ -1,4 +1,6 @@
-"""The dialog that chooses what is shown: the pairs of all STS datasets, or the items of another task."""
+"""The dialog that chooses what is shown: the pairs of all STS datasets, or the items of another
+task.
+"""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -36,14 +38,23 @@ class ChooseTask(ModalScreen[str | None]):
         """Yield the title, the list of tasks and its keys."""
         with Vertical(classes="dialog"):
             yield Static("Show the pairs or items of", classes="dialog-title")
-            yield TaskList(Option(PAIRS), *(Option(_line(name, models)) for name, models in self._tasks))
-            hint = "" if self._tasks else "`embedlab evaluate MODEL --task TASK` stores the answers of a model to items.  "
+            yield TaskList(
+                Option(PAIRS), *(Option(_line(name, models)) for name, models in self._tasks)
+            )
+            hint = (
+                ""
+                if self._tasks
+                else "`embedlab evaluate MODEL --task TASK` stores the answers of a model to "
+                "items.  "
+            )
             yield Static(f"{hint}enter  show   esc  close", classes="dialog-hint", markup=False)
 
     def on_mount(self) -> None:
         """Begin at what is shown."""
         names = ["", *(name for name, _ in self._tasks)]
-        self.query_one(TaskList).highlighted = names.index(self._shown) if self._shown in names else 0
+        self.query_one(TaskList).highlighted = (
+            names.index(self._shown) if self._shown in names else 0
+        )
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Show the task under the cursor."""
@@ -51,4 +62,6 @@ class ChooseTask(ModalScreen[str | None]):
 
 
 def _line(name: str, models: int) -> Content:
-    return Content.assemble(f"items of {name}  ", (f"{models} model{'s' if models > 1 else ''}", "$text-faint"))
+    return Content.assemble(
+        f"items of {name}  ", (f"{models} model{'s' if models > 1 else ''}", "$text-faint")
+    )

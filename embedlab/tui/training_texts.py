@@ -26,6 +26,13 @@ class TrainingTexts:
 
         try:
             members = resolve(name, self._settings.runs_folder).members
-            return next((text for member in members if (text := training_text(member, self._settings).text) is not None), None)
+            return next(
+                (
+                    text
+                    for member in members
+                    if (text := training_text(member, self._settings).text) is not None
+                ),
+                None,
+            )
         except (EmbedlabError, OSError):  # the model is gone; its scores are still there
             return None

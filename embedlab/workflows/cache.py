@@ -38,11 +38,25 @@ class CacheState:
 
 
 def cache_state(folder: Path, runs: Path | None = None) -> CacheState:
-    """Return what the cache FOLDER holds, with the names of models that it, or evaluations in the folder of RUNS, records."""
-    names = _model_names([*folder.glob("models/*"), *(runs.glob("*/seed-*") if runs is not None else ())])
-    paths = [(kind, path) for kind in KINDS if (folder / kind).is_dir() for path in sorted((folder / kind).iterdir())]
-    ours = ((kind, path, own_files(kind, path)) for kind, path in paths if not path.name.startswith("."))
-    return CacheState(folder=folder, entries=tuple(_entry(kind, path, files, names) for kind, path, files in ours if files))
+    """Return what the cache FOLDER holds, with the names of models that it, or evaluations in the
+    folder of RUNS, records.
+    """
+    names = _model_names(
+        [*folder.glob("models/*"), *(runs.glob("*/seed-*") if runs is not None else ())]
+    )
+    paths = [
+        (kind, path)
+        for kind in KINDS
+        if (folder / kind).is_dir()
+        for path in sorted((folder / kind).iterdir())
+    ]
+    ours = (
+        (kind, path, own_files(kind, path)) for kind, path in paths if not path.name.startswith(".")
+    )
+    return CacheState(
+        folder=folder,
+        entries=tuple(_entry(kind, path, files, names) for kind, path, files in ours if files),
+    )
 
 
 def clear_cache(state: CacheState) -> None:
@@ -53,10 +67,15 @@ def clear_cache(state: CacheState) -> None:
 
 
 def _model_names(folders: Iterable[Path]) -> dict[str, str]:
-    """Return the names of models by the fingerprint of their vectors, and by the name of the folder of their scores."""
+    """Return the names of models by the fingerprint of their vectors, and by the name of the folder
+    of their scores.
+    """
     names: dict[str, str] = {}
     for folder in folders:
-        for facts in (_score_facts(folder / "scores.parquet"), *map(_evaluation_facts, sorted(folder.glob("evaluations/*.json"))[:1])):
+        for facts in (
+            _score_facts(folder / "scores.parquet"),
+            *map(_evaluation_facts, sorted(folder.glob("evaluations/*.json"))[:1]),
+        ):
             if name := facts.get("model"):
                 names |= {folder.name: name, facts.get("fingerprint", folder.name): name}
     return names
@@ -78,6 +97,17 @@ def _evaluation_facts(path: Path) -> dict[str, str]:
 def _entry(kind: str, path: Path, files: Sequence[Path], names: Mapping[str, str]) -> CacheEntry:
     model = names.get(path.name, "") if kind in {"embeddings", "models"} else ""
     with suppress(OSError):
-        model = (path / NAME_FILE).read_text(encoding="utf-8", errors="replace") if (path / NAME_FILE).is_file() else model
+        model = (
+            (path / NAME_FILE).read_text(encoding="utf-8", errors="replace")
+            if (path / NAME_FILE).is_file()
+            else model
+        )
     size = sum(file.stat().st_size for file in files)
-    return CacheEntry(path=path, files=tuple(files), kind=kind, model=model, mib=size / 2**20, used_s=path.stat().st_mtime)
+    return CacheEntry(
+        path=path,
+        files=tuple(files),
+        kind=kind,
+        model=model,
+        mib=size / 2**20,
+        used_s=path.stat().st_mtime,
+    )

@@ -11,7 +11,9 @@ def refuse_unknown_choices(options: Any) -> None:
     hints = get_type_hints(type(options))
     for field in fields(options):
         kinds = (hints[field.name], *get_args(hints[field.name]))
-        choices = [choice for kind in kinds if get_origin(kind) is Literal for choice in get_args(kind)]
+        choices = [
+            choice for kind in kinds if get_origin(kind) is Literal for choice in get_args(kind)
+        ]
         value = getattr(options, field.name)
         if choices and value is not None and value not in choices:
             raise unknown(field.name, str(value), choices)

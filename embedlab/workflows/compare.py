@@ -30,7 +30,9 @@ from embedlab.workflows.stated import without_stated
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ComparisonReport(Report):
-    """The report of a comparison, what else a page is made of, and what compares the same models by another property."""
+    """The report of a comparison, what else a page is made of, and what compares the same models by
+    another property.
+    """
 
     compared: TaskComparison
     gathered: Gathered
@@ -49,7 +51,9 @@ class ComparisonReport(Report):
 
 @hints_at_own_columns
 def comparison_report(options: CompareOptions, session: Session) -> ComparisonReport:
-    """Compare the models with the first of them; options that contradict each other are refused before any work."""
+    """Compare the models with the first of them; options that contradict each other are refused
+    before any work.
+    """
     refuse_unknown_choices(options)
     refuse_twice(options.models)
     options = replace(options, where=options.expression, selection="", unseen=False)
@@ -62,14 +66,22 @@ def comparison_report(options: CompareOptions, session: Session) -> ComparisonRe
     names, stated = _apart(options.models, selected, session)
     slicing = _slicing(options)
     gathered = gather(names, selected, session, slicing=slicing, setting=options.setting)
-    if options.test != "mcnemar" and all(options.test in each.definition.tests for each in selected):
+    if options.test != "mcnemar" and all(
+        options.test in each.definition.tests for each in selected
+    ):
         check_test(gathered.models, options.aggregate, options.test)
     comparison = compared(gathered, slicing, session)
     printed = tuple(_published(names, session)) if options.published else ()
     table = comparison_table(comparison, printed, stated, rows=options.rows)
     costs = costs_of(names, options, selected, slicing, gathered, session) if options.cost else None
-    frame = Report.of([table, *([cost_table(costs)] if costs is not None else [])], COMPARED, is_whole=comparison.is_whole)
-    return ComparisonReport(**vars(frame), compared=comparison, gathered=gathered, printed=printed, costs=costs)
+    frame = Report.of(
+        [table, *([cost_table(costs)] if costs is not None else [])],
+        COMPARED,
+        is_whole=comparison.is_whole,
+    )
+    return ComparisonReport(
+        **vars(frame), compared=comparison, gathered=gathered, printed=printed, costs=costs
+    )
 
 
 def _published(models: Sequence[str], session: Session) -> Iterator[PublishedRow]:
@@ -95,14 +107,19 @@ def _slicing(options: CompareOptions) -> Slicing:
     )
 
 
-def _apart(models: Sequence[str], selected: Sequence[SelectedTask], session: Session) -> tuple[list[str], list[StatedModel]]:
-    """Return the names of MODELS that score items, and those of which only figures of pairs are known; none is an error."""
+def _apart(
+    models: Sequence[str], selected: Sequence[SelectedTask], session: Session
+) -> tuple[list[str], list[StatedModel]]:
+    """Return the names of MODELS that score items, and those of which only figures of pairs are
+    known; none is an error.
+    """
     if not any(each.definition.aggregates for each in selected):
         return [*models], []
     names, stated = without_stated(models, session)
     if not names:
         raise UsageError(
-            "only figures of whole datasets are known of these models", hint="name one that scores pairs; `embedlab evaluate` shows them"
+            "only figures of whole datasets are known of these models",
+            hint="name one that scores pairs; `embedlab evaluate` shows them",
         )
     return names, stated
 
@@ -120,7 +137,9 @@ def _check_margin(options: CompareOptions) -> None:
 def _check_cost(options: CompareOptions) -> None:
     """Refuse costs beside parts of datasets: a choice is made for all items."""
     if options.cost and (options.by != DATASET or options.where or options.common):
-        raise UsageError("option cost is for whole datasets", hint="remove --by, --where and --common, or --cost")
+        raise UsageError(
+            "option cost is for whole datasets", hint="remove --by, --where and --common, or --cost"
+        )
 
 
 def _check_slices(options: CompareOptions) -> None:
@@ -128,23 +147,35 @@ def _check_slices(options: CompareOptions) -> None:
     if options.by != DATASET:
         refuse_unknown_property(options.by)
         if options.aggregate != "all":
-            message = f"option aggregate {options.aggregate!r} is for whole datasets: a {options.by} is scored at once"
+            message = (
+                f"option aggregate {options.aggregate!r} is for whole datasets: a "
+                f"{options.by} is scored at once"
+            )
             raise UsageError(message, hint="remove it, or group by dataset")
 
 
 def _refuse_options(options: CompareOptions, selected: Sequence[SelectedTask]) -> None:
     """Refuse what no selected task has, and what is known of pairs alone."""
     refuse_without_items(selected, options.by, options.where)
-    if options.test == "mcnemar" and not any("mcnemar" in each.definition.tests for each in selected):
-        raise UsageError("test 'mcnemar' is for classified items, not for pairs", hint="use dyadic, williams or steiger")
+    if options.test == "mcnemar" and not any(
+        "mcnemar" in each.definition.tests for each in selected
+    ):
+        raise UsageError(
+            "test 'mcnemar' is for classified items, not for pairs",
+            hint="use dyadic, williams or steiger",
+        )
     if any(each.definition.aggregates for each in selected):
         return
     if options.common:
-        raise UsageError("option common is for tasks of pairs alone", hint="remove it, or select the task sts")
+        raise UsageError(
+            "option common is for tasks of pairs alone", hint="remove it, or select the task sts"
+        )
     chosen = {
         f"aggregate {options.aggregate!r}": options.aggregate != "all",
         "published": options.published,
         f"test {options.test!r}": options.test in {"williams", "steiger"},
     }
     if wrong := next((name for name, is_chosen in chosen.items() if is_chosen), None):
-        raise UsageError(f"option {wrong} is for the task sts alone", hint="remove it, or select the task sts")
+        raise UsageError(
+            f"option {wrong} is for the task sts alone", hint="remove it, or select the task sts"
+        )

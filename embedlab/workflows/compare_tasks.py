@@ -1,4 +1,6 @@
-"""Models on tasks of any kind, gathered to be compared: their answers, or their similarities of pairs."""
+"""Models on tasks of any kind, gathered to be compared: their answers, or their similarities of
+pairs.
+"""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -31,8 +33,16 @@ from embedlab.workflows.session import Session
 from embedlab.workflows.suites import Known, Work, encode_for_all, labelled
 
 
-def gather(names: Sequence[str], selected: Sequence[SelectedTask], session: Session, *, slicing: Slicing, setting: SettingName) -> Gathered:
-    """Return what the models called NAMES are and predict on all selected tasks; what is missing is reported, nothing left is an error.
+def gather(
+    names: Sequence[str],
+    selected: Sequence[SelectedTask],
+    session: Session,
+    *,
+    slicing: Slicing,
+    setting: SettingName,
+) -> Gathered:
+    """Return what the models called NAMES are and predict on all selected tasks; what is missing is
+    reported, nothing left is an error.
 
     A filter of SLICING that is not understood is refused before a model is looked for.
     """
@@ -41,7 +51,11 @@ def gather(names: Sequence[str], selected: Sequence[SelectedTask], session: Sess
     models = [resolve_model(name, session) for name in names]
     work = Work(selected=selected, setting=setting, skips_unfit=True)
     known = encode_for_all(models, work, session)
-    gathered = Gathered(models=[model_columns(model) for model in models], order=[each.task for each in selected], is_whole=known.is_whole)
+    gathered = Gathered(
+        models=[model_columns(model) for model in models],
+        order=[each.task for each in selected],
+        is_whole=known.is_whole,
+    )
     for selected_task in selected:
         if selected_task in known.ready.missing:
             continue
@@ -56,12 +70,17 @@ def gather(names: Sequence[str], selected: Sequence[SelectedTask], session: Sess
             session.report(error)
             gathered.is_whole = False
     if gathered.is_empty:
-        raise MissingError(f"nothing to compare on {', '.join(each.task for each in selected)}", hint="the notes say why of each task")
+        raise MissingError(
+            f"nothing to compare on {', '.join(each.task for each in selected)}",
+            hint="the notes say why of each task",
+        )
     return gathered
 
 
 def compared(gathered: Gathered, slicing: Slicing, session: Session) -> TaskComparison:
-    """Return the gathered models compared on what SLICING picks and cuts; what is left out is reported."""
+    """Return the gathered models compared on what SLICING picks and cuts; what is left out is
+    reported.
+    """
     with session.progress("comparing") as tick:
         comparison = gathered.compared(slicing, tick)
     for note in comparison.left_out:
@@ -70,22 +89,44 @@ def compared(gathered: Gathered, slicing: Slicing, session: Session) -> TaskComp
 
 
 def refuse_without_items(selected: Sequence[SelectedTask], by: str, where: str) -> None:
-    """Refuse to group BY a property or to pick WHERE an expression holds what none of the SELECTED tasks has: items."""
-    if not any(task(each.task).outcomes != "none" for each in selected) and (by != DATASET or where):
+    """Refuse to group BY a property or to pick WHERE an expression holds what none of the SELECTED
+    tasks has: items.
+    """
+    if not any(task(each.task).outcomes != "none" for each in selected) and (
+        by != DATASET or where
+    ):
         what = f"group by {by!r}" if by != DATASET else f"pick by {where!r}"
         names = ", ".join(dict.fromkeys(each.task for each in selected))
-        raise UsageError(f"{names} has no items to {what}", hint="remove the option, or select a task with items")
+        raise UsageError(
+            f"{names} has no items to {what}", hint="remove the option, or select a task with items"
+        )
 
 
-def _add_pairs(gathered: Gathered, models: Sequence[Model], selected: SelectedTask, slicing: Slicing, session: Session) -> None:
+def _add_pairs(
+    gathered: Gathered,
+    models: Sequence[Model],
+    selected: SelectedTask,
+    slicing: Slicing,
+    session: Session,
+) -> None:
     scored, _ = score_selected(
-        models, session, task=selected.task, datasets=selected.names or None, common=slicing.common, is_reported=True
+        models,
+        session,
+        task=selected.task,
+        datasets=selected.names or None,
+        common=slicing.common,
+        is_reported=True,
     )
     gathered.add_pairs(scored, data_notes(scored, is_of_whole_datasets=slicing.is_plain))
 
 
 def _add_answers(
-    gathered: Gathered, models: Sequence[Model], selected: SelectedTask, known: Known, setting: SettingName, session: Session
+    gathered: Gathered,
+    models: Sequence[Model],
+    selected: SelectedTask,
+    known: Known,
+    setting: SettingName,
+    session: Session,
 ) -> None:
     texts = known.texts.get(selected)
     states = texts.states if texts is not None else ()
@@ -104,26 +145,47 @@ def _add_answers(
             if spec.name in answered and spec.name not in gathered.facts:
                 gathered.facts[spec.name] = _stored_facts(spec, session.settings)
             if spec.name in answered:
-                signature = _signature(spec, selected, answered[spec.name], gathered.facts[spec.name], setting, session.settings)
+                signature = _signature(
+                    spec,
+                    selected,
+                    answered[spec.name],
+                    gathered.facts[spec.name],
+                    setting,
+                    session.settings,
+                )
                 gathered.signatures.setdefault(model.name, []).append(signature)
-        if model.name not in gathered.texts and (text := training_text(model.members[0], session.settings).text) is not None:
+        if (
+            model.name not in gathered.texts
+            and (text := training_text(model.members[0], session.settings).text) is not None
+        ):
             gathered.texts[model.name] = text
     if answers and task(selected.task).trains_classifiers:
         gathered.notes.append(f"{selected.task}: classifiers in the setting {setting!r}")
-    if (outcomes := item_outcomes(selected, answers, members, session.settings, gathered.texts)) is not None:
+    if (
+        outcomes := item_outcomes(selected, answers, members, session.settings, gathered.texts)
+    ) is not None:
         gathered.outcomes.append(outcomes)
     gathered.figures += figure_evidence(selected.task, answers, members)
 
 
-def _answered(model: Model, selected: SelectedTask, known: Known, setting: SettingName, session: Session) -> dict[str, MemberOutcomes]:
-    """The answers of a model's members; none, with a note, where the task does not apply to the model."""
+def _answered(
+    model: Model, selected: SelectedTask, known: Known, setting: SettingName, session: Session
+) -> dict[str, MemberOutcomes]:
+    """The answers of a model's members; none, with a note, where the task does not apply to the
+    model.
+    """
     answers = {}
     for spec in model.members:
         try:
             known.refuse_unfit(model, selected)
             with session.progresses() as progress:
                 answers[spec.name] = member_outcomes(
-                    selected, spec, session.settings, known.texts.get(selected), labelled(progress, spec), setting
+                    selected,
+                    spec,
+                    session.settings,
+                    known.texts.get(selected),
+                    labelled(progress, spec),
+                    setting,
                 )
         except UsageError as error:
             session.note(f"{model.name}: {selected.task} does not apply: {error.message}")
@@ -132,7 +194,9 @@ def _answered(model: Model, selected: SelectedTask, known: Known, setting: Setti
 
 
 def _stored_facts(spec: ModelSpec, settings: Settings) -> Facts:
-    """How a member was used, by any evaluation stored under its fingerprint; its precision alone where none could be stored."""
+    """How a member was used, by any evaluation stored under its fingerprint; its precision alone
+    where none could be stored.
+    """
     place = ScorePlace.of(spec, settings)
     for path in sorted(place.evaluations.rglob("*.json")):
         with suppress(MissingError):
@@ -143,17 +207,28 @@ def _stored_facts(spec: ModelSpec, settings: Settings) -> Facts:
 
 
 def _signature(
-    spec: ModelSpec, selected: SelectedTask, outcomes: MemberOutcomes, facts: Facts, setting: SettingName, settings: Settings
+    spec: ModelSpec,
+    selected: SelectedTask,
+    outcomes: MemberOutcomes,
+    facts: Facts,
+    setting: SettingName,
+    settings: Settings,
 ) -> Signature:
     """What decides a member's answers to a task."""
     place = ScorePlace.of(spec, settings)
-    name, used = selected.evaluation_name(task(selected.task).setting(setting)), EncoderFacts.of_stored(facts, precision=place.precision)
+    name, used = (
+        selected.evaluation_name(task(selected.task).setting(setting)),
+        EncoderFacts.of_stored(facts, precision=place.precision),
+    )
     answered = evaluation_without_scores(name, spec.name, place.fingerprint, used, outcomes.data)
     settings_used = (
         ((setting,) if task(selected.task).trains_classifiers else ())
         + outcomes.settings
         + tuple(score.setting for score in outcomes.scores)
     )
-    signature = replace(replace(answered, earlier_fingerprint=place.earlier, **model_facts(spec)).signature, setting=settings_used)
+    signature = replace(
+        replace(answered, earlier_fingerprint=place.earlier, **model_facts(spec)).signature,
+        setting=settings_used,
+    )
     is_unknown = not spec.counts_words and "pooling" not in facts  # nothing could be stored
     return replace(signature, pooling=UNKNOWN, max_tokens=UNKNOWN) if is_unknown else signature

@@ -1,4 +1,6 @@
-"""The page of a comparison: what was compared, of pairs also by other properties, and pair by pair."""
+"""The page of a comparison: what was compared, of pairs also by other properties, and pair by
+pair.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,11 +14,19 @@ from embedlab.reports.html import Section, write_page
 from embedlab.workflows.compare import ComparisonReport
 from embedlab.workflows.session import Session
 
-Facts = Callable[[Sequence[DatasetState]], Mapping[str, str]]  # what the page says of itself, by the data that was read
-ALSO = (DATASET, "source", "dice")  # properties by which pairs are shown besides the one of the table
+Facts = Callable[
+    [Sequence[DatasetState]], Mapping[str, str]
+]  # what the page says of itself, by the data that was read
+ALSO = (
+    DATASET,
+    "source",
+    "dice",
+)  # properties by which pairs are shown besides the one of the table
 
 
-def write_comparison_page(path: Path, report: ComparisonReport, facts: Facts, session: Session) -> None:
+def write_comparison_page(
+    path: Path, report: ComparisonReport, facts: Facts, session: Session
+) -> None:
     """Write the page of a REPORT to PATH."""
     names = [model.name for model in report.compared.models]
     write_page(path, _title(names), list(_sections(report)), facts=facts(report.compared.states))
@@ -31,7 +41,9 @@ def _sections(report: ComparisonReport) -> Iterator[Section]:
     for by in ALSO:
         if by != compared.slicing.by:
             slicing = replace(compared.slicing, by=by, aggregate="all", test="dyadic", margin=None)
-            yield comparison_section(report.gathered.compared(slicing), report.printed if by == DATASET else ())
+            yield comparison_section(
+                report.gathered.compared(slicing), report.printed if by == DATASET else ()
+            )
     yield from map(scatter_section, report.gathered.pairs)
 
 

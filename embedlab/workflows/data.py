@@ -35,7 +35,8 @@ class CheckedSplit:
 
     dataset: str
     split: str
-    state: str  # "whole", "counts right", "not counted", "partial", "sample", "truncated", "odd" or "unusable"
+    # "whole", "counts right", "not counted", "partial", "sample", "truncated", "odd" or "unusable"
+    state: str
     rows: int | None = None
     expected: int | None = None
     skipped: str | None = None
@@ -57,10 +58,16 @@ class Overlaps:
 
 
 def list_splits(names: Sequence[str], settings: Settings) -> list[ListedSplit]:
-    """Return every split of the datasets called NAMES, all known ones where none is named; nothing is read."""
+    """Return every split of the datasets called NAMES, all known ones where none is named; nothing
+    is read.
+    """
     listed = []
     for name in canonical_names(names) or all_datasets():
-        listed += [_own_pairs(name)] if is_pair_file(name) else [_listed(dataset(name), split, settings) for split in dataset(name).splits]
+        listed += (
+            [_own_pairs(name)]
+            if is_pair_file(name)
+            else [_listed(dataset(name), split, settings) for split in dataset(name).splits]
+        )
     return listed
 
 
@@ -77,13 +84,29 @@ def _listed(definition: Dataset, split: str, settings: Settings) -> ListedSplit:
 
 
 def _own_pairs(name: str) -> ListedSplit:
-    """Return the row of a user's own file of pairs, or of pairs on the hub, whose name is checked."""
+    """Return the row of a user's own file of pairs, or of pairs on the hub, whose name is
+    checked.
+    """
     if is_hub_name(name):
         hub = parse_hub_name(name).source
         where = f"{hub.repository}, {hub.split}{f' of {hub.config}' if hub.config else ''}"
-        return ListedSplit(dataset=name, split="all", kind="sts", expected=None, origin="hub", summary=f"scored pairs of {where}")
+        return ListedSplit(
+            dataset=name,
+            split="all",
+            kind="sts",
+            expected=None,
+            origin="hub",
+            summary=f"scored pairs of {where}",
+        )
     if not file_path(name).is_file():
-        return ListedSplit(dataset=name, split="all", kind="sts", expected=None, origin="missing", summary="pairs of your own")
+        return ListedSplit(
+            dataset=name,
+            split="all",
+            kind="sts",
+            expected=None,
+            origin="missing",
+            summary="pairs of your own",
+        )
     kind, summary = "sts", "scored pairs of your own"
     with suppress(EmbedlabError, OSError):  # `data check` says why it cannot be read
         data = own_data(name)
@@ -91,14 +114,21 @@ def _own_pairs(name: str) -> ListedSplit:
             ("pairs" if data.kind == PAIRS else "triplets" if data.kind == TRIPLETS else "sts"),
             f"{data.kind.title} of your own",
         )
-    return ListedSplit(dataset=name, split="all", kind=kind, expected=None, origin="file", summary=summary)
+    return ListedSplit(
+        dataset=name, split="all", kind=kind, expected=None, origin="file", summary=summary
+    )
 
 
 def check_data(names: Sequence[str], session: Session) -> list[CheckedSplit]:
-    """Read the datasets or files called NAMES, all in the data folder where none is named, and compare them with the published ones."""
+    """Read the datasets or files called NAMES, all in the data folder where none is named, and
+    compare them with the published ones.
+    """
     parts = list(_parts(names, session.settings))
     if not parts:
-        raise MissingError("there is no dataset to check", hint="give the folder of the corpora with --data DIR, or name a dataset")
+        raise MissingError(
+            "there is no dataset to check",
+            hint="give the folder of the corpora with --data DIR, or name a dataset",
+        )
     checked = []
     with session.progress("checking") as progress:
         for done, part in enumerate(parts, start=1):
@@ -108,10 +138,13 @@ def check_data(names: Sequence[str], session: Session) -> list[CheckedSplit]:
 
 
 def overlaps_of(training: str, evaluations: Sequence[str], settings: Settings) -> Overlaps:
-    """Return how many sentences and pairs of EVALUATIONS are in TRAINING too, whatever their case and punctuation."""
+    """Return how many sentences and pairs of EVALUATIONS are in TRAINING too, whatever their case
+    and punctuation.
+    """
     source = Source.from_settings(settings)
     parts = [
-        _open(source, name, "train" if number == 0 else None) for number, name in enumerate(map(canonical_name, [training, *evaluations]))
+        _open(source, name, "train" if number == 0 else None)
+        for number, name in enumerate(map(canonical_name, [training, *evaluations]))
     ]
     states = [part.state for part in parts]
     marks = data_marks(states)
@@ -120,21 +153,37 @@ def overlaps_of(training: str, evaluations: Sequence[str], settings: Settings) -
 
 
 def fetch_data(names: Sequence[str], session: Session) -> Iterator[Path]:
-    """Fetch the datasets called NAMES, or all that can be fetched, into the data folder; yields each file that is written."""
+    """Fetch the datasets called NAMES, or all that can be fetched, into the data folder; yields
+    each file that is written.
+    """
     folder = session.settings.data
     if folder is None or is_starter(folder):
-        fault = "no data folder is set" if folder is None else "nothing is fetched into the starter set"
+        fault = (
+            "no data folder is set" if folder is None else "nothing is fetched into the starter set"
+        )
         raise UsageError(fault, hint="name the folder for the corpora: --data DIR")
     for definition in (
-        [dataset(name) for name in canonical_names(names)] if names else [known for known in all_datasets().values() if is_fetchable(known)]
+        [dataset(name) for name in canonical_names(names)]
+        if names
+        else [known for known in all_datasets().values() if is_fetchable(known)]
     ):
         session.note(f"getting {definition.name}")
         yield from get_dataset(definition, folder, offline=session.settings.offline)
 
 
-def _parts(names: Sequence[str], settings: Settings) -> Iterator[tuple[str, str, Dataset | None, Source]]:
-    """What is to be checked: each split with its dataset and its source, a user's own file without a dataset."""
-    wanted = {"folder", "sample"} | ({"starter", "hub", "missing"} if names else {"starter"} if is_starter(settings.data) else set())
+def _parts(
+    names: Sequence[str], settings: Settings
+) -> Iterator[tuple[str, str, Dataset | None, Source]]:
+    """What is to be checked: each split with its dataset and its source, a user's own file without
+    a dataset.
+    """
+    wanted = {"folder", "sample"} | (
+        {"starter", "hub", "missing"}
+        if names
+        else {"starter"}
+        if is_starter(settings.data)
+        else set()
+    )
     source = Source.from_settings(settings)
     for name in canonical_names(names) or [*all_datasets(), *_own_suites(settings)]:
         known = _known(name, source)
@@ -167,34 +216,58 @@ def _own_suites(settings: Settings) -> list[str]:
 
 
 def _known(name: str, source: Source) -> list[tuple[Dataset, Source]]:
-    """The datasets that NAME names, each with the source it is opened in; none for a user's own file of pairs."""
+    """The datasets that NAME names, each with the source it is opened in; none for a user's own
+    file of pairs.
+    """
     if (suite_name := set_of(name)) is not None:
         suite_source = replace(source, folder=suite_folder(suite_name, source.folder), sample=False)
-        datasets = [definition for definition in suite(suite_name, source.folder) if name in {suite_name, definition.name}]
+        datasets = [
+            definition
+            for definition in suite(suite_name, source.folder)
+            if name in {suite_name, definition.name}
+        ]
         return [(definition, suite_source) for definition in datasets] or [(dataset(name), source)]
     return [] if is_pair_file(name) else [(dataset(name), source)]
 
 
 def _checked(name: str, split: str, definition: Dataset | None, source: Source) -> CheckedSplit:
-    """What a split, or a user's own file where DEFINITION is None, holds; of a split, compared with the published corpus."""
+    """What a split, or a user's own file where DEFINITION is None, holds; of a split, compared with
+    the published corpus.
+    """
     opener = replace(source, allow_partial=True)
     try:
-        part = _open(opener, name, split) if definition is None else opener.open_split(definition, split)
+        part = (
+            _open(opener, name, split)
+            if definition is None
+            else opener.open_split(definition, split)
+        )
     except EmbedlabError as error:
         return CheckedSplit(dataset=name, split=split, state="unusable", note=error.message)
     state = part.state
-    checked = CheckedSplit(dataset=name, split=split, state=_state_name(state), rows=state.rows, expected=state.expected_rows)
+    checked = CheckedSplit(
+        dataset=name,
+        split=split,
+        state=_state_name(state),
+        rows=state.rows,
+        expected=state.expected_rows,
+    )
     expected = definition.splits[split].expected if definition is not None else None
     is_refused = state.partial and not (state.is_of_starter_set or source.allow_partial)
     if is_refused and definition is not None and expected is not None:
         odd = "truncated" if state.rows < expected.rows else "odd"
-        return replace(checked, state=odd, note=f"{odd}: {', '.join(corpus_differences(definition.kind, part.frame, expected))}")
+        return replace(
+            checked,
+            state=odd,
+            note=f"{odd}: {', '.join(corpus_differences(definition.kind, part.frame, expected))}",
+        )
     skipped = ", ".join(f"{count} {reason}" for reason, count in state.skipped.items())
     return replace(checked, skipped=skipped, note="; ".join(_notes(state)))
 
 
 def _state_name(state: DatasetState) -> str:
-    """What is known of a split in a word or two; "whole" is what has the published counts and content."""
+    """What is known of a split in a word or two; "whole" is what has the published counts and
+    content.
+    """
     if state.sample or state.partial:
         return "sample" if state.sample else "partial"
     if state.expected_rows is None:
@@ -203,11 +276,18 @@ def _state_name(state: DatasetState) -> str:
 
 
 def _notes(state: DatasetState) -> Iterator[str]:
-    """What is to be known of a split: its revision, what differs from the published files, and its empty sentences."""
+    """What is to be known of a split: its revision, what differs from the published files, and its
+    empty sentences.
+    """
     if state.revision:
         yield state.revision
     yield from remarks(asdict(state), is_named=False)
-    if state.origin == "folder" and state.expected_rows is not None and not state.revision and content_of(state.sha256) == "unrecorded":
+    if (
+        state.origin == "folder"
+        and state.expected_rows is not None
+        and not state.revision
+        and content_of(state.sha256) == "unrecorded"
+    ):
         yield "content unknown: no hash of the published file is recorded"
 
 

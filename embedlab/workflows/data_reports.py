@@ -13,9 +13,16 @@ def items_report(options: ItemsOptions, settings: Settings) -> Report:
     """The scored items of datasets; the frame has a row an item."""
     items = listed_items(options.names, settings)
     notes = (*sample_note(items.marks), *partial_notes(items.states))
-    roles: dict[str, Role] = {key: "sentence" for key in items.frame.columns if key.startswith("sentence")}
+    roles: dict[str, Role] = {
+        key: "sentence" for key in items.frame.columns if key.startswith("sentence")
+    }
     columns = tuple(Column(key=key, title=key, role=roles.get(key)) for key in items.frame.columns)
-    table = Table(title=with_marks("Items", items.marks), columns=columns, rows=items.frame.to_dicts(), notes=notes)
+    table = Table(
+        title=with_marks("Items", items.marks),
+        columns=columns,
+        rows=items.frame.to_dicts(),
+        notes=notes,
+    )
     return Report(frame=items.frame, tables=(table,), notes=notes)
 
 
@@ -24,5 +31,10 @@ def overlaps_report(options: OverlapsOptions, settings: Settings) -> Report:
     overlaps = overlaps_of(options.training, options.evaluations, settings)
     titles = ("training", "evaluation", "sentences", "shared_sentences", "pairs", "shared_pairs")
     columns = tuple(Column(key=key, title=key.replace("_", " ")) for key in titles)
-    table = Table(title=with_marks("Overlaps", overlaps.marks), columns=columns, rows=overlaps.frame.to_dicts(), notes=overlaps.notes)
+    table = Table(
+        title=with_marks("Overlaps", overlaps.marks),
+        columns=columns,
+        rows=overlaps.frame.to_dicts(),
+        notes=overlaps.notes,
+    )
     return Report(frame=overlaps.frame, tables=(table,), notes=overlaps.notes)

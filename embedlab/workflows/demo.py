@@ -1,4 +1,6 @@
-"""A first try: a real model fine-tuned in two ways and compared on real pairs, or two recipes on generated sentences."""
+"""A first try: a real model fine-tuned in two ways and compared on real pairs, or two recipes on
+generated sentences.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -27,25 +29,42 @@ EXTRA = "pip install 'embedlab[demo]'"
 RECIPES = {"demo-ce": "snli-ce", "demo-supcl": "snli-supcl"}
 UNTOUCHED, STATIC, OVERLAP = "minilm", "wordllama", "dice"
 ROWS = 2_000
-OVERRIDES = (f"data.rows={ROWS}", "encoder.pooling=mean", "evaluate.tasks=[]", "evaluate.dev=none")  # pooled as the untouched model is
-# A random encoder learns from nothing: it needs a higher rate and more passes than a pre-trained one.
+OVERRIDES = (
+    f"data.rows={ROWS}",
+    "encoder.pooling=mean",
+    "evaluate.tasks=[]",
+    "evaluate.dev=none",
+)  # pooled as the untouched model is
+# A random encoder learns from nothing: it needs a higher rate and more passes than a pre-trained
+# one.
 SAMPLE_OVERRIDES = ("optim.lr=3e-3", "optim.epochs=2")
 
 
 def demo_settings(settings: Settings) -> Settings:
-    """Return the SETTINGS of the demo on real pairs: of the starter set alone, without the network, and on a processor."""
-    device = "cpu" if settings.device == "auto" else settings.device  # the numbers of its page hold there
+    """Return the SETTINGS of the demo on real pairs: of the starter set alone, without the network,
+    and on a processor.
+    """
+    device = (
+        "cpu" if settings.device == "auto" else settings.device
+    )  # the numbers of its page hold there
     return replace(settings, data=STARTER_FOLDER, sample=False, offline=True, device=device)
 
 
 def demo_report(session: Session) -> Report:
-    """Fine-tune MiniLM with and without the contrastive term where that is not done yet, and compare both with what they started from.
+    """Fine-tune MiniLM with and without the contrastive term where that is not done yet, and
+    compare both with what they started from.
 
     The notes of the table begin with what was found, in three sentences.
     """
     if PACKAGED[UNTOUCHED].state == "missing":
-        raise MissingError(f"the demo needs the model {UNTOUCHED!r}", hint=f"{EXTRA}, or embedlab demo --sample on generated sentences")
-    _train(TrainOptions(recipe="", encoder=UNTOUCHED, overrides=OVERRIDES, seed=1, resume=True), session)
+        raise MissingError(
+            f"the demo needs the model {UNTOUCHED!r}",
+            hint=f"{EXTRA}, or embedlab demo --sample on generated sentences",
+        )
+    _train(
+        TrainOptions(recipe="", encoder=UNTOUCHED, overrides=OVERRIDES, seed=1, resume=True),
+        session,
+    )
     has_static = any(model.name == STATIC and model.state == "installed" for model in list_models())
     if not has_static:
         session.note(f"without the static vectors of {STATIC}, which are not installed: {EXTRA}")
@@ -53,11 +72,17 @@ def demo_report(session: Session) -> Report:
     report = comparison_report(CompareOptions(models=models, tasks=(STARTER,)), session)
     findings = tuple(found_sentences(report.frame))
     (table,) = report.tables
-    return replace(report, tables=(replace(table, notes=[*findings, *table.notes]),), notes=(*findings, *report.notes))
+    return replace(
+        report,
+        tables=(replace(table, notes=[*findings, *table.notes]),),
+        notes=(*findings, *report.notes),
+    )
 
 
 def sample_demo_tables(session: Session) -> tuple[Table, Table]:
-    """Train both recipes on generated sentences; return the table of their scores and that of their differences."""
+    """Train both recipes on generated sentences; return the table of their scores and that of their
+    differences.
+    """
     _train(TrainOptions(recipe="", overrides=SAMPLE_OVERRIDES, seed=1, resume=True), session)
     models = [*RECIPES, OVERLAP]
     scored, _ = score_selected(models, session)
@@ -87,37 +112,52 @@ class _Row:
     items: int
 
     def is_distinguished(self, other: "_Row") -> bool:
-        """Return whether the comparison distinguishes the two models: they have letters, and none in common."""
+        """Return whether the comparison distinguishes the two models: they have letters, and none
+        in common.
+        """
         return bool(self.letters and other.letters) and not set(self.letters) & set(other.letters)
 
     def order(self, other: "_Row") -> str:
-        """Return how the two scores are ordered, in words; no order where the models are not distinguished."""
+        """Return how the two scores are ordered, in words; no order where the models are not
+        distinguished.
+        """
         if not self.is_distinguished(other):
             return "cannot be distinguished from"
         return "scores higher than" if self.score > other.score else "scores lower than"
 
     def points(self, other: "_Row") -> str:
-        """Return the difference of the two scores; the table has it with more digits, and its interval."""
+        """Return the difference of the two scores; the table has it with more digits, and its
+        interval.
+        """
         return f"{self.score - other.score:+z.1f}"
 
 
 def found_sentences(frame: pl.DataFrame) -> Iterator[str]:
     """Yield what was found in three sentences; FRAME is that of a comparison on one dataset.
 
-    Models are put into an order only where the comparison distinguishes them, which it stars in the row of the first model.
+    Models are put into an order only where the comparison distinguishes them, which it stars in the
+    row of the first model.
     """
-    rows = {row["model"]: _Row(**row) for row in frame.select("model", "score", "letters", "items").iter_rows(named=True)}
+    rows = {
+        row["model"]: _Row(**row)
+        for row in frame.select("model", "score", "letters", "items").iter_rows(named=True)
+    }
     start, plain, contrastive = (rows[name] for name in (UNTOUCHED, *RECIPES))
     orders: dict[str, list[str]] = {}
     for name, what in ((STATIC, "static vectors"), (OVERLAP, "word overlap")):
         if (other := rows.get(name)) is not None:
-            orders.setdefault(start.order(other), []).append(f"{what} ({name}, {start.points(other)})")
+            orders.setdefault(start.order(other), []).append(
+                f"{what} ({name}, {start.points(other)})"
+            )
     against = ", and ".join(f"{order} {' and '.join(others)}" for order, others in orders.items())
     how = ((plain, "without the contrastive term"), (contrastive, "with it"))
-    tuned = ", and ".join(f"{row.order(start)} before {term} ({row.model}, {row.points(start)})" for row, term in how)
+    tuned = ", and ".join(
+        f"{row.order(start)} before {term} ({row.model}, {row.points(start)})" for row, term in how
+    )
     yield f"1. On {start.items:,} pairs of captions {start.model} {against}."
     yield f"2. Fine-tuned on {ROWS:,} pairs of SNLI it {tuned}."
     yield (
-        f"3. {contrastive.model} {contrastive.order(plain)} {plain.model} ({contrastive.points(plain)}); "
+        f"3. {contrastive.model} {contrastive.order(plain)} {plain.model} "
+        f"({contrastive.points(plain)}); "
         "with one seed each that is about these two models, not about their recipes."
     )

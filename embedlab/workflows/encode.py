@@ -31,13 +31,17 @@ class EncodedFile:
 
 
 def encode_file(options: EncodeOptions, session: Session) -> EncodedFile:
-    """Write one vector for each sentence, in order; the same call continues after the last chunk that was saved."""
+    """Write one vector for each sentence, in order; the same call continues after the last chunk
+    that was saved.
+    """
     _check_out(options.out, is_replaced=options.is_replaced)
     count = _count(options.file, options.column)
     spec = one_member(resolve_model(options.model, session))
     if spec.is_fitted:
         raise UsageError(
-            f"{options.model!r}: ?whiten=fit needs all sentences at once, and files are encoded in pieces", hint=f"?whiten={options.file}"
+            f"{options.model!r}: ?whiten=fit needs all sentences at once, and files are "
+            f"encoded in pieces",
+            hint=f"?whiten={options.file}",
         )
 
     encoder = _encoder(spec, count, session.settings)
@@ -59,16 +63,23 @@ def encode_file(options: EncodeOptions, session: Session) -> EncodedFile:
 
 
 def _encoder(spec: ModelSpec, sentences: int, settings: Settings) -> Encoder:
-    """Return the encoder of SPEC, which reads and fills the cache of vectors, for so many SENTENCES.
+    """Return the encoder of SPEC, which reads and fills the cache of vectors, for so many
+    SENTENCES.
 
-    A file whose vectors would take more than half of the cache, and push out those of other models, is encoded without it; but the
-    answers of a server may cost money, and none is lost.
+    A file whose vectors would take more than half of the cache, and push out those of other models,
+    is encoded without it; but the answers of a server may cost money, and none is lost.
     """
     from embedlab.encoders.device import machine
     from embedlab.encoders.loading import GIB, load_encoder
 
     def opened(cache: Path | None) -> Encoder:
-        return load_encoder(spec, machine(settings), cache=cache, cache_gib=settings.cache_gib, offline=settings.offline)
+        return load_encoder(
+            spec,
+            machine(settings),
+            cache=cache,
+            cache_gib=settings.cache_gib,
+            offline=settings.offline,
+        )
 
     encoder = opened(settings.cache)
     is_large = sentences * encoder.dim * FLOAT_BYTES > settings.cache_gib * GIB / 2
@@ -78,7 +89,10 @@ def _encoder(spec: ModelSpec, sentences: int, settings: Settings) -> Encoder:
 def _count(file: Path, column: str | None) -> int:
     """The number of sentences in a file, which must be readable twice."""
     if file.exists() and not file.is_file() and not file.is_dir():  # a pipe
-        raise UsageError(f"{str(file)!r} can be read only once, and is read again", hint="write its lines to a file, and give that")
+        raise UsageError(
+            f"{str(file)!r} can be read only once, and is read again",
+            hint="write its lines to a file, and give that",
+        )
     count = sum(1 for _ in sentences(file, column))
     if not count:
         raise MissingError(f"{file} holds no sentence", hint="give a file with one sentence a line")
@@ -86,11 +100,19 @@ def _count(file: Path, column: str | None) -> int:
 
 
 def _check_out(out: Path, *, is_replaced: bool) -> None:
-    """Refuse what cannot be written, or was made before and would be lost, before the model is loaded."""
+    """Refuse what cannot be written, or was made before and would be lost, before the model is
+    loaded.
+    """
     if out.suffix not in {".npy", ".parquet"}:
-        raise UsageError(f"--out is {str(out)!r}: neither .npy nor .parquet", hint=f"for example -o {out.stem}.npy")
+        raise UsageError(
+            f"--out is {str(out)!r}: neither .npy nor .parquet",
+            hint=f"for example -o {out.stem}.npy",
+        )
     if not out.parent.is_dir():
-        raise UsageError(f"--out is {str(out)!r}, but there is no folder {str(out.parent)!r}", hint=f"mkdir -p {out.parent}")
+        raise UsageError(
+            f"--out is {str(out)!r}, but there is no folder {str(out.parent)!r}",
+            hint=f"mkdir -p {out.parent}",
+        )
     partial_vectors.refuse_existing(out, is_replaced=is_replaced)
 
 
@@ -108,19 +130,27 @@ def _encode_all(partial: PartialVectors, encoder: Encoder, file: Path, session: 
                 if not partial.holds(done, chunk):
                     before = encoder.facts.truncated
                     try:
-                        partial.write(done, chunk, encoder.encode(chunk), encoder.facts.truncated - before)
+                        partial.write(
+                            done, chunk, encoder.encode(chunk), encoder.facts.truncated - before
+                        )
                     except RefusedTextsError as error:
                         refused.append((done + chunk.index(error.refused[0][0]), error))
                 done += len(chunk)
                 tick(done, job.sentences)
         except KeyboardInterrupt:
-            raise Interrupted("stopped; the chunks so far are saved", hint="the same command goes on from there") from None
+            raise Interrupted(
+                "stopped; the chunks so far are saved", hint="the same command goes on from there"
+            ) from None
     if done != job.sentences:
-        raise MissingError(f"{str(file)!r} was changed while it was read", hint="type the command again")
+        raise MissingError(
+            f"{str(file)!r} was changed while it was read", hint="type the command again"
+        )
     if refused:
         row, first = refused[0]
         known = first.at([text for _, error in refused for text in error.refused])
-        raise EmbedlabError(f"{file}, sentence {row + 1}: {known.message}", hint=known.hint) from first
+        raise EmbedlabError(
+            f"{file}, sentence {row + 1}: {known.message}", hint=known.hint
+        ) from first
 
 
 def _chunks(stream: Iterator[str], size: int) -> Iterator[list[str]]:

@@ -58,28 +58,47 @@ class EvaluationReport(Report):
 
 @hints_at_own_columns
 def evaluation_report(options: EvaluateOptions, session: Session) -> EvaluationReport:
-    """Evaluate the models and store what was measured; options that contradict each other are refused before any work."""
+    """Evaluate the models and store what was measured; options that contradict each other are
+    refused before any work.
+    """
     refuse_unknown_choices(options)
     options = replace(options, where=options.expression, selection="", unseen=False)
     if options.aggregate is not None and options.by != "dataset":
-        message = f"option aggregate {options.aggregate!r} is for datasets: a {options.by} is correlated at once"
+        message = (
+            f"option aggregate {options.aggregate!r} is for datasets: a {options.by} is "
+            f"correlated at once"
+        )
         raise UsageError(message, hint="remove it, or group by dataset")
     note_files(options.tasks, session)
     selected = select_from(options.suites, options.tasks, session.settings.data)
     with being_scored(_runs_of(options.models, session)):
         report = _evaluated(options, selected, session)
-    return report if options.rows == "slices" else replace(report, tables=tuple(map(with_model_rows, report.tables)))
+    return (
+        report
+        if options.rows == "slices"
+        else replace(report, tables=tuple(map(with_model_rows, report.tables)))
+    )
 
 
 def _runs_of(models: Sequence[str | Model], session: Session) -> Iterator[RunFolder]:
     """Yield the runs among MODELS; what is wrong with a name is reported when it is evaluated."""
     for model in models:
         with suppress(EmbedlabError):
-            resolved = resolve(declared(model), session.settings.runs_folder) if isinstance(model, str) else model
-            yield from (RunFolder(Path(member.location).parent) for member in resolved.members if member.is_run)
+            resolved = (
+                resolve(declared(model), session.settings.runs_folder)
+                if isinstance(model, str)
+                else model
+            )
+            yield from (
+                RunFolder(Path(member.location).parent)
+                for member in resolved.members
+                if member.is_run
+            )
 
 
-def _evaluated(options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session) -> EvaluationReport:
+def _evaluated(
+    options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session
+) -> EvaluationReport:
     if _is_of_items(options, selected):
         return _evaluate_items(options, selected, session)
     is_pairs_alone = len(selected) == 1 and bool(selected[0].definition.aggregates)
@@ -90,13 +109,17 @@ def _evaluated(options: EvaluateOptions, selected: Sequence[SelectedTask], sessi
 
 
 def _is_of_items(options: EvaluateOptions, selected: Sequence[SelectedTask]) -> bool:
-    """Whether what is shown is in no stored evaluation, so that single items are picked or grouped."""
+    """Whether what is shown is in no stored evaluation, so that single items are picked or
+    grouped.
+    """
     if options.where or options.by not in get_args(By):
         return True
     return options.by != DATASET and not all(each.definition.aggregates for each in selected)
 
 
-def _evaluate_items(options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session) -> EvaluationReport:
+def _evaluate_items(
+    options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session
+) -> EvaluationReport:
     """One table of all tasks: the scores of the items that fit, by a property."""
     if options.by != DATASET:
         refuse_unknown_property(options.by)
@@ -108,38 +131,69 @@ def _evaluate_items(options: EvaluateOptions, selected: Sequence[SelectedTask], 
         "again": options.again,
     }
     if wrong := next((name for name, is_chosen in others.items() if is_chosen), None):
-        raise UsageError(f"option {wrong} is for whole datasets, not for items that are picked", hint="remove one of the two options")
+        raise UsageError(
+            f"option {wrong} is for whole datasets, not for items that are picked",
+            hint="remove one of the two options",
+        )
     has_rest = bool(options.where) and options.by == DATASET
     aggregate: Aggregate = options.aggregate or "all"
-    slicing = Slicing(by=options.by, where=options.where, has_rest=has_rest, aggregate=aggregate, common=options.common)
+    slicing = Slicing(
+        by=options.by,
+        where=options.where,
+        has_rest=has_rest,
+        aggregate=aggregate,
+        common=options.common,
+    )
     names = list(dict.fromkeys(options.models))
-    comparison = compared(gather(names, selected, session, slicing=slicing, setting=options.setting), slicing, session)
+    comparison = compared(
+        gather(names, selected, session, slicing=slicing, setting=options.setting), slicing, session
+    )
     return EvaluationReport.of([score_table(comparison)], EVALUATED, is_whole=comparison.is_whole)
 
 
-def _evaluate_pairs_alone(options: EvaluateOptions, selected: SelectedTask, session: Session) -> EvaluationReport:
-    """The table of the models that score pairs, then that of models of which only figures are known."""
+def _evaluate_pairs_alone(
+    options: EvaluateOptions, selected: SelectedTask, session: Session
+) -> EvaluationReport:
+    """The table of the models that score pairs, then that of models of which only figures are
+    known.
+    """
     names, stated = without_stated(options.models, session)
     tables, is_whole = [], True
     if names:
         table, is_whole = evaluate_on_pairs(options, names, selected, session)
         tables.append(table)
     if stated:
-        tables.append(stated_table(stated, _stated_datasets(selected), options.metric, selected.task))
+        tables.append(
+            stated_table(stated, _stated_datasets(selected), options.metric, selected.task)
+        )
     return EvaluationReport.of(tables, EVALUATED, is_whole=is_whole)
 
 
 def _stated_datasets(selected: SelectedTask) -> dict[str, Sequence[str]]:
-    """The datasets of a selection, and of a whole task its averages with the datasets that they are over."""
+    """The datasets of a selection, and of a whole task its averages with the datasets that they are
+    over.
+    """
     datasets = selected.names or selected.definition.datasets
-    return {**dict.fromkeys(datasets, ()), **({} if selected.names else selected.definition.averages(datasets, selected.task))}
+    return {
+        **dict.fromkeys(datasets, ()),
+        **({} if selected.names else selected.definition.averages(datasets, selected.task)),
+    }
 
 
 def evaluate_on_pairs(
-    options: EvaluateOptions, models: Sequence[str | Model], selected: SelectedTask, session: Session, *, is_reported: bool = False
+    options: EvaluateOptions,
+    models: Sequence[str | Model],
+    selected: SelectedTask,
+    session: Session,
+    *,
+    is_reported: bool = False,
 ) -> tuple[Table, bool]:
-    """The table of MODELS on the pairs of a task, and whether none is missing; evaluations of the whole task are stored."""
-    is_suite = not selected.names  # then also STS-B's other pairs are scored, for the dashboard and the published figure
+    """The table of MODELS on the pairs of a task, and whether none is missing; evaluations of the
+    whole task are stored.
+    """
+    is_suite = (
+        not selected.names
+    )  # then also STS-B's other pairs are scored, for the dashboard and the published figure
     pairs, is_whole = score_selected(
         models,
         session,
@@ -157,16 +211,22 @@ def evaluate_on_pairs(
         _write_for_mteb(options.mteb, evaluations, session)
     if options.by != "dataset":
         return slice_table(scored, evaluations, cast("By", options.by), options.metric), is_whole
-    named = AGGREGATES if scored.table["source"].null_count() < scored.table.height else AGGREGATES[:1]  # own pairs may name no source
+    named = (
+        AGGREGATES if scored.table["source"].null_count() < scored.table.height else AGGREGATES[:1]
+    )  # own pairs may name no source
     aggregates = (options.aggregate,) if options.aggregate else named
     return dataset_table(scored, evaluations, aggregates, options.metric), is_whole
 
 
-def _evaluate_tasks(options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session) -> EvaluationReport:
+def _evaluate_tasks(
+    options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session
+) -> EvaluationReport:
     """One table a task; all their sentences are encoded before, each once."""
     models = [resolve_model(name, session) for name in dict.fromkeys(options.models)]
     predicting: list[ModelSpec] = []
-    submission = find_task(selected[0].task).submission() if options.submission is not None else None
+    submission = (
+        find_task(selected[0].task).submission() if options.submission is not None else None
+    )
     if submission is not None:
         predicting = [one_member(model) for model in models]
         submission.check(predicting, session.settings)
@@ -181,7 +241,9 @@ def _evaluate_tasks(options: EvaluateOptions, selected: Sequence[SelectedTask], 
         )  # datasets that are evaluated one by one share a table
         try:
             if selected_task in known.together:
-                tables[title] = evaluate_on_pairs(options, models, selected_task, session, is_reported=True)[0]
+                tables[title] = evaluate_on_pairs(
+                    options, models, selected_task, session, is_reported=True
+                )[0]
             elif evaluated := evaluate_on_task(models, selected_task, work, known, session):
                 joined[title] = joined_evaluations(joined.get(title, {}), evaluated)
                 tables[title] = suite_table(selected_task, joined[title])
@@ -191,7 +253,9 @@ def _evaluate_tasks(options: EvaluateOptions, selected: Sequence[SelectedTask], 
             session.report(error)
             is_whole = False
     if options.submission is not None and submission is not None:
-        for path, author in submission.write(options.submission, predicting, session.settings).items():
+        for path, author in submission.write(
+            options.submission, predicting, session.settings
+        ).items():
             session.note(f"{author}: predictions for {submission.server} in {path}")
     if not tables:
         raise _nothing_left(selected, is_whole=is_whole)
@@ -200,12 +264,19 @@ def _evaluate_tasks(options: EvaluateOptions, selected: Sequence[SelectedTask], 
 
 def _nothing_left(selected: Sequence[SelectedTask], *, is_whole: bool) -> UsageError | MissingError:
     """No table: each task is missing or does not apply, as was reported."""
-    message, hint = f"nothing to evaluate on {', '.join(each.task for each in selected)}", "the notes say why of each task"
+    message, hint = (
+        f"nothing to evaluate on {', '.join(each.task for each in selected)}",
+        "the notes say why of each task",
+    )
     return UsageError(message, hint=hint) if is_whole else MissingError(message, hint=hint)
 
 
-def _check(options: EvaluateOptions, selected: Sequence[SelectedTask], *, is_pairs_alone: bool) -> None:
-    """Refuse options that do not apply to the tasks that are SELECTED, and folders that are files."""
+def _check(
+    options: EvaluateOptions, selected: Sequence[SelectedTask], *, is_pairs_alone: bool
+) -> None:
+    """Refuse options that do not apply to the tasks that are SELECTED, and folders that are
+    files.
+    """
     has_submission = len(selected) == 1 and find_task(selected[0].task).submission() is not None
     of_pairs = {
         f"by {options.by!r}": options.by != "dataset",
@@ -214,23 +285,39 @@ def _check(options: EvaluateOptions, selected: Sequence[SelectedTask], *, is_pai
         "mteb": options.mteb is not None,
     }
     if options.common and not any(each.definition.aggregates for each in selected):
-        raise UsageError("option common is for tasks of pairs alone", hint="remove it, or select the task sts")
+        raise UsageError(
+            "option common is for tasks of pairs alone", hint="remove it, or select the task sts"
+        )
     if options.common and options.mteb is not None:
-        raise UsageError("option mteb writes scores of whole datasets, not of common pairs", hint="remove one of the two options")
-    if not is_pairs_alone and (wrong := next((name for name, is_chosen in of_pairs.items() if is_chosen), None)):
-        raise UsageError(f"option {wrong} is for the task sts alone", hint="remove it, or select the task sts")
+        raise UsageError(
+            "option mteb writes scores of whole datasets, not of common pairs",
+            hint="remove one of the two options",
+        )
+    if not is_pairs_alone and (
+        wrong := next((name for name, is_chosen in of_pairs.items() if is_chosen), None)
+    ):
+        raise UsageError(
+            f"option {wrong} is for the task sts alone", hint="remove it, or select the task sts"
+        )
     if options.submission is not None and not has_submission:
         names = ", ".join(task.name for task in all_tasks() if task.submission() is not None)
-        raise UsageError(f"option submission writes predictions of the task {names} alone", hint=f"select the task {names}")
+        raise UsageError(
+            f"option submission writes predictions of the task {names} alone",
+            hint=f"select the task {names}",
+        )
     if is_pairs_alone and options.setting != "literature":
         message = f"option setting {options.setting!r} is for classifiers: sts has none"
         raise UsageError(message, hint="select the task transfer or probing")
     for option, folder in (("mteb", options.mteb), ("submission", options.submission)):
         if folder is not None and folder.exists() and not folder.is_dir():
-            raise UsageError(f"option {option} is {str(folder)!r}, a file", hint="give the name of a folder")
+            raise UsageError(
+                f"option {option} is {str(folder)!r}, a file", hint="give the name of a folder"
+            )
 
 
 def _write_for_mteb(folder: Path, evaluations: Evaluations, session: Session) -> None:
     for evaluation in evaluations.values():
         written = write_mteb(folder, evaluation)
-        session.note(f"{evaluation.model}: {len(written) - 1} results for mteb in {written[0].parent}")
+        session.note(
+            f"{evaluation.model}: {len(written) - 1} results for mteb in {written[0].parent}"
+        )

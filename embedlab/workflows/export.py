@@ -14,7 +14,9 @@ from embedlab.workflows.session import Session
 
 
 def export_model(model: str, folder: Path, session: Session) -> str:
-    """Write MODEL into FOLDER, which is new or empty, with its tokenizer, pooling and card; return its pooling."""
+    """Write MODEL into FOLDER, which is new or empty, with its tokenizer, pooling and card; return
+    its pooling.
+    """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{str(folder)!r} is there already", hint="name a new folder")
     spec = one_member(resolve_model(model, session))
@@ -28,9 +30,17 @@ def export_model(model: str, folder: Path, session: Session) -> str:
     from embedlab.encoders.device import Machine
     from embedlab.encoders.loading import load_trainable
 
-    encoder = load_trainable(spec, Machine(device=torch.device("cpu"), precision="float32", threads=1), offline=session.settings.offline)
+    encoder = load_trainable(
+        spec,
+        Machine(device=torch.device("cpu"), precision="float32", threads=1),
+        offline=session.settings.offline,
+    )
     card = Path(spec.location) / "README.md"
-    text = card.read_text(encoding="utf-8") if card.is_file() else f"# {model}\n\nExported by embedlab.\n"
+    text = (
+        card.read_text(encoding="utf-8")
+        if card.is_file()
+        else f"# {model}\n\nExported by embedlab.\n"
+    )
     place = ScorePlace.of(spec, session.settings)
     save_model(
         folder,
@@ -44,7 +54,9 @@ def export_model(model: str, folder: Path, session: Session) -> str:
 
 
 def _evaluations(place: ScorePlace, session: Session) -> list[tuple[Evaluation, StoredIntervals]]:
-    """Return the stored evaluations of exactly this model with the intervals of their scores; damaged files are left out."""
+    """Return the stored evaluations of exactly this model with the intervals of their scores;
+    damaged files are left out.
+    """
     evaluations = []
     for path in _files(place.evaluations):
         with suppress(MissingError):
@@ -57,6 +69,15 @@ def _evaluations(place: ScorePlace, session: Session) -> list[tuple[Evaluation, 
 
 
 def _files(folder: Path) -> list[Path]:
-    """Return the files of evaluations: of whole tasks, and of single datasets where the whole task was not evaluated."""
+    """Return the files of evaluations: of whole tasks, and of single datasets where the whole task
+    was not evaluated.
+    """
     whole = sorted(folder.glob("*.json"))
-    return [*whole, *(path for path in sorted(folder.glob("*/*.json")) if path.parent.with_suffix(".json") not in whole)]
+    return [
+        *whole,
+        *(
+            path
+            for path in sorted(folder.glob("*/*.json"))
+            if path.parent.with_suffix(".json") not in whole
+        ),
+    ]

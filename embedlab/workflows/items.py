@@ -31,12 +31,25 @@ def listed_items(names: Sequence[str], settings: Settings) -> ListedItems:
     for name in names:
         if name not in tasks:
             raise unknown("dataset of classified items", name, list(tasks))
-    gold_items = [gold for name in dict.fromkeys(names) for gold in tasks[name].items(source, [name])]
+    gold_items = [
+        gold for name in dict.fromkeys(names) for gold in tasks[name].items(source, [name])
+    ]
     states = tuple(gold.part.state for gold in gold_items)
-    return ListedItems(frame=pl.concat(map(_frame, gold_items), how="diagonal"), states=states, marks=tuple(data_marks(states)))
+    return ListedItems(
+        frame=pl.concat(map(_frame, gold_items), how="diagonal"),
+        states=states,
+        marks=tuple(data_marks(states)),
+    )
 
 
 def _frame(gold: GoldItems) -> pl.DataFrame:
     count, frame = len(gold.labels), gold.part.frame
-    known = {"dataset": [gold.name] * count, "item": range(count), "split": [gold.part.state.split] * count, "label": gold.labels}
-    return pl.DataFrame({**known, **{name: frame[name] for name in _SENTENCES if name in frame.columns}})
+    known = {
+        "dataset": [gold.name] * count,
+        "item": range(count),
+        "split": [gold.part.state.split] * count,
+        "label": gold.labels,
+    }
+    return pl.DataFrame(
+        {**known, **{name: frame[name] for name in _SENTENCES if name in frame.columns}}
+    )

@@ -16,9 +16,14 @@ if TYPE_CHECKING:
 
 
 def resolve_model(name: str, session: Session) -> Model:
-    """The model that a typed name means, with its notes reported; a hub model is fetched where it is not at hand."""
+    """The model that a typed name means, with its notes reported; a hub model is fetched where it
+    is not at hand.
+    """
     resolved = resolve(name, session.settings.runs_folder)
-    model = replace(resolved, members=tuple(pinned(spec, offline=session.settings.offline) for spec in resolved.members))
+    model = replace(
+        resolved,
+        members=tuple(pinned(spec, offline=session.settings.offline) for spec in resolved.members),
+    )
     for note in dict.fromkeys(spec.note for spec in model.members if spec.note):
         session.note(f"{name}: {note}")
     if not session.settings.offline and session.settings.endpoint_check == "on":
@@ -32,7 +37,9 @@ def needs_network(spec: ModelSpec) -> bool:
 
 
 def _check_endpoints(members: Sequence[ModelSpec], session: Session) -> None:
-    """Record which models answer at the addresses of MEMBERS; one that is another than before is reported."""
+    """Record which models answer at the addresses of MEMBERS; one that is another than before is
+    reported.
+    """
     for spec in members:
         _check_endpoints(spec.parts, session)
         if spec.is_prefixed and is_remote(spec.kind):
@@ -51,20 +58,30 @@ def refuse_twice(names: Sequence[str]) -> None:
 def one_member(model: Model) -> ModelSpec:
     """The only member of a model; a run with several seeds is refused."""
     if len(model.members) > 1:
-        raise UsageError(f"{model.name!r} has {len(model.members)} seeds", hint=f"name one: {model.members[0].name}")
+        raise UsageError(
+            f"{model.name!r} has {len(model.members)} seeds",
+            hint=f"name one: {model.members[0].name}",
+        )
     return model.members[0]
 
 
 def load_members(model: Model, session: Session, *, cached: bool) -> "list[PairScorer]":
-    """The scorers of a model: several for a run with several seeds. With CACHED their vectors are stored."""
+    """The scorers of a model: several for a run with several seeds. With CACHED their vectors are
+    stored.
+    """
     from embedlab.encoders.loading import scorer_for
 
     settings = session.settings
-    return [scorer_for(spec, settings, cache=settings.cache if cached else None) for spec in model.members]
+    return [
+        scorer_for(spec, settings, cache=settings.cache if cached else None)
+        for spec in model.members
+    ]
 
 
 def check_device(settings: Settings) -> None:
-    """Refuse a device that is selected by name and is not there, also where all scores are stored and nothing is to compute."""
+    """Refuse a device that is selected by name and is not there, also where all scores are stored
+    and nothing is to compute.
+    """
     if settings.device in {"cuda", "mps"}:
         from embedlab.encoders.device import machine
 

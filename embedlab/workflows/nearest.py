@@ -1,4 +1,6 @@
-"""A typed sentence, and the sentences of a file or of the datasets that models find closest to it."""
+"""A typed sentence, and the sentences of a file or of the datasets that models find closest to
+it.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +37,9 @@ _PLACES = {"row": Column(key="row", title="row"), "dataset": Column(key="dataset
 
 @dataclass(frozen=True, kw_only=True)
 class _Searched:
-    """The sentences that are searched, and where each of them is first: a row of the file, or a dataset."""
+    """The sentences that are searched, and where each of them is first: a row of the file, or a
+    dataset.
+    """
 
     corpus: Corpus
     kind: str  # "row" or "dataset"
@@ -45,9 +49,14 @@ class _Searched:
 def nearest_table(options: NearestOptions, session: Session) -> Table:
     """Return the sentences that each model scores as most similar, each different sentence once."""
     if options.column is not None and options.file is None:
-        raise UsageError(f"--column is {options.column!r}, and no FILE is named", hint="name the file that has this column")
+        raise UsageError(
+            f"--column is {options.column!r}, and no FILE is named",
+            hint="name the file that has this column",
+        )
     refuse_blank([options.sentence])
-    searched = _file(options.file, options.column) if options.file is not None else _datasets(session)
+    searched = (
+        _file(options.file, options.column) if options.file is not None else _datasets(session)
+    )
     models = [resolve_model(name, session) for name in dict.fromkeys(options.models)]
     rows: list[Row] = []
     notes: list[str] = []
@@ -64,7 +73,9 @@ def nearest_table(options: NearestOptions, session: Session) -> Table:
         Column(key="sentence", title="sentence", role="sentence"),
     )
     return Table(
-        title=with_marks(f"Nearest to {options.sentence!r} by {', '.join(dict.fromkeys(options.models))}", marks),
+        title=with_marks(
+            f"Nearest to {options.sentence!r} by {', '.join(dict.fromkeys(options.models))}", marks
+        ),
         columns=columns,
         rows=rows,
         frame=pl.DataFrame(rows),
@@ -80,7 +91,9 @@ def _file(file: Path, column: str | None) -> _Searched:
             places.setdefault(text, number)
     if not places:
         raise MissingError(f"{file} holds no sentence", hint="give a file with one sentence a line")
-    return _Searched(corpus=Corpus(sentences=list(places)), kind="row", places=list(places.values()))
+    return _Searched(
+        corpus=Corpus(sentences=list(places)), kind="row", places=list(places.values())
+    )
 
 
 def _datasets(session: Session) -> _Searched:
@@ -95,21 +108,28 @@ def _datasets(session: Session) -> _Searched:
             for text in part.frame[column]:
                 places.setdefault(text, part.state.name)
     corpus = Corpus.of(list(places))
-    return _Searched(corpus=corpus, kind="dataset", places=[places[text] for text in corpus.sentences])
+    return _Searched(
+        corpus=corpus, kind="dataset", places=[places[text] for text in corpus.sentences]
+    )
 
 
-def _ranked(model: Model, options: NearestOptions, searched: _Searched, session: Session) -> tuple[list[Row], list[str]]:
+def _ranked(
+    model: Model, options: NearestOptions, searched: _Searched, session: Session
+) -> tuple[list[Row], list[str]]:
     """The most similar sentences of one model, each with its place, and how the model was used."""
     corpus = searched.corpus
     with session.progress(f"scoring {len(corpus.sentences)} sentences") as tick:
         members = load_members(model, session, cached=True)
         searches = [_search(member, options, corpus, session, tick) for member in members]
         (closest,) = find_neighbours([options.sentence], corpus, searches, options.top)
-    for text in dict.fromkeys(f"{member.name}: {text}" for member in members for text in member.facts.notes):
+    for text in dict.fromkeys(
+        f"{member.name}: {text}" for member in members for text in member.facts.notes
+    ):
         session.note(text)
     if closest.searched < len(corpus.sentences):
         session.note(
-            f"{model.name}: {closest.searched} of {len(corpus.sentences)} sentences have a cached vector; the others are not searched"
+            f"{model.name}: {closest.searched} of {len(corpus.sentences)} sentences have a "
+            f"cached vector; the others are not searched"
         )
     rows: list[Row] = [
         {
@@ -124,8 +144,16 @@ def _ranked(model: Model, options: NearestOptions, searched: _Searched, session:
     return rows, model_notes(model, members)
 
 
-def _search(member: PairScorer, options: NearestOptions, corpus: Corpus, session: Session, tick: ProgressCallback) -> Search:
-    """The search of one member: by its cached vectors, those of a file computed first, or by its scores where it has none."""
+def _search(
+    member: PairScorer,
+    options: NearestOptions,
+    corpus: Corpus,
+    session: Session,
+    tick: ProgressCallback,
+) -> Search:
+    """The search of one member: by its cached vectors, those of a file computed first, or by its
+    scores where it has none.
+    """
     if isinstance(member, DiceScorer):
         return corpus.words
     if not isinstance(member, CachedEncoder):
@@ -133,7 +161,11 @@ def _search(member: PairScorer, options: NearestOptions, corpus: Corpus, session
     member.encode([options.sentence, *(corpus.sentences if options.file is not None else ())], tick)
     search = corpus.vectors(member.fingerprint, session.settings, member.similarity)
     if options.file is not None:  # a disk that cannot be written has no vectors
-        return search if search is not None and search.is_known.all() else _ScoreSearch(member, corpus, tick)
+        return (
+            search
+            if search is not None and search.is_known.all()
+            else _ScoreSearch(member, corpus, tick)
+        )
     if search is None or not search.is_known.any():
         raise MissingError(
             f"no vectors of {member.name!r} are cached for the sentences of the datasets",
@@ -154,8 +186,15 @@ class _ScoreSearch:
     def approximate(self, queries: Sequence[str]) -> NDArray[np.float32]:
         """The score of each of QUERIES with each sentence."""
         sentences = self._corpus.sentences
-        return np.stack([self._scorer.score([query] * len(sentences), sentences, self._tick) for query in queries])
+        return np.stack(
+            [
+                self._scorer.score([query] * len(sentences), sentences, self._tick)
+                for query in queries
+            ]
+        )
 
     def exact(self, query: str, numbers: NDArray[np.intp]) -> NDArray[np.float32]:
         """The score of QUERY with the sentences that have these NUMBERS."""
-        return self._scorer.score([query] * len(numbers), [self._corpus.sentences[number] for number in numbers])
+        return self._scorer.score(
+            [query] * len(numbers), [self._corpus.sentences[number] for number in numbers]
+        )

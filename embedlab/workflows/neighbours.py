@@ -1,4 +1,6 @@
-"""The sentences of a corpus that a model finds closest to given ones; torch-free, so that the dashboard uses it too."""
+"""The sentences of a corpus that a model finds closest to given ones; torch-free, so that the
+dashboard uses it too.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,10 +33,14 @@ class Search(Protocol):
         """Whether what it reads from has not changed since it was opened."""
 
     def approximate(self, queries: Sequence[str]) -> NDArray[np.float32]:
-        """Similarity of each of QUERIES to each sentence of the corpus, (queries, corpus); nan where it cannot be computed."""
+        """Similarity of each of QUERIES to each sentence of the corpus, (queries, corpus); nan
+        where it cannot be computed.
+        """
 
     def exact(self, query: str, numbers: NDArray[np.intp]) -> NDArray[np.float32]:
-        """The similarity that the model gives QUERY and each of the sentences with these NUMBERS; nan where it has none."""
+        """The similarity that the model gives QUERY and each of the sentences with these NUMBERS;
+        nan where it has none.
+        """
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -46,7 +52,13 @@ class Corpus:
     @classmethod
     def of(cls, *columns: Sequence[str]) -> "Corpus":
         """Return the distinct sentences of COLUMNS that are not blank, in their order."""
-        return cls(sentences=[text for text in dict.fromkeys(text for column in columns for text in column) if text.strip()])
+        return cls(
+            sentences=[
+                text
+                for text in dict.fromkeys(text for column in columns for text in column)
+                if text.strip()
+            ]
+        )
 
     @cached_property
     def keys(self) -> TextKeys:
@@ -63,23 +75,35 @@ class Corpus:
         """The number of each sentence."""
         return {sentence: number for number, sentence in enumerate(self.sentences)}
 
-    def vectors(self, fingerprint: str, settings: Settings, similarity: Similarity = "cosine") -> VectorSearch | None:
+    def vectors(
+        self, fingerprint: str, settings: Settings, similarity: Similarity = "cosine"
+    ) -> VectorSearch | None:
         """The search in the vectors that are cached under FINGERPRINT; None if there are none."""
         return VectorSearch.open(settings.cache / EMBEDDINGS, fingerprint, self.keys, similarity)
 
-    def derived_vectors(self, spec: "ModelSpec", settings: Settings, similarity: Similarity = "cosine") -> VectorSearch | None:
-        """The search in vectors that SPEC computes from cached ones: combined, whitened or normalised; None if those are not cached."""
+    def derived_vectors(
+        self, spec: "ModelSpec", settings: Settings, similarity: Similarity = "cosine"
+    ) -> VectorSearch | None:
+        """The search in vectors that SPEC computes from cached ones: combined, whitened or
+        normalised; None if those are not cached.
+        """
         from embedlab.encoders.derived_search import derived_search
 
         return derived_search(spec, self.sentences, self.keys, settings, similarity)
 
     def static_vectors(self, spec: "ModelSpec", similarity: Similarity = "cosine") -> Search | None:
-        """The search by vectors that take no time to compute and are not stored; None for a model of another kind."""
+        """The search by vectors that take no time to compute and are not stored; None for a model
+        of another kind.
+        """
         from embedlab.encoders.static_search import StaticSearch, StaticVectors
         from embedlab.models.encoder_kind import static_files
 
         files = static_files(spec.kind, spec.location) if spec.is_prefixed else None
-        return StaticSearch(StaticVectors(*files), self.sentences, similarity) if files is not None else None
+        return (
+            StaticSearch(StaticVectors(*files), self.sentences, similarity)
+            if files is not None
+            else None
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,14 +124,24 @@ class Neighbours:
 
 
 def find_neighbours(
-    queries: Sequence[str], corpus: Corpus, members: Sequence[Search], top: int, *, itself: bool = True, partners: Sequence[str] = ()
+    queries: Sequence[str],
+    corpus: Corpus,
+    members: Sequence[Search],
+    top: int,
+    *,
+    itself: bool = True,
+    partners: Sequence[str] = (),
 ) -> list[Neighbours]:
-    """Return the TOP closest sentences of CORPUS to each of QUERIES by the mean similarity of the MEMBERS, ties in the corpus' order.
+    """Return the TOP closest sentences of CORPUS to each of QUERIES by the mean similarity of the
+    MEMBERS, ties in the corpus' order.
 
-    ITSELF: whether a query that is in the corpus is one of its own neighbours. PARTNERS: of each query, a sentence whose rank is
-    looked up. A sentence or query that a member cannot compare is not found.
+    ITSELF: whether a query that is in the corpus is one of its own neighbours. PARTNERS: of each
+    query, a sentence whose rank is looked up. A sentence or query that a member cannot compare is
+    not found.
     """
-    approximate = sum((member.approximate(queries) for member in members[1:]), members[0].approximate(queries)) / np.float32(len(members))
+    approximate = sum(
+        (member.approximate(queries) for member in members[1:]), members[0].approximate(queries)
+    ) / np.float32(len(members))
     neighbours = []
     for index, (query, similarity) in enumerate(zip(queries, approximate, strict=True)):
         if not itself and query in corpus.numbers:
@@ -115,26 +149,43 @@ def find_neighbours(
         partner = corpus.numbers.get(partners[index]) if partners else None
         searched = int(np.isfinite(similarity).sum())
         neighbours.append(
-            Neighbours(found=_closest(query, similarity, members, top), searched=searched, rank=_rank(similarity, partner)),
+            Neighbours(
+                found=_closest(query, similarity, members, top),
+                searched=searched,
+                rank=_rank(similarity, partner),
+            ),
         )
     return neighbours
 
 
 def _rank(similarity: NDArray[np.float32], number: int | None) -> int | None:
-    """The rank of the sentence with this NUMBER, 1 for the closest; None where it was not compared."""
+    """The rank of the sentence with this NUMBER, 1 for the closest; None where it was not
+    compared.
+    """
     if number is None or np.isnan(similarity[number]):
         return None
     return 1 + int((similarity > similarity[number]).sum())
 
 
-def _closest(query: str, similarity: NDArray[np.float32], members: Sequence[Search], top: int) -> tuple[Neighbour, ...]:
-    """The TOP sentences with the largest SIMILARITY; those whose stored vectors are damaged are replaced by the next ones."""
+def _closest(
+    query: str, similarity: NDArray[np.float32], members: Sequence[Search], top: int
+) -> tuple[Neighbour, ...]:
+    """The TOP sentences with the largest SIMILARITY; those whose stored vectors are damaged are
+    replaced by the next ones.
+    """
     while True:
         candidates = np.sort(largest(similarity, top + _SPARE))
-        exact = np.mean([member.exact(query, candidates) for member in members], axis=0) if len(candidates) else np.empty(0)
+        exact = (
+            np.mean([member.exact(query, candidates) for member in members], axis=0)
+            if len(candidates)
+            else np.empty(0)
+        )
         if not np.isnan(exact).any():
             order = np.argsort(-exact, kind="stable")[:top]
-            return tuple(Neighbour(number=int(candidates[row]), similarity=float(exact[row])) for row in order)
+            return tuple(
+                Neighbour(number=int(candidates[row]), similarity=float(exact[row]))
+                for row in order
+            )
         similarity[candidates[np.isnan(exact)]] = np.nan
 
 

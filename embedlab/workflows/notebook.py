@@ -1,4 +1,6 @@
-"""The functions of `import embedlab`: each takes what its command takes, and gives a frozen result instead of printing it."""
+"""The functions of `import embedlab`: each takes what its command takes, and gives a frozen result
+instead of printing it.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -45,12 +47,21 @@ class LoadedModel:
     members: tuple[PairScorer, ...]
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """The vectors of SENTENCES, (sentences, dim) in float32; a model of several seeds, or without vectors, is a UsageError."""
+        """The vectors of SENTENCES, (sentences, dim) in float32; a model of several seeds, or
+        without vectors, is a UsageError.
+        """
         if len(self.members) > 1:
-            raise UsageError(f"{self.name!r} has {len(self.members)} seeds", hint=f"load one: {self.members[0].name}")
-        encode_sentences: Callable[[Sequence[str]], Vectors] | None = getattr(self.members[0], "encode", None)
+            raise UsageError(
+                f"{self.name!r} has {len(self.members)} seeds",
+                hint=f"load one: {self.members[0].name}",
+            )
+        encode_sentences: Callable[[Sequence[str]], Vectors] | None = getattr(
+            self.members[0], "encode", None
+        )
         if encode_sentences is None:
-            raise UsageError(f"{self.name!r} has no vectors of sentences", hint="score() compares pairs with it")
+            raise UsageError(
+                f"{self.name!r} has no vectors of sentences", hint="score() compares pairs with it"
+            )
         return encode_sentences(texts_of(sentences, "sentences"))
 
     def score(self, first: Sequence[str], second: Sequence[str]) -> Similarities:
@@ -61,18 +72,29 @@ class LoadedModel:
 
 
 def load(name: str, *, progress: bool = False, **settings: Any) -> LoadedModel:
-    """Load the model NAME (a run, run@seed, folder, hub id, catalog name, combination, word-vectors:FILE or dice)."""
+    """Load the model NAME (a run, run@seed, folder, hub id, catalog name, combination,
+    word-vectors:FILE or dice).
+    """
     session = session_of(load, progress, settings)
     model = resolve_model(declared(name), session)
     return LoadedModel(name=model.name, members=tuple(load_members(model, session, cached=True)))
 
 
-def encode(model: str, sentences: Sequence[str], *, progress: bool = False, **settings: Any) -> Vectors:
+def encode(
+    model: str, sentences: Sequence[str], *, progress: bool = False, **settings: Any
+) -> Vectors:
     """The vectors of SENTENCES by MODEL, (sentences, dim) in float32."""
     return load(model, progress=progress, **settings).encode(sentences)
 
 
-def score_pairs(model: str, first: Sequence[str], second: Sequence[str], *, progress: bool = False, **settings: Any) -> Similarities:
+def score_pairs(
+    model: str,
+    first: Sequence[str],
+    second: Sequence[str],
+    *,
+    progress: bool = False,
+    **settings: Any,
+) -> Similarities:
     """The similarity of each pair of sentences by MODEL, (pairs,)."""
     return load(model, progress=progress, **settings).score(first, second)
 
@@ -97,9 +119,11 @@ def evaluate(
     progress: bool = False,
     **settings: Any,
 ) -> EvaluationReport:
-    """Evaluate MODELS on a SUITE (a task, or "all") or on single TASKS and datasets, as `embedlab evaluate` does; results are stored.
+    """Evaluate MODELS on a SUITE (a task, or "all") or on single TASKS and datasets, as `embedlab
+    evaluate` does; results are stored.
 
-    COMMON takes the pairs that all of them score, where a brought file lacks some; nothing is stored then. ROWS are those of the tables.
+    COMMON takes the pairs that all of them score, where a brought file lacks some; nothing is
+    stored then. ROWS are those of the tables.
     """
     options = EvaluateOptions(
         models=typed_models(models),
@@ -118,7 +142,9 @@ def evaluate(
         mteb=Path(mteb) if mteb is not None else None,
         submission=Path(submission) if submission is not None else None,
     )
-    return reported(evaluate, lambda session: evaluation_report(options, session), progress, settings)
+    return reported(
+        evaluate, lambda session: evaluation_report(options, session), progress, settings
+    )
 
 
 def compare(
@@ -143,9 +169,10 @@ def compare(
 ) -> ComparisonReport:
     """Compare MODELS with the first of them, with 95% intervals; EQUIVALENT is a margin in points.
 
-    BY is a property of items (dataset, source, dice, words, negation …), WHERE an expression that picks some of them.
-    A model that does not score all pairs of a dataset has no number there; COMMON takes the pairs that all models score. COST measures
-    time, memory and bytes on this machine, and what fewer dimensions and bits lose: a second table, and the figure `costs`.
+    BY is a property of items (dataset, source, dice, words, negation …), WHERE an expression that
+    picks some of them. A model that does not score all pairs of a dataset has no number there;
+    COMMON takes the pairs that all models score. COST measures time, memory and bytes on this
+    machine, and what fewer dimensions and bits lose: a second table, and the figure `costs`.
     """
     options = CompareOptions(
         models=typed_models(models),
@@ -164,7 +191,9 @@ def compare(
         cost=cost,
         rows=rows,
     )
-    return reported(compare, lambda session: comparison_report(options, session), progress, settings)
+    return reported(
+        compare, lambda session: comparison_report(options, session), progress, settings
+    )
 
 
 def power(
@@ -185,7 +214,8 @@ def power(
 ) -> PowerReport:
     """Which difference between two models their items and seeds can detect, at 5% with 80% power.
 
-    DETECT is a difference in points, of which the table says how many seeds it needs; SEEDS is the number of seeds of a plan.
+    DETECT is a difference in points, of which the table says how many seeds it needs; SEEDS is the
+    number of seeds of a plan.
     """
     options = PowerOptions(
         first=declared(first),
@@ -218,9 +248,11 @@ def why(
     progress: bool = False,
     **settings: Any,
 ) -> WhyReport:
-    """Why two models differ: on which kinds of items, what those have in common that one alone gets right, and typical ones.
+    """Why two models differ: on which kinds of items, what those have in common that one alone gets
+    right, and typical ones.
 
-    ROWS and EXAMPLES limit what the tables show; the frame has every row, and `explanation` what is behind them.
+    ROWS and EXAMPLES limit what the tables show; the frame has every row, and `explanation` what is
+    behind them.
     """
     options = WhyOptions(
         first=declared(first),
@@ -250,7 +282,8 @@ def pairs(
     progress: bool = False,
     **settings: Any,
 ) -> Report:
-    """Single pairs with every model's similarity and rank error and the gap between models; WHERE is the filter of `embedlab pairs`.
+    """Single pairs with every model's similarity and rank error and the gap between models; WHERE
+    is the filter of `embedlab pairs`.
 
     NAME calls what it picks @NAME in every filter from then on.
     """
@@ -279,10 +312,12 @@ def explain(
     progress: bool = False,
     **settings: Any,
 ) -> ExplanationReport:
-    """What each word of two sentences does to their similarity: what is lost without it, in points of percentile rank.
+    """What each word of two sentences does to their similarity: what is lost without it, in points
+    of percentile rank.
 
-    Ranks are among the pairs of the dataset REFERENCE. INSTEAD are edited sentences, EDITS rules that edit one. The arrays behind the
-    frame are in `explanation`; of VIEW "tokens", the sum over pairs of tokens, in `token_views`.
+    Ranks are among the pairs of the dataset REFERENCE. INSTEAD are edited sentences, EDITS rules
+    that edit one. The arrays behind the frame are in `explanation`; of VIEW "tokens", the sum over
+    pairs of tokens, in `token_views`.
     """
     (sentence,), (other,) = pairs_of([first], [second])
     options = ExplainOptions(
@@ -294,7 +329,9 @@ def explain(
         edits=names_of(edits),
         view=view,
     )
-    return reported(explain, lambda session: explanation_report(options, session), progress, settings)
+    return reported(
+        explain, lambda session: explanation_report(options, session), progress, settings
+    )
 
 
 def nearest(
@@ -307,27 +344,50 @@ def nearest(
     progress: bool = False,
     **settings: Any,
 ) -> Report:
-    """The sentences of a FILE, or of the available STS datasets, that each model finds closest to SENTENCE: TOP of them."""
+    """The sentences of a FILE, or of the available STS datasets, that each model finds closest to
+    SENTENCE: TOP of them.
+    """
     if top < 1:
         raise UsageError(f"top is {top} sentences", hint="give 1 or more")
     options = NearestOptions(
-        sentence=sentence, models=typed_models(models), file=Path(file) if file is not None else None, column=column, top=top
+        sentence=sentence,
+        models=typed_models(models),
+        file=Path(file) if file is not None else None,
+        column=column,
+        top=top,
     )
-    return reported(nearest, lambda session: report_of([nearest_table(options, session)]), progress, settings)
+    return reported(
+        nearest, lambda session: report_of([nearest_table(options, session)]), progress, settings
+    )
 
 
-def verify(first: str | Path, second: str | Path, *, progress: bool = False, **settings: Any) -> VerificationReport:
-    """Whether two files of results are of the same thing and agree: `.is_same`, and what differs."""
-    return reported(verify, lambda session: verification_report(Path(first), Path(second), session), progress, settings)
+def verify(
+    first: str | Path, second: str | Path, *, progress: bool = False, **settings: Any
+) -> VerificationReport:
+    """Whether two files of results are of the same thing and agree: `.is_same`, and what
+    differs.
+    """
+    return reported(
+        verify,
+        lambda session: verification_report(Path(first), Path(second), session),
+        progress,
+        settings,
+    )
 
 
 def items(names: str | Sequence[str], **settings: Any) -> Report:
-    """The scored items of the classified datasets in NAMES, by the numbers with which a file of predictions names them."""
+    """The scored items of the classified datasets in NAMES, by the numbers with which a file of
+    predictions names them.
+    """
     options = ItemsOptions(names=names_of(names))
     return reported(items, lambda session: items_report(options, session.settings), False, settings)
 
 
 def overlaps(training: str, evaluations: str | Sequence[str], **settings: Any) -> Report:
-    """How many sentences and pairs of the sets in EVALUATIONS the set TRAINING holds too, whatever their case and punctuation."""
+    """How many sentences and pairs of the sets in EVALUATIONS the set TRAINING holds too, whatever
+    their case and punctuation.
+    """
     options = OverlapsOptions(training=training, evaluations=names_of(evaluations))
-    return reported(overlaps, lambda session: overlaps_report(options, session.settings), False, settings)
+    return reported(
+        overlaps, lambda session: overlaps_report(options, session.settings), False, settings
+    )

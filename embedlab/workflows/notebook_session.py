@@ -1,4 +1,6 @@
-"""The session of a call from Python: settings as keywords, what is said gathered, progress as bars of the notebook or terminal."""
+"""The session of a call from Python: settings as keywords, what is said gathered, progress as bars
+of the notebook or terminal.
+"""
 
 import html
 import sys
@@ -24,7 +26,9 @@ _SHOWN_STEPS = 200  # of a bar in a notebook: each is a message to the browser
 
 @dataclass(frozen=True, kw_only=True)
 class NotebookSession:
-    """A session without a terminal: what is said is gathered, progress is shown as bars where that is wanted."""
+    """A session without a terminal: what is said is gathered, progress is shown as bars where that
+    is wanted.
+    """
 
     settings: Settings
     shows_progress: bool = False
@@ -60,9 +64,14 @@ class NotebookSession:
 
 
 def reported(
-    function: Callable[..., Any], work: Callable[[NotebookSession], AnyReport], progress: bool, settings: dict[str, Any]
+    function: Callable[..., Any],
+    work: Callable[[NotebookSession], AnyReport],
+    progress: bool,
+    settings: dict[str, Any],
 ) -> AnyReport:
-    """The report of a workflow with what was said on the way; an error carries that too, for its traceback."""
+    """The report of a workflow with what was said on the way; an error carries that too, for its
+    traceback.
+    """
     session = session_of(function, progress, settings)
     try:
         report = work(session)
@@ -73,21 +82,31 @@ def reported(
     return replace(report, notes=tuple(dict.fromkeys([*report.notes, *session.said])))
 
 
-def session_of(function: Callable[..., Any], progress: bool, settings: dict[str, Any]) -> NotebookSession:
-    """The settings of the command line as keywords; what is not given comes from the environment and the files."""
+def session_of(
+    function: Callable[..., Any], progress: bool, settings: dict[str, Any]
+) -> NotebookSession:
+    """The settings of the command line as keywords; what is not given comes from the environment
+    and the files.
+    """
     refuse_unknown_keywords(settings, function)
     if is_notebook():
-        _import_quietly("tqdm.auto")  # it warns of a missing extension, which no bar here needs, when a library first imports it
+        _import_quietly(
+            "tqdm.auto"
+        )  # it warns of a missing extension, which no bar here needs, when a library first imports it
     effective, origins = load_settings(settings, given_as="keyword")
     notice = trust_notice(origins, {origin.key for origin in origins})
-    return NotebookSession(settings=effective, shows_progress=progress, said=[notice] if notice else [])
+    return NotebookSession(
+        settings=effective, shows_progress=progress, said=[notice] if notice else []
+    )
 
 
 def typed_models(models: str | Sequence[str]) -> list[str]:
     """The names of models, with the aliases that they declare; none is a UsageError."""
     names = [declared(name) for name in names_of(models)]
     if not names:
-        raise UsageError("no model is named", hint='for example embedlab.evaluate(["dice"], sample=True)')
+        raise UsageError(
+            "no model is named", hint='for example embedlab.evaluate(["dice"], sample=True)'
+        )
     return names
 
 
@@ -106,7 +125,9 @@ def _import_quietly(module: str) -> None:
 
 @contextmanager
 def _notebook_bar(label: str) -> Iterator[ProgressDisplay]:
-    """A bar of the browser's own, which needs no extension and no escape codes; it is gone when the work is done."""
+    """A bar of the browser's own, which needs no extension and no escape codes; it is gone when the
+    work is done.
+    """
     notebook: Any = import_module("IPython.display")
     handle = notebook.display(notebook.HTML(_bar_html(label, 0, 0, "")), display_id=True)
     shown = -1
@@ -126,14 +147,19 @@ def _notebook_bar(label: str) -> Iterator[ProgressDisplay]:
 def _bar_html(label: str, done: int, total: int, text: str) -> str:
     value = f' value="{done}" max="{total}"' if total else ""
     said = " ".join(filter(None, (f"{done:,} of {total:,}" if total else "", one_line(text))))
-    return f"<div>{html.escape(one_line(label))} <progress{value}></progress> {html.escape(said)}</div>"
+    return (
+        f"<div>{html.escape(one_line(label))} <progress{value}></progress> "
+        f"{html.escape(said)}</div>"
+    )
 
 
 @contextmanager
 def _terminal_bar(label: str) -> Iterator[ProgressDisplay]:
     from tqdm.auto import tqdm
 
-    with tqdm(desc=label, disable=False) as bar:  # also while the bars of other programs are silenced
+    with tqdm(
+        desc=label, disable=False
+    ) as bar:  # also while the bars of other programs are silenced
 
         def tick(done: int, total: int, /, text: str = "") -> None:
             bar.total = total

@@ -1,4 +1,6 @@
-"""The functions of `import embedlab` that train, and that read what was trained: runs, grids, the tables of papers, exported models."""
+"""The functions of `import embedlab` that train, and that read what was trained: runs, grids, the
+tables of papers, exported models.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -36,10 +38,12 @@ def train(
     progress: bool = False,
     **settings: Any,
 ) -> TrainingReport:
-    """Train RECIPE in this process with other values SET, one run for each of SEEDS, and evaluate the models on the recipe's tasks.
+    """Train RECIPE in this process with other values SET, one run for each of SEEDS, and evaluate
+    the models on the recipe's tasks.
 
-    A file of rows in place of a recipe is trained on as `embedlab train FILE` does; DEV is the dataset or file of the dev score.
-    A run that is finished is not trained again. RESUME continues unfinished runs from their checkpoints.
+    A file of rows in place of a recipe is trained on as `embedlab train FILE` does; DEV is the
+    dataset or file of the dev score. A run that is finished is not trained again. RESUME continues
+    unfinished runs from their checkpoints.
     """
     options = TrainOptions(
         recipe=recipe,
@@ -58,7 +62,9 @@ def train(
 
 
 def export(model: str, folder: str | Path, *, progress: bool = False, **settings: Any) -> Path:
-    """Write MODEL into FOLDER, which is new or empty, as transformers and sentence-transformers load it; returns the folder."""
+    """Write MODEL into FOLDER, which is new or empty, as transformers and sentence-transformers
+    load it; returns the folder.
+    """
     export_model(declared(model), Path(folder), session_of(export, progress, settings))
     return Path(folder)
 
@@ -69,7 +75,9 @@ def list_runs(**settings: Any) -> Report:
 
 
 def run(name: str, **settings: Any) -> RunReport:
-    """What the run NAME is, what it ran on and how far it is; its frame has the loss and the dev scores, `.plot()` draws them."""
+    """What the run NAME is, what it ran on and how far it is; its frame has the loss and the dev
+    scores, `.plot()` draws them.
+    """
     return reported(run, lambda session: run_report(name, session.settings), False, settings)
 
 
@@ -86,7 +94,8 @@ def grid(
     progress: bool = False,
     **settings: Any,
 ) -> GridRun:
-    """Run the cells of a GRID that are not done yet, each in a process of its own; the report has a row a cell.
+    """Run the cells of a GRID that are not done yet, each in a process of its own; the report has a
+    row a cell.
 
     `grid_table` has the scores. A cell that fails stops no other: `.has_failed`.
     """
@@ -108,7 +117,12 @@ _GRID = grid  # whose name its argument has
 
 def grid_status(grid: str | None = None, **settings: Any) -> Report:
     """How far a GRID is, one row a cell; without a name all grids."""
-    return reported(grid_status, lambda session: status_report(StatusOptions(grid=grid), session.settings), False, settings)
+    return reported(
+        grid_status,
+        lambda session: status_report(StatusOptions(grid=grid), session.settings),
+        False,
+        settings,
+    )
 
 
 def grid_table(
@@ -124,7 +138,8 @@ def grid_table(
     by: str | Sequence[str] = ("dataset", "average"),
     **settings: Any,
 ) -> GridReport:
-    """The scores of a started GRID along its axes: mean and spread over seeds, the best and what is not distinguishable from it.
+    """The scores of a started GRID along its axes: mean and spread over seeds, the best and what is
+    not distinguishable from it.
 
     WHERE holds the values of axes by their names; `.plot()` draws the score along the first axis.
     """
@@ -139,7 +154,9 @@ def grid_table(
         score=score,
         where=tuple(f"{axis}={value}" for axis, value in (where or {}).items()),
     )
-    return reported(grid_table, lambda session: grid_report(options, session.settings), False, settings)
+    return reported(
+        grid_table, lambda session: grid_report(options, session.settings), False, settings
+    )
 
 
 def reproduce(
@@ -160,13 +177,17 @@ def reproduce(
     progress: bool = False,
     **settings: Any,
 ) -> Report:
-    """A paper's TABLE, or all of them, next to ours: trained here, or FROM_ the runs that are there, or PUBLISHED_ONLY.
+    """A paper's TABLE, or all of them, next to ours: trained here, or FROM_ the runs that are
+    there, or PUBLISHED_ONLY.
 
-    ROW gives the model of a row in place of a run. CLAIMS returns the verdicts on the paper's claims instead, and trains nothing.
-    UNSEEN leaves out what a model was trained on.
+    ROW gives the model of a row in place of a run. CLAIMS returns the verdicts on the paper's
+    claims instead, and trains nothing. UNSEEN leaves out what a model was trained on.
     """
     if table is None and from_ is None and not published_only and not claims:
-        raise UsageError(f"no table of {paper!r} is named", hint='name one, or give from_="runs" or published_only=True')
+        raise UsageError(
+            f"no table of {paper!r} is named",
+            hint='name one, or give from_="runs" or published_only=True',
+        )
     options = ReproductionOptions(
         paper=paper,
         table=table,

@@ -28,8 +28,12 @@ Options = TypeVar("Options", bound=OfTasks)
 Result = TypeVar("Result")
 
 
-def hints_at_own_columns(report: Callable[[Options, Session], Result]) -> Callable[[Options, Session], Result]:
-    """Let a REPORT say of an unknown property that it is a column of the user's own file, and how the file's name makes it the source."""
+def hints_at_own_columns(
+    report: Callable[[Options, Session], Result],
+) -> Callable[[Options, Session], Result]:
+    """Let a REPORT say of an unknown property that it is a column of the user's own file, and how
+    the file's name makes it the source.
+    """
 
     @wraps(report)
     def reported(options: Options, session: Session) -> Result:
@@ -39,8 +43,13 @@ def hints_at_own_columns(report: Callable[[Options, Session], Result]) -> Callab
             if (file := _file_with(error.field, options.tasks)) is None:
                 raise
             name = file.with_options(source=error.field).text
-            hint = f"{error.field} is a column of {file.path}: name the file '{name}', which --by source and --where source:VALUE read"
-            raise UnknownFieldError(error.message, hint=hint, reason=error.reason, field=error.field) from error
+            hint = (
+                f"{error.field} is a column of {file.path}: name the file '{name}', which "
+                f"--by source and --where source:VALUE read"
+            )
+            raise UnknownFieldError(
+                error.message, hint=hint, reason=error.reason, field=error.field
+            ) from error
 
     return reported
 
@@ -56,22 +65,32 @@ def _file_with(column: str, names: Sequence[str]) -> FileName | None:
     return None
 
 
-def models_and_files(arguments: Sequence[str], has_tasks: bool, settings: Settings) -> tuple[list[str], list[str]]:
+def models_and_files(
+    arguments: Sequence[str], has_tasks: bool, settings: Settings
+) -> tuple[list[str], list[str]]:
     """Return the models among ARGUMENTS, and the files of rows to evaluate them on.
 
-    A table by its ending is such a file: a file that is a model, such as one of scores, is named by its prefix. Where tasks are named by
-    an option too, and where a run has the name of a file, neither reading is taken.
+    A table by its ending is such a file: a file that is a model, such as one of scores, is named by
+    its prefix. Where tasks are named by an option too, and where a run has the name of a file,
+    neither reading is taken.
     """
     files = [name for name in arguments if _is_table(name)]
     models = [name for name in arguments if name not in files]
     for name in files:
         if name in finished_runs(settings.runs_folder):
-            raise UsageError(f"{name!r} is a file, and a run too", hint=f"write ./{name} for the file, or name the run by a seed: {name}@1")
+            raise UsageError(
+                f"{name!r} is a file, and a run too",
+                hint=f"write ./{name} for the file, or name the run by a seed: {name}@1",
+            )
         if not (path := parse_file_name(name).path).is_file():
-            raise MissingError(f"no file {str(path)!r}", hint="give the path of a file, or the name of a model")
+            raise MissingError(
+                f"no file {str(path)!r}", hint="give the path of a file, or the name of a model"
+            )
         if has_tasks:
             hint = f"scores of a model: scores:{name}; more rows to evaluate on: --task {name}"
-            raise UsageError(f"{name!r} is a file of rows, and --task or --suite name others", hint=hint)
+            raise UsageError(
+                f"{name!r} is a file of rows, and --task or --suite name others", hint=hint
+            )
     if files and not models:
         hint = f"for example dice {files[0]}; scores of a model: scores:FILE"
         raise UsageError(f"{files[0]!r} is a file of rows, and no model is named", hint=hint)
@@ -79,7 +98,9 @@ def models_and_files(arguments: Sequence[str], has_tasks: bool, settings: Settin
 
 
 def note_files(names: Sequence[str], session: Session) -> None:
-    """Note what was detected of the user's own files among NAMES, of those whose columns have other names than ours."""
+    """Note what was detected of the user's own files among NAMES, of those whose columns have other
+    names than ours.
+    """
     for name in names:
         if not is_pair_file(name) or is_hub_name(name):
             continue

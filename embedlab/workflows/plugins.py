@@ -26,7 +26,9 @@ class PluginState:
 
 
 def plugin_states(*, shipped: bool = False) -> list[PluginState]:
-    """Return the state of every plug-in, by kind, then of the files that declare nothing; SHIPPED adds what is part of embedlab."""
+    """Return the state of every plug-in, by kind, then of the files that declare nothing; SHIPPED
+    adds what is part of embedlab.
+    """
     with gathered_faults():  # each is a state here, and no note besides
         return [*_named(shipped=shipped), *_unnamed()]
 
@@ -35,7 +37,9 @@ def _named(*, shipped: bool) -> Iterator[PluginState]:
     for kind in KINDS:
         for plugin in discover(kind):
             if shipped or not plugin.is_shipped:
-                yield PluginState(kind=kind, name=plugin.name, origin=plugin.origin, state=_state(kind, plugin))
+                yield PluginState(
+                    kind=kind, name=plugin.name, origin=plugin.origin, state=_state(kind, plugin)
+                )
 
 
 def _unnamed() -> Iterator[PluginState]:

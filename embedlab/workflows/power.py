@@ -22,7 +22,9 @@ class PowerReport(Report):
 
     def figure_subject(self) -> DetectableDifferences:
         """The differences, with the caption of their table."""
-        return DetectableDifferences(frame=self.frame, caption=" ".join(table.caption for table in self.tables))
+        return DetectableDifferences(
+            frame=self.frame, caption=" ".join(table.caption for table in self.tables)
+        )
 
 
 def power_report(options: PowerOptions, session: Session) -> PowerReport:
@@ -31,14 +33,21 @@ def power_report(options: PowerOptions, session: Session) -> PowerReport:
     _check(options)
     selected = select_from(options.suites, options.tasks, session.settings.data)
     if options.common and not any(each.definition.aggregates for each in selected):
-        raise UsageError("option common is for tasks of pairs alone", hint="remove it, or select the task sts")
+        raise UsageError(
+            "option common is for tasks of pairs alone", hint="remove it, or select the task sts"
+        )
     slicing = Slicing(common=options.common, where=options.expression)
-    gathered = gather([options.first, options.second], selected, session, slicing=slicing, setting=options.setting)
+    gathered = gather(
+        [options.first, options.second], selected, session, slicing=slicing, setting=options.setting
+    )
     comparison = compared(gathered, slicing, session)
     tested = [evidence for evidence in comparison.evidence if evidence.rows is not None]
     if not tested:
         names = ", ".join(each.task for each in selected)
-        raise UsageError(f"{names} has no items whose differences are tested", hint="select a task with items, and no results in --where")
+        raise UsageError(
+            f"{names} has no items whose differences are tested",
+            hint="select a task with items, and no results in --where",
+        )
     if slicing.is_plain:
         for note in gathered.without_items():
             session.note(note)
@@ -55,4 +64,6 @@ def _check(options: PowerOptions) -> None:
         hint = "give points above 0 and below 100, for example 1"
         raise UsageError(f"the difference to detect is {options.detect:g} points", hint=hint)
     if options.seeds is not None and options.seeds < 2:
-        raise UsageError(f"a spread needs at least 2 seeds, not {options.seeds}", hint="give 2 or more")
+        raise UsageError(
+            f"a spread needs at least 2 seeds, not {options.seeds}", hint="give 2 or more"
+        )

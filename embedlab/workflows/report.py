@@ -1,4 +1,6 @@
-"""What a workflow gives: tables for people, the same numbers as a tidy frame, and the notes on them."""
+"""What a workflow gives: tables for people, the same numbers as a tidy frame, and the notes on
+them.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -58,10 +60,16 @@ class Report:
         """What its figures are drawn of."""
         raise UsageError("no figure is declared for this result", hint="its numbers are in .frame")
 
-    def plot(self, kind: str | None = None, *, width: float = COLUMN_IN, title: bool = False) -> "PaperFigure":
-        """Return the figure called KIND, or the usual one, as one of Matplotlib, WIDTH inches wide; its caption is in `.caption`."""
+    def plot(
+        self, kind: str | None = None, *, width: float = COLUMN_IN, title: bool = False
+    ) -> "PaperFigure":
+        """Return the figure called KIND, or the usual one, as one of Matplotlib, WIDTH inches wide;
+        its caption is in `.caption`.
+        """
         subject = self.figure_subject()
-        return draw_figure(subject, figure_kind(type(subject), kind), width_in=width, is_titled=title)
+        return draw_figure(
+            subject, figure_kind(type(subject), kind), width_in=width, is_titled=title
+        )
 
     @property
     def notebook_tables(self) -> Sequence[Table]:
@@ -73,12 +81,20 @@ class Report:
 
     def _repr_html_(self) -> str:
         of_tables = {note for table in self.tables for note in table.notes}
-        return report_html(self.notebook_tables, said=[note for note in self.notes if note not in of_tables])
+        return report_html(
+            self.notebook_tables, said=[note for note in self.notes if note not in of_tables]
+        )
 
 
 def report_of(tables: Sequence[Table]) -> Report:
-    """A report of TABLES that have no tidy frame of one schema: its frame has the rows that JSON has."""
-    frames = [pl.DataFrame(table.data()["rows"], infer_schema_length=None) for table in tables if table.rows]
+    """A report of TABLES that have no tidy frame of one schema: its frame has the rows that JSON
+    has.
+    """
+    frames = [
+        pl.DataFrame(table.data()["rows"], infer_schema_length=None)
+        for table in tables
+        if table.rows
+    ]
     return Report(
         frame=pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame(),
         tables=tuple(tables),

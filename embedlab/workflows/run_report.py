@@ -36,12 +36,21 @@ def run_report(name: str, settings: Settings) -> RunReport:
     runs = tuple(select_runs(settings.runs_folder, name))
     tables = tuple(map(run_table, runs))
     frame = pl.concat([pl.DataFrame(schema=CURVES), *map(_curves, runs)])
-    return RunReport(frame=frame, tables=tables, notes=tuple(note for table in tables for note in table.notes), runs=runs)
+    return RunReport(
+        frame=frame,
+        tables=tables,
+        notes=tuple(note for table in tables for note in table.notes),
+        runs=runs,
+    )
 
 
 def _curves(run: RunFolder) -> pl.DataFrame:
     curve = Curve()
     curve.read_on(run.events_file)
     parts = (("loss", curve.steps, curve.losses), ("dev", curve.dev_steps, curve.dev_scores))
-    rows = [(run.id, step, what, value) for what, steps, values in parts for step, value in zip(steps, values, strict=True)]
+    rows = [
+        (run.id, step, what, value)
+        for what, steps, values in parts
+        for step, value in zip(steps, values, strict=True)
+    ]
     return pl.DataFrame(rows, schema=CURVES, orient="row")

@@ -41,7 +41,9 @@ def read_events(run: RunFolder, *, follows: bool) -> Iterator[Sequence[events.Ev
     offset = 0
     while True:
         is_running = run_status(run).state in {"starting", "running", "silent"}
-        recorded, offset = events.events_after(run.events_file, offset) if run.events_file.exists() else ([], 0)
+        recorded, offset = (
+            events.events_after(run.events_file, offset) if run.events_file.exists() else ([], 0)
+        )
         if recorded:
             yield recorded
         if not (follows and is_running):
@@ -51,17 +53,26 @@ def read_events(run: RunFolder, *, follows: bool) -> Iterator[Sequence[events.Ev
 
 def unfinished_runs(name: str, settings: Settings) -> list[RunFolder]:
     """Return the seeds of a run that can be resumed; none is a UsageError."""
-    chosen = [run for run in select_runs(settings.runs_folder, name) if run_status(run).is_unfinished]
+    chosen = [
+        run for run in select_runs(settings.runs_folder, name) if run_status(run).is_unfinished
+    ]
     if not chosen:
-        raise UsageError(f"run {name!r} has no unfinished seed", hint="`embedlab runs ls` shows the state of all runs")
+        raise UsageError(
+            f"run {name!r} has no unfinished seed",
+            hint="`embedlab runs ls` shows the state of all runs",
+        )
     return chosen
 
 
 def cancel_runs(name: str, settings: Settings, *, force: bool) -> list[CancelledRun]:
-    """Stop the running seeds of a run, with FORCE without a checkpoint; where none runs that is an error."""
+    """Stop the running seeds of a run, with FORCE without a checkpoint; where none runs that is an
+    error.
+    """
     chosen = select_runs(settings.runs_folder, name)
     running = [folder for folder in chosen if folder.holder() is not None] or chosen[:1]
-    return [CancelledRun(run=folder, pid=launch.cancel_run(folder, force=force)) for folder in running]
+    return [
+        CancelledRun(run=folder, pid=launch.cancel_run(folder, force=force)) for folder in running
+    ]
 
 
 def prune_runs(names: Sequence[str], settings: Settings) -> Pruned:
@@ -70,10 +81,18 @@ def prune_runs(names: Sequence[str], settings: Settings) -> Pruned:
     Without NAMES that includes what is left of runs whose removal was killed.
     """
     folder = settings.runs_folder
-    chosen = list(dict.fromkeys([run for name in names for run in select_runs(folder, name)] if names else find_runs(folder)))
+    chosen = list(
+        dict.fromkeys(
+            [run for name in names for run in select_runs(folder, name)]
+            if names
+            else find_runs(folder)
+        )
+    )
     idle = [run for run in chosen if run.holder() is None]
     freed = {run.id: size for run in idle if (size := prune_run(run))}
     removed = prune_removed(folder) if not names else {}
     freed |= {name: freed.get(name, 0) + size for name, size in removed.items()}
     running = tuple(run.id for run in chosen if run not in idle)
-    return Pruned(freed=freed, running=running, looked_at=len({run.id for run in chosen} | removed.keys()))
+    return Pruned(
+        freed=freed, running=running, looked_at=len({run.id for run in chosen} | removed.keys())
+    )

@@ -27,12 +27,16 @@ def score_selected(
     common: bool = False,
     is_reported: bool = False,
 ) -> tuple[ScoredPairs, bool]:
-    """Every pair of a task, or of DATASETS, scored by every one of MODELS, and whether no dataset was missing; names are resolved.
+    """Every pair of a task, or of DATASETS, scored by every one of MODELS, and whether no dataset
+    was missing; names are resolved.
 
-    With ALL_SPLITS also STS-B's train and dev pairs; with COMMON numbers are of the pairs that all models score. What is missing is
-    reported, unless it was before.
+    With ALL_SPLITS also STS-B's train and dev pairs; with COMMON numbers are of the pairs that all
+    models score. What is missing is reported, unless it was before.
     """
-    resolved = [resolve_model(model, session) if isinstance(model, str) else model for model in dict.fromkeys(models)]
+    resolved = [
+        resolve_model(model, session) if isinstance(model, str) else model
+        for model in dict.fromkeys(models)
+    ]
     check_device(session.settings)
 
     source = Source.from_settings(session.settings)
@@ -54,7 +58,9 @@ def score_selected(
 
 
 def keep(scored: ScoredPairs, evaluations: Evaluations, session: Session) -> None:
-    """Store every member's evaluation next to its scores; a disk that refuses costs the file, not the answer."""
+    """Store every member's evaluation next to its scores; a disk that refuses costs the file, not
+    the answer.
+    """
     for member, evaluation in evaluations.items():
         try:
             evaluation.save(scored.places[member].evaluations)

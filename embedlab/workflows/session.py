@@ -10,7 +10,9 @@ from embedlab.core.settings import Settings
 
 
 class Session(Protocol):
-    """What every workflow takes besides its options; the command line, notebooks and tests each have their own."""
+    """What every workflow takes besides its options; the command line, notebooks and tests each
+    have their own.
+    """
 
     @property
     def settings(self) -> Settings:
@@ -29,11 +31,15 @@ class Session(Protocol):
         """Show the progress of one piece of work."""
 
     def progresses(self) -> AbstractContextManager[Callable[[str], ProgressDisplay]]:
-        """Show the progress of pieces of work that follow each other: yields what makes the callback of a label."""
+        """Show the progress of pieces of work that follow each other: yields what makes the
+        callback of a label.
+        """
 
 
 @contextmanager
-def successive(show: Callable[[str], AbstractContextManager[ProgressDisplay]]) -> Iterator[Callable[[str], ProgressDisplay]]:
+def successive(
+    show: Callable[[str], AbstractContextManager[ProgressDisplay]],
+) -> Iterator[Callable[[str], ProgressDisplay]]:
     """Yield what makes the callback of a label by SHOW, and ends what showed the label before."""
     with ExitStack() as stack:
 

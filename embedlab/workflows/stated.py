@@ -11,7 +11,11 @@ from embedlab.workflows.session import Session
 
 def without_stated(names: Sequence[str], session: Session) -> tuple[list[str], list[StatedModel]]:
     """Return the NAMES of models that score pairs, and the others with their figures."""
-    stated = [stated_model for name in dict.fromkeys(names) if (stated_model := _stated(name, session)) is not None]
+    stated = [
+        stated_model
+        for name in dict.fromkeys(names)
+        if (stated_model := _stated(name, session)) is not None
+    ]
     return [name for name in names if name not in {model.name for model in stated}], stated
 
 

@@ -1,4 +1,6 @@
-"""Every member of every model on some tasks: data and models are checked first, sentences encoded in one pass, results stored."""
+"""Every member of every model on some tasks: data and models are checked first, sentences encoded
+in one pass, results stored.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,7 +45,9 @@ class Work:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Known:
-    """What is known before anything is computed: the texts of the tasks, and each member's stored evaluations."""
+    """What is known before anything is computed: the texts of the tasks, and each member's stored
+    evaluations.
+    """
 
     ready: Readiness
     together: frozenset[SelectedTask]  # tasks that score all models at once
@@ -67,18 +71,24 @@ class Known:
 
 
 def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Known:
-    """Open and check all that is selected, then encode, for each member, what it was not evaluated on before, in one pass.
+    """Open and check all that is selected, then encode, for each member, what it was not evaluated
+    on before, in one pass.
 
-    What is missing is reported first; of a single task that is an error, as is a model that cannot do it.
+    What is missing is reported first; of a single task that is an error, as is a model that cannot
+    do it.
     """
     ready, source = _ready(models, work, session), Source.from_settings(session.settings)
-    together = frozenset(selected for selected in work.selected if is_scored_together(selected.task))
+    together = frozenset(
+        selected for selected in work.selected if is_scored_together(selected.task)
+    )
     stored: dict[tuple[str, SelectedTask], Evaluation] = {}
     for spec in (spec for model in models for spec in model.members):
         place = ScorePlace.of(spec, session.settings)
         for selected in work.selected:
             if not work.again and selected not in together:
-                evaluation = stored_evaluation(place, work.stored_name(selected), ready.texts.get(selected), source)
+                evaluation = stored_evaluation(
+                    place, work.stored_name(selected), ready.texts.get(selected), source
+                )
                 stored |= {(spec.name, selected): evaluation} if evaluation else {}
         todo = {
             selected: text
@@ -92,15 +102,27 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Kno
         if not together.issuperset(todo):
             with session.progresses() as progress:
                 encode_once(spec, list(todo.values()), session.settings, labelled(progress, spec))
-    return Known(ready=replace(ready, texts={**ready.texts, **_without_texts(ready, together)}), together=together, stored=stored)
+    return Known(
+        ready=replace(ready, texts={**ready.texts, **_without_texts(ready, together)}),
+        together=together,
+        stored=stored,
+    )
 
 
-def _without_texts(ready: Readiness, together: frozenset[SelectedTask]) -> Mapping[SelectedTask, Texts]:
-    """Return what is known of the texts of tasks that score all models TOGETHER without the texts, which these tasks read again."""
-    return {one: replace(texts, columns=()) for one, texts in ready.texts.items() if one in together}
+def _without_texts(
+    ready: Readiness, together: frozenset[SelectedTask]
+) -> Mapping[SelectedTask, Texts]:
+    """Return what is known of the texts of tasks that score all models TOGETHER without the texts,
+    which these tasks read again.
+    """
+    return {
+        one: replace(texts, columns=()) for one, texts in ready.texts.items() if one in together
+    }
 
 
-def evaluate_on_task(models: Sequence[Model], selected: SelectedTask, work: Work, known: Known, session: Session) -> Evaluations:
+def evaluate_on_task(
+    models: Sequence[Model], selected: SelectedTask, work: Work, known: Known, session: Session
+) -> Evaluations:
     """The evaluations of each model on a task; none where no model can do it."""
     evaluations: Evaluations = {}
     for model in models:
@@ -121,27 +143,47 @@ def labelled(progress: StartProgress, spec: ModelSpec) -> StartProgress:
 def _ready(models: Sequence[Model], work: Work, session: Session) -> Readiness:
     """What can be done; the error of a single task, or of the last that cannot, is raised."""
     check_device(session.settings)
-    ready = check_all([spec for model in models for spec in model.members], work.selected, work.setting, session.settings)
+    ready = check_all(
+        [spec for model in models for spec in model.members],
+        work.selected,
+        work.setting,
+        session.settings,
+    )
     if work.is_one and ready.missing:
         raise next(iter(ready.missing.values()))
     if work.is_one and ready.unfit and not work.skips_unfit:
         raise next(iter(ready.unfit.values()))
-    for error in (*ready.missing.values(), *(error for texts in ready.texts.values() for error in texts.missing)):
+    for error in (
+        *ready.missing.values(),
+        *(error for texts in ready.texts.values() for error in texts.missing),
+    ):
         session.report(error)
     return ready
 
 
-def _evaluate_member(model: Model, selected: SelectedTask, work: Work, known: Known, session: Session) -> list[Evaluation]:
+def _evaluate_member(
+    model: Model, selected: SelectedTask, work: Work, known: Known, session: Session
+) -> list[Evaluation]:
     scored = []
     known.refuse_unfit(model, selected)
     for spec in model.members:
         evaluations = ScorePlace.of(spec, session.settings).evaluations
         if stored := known.stored.get((spec.name, selected)):
-            session.note(f"{spec.name}: {stored.task} as it was evaluated before on the same data; --again does it again")
+            session.note(
+                f"{spec.name}: {stored.task} as it was evaluated before on the same data; "
+                f"--again does it again"
+            )
             scored.append(with_training(stored, spec))
         else:
             with session.progresses() as progress:
-                result = evaluate_task(selected.task, spec, session.settings, labelled(progress, spec), selected.names, work.setting)
+                result = evaluate_task(
+                    selected.task,
+                    spec,
+                    session.settings,
+                    labelled(progress, spec),
+                    selected.names,
+                    work.setting,
+                )
             try:
                 result.save(evaluations, work.stored_name(selected))
             except MissingError as full:  # a disk that takes nothing costs time, not the answer

@@ -1,4 +1,6 @@
-"""Two files of results verified against each other: whether they are of the same thing, and how far their scores are apart."""
+"""Two files of results verified against each other: whether they are of the same thing, and how far
+their scores are apart.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +27,9 @@ class Verification:
 
 def verify_files(first: Path, second: Path, session: Session) -> Verification:
     """Compare the results of one model and task in both files; what is only in one is noted."""
-    mine, theirs = (read_results(path, lambda task: bool(aggregates_of(task))) for path in (first, second))
+    mine, theirs = (
+        read_results(path, lambda task: bool(aggregates_of(task))) for path in (first, second)
+    )
     sides = [
         ResultPair(first=result, second=other, files=(first, second), settings=session.settings)
         for result, other in _matched(mine, theirs, first, second)
@@ -33,20 +37,28 @@ def verify_files(first: Path, second: Path, session: Session) -> Verification:
     verified = [verification_table(side) for side in sides]
     _note_others(first, mine, [side.first for side in sides], session)
     _note_others(second, theirs, [side.second for side in sides], session)
-    return Verification(tables=tuple(table for table, _ in verified), is_same=all(is_same for _, is_same in verified))
+    return Verification(
+        tables=tuple(table for table, _ in verified),
+        is_same=all(is_same for _, is_same in verified),
+    )
 
 
 def _matched(
     mine: Sequence[StoredResult], theirs: Sequence[StoredResult], first: Path, second: Path
 ) -> list[tuple[StoredResult, StoredResult]]:
-    """The results to compare: the only ones, or those of one model on the same task in both files."""
+    """The results to compare: the only ones, or those of one model on the same task in both
+    files.
+    """
     if len(mine) == len(theirs) == 1:
         return [(mine[0], theirs[0])]
-    matched = [(result, other) for result in mine for other in theirs if _is_counterpart(result, other)]
+    matched = [
+        (result, other) for result in mine for other in theirs if _is_counterpart(result, other)
+    ]
     if not matched:
         ours, other = (", ".join(dict.fromkeys(map(_name, results))) for results in (mine, theirs))
         raise UsageError(
-            f"no model and task is in both files: {str(first)!r} has {ours}, {str(second)!r} has {other}",
+            f"no model and task is in both files: {str(first)!r} has {ours}, {str(second)!r} "
+            f"has {other}",
             hint="give files with one result each, or of the same models and tasks",
         )
     return matched
@@ -60,9 +72,15 @@ def _name(result: StoredResult) -> str:
     return f"{title_of(result.model)} on {joined_or_none(result.signature.task)}"
 
 
-def _note_others(path: Path, results: Sequence[StoredResult], matched: Sequence[StoredResult], session: Session) -> None:
+def _note_others(
+    path: Path, results: Sequence[StoredResult], matched: Sequence[StoredResult], session: Session
+) -> None:
     """Say which results of a file have no counterpart."""
-    if others := [_name(result) for result in results if all(result is not stored_result for stored_result in matched)]:
+    if others := [
+        _name(result)
+        for result in results
+        if all(result is not stored_result for stored_result in matched)
+    ]:
         session.note(f"not compared, only in {path}: {'; '.join(others)}")
 
 

@@ -1,4 +1,6 @@
-"""Why two models differ: where the difference sits, what the items of each side have in common, typical ones, and how steady it is."""
+"""Why two models differ: where the difference sits, what the items of each side have in common,
+typical ones, and how steady it is.
+"""
 
 from dataclasses import dataclass
 
@@ -21,7 +23,8 @@ from embedlab.workflows.own_files import hints_at_own_columns
 from embedlab.workflows.report import Report
 from embedlab.workflows.session import Session
 
-HALVES_SEED = 0  # of the halves that combinations are searched and tested on: the same for the same items
+# of the halves that combinations are searched and tested on: the same for the same items
+HALVES_SEED = 0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -33,12 +36,16 @@ class WhyReport(Report):
 
     def figure_subject(self) -> ExplainedDifference:
         """The difference on each kind of items, with the caption of its table."""
-        return ExplainedDifference(found=self.explanation, rows=self.rows, caption=self.tables[0].caption)
+        return ExplainedDifference(
+            found=self.explanation, rows=self.rows, caption=self.tables[0].caption
+        )
 
 
 @hints_at_own_columns
 def why_report(options: WhyOptions, session: Session) -> WhyReport:
-    """Evaluate what is not evaluated yet, and say why the models differ; options that cannot apply are refused before any work."""
+    """Evaluate what is not evaluated yet, and say why the models differ; options that cannot apply
+    are refused before any work.
+    """
     refuse_unknown_choices(options)
     refuse_twice([options.first, options.second])
     for name, least in (("rows", 1), ("examples", 0)):
@@ -48,20 +55,45 @@ def why_report(options: WhyOptions, session: Session) -> WhyReport:
     where = options.expression
     refuse_without_items(selected, "kind", where)
     slicing = Slicing(where=where)
-    gathered = gather([options.first, options.second], selected, session, slicing=slicing, setting=options.setting)
+    gathered = gather(
+        [options.first, options.second], selected, session, slicing=slicing, setting=options.setting
+    )
     if not gathered.outcomes:
-        raise UsageError("the selected tasks have no items to group", hint="select a task with items, such as --task sts12")
+        raise UsageError(
+            "the selected tasks have no items to group",
+            hint="select a task with items, such as --task sts12",
+        )
     outcomes, models = joined_outcomes(gathered.outcomes), gathered.models
     columns = {model.name: model.members for model in models}
     selection = select_items(outcomes, where, columns) if where else None
     if selection is not None and selection.is_by_results:
-        raise UsageError(f"{where!r} picks items by results", hint="read properties alone: results would explain themselves")
-    lacking = [member for member in member_columns(models) if outcomes.predictions[member].fill_nan(None).count() == 0]
+        raise UsageError(
+            f"{where!r} picks items by results",
+            hint="read properties alone: results would explain themselves",
+        )
+    lacking = [
+        member
+        for member in member_columns(models)
+        if outcomes.predictions[member].fill_nan(None).count() == 0
+    ]
     if lacking:
-        raise UsageError(f"{lacking[0]} has no prediction of these items", hint="select a task that both models can do")
+        raise UsageError(
+            f"{lacking[0]} has no prediction of these items",
+            hint="select a task that both models can do",
+        )
     comparison = compared(gathered, slicing, session)
     with session.progresses() as progress:
         rng = np.random.default_rng(HALVES_SEED)
-        explanation = explained(outcomes, models, comparison.evidence, selection, rng=rng, examples=options.examples, progress=progress)
-    report = Report.of(why_tables(explanation, comparison, rows=options.rows), WHY, is_whole=comparison.is_whole)
+        explanation = explained(
+            outcomes,
+            models,
+            comparison.evidence,
+            selection,
+            rng=rng,
+            examples=options.examples,
+            progress=progress,
+        )
+    report = Report.of(
+        why_tables(explanation, comparison, rows=options.rows), WHY, is_whole=comparison.is_whole
+    )
     return WhyReport(**vars(report), explanation=explanation, rows=options.rows)

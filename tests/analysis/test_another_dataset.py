@@ -1,4 +1,6 @@
-"""Random effects and their prediction interval, beside Student's t, draws, and loops over sets of datasets."""
+"""Random effects and their prediction interval, beside Student's t, draws, and loops over sets of
+datasets.
+"""
 
 from dataclasses import replace
 from itertools import combinations
@@ -28,7 +30,9 @@ def test_without_variance_inside_datasets_the_intervals_are_students() -> None:
 
 
 def test_the_intervals_are_those_of_draws() -> None:
-    """Each draw takes a χ² of its own, finds the variance between datasets with Brent's method, and then a mean and a new dataset."""
+    """Each draw takes a χ² of its own, finds the variance between datasets with Brent's method, and
+    then a mean and a new dataset.
+    """
     variances, rng = np.array([0.5, 1.0, 4.0, 2.0, 0.3]), np.random.default_rng(0)
 
     def excess(between: float, wanted: float) -> float:
@@ -70,7 +74,9 @@ def test_what_seeds_vary_is_added() -> None:
 def test_as_many_datasets_as_possible_that_hardly_share_pairs_are_counted() -> None:
     rng = np.random.default_rng(2)
     for _ in range(20):
-        texts = [rng.integers(0, 12, (int(rng.integers(1, 6)), 2)).astype(np.uint64) for _ in range(6)]
+        texts = [
+            rng.integers(0, 12, (int(rng.integers(1, 6)), 2)).astype(np.uint64) for _ in range(6)
+        ]
         pairs = [{frozenset(row) for row in own.tolist()} for own in texts]
         found, shared = apart(texts)
         assert shared == 0
@@ -98,16 +104,31 @@ B = ModelColumns(name="b", members=("b",))
 
 
 def datasets(count: int, *, repeated: int = 0) -> list[Evidence]:
-    """Datasets whose sentences are their own, but for REPEATED pairs of the first that the last has too."""
+    """Datasets whose sentences are their own, but for REPEATED pairs of the first that the last has
+    too.
+    """
     found = []
     for number in range(count):
         rng = np.random.default_rng(number)
         gold = rng.normal(size=80)
-        predicted_of = {place: gold + rng.normal(scale=scale, size=80) for place, scale in enumerate((0.8, 1.0, 1.2, 1.5 + 0.2 * number))}
+        predicted_of = {
+            place: gold + rng.normal(scale=scale, size=80)
+            for place, scale in enumerate((0.8, 1.0, 1.2, 1.5 + 0.2 * number))
+        }
         texts = (1_000 * number + np.arange(160)).reshape(80, 2).astype(np.uint64)
         if repeated and number == count - 1:
             texts[:repeated] = np.arange(2 * repeated).reshape(repeated, 2)
-        found.append(evidence_of("sts", f"set {number}", gold, predicted_of, 4, measure=MEASURES["spearman"], texts=texts))
+        found.append(
+            evidence_of(
+                "sts",
+                f"set {number}",
+                gold,
+                predicted_of,
+                4,
+                measure=MEASURES["spearman"],
+                texts=texts,
+            )
+        )
     return found
 
 
@@ -119,7 +140,8 @@ def test_five_datasets_say_something_of_another_one() -> None:
     assert not {"set 0", "set 5"} <= {*found.datasets}
     counted = [one for one in slices if one.key in found.datasets]
     deltas, rows = (
-        np.array([value(one.differences["b"]) for one in counted]) for value in (lambda d: d.delta, lambda d: d.uncertainty.rows)
+        np.array([value(one.differences["b"]) for one in counted])
+        for value in (lambda d: d.delta, lambda d: d.uncertainty.rows)
     )
     points = np.mean([one.points for one in evidence if one.key in found.datasets], axis=0)
     expected = predicted(deltas, rows, float(points[:3].var(ddof=1) / 3), 2.0)
@@ -136,15 +158,28 @@ def test_five_datasets_say_something_of_another_one() -> None:
 def test_two_models_that_share_runs_vary_by_their_differences_seed_by_seed() -> None:
     runs = tuple(frozenset({f"run@{seed}"}) for seed in (1, 2, 3))
     both = [
-        ModelColumns(name=name, members=tuple(f"{name}@{seed}" for seed in (1, 2, 3)), seeds=(1, 2, 3), runs=runs) for name in ("a", "c")
+        ModelColumns(
+            name=name,
+            members=tuple(f"{name}@{seed}" for seed in (1, 2, 3)),
+            seeds=(1, 2, 3),
+            runs=runs,
+        )
+        for name in ("a", "c")
     ]
     evidence = []
     for number in range(5):
         rng = np.random.default_rng(number)
         gold = rng.normal(size=80)
-        of = {place: gold + rng.normal(scale=0.8 + 0.2 * place + 0.1 * number, size=80) for place in range(6)}
+        of = {
+            place: gold + rng.normal(scale=0.8 + 0.2 * place + 0.1 * number, size=80)
+            for place in range(6)
+        }
         texts = (1_000 * number + np.arange(160)).reshape(80, 2).astype(np.uint64)
-        evidence.append(evidence_of("sts", f"set {number}", gold, of, 6, measure=MEASURES["spearman"], texts=texts))
+        evidence.append(
+            evidence_of(
+                "sts", f"set {number}", gold, of, 6, measure=MEASURES["spearman"], texts=texts
+            )
+        )
     points = np.mean([one.points for one in evidence], axis=0)
     apart = points[3:] - points[:3]
     for models, noise, freedom in (
@@ -153,18 +188,25 @@ def test_two_models_that_share_runs_vary_by_their_differences_seed_by_seed() -> 
     ):
         slices = compare_evidence(evidence, models, "a")
         (found,) = elsewhere(evidence, slices, models, "a")
-        deltas, rows = ([value(one.differences["c"]) for one in slices] for value in (lambda d: d.delta, lambda d: d.uncertainty.rows))
+        deltas, rows = (
+            [value(one.differences["c"]) for one in slices]
+            for value in (lambda d: d.delta, lambda d: d.uncertainty.rows)
+        )
         expected = predicted(np.array(deltas), np.array(rows), float(noise), freedom)
         assert (found.low, found.high) == pytest.approx(expected[1])
         assert (found.new_low, found.new_high) == pytest.approx(expected[2])
 
 
 def welch(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
-    return float(first.var(ddof=1) / 3 + second.var(ddof=1) / 3), float(stats.ttest_ind(first, second, equal_var=False).df)
+    return float(first.var(ddof=1) / 3 + second.var(ddof=1) / 3), float(
+        stats.ttest_ind(first, second, equal_var=False).df
+    )
 
 
 @pytest.mark.parametrize(("noise", "freedom"), [(0.3, np.inf), (0.3, 3.0), (40.0, 3.0)])
-def test_where_datasets_agree_the_seeds_alone_make_the_interval(noise: float, freedom: float) -> None:
+def test_where_datasets_agree_the_seeds_alone_make_the_interval(
+    noise: float, freedom: float
+) -> None:
     mean, own, _ = predicted(np.full(6, 1.5), np.full(6, 1e-12), noise, freedom)
     reach = stats.t.ppf(0.975, freedom) * sqrt(noise)
     assert mean == pytest.approx(1.5)
@@ -178,19 +220,31 @@ def test_a_model_without_a_score_on_one_of_the_datasets_says_nothing_of_another(
         gold = rng.normal(size=40)
         of = {place: gold + rng.normal(size=40) for place in range(3) if (number, place) != (2, 1)}
         texts = (1_000 * number + np.arange(80)).reshape(40, 2).astype(np.uint64)
-        evidence.append(evidence_of("sts", f"set {number}", gold, of, 3, measure=MEASURES["spearman"], texts=texts))
+        evidence.append(
+            evidence_of(
+                "sts", f"set {number}", gold, of, 3, measure=MEASURES["spearman"], texts=texts
+            )
+        )
     models = [ModelColumns(name=name, members=(name,)) for name in "abc"]
-    assert [one.model for one in elsewhere(evidence, compare_evidence(evidence, models, "a"), models, "a")] == ["c"]
+    assert [
+        one.model
+        for one in elsewhere(evidence, compare_evidence(evidence, models, "a"), models, "a")
+    ] == ["c"]
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_of_very_many_datasets_those_that_share_with_few_come_first(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_very_many_datasets_those_that_share_with_few_come_first(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As a loop over them in that order: each is taken that clashes with none before it."""
     monkeypatch.setattr(another_dataset, "_MOST_TRIED", 3)
     rng = np.random.default_rng(seed)
     texts = [rng.integers(0, 9, (int(rng.integers(1, 6)), 2)).astype(np.uint64) for _ in range(8)]
     pairs = [{frozenset(row) for row in own.tolist()} for own in texts]
-    clashes = [{other for other in range(8) if other != one and pairs[one] & pairs[other]} for one in range(8)]
+    clashes = [
+        {other for other in range(8) if other != one and pairs[one] & pairs[other]}
+        for one in range(8)
+    ]
     taken: list[int] = []
     for place in sorted(range(8), key=lambda place: (len(clashes[place]), -len(pairs[place]))):
         if not clashes[place] & {*taken}:

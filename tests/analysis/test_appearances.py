@@ -6,7 +6,12 @@ from embedlab.analysis.appearances import appearances
 
 def test_the_other_places_are_those_that_a_loop_finds() -> None:
     rng = np.random.default_rng(0)
-    table = pl.DataFrame({name: [f"s{number}" for number in rng.integers(0, 5, 40)] for name in ("sentence1", "sentence2")})
+    table = pl.DataFrame(
+        {
+            name: [f"s{number}" for number in rng.integers(0, 5, 40)]
+            for name in ("sentence1", "sentence2")
+        }
+    )
     rows = list(table.iter_rows())
     for row, (first, second) in enumerate(rows):
         found = appearances(table, row)

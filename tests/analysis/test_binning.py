@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from embedlab.analysis.binning import Axis, binned_quantiles, calibration_curve, cell_counts, density_steps, span
+from embedlab.analysis.binning import (
+    Axis,
+    binned_quantiles,
+    calibration_curve,
+    cell_counts,
+    density_steps,
+    span,
+)
 
 RNG = np.random.default_rng(7)
 X = np.concatenate([RNG.normal(size=500), [0.0, np.nan, -3.0, 3.0]])
@@ -23,7 +30,10 @@ def test_cells_count_the_points_that_a_slow_loop_counts() -> None:
 def test_the_bins_are_those_of_numpy() -> None:
     axis = Axis(low=-2, high=2, bins=8)
     places = axis.places(X)
-    assert np.array_equal(np.bincount(places[places >= 0], minlength=8), np.histogram(X[~np.isnan(X)], bins=8, range=(-2, 2))[0])
+    assert np.array_equal(
+        np.bincount(places[places >= 0], minlength=8),
+        np.histogram(X[~np.isnan(X)], bins=8, range=(-2, 2))[0],
+    )
     assert [axis.edge(number) for number in (0, 4, 8)] == [-2, 0, 2]
 
 
@@ -32,16 +42,26 @@ def test_quantiles_of_bins_are_those_of_a_slow_loop() -> None:
     found = binned_quantiles(X, Y, axis, (0.1, 0.5, 0.9))
     expected = []
     for number in range(7):
-        inside = [(x, y) for x, y in zip(X, Y, strict=True) if abs(x) <= 3 and min(int((x + 3) / 6 * 7), 6) == number]
+        inside = [
+            (x, y)
+            for x, y in zip(X, Y, strict=True)
+            if abs(x) <= 3 and min(int((x + 3) / 6 * 7), 6) == number
+        ]
         if len(inside) >= 5:
             ys = sorted(y for _, y in inside)
-            expected.append([len(ys), np.mean([x for x, _ in inside]), *np.percentile(ys, [10, 50, 90])])
+            expected.append(
+                [len(ys), np.mean([x for x, _ in inside]), *np.percentile(ys, [10, 50, 90])]
+            )
     assert 2 < len(expected) < 7
-    np.testing.assert_allclose(np.column_stack([found.counts, found.centres, found.quantiles.T]), expected)
+    np.testing.assert_allclose(
+        np.column_stack([found.counts, found.centres, found.quantiles.T]), expected
+    )
 
 
 def test_the_calibration_of_two_classes_is_the_reliability_curve_of_scikit_learn() -> None:
-    from sklearn.calibration import calibration_curve as reliability_curve  # seconds, which each test process would pay
+    from sklearn.calibration import (
+        calibration_curve as reliability_curve,
+    )  # seconds, which each test process would pay
 
     predicted = np.round(RNG.uniform(size=400), 2)  # with ties at the edges
     observed = (RNG.uniform(size=400) < predicted).astype(float)
@@ -50,7 +70,13 @@ def test_the_calibration_of_two_classes_is_the_reliability_curve_of_scikit_learn
     np.testing.assert_allclose(found.observed, truth)
     np.testing.assert_allclose(found.predicted, mean)
     assert found.counts.sum() == 400
-    slow = sum(count * abs(p - o) for p, o, count in zip(found.predicted, found.observed, found.counts, strict=True)) / 400
+    slow = (
+        sum(
+            count * abs(p - o)
+            for p, o, count in zip(found.predicted, found.observed, found.counts, strict=True)
+        )
+        / 400
+    )
     assert found.error == pytest.approx(slow)
 
 

@@ -11,8 +11,12 @@ from embedlab.analysis.choosing import chosen_p, optimism, range_tail
 
 @pytest.mark.parametrize("cells", [2, 3, 16, 64])
 @pytest.mark.parametrize("deviate", [0.5, 2.0, 4.0])
-def test_the_largest_of_all_pairs_has_the_distribution_of_the_range(cells: int, deviate: float) -> None:
-    assert range_tail(deviate, cells, cells) == pytest.approx(stats.studentized_range.sf(sqrt(2) * deviate, cells, 1e7), rel=1e-4, abs=1e-9)
+def test_the_largest_of_all_pairs_has_the_distribution_of_the_range(
+    cells: int, deviate: float
+) -> None:
+    assert range_tail(deviate, cells, cells) == pytest.approx(
+        stats.studentized_range.sf(sqrt(2) * deviate, cells, 1e7), rel=1e-4, abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("left", [1, 2, 5, 15])
@@ -32,10 +36,14 @@ def test_an_equal_cell_is_denied_in_one_of_twenty_tables() -> None:
             values = rng.normal(size=8) - 50 * (np.arange(8) < lower)
             best = int(values.argmax())
             others = [place for place in range(8) if place != best]
-            corrected = chosen_p([2 * stats.norm.sf((values[best] - values[place]) / sqrt(2)) for place in others])
+            corrected = chosen_p(
+                [2 * stats.norm.sf((values[best] - values[place]) / sqrt(2)) for place in others]
+            )
             far = [p for place, p in zip(others, corrected, strict=True) if place < lower]
             assert all(p < 1e-6 for p in far)
-            denied += any(p < 0.05 for place, p in zip(others, corrected, strict=True) if place >= lower)
+            denied += any(
+                p < 0.05 for place, p in zip(others, corrected, strict=True) if place >= lower
+            )
         assert 0.02 <= denied / 300 <= 0.085
 
 
@@ -43,7 +51,9 @@ def test_corrected_p_rise_with_p_and_an_undefined_one_counts_as_a_cell() -> None
     p = [1e-8, 0.2, 1e-4, 0.0]
     found = chosen_p(p)
     assert np.argsort(found, kind="stable").tolist() == np.argsort(p, kind="stable").tolist()
-    assert found[0] == pytest.approx(range_tail(stats.norm.isf(1e-8 / 2), 5, 4))  # one was denied before it
+    assert found[0] == pytest.approx(
+        range_tail(stats.norm.isf(1e-8 / 2), 5, 4)
+    )  # one was denied before it
     assert found[1] == pytest.approx(range_tail(stats.norm.isf(0.1), 5, 2))
     more = chosen_p([*p, float("nan")])
     assert isnan(more[-1])
@@ -58,7 +68,11 @@ def test_two_cells_are_compared_once() -> None:
 @pytest.mark.parametrize("spread", [0.0, 0.7, 3.0])
 def test_the_best_is_as_much_too_high_as_in_draws_of_shrunken_values(spread: float) -> None:
     """An independent parametric bootstrap with many draws."""
-    means = 80 + spread * np.linspace(-2, 1, 9) + np.array([0.3, -0.2, 0.1, 0.4, -0.5, 0.2, 0.1, -0.3, 0.0])
+    means = (
+        80
+        + spread * np.linspace(-2, 1, 9)
+        + np.array([0.3, -0.2, 0.1, 0.4, -0.5, 0.2, 0.1, -0.3, 0.0])
+    )
     noise = 0.25
     share = max(0.0, 1 - noise / means.var(ddof=1))
     truths = means.mean() + sqrt(share) * (means - means.mean())
@@ -68,7 +82,9 @@ def test_the_best_is_as_much_too_high_as_in_draws_of_shrunken_values(spread: flo
 
 
 def test_of_equal_cells_the_best_is_too_high_by_the_expected_largest_deviate() -> None:
-    assert optimism([5.0] * 64, 4.0) == pytest.approx(2 * 2.3437, abs=1e-3)  # Harter (1961): 2.3437 of 64
+    assert optimism([5.0] * 64, 4.0) == pytest.approx(
+        2 * 2.3437, abs=1e-3
+    )  # Harter (1961): 2.3437 of 64
     assert optimism([5.0, 5.0], 2.0) == pytest.approx(sqrt(2 / np.pi))
 
 

@@ -1,4 +1,6 @@
-"""Verdicts on claims: their direction, their correction, what equality needs, and what could have been seen."""
+"""Verdicts on claims: their direction, their correction, what equality needs, and what could have
+been seen.
+"""
 
 from math import inf, isnan
 from statistics import NormalDist
@@ -6,7 +8,14 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from embedlab.analysis.claims import Claim, ClaimedDifference, Direction, check_claim, claimed_difference, settle_claims
+from embedlab.analysis.claims import (
+    Claim,
+    ClaimedDifference,
+    Direction,
+    check_claim,
+    claimed_difference,
+    settle_claims,
+)
 from embedlab.analysis.comparison import compare_evidence
 from embedlab.analysis.evidence import evidence_of
 from embedlab.analysis.measures import MEASURES
@@ -26,7 +35,9 @@ def measured(value: float, error: float = 0.01, **other: object) -> ClaimedDiffe
     """A difference with a normal error, in shares; the table's units are 100 times as small."""
     own = Uncertainty(rows=error**2, rows_freedom=inf, independent=error**2)
     low, high = own.interval(value)
-    return ClaimedDifference(value=value, uncertainty=own, p=own.p(value), low=low, high=high, scale=100.0, **other)  # type: ignore[arg-type]
+    return ClaimedDifference(
+        value=value, uncertainty=own, p=own.p(value), low=low, high=high, scale=100.0, **other
+    )  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -40,7 +51,9 @@ def measured(value: float, error: float = 0.01, **other: object) -> ClaimedDiffe
         ("below", -0.01, "open"),
     ],
 )
-def test_an_order_holds_is_reversed_or_stays_open(direction: Direction, value: float, verdict: str) -> None:
+def test_an_order_holds_is_reversed_or_stays_open(
+    direction: Direction, value: float, verdict: str
+) -> None:
     (found,) = settle_claims({"c": claim(direction)}, {"c": measured(value)})
     assert found.verdict == verdict
     assert found.difference == pytest.approx(100 * value)
@@ -55,9 +68,14 @@ def test_what_has_no_numbers_is_not_measured_and_what_has_no_items_is_open() -> 
 
 
 def test_claims_are_corrected_over_those_that_are_measured() -> None:
-    """By Holm's steps written out: the smallest p times four, the next times three, never falling."""
+    """By Holm's steps written out: the smallest p times four, the next times three, never
+    falling.
+    """
     values = {"a": 0.03, "b": 0.0245, "c": 0.0225, "d": 0.005}
-    found = settle_claims({name: claim() for name in [*values, "absent"]}, {name: measured(value) for name, value in values.items()})
+    found = settle_claims(
+        {name: claim() for name in [*values, "absent"]},
+        {name: measured(value) for name, value in values.items()},
+    )
     largest = 0.0
     for place, name in enumerate(values):  # from the smallest p to the largest
         largest = max(largest, (4 - place) * 2 * NORMAL.cdf(-values[name] / 0.01))
@@ -68,19 +86,27 @@ def test_claims_are_corrected_over_those_that_are_measured() -> None:
 
 
 def test_an_open_claim_says_what_would_have_been_found_at_the_level_it_was_tested_at() -> None:
-    found = settle_claims({name: claim() for name in "abc"}, {"a": measured(0.09), "b": measured(0.01), "c": measured(0.005)})
+    found = settle_claims(
+        {name: claim() for name in "abc"},
+        {"a": measured(0.09), "b": measured(0.01), "c": measured(0.005)},
+    )
     assert isnan(found[0].visible)
-    expected = 100 * 0.01 * (NORMAL.inv_cdf(1 - 0.05 / 2 / 2) + NORMAL.inv_cdf(0.8))  # two are left open
+    expected = (
+        100 * 0.01 * (NORMAL.inv_cdf(1 - 0.05 / 2 / 2) + NORMAL.inv_cdf(0.8))
+    )  # two are left open
     assert found[1].visible == found[2].visible == pytest.approx(expected, rel=1e-4)
 
 
 @pytest.mark.parametrize(
-    ("value", "verdict"), [(0.005, "holds"), (-0.005, "holds"), (0.018, "open"), (0.06, "reversed"), (-0.06, "reversed")]
+    ("value", "verdict"),
+    [(0.005, "holds"), (-0.005, "holds"), (0.018, "open"), (0.06, "reversed"), (-0.06, "reversed")],
 )
 def test_equal_means_within_the_stated_size(value: float, verdict: str) -> None:
     (found,) = settle_claims({"c": claim("equal", 3.0)}, {"c": measured(value)})
     assert found.verdict == verdict
-    larger = max(NORMAL.cdf((value - 0.03) / 0.01), NORMAL.cdf((-value - 0.03) / 0.01))  # both one-sided tests
+    larger = max(
+        NORMAL.cdf((value - 0.03) / 0.01), NORMAL.cdf((-value - 0.03) / 0.01)
+    )  # both one-sided tests
     beyond = 2 * NORMAL.cdf((0.03 - abs(value)) / 0.01)
     assert found.p == pytest.approx(min(larger, beyond), rel=1e-6)
     assert found.differs == (verdict == "reversed")
@@ -89,11 +115,15 @@ def test_equal_means_within_the_stated_size(value: float, verdict: str) -> None:
 def test_an_open_equality_says_which_size_would_have_been_shown() -> None:
     (found,) = settle_claims({"c": claim("equal", 1.0)}, {"c": measured(0.0)})
     assert found.verdict == "open"
-    assert found.visible == pytest.approx(100 * 0.01 * (NORMAL.inv_cdf(0.95) + NORMAL.inv_cdf(0.9)), rel=1e-4)
+    assert found.visible == pytest.approx(
+        100 * 0.01 * (NORMAL.inv_cdf(0.95) + NORMAL.inv_cdf(0.9)), rel=1e-4
+    )
 
 
 def test_equal_scores_get_a_verdict_in_at_most_five_of_a_hundred_families() -> None:
-    """Four claims that no difference is behind, and one of equality whose truth is exactly its size."""
+    """Four claims that no difference is behind, and one of equality whose truth is exactly its
+    size.
+    """
     rng, tables, wrong = np.random.default_rng(0), 1000, 0
     claims = {**{name: claim() for name in "abcd"}, "e": claim("equal", 2.0)}
     for drawn in rng.normal(0, 0.01, (tables, 5)):
@@ -105,7 +135,8 @@ def test_equal_scores_get_a_verdict_in_at_most_five_of_a_hundred_families() -> N
 
 def test_a_verdict_on_checkpoints_alone_carries_their_sign() -> None:
     found = settle_claims(
-        {"a": claim(), "b": claim(), "c": claim()}, {"a": measured(0.09, reach="checkpoints"), "b": measured(0.09), "c": measured(0)}
+        {"a": claim(), "b": claim(), "c": claim()},
+        {"a": measured(0.09, reach="checkpoints"), "b": measured(0.09), "c": measured(0)},
     )
     assert [one.sign for one in found] == ["°", "*", ""]
 
@@ -113,27 +144,41 @@ def test_a_verdict_on_checkpoints_alone_carries_their_sign() -> None:
 def test_a_claim_is_measured_by_the_procedure_of_every_comparison() -> None:
     rng = np.random.default_rng(1)
     gold = rng.normal(size=60)
-    predicted = {place: gold + rng.normal(0, noise, 60) for place, noise in enumerate((0.5, 0.6, 1.5))}
+    predicted = {
+        place: gold + rng.normal(0, noise, 60) for place, noise in enumerate((0.5, 0.6, 1.5))
+    }
     evidence = evidence_of("sts", "s", gold, predicted, 3, measure=MEASURES["spearman"])
-    models = [ModelColumns(name="a", members=("a@1", "a@2"), seeds=(1, 2)), ModelColumns(name="b", members=("b",))]
+    models = [
+        ModelColumns(name="a", members=("a@1", "a@2"), seeds=(1, 2)),
+        ModelColumns(name="b", members=("b",)),
+    ]
     (compared,) = compare_evidence([evidence], models, "b")
     for first, second, sign in (("a", "b", 1), ("b", "a", -1)):
-        own, shown = claimed_difference(Weighed(evidence, models), first, second, scale=2.0), compared.differences["a"]
+        own, shown = (
+            claimed_difference(Weighed(evidence, models), first, second, scale=2.0),
+            compared.differences["a"],
+        )
         assert own.value == pytest.approx(sign * shown.delta)
         assert own.p == pytest.approx(shown.p)
-        assert (own.low, own.high) == pytest.approx((shown.low, shown.high) if sign > 0 else (-shown.high, -shown.low))
+        assert (own.low, own.high) == pytest.approx(
+            (shown.low, shown.high) if sign > 0 else (-shown.high, -shown.low)
+        )
         assert own.reach == shown.reach == "checkpoints"
         assert own.scale == 2.0
         assert own.uncertainty.parts == shown.uncertainty
 
 
 @pytest.mark.parametrize(
-    ("first", "direction", "size", "said"), [("a", "equal", None, "'equal' needs a size"), ("b", "above", None, "compared with itself")]
+    ("first", "direction", "size", "said"),
+    [("a", "equal", None, "'equal' needs a size"), ("b", "above", None, "compared with itself")],
 )
 def test_a_claim_that_nothing_could_decide_is_refused_with_its_file_and_key(
     first: str, direction: Direction, size: float | None, said: str
 ) -> None:
     with pytest.raises(UsageError, match=said) as caught:
-        check_claim(Claim(table="t", first=first, second="b", direction=direction, size=size), "page.toml: claims.x")
+        check_claim(
+            Claim(table="t", first=first, second="b", direction=direction, size=size),
+            "page.toml: claims.x",
+        )
     assert "page.toml: claims.x" in caught.value.message
     assert caught.value.hint

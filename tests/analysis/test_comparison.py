@@ -1,4 +1,6 @@
-"""What a comparison makes of a test for independent rows; comparisons as wholes are in tests/comparison."""
+"""What a comparison makes of a test for independent rows; comparisons as wholes are in
+tests/comparison.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -30,8 +32,12 @@ from embedlab.choices import Test
 
 @pytest.mark.parametrize("p", [1e-12, 0.003, 0.04, 0.5, 1.0])
 @pytest.mark.parametrize("design_effect", [1.0, 1.3, 4.0])
-def test_the_deviate_of_a_closed_test_is_divided_by_the_root_of_the_design_effect(p: float, design_effect: float) -> None:
-    assert design_corrected(p, design_effect) == pytest.approx(2 * norm.sf(norm.isf(p / 2) / sqrt(design_effect)), rel=1e-9)
+def test_the_deviate_of_a_closed_test_is_divided_by_the_root_of_the_design_effect(
+    p: float, design_effect: float
+) -> None:
+    assert design_corrected(p, design_effect) == pytest.approx(
+        2 * norm.sf(norm.isf(p / 2) / sqrt(design_effect)), rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("design_effect", [0.2, 0.99, nan])
@@ -42,7 +48,9 @@ def test_a_closed_test_is_never_made_sharper(design_effect: float) -> None:
 
 @pytest.mark.parametrize("members", [(0.5, 0.7), (0.1, 0.2, 0.6), (0.3, 0.3, 0.3)])
 def test_the_spread_of_a_score_is_that_of_a_sample_of_seeds(members: tuple[float, ...]) -> None:
-    score = SliceScore(value=sum(members) / len(members), members=members, low=0.0, high=1.0, letters="")
+    score = SliceScore(
+        value=sum(members) / len(members), members=members, low=0.0, high=1.0, letters=""
+    )
     assert score.sd == pytest.approx(stdev(members))
     assert isnan(SliceScore(value=0.5, members=members[:1], low=0.0, high=1.0, letters="").sd)
 
@@ -51,14 +59,27 @@ def test_where_nothing_is_tested_nothing_decides() -> None:
     empty = ComparedSlice(key="sts12", title="sts12", pairs=100, scores={}, differences={})
     assert empty.is_concentrated is False
     assert isnan(empty.design_effect)
-    assert (empty.task, empty.metric, empty.setting, empty.sentences, empty.tests) == ("sts", "spearman", None, 0, 0)
+    assert (empty.task, empty.metric, empty.setting, empty.sentences, empty.tests) == (
+        "sts",
+        "spearman",
+        None,
+        0,
+        0,
+    )
     assert (empty.notes, empty.average_of) == ((), ())
 
 
 def test_the_interval_of_a_high_correlation_reaches_farther_down_and_never_above_one() -> None:
     rng = np.random.default_rng(0)
     gold = rng.normal(size=24)
-    evidence = evidence_of("sts", "made", gold, {0: gold + rng.normal(scale=0.35, size=24)}, 1, measure=MEASURES["spearman"])
+    evidence = evidence_of(
+        "sts",
+        "made",
+        gold,
+        {0: gold + rng.normal(scale=0.35, size=24)},
+        1,
+        measure=MEASURES["spearman"],
+    )
     (found,) = compare_evidence([evidence], [ModelColumns(name="one", members=("one",))], "one")
     score = found.scores["one"]
     assert score.value > 0.85
@@ -67,12 +88,23 @@ def test_the_interval_of_a_high_correlation_reaches_farther_down_and_never_above
 
 
 def difference(delta: float = 0.1, **fields: Any) -> Difference:
-    return Difference(**{"delta": delta, "low": 0.0, "high": 0.2, "p": 0.01, "p_holm": 0.01, **fields})
+    return Difference(
+        **{"delta": delta, "low": 0.0, "high": 0.2, "p": 0.01, "p_holm": 0.01, **fields}
+    )
 
 
-def compared(differences: Mapping[str, Difference], letters: str = "a", **fields: Any) -> ComparedSlice:
+def compared(
+    differences: Mapping[str, Difference], letters: str = "a", **fields: Any
+) -> ComparedSlice:
     score = SliceScore(value=0.5, members=(0.5,), low=0.4, high=0.6, letters=letters)
-    return ComparedSlice(key="sts12", title="sts12", pairs=100, scores={"one": score}, differences=differences, **fields)
+    return ComparedSlice(
+        key="sts12",
+        title="sts12",
+        pairs=100,
+        scores={"one": score},
+        differences=differences,
+        **fields,
+    )
 
 
 def test_a_difference_that_hangs_on_a_topic_has_its_sign() -> None:
@@ -83,38 +115,62 @@ def test_a_difference_that_hangs_on_a_topic_has_its_sign() -> None:
 @pytest.mark.parametrize("letters", ["a", ""])
 @pytest.mark.parametrize("tests", [0, 1])
 @pytest.mark.parametrize("reach", ["models", "checkpoints"])
-def test_letters_have_a_sign_where_they_are_of_tests_of_checkpoints(letters: str, tests: int, reach: Reach) -> None:
+def test_letters_have_a_sign_where_they_are_of_tests_of_checkpoints(
+    letters: str, tests: int, reach: Reach
+) -> None:
     is_signed = letters == "a" and tests == 1 and reach == "checkpoints"
-    assert compared({}, letters, tests=tests, reach=reach).letters("one") == letters + REACHES["checkpoints"] * is_signed
+    assert (
+        compared({}, letters, tests=tests, reach=reach).letters("one")
+        == letters + REACHES["checkpoints"] * is_signed
+    )
 
 
 def test_the_signs_of_a_table_are_those_of_any_tested_difference() -> None:
     both = {"b": difference(reach="models"), "c": difference(reach="checkpoints")}
-    assert reach_signs([compared(both, tests=3, reach="models")]) == [REACHES["models"], REACHES["checkpoints"]]
+    assert reach_signs([compared(both, tests=3, reach="models")]) == [
+        REACHES["models"],
+        REACHES["checkpoints"],
+    ]
     assert reach_signs([compared({"b": difference()}, tests=1)]) == [REACHES["models"]]
-    assert reach_signs([compared({"b": difference()}, tests=1, reach="checkpoints")]) == [REACHES["models"], REACHES["checkpoints"]]
+    assert reach_signs([compared({"b": difference()}, tests=1, reach="checkpoints")]) == [
+        REACHES["models"],
+        REACHES["checkpoints"],
+    ]
     assert reach_signs([compared(both, tests=0)]) == []
 
 
 def test_the_design_effect_of_a_slice_is_the_largest_of_its_differences() -> None:
     parts = [VarianceParts(rows=rows, independent=1.0) for rows in (2.0, 5.0, nan, 3.0)]
     found = compared({str(place): difference(uncertainty=one) for place, one in enumerate(parts)})
-    assert found.design_effect == max(one.design_effect for one in parts if not isnan(one.rows)) > parts[0].design_effect
+    assert (
+        found.design_effect
+        == max(one.design_effect for one in parts if not isnan(one.rows))
+        > parts[0].design_effect
+    )
 
 
 def test_one_comparison_and_several_are_counted() -> None:
-    for tests, said in ((1, "over the comparison of the table"), (3, "over the 3 comparisons of the table")):
+    for tests, said in (
+        (1, "over the comparison of the table"),
+        (3, "over the 3 comparisons of the table"),
+    ):
         one = compared({"b": difference()}, tests=tests, sentences=200, topics=100.0)
         assert any(said in note for note in comparison_notes([one], [], "dyadic"))
 
 
-def notes_of(*slices: ComparedSlice, models: Sequence[ModelColumns] = (), test: Test = "dyadic") -> list[str]:
+def notes_of(
+    *slices: ComparedSlice, models: Sequence[ModelColumns] = (), test: Test = "dyadic"
+) -> list[str]:
     return [str(note) for note in comparison_notes(slices, models, test)]
 
 
-def test_a_table_without_rows_has_no_notes_and_of_several_slices_those_with_rows_have_them() -> None:
+def test_a_table_without_rows_has_no_notes_and_of_several_slices_those_with_rows_have_them() -> (
+    None
+):
     without = compared({"b": difference()}, tests=1)
-    assert notes_of(without, models=[ModelColumns(name="one", members=("one@1",), seeds=(1,))]) == []
+    assert (
+        notes_of(without, models=[ModelColumns(name="one", members=("one@1",), seeds=(1,))]) == []
+    )
     tied = compared({"b": difference()}, tests=1, sentences=200, topics=40.0)
     free = replace(tied, key="sts13", topics=100.0)
     notes = notes_of(without, tied, free)
@@ -133,7 +189,10 @@ def test_seeds_are_noted_of_models_that_have_seeds_or_runs_behind_them() -> None
         (ModelColumns(name="one", members=("one@1",), seeds=(1,)), True),
         (ModelColumns(name="one", members=("one",), runs=runs), True),
         (ModelColumns(name="one", members=("one",)), False),
-        (ModelColumns(name="one", members=("one", "two"), runs=(frozenset(), *runs)), False),  # two members need no such note
+        (
+            ModelColumns(name="one", members=("one", "two"), runs=(frozenset(), *runs)),
+            False,
+        ),  # two members need no such note
     ):
         assert any("one seed" in note for note in notes_of(slices, models=[model])) == is_noted
 
@@ -141,7 +200,10 @@ def test_seeds_are_noted_of_models_that_have_seeds_or_runs_behind_them() -> None
 def test_equivalence_is_corrected_over_the_differences_that_are_shown() -> None:
     rng = np.random.default_rng(1)
     gold = rng.normal(size=400)
-    predicted = {place: gold + rng.normal(scale=scale, size=400) for place, scale in enumerate((0.5, 0.5, 0.55))}
+    predicted = {
+        place: gold + rng.normal(scale=scale, size=400)
+        for place, scale in enumerate((0.5, 0.5, 0.55))
+    }
     evidence = evidence_of("sts", "made", gold, predicted, 3, measure=MEASURES["spearman"])
     models = [ModelColumns(name=name, members=(name,)) for name in "abc"]
     (one,) = compare_evidence([evidence], models, "a", margin=0.05)
@@ -152,11 +214,17 @@ def test_equivalence_is_corrected_over_the_differences_that_are_shown() -> None:
     assert one.differences["b"].equivalent == (p["b"] < 0.05)
     assert isnan(compare_evidence([evidence], models, "a")[0].differences["b"].p_equivalent)
     notes = list(comparison_notes([one], models, "dyadic", 0.05))
-    assert any("smaller than ±5 by two one-sided tests, corrected by Holm over the 2 differences shown" in note for note in notes)
+    assert any(
+        "smaller than ±5 by two one-sided tests, corrected by Holm over the 2 differences shown"
+        in note
+        for note in notes
+    )
 
 
 def test_what_is_left_of_a_difference_without_its_topic_is_noted() -> None:
     topic = Topic(rows=12, share=0.9, without=-0.0123)
-    one = compared({"b": difference(topic=topic), "c": difference()}, tests=3, sentences=200, topics=100.0)
+    one = compared(
+        {"b": difference(topic=topic), "c": difference()}, tests=3, sentences=200, topics=100.0
+    )
     (note,) = (note for note in notes_of(one) if note.startswith(HANGS))
     assert note == f"{HANGS}: one topic decides: sts12 b -1.23 without 12 rows"

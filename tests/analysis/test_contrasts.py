@@ -10,7 +10,10 @@ from embedlab.analysis.contrasts import is_closer, margins
 
 @pytest.mark.parametrize("unit", [0.01, 1.0, 40.0])
 def test_a_margin_is_in_units_of_the_spread_of_all_similarities(unit: float) -> None:
-    entailed, contradicted = [0.9 * unit, 0.2 * unit, 0.5 * unit], [0.1 * unit, 0.6 * unit, 0.5 * unit]
+    entailed, contradicted = (
+        [0.9 * unit, 0.2 * unit, 0.5 * unit],
+        [0.1 * unit, 0.6 * unit, 0.5 * unit],
+    )
     spread = pstdev([*entailed, *contradicted])
     expected = [(one - other) / spread for one, other in zip(entailed, contradicted, strict=True)]
     assert margins(entailed, contradicted).tolist() == pytest.approx(expected)

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from embedlab.analysis.correlations import average_ranks, combine, pearson, spearman, why_undefined_gold
+from embedlab.analysis.correlations import (
+    average_ranks,
+    combine,
+    pearson,
+    spearman,
+    why_undefined_gold,
+)
 from embedlab.choices import Aggregate
 
 
@@ -14,7 +20,10 @@ from embedlab.choices import Aggregate
 def columns() -> list[tuple[np.ndarray, np.ndarray]]:
     rng = np.random.default_rng(0)
     shapes = product([2, 3, 50, 400], [2, 5, 10_000])
-    return [(rng.integers(0, levels, n).astype(float), rng.normal(size=n).round(1)) for n, levels in shapes]
+    return [
+        (rng.integers(0, levels, n).astype(float), rng.normal(size=n).round(1))
+        for n, levels in shapes
+    ]
 
 
 def test_ranks_of_ties_are_their_average() -> None:
@@ -50,9 +59,13 @@ def test_pearson_does_not_depend_on_the_size_of_the_numbers(size: float) -> None
         large = (a / np.abs(a).max() * size).tolist()
         with np.errstate(all="raise", under="ignore"):
             for first, second in ((large, b.tolist()), (b.tolist(), large), (large, large[::-1])):
-                assert pearson(first, second) == pytest.approx(exact_pearson(first, second), abs=1e-12)
+                assert pearson(first, second) == pytest.approx(
+                    exact_pearson(first, second), abs=1e-12
+                )
     if 1e-100 < size < 1e100:
-        assert pearson(large, b) == pytest.approx(scipy.stats.pearsonr(large, b).statistic, abs=1e-12)
+        assert pearson(large, b) == pytest.approx(
+            scipy.stats.pearsonr(large, b).statistic, abs=1e-12
+        )
 
 
 def test_pearson_of_a_power_of_two_times_the_numbers_is_the_same_to_the_bit() -> None:
@@ -62,20 +75,32 @@ def test_pearson_of_a_power_of_two_times_the_numbers_is_the_same_to_the_bit() ->
 
 
 @pytest.mark.parametrize(
-    ("a", "b"), [([], []), ([1], [2]), ([1, 1, 1], [1, 2, 3]), ([0.1] * 3, [1, 2, 3]), ([1, 2, float("nan")], [1, 2, 3])]
+    ("a", "b"),
+    [
+        ([], []),
+        ([1], [2]),
+        ([1, 1, 1], [1, 2, 3]),
+        ([0.1] * 3, [1, 2, 3]),
+        ([1, 2, float("nan")], [1, 2, 3]),
+    ],
 )
 def test_what_has_no_correlation_is_nan(a: list[float], b: list[float]) -> None:
     assert np.isnan(spearman(a, b))
     assert np.isnan(pearson(a, b))
 
 
-@pytest.mark.parametrize("values", [[1e300, float("inf"), 1.0], [0.0, 0.0, 0.0], [1e308, 1e308, 1e308]])
+@pytest.mark.parametrize(
+    "values", [[1e300, float("inf"), 1.0], [0.0, 0.0, 0.0], [1e308, 1e308, 1e308]]
+)
 def test_infinite_and_constant_numbers_have_no_pearson(values: list[float]) -> None:
     assert np.isnan(pearson(values, [1.0, 2.0, 3.0]))
 
 
 def test_gold_scores_that_nothing_correlates_with_are_few_or_equal() -> None:
-    found = [why_undefined_gold(np.array(gold)) for gold in ([], [2.0], [2.0, 2.0], [2.0, 2.5], [2.0, 2.0, 2.5])]
+    found = [
+        why_undefined_gold(np.array(gold))
+        for gold in ([], [2.0], [2.0, 2.0], [2.0, 2.5], [2.0, 2.0, 2.5])
+    ]
     needs = "a correlation needs two pairs, and it has"
     assert found == [f"{needs} 0", f"{needs} 1", "all gold scores are 2", "", ""]
 
@@ -85,7 +110,10 @@ def test_several_correlations_of_each_source_are_put_together_at_once(aggregate:
     values = np.random.default_rng(4).normal(size=(3, 5))
     groups = [np.arange(size) for size in (2, 9, 4)]
     sizes = (2, 9, 4) if aggregate == "wmean" else (1, 1, 1)
-    slow = [sum(values[row, column] * size for row, size in enumerate(sizes)) / sum(sizes) for column in range(5)]
+    slow = [
+        sum(values[row, column] * size for row, size in enumerate(sizes)) / sum(sizes)
+        for column in range(5)
+    ]
     assert combine(values, groups, aggregate) == pytest.approx(slow)
     assert np.isnan(combine(values[:0], [], aggregate)).tolist() == [True] * 5
     assert combine(values[:, :0], groups, aggregate).shape == (0,)  # of no member
@@ -97,7 +125,9 @@ def test_pearson_of_negative_numbers_does_not_depend_on_their_size_either(size: 
     b = rng.random(60)
     a = -(b + rng.random(60)) * size
     for first, second in ((a, b), (b, a), (a, a[::-1])):
-        assert pearson(first, second) == pytest.approx(exact_pearson(first.tolist(), second.tolist()), abs=1e-12)
+        assert pearson(first, second) == pytest.approx(
+            exact_pearson(first.tolist(), second.tolist()), abs=1e-12
+        )
 
 
 def test_pearson_of_a_line_never_leaves_its_range() -> None:
@@ -107,7 +137,10 @@ def test_pearson_of_a_line_never_leaves_its_range() -> None:
         a = rng.normal(size=7)
         b = 0.1 * a + 0.3
         centred = [values - values.mean() for values in (a, b)]
-        beyond += centred[0] @ centred[1] / np.sqrt((centred[0] @ centred[0]) * (centred[1] @ centred[1])) > 1
+        beyond += (
+            centred[0] @ centred[1] / np.sqrt((centred[0] @ centred[0]) * (centred[1] @ centred[1]))
+            > 1
+        )
         assert -1 <= pearson(a, -b) <= pearson(a, b) <= 1
     assert beyond  # rounding alone would leave it
 

@@ -19,7 +19,9 @@ def slow_variance(first: np.ndarray, second: np.ndarray, values: np.ndarray) -> 
 
 @pytest.fixture
 def graph() -> tuple[np.ndarray, np.ndarray]:
-    """Eighty rows over fifty sentences; some rows recur, turned round too, and some have one sentence twice."""
+    """Eighty rows over fifty sentences; some rows recur, turned round too, and some have one
+    sentence twice.
+    """
     rng = np.random.default_rng(0)
     first, second = rng.integers(0, 50, (2, 80))
     first[:3], second[:3] = (4, 5, 4), (5, 4, 5)
@@ -33,7 +35,9 @@ def values() -> np.ndarray:
     return values - values.mean(axis=1, keepdims=True)
 
 
-def test_every_two_rows_that_share_a_sentence_are_counted_once(graph: tuple[np.ndarray, np.ndarray], values: np.ndarray) -> None:
+def test_every_two_rows_that_share_a_sentence_are_counted_once(
+    graph: tuple[np.ndarray, np.ndarray], values: np.ndarray
+) -> None:
     found = SharedSentences.of(*graph).sums(values).variances()
     for place, row in enumerate(values):
         total, linked = slow_variance(*graph, row)
@@ -48,10 +52,15 @@ def test_rows_that_share_nothing_have_the_variance_of_independent_ones(values: n
     np.testing.assert_allclose(found.value, values.var(axis=1, ddof=1) * 80)
 
 
-def test_a_combination_has_the_variance_of_its_own_contributions(graph: tuple[np.ndarray, np.ndarray], values: np.ndarray) -> None:
+def test_a_combination_has_the_variance_of_its_own_contributions(
+    graph: tuple[np.ndarray, np.ndarray], values: np.ndarray
+) -> None:
     shared = SharedSentences.of(*graph)
     weights = np.array([[1.0, -1.0, 0.0], [0.5, 0.5, -1.0]])
-    combined, direct = shared.sums(values).combined(weights).variances(), shared.sums(weights @ values).variances()
+    combined, direct = (
+        shared.sums(values).combined(weights).variances(),
+        shared.sums(weights @ values).variances(),
+    )
     np.testing.assert_allclose(combined.value, direct.value)
     np.testing.assert_allclose(combined.freedom, direct.freedom)
 
@@ -66,13 +75,18 @@ def test_a_row_that_recurs_many_times_has_the_variance_of_their_sum() -> None:
 
 def test_groups_are_corrected_for_their_own_centring() -> None:
     rng = np.random.default_rng(3)
-    first, second = np.concatenate([rng.integers(0, 12, (2, 20)), rng.integers(5, 60, (2, 60))], axis=1)
+    first, second = np.concatenate(
+        [rng.integers(0, 12, (2, 20)), rng.integers(5, 60, (2, 60))], axis=1
+    )
     group, errors = np.repeat([0, 1], [20, 60]), rng.normal(size=60)
     values = errors[first] + errors[second] + rng.normal(size=80)
     for number in (0, 1):
         values[group == number] -= values[group == number].mean()
     total, _ = slow_variance(first, second, values)
-    linked = [slow_variance(first[group == number], second[group == number], values[group == number])[1] for number in (0, 1)]
+    linked = [
+        slow_variance(first[group == number], second[group == number], values[group == number])[1]
+        for number in (0, 1)
+    ]
     weights = [(values[group == number] ** 2).sum() for number in (0, 1)]
     expected = total / (1 - min(0.5, np.average(linked, weights=weights)))
     found = SharedSentences.of(first, second, group).sums(values[None]).variances()
@@ -81,15 +95,21 @@ def test_groups_are_corrected_for_their_own_centring() -> None:
 
 
 def test_intervals_cover_where_sentences_have_errors_of_their_own() -> None:
-    """Pairs of forty sentences, six in ten parts of an error belonging to sentences: independent pairs cover far less than 95%."""
+    """Pairs of forty sentences, six in ten parts of an error belonging to sentences: independent
+    pairs cover far less than 95%.
+    """
     rng = np.random.default_rng(4)
-    first, second = np.array([(a, b) for a in range(40) for b in range(a + 1, 40) if rng.random() < 0.15]).T
+    first, second = np.array(
+        [(a, b) for a in range(40) for b in range(a + 1, 40) if rng.random() < 0.15]
+    ).T
     shared, covered, naive = SharedSentences.of(first, second), 0, 0
     from scipy.stats import t
 
     for _ in range(400):
         errors = rng.normal(size=40)
-        values = np.sqrt(0.3) * (errors[first] + errors[second]) + np.sqrt(0.4) * rng.normal(size=len(first))
+        values = np.sqrt(0.3) * (errors[first] + errors[second]) + np.sqrt(0.4) * rng.normal(
+            size=len(first)
+        )
         found = shared.sums(((values - values.mean()) / len(values))[None]).variances()
         covered += abs(values.mean()) < t.ppf(0.975, found.freedom[0]) * np.sqrt(found.value[0])
         naive += abs(values.mean()) < 1.96 * np.sqrt(found.independent[0])
@@ -99,25 +119,42 @@ def test_intervals_cover_where_sentences_have_errors_of_their_own() -> None:
 
 def test_combined_values_are_a_product_of_matrices_whose_zeros_do_not_count() -> None:
     rng = np.random.default_rng(0)
-    weights, values = np.vstack([rng.normal(size=(3, 4)), [[1, 0, 0, -1], [-1, 1, 0, 0], [0, 0, 0, 0]]]), rng.normal(size=(4, 6))
+    weights, values = (
+        np.vstack([rng.normal(size=(3, 4)), [[1, 0, 0, -1], [-1, 1, 0, 0], [0, 0, 0, 0]]]),
+        rng.normal(size=(4, 6)),
+    )
     np.testing.assert_allclose(combined(weights, values), weights @ values)
     weights[:, 2], values[2] = 0.0, np.inf
-    np.testing.assert_allclose(combined(weights, values), np.delete(weights, 2, 1) @ np.delete(values, 2, 0))
+    np.testing.assert_allclose(
+        combined(weights, values), np.delete(weights, 2, 1) @ np.delete(values, 2, 0)
+    )
 
 
 @pytest.mark.parametrize("order", ["together", "the last first", "mixed"])
 @pytest.mark.parametrize("sizes", [(20, 60), (2, 78), (1, 1, 78)])
-def test_independent_rows_are_corrected_for_the_mean_of_each_group(sizes: tuple[int, ...], order: str) -> None:
+def test_independent_rows_are_corrected_for_the_mean_of_each_group(
+    sizes: tuple[int, ...], order: str
+) -> None:
     rng = np.random.default_rng(5)
     group = np.repeat(np.arange(len(sizes)), sizes)
     values = rng.normal(size=(2, 80))
-    group = {"together": group, "the last first": group[::-1], "mixed": rng.permutation(group)}[order]
+    group = {"together": group, "the last first": group[::-1], "mixed": rng.permutation(group)}[
+        order
+    ]
     found = SharedSentences.of(np.arange(80), np.arange(80), group).sums(values).variances()
     for place, row in enumerate(values):
-        share = sum(value**2 / sizes[number] for value, number in zip(row, group, strict=True)) / sum(value**2 for value in row)
+        share = sum(
+            value**2 / sizes[number] for value, number in zip(row, group, strict=True)
+        ) / sum(value**2 for value in row)
         assert found.independent[place] == pytest.approx((row**2).sum() / (1 - min(share, 0.5)))
 
 
-def test_the_variance_of_rows_alone_in_their_groups_is_doubled_and_what_does_not_vary_has_none() -> None:
-    found = SharedSentences.of(np.arange(10), np.arange(10), np.arange(10)).sums(np.array([np.ones(10), np.zeros(10)])).variances()
+def test_the_variance_of_rows_alone_in_their_groups_is_doubled_and_what_does_not_vary_has_none() -> (
+    None
+):
+    found = (
+        SharedSentences.of(np.arange(10), np.arange(10), np.arange(10))
+        .sums(np.array([np.ones(10), np.zeros(10)]))
+        .variances()
+    )
     assert found.independent.tolist() == [20.0, 0.0]

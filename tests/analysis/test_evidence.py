@@ -9,7 +9,16 @@ import pytest
 from scipy.stats import pearsonr, spearmanr
 
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence
-from embedlab.analysis.evidence import Evidence, ItemGroups, SliceRows, average_evidence, contrast_evidence, evidence_of, joined, together
+from embedlab.analysis.evidence import (
+    Evidence,
+    ItemGroups,
+    SliceRows,
+    average_evidence,
+    contrast_evidence,
+    evidence_of,
+    joined,
+    together,
+)
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.near_duplicates import Links, NearDuplicates
 from embedlab.analysis.paired_tests import mcnemar
@@ -30,23 +39,33 @@ def single(names: str) -> list[ModelColumns]:
 
 def test_differences_of_accuracies_vary_as_in_an_explicit_bootstrap() -> None:
     gold, predicted = predictions(300, 2)
-    evidence = evidence_of("transfer", "mr", gold, dict(enumerate(predicted)), 2, measure=MEASURES["accuracy"])
+    evidence = evidence_of(
+        "transfer", "mr", gold, dict(enumerate(predicted)), 2, measure=MEASURES["accuracy"]
+    )
     (found,) = compare_evidence([evidence], single("ab"), "a")
     right = predicted == gold
     rng = np.random.default_rng(1)
-    drawn = [right[1][rows].mean() - right[0][rows].mean() for rows in rng.integers(0, 300, (3000, 300))]
+    drawn = [
+        right[1][rows].mean() - right[0][rows].mean() for rows in rng.integers(0, 300, (3000, 300))
+    ]
     difference = found.differences["b"]
-    assert (difference.low, difference.high) == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])), abs=0.008)
+    assert (difference.low, difference.high) == pytest.approx(
+        tuple(np.quantile(drawn, [0.025, 0.975])), abs=0.008
+    )
     assert difference.test == "dyadic"
 
 
 def test_few_discordant_items_do_not_make_a_difference() -> None:
-    """Equal models that disagree on few items are found to differ in at most one of twenty samples, as by McNemar's exact test."""
+    """Equal models that disagree on few items are found to differ in at most one of twenty samples,
+    as by McNemar's exact test.
+    """
     rng, rejected = np.random.default_rng(0), 0
     gold = np.zeros(200, np.int64)
     for _ in range(600):
         predicted = np.where(rng.random((2, 200)) < 0.02, 1, 0)
-        evidence = evidence_of("glue", "rte", gold, dict(enumerate(predicted)), 2, measure=MEASURES["accuracy"])
+        evidence = evidence_of(
+            "glue", "rte", gold, dict(enumerate(predicted)), 2, measure=MEASURES["accuracy"]
+        )
         difference = compare_evidence([evidence], single("ab"), "a")[0].differences["b"]
         assert difference.low < difference.high
         rejected += difference.p < 0.05
@@ -55,12 +74,19 @@ def test_few_discordant_items_do_not_make_a_difference() -> None:
 
 def test_single_models_are_tested_by_mcnemar_where_that_is_wanted_and_seeds_never() -> None:
     gold, predicted = predictions(300, 4)
-    evidence = evidence_of("transfer", "mr", gold, dict(enumerate(predicted)), 4, measure=MEASURES["accuracy"])
+    evidence = evidence_of(
+        "transfer", "mr", gold, dict(enumerate(predicted)), 4, measure=MEASURES["accuracy"]
+    )
     (found,) = compare_evidence([evidence], single("abcd"), "a", test="mcnemar")
     assert found.differences["d"].test == "mcnemar"
-    assert found.differences["d"].p == pytest.approx(mcnemar(predicted[3] == gold, predicted[0] == gold))
+    assert found.differences["d"].p == pytest.approx(
+        mcnemar(predicted[3] == gold, predicted[0] == gold)
+    )
     assert found.scores["a"].letters != found.scores["d"].letters
-    seeds = [ModelColumns(name="x", members=("a", "b"), seeds=(1, 2)), ModelColumns(name="y", members=("c", "d"), seeds=(1, 2))]
+    seeds = [
+        ModelColumns(name="x", members=("a", "b"), seeds=(1, 2)),
+        ModelColumns(name="y", members=("c", "d"), seeds=(1, 2)),
+    ]
     (found,) = compare_evidence([evidence], seeds, "x", test="mcnemar")
     assert found.differences["y"].test == "dyadic"
     assert found.scores["x"].value == pytest.approx((predicted[:2] == gold).mean())
@@ -69,49 +95,84 @@ def test_single_models_are_tested_by_mcnemar_where_that_is_wanted_and_seeds_neve
 def test_items_whose_text_recurs_count_as_dependent_and_correct_mcnemar() -> None:
     gold, predicted = (np.repeat(values, 4, axis=-1) for values in predictions(60, 2))
     texts = np.repeat(np.arange(120, dtype=np.uint64).reshape(60, 2), 4, axis=0)
-    free = evidence_of("glue", "rte", gold, dict(enumerate(predicted)), 2, measure=MEASURES["accuracy"])
-    tied = evidence_of("glue", "rte", gold, dict(enumerate(predicted)), 2, measure=MEASURES["accuracy"], texts=texts)
+    free = evidence_of(
+        "glue", "rte", gold, dict(enumerate(predicted)), 2, measure=MEASURES["accuracy"]
+    )
+    tied = evidence_of(
+        "glue",
+        "rte",
+        gold,
+        dict(enumerate(predicted)),
+        2,
+        measure=MEASURES["accuracy"],
+        texts=texts,
+    )
     for test in ("dyadic", "mcnemar"):
-        without, counted = (compare_evidence([one], single("ab"), "a", test=test)[0].differences["b"] for one in (free, tied))
+        without, counted = (
+            compare_evidence([one], single("ab"), "a", test=test)[0].differences["b"]
+            for one in (free, tied)
+        )
         assert counted.uncertainty.design_effect == pytest.approx(4, rel=0.1)
         assert without.p < counted.p
 
 
 def test_a_member_without_predictions_has_no_score_and_takes_nothing_from_the_others() -> None:
     gold, predicted = predictions(50, 2)
-    evidence = evidence_of("glue", "cola", gold, {0: predicted[0], 2: predicted[1]}, 3, measure=MEASURES["matthews"])
+    evidence = evidence_of(
+        "glue", "cola", gold, {0: predicted[0], 2: predicted[1]}, 3, measure=MEASURES["matthews"]
+    )
     (found,) = compare_evidence([evidence], single("abc"), "a")
     assert np.isnan(found.scores["b"].value)
     assert np.isnan(found.differences["b"].p_holm)
     assert found.scores["b"].letters == ""
     assert not np.isnan(found.differences["c"].p_holm)
-    alone = evidence_of("glue", "cola", gold, dict(enumerate(predicted)), 2, measure=MEASURES["matthews"])
-    assert compare_evidence([alone], single("ac"), "a")[0].differences["c"].p == pytest.approx(found.differences["c"].p)
+    alone = evidence_of(
+        "glue", "cola", gold, dict(enumerate(predicted)), 2, measure=MEASURES["matthews"]
+    )
+    assert compare_evidence([alone], single("ac"), "a")[0].differences["c"].p == pytest.approx(
+        found.differences["c"].p
+    )
 
 
 def test_an_average_weighs_its_datasets_equally() -> None:
     parts = []
     for size in (40, 400):
         gold, predicted = predictions(size, 2, seed=size)
-        parts.append(evidence_of("transfer", str(size), gold, dict(enumerate(predicted)), 2, measure=MEASURES["accuracy"]))
+        parts.append(
+            evidence_of(
+                "transfer",
+                str(size),
+                gold,
+                dict(enumerate(predicted)),
+                2,
+                measure=MEASURES["accuracy"],
+            )
+        )
     found = average_evidence("both", parts)
     np.testing.assert_allclose(found.points, (parts[0].points + parts[1].points) / 2)
     assert found.pairs == 440
     small, large = compare_evidence(parts, single("ab"), "a")
     (both,) = compare_evidence([found], single("ab"), "a")
     variances = [one.differences["b"].uncertainty.rows for one in (small, large)]
-    # Not exactly: a dataset is measured anew without each of its largest topics, an average of two without fewer of them.
+    # Not exactly: a dataset is measured anew without each of its largest topics, an average of two
+    # without fewer of them.
     assert both.differences["b"].uncertainty.rows == pytest.approx(sum(variances) / 4, rel=0.03)
     assert both.average_of == ("40", "400")
 
 
 @pytest.mark.parametrize(("metric", "slow"), [("spearman", spearmanr), ("pearson", pearsonr)])
-def test_scores_are_correlated_and_a_member_without_any_is_absent(metric: Correlation, slow: Callable[..., Any]) -> None:
+def test_scores_are_correlated_and_a_member_without_any_is_absent(
+    metric: Correlation, slow: Callable[..., Any]
+) -> None:
     rng = np.random.default_rng(0)
     gold = rng.integers(0, 6, 60).astype(np.float64)
     near, far = gold + rng.normal(0, 1, 60), rng.normal(0, 1, 60)
-    found = evidence_of("glue", "sts-benchmark", gold, {0: near, 2: far}, 3, measure=MEASURES[metric])
-    assert found.points[[0, 2]] == pytest.approx([slow(gold, near).statistic, slow(gold, far).statistic])
+    found = evidence_of(
+        "glue", "sts-benchmark", gold, {0: near, 2: far}, 3, measure=MEASURES[metric]
+    )
+    assert found.points[[0, 2]] == pytest.approx(
+        [slow(gold, near).statistic, slow(gold, far).statistic]
+    )
     assert found.metric == metric
     assert np.isnan(found.points[1])
     (compared,) = compare_evidence([found], single("abc"), "a")
@@ -121,17 +182,24 @@ def test_scores_are_correlated_and_a_member_without_any_is_absent(metric: Correl
 def test_a_number_without_items_is_shown_and_not_tested() -> None:
     from embedlab.analysis.evidence import Evidence
 
-    found = compare_evidence([Evidence(key="x", title="x", pairs=9, points=np.array([0.5, 0.7]))], single("ab"), "a")[0]
+    found = compare_evidence(
+        [Evidence(key="x", title="x", pairs=9, points=np.array([0.5, 0.7]))], single("ab"), "a"
+    )[0]
     assert found.differences["b"].delta == pytest.approx(0.2)
     assert np.isnan([found.differences["b"].p, found.scores["a"].low]).all()
     assert {score.letters for score in found.scores.values()} == {""}
 
 
-def test_a_measure_without_mcnemars_test_keeps_its_p_and_without_a_test_of_correlations_it_has_none() -> None:
+def test_a_measure_without_mcnemars_test_keeps_its_p_and_without_a_test_of_correlations_it_has_none() -> (
+    None
+):
     gold, predicted = predictions(300, 2)
-    evidence = evidence_of("glue", "mrpc", gold, dict(enumerate(predicted)), 2, measure=MEASURES["f1"])
+    evidence = evidence_of(
+        "glue", "mrpc", gold, dict(enumerate(predicted)), 2, measure=MEASURES["f1"]
+    )
     plain, wanted, correlated = (
-        compare_evidence([evidence], single("ab"), "a", test=test)[0].differences["b"] for test in ("dyadic", "mcnemar", "williams")
+        compare_evidence([evidence], single("ab"), "a", test=test)[0].differences["b"]
+        for test in ("dyadic", "mcnemar", "williams")
     )
     assert 0 < plain.p < 1
     assert (wanted.test, wanted.p) == ("dyadic", plain.p)
@@ -142,7 +210,11 @@ def test_scores_are_shown_at_once_and_intervals_follow_slice_by_slice() -> None:
     evidence = []
     for seed, name in enumerate(("first", "second", "third")):
         gold, predicted = predictions(120, 2, seed)
-        evidence.append(evidence_of("transfer", name, gold, dict(enumerate(predicted)), 2, measure=MEASURES["accuracy"]))
+        evidence.append(
+            evidence_of(
+                "transfer", name, gold, dict(enumerate(predicted)), 2, measure=MEASURES["accuracy"]
+            )
+        )
     seen: list[tuple[ComparedSlice, ...]] = []
     found = compare_evidence(evidence, single("ab"), "a", preview=seen.append)
     assert len(seen) == 3
@@ -151,16 +223,24 @@ def test_scores_are_shown_at_once_and_intervals_follow_slice_by_slice() -> None:
         for place, (one, whole) in enumerate(zip(shown, found, strict=True)):
             for name in "ab":
                 assert one.scores[name].value == whole.scores[name].value
-                has_interval = (one.scores[name].low, one.scores[name].high) == (whole.scores[name].low, whole.scores[name].high)
+                has_interval = (one.scores[name].low, one.scores[name].high) == (
+                    whole.scores[name].low,
+                    whole.scores[name].high,
+                )
                 assert has_interval == (place < done)
 
 
 def test_letters_are_given_where_a_test_can_separate_models_alone() -> None:
     gold, predicted = predictions(120, 2)
-    evidence = evidence_of("glue", "mrpc", gold, dict(enumerate(predicted)), 2, measure=MEASURES["f1"])
+    evidence = evidence_of(
+        "glue", "mrpc", gold, dict(enumerate(predicted)), 2, measure=MEASURES["f1"]
+    )
 
     def letters(one: Evidence, names: str, test: Test = "dyadic") -> set[str]:
-        return {score.letters for score in compare_evidence([one], single(names), "a", test=test)[0].scores.values()}
+        return {
+            score.letters
+            for score in compare_evidence([one], single(names), "a", test=test)[0].scores.values()
+        }
 
     assert letters(evidence, "ab") <= {"a", "b"}
     assert letters(evidence, "ab", "williams") == {""}  # no p of it
@@ -172,34 +252,51 @@ def test_letters_are_given_where_a_test_can_separate_models_alone() -> None:
 
 def test_some_members_have_the_closed_p_of_theirs_in_their_order() -> None:
     gold, predicted = predictions(80, 3)
-    evidence = evidence_of("glue", "rte", gold, dict(enumerate(predicted)), 3, measure=MEASURES["accuracy"])
+    evidence = evidence_of(
+        "glue", "rte", gold, dict(enumerate(predicted)), 3, measure=MEASURES["accuracy"]
+    )
     some = evidence.of_members([2, 0])
     whole, own = evidence.closed_p("mcnemar"), some.closed_p("mcnemar")
     assert whole is not None
     assert own is not None
-    assert own[0, 1] == pytest.approx(mcnemar(predicted[2] == gold, predicted[0] == gold)) == whole[2, 0]
+    assert (
+        own[0, 1]
+        == pytest.approx(mcnemar(predicted[2] == gold, predicted[0] == gold))
+        == whole[2, 0]
+    )
     np.testing.assert_array_equal(some.points, evidence.points[[2, 0]])
 
 
 def test_the_rows_vary_by_the_mean_over_the_members_of_each_model() -> None:
     gold, predicted = predictions(400, 5)
-    evidence = evidence_of("transfer", "mr", gold, dict(enumerate(predicted)), 5, measure=MEASURES["accuracy"])
-    models = [ModelColumns(name="x", members=("a", "b"), seeds=(1, 2)), ModelColumns(name="y", members=("c", "d", "e"), seeds=(1, 2, 3))]
+    evidence = evidence_of(
+        "transfer", "mr", gold, dict(enumerate(predicted)), 5, measure=MEASURES["accuracy"]
+    )
+    models = [
+        ModelColumns(name="x", members=("a", "b"), seeds=(1, 2)),
+        ModelColumns(name="y", members=("c", "d", "e"), seeds=(1, 2, 3)),
+    ]
     (found,) = compare_evidence([evidence], models, "x")
     means = {"x": (predicted[:2] == gold).mean(axis=0), "y": (predicted[2:] == gold).mean(axis=0)}
     for name, right in means.items():
         assert found.scores[name].uncertainty.rows == pytest.approx(right.var() / 400, rel=0.01)
-    assert found.differences["y"].uncertainty.rows == pytest.approx((means["y"] - means["x"]).var() / 400, rel=0.01)
+    assert found.differences["y"].uncertainty.rows == pytest.approx(
+        (means["y"] - means["x"]).var() / 400, rel=0.01
+    )
 
 
 def plain_rows(items: int = 30, members: int = 2, seed: int = 0) -> SliceRows:
     gold, predicted = predictions(items, members, seed)
-    rows = evidence_of("glue", str(seed), gold, dict(enumerate(predicted)), members, measure=MEASURES["accuracy"]).rows
+    rows = evidence_of(
+        "glue", str(seed), gold, dict(enumerate(predicted)), members, measure=MEASURES["accuracy"]
+    ).rows
     assert rows is not None
     return rows
 
 
-def test_what_is_left_without_some_rows_is_known_of_a_sum_where_it_is_known_of_all_its_parts() -> None:
+def test_what_is_left_without_some_rows_is_known_of_a_sum_where_it_is_known_of_all_its_parts() -> (
+    None
+):
     first, second = plain_rows(seed=1), plain_rows(seed=2)
     lacking = replace(second, leaving=None)
     assert joined([(first, 0.5), (second, 0.5)]).leaving is not None
@@ -213,26 +310,45 @@ def test_rows_of_several_parts_have_their_own_groups_and_shares_and_the_links_of
     first = replace(first, groups=np.repeat([0, 1, 2], [5, 5, 10]))
     near = [
         NearDuplicates(
-            ids=np.array(ids, np.uint64), links=Links(first=np.array([0], np.int32), second=np.array([1], np.int32), cosine=cosine)
+            ids=np.array(ids, np.uint64),
+            links=Links(
+                first=np.array([0], np.int32), second=np.array([1], np.int32), cosine=cosine
+            ),
         )
-        for ids, cosine in (([7, 8], np.array([0.5], np.float32)), ([9, 10], np.array([0.9], np.float32)))
+        for ids, cosine in (
+            ([7, 8], np.array([0.5], np.float32)),
+            ([9, 10], np.array([0.9], np.float32)),
+        )
     ]
-    found = joined([(replace(first, near=near[0]), 1.0), (second, 1.0), (replace(third, near=near[1]), 2.0)])
-    assert found.groups.tolist() == [*np.repeat([0, 1, 2], [5, 5, 10]).tolist(), *[3] * 30, *[4] * 10]
-    assert found.row_shares.tolist() == pytest.approx([*[1 / 4 / 20] * 20, *[1 / 4 / 30] * 30, *[1 / 2 / 10] * 10])
+    found = joined(
+        [(replace(first, near=near[0]), 1.0), (second, 1.0), (replace(third, near=near[1]), 2.0)]
+    )
+    assert found.groups.tolist() == [
+        *np.repeat([0, 1, 2], [5, 5, 10]).tolist(),
+        *[3] * 30,
+        *[4] * 10,
+    ]
+    assert found.row_shares.tolist() == pytest.approx(
+        [*[1 / 4 / 20] * 20, *[1 / 4 / 30] * 30, *[1 / 2 / 10] * 10]
+    )
     assert found.contributions == pytest.approx(
         np.concatenate([first.contributions, second.contributions, 2 * third.contributions], axis=1)
     )
     assert found.near is not None
     assert found.near.ids.tolist() == [7, 8, 9, 10]
     assert found.near.ids[found.near.links.first].tolist() == [9, 7]  # the most similar first
-    assert joined([(replace(first, near=near[0]), 1.0), (replace(third, near=near[0]), 1.0)]).near is near[0]
+    assert (
+        joined([(replace(first, near=near[0]), 1.0), (replace(third, near=near[0]), 1.0)]).near
+        is near[0]
+    )
     assert joined([(first, 1.0), (second, 1.0)]).near is None
 
 
 def test_an_average_with_a_number_without_items_is_shown_and_not_tested() -> None:
     gold, predicted = predictions(60, 2)
-    one = evidence_of("glue", "rte", gold, dict(enumerate(predicted)), 2, measure=MEASURES["accuracy"])
+    one = evidence_of(
+        "glue", "rte", gold, dict(enumerate(predicted)), 2, measure=MEASURES["accuracy"]
+    )
     found = average_evidence("both", [one, replace(one, key="mnli", rows=None)])
     assert found.rows is None
     assert found.points.tolist() == one.points.tolist()
@@ -242,14 +358,21 @@ def test_an_average_with_a_number_without_items_is_shown_and_not_tested() -> Non
     assert average_evidence("both", [one, other], "points").metric == "points"
     correlated = replace(one, scale="correlation", metric="spearman")
     assert average_evidence("both", [correlated, correlated]).scale == "correlation"
-    assert average_evidence("both", [correlated, replace(correlated, metric="pearson")]).scale == "plain"
+    assert (
+        average_evidence("both", [correlated, replace(correlated, metric="pearson")]).scale
+        == "plain"
+    )
 
 
 def test_a_contrast_of_two_slices_is_the_difference_of_their_scores_over_all_their_rows() -> None:
     parts = []
     for name, items in (("fits", 60), ("rest", 90)):
         gold, predicted = predictions(items, 2, items)
-        parts.append(evidence_of("glue", name, gold, dict(enumerate(predicted)), 2, measure=MEASURES["accuracy"]))
+        parts.append(
+            evidence_of(
+                "glue", name, gold, dict(enumerate(predicted)), 2, measure=MEASURES["accuracy"]
+            )
+        )
     fits, rest = (replace(part, setting="exact") for part in parts)
     found = contrast_evidence("apart", fits, rest)
     assert (found.key, found.title, found.pairs, found.task, found.metric, found.setting) == (
@@ -258,57 +381,94 @@ def test_a_contrast_of_two_slices_is_the_difference_of_their_scores_over_all_the
     assert found.points.tolist() == pytest.approx((fits.points - rest.points).tolist())
     (compared,) = compare_evidence([found], single("ab"), "a")
     variances = [part.points * (1 - part.points) / part.pairs for part in (fits, rest)]
-    assert compared.scores["a"].uncertainty.rows == pytest.approx(sum(one[0] for one in variances), rel=0.03)
+    assert compared.scores["a"].uncertainty.rows == pytest.approx(
+        sum(one[0] for one in variances), rel=0.03
+    )
     assert contrast_evidence("apart", replace(fits, rows=None), rest).rows is None
     assert contrast_evidence("apart", fits, replace(rest, rows=None)).rows is None
 
 
-def test_nothing_is_tested_without_items_a_test_or_a_member_and_a_group_without_items_has_no_rows() -> None:
+def test_nothing_is_tested_without_items_a_test_or_a_member_and_a_group_without_items_has_no_rows() -> (
+    None
+):
     gold, predicted = predictions(20, 2)
     members = dict(enumerate(predicted))
     measure = MEASURES["accuracy"]
-    assert evidence_of("glue", "rte", gold, members, 2, measure=measure, is_tested=False).rows is None
+    assert (
+        evidence_of("glue", "rte", gold, members, 2, measure=measure, is_tested=False).rows is None
+    )
     nothing = evidence_of("glue", "rte", gold, {}, 2, measure=measure)
     assert nothing.rows is None
     assert np.isnan(nothing.points).all()
-    grouped = evidence_of("glue", "rte", gold, members, 2, measure=measure, groups=ItemGroups(rows=[]))
+    grouped = evidence_of(
+        "glue", "rte", gold, members, 2, measure=measure, groups=ItemGroups(rows=[])
+    )
     assert grouped.rows is None
     assert np.isnan(grouped.points).all()
 
 
 def test_a_comparison_reaches_as_far_as_the_weakest_of_the_models_that_have_a_score() -> None:
     gold, predicted = predictions(60, 2)
-    evidence = evidence_of("glue", "rte", gold, {0: predicted[0], 2: predicted[1]}, 3, measure=MEASURES["accuracy"])
+    evidence = evidence_of(
+        "glue", "rte", gold, {0: predicted[0], 2: predicted[1]}, 3, measure=MEASURES["accuracy"]
+    )
     known = [ModelColumns(name=name, members=(name,), is_published=name != "b") for name in "abc"]
     (found,) = compare_evidence([evidence], known, "a")
     assert found.reach == "models"
-    assert {name: one.reach for name, one in found.differences.items()} == {"b": "checkpoints", "c": "models"}
-    assert (found.scores["a"].letters != "", found.scores["b"].letters, found.scores["c"].letters != "") == (True, "", True)
+    assert {name: one.reach for name, one in found.differences.items()} == {
+        "b": "checkpoints",
+        "c": "models",
+    }
+    assert (
+        found.scores["a"].letters != "",
+        found.scores["b"].letters,
+        found.scores["c"].letters != "",
+    ) == (True, "", True)
     assert found.tests == 1
 
 
-def test_the_topics_of_several_groups_have_the_variance_of_the_score_though_each_group_sums_to_zero() -> None:
+def test_the_topics_of_several_groups_have_the_variance_of_the_score_though_each_group_sums_to_zero() -> (
+    None
+):
     rng, draws = np.random.default_rng(5), 1_500
-    groups, topics = np.repeat(np.arange(4), 60), np.repeat(np.arange(16), 15)  # four topics a group
+    groups, topics = (
+        np.repeat(np.arange(4), 60),
+        np.repeat(np.arange(16), 15),
+    )  # four topics a group
     errors = rng.normal(size=(draws, 16))[:, topics] + 0.5 * rng.normal(size=(draws, 240))
     means = errors.reshape(draws, 4, 60).mean(axis=2)
     centred = errors - np.repeat(means, 60, axis=1)
-    rows = SliceRows(contributions=centred / 240, texts=np.stack([topics, topics], axis=1).astype(np.uint64), groups=groups)
+    rows = SliceRows(
+        contributions=centred / 240,
+        texts=np.stack([topics, topics], axis=1).astype(np.uint64),
+        groups=groups,
+    )
     assert rows.topics.variance.mean() == pytest.approx(errors.mean(axis=1).var(), rel=0.1)
     assert rows.topics.sums.sum(axis=1) == pytest.approx(0.0, abs=1e-12)
-    one = replace(rows, groups=np.zeros(240, np.intp), contributions=(errors - errors.mean(axis=1, keepdims=True)) / 240)
-    assert one.topics.sums[0] == pytest.approx(np.bincount(topics, weights=one.contributions[0])), "of one group nothing changes"
+    one = replace(
+        rows,
+        groups=np.zeros(240, np.intp),
+        contributions=(errors - errors.mean(axis=1, keepdims=True)) / 240,
+    )
+    assert one.topics.sums[0] == pytest.approx(np.bincount(topics, weights=one.contributions[0])), (
+        "of one group nothing changes"
+    )
 
 
 def test_large_topics_are_scaled_as_the_rows_of_their_group_are() -> None:
     rng = np.random.default_rng(6)
-    groups, topics = np.repeat([0, 1], [40, 80]), np.repeat(np.arange(12), 10)  # four topics, and eight
+    groups, topics = (
+        np.repeat([0, 1], [40, 80]),
+        np.repeat(np.arange(12), 10),
+    )  # four topics, and eight
     errors = rng.normal(size=(2, 120))
     for group in (0, 1):
         errors[:, groups == group] -= errors[:, groups == group].mean(axis=1, keepdims=True)
 
     class Linear:
-        """Scores that move by what the rows contribute, so that exact values are those of influences."""
+        """Scores that move by what the rows contribute, so that exact values are those of
+        influences.
+        """
 
         def without(self, rows: np.ndarray) -> np.ndarray:
             raise NotImplementedError
@@ -317,6 +477,10 @@ def test_large_topics_are_scaled_as_the_rows_of_their_group_are() -> None:
             found: np.ndarray = errors[:, rows].sum(axis=1) / 120
             return found
 
-    rows = SliceRows(contributions=errors / 120, texts=np.stack([topics, topics], axis=1).astype(np.uint64), groups=groups)
+    rows = SliceRows(
+        contributions=errors / 120,
+        texts=np.stack([topics, topics], axis=1).astype(np.uint64),
+        groups=groups,
+    )
     assert len(np.unique(rows.row_factors)) == 2
     assert replace(rows, leaving=Linear()).topics.sums == pytest.approx(rows.topics.sums)

@@ -3,7 +3,12 @@ import re
 import polars as pl
 import pytest
 
-from embedlab.analysis.expressions import compile_expression, compile_terms, rows_that_hold, with_terms
+from embedlab.analysis.expressions import (
+    compile_expression,
+    compile_terms,
+    rows_that_hold,
+    with_terms,
+)
 from embedlab.core.errors import UnknownFieldError, UsageError
 
 PAIRS = pl.DataFrame(
@@ -29,7 +34,9 @@ PAIRS = pl.DataFrame(
 def rows_found(text: str) -> list[int]:
     found = PAIRS.filter(compile_expression(text, PAIRS.columns))["pair"].to_list()
     one_by_one = rows_that_hold(compile_terms(text, PAIRS.columns), PAIRS)
-    assert PAIRS.filter(pl.Series(one_by_one))["pair"].to_list() == found  # whatever the order in which the terms are evaluated
+    assert (
+        PAIRS.filter(pl.Series(one_by_one))["pair"].to_list() == found
+    )  # whatever the order in which the terms are evaluated
     return found
 
 
@@ -129,8 +136,12 @@ def test_filter_keeps_matching_pairs(text: str, rows: list[int]) -> None:
         ("source:,", 1, "'source' names nothing", "source:headlines"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(text: str, column: int, message: str, hint: str) -> None:
-    with pytest.raises(UsageError, match=re.escape(f"filter {text!r}, column {column}: {message}")) as caught:
+def test_what_is_wrong_is_said_with_its_place(
+    text: str, column: int, message: str, hint: str
+) -> None:
+    with pytest.raises(
+        UsageError, match=re.escape(f"filter {text!r}, column {column}: {message}")
+    ) as caught:
         compile_expression(text, PAIRS.columns)
     assert hint in caught.value.hint
 
@@ -142,9 +153,16 @@ def test_a_filter_is_the_engines_own_and_calls_no_python_for_a_row() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "kind"), [("gold>1 dise>0.7", UnknownFieldError), ("tag:negatoin", UnknownFieldError), ("gold>x", UsageError)]
+    ("text", "kind"),
+    [
+        ("gold>1 dise>0.7", UnknownFieldError),
+        ("tag:negatoin", UnknownFieldError),
+        ("gold>x", UsageError),
+    ],
 )
-def test_an_error_says_what_is_wrong_apart_from_the_filter_and_whether_a_name_is_unknown(text: str, kind: type[UsageError]) -> None:
+def test_an_error_says_what_is_wrong_apart_from_the_filter_and_whether_a_name_is_unknown(
+    text: str, kind: type[UsageError]
+) -> None:
     with pytest.raises(UsageError) as raised:
         compile_expression(text, ["gold", "sentence1", "sentence2"])
     assert type(raised.value) is kind
@@ -153,8 +171,13 @@ def test_an_error_says_what_is_wrong_apart_from_the_filter_and_whether_a_name_is
 
 @pytest.mark.parametrize("comparison", ["dice>0.1", '"average:a,b">0.1', "0.1<dice<2"])
 @pytest.mark.parametrize("search", ["plays", "source:main*", "/[a-z]/", "s1:x"])
-def test_comparisons_of_numbers_come_before_searches_in_texts_in_whatever_order_they_are_typed(comparison: str, search: str) -> None:
-    typed, turned = (compile_terms(text, PAIRS.columns) for text in (f"{search} {comparison}", f"{comparison} {search}"))
+def test_comparisons_of_numbers_come_before_searches_in_texts_in_whatever_order_they_are_typed(
+    comparison: str, search: str
+) -> None:
+    typed, turned = (
+        compile_terms(text, PAIRS.columns)
+        for text in (f"{search} {comparison}", f"{comparison} {search}")
+    )
     assert [one.meta.root_names() for one in typed] == [one.meta.root_names() for one in turned]
     assert {"dice", "average:a,b"} & {*typed[0].meta.root_names()}
 
@@ -165,7 +188,10 @@ def test_comparisons_of_numbers_come_before_searches_in_texts_in_whatever_order_
         ("", "-trained:*"),
         ("dice>0.5", "dice>0.5 -trained:*"),
         ("dice>0.5 and gold<2", "dice>0.5 gold<2 -trained:*"),
-        ('dice<0.2 or "this or that" gold>4', 'dice<0.2 -trained:* or "this or that" gold>4 -trained:*'),
+        (
+            'dice<0.2 or "this or that" gold>4',
+            'dice<0.2 -trained:* or "this or that" gold>4 -trained:*',
+        ),
         ("/a or b/ or s1:dog", "/a or b/ -trained:* or s1:dog -trained:*"),
     ],
 )

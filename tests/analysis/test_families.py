@@ -1,4 +1,6 @@
-"""Families of rows: what shares sentences is one, and nearly equal sentences join them up to a limit."""
+"""Families of rows: what shares sentences is one, and nearly equal sentences join them up to a
+limit.
+"""
 
 import numpy as np
 import pytest
@@ -12,24 +14,40 @@ from embedlab.analysis.near_duplicates import Links, NearDuplicates
 LARGEST = 1 / 15  # of the score, that is joined
 
 
-def world(rows: int, seed: int, density: int = 400) -> tuple[SharedSentences, np.ndarray, np.ndarray, NearDuplicates]:
+def world(
+    rows: int, seed: int, density: int = 400
+) -> tuple[SharedSentences, np.ndarray, np.ndarray, NearDuplicates]:
     rng = np.random.default_rng(seed)
     texts = rng.integers(0, 5 * rows, (rows, 2)).astype(np.uint64)
     texts[: rows // 10, 0] = 3  # one large component
     shares = rng.dirichlet(np.full(rows, 5.0))
     first, second = rng.integers(0, 5 * rows, (2, density * rows // 100)).astype(np.int32)
     ids = rng.permutation(5 * rows).astype(np.uint64)
-    links = Links(first=first, second=second, cosine=np.sort(rng.random(len(first)))[::-1].astype(np.float32))
-    return SharedSentences.of(texts[:, 0], texts[:, 1]), shares, texts, NearDuplicates(ids=ids, links=links)
+    links = Links(
+        first=first, second=second, cosine=np.sort(rng.random(len(first)))[::-1].astype(np.float32)
+    )
+    return (
+        SharedSentences.of(texts[:, 0], texts[:, 1]),
+        shares,
+        texts,
+        NearDuplicates(ids=ids, links=links),
+    )
 
 
-def slowly(components: np.ndarray, shares: np.ndarray, texts: np.ndarray, near: NearDuplicates) -> list[set[int]]:
+def slowly(
+    components: np.ndarray, shares: np.ndarray, texts: np.ndarray, near: NearDuplicates
+) -> list[set[int]]:
     """Sets of rows, joined one link after the other."""
     found = [set(np.flatnonzero(components == number).tolist()) for number in np.unique(components)]
     for first, second in zip(near.ids[near.links.first], near.ids[near.links.second], strict=True):
         own = [one for one in found if any(first in texts[row] for row in one)]
         other = [one for one in found if any(second in texts[row] for row in one)]
-        if own and other and own[0] is not other[0] and sum(shares[row] for row in own[0] | other[0]) <= LARGEST:
+        if (
+            own
+            and other
+            and own[0] is not other[0]
+            and sum(shares[row] for row in own[0] | other[0]) <= LARGEST
+        ):
             found.remove(other[0])
             own[0].update(other[0])
     return found
@@ -40,7 +58,9 @@ def test_families_are_those_of_a_slow_loop(seed: int, monkeypatch: pytest.Monkey
     monkeypatch.setattr(tested, "_LINKS_AT_ONCE", 25)
     shared, shares, texts, near = world(150, seed)
     numbers = families(shared, shares, near, LARGEST)
-    found = {frozenset(np.flatnonzero(numbers == number).tolist()) for number in range(numbers.max() + 1)}
+    found = {
+        frozenset(np.flatnonzero(numbers == number).tolist()) for number in range(numbers.max() + 1)
+    }
     assert found == {frozenset(one) for one in slowly(shared.components, shares, texts, near)}
     assert numbers.max() < shared.components.max()
 
@@ -48,9 +68,17 @@ def test_families_are_those_of_a_slow_loop(seed: int, monkeypatch: pytest.Monkey
 def test_what_shares_sentences_stays_whole_and_what_is_joined_is_limited() -> None:
     shared, shares, _, near = world(300, 1, density=3000)
     numbers = families(shared, shares, near, LARGEST)
-    sizes, own = np.bincount(numbers, weights=shares), np.bincount(shared.components, weights=shares)
-    assert all(len(set(numbers[shared.components == number])) == 1 for number in range(shared.components.max() + 1))
-    assert sum(size > LARGEST + 1e-9 for size in sizes) == sum(size > LARGEST + 1e-9 for size in own)
+    sizes, own = (
+        np.bincount(numbers, weights=shares),
+        np.bincount(shared.components, weights=shares),
+    )
+    assert all(
+        len(set(numbers[shared.components == number])) == 1
+        for number in range(shared.components.max() + 1)
+    )
+    assert sum(size > LARGEST + 1e-9 for size in sizes) == sum(
+        size > LARGEST + 1e-9 for size in own
+    )
 
 
 def test_few_rows_and_unknown_words_join_nothing() -> None:
@@ -67,7 +95,11 @@ def test_families_are_joined_up_to_a_hundred_rows_and_a_tenth_of_them() -> None:
 def test_in_an_average_families_are_limited_as_in_its_parts_on_average() -> None:
     rng = np.random.default_rng(0)
     parts = [
-        SliceRows(contributions=np.zeros((1, count)), texts=rng.integers(0, 9_999, (count, 2), np.uint64), groups=np.zeros(count, np.intp))
+        SliceRows(
+            contributions=np.zeros((1, count)),
+            texts=rng.integers(0, 9_999, (count, 2), np.uint64),
+            groups=np.zeros(count, np.intp),
+        )
         for count in (500, 4_000)
     ]
     assert [part.largest_joined for part in parts] == [0.1, 0.025]
@@ -80,7 +112,12 @@ def test_in_an_average_families_are_limited_as_in_its_parts_on_average() -> None
 def test_rows_are_joined_up_to_their_own_limit(largest: float) -> None:
     _, shares, texts, near = world(300, 1, density=3000)
     rows = SliceRows(
-        contributions=np.zeros((1, 300)), texts=texts, groups=np.zeros(300, np.intp), shares=shares, near=near, largest=largest
+        contributions=np.zeros((1, 300)),
+        texts=texts,
+        groups=np.zeros(300, np.intp),
+        shares=shares,
+        near=near,
+        largest=largest,
     )
     assert rows.families.tolist() == families(rows.shared, shares, near, largest).tolist()
     assert rows.families.tolist() != families(rows.shared, shares, near, 0.1).tolist()

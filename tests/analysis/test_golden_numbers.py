@@ -1,4 +1,6 @@
-"""Dice itself as the model on the real corpora, in all three aggregations, and the same numbers from scipy."""
+"""Dice itself as the model on the real corpora, in all three aggregations, and the same numbers
+from scipy.
+"""
 
 from pathlib import Path
 
@@ -36,7 +38,9 @@ def test_dice_as_the_model_gives_the_golden_numbers(name: str, real: pl.DataFram
     for aggregate, golden in zip(("all", "mean", "wmean"), GOLDEN[name], strict=True):
         if golden is not None:
             assert 100 * correlate(pairs, "dice", aggregate) == pytest.approx(golden, abs=0.01)
-    assert correlate(pairs, "dice", "all") == pytest.approx(scipy.stats.spearmanr(pairs["gold"], pairs["dice"]).statistic)
+    assert correlate(pairs, "dice", "all") == pytest.approx(
+        scipy.stats.spearmanr(pairs["gold"], pairs["dice"]).statistic
+    )
 
 
 def test_averages_and_fifths_of_the_real_corpora(real: pl.DataFrame) -> None:
@@ -47,7 +51,9 @@ def test_averages_and_fifths_of_the_real_corpora(real: pl.DataFrame) -> None:
         sum(GOLDEN[name][0] or 0 for name in GOLDEN if ":" not in name) / 7, abs=0.01
     )
     fifths = [
-        one for one in compare_models(joined_splits(real), dice, by="dice").slices if one.key.startswith("sts-benchmark (all splits)/")
+        one
+        for one in compare_models(joined_splits(real), dice, by="dice").slices
+        if one.key.startswith("sts-benchmark (all splits)/")
     ]
     assert [one.pairs for one in fifths] == [1726, 1726, 1726, 1725, 1725]
     assert [int(one.notes[0].split()[0]) for one in fifths[:4]] == [186, 487, 259, 194]

@@ -9,7 +9,11 @@ from embedlab.analysis.measures import MEASURES
 
 metrics = pytest.importorskip("sklearn.metrics")
 
-SLOW = {"accuracy": metrics.accuracy_score, "f1": metrics.f1_score, "matthews": metrics.matthews_corrcoef}
+SLOW = {
+    "accuracy": metrics.accuracy_score,
+    "f1": metrics.f1_score,
+    "matthews": metrics.matthews_corrcoef,
+}
 
 
 def scored_pairs(pairs: int, *, ties: bool, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -29,7 +33,10 @@ def labels(items: int = 200, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 def test_influence_on_spearman_is_that_of_leaving_a_pair_out(ties: bool) -> None:
     gold, scores = scored_pairs(400, ties=ties)
     whole = scipy.stats.spearmanr(gold, scores).statistic
-    left_out = [scipy.stats.spearmanr(np.delete(gold, row), np.delete(scores, row)).statistic for row in range(400)]
+    left_out = [
+        scipy.stats.spearmanr(np.delete(gold, row), np.delete(scores, row)).statistic
+        for row in range(400)
+    ]
     found = spearman_influence(gold, scores)
     assert found.mean() == pytest.approx(0, abs=1e-12)
     np.testing.assert_allclose(found, 399 * (whole - np.array(left_out)), atol=0.03)
@@ -50,10 +57,14 @@ def test_influence_on_pearson_is_its_change_when_a_pair_weighs_more(ties: bool) 
 
 
 def spearman_of_rows(gold: np.ndarray, scores: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """Spearman's coefficient of each draw of rows, all at once: a call of scipy for each takes seconds."""
+    """Spearman's coefficient of each draw of rows, all at once: a call of scipy for each takes
+    seconds.
+    """
     first, second = (scipy.stats.rankdata(values[draws], axis=1) for values in (gold, scores))
     first, second = (ranks - ranks.mean(axis=1, keepdims=True) for ranks in (first, second))
-    coefficients: np.ndarray = (first * second).sum(axis=1) / np.sqrt((first**2).sum(axis=1) * (second**2).sum(axis=1))
+    coefficients: np.ndarray = (first * second).sum(axis=1) / np.sqrt(
+        (first**2).sum(axis=1) * (second**2).sum(axis=1)
+    )
     return coefficients
 
 
@@ -61,7 +72,9 @@ def test_independent_pairs_have_the_standard_error_of_the_bootstrap() -> None:
     gold, scores = scored_pairs(300, ties=True)
     rng = np.random.default_rng(1)
     drawn = spearman_of_rows(gold, scores, rng.integers(0, 300, (2000, 300)))
-    assert np.sqrt((spearman_influence(gold, scores) ** 2).sum()) / 300 == pytest.approx(np.std(drawn), rel=0.06)
+    assert np.sqrt((spearman_influence(gold, scores) ** 2).sum()) / 300 == pytest.approx(
+        np.std(drawn), rel=0.06
+    )
 
 
 def test_a_constant_or_unscored_column_has_no_influence_values() -> None:
@@ -79,12 +92,17 @@ def test_influence_on_a_metric_is_its_change_when_an_item_weighs_more(metric: st
         weights = np.full(len(gold), (1 - step) / len(gold))
         weights[item] += step
         changes.append((SLOW[metric](gold, predicted, sample_weight=weights) - whole) / step)
-    np.testing.assert_allclose(MEASURES[metric].influences(gold, [predicted])[0], changes, atol=1e-4)
+    np.testing.assert_allclose(
+        MEASURES[metric].influences(gold, [predicted])[0], changes, atol=1e-4
+    )
 
 
 def test_constant_predictions_have_a_metric_and_move_nothing() -> None:
     gold, constant = np.array([0, 1, 1]), np.zeros(3, np.int64)
-    assert (MEASURES["matthews"].value(gold, constant), MEASURES["f1"].value(gold, constant)) == (0, 0)
+    assert (MEASURES["matthews"].value(gold, constant), MEASURES["f1"].value(gold, constant)) == (
+        0,
+        0,
+    )
     assert not MEASURES["matthews"].influences(gold, [constant]).any()
     assert MEASURES["f1"].value(constant, constant) == 0
 

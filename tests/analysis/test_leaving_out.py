@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from embedlab.analysis.evidence import ItemGroups, average_evidence, contrast_evidence, evidence_of, together
+from embedlab.analysis.evidence import (
+    ItemGroups,
+    average_evidence,
+    contrast_evidence,
+    evidence_of,
+    together,
+)
 from embedlab.analysis.leaving_out import spearman_without
 from embedlab.analysis.measures import MEASURES, Measure
 
@@ -14,7 +20,9 @@ def items(measure: Measure, rows: int, seed: int = 0) -> tuple[np.ndarray, list[
         return np.arange(rows), [rng.integers(1, worst, rows) for worst in (4, 12, 30)]
     if measure.is_of_classes:
         gold = rng.integers(0, 2, rows)
-        return gold, [np.where(rng.random(rows) < 0.8, gold, rng.integers(0, 2, rows)) for _ in range(3)]
+        return gold, [
+            np.where(rng.random(rows) < 0.8, gold, rng.integers(0, 2, rows)) for _ in range(3)
+        ]
     gold = rng.integers(0, 11, rows) / 2
     return gold, [(gold + rng.normal(0, noise, rows)).round(1) for noise in (1.0, 2.0, 3.0)]
 
@@ -53,11 +61,16 @@ def test_a_large_topic_contributes_what_the_score_moves_by_without_it(name: str)
     gold, predicted = items(measure, 200)
     texts = np.repeat(np.arange(200, dtype=np.uint64)[:, None], 2, axis=1)
     texts[:30] = 7  # one topic
-    one = evidence_of("mine", "mine", gold, dict(enumerate(predicted)), 4, measure=measure, texts=texts)
+    one = evidence_of(
+        "mine", "mine", gold, dict(enumerate(predicted)), 4, measure=measure, texts=texts
+    )
     assert one.rows is not None
     found, large = one.rows.topics, one.rows.families[0]
     left = np.arange(200) < 30
-    expected = [0.85 * (measure.value(gold, own) - measure.value(gold[~left], own[~left])) for own in predicted]
+    expected = [
+        0.85 * (measure.value(gold, own) - measure.value(gold[~left], own[~left]))
+        for own in predicted
+    ]
     assert found.sums[:3, large] == pytest.approx(expected, abs=1e-12)
     assert found.sums[3].tolist() == [0.0] * found.topics  # a member without a score
     assert found.sums.sum(axis=1) == pytest.approx(np.zeros(4), abs=1e-12)
@@ -67,7 +80,9 @@ def test_a_large_topic_contributes_what_the_score_moves_by_without_it(name: str)
     picked = one.rows.of_members([2, 0])
     assert picked.topics.sums.tolist() == found.sums[[2, 0]].tolist()
     assert picked.leaving is not None
-    assert picked.leaving.without(left) == pytest.approx([measure.value(gold[~left], predicted[place][~left]) for place in (2, 0)])
+    assert picked.leaving.without(left) == pytest.approx(
+        [measure.value(gold[~left], predicted[place][~left]) for place in (2, 0)]
+    )
 
 
 def test_groups_and_averages_are_scored_again_within_each() -> None:
@@ -76,8 +91,12 @@ def test_groups_and_averages_are_scored_again_within_each() -> None:
     texts = np.repeat(np.arange(240, dtype=np.uint64)[:, None], 2, axis=1)
     texts[90:110] = 1000  # in both groups
     groups = ItemGroups(rows=[np.arange(100), np.arange(100, 240)], aggregate="wmean")
-    grouped = evidence_of("sts", "a", gold, dict(enumerate(predicted)), 3, measure=measure, texts=texts, groups=groups)
-    single = evidence_of("sts", "b", gold, dict(enumerate(predicted)), 3, measure=measure, texts=texts)
+    grouped = evidence_of(
+        "sts", "a", gold, dict(enumerate(predicted)), 3, measure=measure, texts=texts, groups=groups
+    )
+    single = evidence_of(
+        "sts", "b", gold, dict(enumerate(predicted)), 3, measure=measure, texts=texts
+    )
     average = average_evidence("both", [grouped, single])
     assert grouped.rows is not None
     assert average.rows is not None
@@ -87,21 +106,37 @@ def test_groups_and_averages_are_scored_again_within_each() -> None:
         return measure.value(gold[stay], one[stay])
 
     left = (np.arange(240) >= 90) & (np.arange(240) < 110)
-    expected = [100 / 240 * alone(0, 100, left, one) + 140 / 240 * alone(100, 240, left, one) for one in predicted]
+    expected = [
+        100 / 240 * alone(0, 100, left, one) + 140 / 240 * alone(100, 240, left, one)
+        for one in predicted
+    ]
     assert grouped.rows.leaving is not None
     assert grouped.rows.leaving.without(left) == pytest.approx(expected)
     shifts = [
         100 / 240 * 0.9 * (measure.value(gold[:100], one[:100]) - alone(0, 100, left, one))
-        + 140 / 240 * (130 / 140) * (measure.value(gold[100:], one[100:]) - alone(100, 240, left, one))
+        + 140
+        / 240
+        * (130 / 140)
+        * (measure.value(gold[100:], one[100:]) - alone(100, 240, left, one))
         for one in predicted
     ]
-    # What is forced to sum to zero within each group counts more: by what each leaves of a variance over topics of these shares.
-    whole, first, second = (1 - (size / rows) ** 2 - (rows - size) / rows**2 for size, rows in ((20, 240), (10, 100), (10, 140)))
-    factor = (np.sqrt(whole / first) + np.sqrt(whole / second)) / 2  # half of the topic's rows are in either
-    assert grouped.rows.topics.sums[:, grouped.rows.families[95]] == pytest.approx(factor * np.array(shifts))
+    # What is forced to sum to zero within each group counts more: by what each leaves of a variance
+    # over topics of these shares.
+    whole, first, second = (
+        1 - (size / rows) ** 2 - (rows - size) / rows**2
+        for size, rows in ((20, 240), (10, 100), (10, 140))
+    )
+    factor = (
+        np.sqrt(whole / first) + np.sqrt(whole / second)
+    ) / 2  # half of the topic's rows are in either
+    assert grouped.rows.topics.sums[:, grouped.rows.families[95]] == pytest.approx(
+        factor * np.array(shifts)
+    )
     assert average.rows.leaving is not None
     both = average.rows.leaving.without(np.concatenate([left, left]))
-    assert both == pytest.approx([(one + alone(0, 240, left, own)) / 2 for one, own in zip(expected, predicted, strict=True)])
+    assert both == pytest.approx(
+        [(one + alone(0, 240, left, own)) / 2 for one, own in zip(expected, predicted, strict=True)]
+    )
     assert average.rows.row_shares.sum() == pytest.approx(1)
 
 
@@ -110,26 +145,41 @@ def test_members_of_several_parts_are_those_of_one() -> None:
     gold, predicted = items(measure, 150)
     texts = np.repeat(np.arange(150, dtype=np.uint64)[:, None], 2, axis=1)
     texts[:20] = 3
-    whole = evidence_of("sts", "a", gold, dict(enumerate(predicted)), 3, measure=measure, texts=texts).rows
-    parts = [evidence_of("sts", "a", gold, {0: one}, 1, measure=measure, texts=texts).rows for one in predicted]
+    whole = evidence_of(
+        "sts", "a", gold, dict(enumerate(predicted)), 3, measure=measure, texts=texts
+    ).rows
+    parts = [
+        evidence_of("sts", "a", gold, {0: one}, 1, measure=measure, texts=texts).rows
+        for one in predicted
+    ]
     assert whole is not None
     joined = together([part for part in parts if part is not None])
     assert joined.topics.sums == pytest.approx(whole.topics.sums)
     assert joined.contributions.tolist() == whole.contributions.tolist()
 
 
-def test_what_rows_contribute_to_a_contrast_of_two_slices_is_that_of_the_one_less_that_of_the_other() -> None:
+def test_what_rows_contribute_to_a_contrast_of_two_slices_is_that_of_the_one_less_that_of_the_other() -> (
+    None
+):
     measure = MEASURES["spearman"]
     slices = []
     for name, rows in (("fits", 80), ("rest", 120)):
         gold, predicted = items(measure, rows, seed=rows)
-        slices.append(evidence_of("sts", name, gold, dict(enumerate(predicted)), 3, measure=measure))
+        slices.append(
+            evidence_of("sts", name, gold, dict(enumerate(predicted)), 3, measure=measure)
+        )
     found = contrast_evidence("contrast", *slices).rows
     parts = [one.rows.leaving for one in slices if one.rows is not None]
     left = np.random.default_rng(0).random(200) < 0.2
     assert found is not None
     assert found.leaving is not None
-    own, other = (part.moved(rows) for part, rows in zip(parts, (left[:80], left[80:]), strict=True) if part is not None)
+    own, other = (
+        part.moved(rows)
+        for part, rows in zip(parts, (left[:80], left[80:]), strict=True)
+        if part is not None
+    )
     assert found.leaving.moved(left) == pytest.approx(own - other)
-    assert found.leaving.without(np.zeros(200, bool)) == pytest.approx(slices[0].points - slices[1].points)
+    assert found.leaving.without(np.zeros(200, bool)) == pytest.approx(
+        slices[0].points - slices[1].points
+    )
     assert found.contributions[:, left].sum(axis=1) == pytest.approx(own - other, abs=0.02)

@@ -1,4 +1,6 @@
-"""Every measure: its value beside scipy or counts, its influences beside the score without an item, and what it is of."""
+"""Every measure: its value beside scipy or counts, its influences beside the score without an item,
+and what it is of.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,7 +29,9 @@ def f1_score(gold: np.ndarray, predicted: np.ndarray) -> float:
 
 
 OF_CLASSES: dict[str, Callable[..., Any]] = {
-    "accuracy": lambda gold, predicted: sum(a == b for a, b in zip(gold, predicted, strict=True)) / len(gold),
+    "accuracy": lambda gold, predicted: (
+        sum(a == b for a, b in zip(gold, predicted, strict=True)) / len(gold)
+    ),
     "f1": f1_score,
     "matthews": OF_PAIRS["pearson"],  # of two columns of zeros and ones it is the same
 }
@@ -39,7 +43,10 @@ def test_a_measure_is_of_scores_of_classes_or_of_queries() -> None:
     assert of_classes == {*OF_CLASSES}
     assert {*MEASURES} - of_classes - of_queries == {*OF_PAIRS}
     assert not of_classes & of_queries
-    assert {name for name in of_queries if not MEASURES[name].is_of_ranks} == {"margin", "entailed closer"}
+    assert {name for name in of_queries if not MEASURES[name].is_of_ranks} == {
+        "margin",
+        "entailed closer",
+    }
     assert not any(MEASURES[name].is_of_ranks for name in of_classes | OF_PAIRS.keys())
 
 
@@ -54,14 +61,23 @@ def test_shares_and_correlations_have_intervals_that_fit_them() -> None:
 
 
 @pytest.mark.parametrize("name", ["spearman", "pearson", "accuracy", "f1", "matthews"])
-def test_the_value_is_that_of_scipy_or_of_counts_and_the_influences_are_of_each_member(name: str) -> None:
+def test_the_value_is_that_of_scipy_or_of_counts_and_the_influences_are_of_each_member(
+    name: str,
+) -> None:
     measure, rng, slow = MEASURES[name], np.random.default_rng(0), (OF_PAIRS | OF_CLASSES)[name]
     gold = rng.integers(0, 2, 90) if measure.is_of_classes else rng.normal(size=90).round(1)
-    members = [np.where(rng.random(90) < 0.3, 1 - gold, gold) if measure.is_of_classes else gold + rng.normal(size=90) for _ in range(2)]
+    members = [
+        np.where(rng.random(90) < 0.3, 1 - gold, gold)
+        if measure.is_of_classes
+        else gold + rng.normal(size=90)
+        for _ in range(2)
+    ]
     influences = measure.influences(gold, members)
     for own, found in zip(members, influences, strict=True):
         assert measure.value(gold, own) == pytest.approx(slow(gold, own))
-        without = np.array([slow(np.delete(gold, place), np.delete(own, place)) for place in range(90)])
+        without = np.array(
+            [slow(np.delete(gold, place), np.delete(own, place)) for place in range(90)]
+        )
         jackknifed = 89 * (without.mean() - without)
         assert np.corrcoef(found, jackknifed)[0, 1] > 0.99
         assert found.std() == pytest.approx(jackknifed.std(), rel=0.1)

@@ -15,10 +15,14 @@ def test_a_name_holds_where_its_expression_does(table: pl.DataFrame) -> None:
     store_selection("either", "dice<0.3 or gold>4")
     columns = table.columns
     both = table.filter(compile_expression("@either source:OnWN", columns))
-    assert both.equals(table.filter(compile_expression("dice<0.3 or gold>4", columns)).filter(source="OnWN"))
+    assert both.equals(
+        table.filter(compile_expression("dice<0.3 or gold>4", columns)).filter(source="OnWN")
+    )
     assert 0 < both.height < table.filter(source="OnWN").height
     other = table.filter(compile_expression("-@either", columns))
-    assert other.height + table.filter(compile_expression("@either", columns)).height == table.height
+    assert (
+        other.height + table.filter(compile_expression("@either", columns)).height == table.height
+    )
     assert meanings("-@either dice>0.1 @other") == {"either": "dice<0.3 or gold>4"}
 
 
@@ -39,7 +43,9 @@ def test_a_name_that_was_not_given_is_refused_with_those_that_were() -> None:
         ("mine", "-@other", "holds @other, another named selection"),
     ],
 )
-def test_what_cannot_be_a_name_picks_nothing_or_reads_another_is_refused(name: str, expression: str, reason: str) -> None:
+def test_what_cannot_be_a_name_picks_nothing_or_reads_another_is_refused(
+    name: str, expression: str, reason: str
+) -> None:
     with pytest.raises(UsageError, match=reason):
         refuse_unnamable(name, expression)
 
@@ -69,10 +75,16 @@ def test_a_damaged_file_is_refused() -> None:
 def test_names_are_in_their_order_and_another_one_takes_none_away() -> None:
     for name in ("second", "first", "third"):
         store_selection(name, f"gold>{len(name)}")
-    assert list(named_selections().items()) == [("first", "gold>5"), ("second", "gold>6"), ("third", "gold>5")]
+    assert list(named_selections().items()) == [
+        ("first", "gold>5"),
+        ("second", "gold>6"),
+        ("third", "gold>5"),
+    ]
 
 
-def test_where_names_cannot_be_stored_another_folder_can_be_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_names_cannot_be_stored_another_folder_can_be_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     with pytest.raises(MissingError) as error:

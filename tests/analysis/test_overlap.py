@@ -12,37 +12,67 @@ from embedlab.experiments.printed import paper_folder
 
 
 def test_words_are_a_lower_cased_set() -> None:
-    assert distinct_words("The cat -- the CAT's hat, café_1!") == {"the", "cat", "s", "hat", "café_1"}
+    assert distinct_words("The cat -- the CAT's hat, café_1!") == {
+        "the",
+        "cat",
+        "s",
+        "hat",
+        "café_1",
+    }
 
 
 def test_dice_gives_the_five_published_values() -> None:
     with (paper_folder("tsukagoshi") / "table2_example_pairs.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert [f"{dice(row['sentence1'], row['sentence2']):.3f}" for row in rows] == [row["dice"] for row in rows]
+    assert [f"{dice(row['sentence1'], row['sentence2']):.3f}" for row in rows] == [
+        row["dice"] for row in rows
+    ]
     assert len(rows) == 5
 
 
-@pytest.mark.parametrize(("first", "second", "value"), [("", "", 0.0), ("?!", "...", 0.0), ("", "a", 0.0), ("A b", "b a.", 1.0)])
+@pytest.mark.parametrize(
+    ("first", "second", "value"),
+    [("", "", 0.0), ("?!", "...", 0.0), ("", "a", 0.0), ("A b", "b a.", 1.0)],
+)
 def test_dice_at_its_edges(first: str, second: str, value: float) -> None:
     assert dice(first, second) == value
 
 
 def test_dice_column_equals_dice_pair_by_pair() -> None:
     first, second = ["a b c", "a b c", "", "x"], ["a b d", "c", "", "x x"]
-    assert dice_column(first, second).tolist() == [dice(a, b) for a, b in zip(first, second, strict=True)]
+    assert dice_column(first, second).tolist() == [
+        dice(a, b) for a, b in zip(first, second, strict=True)
+    ]
     assert dice_column([], []).shape == (0,)
 
 
-ODD = ["A cat's hat_1, the CAT", "Café İstanbul ﬁ", "", "?!", "日本 語 a", "٣ x² ß SS", "a\u0301 b B", "snake_case 12 12"]
+ODD = [
+    "A cat's hat_1, the CAT",
+    "Café İstanbul ﬁ",
+    "",
+    "?!",
+    "日本 語 a",
+    "٣ x² ß SS",
+    "a\u0301 b B",
+    "snake_case 12 12",
+]
 
 
 @pytest.mark.parametrize("at_once", [1, 3, 50_000])
-def test_word_sets_are_those_of_each_sentence(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_word_sets_are_those_of_each_sentence(
+    at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(word_sets, "_AT_ONCE", at_once)
     found = WordSets.of(pl.Series(ODD))
-    order = list(dict.fromkeys(word for text in ODD for word in word_sets._WORD.findall(text.lower())))
-    own = [found.numbers[start:end] for start, end in zip(found.starts, found.starts[1:], strict=False)]
-    assert [{order[number] for number in numbers} for numbers in own] == [distinct_words(text) for text in ODD]
+    order = list(
+        dict.fromkeys(word for text in ODD for word in word_sets._WORD.findall(text.lower()))
+    )
+    own = [
+        found.numbers[start:end] for start, end in zip(found.starts, found.starts[1:], strict=False)
+    ]
+    assert [{order[number] for number in numbers} for numbers in own] == [
+        distinct_words(text) for text in ODD
+    ]
     assert all((np.diff(numbers) > 0).all() for numbers in own)
     assert found.distinct == len(order)
 
@@ -51,10 +81,16 @@ def test_word_sets_are_those_of_each_sentence(at_once: int, monkeypatch: pytest.
 def test_dice_of_rows_is_that_of_each_pair(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(word_sets, "_AT_ONCE", at_once)
     first, second = [text for text in ODD for _ in ODD], ODD * len(ODD)
-    assert dice_of_rows(pl.Series(first), pl.Series(second)).to_list() == [dice(a, b) for a, b in zip(first, second, strict=True)]
+    assert dice_of_rows(pl.Series(first), pl.Series(second)).to_list() == [
+        dice(a, b) for a, b in zip(first, second, strict=True)
+    ]
     assert dice_of_rows(pl.Series([], dtype=pl.String), pl.Series([], dtype=pl.String)).len() == 0
 
 
 def test_normalise_ignores_case_blanks_and_punctuation() -> None:
-    assert normalise("  A man -- is PLAYING, a guitar. ") == normalise("a Man is playing a guitar") == "a man is playing a guitar"
+    assert (
+        normalise("  A man -- is PLAYING, a guitar. ")
+        == normalise("a Man is playing a guitar")
+        == "a man is playing a guitar"
+    )
     assert normalise("Straße") == normalise("STRASSE")

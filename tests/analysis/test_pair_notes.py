@@ -5,10 +5,14 @@ from embedlab.analysis.pair_notes import PairNotes
 from embedlab.analysis.scores import pair_keys
 from embedlab.core.paths import state_folder
 
-PAIRS = pl.DataFrame({"sentence1": ["a", "b", "c"], "sentence2": ["x", "y", "z"]}).pipe(lambda frame: frame.with_columns(pair_keys(frame)))
+PAIRS = pl.DataFrame({"sentence1": ["a", "b", "c"], "sentence2": ["x", "y", "z"]}).pipe(
+    lambda frame: frame.with_columns(pair_keys(frame))
+)
 
 
-def test_notes_are_found_again_by_the_text_of_their_pairs(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_notes_are_found_again_by_the_text_of_their_pairs(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
     assert state_folder().is_relative_to(tmp_path_factory.getbasetemp())
     first, second = PairNotes.load(), PairNotes.load()
     assert first.joined(PAIRS).columns == PAIRS.columns
@@ -37,6 +41,11 @@ def test_a_damaged_file_of_notes_is_set_aside_and_not_overwritten() -> None:
     notes.change("b", "y", "new")
     assert PairNotes.load().text("b", "y") == "new"
     assert file.with_suffix(".damaged.json").read_text(encoding="utf-8") == damaged
-    for content in ("[]", '{"schema": 9}', '{"schema": 1, "notes": {"1": 2}}', '{"schema": 1, "notes": {"x": {}}}'):
+    for content in (
+        "[]",
+        '{"schema": 9}',
+        '{"schema": 1, "notes": {"1": 2}}',
+        '{"schema": 1, "notes": {"x": {}}}',
+    ):
         file.write_text(content, encoding="utf-8")
         assert PairNotes.load().trouble is not None

@@ -7,7 +7,14 @@ import pytest
 import scipy.stats
 
 from embedlab.analysis.correlations import pearson
-from embedlab.analysis.paired_tests import EXACT_BELOW, dependent_correlations, mcnemar, mcnemar_of_counts, steiger, williams
+from embedlab.analysis.paired_tests import (
+    EXACT_BELOW,
+    dependent_correlations,
+    mcnemar,
+    mcnemar_of_counts,
+    steiger,
+    williams,
+)
 
 
 @pytest.mark.parametrize(("first", "second"), [(0, 1), (1, 1), (3, 9), (12, 12), (0, 24)])
@@ -21,7 +28,9 @@ def test_few_discordant_items_are_tested_by_the_exact_binomial(first: int, secon
 def test_many_discordant_items_are_tested_by_the_mid_p(first: int, second: int) -> None:
     total, fewer = first + second, min(first, second)
     share = [comb(total, k) / 2**total for k in range(fewer + 1)]
-    assert mcnemar_of_counts(first, second) == pytest.approx(min(1.0, 2 * (sum(share) - share[-1] / 2)), rel=1e-9)
+    assert mcnemar_of_counts(first, second) == pytest.approx(
+        min(1.0, 2 * (sum(share) - share[-1] / 2)), rel=1e-9
+    )
     if first != second:
         assert mcnemar_of_counts(first, second) < scipy.stats.binomtest(first, total, 0.5).pvalue
 
@@ -50,7 +59,11 @@ def test_williams_is_the_published_formula() -> None:
 def test_steiger_is_the_published_formula() -> None:
     mean = 0.4
     psi = 0.4 * (1 - 2 * mean**2) - mean**2 * (1 - 2 * mean**2 - 0.4**2) / 2
-    z = np.sqrt(100) * (np.arctanh(0.5) - np.arctanh(0.3)) / np.sqrt(2 - 2 * psi / (1 - mean**2) ** 2)
+    z = (
+        np.sqrt(100)
+        * (np.arctanh(0.5) - np.arctanh(0.3))
+        / np.sqrt(2 - 2 * psi / (1 - mean**2) ** 2)
+    )
     assert steiger(0.5, 0.3, 0.4, 103) == pytest.approx(2 * scipy.stats.norm.sf(z))
 
 
@@ -60,9 +73,13 @@ def test_under_the_null_five_in_a_hundred_normal_samples_are_significant(test: o
     rng = np.random.default_rng(1)
     covariance = np.array([[1, 0.5, 0.5], [0.5, 1, 0.6], [0.5, 0.6, 1]])
     found = []
-    for gold, first, second in rng.multivariate_normal(np.zeros(3), covariance, (2000, 60)).transpose(0, 2, 1):
+    for gold, first, second in rng.multivariate_normal(
+        np.zeros(3), covariance, (2000, 60)
+    ).transpose(0, 2, 1):
         found.append(test(pearson(gold, first), pearson(gold, second), pearson(first, second), 60))
-    assert np.mean(np.array(found) < 0.05) == pytest.approx(0.05, abs=0.015)  # three standard errors
+    assert np.mean(np.array(found) < 0.05) == pytest.approx(
+        0.05, abs=0.015
+    )  # three standard errors
 
 
 @pytest.mark.parametrize("test", [williams, steiger])
@@ -88,14 +105,18 @@ def test_every_two_columns_are_tested_on_ranks_or_values() -> None:
     )
 
 
-@pytest.mark.parametrize(("first", "second"), [(1.0, 0.3), (0.3, 1.0), (-1.0, 0.3), (0.3, -1.0), (1.0, 1.0)])
+@pytest.mark.parametrize(
+    ("first", "second"), [(1.0, 0.3), (0.3, 1.0), (-1.0, 0.3), (0.3, -1.0), (1.0, 1.0)]
+)
 def test_a_correlation_of_one_has_no_z(first: float, second: float) -> None:
     assert np.isnan(steiger(first, second, 0.3, 50))
 
 
 @pytest.mark.parametrize("test", [williams, steiger])
 @pytest.mark.parametrize(("first", "second"), [(0.5, 0.3), (-0.5, -0.3), (0.5, -0.3)])
-def test_which_model_is_named_first_and_which_way_the_scale_runs_make_no_difference(test: object, first: float, second: float) -> None:
+def test_which_model_is_named_first_and_which_way_the_scale_runs_make_no_difference(
+    test: object, first: float, second: float
+) -> None:
     assert callable(test)
     found = test(first, second, 0.4, 50)
     assert 0 < found < 1

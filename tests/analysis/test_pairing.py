@@ -7,7 +7,16 @@ from embedlab.analysis.pairing import Pairing, with_pairing
 
 
 def test_differences_and_verdicts_are_those_of_a_slow_loop() -> None:
-    errors = [(0.0, 30.0), (-10.0, -30.0), (10.5, 40.0), (31.0, -9.0), (4.0, -4.0), (-50.0, 60.0), (None, 50.0), (5.0, None)]
+    errors = [
+        (0.0, 30.0),
+        (-10.0, -30.0),
+        (10.5, 40.0),
+        (31.0, -9.0),
+        (4.0, -4.0),
+        (-50.0, 60.0),
+        (None, 50.0),
+        (5.0, None),
+    ]
     table = pl.DataFrame(errors, schema=["error(x=1)", "error(y)"], orient="row").with_columns(
         pl.lit(0.5).alias("x=1"), pl.lit(0.25).alias("y"), pl.lit(99.0).alias("gap")
     )
@@ -18,7 +27,12 @@ def test_differences_and_verdicts_are_those_of_a_slow_loop() -> None:
             continue
         right = [abs(one) <= 10 for one in (first, second)]
         wrong = [abs(one) >= 30 for one in (first, second)]
-        verdicts = {"A": right[0] and wrong[1], "B": right[1] and wrong[0], "both": all(right), "neither": all(wrong)}
+        verdicts = {
+            "A": right[0] and wrong[1],
+            "B": right[1] and wrong[0],
+            "both": all(right),
+            "neither": all(wrong),
+        }
         assert row["right"] == next((name for name, holds in verdicts.items() if holds), None)
         assert row["delta_rank"] == second - first
         assert row["gap"] == abs(second - first)

@@ -21,11 +21,15 @@ ROWS = Uncertainty(rows=0.0004, rows_freedom=200, independent=0.0001)
 
 
 def spread(scores: NDArray[np.float64]) -> SeedSpread:
-    return SeedSpread(members=len(scores), scatter=float(((scores - scores.mean()) ** 2).sum()), noise=0.0)
+    return SeedSpread(
+        members=len(scores), scatter=float(((scores - scores.mean()) ** 2).sum()), noise=0.0
+    )
 
 
 def with_spreads(rows: float, spreads: Sequence[SeedSpread]) -> Uncertainty:
-    variances = Variances(value=np.array([rows]), independent=np.array([rows]), freedom=np.array([1e6]))
+    variances = Variances(
+        value=np.array([rows]), independent=np.array([rows]), freedom=np.array([1e6])
+    )
     return with_seeds(variances, 0, spreads)
 
 
@@ -34,7 +38,10 @@ def known(sd: float) -> SeedSpread:
     return SeedSpread(members=10**6 + 1, scatter=10**6 * sd**2, noise=0.0)
 
 
-THREE = [SeedSpread(members=3, scatter=0.002, noise=0.0), SeedSpread(members=3, scatter=0.001, noise=0.0)]
+THREE = [
+    SeedSpread(members=3, scatter=0.002, noise=0.0),
+    SeedSpread(members=3, scatter=0.001, noise=0.0),
+]
 
 
 def test_the_smallest_difference_is_found_in_four_of_five_samples() -> None:
@@ -55,10 +62,18 @@ def test_of_known_spreads_the_figure_is_found_in_four_of_five_studies() -> None:
 
 
 @pytest.mark.parametrize(("rows", "sds"), [(1e-9, (0.02, 0.02)), (2e-4, (0.01, 0.03))])
-def test_what_pilots_of_three_seeds_plan_is_found_as_often_as_planned(rows: float, sds: tuple[float, float]) -> None:
-    """Each pilot plans for five seeds; its figure is the truth of a comparison that follows, and its interval covers the right figure."""
+def test_what_pilots_of_three_seeds_plan_is_found_as_often_as_planned(
+    rows: float, sds: tuple[float, float]
+) -> None:
+    """Each pilot plans for five seeds; its figure is the truth of a comparison that follows, and
+    its interval covers the right figure.
+    """
     rng, hits, covered = np.random.default_rng(1), [], []
-    right = Plan(with_spreads(rows, [known(sd) for sd in sds]), [known(sd) for sd in sds]).with_seeds(5).value
+    right = (
+        Plan(with_spreads(rows, [known(sd) for sd in sds]), [known(sd) for sd in sds])
+        .with_seeds(5)
+        .value
+    )
     for _ in range(40):
         pilot = [spread(rng.normal(0, sd, 3)) for sd in sds]
         planned = Plan(with_spreads(rows, pilot), pilot).with_seeds(5)
@@ -82,7 +97,10 @@ def test_more_seeds_detect_less_down_to_what_the_pairs_allow() -> None:
 
 
 def test_a_pilot_of_more_seeds_is_surer() -> None:
-    few, many = ([SeedSpread(members=count, scatter=(count - 1) * 0.02**2, noise=0.0)] * 2 for count in (3, 10))
+    few, many = (
+        [SeedSpread(members=count, scatter=(count - 1) * 0.02**2, noise=0.0)] * 2
+        for count in (3, 10)
+    )
     ranges = [Plan(ROWS, one).with_seeds(5) for one in (few, many)]
     assert ranges[0].low < ranges[1].low < ranges[1].high < ranges[0].high
 
@@ -112,7 +130,9 @@ def test_without_two_seeds_nothing_is_planned() -> None:
 
 def test_the_pairs_noise_of_single_seeds_shrinks_with_more_of_them() -> None:
     """Of a scatter that rows explain in full, only the rows' noise of the mean is left."""
-    explained = Plan(ROWS, [SeedSpread(members=201, scatter=0.02, noise=0.02)]).with_seeds(10**6).value
+    explained = (
+        Plan(ROWS, [SeedSpread(members=201, scatter=0.02, noise=0.02)]).with_seeds(10**6).value
+    )
     rest = replace(ROWS, rows=0.0004 - 0.0001 / 201)
     assert explained == pytest.approx(Plan(rest, []).present().value, rel=1e-3)
 
@@ -121,7 +141,12 @@ def test_topics_are_weighed_on_the_side_of_zero() -> None:
     sums = 0.01 * np.random.default_rng(2).normal(size=(1, 40))
     sums[0, 0] += 0.05
     shares = np.array([0.3, *np.full(39, 0.7 / 39)])  # lopsided
-    own = Uncertainty(rows=1.0, rows_freedom=5, independent=1.0, topics=TopicSums(sums=sums - sums.mean(), shares=shares))
+    own = Uncertainty(
+        rows=1.0,
+        rows_freedom=5,
+        independent=1.0,
+        topics=TopicSums(sums=sums - sums.mean(), shares=shares),
+    )
     below, above = own.reach()
     assert below != pytest.approx(above, rel=0.02)
     beyond = norm.ppf(0.8) * np.sqrt(own.variance_of_rows)
@@ -137,8 +162,13 @@ OTHER = ModelColumns(name="b", members=("b",))
 def slice_of(key: str, pairs: int, seed: int) -> Evidence:
     rng = np.random.default_rng(seed)
     gold = rng.normal(size=pairs)
-    predicted = {place: gold + rng.normal(scale=scale, size=pairs) for place, scale in enumerate((0.9, 1.0, 1.1, 2.0))}
-    texts = np.stack([np.arange(pairs) // 2, 1_000 + np.arange(pairs)], axis=1).astype(np.uint64)  # each two share their first sentence
+    predicted = {
+        place: gold + rng.normal(scale=scale, size=pairs)
+        for place, scale in enumerate((0.9, 1.0, 1.1, 2.0))
+    }
+    texts = np.stack([np.arange(pairs) // 2, 1_000 + np.arange(pairs)], axis=1).astype(
+        np.uint64
+    )  # each two share their first sentence
     return evidence_of("own", key, gold, predicted, 4, measure=MEASURES["pearson"], texts=texts)
 
 
@@ -169,8 +199,18 @@ def test_a_figure_that_hangs_on_one_topic_says_so() -> None:
     second[:60] = -3 * gold[:60]  # on rows of one sentence alone
     texts = np.stack([np.where(rows < 60, 0, rows), 1_000 + rows], axis=1).astype(np.uint64)
     models = (ModelColumns(name="a", members=("a",)), ModelColumns(name="b", members=("b",)))
-    for predicted, hangs in (({0: first, 1: second}, True), ({0: first, 1: gold + noise[1]}, False)):
-        (found,) = detectable([evidence_of("own", "set", gold, predicted, 2, measure=MEASURES["pearson"], texts=texts)], *models)
+    for predicted, hangs in (
+        ({0: first, 1: second}, True),
+        ({0: first, 1: gold + noise[1]}, False),
+    ):
+        (found,) = detectable(
+            [
+                evidence_of(
+                    "own", "set", gold, predicted, 2, measure=MEASURES["pearson"], texts=texts
+                )
+            ],
+            *models,
+        )
         assert (found.topic is not None) == hangs
         if found.topic is not None:
             assert found.topic.rows == 60
@@ -193,9 +233,16 @@ def test_what_more_seeds_would_detect_is_planned_where_it_is_requested() -> None
 
 
 @pytest.mark.parametrize("members", [(1, 4001), (4001, 4001), (4001,)])
-def test_what_rows_explain_of_well_known_spreads_is_not_counted_twice(members: tuple[int, ...]) -> None:
-    """Everything is normal then: the two quantiles of a test of 5% with 80% power, times the error of the difference."""
-    spreads = [SeedSpread(members=count, scatter=(count - 1) * 0.0009, noise=(count - 1) * 0.0004) for count in members]
+def test_what_rows_explain_of_well_known_spreads_is_not_counted_twice(
+    members: tuple[int, ...],
+) -> None:
+    """Everything is normal then: the two quantiles of a test of 5% with 80% power, times the error
+    of the difference.
+    """
+    spreads = [
+        SeedSpread(members=count, scatter=(count - 1) * 0.0009, noise=(count - 1) * 0.0004)
+        for count in members
+    ]
     found = Plan(replace(ROWS, rows_freedom=inf), spreads).present()
     error = np.sqrt(0.0004 + sum((0.0009 - 0.0004) / count for count in members))
     assert found.value == pytest.approx((norm.ppf(0.975) + norm.ppf(0.8)) * error, rel=0.01)
@@ -206,7 +253,11 @@ def test_what_rows_explain_of_well_known_spreads_is_not_counted_twice(members: t
     [
         ((0.02, 0.02), (1, 4), 3),  # one borrows the other's spread: all that is known
         ((0.02, 0.02), (2, 2), 2),
-        ((0.02, 0.02), (4, 4), 6),  # Welch (1947), unbiased: 2² / (2 / 5) − 2 = 8, at most all that is known
+        (
+            (0.02, 0.02),
+            (4, 4),
+            6,
+        ),  # Welch (1947), unbiased: 2² / (2 / 5) − 2 = 8, at most all that is known
         ((0.05, 0.0005), (4, 6), 3),  # one alone varies: 5 − 2
         ((0.02,), (5,), 4),
     ],
@@ -214,12 +265,17 @@ def test_what_rows_explain_of_well_known_spreads_is_not_counted_twice(members: t
 def test_the_ends_are_what_would_be_detected_at_the_ends_of_the_spreads_interval(
     sds: tuple[float, ...], counts: tuple[int, ...], freedom: int
 ) -> None:
-    pilot = [SeedSpread(members=count, scatter=(count - 1) * sd**2, noise=0.0) for sd, count in zip(sds, counts, strict=True)]
+    pilot = [
+        SeedSpread(members=count, scatter=(count - 1) * sd**2, noise=0.0)
+        for sd, count in zip(sds, counts, strict=True)
+    ]
     planned = Plan(with_spreads(1e-4, pilot), pilot).with_seeds(5)
     for end, place in ((planned.low, 0.975), (planned.high, 0.025)):
         factor = np.sqrt(freedom / chi2.ppf(place, freedom))
         right = [known(float(factor * sd)) for sd in sds]
-        assert end == pytest.approx(Plan(with_spreads(1e-4, right), right).with_seeds(5).value, rel=0.02)
+        assert end == pytest.approx(
+            Plan(with_spreads(1e-4, right), right).with_seeds(5).value, rel=0.02
+        )
 
 
 def test_a_margin_is_shown_by_two_one_sided_tests_of_equal_scores_in_four_of_five_studies() -> None:

@@ -1,4 +1,6 @@
-"""What a table says about few seeds: about how many each model has, and whose spread is assumed to be another's."""
+"""What a table says about few seeds: about how many each model has, and whose spread is assumed to
+be another's.
+"""
 
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.seed_notes import ASSUMED, seed_notes
@@ -7,7 +9,9 @@ from embedlab.core.note import Note
 
 def recipe(name: str, seeds: int) -> ModelColumns:
     numbers = tuple(range(1, seeds + 1))
-    return ModelColumns(name=name, members=tuple(f"{name}@{seed}" for seed in numbers), seeds=numbers)
+    return ModelColumns(
+        name=name, members=tuple(f"{name}@{seed}" for seed in numbers), seeds=numbers
+    )
 
 
 def noted(*models: ModelColumns) -> list[Note]:
@@ -30,7 +34,9 @@ def test_a_single_seed_beside_several_takes_their_spread() -> None:
 
 
 def test_single_seeds_alone_and_one_named_seed_assume_nothing() -> None:
-    named = ModelColumns(name="a@1", members=("a@1",), seeds=(1,))  # that seed itself, not a draw of the recipe
+    named = ModelColumns(
+        name="a@1", members=("a@1",), seeds=(1,)
+    )  # that seed itself, not a draw of the recipe
     for models in ([recipe("one", 1), recipe("lone", 1)], [named, recipe("many", 3)]):
         (note,) = noted(*models)
         assert note.startswith("one seed:")

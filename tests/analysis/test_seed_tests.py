@@ -8,10 +8,17 @@ from embedlab.analysis.seed_tests import beta_share, holm, odd_one, variance, we
 
 
 @pytest.mark.parametrize(
-    ("first", "second"), [([1.0, 2.0, 4.0], [2.0, 3.5, 3.0]), ([70.4, 70.5, 70.3], [69.9, 69.8, 69.7, 70.0]), ([1.0, 1.1], [5.0, 5.2])]
+    ("first", "second"),
+    [
+        ([1.0, 2.0, 4.0], [2.0, 3.5, 3.0]),
+        ([70.4, 70.5, 70.3], [69.9, 69.8, 69.7, 70.0]),
+        ([1.0, 1.1], [5.0, 5.2]),
+    ],
 )
 def test_welch_agrees_with_scipy(first: list[float], second: list[float]) -> None:
-    assert welch_p(first, second) == pytest.approx(stats.ttest_ind(first, second, equal_var=False).pvalue, rel=1e-10)
+    assert welch_p(first, second) == pytest.approx(
+        stats.ttest_ind(first, second, equal_var=False).pvalue, rel=1e-10
+    )
 
 
 def test_welch_knows_its_limits() -> None:
@@ -24,7 +31,9 @@ def test_welch_knows_its_limits() -> None:
 @pytest.mark.parametrize("alpha", [0.05, 0.001])
 def test_the_odd_one_has_the_p_of_grubbs_critical_value(size: int, alpha: float) -> None:
     t = stats.t.isf(alpha / (2 * size), size - 2)
-    critical = (size - 1) / math.sqrt(size) * math.sqrt(t * t / (size - 2 + t * t))  # of the largest deviation, in standard deviations
+    critical = (
+        (size - 1) / math.sqrt(size) * math.sqrt(t * t / (size - 2 + t * t))
+    )  # of the largest deviation, in standard deviations
 
     def deviation(far: float) -> float:
         values = [*np.linspace(0, 1, size - 1), far]

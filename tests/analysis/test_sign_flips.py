@@ -23,7 +23,11 @@ def tried(sums: np.ndarray, shares: np.ndarray, distance: float, noise: float = 
     if not noise:
         return float((np.abs(totals) >= abs(distance) * (1 - 1e-9)).mean())
     scale = np.sqrt(noise)
-    return float((norm.sf((abs(distance) - totals) / scale) + norm.sf((abs(distance) + totals) / scale)).mean())
+    return float(
+        (
+            norm.sf((abs(distance) - totals) / scale) + norm.sf((abs(distance) + totals) / scale)
+        ).mean()
+    )
 
 
 @pytest.mark.parametrize("topics", range(FEWEST_TOPICS, MOST_COUNTED + 1))
@@ -32,7 +36,10 @@ def test_the_p_of_few_topics_is_the_count_over_all_signs(topics: int, noise: flo
     found = world(topics, 3)
     for factor in (-3.0, -1.2, 0.4, 2.1):
         distance, extra = factor * np.sqrt(found.variance), noise * found.variance
-        expected = [tried(own, found.shares, one, more) for own, one, more in zip(found.sums, distance, extra, strict=True)]
+        expected = [
+            tried(own, found.shares, one, more)
+            for own, one, more in zip(found.sums, distance, extra, strict=True)
+        ]
         assert found.p(distance, extra) == pytest.approx(expected, abs=1e-12)
 
 
@@ -40,7 +47,9 @@ def test_the_closed_form_is_near_the_count_where_both_are_known() -> None:
     found = world(17, 6, spread=20.0)
     for factor in (1.6, 2.0, 2.5):
         distance = factor * np.sqrt(found.variance)
-        expected = [tried(own, found.shares, one) for own, one in zip(found.sums, distance, strict=True)]
+        expected = [
+            tried(own, found.shares, one) for own, one in zip(found.sums, distance, strict=True)
+        ]
         assert np.log(found.p(distance)) == pytest.approx(np.log(expected), abs=0.1)
 
 
@@ -51,7 +60,9 @@ def test_many_equal_topics_give_a_normal_tail_far_out() -> None:
     for z in (0.5, 1.96, 6.0):
         distance = z / np.sqrt(topics)
         spread = np.sqrt(((sums + distance / topics) ** 2).sum())
-        assert found.p(np.array([distance]))[0] == pytest.approx(2 * norm.sf(distance / spread), rel=0.02)
+        assert found.p(np.array([distance]))[0] == pytest.approx(
+            2 * norm.sf(distance / spread), rel=0.02
+        )
     assert 0 < found.p(np.array([25 / np.sqrt(topics)]))[0] < 1e-110
 
 
@@ -92,7 +103,9 @@ def test_topics_that_agree_decide_by_their_number_and_those_without_error_do_not
         flipped = np.zeros(topics)
         flipped[:3] = 1 / topics
         sums = flipped - shares * flipped.sum()
-        assert TopicSums(sums=sums[None], shares=shares).p(np.array([flipped.sum()]))[0] == pytest.approx(0.25)
+        assert TopicSums(sums=sums[None], shares=shares).p(np.array([flipped.sum()]))[
+            0
+        ] == pytest.approx(0.25)
 
 
 def test_equal_scores_have_p_one_and_an_interval_of_no_width() -> None:
@@ -101,7 +114,9 @@ def test_equal_scores_have_p_one_and_an_interval_of_no_width() -> None:
     assert found.reach(0.05).tolist() == [[0.0, 0.0]]
 
 
-def test_a_large_topic_makes_intervals_wide_and_lopsided_but_does_not_hide_a_difference_that_all_topics_show() -> None:
+def test_a_large_topic_makes_intervals_wide_and_lopsided_but_does_not_hide_a_difference_that_all_topics_show() -> (
+    None
+):
     rng = np.random.default_rng(5)
     shares = np.array([0.1, *np.full(300, 0.9 / 300)])
     sums = np.array([0.06, *rng.normal(0, 0.0005, 300)])
@@ -127,9 +142,13 @@ def test_the_other_sign_has_the_other_ends() -> None:
 
 @pytest.mark.parametrize("topics", [6, 9, 14, 30])
 @pytest.mark.parametrize("noise", [0.0, 0.5])
-def test_a_topic_without_a_share_that_adds_nothing_changes_nothing(topics: int, noise: float) -> None:
+def test_a_topic_without_a_share_that_adds_nothing_changes_nothing(
+    topics: int, noise: float
+) -> None:
     found = world(topics, 3, seed=topics)
-    more = TopicSums(sums=np.insert(found.sums, 4, 0.0, axis=1), shares=np.insert(found.shares, 4, 0.0))
+    more = TopicSums(
+        sums=np.insert(found.sums, 4, 0.0, axis=1), shares=np.insert(found.shares, 4, 0.0)
+    )
     extra = noise * found.variance
     distance = np.array([-2.2, 0.3, 1.9]) * np.sqrt(found.variance)
     assert more.p(distance, extra) == pytest.approx(found.p(distance, extra), rel=1e-6)
@@ -140,10 +159,16 @@ def test_a_topic_without_a_share_that_adds_nothing_changes_nothing(topics: int, 
 def test_noise_beside_some_estimates_is_that_of_these_alone() -> None:
     for topics in (8, 20):
         found = world(topics, 4, seed=1)
-        distance, noise = 1.5 * np.sqrt(found.variance), np.array([0.0, 0.4, 0.0, 1.0]) * found.variance
+        distance, noise = (
+            1.5 * np.sqrt(found.variance),
+            np.array([0.0, 0.4, 0.0, 1.0]) * found.variance,
+        )
         with np.errstate(all="raise", under="ignore"):
             together = found.p(distance, noise)
-        assert together == pytest.approx([found.of([place]).p(distance[[place]], noise[[place]])[0] for place in range(4)], rel=1e-12)
+        assert together == pytest.approx(
+            [found.of([place]).p(distance[[place]], noise[[place]])[0] for place in range(4)],
+            rel=1e-12,
+        )
 
 
 @pytest.mark.parametrize("topics", [13, 16])

@@ -7,7 +7,12 @@ from embedlab.analysis.slice_names import NamedSlice
 
 @pytest.mark.parametrize(
     ("key", "slice_key"),
-    [("sts12 spearman", "sts12"), ("sts12/MSRpar spearman", "sts12/MSRpar"), ("spearman", "spearman"), ("mr accuracy", "mr accuracy")],
+    [
+        ("sts12 spearman", "sts12"),
+        ("sts12/MSRpar spearman", "sts12/MSRpar"),
+        ("spearman", "spearman"),
+        ("mr accuracy", "mr accuracy"),
+    ],
 )
 def test_the_metric_alone_is_taken_off(key: str, slice_key: str) -> None:
     named = NamedSlice()

@@ -29,8 +29,12 @@ def test_ties_count_the_pairs_at_a_cut_that_splits_equal_values() -> None:
 
 
 def test_published_fifths_of_sts_benchmark(shared_data: Path) -> None:
-    files = [shared_data / "STS/STSBenchmark" / f"sts-{split}.csv" for split in ("train", "dev", "test")]
-    rows = [line.split("\t") for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+    files = [
+        shared_data / "STS/STSBenchmark" / f"sts-{split}.csv" for split in ("train", "dev", "test")
+    ]
+    rows = [
+        line.split("\t") for file in files for line in file.read_text(encoding="utf-8").splitlines()
+    ]
     found = dice_fifths(dice_column([row[5] for row in rows], [row[6] for row in rows]))
     assert found.sizes == (1726, 1726, 1726, 1725, 1725)
     assert found.ties == (186, 487, 259, 194)

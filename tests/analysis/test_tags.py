@@ -18,11 +18,50 @@ PAIRS = pl.DataFrame(
             "a b c d",
             "Someone often notes",
         ],
-        "sentence2": ["A man isn't playing.", "He cannot swim", "A knot", "2 dogs run", "1000 days", "4 of 3.5", "x", "e f", "eleven"],
+        "sentence2": [
+            "A man isn't playing.",
+            "He cannot swim",
+            "A knot",
+            "2 dogs run",
+            "1000 days",
+            "4 of 3.5",
+            "x",
+            "e f",
+            "eleven",
+        ],
     }
 )
-NEGATING = {"not", "no", "none", "nor", "nothing", "no" + "body", "never", "neither", "without", "cannot"}
-SPELLED = dict(zip(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"), range(2, 13), strict=True))
+NEGATING = {
+    "not",
+    "no",
+    "none",
+    "nor",
+    "nothing",
+    "no" + "body",
+    "never",
+    "neither",
+    "without",
+    "cannot",
+}
+SPELLED = dict(
+    zip(
+        (
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+        ),
+        range(2, 13),
+        strict=True,
+    )
+)
 
 
 def is_negated(sentence: str) -> bool:
@@ -32,14 +71,19 @@ def is_negated(sentence: str) -> bool:
 
 def numbers(sentence: str) -> set[str]:
     words = re.findall(r"\d+(?:[.,]\d+)*|\w+", sentence.lower())
-    return {str(SPELLED.get(word, word)).replace(",", "") for word in words if word[0].isdigit() or word in SPELLED}
+    return {
+        str(SPELLED.get(word, word)).replace(",", "")
+        for word in words
+        if word[0].isdigit() or word in SPELLED
+    }
 
 
 SLOW = {
     "negation": lambda first, second: is_negated(first) != is_negated(second),
     "number": lambda first, second: numbers(first) != numbers(second),
     "length": lambda first, second: (
-        max(len(first.split(" ")), len(second.split(" "))) >= 2 * min(len(first.split(" ")), len(second.split(" ")))
+        max(len(first.split(" ")), len(second.split(" ")))
+        >= 2 * min(len(first.split(" ")), len(second.split(" ")))
     ),
 }
 
@@ -50,20 +94,36 @@ def test_a_tag_holds_where_a_loop_over_the_pairs_says_so(name: str) -> None:
     slow = [SLOW[name](*pair) for pair in PAIRS.iter_rows()]
     assert found.to_list() == slow
     assert 0 < sum(slow) < len(slow)
-    assert [name in {tag.name for tag, _, _ in tags_of(*pair)} for pair in PAIRS.iter_rows()] == slow
+    assert [
+        name in {tag.name for tag, _, _ in tags_of(*pair)} for pair in PAIRS.iter_rows()
+    ] == slow
 
 
 def test_a_pair_shows_what_its_sentences_have_of_a_tag() -> None:
-    assert [(tag.name, first, second) for tag, first, second in tags_of("He never ran 3 miles", "Two")] == [
+    assert [
+        (tag.name, first, second) for tag, first, second in tags_of("He never ran 3 miles", "Two")
+    ] == [
         ("negation", "never", ""),
         ("number", "3", "2"),
         ("length", "5", "1"),
     ]
     either = PAIRS.select(has_any(["negation", "length"])).to_series()
-    assert either.to_list() == [SLOW["negation"](*pair) or SLOW["length"](*pair) for pair in PAIRS.iter_rows()]
+    assert either.to_list() == [
+        SLOW["negation"](*pair) or SLOW["length"](*pair) for pair in PAIRS.iter_rows()
+    ]
     assert TAGS["length"].condition.meta.root_names() == ["sentence1", "sentence2"]
 
 
 def test_numbers_in_capitals_are_numbers() -> None:
-    table = pl.DataFrame({"sentence1": ["TWO dogs", "Seven", "TWELVE", "a dog"], "sentence2": ["one dog", "SEVEN", "eleven", "A DOG"]})
-    assert table.select(TAGS["number"].condition).to_series().to_list() == [True, False, True, False]
+    table = pl.DataFrame(
+        {
+            "sentence1": ["TWO dogs", "Seven", "TWELVE", "a dog"],
+            "sentence2": ["one dog", "SEVEN", "eleven", "A DOG"],
+        }
+    )
+    assert table.select(TAGS["number"].condition).to_series().to_list() == [
+        True,
+        False,
+        True,
+        False,
+    ]

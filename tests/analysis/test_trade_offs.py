@@ -10,7 +10,9 @@ from embedlab.analysis.trade_offs import undominated
 
 def slow(scores: list[float], costs: list[list[float]]) -> list[bool]:
     def beats(other: int, own: int) -> bool:
-        saved = [a - b for a, b in zip(costs[own], costs[other], strict=True)] + [scores[other] - scores[own]]
+        saved = [a - b for a, b in zip(costs[own], costs[other], strict=True)] + [
+            scores[other] - scores[own]
+        ]
         return min(saved) >= 0 and max(saved) > 0
 
     places = range(len(scores))

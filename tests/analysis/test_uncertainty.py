@@ -34,7 +34,9 @@ ROWS = Variances(value=np.array([0.04]), independent=np.array([0.01]), freedom=n
 def test_without_seeds_interval_and_p_are_students() -> None:
     found = Uncertainty(rows=0.04, rows_freedom=12, independent=0.01)
     assert found.half_width() == pytest.approx(t.ppf(0.975, 12) * 0.2)
-    assert found.interval(1.0, 0.9) == pytest.approx((1 - t.ppf(0.95, 12) * 0.2, 1 + t.ppf(0.95, 12) * 0.2))
+    assert found.interval(1.0, 0.9) == pytest.approx(
+        (1 - t.ppf(0.95, 12) * 0.2, 1 + t.ppf(0.95, 12) * 0.2)
+    )
     assert found.p(-0.5) == pytest.approx(2 * t.sf(2.5, 12))
     assert found.design_effect == 4
 
@@ -52,19 +54,38 @@ def test_p_lies_between_those_of_its_parts_whatever_their_sizes_and_degrees_of_f
     rng = np.random.default_rng(0)
     for _ in range(300):
         rows, seeds = 10 ** rng.uniform(-9, -2, 2)
-        found = Uncertainty(rows=rows, rows_freedom=rng.uniform(5, 900), independent=rows, seeds=seeds, seeds_freedom=rng.uniform(1, 9))
+        found = Uncertainty(
+            rows=rows,
+            rows_freedom=rng.uniform(5, 900),
+            independent=rows,
+            seeds=seeds,
+            seeds_freedom=rng.uniform(1, 9),
+        )
         distance = np.sqrt(rows + seeds) * 10 ** rng.uniform(-2, 1.5)
-        alone = [t.sf(distance / np.sqrt(rows), found.rows_freedom), t.sf(distance / np.sqrt(seeds), found.seeds_freedom)]
+        alone = [
+            t.sf(distance / np.sqrt(rows), found.rows_freedom),
+            t.sf(distance / np.sqrt(seeds), found.seeds_freedom),
+        ]
         whole = t.sf(distance / np.sqrt(rows + seeds), min(found.rows_freedom, found.seeds_freedom))
         assert max(alone) * (1 - 1e-9) <= found.p(distance) / 2 <= whole * (1 + 1e-9)
-        assert found.half_width(1 - found.p(distance)) == pytest.approx(distance, rel=1e-5) or found.p(distance) < 1e-9
+        assert (
+            found.half_width(1 - found.p(distance)) == pytest.approx(distance, rel=1e-5)
+            or found.p(distance) < 1e-9
+        )
 
 
 @pytest.mark.parametrize("unit", [1.0, 100.0, 1e-3])
 @pytest.mark.parametrize("distance", [0.2, 0.9, 2.5])
 def test_p_is_the_same_in_any_unit_of_the_scores(unit: float, distance: float) -> None:
     plain, other = (
-        Uncertainty(rows=0.04 * k**2, rows_freedom=12, independent=0.01 * k**2, seeds=0.09 * k**2, seeds_freedom=2.5) for k in (1.0, unit)
+        Uncertainty(
+            rows=0.04 * k**2,
+            rows_freedom=12,
+            independent=0.01 * k**2,
+            seeds=0.09 * k**2,
+            seeds_freedom=2.5,
+        )
+        for k in (1.0, unit)
     )
     assert other.p(distance * unit) == pytest.approx(plain.p(distance), rel=1e-6)
     assert other.half_width() == pytest.approx(plain.half_width() * unit, rel=1e-6)
@@ -74,12 +95,17 @@ def test_p_has_no_lower_bound_and_no_value_where_nothing_is_known() -> None:
     assert 0 < Uncertainty(rows=1e-4, rows_freedom=300, independent=1e-4).p(0.2) < 1e-40
     assert Uncertainty(rows=0.0, rows_freedom=inf, independent=0.0).p(0.0) == 1
     assert isnan(Uncertainty(rows=nan, rows_freedom=nan, independent=nan).p(0.1))
-    assert Uncertainty(rows=1.0, rows_freedom=5, independent=1.0).tail(-0.7) == pytest.approx(t.cdf(0.7, 5))
+    assert Uncertainty(rows=1.0, rows_freedom=5, independent=1.0).tail(-0.7) == pytest.approx(
+        t.cdf(0.7, 5)
+    )
 
 
 def test_three_seeds_each_have_welchs_degrees_of_freedom() -> None:
     first, second = np.array([1.0, 1.4, 1.9]), np.array([0.2, 0.1, 0.6, 0.4])
-    spreads = [SeedSpread(members=len(one), scatter=float(((one - one.mean()) ** 2).sum()), noise=0.0) for one in (first, second)]
+    spreads = [
+        SeedSpread(members=len(one), scatter=float(((one - one.mean()) ** 2).sum()), noise=0.0)
+        for one in (first, second)
+    ]
     found = with_seeds(ROWS, 0, spreads)
     welch = scipy.stats.ttest_ind(first, second, equal_var=False)
     assert found.seeds_freedom == pytest.approx(welch.df)
@@ -87,7 +113,10 @@ def test_three_seeds_each_have_welchs_degrees_of_freedom() -> None:
 
 
 def test_recipes_of_two_seeds_share_a_pooled_spread_and_one_seed_takes_the_others() -> None:
-    two, other = SeedSpread(members=2, scatter=0.5, noise=0.1), SeedSpread(members=2, scatter=0.1, noise=0.1)
+    two, other = (
+        SeedSpread(members=2, scatter=0.5, noise=0.1),
+        SeedSpread(members=2, scatter=0.1, noise=0.1),
+    )
     found = with_seeds(ROWS, 0, [two, other])
     assert (found.seeds, found.seeds_freedom) == (pytest.approx(0.6 / 2 * (1 / 2 + 1 / 2)), 2)
     three = SeedSpread(members=3, scatter=0.4, noise=0.1)
@@ -101,11 +130,16 @@ def test_recipes_of_two_seeds_share_a_pooled_spread_and_one_seed_takes_the_other
 
 
 def test_two_seeds_against_three_have_welchs_width() -> None:
-    """Their spreads may differ: pooled, intervals of two that vary much against three that vary little cover three in four times."""
+    """Their spreads may differ: pooled, intervals of two that vary much against three that vary
+    little cover three in four times.
+    """
     rng, covered = np.random.default_rng(0), np.zeros(2)
     for _ in range(3000):
         first, second = rng.normal(0, 1.0, 2), rng.normal(0, 0.05, 3)
-        own = [SeedSpread(members=len(one), scatter=float(((one - one.mean()) ** 2).sum()), noise=0.0) for one in (first, second)]
+        own = [
+            SeedSpread(members=len(one), scatter=float(((one - one.mean()) ** 2).sum()), noise=0.0)
+            for one in (first, second)
+        ]
         found = with_seeds(NOTHING, 0, own)
         pooled = (own[0].scatter + own[1].scatter) / 3 * (1 / 2 + 1 / 3)
         widths = (found.half_width(), t.ppf(0.975, 3) * np.sqrt(pooled))
@@ -116,7 +150,10 @@ def test_two_seeds_against_three_have_welchs_width() -> None:
 
 def test_nothing_is_subtracted_from_the_spread_of_two_seeds() -> None:
     """Two seeds that agree by chance would otherwise leave an interval over rows alone."""
-    two, three = SeedSpread(members=2, scatter=0.1, noise=0.3), SeedSpread(members=3, scatter=0.6, noise=0.3)
+    two, three = (
+        SeedSpread(members=2, scatter=0.1, noise=0.3),
+        SeedSpread(members=3, scatter=0.6, noise=0.3),
+    )
     assert with_seeds(ROWS, 0, [two, two]).seeds == pytest.approx(0.1)
     assert with_seeds(ROWS, 0, [two]).seeds == pytest.approx(0.05)
     assert with_seeds(ROWS, 0, [two, three]).seeds == pytest.approx(0.05 + (0.6 - 0.3) / 6)
@@ -131,7 +168,9 @@ def test_a_fixed_model_adds_no_spread_and_two_single_seeds_have_none() -> None:
 
 
 def test_what_the_rows_own_noise_explains_is_not_counted_twice() -> None:
-    """Seeds that differ by independent errors of their pairs alone: scatter and noise are alike on average."""
+    """Seeds that differ by independent errors of their pairs alone: scatter and noise are alike on
+    average.
+    """
     rng, apart = np.random.default_rng(0), []
     for _ in range(200):
         values = rng.normal(size=(3, 100))
@@ -153,9 +192,13 @@ def test_intervals_of_scores_stay_in_their_range() -> None:
 
 def test_the_interval_of_an_accuracy_is_wilsons() -> None:
     share, items = 0.8, 400
-    found = Uncertainty(rows=share * (1 - share) / items, rows_freedom=1e9, independent=share * (1 - share) / items)
+    found = Uncertainty(
+        rows=share * (1 - share) / items, rows_freedom=1e9, independent=share * (1 - share) / items
+    )
     expected = scipy.stats.binomtest(320, 400).proportion_ci(method="wilson")
-    assert share_interval(share, found, items) == pytest.approx((expected.low, expected.high), abs=1e-4)
+    assert share_interval(share, found, items) == pytest.approx(
+        (expected.low, expected.high), abs=1e-4
+    )
 
 
 def of_topics(topics: int, seed: int = 0, **fields: float) -> Uncertainty:
@@ -168,7 +211,9 @@ def of_topics(topics: int, seed: int = 0, **fields: float) -> Uncertainty:
 
 @pytest.mark.parametrize("topics", [9, 40, 300])
 @pytest.mark.parametrize(("seeds", "freedom"), [(0.0, inf), (0.5, 2.3), (0.5, inf), (3.0, 1.0)])
-def test_the_p_of_topics_and_seeds_is_the_level_of_the_interval_that_reaches_zero(topics: int, seeds: float, freedom: float) -> None:
+def test_the_p_of_topics_and_seeds_is_the_level_of_the_interval_that_reaches_zero(
+    topics: int, seeds: float, freedom: float
+) -> None:
     found = of_topics(topics)
     found = replace(found, seeds=seeds * found.variance_of_rows, seeds_freedom=freedom)
     for difference in (0.3, 2.2, -1.7):
@@ -180,11 +225,15 @@ def test_the_p_of_topics_and_seeds_is_the_level_of_the_interval_that_reaches_zer
         else:  # p has steps: zero is where the interval of a slightly smaller level ends
             low, high = found.interval(distance, 1 - 0.999 * p)
             assert low <= 0 <= high
-    assert (found.p(distance) < 0.05) == (not found.interval(distance)[0] <= 0 <= found.interval(distance)[1])
+    assert (found.p(distance) < 0.05) == (
+        not found.interval(distance)[0] <= 0 <= found.interval(distance)[1]
+    )
 
 
 def test_seeds_are_convolved_with_topics() -> None:
-    """As draws of signs of the topics and of a normal value of the seeds' variance, which Student's t makes wider."""
+    """As draws of signs of the topics and of a normal value of the seeds' variance, which Student's
+    t makes wider.
+    """
     found = of_topics(300)
     found = replace(found, seeds=found.variance_of_rows, seeds_freedom=4.0)
     distance = 2.5 * np.sqrt(found.variance_of_rows)
@@ -193,15 +242,21 @@ def test_seeds_are_convolved_with_topics() -> None:
     flipped = found.topics.sums[0] + found.topics.shares * distance
     rng = np.random.default_rng(1)
     wider = (t.ppf(p / 2, 4.0) / scipy.stats.norm.ppf(p / 2)) ** 2
-    draws = (2.0 * rng.integers(0, 2, (40_000, 300)) - 1) @ flipped + np.sqrt(wider * found.seeds) * rng.normal(size=40_000)
+    draws = (2.0 * rng.integers(0, 2, (40_000, 300)) - 1) @ flipped + np.sqrt(
+        wider * found.seeds
+    ) * rng.normal(size=40_000)
     assert p == pytest.approx(np.mean(np.abs(draws) >= distance), abs=0.006)
 
 
-def test_topics_count_where_they_are_known_and_students_t_where_rows_have_a_variance_alone() -> None:
+def test_topics_count_where_they_are_known_and_students_t_where_rows_have_a_variance_alone() -> (
+    None
+):
     by_topics = of_topics(100)
     wide = replace(by_topics, rows=4 * by_topics.variance_of_rows)
     assert (wide.reach(), wide.p(0.1)) == (by_topics.reach(), by_topics.p(0.1))
-    assert replace(wide, topics=None).half_width() == pytest.approx(t.ppf(0.975, 50) * np.sqrt(wide.rows))
+    assert replace(wide, topics=None).half_width() == pytest.approx(
+        t.ppf(0.975, 50) * np.sqrt(wide.rows)
+    )
     assert by_topics.design_effect == pytest.approx(by_topics.variance_of_rows / 1e-12)
     assert solved([by_topics])[0].reversed.reach() == by_topics.reach()[::-1]
 
@@ -217,23 +272,33 @@ def test_a_skewed_interval_reaches_farther_on_one_side_and_p_goes_with_it() -> N
     assert p_of_zero([skewed, skewed], [1.5 * below, -above]) == pytest.approx([0.05, 0.05])
 
 
-def test_the_interval_of_two_unequal_correlations_reaches_farther_where_the_higher_one_is_lower() -> None:
-    """As the most extreme differences among draws of both on Fisher's scale, on its most probable path."""
+def test_the_interval_of_two_unequal_correlations_reaches_farther_where_the_higher_one_is_lower() -> (
+    None
+):
+    """As the most extreme differences among draws of both on Fisher's scale, on its most probable
+    path.
+    """
     variances = ((1 - 0.9**2) ** 2 / 20, (1 - 0.3**2) ** 2 / 20)
     apart = sum(variances)
     below, above = correlations_skew(0.9, 0.3, (*variances, apart))
     width = scipy.stats.norm.ppf(0.975) * np.sqrt(apart)
     z = np.arctanh([0.9, 0.3])
-    steps = np.array([variances[0], -variances[1]]) / apart * width / (1 - np.array([0.9, 0.3]) ** 2)
+    steps = (
+        np.array([variances[0], -variances[1]]) / apart * width / (1 - np.array([0.9, 0.3]) ** 2)
+    )
     lower, upper = (float(np.diff(np.tanh(z + sign * steps)[::-1])[0]) for sign in (-1, 1))
     assert below == pytest.approx(max(1.0, (0.6 - lower) / width))
     assert above == pytest.approx(max(1.0, (upper - 0.6) / width))
     assert max(below, above) > 1.03
-    assert correlations_skew(0.3, 0.9, (variances[1], variances[0], apart)) == pytest.approx((above, below))
+    assert correlations_skew(0.3, 0.9, (variances[1], variances[0], apart)) == pytest.approx(
+        (above, below)
+    )
 
 
 def test_models_that_err_alike_are_not_skewed() -> None:
-    assert correlations_skew(0.75, 0.7501, (0.01, 0.01, 1e-7)) == pytest.approx((1.0, 1.0), abs=1e-3)
+    assert correlations_skew(0.75, 0.7501, (0.01, 0.01, 1e-7)) == pytest.approx(
+        (1.0, 1.0), abs=1e-3
+    )
     assert correlations_skew(0.5, 0.5, (0.01, 0.01, 0.0)) == (1.0, 1.0)
     assert correlations_skew(1.0, 0.5, (0.0, 0.01, 0.01)) == (1.0, 1.0)
     assert correlations_skew(nan, 0.5, (nan, 0.01, nan)) == (1.0, 1.0)
@@ -249,31 +314,54 @@ def test_the_reversed_difference_has_the_other_ends_and_the_same_p() -> None:
 def test_equivalence_is_the_larger_of_two_one_sided_tests() -> None:
     found = of_topics(200)
     margin = found.half_width(0.9)
-    assert found.equivalence(0.0, 1.01 * margin) < 0.05 < found.equivalence(0.0, 0.9 * min(found.reach(0.9)))
+    assert (
+        found.equivalence(0.0, 1.01 * margin)
+        < 0.05
+        < found.equivalence(0.0, 0.9 * min(found.reach(0.9)))
+    )
     assert found.equivalence(2 * margin, margin) > 0.5
-    assert found.equivalence(0.1 * margin, margin) == pytest.approx(found.reversed.equivalence(-0.1 * margin, margin))
+    assert found.equivalence(0.1 * margin, margin) == pytest.approx(
+        found.reversed.equivalence(-0.1 * margin, margin)
+    )
 
 
 def test_many_estimates_at_once_have_the_numbers_of_each() -> None:
-    own = [replace(of_topics(80, seed), seeds=seed * 1e-4, seeds_freedom=2.0 + seed) for seed in range(4)]
-    shared = [replace(one, topics=TopicSums(sums=one.topics.sums, shares=np.full(80, 1 / 80))) for one in own if one.topics is not None]
+    own = [
+        replace(of_topics(80, seed), seeds=seed * 1e-4, seeds_freedom=2.0 + seed)
+        for seed in range(4)
+    ]
+    shared = [
+        replace(one, topics=TopicSums(sums=one.topics.sums, shares=np.full(80, 1 / 80)))
+        for one in own
+        if one.topics is not None
+    ]
     distances = [0.1, -0.2, 0.3, 0.05]
     assert [one.reach() for one in solved(shared)] == [one.reach() for one in shared]
-    assert p_of_zero(shared, distances) == [one.p(distance) for one, distance in zip(shared, distances, strict=True)]
+    assert p_of_zero(shared, distances) == [
+        one.p(distance) for one, distance in zip(shared, distances, strict=True)
+    ]
     assert isnan(p_of_zero([UNKNOWN], [0.1])[0])
 
 
 def test_a_single_member_has_no_spread() -> None:
-    sums = SharedSentences.of(np.arange(10, dtype=np.uint64), np.arange(10, 20, dtype=np.uint64)).sums(np.ones((1, 10)))
-    assert spread_of(np.array([0.5]), sums, is_recipe=False) == SeedSpread(members=1, scatter=0.0, noise=0.0, is_recipe=False)
+    sums = SharedSentences.of(
+        np.arange(10, dtype=np.uint64), np.arange(10, 20, dtype=np.uint64)
+    ).sums(np.ones((1, 10)))
+    assert spread_of(np.array([0.5]), sums, is_recipe=False) == SeedSpread(
+        members=1, scatter=0.0, noise=0.0, is_recipe=False
+    )
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 50])
 @pytest.mark.parametrize("share", [0.0, 1.0])
-def test_where_every_item_is_right_or_wrong_the_interval_is_wilsons_with_students_deviate(rows: int, share: float) -> None:
+def test_where_every_item_is_right_or_wrong_the_interval_is_wilsons_with_students_deviate(
+    rows: int, share: float
+) -> None:
     deviate = t.ppf(0.975, max(rows - 1, 1))
     far = 1 / (1 + rows / deviate**2)  # Wilson's bound on the other side
-    low, high = share_interval(share, Uncertainty(rows=0.0, rows_freedom=10.0, independent=0.0), rows)
+    low, high = share_interval(
+        share, Uncertainty(rows=0.0, rows_freedom=10.0, independent=0.0), rows
+    )
     assert (low, high) == pytest.approx((0.0, far) if share == 0 else (1 - far, 1.0))
 
 
@@ -311,8 +399,13 @@ def test_a_design_effect_counts_what_is_beside_the_rows_and_is_at_least_one() ->
         ("ab", "xy", False),
     ],
 )
-def test_models_share_runs_where_one_is_behind_the_same_member_of_both(first: str, second: str, shares: bool) -> None:
-    own, other = ([frozenset({one, "part"} if one == "b" else {one}) for one in names] for names in (first, second))
+def test_models_share_runs_where_one_is_behind_the_same_member_of_both(
+    first: str, second: str, shares: bool
+) -> None:
+    own, other = (
+        [frozenset({one, "part"} if one == "b" else {one}) for one in names]
+        for names in (first, second)
+    )
     assert share_runs(own, other) == shares
 
 

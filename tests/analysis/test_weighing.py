@@ -1,4 +1,6 @@
-"""A slice weighed: what its rows and its seeds vary, which topic carries it, and which slices have no interval."""
+"""A slice weighed: what its rows and its seeds vary, which topic carries it, and which slices have
+no interval.
+"""
 
 from math import isnan, sqrt
 
@@ -19,21 +21,30 @@ B = ModelColumns(name="b", members=("b@1", "b@2", "b@3"), seeds=(1, 2, 3))
 FIXED = ModelColumns(name="fixed", members=("fixed",))
 
 
-def slice_of(metric: str, members: int, rows: int = 300, texts: np.ndarray | None = None, seed: int = 0) -> Evidence:
+def slice_of(
+    metric: str, members: int, rows: int = 300, texts: np.ndarray | None = None, seed: int = 0
+) -> Evidence:
     rng = np.random.default_rng(seed)
     if MEASURES[metric].is_of_classes:
         gold = rng.integers(0, 2, rows)
-        predicted = {place: np.where(rng.random(rows) < 0.1 + 0.05 * place, 1 - gold, gold) for place in range(members)}
+        predicted = {
+            place: np.where(rng.random(rows) < 0.1 + 0.05 * place, 1 - gold, gold)
+            for place in range(members)
+        }
     else:
         gold = rng.normal(size=rows)
-        predicted = {place: gold + rng.normal(scale=0.5 + 0.2 * place, size=rows) for place in range(members)}
+        predicted = {
+            place: gold + rng.normal(scale=0.5 + 0.2 * place, size=rows) for place in range(members)
+        }
     return evidence_of("sts", "s", gold, predicted, members, measure=MEASURES[metric], texts=texts)
 
 
 def topics_of(sizes: list[int]) -> np.ndarray:
     """Texts of rows of which each topic has one first sentence."""
     rows = sum(sizes)
-    return np.stack([np.repeat(np.arange(len(sizes)), sizes), 1_000 + np.arange(rows)], axis=1).astype(np.uint64)
+    return np.stack(
+        [np.repeat(np.arange(len(sizes)), sizes), 1_000 + np.arange(rows)], axis=1
+    ).astype(np.uint64)
 
 
 def test_the_seeds_of_a_recipe_vary_and_a_fixed_model_adds_nothing_to_them() -> None:
@@ -43,14 +54,19 @@ def test_the_seeds_of_a_recipe_vary_and_a_fixed_model_adds_nothing_to_them() -> 
     (own, other) = weighed.spreads["a", "fixed"]
     assert own.scatter == pytest.approx(((scores - scores.mean()) ** 2).sum())
     assert (own.members, own.is_recipe, other.members, other.is_recipe) == (3, True, 1, False)
-    assert weighed.of_pair["a", "fixed"].seeds == pytest.approx(max(own.scatter - own.noise, 0) / 2 / 3)
+    assert weighed.of_pair["a", "fixed"].seeds == pytest.approx(
+        max(own.scatter - own.noise, 0) / 2 / 3
+    )
     assert weighed.single["a"].seeds == weighed.of_pair["a", "fixed"].seeds > 0
     assert weighed.single["fixed"].seeds == 0
 
 
 def test_models_that_share_runs_are_compared_seed_by_seed() -> None:
     evidence = slice_of("spearman", 6)
-    shared = [ModelColumns(name=one.name, members=one.members, seeds=one.seeds, runs=RUNS) for one in (A, B)]
+    shared = [
+        ModelColumns(name=one.name, members=one.members, seeds=one.seeds, runs=RUNS)
+        for one in (A, B)
+    ]
     apart = evidence.points[:3] - evidence.points[3:]
     (found,) = Weighed(evidence, shared).spreads["a", "b"]
     assert found.scatter == pytest.approx(((apart - apart.mean()) ** 2).sum())
@@ -61,12 +77,18 @@ def test_models_that_share_runs_are_compared_seed_by_seed() -> None:
 
 
 @pytest.mark.parametrize("metric", ["spearman", "accuracy", "f1"])
-def test_differences_of_correlations_alone_are_skewed_and_those_of_accuracies_steadied(metric: str) -> None:
+def test_differences_of_correlations_alone_are_skewed_and_those_of_accuracies_steadied(
+    metric: str,
+) -> None:
     evidence = slice_of(metric, 4)
     weighed = Weighed(evidence, [A, FIXED])
     found = weighed.of_pair["a", "fixed"]
     variances = [weighed.single[name].variance_of_rows for name in ("a", "fixed")]
-    skew = correlations_skew(weighed.means["a"], weighed.means["fixed"], (variances[0], variances[1], found.variance_of_rows))
+    skew = correlations_skew(
+        weighed.means["a"],
+        weighed.means["fixed"],
+        (variances[0], variances[1], found.variance_of_rows),
+    )
     assert found.skew == (skew if metric == "spearman" else (1.0, 1.0))
     assert found.other == (2 / 300**2 if metric == "accuracy" else 0.0)
     assert skew != (1.0, 1.0)
@@ -76,24 +98,39 @@ def test_differences_of_correlations_alone_are_skewed_and_those_of_accuracies_st
 def test_the_p_of_two_models_is_nearly_that_of_a_normal_difference(seed: int) -> None:
     rng = np.random.default_rng(seed)
     gold = rng.normal(size=400)
-    predicted = {place: gold + rng.normal(scale=scale, size=400) for place, scale in enumerate((1.0, 1.12))}
-    weighed = Weighed(evidence_of("sts", "s", gold, predicted, 2, measure=MEASURES["spearman"]), [FIXED, named("x")])
+    predicted = {
+        place: gold + rng.normal(scale=scale, size=400) for place, scale in enumerate((1.0, 1.12))
+    }
+    weighed = Weighed(
+        evidence_of("sts", "s", gold, predicted, 2, measure=MEASURES["spearman"]),
+        [FIXED, named("x")],
+    )
     difference, found = weighed.means["fixed"] - weighed.means["x"], weighed.of_pair["fixed", "x"]
     assert weighed.p["fixed", "x"] == found.p(difference)
-    assert weighed.p["fixed", "x"] == pytest.approx(2 * norm.sf(abs(difference) / sqrt(found.variance_of_rows)), abs=0.02)
+    assert weighed.p["fixed", "x"] == pytest.approx(
+        2 * norm.sf(abs(difference) / sqrt(found.variance_of_rows)), abs=0.02
+    )
 
 
 @pytest.mark.parametrize("topics", range(1, FEWEST_TOPICS + 2))
 def test_fewer_topics_than_six_are_not_tested(topics: int) -> None:
     weighed = Weighed(
-        slice_of("spearman", 2, 60, topics_of([60 // topics] * topics + [60 % topics] * (60 % topics > 0))), [FIXED, named("x")]
+        slice_of(
+            "spearman",
+            2,
+            60,
+            topics_of([60 // topics] * topics + [60 % topics] * (60 % topics > 0)),
+        ),
+        [FIXED, named("x")],
     )
     count = topics + (60 % topics > 0)
     if count >= FEWEST_TOPICS:
         assert weighed.lack == ""
         assert 0 < weighed.p["fixed", "x"] < 1
     else:
-        assert f"{'one topic' if count == 1 else f'{count} topics'}, which are too few" in weighed.lack
+        assert (
+            f"{'one topic' if count == 1 else f'{count} topics'}, which are too few" in weighed.lack
+        )
         assert isnan(weighed.p["fixed", "x"])
         assert weighed.largest_topic("fixed") is None
 
@@ -122,15 +159,21 @@ def test_the_largest_topic_is_that_of_the_largest_squared_contribution() -> None
     assert found.share == pytest.approx(apart[largest] ** 2 / (apart**2).sum())
     own = weighed.topic_of("fixed")
     assert own is not None
-    assert own.share == pytest.approx((weighed.topics.sums[0] ** 2).max() / (weighed.topics.sums[0] ** 2).sum())
+    assert own.share == pytest.approx(
+        (weighed.topics.sums[0] ** 2).max() / (weighed.topics.sums[0] ** 2).sum()
+    )
 
 
-def test_of_several_differences_the_topic_with_the_largest_share_is_shown_and_of_one_model_its_own() -> None:
+def test_of_several_differences_the_topic_with_the_largest_share_is_shown_and_of_one_model_its_own() -> (
+    None
+):
     evidence = slice_of("accuracy", 3, 110, topics_of([40, 5, 5] + [1] * 60))
     models = [FIXED, named("x"), named("y")]
     weighed = Weighed(evidence, models)
     found = [weighed.topic_of(name, "fixed") for name in ("x", "y")]
-    assert weighed.largest_topic("fixed") == max((one for one in found if one is not None), key=lambda one: one.share)
+    assert weighed.largest_topic("fixed") == max(
+        (one for one in found if one is not None), key=lambda one: one.share
+    )
     alone = Weighed(evidence, [FIXED])
     assert alone.largest_topic("fixed") == alone.topic_of("fixed")
 
@@ -145,7 +188,9 @@ def test_a_topic_is_large_from_half_of_the_variance_and_three_rows_on_but_not_al
     assert Topic(rows=rows, share=share).is_large(20) == is_large
 
 
-def test_a_difference_hangs_on_a_topic_without_which_the_order_turns_or_which_outweighs_all_others() -> None:
+def test_a_difference_hangs_on_a_topic_without_which_the_order_turns_or_which_outweighs_all_others() -> (
+    None
+):
     assert Topic(rows=5, share=DECIDING, without=0.1).decides(0.1, 20)
     assert not Topic(rows=5, share=0.79, without=0.1).decides(0.1, 20)
     assert Topic(rows=5, share=0.6, without=-0.1).decides(0.1, 20)

@@ -33,7 +33,9 @@ def test_an_interaction_is_what_two_words_lose_together_beyond_each_alone() -> N
     for row in range(3):
         assert np.isclose(found.first[row], table[0, 0] - table[row + 1, 0])
         for column in range(2):
-            expected = table[0, 0] - table[row + 1, 0] - table[0, column + 1] + table[row + 1, column + 1]
+            expected = (
+                table[0, 0] - table[row + 1, 0] - table[0, column + 1] + table[row + 1, column + 1]
+            )
             assert np.isclose(found.together[row, column], -expected)
     # Of a number that is a sum over words, no two words do anything together.
     additive = np.array([0, 1, 2, 4.0])[:, None] + np.array([0, 3, 5.0])
@@ -47,7 +49,10 @@ def test_ranks_of_variants_and_of_edits_have_one_reference() -> None:
 
 
 def test_a_model_of_several_seeds_has_means_of_ranks_and_the_spread_of_effects() -> None:
-    members = [MemberNumbers.of([[0.9, 0.1]], [], [0.2, 0.4]), MemberNumbers.of([[0.9, 0.3]], [], [0.2, 0.4])]
+    members = [
+        MemberNumbers.of([[0.9, 0.1]], [], [0.2, 0.4]),
+        MemberNumbers.of([[0.9, 0.3]], [], [0.2, 0.4]),
+    ]
     found = ExplainedModel(name="m", members=tuple(members))
     assert found.effects.tolist() == [75]
     assert found.spreads is not None
@@ -58,16 +63,24 @@ def test_a_model_of_several_seeds_has_means_of_ranks_and_the_spread_of_effects()
 def test_the_parts_of_token_pairs_add_up_to_the_cosine() -> None:
     rng = np.random.default_rng(2)
     tokens = [
-        WeightedTokens(vectors=rng.normal(size=(count, 8)).astype(np.float32), weights=rng.random(count), spans=(None,) * count)
+        WeightedTokens(
+            vectors=rng.normal(size=(count, 8)).astype(np.float32),
+            weights=rng.random(count),
+            spans=(None,) * count,
+        )
         for count in (5, 7)
     ]
     first, second = (one.weights @ one.vectors for one in tokens)
     cosine = first @ second / np.linalg.norm(first) / np.linalg.norm(second)
     parts = token_pair_sum(*tokens)
     assert np.isclose(parts.sum(), cosine, atol=1e-7)
-    single = tokens[0].weights[2] * tokens[1].weights[3] * (tokens[0].vectors[2] @ tokens[1].vectors[3])
+    single = (
+        tokens[0].weights[2] * tokens[1].weights[3] * (tokens[0].vectors[2] @ tokens[1].vectors[3])
+    )
     assert np.isclose(parts[2, 3], single / np.linalg.norm(first) / np.linalg.norm(second))
-    nothing = WeightedTokens(vectors=np.zeros((2, 8), np.float32), weights=np.ones(2), spans=(None, None))
+    nothing = WeightedTokens(
+        vectors=np.zeros((2, 8), np.float32), weights=np.ones(2), spans=(None, None)
+    )
     assert (token_pair_sum(nothing, tokens[1]) == 0).all()
 
 
@@ -87,21 +100,42 @@ def test_further_models_are_shown_by_how_much_more_than_the_first_they_do() -> N
     rng = np.random.default_rng(3)
     reference = rng.random(50)
     models = [
-        ExplainedModel(name=name, members=tuple(MemberNumbers.of(rng.random((3, 4)), [], reference) for _ in range(2))) for name in "ab"
+        ExplainedModel(
+            name=name,
+            members=tuple(MemberNumbers.of(rng.random((3, 4)), [], reference) for _ in range(2)),
+        )
+        for name in "ab"
     ]
-    found = WordEffects(sentences=("one two", "three four five"), words=((), ()), models=tuple(models), reference="sts12", pairs=50)
-    tables = [np.mean([percentile_ranks(one.similarities.table, reference) for one in model.members], axis=0) for model in models]
+    found = WordEffects(
+        sentences=("one two", "three four five"),
+        words=((), ()),
+        models=tuple(models),
+        reference="sts12",
+        pairs=50,
+    )
+    tables = [
+        np.mean(
+            [percentile_ranks(one.similarities.table, reference) for one in model.members], axis=0
+        )
+        for model in models
+    ]
     for row in range(2):
         effects = [table[0, 0] - table[row + 1, 0] for table in tables]
         assert np.isclose(found.difference(models[1])[row], effects[1] - effects[0])
         for column in range(3):
-            both = [table[row + 1, 0] + table[0, column + 1] - table[0, 0] - table[row + 1, column + 1] for table in tables]
+            both = [
+                table[row + 1, 0] + table[0, column + 1] - table[0, 0] - table[row + 1, column + 1]
+                for table in tables
+            ]
             assert np.isclose(found.together(models[0])[row, column], both[0])
             assert np.isclose(found.together(models[1])[row, column], both[1] - both[0])
     assert found.difference(models[0]).tolist() == [0] * 5
 
 
 def test_words_are_numbered_by_their_sentence_from_one() -> None:
-    words = ((ShownWord(text="a", start=0, end=1),), (ShownWord(text="b", start=0, end=1), ShownWord(text="c", start=2, end=3)))
+    words = (
+        (ShownWord(text="a", start=0, end=1),),
+        (ShownWord(text="b", start=0, end=1), ShownWord(text="c", start=2, end=3)),
+    )
     found = WordEffects(sentences=("a", "b c"), words=words, models=(), reference="sts12", pairs=1)
     assert [(side, word.text) for side, word in found.places] == [(1, "a"), (2, "b"), (2, "c")]

@@ -12,4 +12,6 @@ def test_the_index_gives_the_word_overlap_of_each_pair() -> None:
     found = search.approximate(queries)
     for query, row in zip(queries, found, strict=True):
         assert row.tolist() == pytest.approx([dice(query, text) for text in corpus])
-        assert search.exact(query, np.array([3, 0])).tolist() == pytest.approx([dice(query, corpus[3]), dice(query, corpus[0])])
+        assert search.exact(query, np.array([3, 0])).tolist() == pytest.approx(
+            [dice(query, corpus[3]), dice(query, corpus[0])]
+        )

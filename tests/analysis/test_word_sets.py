@@ -39,9 +39,15 @@ def test_each_sentence_has_its_distinct_words_once_in_their_order() -> None:
         for other in range(place):
             there = {*found.numbers[found.starts[other] : found.starts[other + 1]].tolist()}
             assert len(there & {*own}) == len(words & distinct_words(SENTENCES[other]))
-        assert [word for word in own if word not in known] == list(range(len(known), len({*known, *own})))  # as they first appear
+        assert [word for word in own if word not in known] == list(
+            range(len(known), len({*known, *own}))
+        )  # as they first appear
         known |= dict.fromkeys(own, sentence)
-    assert found.distinct == len(known) == len({word for sentence in SENTENCES for word in distinct_words(sentence)})
+    assert (
+        found.distinct
+        == len(known)
+        == len({word for sentence in SENTENCES for word in distinct_words(sentence)})
+    )
     assert found.sizes.tolist() == [len(distinct_words(sentence)) for sentence in SENTENCES]
 
 

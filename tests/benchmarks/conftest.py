@@ -1,4 +1,6 @@
-"""The benchmarks are programs, not a package: their folder is put on the path. A source distribution has none of them."""
+"""The benchmarks are programs, not a package: their folder is put on the path. A source
+distribution has none of them.
+"""
 
 import sys
 from pathlib import Path

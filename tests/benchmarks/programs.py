@@ -1,4 +1,6 @@
-"""Benchmarks run as the programs that they are, in processes forked from one that has loaded what they need."""
+"""Benchmarks run as the programs that they are, in processes forked from one that has loaded what
+they need.
+"""
 
 import contextlib
 import io
@@ -13,12 +15,18 @@ from pathlib import Path
 
 def run_program(path: str, words: Sequence[str], out: str) -> int:
     """Run the program at PATH with these arguments; what it prints goes to the file OUT."""
-    with _as_program(Path(path), words), Path(out).open("w", encoding="utf-8") as file, contextlib.redirect_stdout(file):
+    with (
+        _as_program(Path(path), words),
+        Path(out).open("w", encoding="utf-8") as file,
+        contextlib.redirect_stdout(file),
+    ):
         return _exit_code(path)
 
 
 def show_help_of_all(paths: Sequence[str], out: str) -> None:
-    """Write to OUT what is wrong with the help of the programs at PATHS; what is imported alone is imported."""
+    """Write to OUT what is wrong with the help of the programs at PATHS; what is imported alone is
+    imported.
+    """
     wrong = {}
     for path in paths:
         shown = io.StringIO()
@@ -54,6 +62,10 @@ def _as_program(path: Path, words: Sequence[str]) -> Iterator[None]:
         os.environ.clear()
         os.environ.update(environment)
         os.chdir(folder)
-        for name in [name for name, module in sys.modules.items() if "/benchmarks/" in str(getattr(module, "__file__", None))]:
+        for name in [
+            name
+            for name, module in sys.modules.items()
+            if "/benchmarks/" in str(getattr(module, "__file__", None))
+        ]:
             if not name.startswith("tests."):  # two folders have modules of the same name
                 del sys.modules[name]

@@ -19,8 +19,16 @@ def scores(counted: str) -> dict[str, int]:
 
 
 def test_pairs_are_as_close_as_their_numbers_of_words() -> None:
-    assert scores("words") == {"A man is playing.": -1, "There is no man who isn't playing": -4, "Nobody sleeps": -1}
+    assert scores("words") == {
+        "A man is playing.": -1,
+        "There is no man who isn't playing": -4,
+        "Nobody sleeps": -1,
+    }
 
 
 def test_pairs_are_as_close_as_their_numbers_of_negating_words() -> None:
-    assert scores("negations") == {"A man is playing.": 0, "There is no man who isn't playing": -2, "Nobody sleeps": -1}
+    assert scores("negations") == {
+        "A man is playing.": 0,
+        "There is no man who isn't playing": -2,
+        "Nobody sleeps": -1,
+    }

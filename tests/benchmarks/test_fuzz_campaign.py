@@ -32,7 +32,9 @@ def test_each_ending_is_recognised_and_the_cases_after_it_are_run() -> None:
         "the last": (lambda: None, "accepted"),
     }
     cases = [Case(target=name, mutation="none", run=call) for name, (call, _) in calls.items()]
-    assert {one.target: one.ending for one in run(cases, limit_s=0.5)} == {name: ending for name, (_, ending) in calls.items()}
+    assert {one.target: one.ending for one in run(cases, limit_s=0.5)} == {
+        name: ending for name, (_, ending) in calls.items()
+    }
 
 
 def test_a_mutation_is_the_same_for_the_same_seed() -> None:
@@ -50,7 +52,13 @@ def test_a_damage_of_a_stored_file_changes_one_bit_or_several_bytes_in_a_row() -
         for _ in range(50):
             content = bytearray(whole)
             damage(content, generator_of_damages)
-            changed[name].append([place for place, (before, after) in enumerate(zip(whole, content, strict=True)) if before != after])
+            changed[name].append(
+                [
+                    place
+                    for place, (before, after) in enumerate(zip(whole, content, strict=True))
+                    if before != after
+                ]
+            )
     assert {len(places) for places in changed["bits"]} == {1}
     assert all(places == list(range(places[0], places[-1] + 1)) for places in changed["bytes"])
     assert max(len(places) for places in changed["bytes"]) in range(2, 65)

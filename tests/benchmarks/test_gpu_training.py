@@ -19,7 +19,13 @@ from tests.training.small_runs import MACHINE
 
 TINY = Shape(
     recipe="snli-supcl",
-    config=BertConfig(vocab_size=WORDS, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32),
+    config=BertConfig(
+        vocab_size=WORDS,
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=32,
+    ),
     pairs={"snli": 600, "multinli": 400},
     limit="< 1 s",
 )
@@ -46,7 +52,9 @@ def encoders_in_memory() -> int:
 def test_an_epoch_is_timed_and_its_steps_are_taken_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpu_training, "PROFILED_TIMES", 1)
     # What is recorded of ten steps, the usual time between two events, takes torch seconds to read.
-    monkeypatch.setattr(gpu_training, "load_recipe", lambda name: load_recipe(name, ["evaluate.log_every=2"]))
+    monkeypatch.setattr(
+        gpu_training, "load_recipe", lambda name: load_recipe(name, ["evaluate.log_every=2"])
+    )
     product = SlowProduct(MACHINE)
     started = time.perf_counter()
     found = train(TINY, MACHINE, pairs=TINY.scaled(1_000), seconds=600.0, product=product)
@@ -61,7 +69,9 @@ def test_an_epoch_is_timed_and_its_steps_are_taken_apart(monkeypatch: pytest.Mon
 
 
 @pytest.mark.slow
-def test_what_does_not_fit_is_extrapolated_and_nothing_stays_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_does_not_fit_is_extrapolated_and_nothing_stays_in_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(gpu_training.SHAPES, "tiny", TINY)
     before = encoders_in_memory()
     found = train(TINY, MACHINE, pairs=TINY.scaled(10_000), seconds=0.0)
@@ -70,7 +80,10 @@ def test_what_does_not_fit_is_extrapolated_and_nothing_stays_in_memory(monkeypat
     lines, notes = table_of("tiny", found, 10_000, best=1.0, here=MACHINE)
     assert lines[0].ours == pytest.approx(found.seconds * 10_000 / found.pairs)
     assert f"extrapolated from {found.pairs:,} pairs" in lines[0].what
-    assert [line.limit for line in lines] == ["", ""]  # float32 on a CPU: nothing was promised of it
+    assert [line.limit for line in lines] == [
+        "",
+        "",
+    ]  # float32 on a CPU: nothing was promised of it
     assert "forward" in notes[0]
     assert "matrix products" in notes[1]
 
@@ -82,7 +95,10 @@ def test_fewer_pairs_are_of_the_same_corpora_in_proportion() -> None:
 
 @pytest.mark.slow
 def test_a_batch_has_the_requested_number_of_pairs() -> None:
-    once, twice = (train(TINY, MACHINE, pairs=TINY.scaled(2_000), seconds=600.0, batch=size) for size in (BATCH, 2 * BATCH))
+    once, twice = (
+        train(TINY, MACHINE, pairs=TINY.scaled(2_000), seconds=600.0, batch=size)
+        for size in (BATCH, 2 * BATCH)
+    )
     assert once.steps == pytest.approx(2 * twice.steps, abs=2)
 
 
@@ -103,4 +119,6 @@ def test_operations_are_counted_on_the_real_tokens_that_the_loop_reads() -> None
         pairs, lengths = taken(collation, steps + 3, after=after)
         assert pairs == sum(batch.rows for batch in read)
         assert len(lengths) == sum(batch.sentences for batch in read[after:])
-        assert sum(lengths) == sum(int(mask.sum()) for batch in read[after:] for _, mask in batch.chunks)
+        assert sum(lengths) == sum(
+            int(mask.sum()) for batch in read[after:] for _, mask in batch.chunks
+        )

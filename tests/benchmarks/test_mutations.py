@@ -1,4 +1,6 @@
-"""Planted faults: every operator plants its own, a fault is the text that it says, and only what a test notices is caught."""
+"""Planted faults: every operator plants its own, a fault is the text that it says, and only what a
+test notices is caught.
+"""
 
 import ast
 import subprocess
@@ -28,22 +30,40 @@ def mean(values: list[int | None], *, scale: float = 2.5, is_signed: bool = True
 
 
 def planted(operator: str) -> set[tuple[str, str]]:
-    return {(mutant.before, mutant.after) for mutant in mutants_of("mean.py", SOURCE) if mutant.operator == operator}
+    return {
+        (mutant.before, mutant.after)
+        for mutant in mutants_of("mean.py", SOURCE)
+        if mutant.operator == operator
+    }
 
 
 @pytest.mark.parametrize(
     ("operator", "expected"),
     [
-        ("comparison", {("len(found) > 1", "(len(found) >= 1)"), ("value is not None", "(value is None)")}),
+        (
+            "comparison",
+            {("len(found) > 1", "(len(found) >= 1)"), ("value is not None", "(value is None)")},
+        ),
         ("arithmetic", {("abs(value) / scale", "(abs(value) * scale)")}),
         ("and or", {("not values and is_signed", "(not values or is_signed)")}),
         ("dropped condition", {("not values and is_signed", "is_signed")}),
         ("removed negation", {("not values", "values")}),
         ("removed root", {("len(found) ** 0.5", "len(found)")}),
-        ("removed function", {("abs(value)", "value"), ("sqrt(len(found) ** 0.5)", "(len(found) ** 0.5)")}),
+        (
+            "removed function",
+            {("abs(value)", "value"), ("sqrt(len(found) ** 0.5)", "(len(found) ** 0.5)")},
+        ),
         ("dropped argument", {("max(found, key=int)", "max(found)")}),
         ("swapped arguments", {("pow(2, scale)", "pow(scale, 2)")}),
-        ("dropped filter", {("[abs(value) / scale for value in values if value is not None]", "[abs(value) / scale for value in values]")}),
+        (
+            "dropped filter",
+            {
+                (
+                    "[abs(value) / scale for value in values if value is not None]",
+                    "[abs(value) / scale for value in values]",
+                )
+            },
+        ),
         ("opposite function", {("max(found, key=int)", "min(found, key=int)")}),
         ("removed statement", {("found.append(max(found, key=int))", "pass")}),
         ("constant", {("2.5", "5.0"), ("True", "False"), ("0.5", "1.0"), ("2", "3"), ("1", "2")}),
@@ -54,10 +74,21 @@ def test_each_operator_plants_its_fault(operator: str, expected: set[tuple[str, 
 
 
 def test_two_numbers_are_not_swapped_where_it_does_not_matter_which_is_first() -> None:
-    none = ("min(a, b)", "max(a, b)", "min(a, b, key=c)", "np.minimum(a, b)", "np.maximum(a, b)", "np.array_equal(a, b)")
+    none = (
+        "min(a, b)",
+        "max(a, b)",
+        "min(a, b, key=c)",
+        "np.minimum(a, b)",
+        "np.maximum(a, b)",
+        "np.array_equal(a, b)",
+    )
     swapped = {"np.max(a, b)": ["np.max(b, a)"], "maximum(a, b)": ["maximum(b, a)"]}
     for source in (*none, *swapped):
-        found = [one.after for one in mutants_of("x.py", f"{source}\n") if one.operator == "swapped arguments"]
+        found = [
+            one.after
+            for one in mutants_of("x.py", f"{source}\n")
+            if one.operator == "swapped arguments"
+        ]
         assert found == swapped.get(source, [])
 
 
@@ -81,12 +112,20 @@ def test_a_fault_changes_only_its_place_and_leaves_a_program() -> None:
 
 def test_places_are_counted_in_characters_behind_letters_of_several_bytes() -> None:
     (mutant,) = mutants_of("x.py", 'x = "−∞" if a < b else c\n')[1:2]
-    assert mutant.applied('x = "−∞" if a < b else c\n') in {'x = "−∞" if (a <= b) else c\n', 'x = "−∞" if (a > b) else c\n'}
+    assert mutant.applied('x = "−∞" if a < b else c\n') in {
+        'x = "−∞" if (a <= b) else c\n',
+        'x = "−∞" if (a > b) else c\n',
+    }
 
 
-def test_the_program_draws_the_same_from_every_area_and_tests_each_in_its_own_package(tmp_path: Path) -> None:
+def test_the_program_draws_the_same_from_every_area_and_tests_each_in_its_own_package(
+    tmp_path: Path,
+) -> None:
     command = [sys.executable, str(BENCHMARKS / "mutations.py"), "--list", "--mutants", "36"]
-    first, second = (subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout for _ in range(2))
+    first, second = (
+        subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    )
     files = [line.partition(":")[0] for line in first.splitlines()]
     assert first == second
     assert len(files) == 36
@@ -104,16 +143,29 @@ def test_the_program_draws_the_same_from_every_area_and_tests_each_in_its_own_pa
 
 
 def test_an_equivalent_fault_has_a_reason_and_a_place() -> None:
-    rows = tomllib.loads((BENCHMARKS / "equivalent_mutants.toml").read_text(encoding="utf-8")).get("mutant", [])
+    rows = tomllib.loads((BENCHMARKS / "equivalent_mutants.toml").read_text(encoding="utf-8")).get(
+        "mutant", []
+    )
     assert rows
     for row in rows:
         text = (BENCHMARKS.parent / row["file"]).read_text(encoding="utf-8")
         planted = {(one.function, one.before, one.after) for one in mutants_of(row["file"], text)}
-        assert (row["function"], row["before"], row["after"]) in planted, "no fault is planted so any more"
+        assert (row["function"], row["before"], row["after"]) in planted, (
+            "no fault is planted so any more"
+        )
         assert set(row) == {"file", "function", "before", "after", "reason"}
         assert len(row["reason"].split()) > 3
 
 
 def test_a_mutant_says_where_it_is_and_what_it_does() -> None:
-    mutant = Mutant(file="a.py", operator="constant", line=3, function="f", before="1", after="2", start=0, end=1)
+    mutant = Mutant(
+        file="a.py",
+        operator="constant",
+        line=3,
+        function="f",
+        before="1",
+        after="2",
+        start=0,
+        end=1,
+    )
     assert str(mutant) == "a.py:3 in f, constant: 1 → 2"

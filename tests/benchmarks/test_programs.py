@@ -1,4 +1,6 @@
-"""Every benchmark still imports what it measures and says what it takes, and every fuzzer finds no fault in some fixed mutations."""
+"""Every benchmark still imports what it measures and says what it takes, and every fuzzer finds no
+fault in some fixed mutations.
+"""
 
 import json
 from pathlib import Path
@@ -28,14 +30,19 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_every_benchmark_says_what_it_takes(tmp_path: Path) -> None:
     out = tmp_path / "wrong.json"
-    assert at_once([(show_help_of_all, (PROGRAMS, str(out)))], patience_s=1200) == [Ended(code=0, err="")]
+    assert at_once([(show_help_of_all, (PROGRAMS, str(out)))], patience_s=1200) == [
+        Ended(code=0, err="")
+    ]
     assert json.loads(out.read_text()) == {}
 
 
 def mutated(fuzzer: str, words: tuple[str, ...], folder: Path) -> int:
     """Run a fuzzer; gives how many mutations there were, none of which is a fault."""
     out = folder / "table.md"
-    (ended,) = at_once([(run_program, (str(BENCHMARKS / "fuzz" / f"{fuzzer}.py"), words, str(out)))], patience_s=1200)
+    (ended,) = at_once(
+        [(run_program, (str(BENCHMARKS / "fuzz" / f"{fuzzer}.py"), words, str(out)))],
+        patience_s=1200,
+    )
     assert ended.code == 0, ended.err
     (line,) = {line for line in out.read_text().splitlines() if line.startswith("| all |")}
     return int(line.split("|")[2].replace(",", ""))
@@ -47,9 +54,16 @@ def test_fixed_mutations_show_no_fault(fuzzer: str, tmp_path: Path) -> None:
 
 
 def test_fixed_mutations_of_real_corpora_show_no_fault(shared_data: Path, tmp_path: Path) -> None:
-    assert mutated("corpora", ("--data", str(shared_data), "--cases", "200", *NO_LIMIT), tmp_path) == 200
+    assert (
+        mutated("corpora", ("--data", str(shared_data), "--cases", "200", *NO_LIMIT), tmp_path)
+        == 200
+    )
 
 
 def test_every_fuzzer_is_tried() -> None:
-    programs = {Path(path).stem for path in PROGRAMS if "/fuzz/" in path and "__main__" in Path(path).read_text()}
+    programs = {
+        Path(path).stem
+        for path in PROGRAMS
+        if "/fuzz/" in path and "__main__" in Path(path).read_text()
+    }
     assert programs == {*FUZZERS, "corpora"}

@@ -1,4 +1,6 @@
-"""Claims beside pages of results: read strictly, settled on stored scores, and in step with the sentences of their pages."""
+"""Claims beside pages of results: read strictly, settled on stored scores, and in step with the
+sentences of their pages.
+"""
 
 import re
 from pathlib import Path
@@ -22,13 +24,22 @@ TABLE = 'file = "scores/x.parquet"\nmodels = ["a", "b"]\n'
 
 def claim(table: str, rest: str) -> str:
     """The text of a file with one claim about TABLE."""
-    return f'[tables.t]\n{TABLE}[claims]\nx = {{ table = "{table}", first = "a", second = "b", {rest} }}'
+    return (
+        f'[tables.t]\n{TABLE}[claims]\nx = {{ table = "{table}", first = "a", second = "b", '
+        f"{rest} }}"
+    )
 
 
 def verdicts(page: Path) -> dict[str, list[str]]:
     """The cells of each claim in the table of a PAGE."""
-    (block,) = re.findall(r"<!-- verdicts .*?<!-- end of verdicts -->", page.read_text("utf-8"), re.DOTALL)
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in block.splitlines() if line.startswith("| ")]
+    (block,) = re.findall(
+        r"<!-- verdicts .*?<!-- end of verdicts -->", page.read_text("utf-8"), re.DOTALL
+    )
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in block.splitlines()
+        if line.startswith("| ")
+    ]
     return {row[0]: row for row in rows[2:]}
 
 
@@ -71,7 +82,9 @@ def test_claims_name_models_that_their_files_have() -> None:
         (claim("t", 'direction = "above"'), "claims.x: no columns"),
     ],
 )
-def test_what_is_wrong_beside_a_page_is_said_with_its_file_and_key(text: str, said: str, tmp_path: Path) -> None:
+def test_what_is_wrong_beside_a_page_is_said_with_its_file_and_key(
+    text: str, said: str, tmp_path: Path
+) -> None:
     path = tmp_path / "page.toml"
     path.write_text(text)
     with pytest.raises(UsageError) as caught:
@@ -81,7 +94,9 @@ def test_what_is_wrong_beside_a_page_is_said_with_its_file_and_key(text: str, sa
 
 
 def test_a_slice_that_several_datasets_have_is_refused() -> None:
-    evidence = dict.fromkeys(("sts13/OnWN", "sts14/OnWN", "sts14/images"), Evidence.__new__(Evidence))
+    evidence = dict.fromkeys(
+        ("sts13/OnWN", "sts14/OnWN", "sts14/images"), Evidence.__new__(Evidence)
+    )
     assert slice_called("images", evidence, "x") == "sts14/images"
     assert slice_called("sts13/OnWN", evidence, "x") == "sts13/OnWN"
     with pytest.raises(UsageError, match="2 slices are called 'OnWN'"):

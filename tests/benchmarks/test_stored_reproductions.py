@@ -1,4 +1,6 @@
-"""Reproduced tables from stored similarities and answers are those of the runs, when the runs are gone."""
+"""Reproduced tables from stored similarities and answers are those of the runs, when the runs are
+gone.
+"""
 
 import shlex
 import shutil
@@ -33,23 +35,39 @@ LIAO = {"SBERT baseline": "snli-ce", "allpalln-lambda0.3-SCL": "snli-supcl"}
 
 
 def finished(runs: Path, name: str, seed: int) -> None:
-    """Make the run NAME@SEED of the recipe NAME: an encoder with random weights that has the training text of the recipe."""
+    """Make the run NAME@SEED of the recipe NAME: an encoder with random weights that has the
+    training text of the recipe.
+    """
     recipe = load_recipe(name, ["data.rows=40"])
-    states = [vars(state) for data in open_stages(recipe, Source(sample=True), seed) for state in data.states]
-    plain = [{key: dict(value) if isinstance(value, Mapping) else value for key, value in state.items()} for state in states]
+    states = [
+        vars(state)
+        for data in open_stages(recipe, Source(sample=True), seed)
+        for state in data.states
+    ]
+    plain = [
+        {key: dict(value) if isinstance(value, Mapping) else value for key, value in state.items()}
+        for state in states
+    ]
     run = RunFolder.of(runs, name, seed)
-    run.write_once(recipe, collect_environment(seed=seed, device="cpu", precision="float32", threads=1, data=plain))
+    run.write_once(
+        recipe,
+        collect_environment(seed=seed, device="cpu", precision="float32", threads=1, data=plain),
+    )
     build_random_encoder(run.model, seed=10 * seed + len(name))
 
 
 def from_runs(paper: str, table: str, settings: Settings) -> Reproduction:
     options = ReproductionOptions(from_="runs")
-    (found,) = reproduce_tables(select_tables(paper, table), options, NotebookSession(settings=settings))
+    (found,) = reproduce_tables(
+        select_tables(paper, table), options, NotebookSession(settings=settings)
+    )
     return found
 
 
 def rows_of(found: Reproduction) -> list[object]:
-    """The rows of all its tables; a run is also evaluated on the other splits of STS-B, which none of its numbers is of."""
+    """The rows of all its tables; a run is also evaluated on the other splits of STS-B, which none
+    of its numbers is of.
+    """
     others = {f"sts-benchmark {split}" for split in ("train", "dev")}
     return [[row for row in table.rows if row.get("what") not in others] for table in found.tables]
 
@@ -63,7 +81,9 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 
 
 @pytest.mark.slow
-def test_a_table_of_pairs_is_made_again_without_its_runs(settings: Settings, tmp_path: Path) -> None:
+def test_a_table_of_pairs_is_made_again_without_its_runs(
+    settings: Settings, tmp_path: Path
+) -> None:
     for name in LIAO.values():
         for seed in (1, 2):
             finished(settings.runs_folder, name, seed)
@@ -82,7 +102,10 @@ def test_a_table_of_pairs_is_made_again_without_its_runs(settings: Settings, tmp
     with pytest.raises(SystemExit, match="the rows are"):
         reproduced(file, "liao", "table2", {"SBERT": "snli-ce"}, settings)
 
-    begin, end = '<!-- reproduction scores/liao.parquet liao table2 "SBERT baseline=snli-ce" -->', "<!-- end of reproduction -->"
+    begin, end = (
+        '<!-- reproduction scores/liao.parquet liao table2 "SBERT baseline=snli-ce" -->',
+        "<!-- end of reproduction -->",
+    )
     page = f"Before.\n{begin}\nearlier table\n{end}\n"
     made = refreshed(page, tmp_path, settings)
     assert "earlier table" not in made
@@ -91,11 +114,18 @@ def test_a_table_of_pairs_is_made_again_without_its_runs(settings: Settings, tmp
 
 
 @pytest.mark.slow
-def test_a_table_of_answers_is_made_again_without_its_runs(tiny_encoder: Path, tmp_path: Path) -> None:
+def test_a_table_of_answers_is_made_again_without_its_runs(
+    tiny_encoder: Path, tmp_path: Path
+) -> None:
     settings = Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache", threads=1)
     rows = {"All Different": "separate", "Shared Heads": "whole"}
     for sharing in rows.values():
-        changes = ["stages.data.rows=64", "stages.optim.epochs=1", "encoder.max_tokens=32", f"stage.2.objective.sharing={sharing}"]
+        changes = [
+            "stages.data.rows=64",
+            "stages.optim.epochs=1",
+            "encoder.max_tokens=32",
+            f"stage.2.objective.sharing={sharing}",
+        ]
         recipe = load_recipe("multitask", changes, encoder=str(tiny_encoder))
         for seed in (1, 2):
             run = RunFolder.of(settings.runs_folder, sharing, seed)
@@ -112,7 +142,9 @@ def test_a_table_of_answers_is_made_again_without_its_runs(tiny_encoder: Path, t
     assert order.ours.low < order.ours.difference < order.ours.high
 
 
-PAGES = [path for path in sorted(RESULTS.glob("*.md")) if "<!-- reproduction " in path.read_text("utf-8")]
+PAGES = [
+    path for path in sorted(RESULTS.glob("*.md")) if "<!-- reproduction " in path.read_text("utf-8")
+]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
@@ -123,12 +155,16 @@ def test_every_table_of_results_has_our_numbers_of_the_rows_that_it_names(page: 
         lines = tables.partition("<!-- end of reproduction -->")[0].splitlines()
         heads = [line for line in lines if line.startswith("| ") and line.count("|") > 3]
         for row in rows:
-            assert any(line.startswith(f"| {row} | ours |") or f" {row} |" in line for line in heads), f"{named}: {row}"
+            assert any(
+                line.startswith(f"| {row} | ours |") or f" {row} |" in line for line in heads
+            ), f"{named}: {row}"
         assert not any(line.startswith("- fewer than two rows") for line in lines), named
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
-def test_the_tables_of_results_are_those_of_today(page: Path, shared_data: Path, tmp_path: Path) -> None:
+def test_the_tables_of_results_are_those_of_today(
+    page: Path, shared_data: Path, tmp_path: Path
+) -> None:
     settings = Settings(data=shared_data, cache=tmp_path / "cache", allow_partial=True)
     assert refreshed(page.read_text("utf-8"), page.parent, settings) == page.read_text("utf-8")

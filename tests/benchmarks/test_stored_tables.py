@@ -1,4 +1,6 @@
-"""Tables from stored similarities are those of the comparison of the models, when the models are gone."""
+"""Tables from stored similarities are those of the comparison of the models, when the models are
+gone.
+"""
 
 import shutil
 from collections.abc import Mapping, Sequence
@@ -8,7 +10,16 @@ from pathlib import Path
 import polars as pl
 import pytest
 from stored_runs import UNTRAINED
-from stored_tables import bare_pairs, parser_of_tables, refreshed, score_all, shown, store, stored_pairs, unseen_pairs
+from stored_tables import (
+    bare_pairs,
+    parser_of_tables,
+    refreshed,
+    score_all,
+    shown,
+    store,
+    stored_pairs,
+    unseen_pairs,
+)
 
 from embedlab.choices import By
 from embedlab.core.recipe import load_recipe
@@ -32,26 +43,45 @@ RESULTS = Path(__file__).parents[2] / "results"
 
 
 def finished(runs: Path, seed: int, changes: Sequence[str] = ("data.rows=40",)) -> None:
-    """Make the run mine@SEED: an encoder with random weights that has the training text of a recipe."""
+    """Make the run mine@SEED: an encoder with random weights that has the training text of a
+    recipe.
+    """
     recipe = load_recipe("snli-ce", changes)
-    states = [vars(state) for data in open_stages(recipe, Source(sample=True), seed) for state in data.states]
-    plain = [{key: dict(value) if isinstance(value, Mapping) else value for key, value in state.items()} for state in states]
+    states = [
+        vars(state)
+        for data in open_stages(recipe, Source(sample=True), seed)
+        for state in data.states
+    ]
+    plain = [
+        {key: dict(value) if isinstance(value, Mapping) else value for key, value in state.items()}
+        for state in states
+    ]
     run = RunFolder.of(runs, "mine", seed)
-    run.write_once(recipe, collect_environment(seed=seed, device="cpu", precision="float32", threads=1, data=plain))
+    run.write_once(
+        recipe,
+        collect_environment(seed=seed, device="cpu", precision="float32", threads=1, data=plain),
+    )
     build_random_encoder(run.model, seed=seed)
 
 
 def compared(settings: Settings, models: list[str], by: By) -> str:
     if by == "dice":  # of all splits, as in the paper's figure
         scored = score_all(models, settings, ["sts-benchmark"])
-        table = comparison_table(Gathered.of_pairs(scored, data_notes(scored)).compared(Slicing(by=by)))
+        table = comparison_table(
+            Gathered.of_pairs(scored, data_notes(scored)).compared(Slicing(by=by))
+        )
     else:
-        (table,) = comparison_report(CompareOptions(models=models, by=by), NotebookSession(settings=settings)).tables
+        (table,) = comparison_report(
+            CompareOptions(models=models, by=by), NotebookSession(settings=settings)
+        ).tables
     return replace(table, is_signed=True, has_all_notes=True).to_markdown()
 
 
 def again(file: Path, models: list[str], by: By, settings: Settings) -> str:
-    return shown(parser_of_tables().parse_args([str(file), *models, "--by", by, "--signature", "--notes"]), settings)
+    return shown(
+        parser_of_tables().parse_args([str(file), *models, "--by", by, "--signature", "--notes"]),
+        settings,
+    )
 
 
 @pytest.fixture
@@ -62,10 +92,14 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     return Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache", threads=1)
 
 
-def test_a_table_of_brought_scores_is_made_again_without_them(settings: Settings, tmp_path: Path) -> None:
+def test_a_table_of_brought_scores_is_made_again_without_them(
+    settings: Settings, tmp_path: Path
+) -> None:
     table = bare_pairs(settings, fifths=False).table.unique("pair_key", maintain_order=True)
     brought = tmp_path / "brought.csv"
-    table.select("sentence1", "sentence2", cosine=pl.col("gold") / 5 + pl.col("dice")).write_csv(brought)
+    table.select("sentence1", "sentence2", cosine=pl.col("gold") / 5 + pl.col("dice")).write_csv(
+        brought
+    )
     file, models = tmp_path / "page" / "scores" / "mine.parquet", [f"scores:{brought}", "dice"]
     before = compared(settings, models, "dataset")
     store(file, models, settings, fifths=False)
@@ -74,7 +108,10 @@ def test_a_table_of_brought_scores_is_made_again_without_them(settings: Settings
     brought.unlink()
     shutil.rmtree(tmp_path / "cache")
     assert again(file, models, "dataset", settings) == before
-    page = f"Before.\n<!-- table scores/mine.parquet dice {models[0]} -->\nold\n<!-- end of table -->\nAfter.\n"
+    page = (
+        f"Before.\n<!-- table scores/mine.parquet dice {models[0]} -->\nold\n<!-- end of "
+        f"table -->\nAfter.\n"
+    )
     made = refreshed(page, file.parents[1], settings)
     assert "old" not in made
     assert " − dice" in made
@@ -84,13 +121,19 @@ def test_a_table_of_brought_scores_is_made_again_without_them(settings: Settings
 
 
 @pytest.mark.slow
-def test_a_table_of_runs_is_made_again_without_their_weights(settings: Settings, tmp_path: Path) -> None:
+def test_a_table_of_runs_is_made_again_without_their_weights(
+    settings: Settings, tmp_path: Path
+) -> None:
     for seed in (1, 2):
         finished(settings.runs_folder, seed)
     file, models = tmp_path / "mine.parquet", ["mine", "dice"]
     before = {by: compared(settings, models, by) for by in ("dataset", "source", "dice")}
     store(file, models, settings, fifths=True)
-    assert pl.read_parquet(file).schema == {"pair_key": pl.UInt64, "mine@1": pl.Float32, "mine@2": pl.Float32}
+    assert pl.read_parquet(file).schema == {
+        "pair_key": pl.UInt64,
+        "mine@1": pl.Float32,
+        "mine@2": pl.Float32,
+    }
 
     shutil.rmtree(settings.runs_folder)
     shutil.rmtree(tmp_path / "cache")
@@ -100,43 +143,71 @@ def test_a_table_of_runs_is_made_again_without_their_weights(settings: Settings,
 
 
 @pytest.mark.slow
-def test_a_table_of_unseen_pairs_has_the_numbers_that_compare_has_with_the_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_of_unseen_pairs_has_the_numbers_that_compare_has_with_the_models(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     thin_out_the_sample(monkeypatch, 4)  # enough that some are in the training text
     bare_pairs.cache_clear()
     settings = Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache", threads=1)
     for seed in (1, 2):
         finished(settings.runs_folder, seed, changes=())
-    file, models, session = tmp_path / "mine.parquet", ["mine", "dice"], NotebookSession(settings=settings)
-    (before,) = comparison_report(CompareOptions(models=models, unseen=True, aggregate="wmean"), session).tables
+    file, models, session = (
+        tmp_path / "mine.parquet",
+        ["mine", "dice"],
+        NotebookSession(settings=settings),
+    )
+    (before,) = comparison_report(
+        CompareOptions(models=models, unseen=True, aggregate="wmean"), session
+    ).tables
     rows = ("SBERT baseline=mine", "allpalln-lambda0.3-SCL=dice")
-    options = ReproductionOptions(paper="liao", table="table2", from_="scores", models=rows, unseen=True)
+    options = ReproductionOptions(
+        paper="liao", table="table2", from_="scores", models=rows, unseen=True
+    )
     reproduced = {
-        row["column"]: row["ours"] for row in reproduction_report(options, session).frame.iter_rows(named=True) if row["seeds"] == 2
+        row["column"]: row["ours"]
+        for row in reproduction_report(options, session).frame.iter_rows(named=True)
+        if row["seeds"] == 2
     }
     store(file, models, settings, fifths=False)
     shutil.rmtree(settings.runs_folder)
 
     arguments = [str(file), *models, "--aggregate", "wmean"]
-    unseen, whole = (shown(parser_of_tables().parse_args([*arguments, *more]), settings) for more in (["--unseen"], []))
-    assert numbers_in(unseen) == [line for line in numbers_in(before.to_markdown()) if " rest | " not in line]
+    unseen, whole = (
+        shown(parser_of_tables().parse_args([*arguments, *more]), settings)
+        for more in (["--unseen"], [])
+    )
+    assert numbers_in(unseen) == [
+        line for line in numbers_in(before.to_markdown()) if " rest | " not in line
+    ]
     assert numbers_in(unseen) != numbers_in(whole)
     for line in numbers_in(unseen)[:5]:
         dataset, _, mine = (cell.strip() for cell in line.split("|")[1:4])
         assert f"{reproduced[dataset.upper()]:.2f}" == mine.split()[0]
     pairs = stored_pairs(file, models, settings, "dataset")
-    assert f"{len(unseen_pairs(pairs, settings)[0].table)} of {len(pairs.table)} pairs: no model of the table was trained on" in unseen
+    assert (
+        f"{len(unseen_pairs(pairs, settings)[0].table)} of {len(pairs.table)} pairs: no "
+        f"model of the table was trained on" in unseen
+    )
     stored = {name: replace(member, training=UNTRAINED) for name, member in pairs.stored.items()}
     with pytest.raises(SystemExit, match="how mine was trained is not stored"):
         unseen_pairs(replace(pairs, stored=stored), settings)
 
 
 def numbers_in(table: str) -> list[str]:
-    """The rows of datasets in Markdown without intervals, in which topics count that more pairs make."""
-    return [line.partition(" [")[0] for line in table.splitlines() if line.startswith(("| sts", "| sick"))]
+    """The rows of datasets in Markdown without intervals, in which topics count that more pairs
+    make.
+    """
+    return [
+        line.partition(" [")[0]
+        for line in table.splitlines()
+        if line.startswith(("| sts", "| sick"))
+    ]
 
 
 @pytest.mark.slow
-def test_a_stored_table_grows_by_models_and_by_seeds_whose_others_are_gone(settings: Settings, tmp_path: Path) -> None:
+def test_a_stored_table_grows_by_models_and_by_seeds_whose_others_are_gone(
+    settings: Settings, tmp_path: Path
+) -> None:
     for seed in (1, 2):
         finished(settings.runs_folder, seed)
     before = compared(settings, ["mine", "dice"], "dataset")
@@ -158,8 +229,12 @@ def test_a_stored_table_grows_by_models_and_by_seeds_whose_others_are_gone(setti
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "page", [path for path in sorted(RESULTS.glob("*.md")) if "<!-- table " in path.read_text("utf-8")], ids=lambda path: path.stem
+    "page",
+    [path for path in sorted(RESULTS.glob("*.md")) if "<!-- table " in path.read_text("utf-8")],
+    ids=lambda path: path.stem,
 )
-def test_the_tables_of_results_are_those_of_today(page: Path, shared_data: Path, tmp_path: Path) -> None:
+def test_the_tables_of_results_are_those_of_today(
+    page: Path, shared_data: Path, tmp_path: Path
+) -> None:
     settings = Settings(data=shared_data, cache=tmp_path / "cache", allow_partial=True)
     assert refreshed(page.read_text("utf-8"), page.parent, settings) == page.read_text("utf-8")

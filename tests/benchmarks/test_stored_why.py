@@ -1,4 +1,6 @@
-"""Why two models differ, made again from stored similarities, is what the models say; and a page's claims are about the same numbers."""
+"""Why two models differ, made again from stored similarities, is what the models say; and a page's
+claims are about the same numbers.
+"""
 
 from pathlib import Path
 
@@ -38,13 +40,21 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 def test_a_page_says_why_two_models_differ_without_them(settings: Settings, tmp_path: Path) -> None:
     table = bare_pairs(settings, fifths=False).table.unique("pair_key", maintain_order=True)
     brought = tmp_path / "brought.csv"
-    table.select("sentence1", "sentence2", cosine=pl.col("gold") / 5 + pl.col("dice")).write_csv(brought)
+    table.select("sentence1", "sentence2", cosine=pl.col("gold") / 5 + pl.col("dice")).write_csv(
+        brought
+    )
     model, file = f"scores:{brought}", tmp_path / "mine.parquet"
-    found = why_report(WhyOptions(first="dice", second=model, tasks=["sick-r"], examples=0), NotebookSession(settings=settings))
+    found = why_report(
+        WhyOptions(first="dice", second=model, tasks=["sick-r"], examples=0),
+        NotebookSession(settings=settings),
+    )
     store(file, [model, "dice"], settings, fifths=False)
     brought.unlink()
 
-    page = f"Before.\n<!-- why mine.parquet dice {model} --dataset sick-r -->\nold\n<!-- end of why -->\nAfter.\n"
+    page = (
+        f"Before.\n<!-- why mine.parquet dice {model} --dataset sick-r -->\nold\n<!-- end of "
+        f"why -->\nAfter.\n"
+    )
     made = refreshed(page, tmp_path, settings)
     for own in found.tables:
         rows = [line for line in own.to_markdown().splitlines() if line.startswith("|")]
@@ -53,7 +63,9 @@ def test_a_page_says_why_two_models_differ_without_them(settings: Settings, tmp_
 
     kinds = found.explanation.uneven
     keys = {f"{one.by}={one.value}": one.contrast for one in kinds}
-    assert {*contrasts_by_kind(stored_pairs(file, ["dice", model], settings, "dataset", "sick-r"))} == {*keys}
+    assert {
+        *contrasts_by_kind(stored_pairs(file, ["dice", model], settings, "dataset", "sick-r"))
+    } == {*keys}
     kind = next(iter(keys))
     (tmp_path / "mine.toml").write_text(CLAIMS.format(model=model, kind=kind), encoding="utf-8")
     (settled,) = settled_page(tmp_path / "mine.toml", settings).settled.values()
@@ -63,8 +75,12 @@ def test_a_page_says_why_two_models_differ_without_them(settings: Settings, tmp_
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "page", [path for path in sorted(RESULTS.glob("*.md")) if "<!-- why " in path.read_text("utf-8")], ids=lambda path: path.stem
+    "page",
+    [path for path in sorted(RESULTS.glob("*.md")) if "<!-- why " in path.read_text("utf-8")],
+    ids=lambda path: path.stem,
 )
-def test_what_pages_say_of_two_models_is_that_of_today(page: Path, shared_data: Path, tmp_path: Path) -> None:
+def test_what_pages_say_of_two_models_is_that_of_today(
+    page: Path, shared_data: Path, tmp_path: Path
+) -> None:
     settings = Settings(data=shared_data, cache=tmp_path / "cache", allow_partial=True)
     assert refreshed(page.read_text("utf-8"), page.parent, settings) == page.read_text("utf-8")

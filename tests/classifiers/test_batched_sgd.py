@@ -12,12 +12,18 @@ from embedlab.classifiers.logistic import fit_exactly
 from embedlab.classifiers.settings import FitSchedule
 from tests.tasks.slow_classifier import slow_fit
 
-ADAM = FitSchedule(optimiser="adam", lr=1e-2, batch=16, tenacity=2, passes_per_check=2, max_passes=60)
-RMSPROP = FitSchedule(optimiser="rmsprop", lr=1e-2, batch=32, tenacity=1, passes_per_check=1, max_passes=30)
+ADAM = FitSchedule(
+    optimiser="adam", lr=1e-2, batch=16, tenacity=2, passes_per_check=2, max_passes=60
+)
+RMSPROP = FitSchedule(
+    optimiser="rmsprop", lr=1e-2, batch=32, tenacity=1, passes_per_check=1, max_passes=30
+)
 L2 = (1e-5, 1e-4, 1e-3, 1e-2)
 
 
-def blobs(rows: int, dim: int, classes: int, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def blobs(
+    rows: int, dim: int, classes: int, seed: int = 0
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Overlapping clouds with classes of unequal size."""
     rng = np.random.default_rng(seed)
     labels = np.minimum(rng.integers(0, classes + 1, rows), classes - 1)
@@ -32,13 +38,21 @@ def problem(rows: int = 203, dim: int = 7, classes: int = 3) -> Problem:
 @pytest.mark.parametrize("classes", [2, 5])
 def test_the_batch_of_fits_equals_one_fit_at_a_time(schedule: FitSchedule, classes: int) -> None:
     task = problem(classes=classes)
-    fits = Fits.grid(stratified_folds(task.labels.numpy(), 3), L2[::3])  # a slow fit takes a tenth of a second
+    fits = Fits.grid(
+        stratified_folds(task.labels.numpy(), 3), L2[::3]
+    )  # a slow fit takes a tenth of a second
     fitted = fit_classifiers(task, fits, schedule, seed=3)
     for number, (fold, l2) in enumerate(zip(fits.fold, fits.l2, strict=True)):
-        layer, dev = slow_fit(task.features, task.labels, classes, fits.folds[fold], l2, schedule, seed=3)
+        layer, dev = slow_fit(
+            task.features, task.labels, classes, fits.folds[fold], l2, schedule, seed=3
+        )
         assert fitted.dev[number] == dev
-        torch.testing.assert_close(fitted.weights[:-1, :, number], layer.weight.detach().T, rtol=0, atol=1e-9)
-        torch.testing.assert_close(fitted.weights[-1, :, number], layer.bias.detach(), rtol=0, atol=1e-9)
+        torch.testing.assert_close(
+            fitted.weights[:-1, :, number], layer.weight.detach().T, rtol=0, atol=1e-9
+        )
+        torch.testing.assert_close(
+            fitted.weights[-1, :, number], layer.bias.detach(), rtol=0, atol=1e-9
+        )
 
 
 def test_fits_that_stop_early_do_not_disturb_the_others() -> None:
@@ -53,7 +67,9 @@ def test_fits_that_stop_early_do_not_disturb_the_others() -> None:
 def test_little_memory_splits_the_fits_and_changes_nothing() -> None:
     task = problem()
     fits = Fits.grid(stratified_folds(task.labels.numpy(), 4), L2)
-    whole, split = (fit_classifiers(task, fits, ADAM, seed=0, memory_bytes=size) for size in (1 << 30, 6_000))
+    whole, split = (
+        fit_classifiers(task, fits, ADAM, seed=0, memory_bytes=size) for size in (1 << 30, 6_000)
+    )
     torch.testing.assert_close(split.weights, whole.weights)
     assert (split.dev == whole.dev).all()
 
@@ -70,7 +86,9 @@ def test_folds_with_other_numbers_of_minibatches_train_apart() -> None:
     for number, fold in enumerate(folds):
         layer, dev = slow_fit(task.features, task.labels, task.classes, fold, 1e-3, ADAM, seed=1)
         assert fitted.dev[number] == dev
-        torch.testing.assert_close(fitted.weights[:-1, :, number], layer.weight.detach().T, rtol=0, atol=1e-9)
+        torch.testing.assert_close(
+            fitted.weights[:-1, :, number], layer.weight.detach().T, rtol=0, atol=1e-9
+        )
 
 
 def test_single_precision_gets_as_many_right() -> None:
@@ -82,13 +100,19 @@ def test_single_precision_gets_as_many_right() -> None:
         layer, dev = slow_fit(task.features, task.labels, 2, fits.folds[fold], l2, ADAM, seed=0)
         rows = fits.folds[fold].dev
         assert fitted.dev[number] == dev
-        assert (fitted.predict(task, number, rows) == layer(task.features[rows]).argmax(1).numpy()).all()
+        assert (
+            fitted.predict(task, number, rows) == layer(task.features[rows]).argmax(1).numpy()
+        ).all()
 
 
 def test_progress_reports_every_finished_fit() -> None:
     task, reported = problem(), list[tuple[int, int]]()
     fit_classifiers(
-        task, Fits.grid(stratified_folds(task.labels.numpy(), 3), L2), ADAM, seed=0, progress=lambda *done: reported.append(done)
+        task,
+        Fits.grid(stratified_folds(task.labels.numpy(), 3), L2),
+        ADAM,
+        seed=0,
+        progress=lambda *done: reported.append(done),
     )
     assert reported[-1] == (12, 12)
     assert reported == sorted(reported)
@@ -127,19 +151,32 @@ def test_a_share_is_held_back_at_random_and_rounded_down() -> None:
 def test_the_exact_optimum_is_that_of_scikit_learn(classes: int) -> None:
     linear = pytest.importorskip("sklearn.linear_model")
     features, labels = blobs(240, 8, classes)
-    features = features @ np.diag(np.geomspace(0.05, 3, 8)) + 2  # badly scaled and off centre, as real features are
+    features = (
+        features @ np.diag(np.geomspace(0.05, 3, 8)) + 2
+    )  # badly scaled and off centre, as real features are
     task = Problem.of(features, labels)
     folds = stratified_folds(labels, 3)
     fits = Fits.grid(folds, L2)
     fitted = fit_exactly(task, fits, tolerance=1e-14)
     for number, (fold, l2) in enumerate(zip(fits.fold, fits.l2, strict=True)):
         rows = folds[fold].train
-        strength = len(rows) * l2 / (2 if classes == 2 else 1)  # of two classes scikit-learn has one column, which takes the penalty of two
-        theirs = linear.LogisticRegression(C=1 / strength, solver="newton-cg", tol=1e-8).fit(features[rows], labels[rows])
+        strength = (
+            len(rows) * l2 / (2 if classes == 2 else 1)
+        )  # of two classes scikit-learn has one column, which takes the penalty of two
+        theirs = linear.LogisticRegression(C=1 / strength, solver="newton-cg", tol=1e-8).fit(
+            features[rows], labels[rows]
+        )
         slopes = fitted.weights[:-1, :, number].T.numpy()
         slopes = slopes[1:] - slopes[:1] if classes == 2 else slopes - slopes.mean(0)
-        np.testing.assert_allclose(slopes, theirs.coef_ if classes == 2 else theirs.coef_ - theirs.coef_.mean(0), rtol=1e-3, atol=1e-2)
-        assert fitted.dev[number] == pytest.approx(theirs.score(features[folds[fold].dev], labels[folds[fold].dev]), abs=1e-3)
+        np.testing.assert_allclose(
+            slopes,
+            theirs.coef_ if classes == 2 else theirs.coef_ - theirs.coef_.mean(0),
+            rtol=1e-3,
+            atol=1e-2,
+        )
+        assert fitted.dev[number] == pytest.approx(
+            theirs.score(features[folds[fold].dev], labels[folds[fold].dev]), abs=1e-3
+        )
 
 
 def test_exact_fits_in_little_memory_are_the_same() -> None:

@@ -39,7 +39,9 @@ def rated(rows: int = 150, dim: int = 6) -> tuple[torch.Tensor, np.ndarray]:
     return torch.from_numpy(features), gold
 
 
-def slow_fit(features: torch.Tensor, gold: np.ndarray, train: np.ndarray, dev: np.ndarray, seed: int) -> tuple[nn.Module, float]:
+def slow_fit(
+    features: torch.Tensor, gold: np.ndarray, train: np.ndarray, dev: np.ndarray, seed: int
+) -> tuple[nn.Module, float]:
     """The same with autograd, one step after the other."""
     layer = nn.Linear(features.shape[1], 5, dtype=torch.float64)
     start = start_weights(features.shape[1], 5, seed).double()
@@ -73,20 +75,28 @@ def expected_grades(model: nn.Module, features: torch.Tensor) -> np.ndarray:
 
 
 @pytest.mark.parametrize("passes", [2, 50])
-def test_the_fit_is_that_of_torchs_own_layer_and_loss(passes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_fit_is_that_of_torchs_own_layer_and_loss(
+    passes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(relatedness, "PASSES_PER_CHECK", passes)
     monkeypatch.setattr(relatedness, "MAX_CHECKS", -(-(PASSES + 1) // passes))
     features, gold = rated()
     train, dev, test = np.arange(80), np.arange(80, 110), np.arange(110, 150)
     reported: list[int] = []
-    fitted = fit_relatedness(features, gold, train, dev, seed=3, progress=lambda done, _: reported.append(done))
+    fitted = fit_relatedness(
+        features, gold, train, dev, seed=3, progress=lambda done, _: reported.append(done)
+    )
     model, best = slow_fit(features, gold, train, dev, seed=3)
     assert fitted.dev == pytest.approx(best, abs=1e-6)
-    np.testing.assert_allclose(fitted.predict(features[test]), expected_grades(model, features[test]), atol=1e-4)
+    np.testing.assert_allclose(
+        fitted.predict(features[test]), expected_grades(model, features[test]), atol=1e-4
+    )
     assert reported == list(range(1, len(reported) + 1))
 
 
 def test_features_that_say_nothing_still_give_a_regression() -> None:
-    fitted = fit_relatedness(torch.zeros(60, 4), np.linspace(1, 5, 60), np.arange(40), np.arange(40, 60), seed=0)
+    fitted = fit_relatedness(
+        torch.zeros(60, 4), np.linspace(1, 5, 60), np.arange(40), np.arange(40, 60), seed=0
+    )
     assert np.isnan(fitted.dev)
     assert np.isfinite(fitted.predict(torch.zeros(3, 4))).all()

@@ -35,7 +35,9 @@ class Answer:
 
     def row(self, **values: Any) -> dict[str, Any]:
         """The only row with these VALUES."""
-        (found,) = [row for row in self.rows if all(row[key] == value for key, value in values.items())]
+        (found,) = [
+            row for row in self.rows if all(row[key] == value for key, value in values.items())
+        ]
         return found
 
 
@@ -43,7 +45,9 @@ Embedlab = Callable[..., Answer]
 
 
 @pytest.fixture
-def embedlab(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Embedlab:
+def embedlab(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Embedlab:
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments: str) -> Answer:
@@ -60,7 +64,9 @@ def embedlab(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: py
 
 @pytest.fixture
 def quick_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few classifiers for each exact answer instead of hundreds: for tests of commands, not of accuracies."""
+    """Few classifiers for each exact answer instead of hundreds: for tests of commands, not of
+    accuracies.
+    """
     few = SETTINGS | {"exact": replace(SETTINGS["exact"], folds=2, l2=(1e-4, 1e-2))}
     monkeypatch.setattr("embedlab.tasks._labelled.SETTINGS", few)
 
@@ -68,16 +74,37 @@ def quick_fits(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def finished_run(tmp_path: Path) -> RunFolder:
     """A run that says it is finished; it has no model."""
-    stage = {"data": {"datasets": ["snli"]}, "objective": {"name": "nli_softmax"}, "optim": {"lr": 2e-5, "batch_size": 8}}
+    stage = {
+        "data": {"datasets": ["snli"]},
+        "objective": {"name": "nli_softmax"},
+        "optim": {"lr": 2e-5, "batch_size": 8},
+    }
     recipe = from_table(
-        {"summary": "A test.", "encoder": {"model": "tiny", "pooling": "mean"}, "stage": [stage]}, name="mine", where="test"
+        {"summary": "A test.", "encoder": {"model": "tiny", "pooling": "mean"}, "stage": [stage]},
+        name="mine",
+        where="test",
     )
     run = RunFolder.of(tmp_path / "runs", "mine", 1)
     data = [{"name": "snli", "split": "train", "rows": 3, "expected_rows": 9, "partial": True}]
-    run.write_once(recipe, collect_environment(seed=1, device="cpu", precision="float32", threads=1, data=data))
+    run.write_once(
+        recipe, collect_environment(seed=1, device="cpu", precision="float32", threads=1, data=data)
+    )
     with events.EventLog(run.events_file) as log:
         log.append(events.Started(time=1.0, pid=1, host="here", steps=9))
-        log.append(events.Step(time=2.0, stage=0, epoch=1.0, step=9, steps=9, loss=0.5, lr=0.0, rows_per_s=1.0, eta_s=0.0, memory_mib=1.0))
+        log.append(
+            events.Step(
+                time=2.0,
+                stage=0,
+                epoch=1.0,
+                step=9,
+                steps=9,
+                loss=0.5,
+                lr=0.0,
+                rows_per_s=1.0,
+                eta_s=0.0,
+                memory_mib=1.0,
+            )
+        )
         log.append(events.Dev(time=3.0, step=9, score=61.25))
         log.append(events.Finished(time=4.0, step=9))
     return run

@@ -28,7 +28,12 @@ sys.exit(max(codes))
 
 def loaded_modules(*commands: list[str]) -> set[str]:
     """What one process has loaded after these commands."""
-    done = subprocess.run([sys.executable, "-c", LOADED, json.dumps(commands)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, json.dumps(commands)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return set(done.stderr.split("\n")[-2].split())
 
 
@@ -39,7 +44,9 @@ def test_light_commands_load_no_heavy_library(tmp_path: Path) -> None:
 
 def test_what_is_counted_or_looked_up_is_scored_without_torch(tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text("a 1 0\ndog 0 1\n")
-    (tmp_path / "pairs.tsv").write_text("sentence1\tsentence2\tscore\na dog\ta dog\t5\na\tdog\t0\na dog\ta\t2\n")
+    (tmp_path / "pairs.tsv").write_text(
+        "sentence1\tsentence2\tscore\na dog\ta dog\t5\na\tdog\t0\na dog\ta\t2\n"
+    )
     models = ["dice", f"word-vectors:{tmp_path / 'words.txt'}"]
     score = ["score", "a dog", "a cat", *(word for model in models for word in ("--model", model))]
     compare = ["compare", *models, "--task", str(tmp_path / "pairs.tsv")]
@@ -47,7 +54,9 @@ def test_what_is_counted_or_looked_up_is_scored_without_torch(tmp_path: Path) ->
 
 
 def test_help_loads_neither_heavy_libraries_nor_the_data_ones() -> None:
-    assert not loaded_modules(["--help"]) & (HEAVY | {"polars", "scipy", "numpy", "pydantic", "rich"})
+    assert not loaded_modules(["--help"]) & (
+        HEAVY | {"polars", "scipy", "numpy", "pydantic", "rich"}
+    )
 
 
 def test_the_version_and_the_help_end_with_0(embedlab: Embedlab) -> None:
@@ -60,7 +69,9 @@ def test_the_version_and_the_help_end_with_0(embedlab: Embedlab) -> None:
 def test_every_command_ends_its_help_with_examples_of_itself(embedlab: Embedlab) -> None:
     def walk(command: object, words: tuple[str, ...]) -> list[tuple[str, ...]]:
         children = getattr(command, "commands", {})
-        return [found for name, child in children.items() for found in walk(child, (*words, name))] or [words]
+        return [
+            found for name, child in children.items() for found in walk(child, (*words, name))
+        ] or [words]
 
     commands = walk(get_command(program()), ())
     assert len(commands) > 20
@@ -78,24 +89,70 @@ def test_every_command_ends_its_help_with_examples_of_itself(embedlab: Embedlab)
         (["trian"], "no such command 'trian'", "embedlab --help"),
         (["train"], "missing argument 'RECIPE|FILE'", "embedlab train --help"),
         (["recipes", "--frmat", "json"], "no such option: --frmat", "--help"),
-        (["recipes", "--format", "yaml"], "'yaml' is not one of 'table', 'json', 'csv', 'markdown'", "--help"),
-        (["compare", "dice", "--threads", "0"], "invalid value for '--threads': must be at least 1", "embedlab compare --help"),
-        (["compare", "dice", "--threads", "9" * 20], "invalid value for '--threads': must be at most 4096", "embedlab compare --help"),
-        (["pairs", "dice", "--limit", "0"], "invalid value for '--limit': must be at least 1", "embedlab pairs --help"),
-        (["pairs", "dice", "--limit", "many"], "invalid value for '--limit': must be an integer", "embedlab pairs --help"),
-        (["train", "--seeds", "0"], "invalid value for '--seeds': must be at least 1", "embedlab train --help"),
-        (["grid", "run", "--workers", "0"], "invalid value for '--workers': must be at least 1", "embedlab grid run --help"),
-        (["recipes", "--json", "--format", "csv"], "--format csv and --json exclude each other", "choose one format"),
-        (["compare", "dice", "--json", "--latex"], "--json and --latex exclude each other", "choose one format"),
-        (["compare", "dice", "--format", "markdown", "--latex"], "--format markdown and --latex exclude each other", "choose one"),
+        (
+            ["recipes", "--format", "yaml"],
+            "'yaml' is not one of 'table', 'json', 'csv', 'markdown'",
+            "--help",
+        ),
+        (
+            ["compare", "dice", "--threads", "0"],
+            "invalid value for '--threads': must be at least 1",
+            "embedlab compare --help",
+        ),
+        (
+            ["compare", "dice", "--threads", "9" * 20],
+            "invalid value for '--threads': must be at most 4096",
+            "embedlab compare --help",
+        ),
+        (
+            ["pairs", "dice", "--limit", "0"],
+            "invalid value for '--limit': must be at least 1",
+            "embedlab pairs --help",
+        ),
+        (
+            ["pairs", "dice", "--limit", "many"],
+            "invalid value for '--limit': must be an integer",
+            "embedlab pairs --help",
+        ),
+        (
+            ["train", "--seeds", "0"],
+            "invalid value for '--seeds': must be at least 1",
+            "embedlab train --help",
+        ),
+        (
+            ["grid", "run", "--workers", "0"],
+            "invalid value for '--workers': must be at least 1",
+            "embedlab grid run --help",
+        ),
+        (
+            ["recipes", "--json", "--format", "csv"],
+            "--format csv and --json exclude each other",
+            "choose one format",
+        ),
+        (
+            ["compare", "dice", "--json", "--latex"],
+            "--json and --latex exclude each other",
+            "choose one format",
+        ),
+        (
+            ["compare", "dice", "--format", "markdown", "--latex"],
+            "--format markdown and --latex exclude each other",
+            "choose one",
+        ),
         (["recipes", "snli-cee"], "no recipe named 'snli-cee'", "did you mean 'snli-ce'?"),
         (["runs", "show", "nothing"], "no run named 'nothing'", "embedlab runs ls"),
         (["score", "A cat.", " ", "-m", "dice"], "a sentence is blank: ' '", "in quotes"),
         (["nearest", "", "-m", "dice", "--sample"], "a sentence is blank: ''", "in quotes"),
-        (["score", "a", "b", "--model", "x" * 300], f"no file can be called '{'x' * 40}'…", "too long a name"),
+        (
+            ["score", "a", "b", "--model", "x" * 300],
+            f"no file can be called '{'x' * 40}'…",
+            "too long a name",
+        ),
     ],
 )
-def test_what_is_typed_wrong_ends_with_2_and_two_lines(embedlab: Embedlab, arguments: list[str], message: str, hint: str) -> None:
+def test_what_is_typed_wrong_ends_with_2_and_two_lines(
+    embedlab: Embedlab, arguments: list[str], message: str, hint: str
+) -> None:
     answer = embedlab(*arguments)
     assert (answer.code, answer.out) == (2, "")
     error, hint_line = answer.err.splitlines()
@@ -109,7 +166,9 @@ def test_one_format_may_be_typed_twice(embedlab: Embedlab) -> None:
     assert embedlab("recipes", "--format", "json", "--json").rows
 
 
-def test_a_wrong_setting_names_the_file_or_variable(embedlab: Embedlab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_setting_names_the_file_or_variable(
+    embedlab: Embedlab, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Path("embedlab.toml").write_text('devise = "cpu"')
     answer = embedlab("recipes")
     assert answer.code == 2
@@ -133,10 +192,14 @@ def test_recipes_lists_all_and_prints_one_that_can_be_read_back(embedlab: Embedl
     text = embedlab("recipes", "snli-supcl").out
     assert tomllib.loads(text)["stage"][0]["objective"]["name"] == "supervised_contrastive"
     assert "# λ" in text
-    assert embedlab("recipes", "snli-supcl", "--json").json["encoder"]["pooling"] == "mean-without-cls"
+    assert (
+        embedlab("recipes", "snli-supcl", "--json").json["encoder"]["pooling"] == "mean-without-cls"
+    )
 
 
-def test_a_removed_setting_is_one_line_and_nothing_else(embedlab: Embedlab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_removed_setting_is_one_line_and_nothing_else(
+    embedlab: Embedlab, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Path("embedlab.toml").write_text("capture = true")
     answer = embedlab("config", "--format", "csv")
     assert answer.code == 0
@@ -145,10 +208,16 @@ def test_a_removed_setting_is_one_line_and_nothing_else(embedlab: Embedlab, monk
     assert "capture" not in embedlab("config", "--format", "csv", "--quiet").err
     Path("embedlab.toml").unlink()
     monkeypatch.setenv("EMBEDLAB_CAPTURE", "1")
-    assert embedlab("recipes", "--format", "csv").err.splitlines()[0].startswith("EMBEDLAB_CAPTURE has no effect any more")
+    assert (
+        embedlab("recipes", "--format", "csv")
+        .err.splitlines()[0]
+        .startswith("EMBEDLAB_CAPTURE has no effect any more")
+    )
 
 
-def test_config_says_where_each_setting_comes_from(embedlab: Embedlab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_config_says_where_each_setting_comes_from(
+    embedlab: Embedlab, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Path("embedlab.toml").write_text("threads = 3")
     monkeypatch.setenv("EMBEDLAB_DEVICE", "cpu")
     rows = {row["setting"]: row for row in embedlab("config", "--json").rows}
@@ -158,7 +227,9 @@ def test_config_says_where_each_setting_comes_from(embedlab: Embedlab, monkeypat
 
 
 @pytest.mark.parametrize("form", ["table", "json", "csv", "markdown"])
-def test_every_format_holds_the_same_recipes_and_nothing_else(embedlab: Embedlab, form: str) -> None:
+def test_every_format_holds_the_same_recipes_and_nothing_else(
+    embedlab: Embedlab, form: str
+) -> None:
     answer = embedlab("recipes", "--format", form)
     assert answer.code == 0
     assert answer.err == ""

@@ -1,4 +1,6 @@
-"""A brought file that scores some pairs of a dataset alone: no number there, the other models keep theirs, `--common` on request."""
+"""A brought file that scores some pairs of a dataset alone: no number there, the other models keep
+theirs, `--common` on request.
+"""
 
 import re
 from pathlib import Path
@@ -21,65 +23,104 @@ TASKS = [word for name in SETS for word in ("--task", name)]
 
 @pytest.fixture
 def part(embedlab: Embedlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pl.DataFrame:
-    """Scores of 40 pairs of sts12, of all pairs of sts13 and of none of sts16; returns all pairs with their scores, null for none."""
+    """Scores of 40 pairs of sts12, of all pairs of sts13 and of none of sts16; returns all pairs
+    with their scores, null for none.
+    """
     thin_out_the_sample(monkeypatch, 20)
     parts, _ = open_parts(Source.from_settings(Settings(sample=True)), SETS)
-    frames = [one.frame.select("sentence1", "sentence2", "gold", dataset=pl.lit(one.state.name)) for one in parts]
+    frames = [
+        one.frame.select("sentence1", "sentence2", "gold", dataset=pl.lit(one.state.name))
+        for one in parts
+    ]
     table = pl.concat(frames).with_columns(row=pl.int_range(pl.len()).over("dataset"))
-    has_score = ((pl.col("dataset") == "sts12") & (pl.col("row") < 12)) | (pl.col("dataset") == "sts13")
-    length = pl.col("sentence1").str.len_chars() + pl.col("sentence2").str.len_chars()  # the same for the same pair
+    has_score = ((pl.col("dataset") == "sts12") & (pl.col("row") < 12)) | (
+        pl.col("dataset") == "sts13"
+    )
+    length = (
+        pl.col("sentence1").str.len_chars() + pl.col("sentence2").str.len_chars()
+    )  # the same for the same pair
     table = table.with_columns(cosine=pl.when(has_score).then(length % 11))
     assert table.filter(dataset="sts12").height > 12
-    table.drop_nulls("cosine").select("sentence1", "sentence2", "cosine").write_csv(tmp_path / "part.csv")
+    table.drop_nulls("cosine").select("sentence1", "sentence2", "cosine").write_csv(
+        tmp_path / "part.csv"
+    )
     return table
 
 
 def scores(embedlab: Embedlab, *words: str) -> dict[tuple[str, str], float | None]:
     rows = embedlab(*words, *TASKS, "--sample", "--json").rows
-    return {(row["slice"], row["model"]): row["score"] for row in rows if row["by"] != "average" and row["setting"] == "all"}
+    return {
+        (row["slice"], row["model"]): row["score"]
+        for row in rows
+        if row["by"] != "average" and row["setting"] == "all"
+    }
 
 
 @pytest.mark.usefixtures("part")
 @pytest.mark.parametrize("command", ["evaluate", "compare"])
-def test_a_part_has_no_number_and_costs_the_others_nothing(embedlab: Embedlab, command: str) -> None:
+def test_a_part_has_no_number_and_costs_the_others_nothing(
+    embedlab: Embedlab, command: str
+) -> None:
     alone = scores(embedlab, command, "dice")
     both = scores(embedlab, command, BROUGHT, "dice")
     assert {key: value for key, value in both.items() if key[1] == "dice"} == alone
     assert [both[name, BROUGHT] is None for name in SETS] == [True, False, True]
     shown = " ".join(embedlab(command, BROUGHT, "dice", *TASKS, "--sample").out.split())
-    assert re.search(r"part\.csv: no number on sts12 \(12 of \d+ pairs scored\), sts16 \(no pair scored\); `compare --common` takes", shown)
+    assert re.search(
+        r"part\.csv: no number on sts12 \(12 of \d+ pairs scored\), sts16 \(no pair "
+        r"scored\); `compare --common` takes",
+        shown,
+    )
 
 
 @pytest.mark.parametrize("command", ["evaluate", "compare"])
-def test_common_pairs_are_those_of_an_independent_script(embedlab: Embedlab, part: pl.DataFrame, command: str) -> None:
+def test_common_pairs_are_those_of_an_independent_script(
+    embedlab: Embedlab, part: pl.DataFrame, command: str
+) -> None:
     found = scores(embedlab, command, BROUGHT, "dice", "--common")
     for name in SETS:
         pairs = part.filter(dataset=name)
         own = pairs.drop_nulls("cosine") if name == "sts12" else pairs
-        words = [[set(re.findall(r"\w+", text.lower())) for text in own[side]] for side in ("sentence1", "sentence2")]
+        words = [
+            [set(re.findall(r"\w+", text.lower())) for text in own[side]]
+            for side in ("sentence1", "sentence2")
+        ]
         dice = [2 * len(a & b) / (len(a) + len(b)) for a, b in zip(*words, strict=True)]
-        assert found[name, "dice"] == pytest.approx(100 * stats.spearmanr(own["gold"], dice).statistic)
+        assert found[name, "dice"] == pytest.approx(
+            100 * stats.spearmanr(own["gold"], dice).statistic
+        )
         if name != "sts16":
-            assert found[name, BROUGHT] == pytest.approx(100 * stats.spearmanr(own["gold"], own["cosine"]).statistic)
+            assert found[name, BROUGHT] == pytest.approx(
+                100 * stats.spearmanr(own["gold"], own["cosine"]).statistic
+            )
     assert found["sts16", BROUGHT] is None
 
 
 @pytest.mark.parametrize("command", ["evaluate", "compare", "power"])
-def test_titles_count_the_common_pairs(embedlab: Embedlab, part: pl.DataFrame, command: str) -> None:
+def test_titles_count_the_common_pairs(
+    embedlab: Embedlab, part: pl.DataFrame, command: str
+) -> None:
     tasks = [word.replace("--task", "--dataset") for word in TASKS] if command == "power" else TASKS
     words = (command, BROUGHT, "dice", *tasks, "--sample", "--common")
     answer = embedlab(*words)
     common = part.height - part.filter(dataset="sts12").height + 12
-    counted = f", {common} of {part.height} {'pairs' if command == 'evaluate' else 'items'} [common pairs]"
+    counted = (
+        f", {common} of {part.height} {'pairs' if command == 'evaluate' else 'items'} "
+        f"[common pairs]"
+    )
     assert counted in " ".join(answer.out.split())
     if command == "compare":
         assert f"sts12, 12 of {part.filter(dataset='sts12').height}" in answer.out
         assert counted in embedlab(*words, "--latex").out
 
 
-def test_a_signature_says_which_pairs_are_common(embedlab: Embedlab, part: pl.DataFrame, tmp_path: Path) -> None:
+def test_a_signature_says_which_pairs_are_common(
+    embedlab: Embedlab, part: pl.DataFrame, tmp_path: Path
+) -> None:
     def data(*words: str) -> str:
-        lines = embedlab("compare", BROUGHT, "dice", "--task", "sts12", "--sample", "--json", *words).json["signatures"]
+        lines = embedlab(
+            "compare", BROUGHT, "dice", "--task", "sts12", "--sample", "--json", *words
+        ).json["signatures"]
         return str(re.search(r"data:([^|]*)", lines["dice"])[1])  # type: ignore[index]
 
     assert "common" not in data()
@@ -97,7 +138,15 @@ def test_the_python_function_takes_the_same_pairs(embedlab: Embedlab, tmp_path: 
         name = function.__name__
         for common in (False, True):
             frame = function([BROUGHT, "dice"], common=common, **words).frame  # type: ignore[operator]
-            rows = embedlab(name, BROUGHT, "dice", *TASKS, "--sample", "--json", *(["--common"] if common else [])).rows
+            rows = embedlab(
+                name,
+                BROUGHT,
+                "dice",
+                *TASKS,
+                "--sample",
+                "--json",
+                *(["--common"] if common else []),
+            ).rows
             assert frame["score"].to_list() == [row["score"] for row in rows]
 
 
@@ -113,12 +162,23 @@ def test_numbers_on_common_pairs_are_not_stored(embedlab: Embedlab, tmp_path: Pa
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("compare", "dice", "--suite", "transfer", "--common"), "option common is for tasks of pairs alone"),
-        (("evaluate", "dice", "--task", "trec", "--common"), "option common is for tasks of pairs alone"),
-        (("evaluate", "dice", "--mteb", "out", "--common"), "option mteb writes scores of whole datasets, not of common pairs"),
+        (
+            ("compare", "dice", "--suite", "transfer", "--common"),
+            "option common is for tasks of pairs alone",
+        ),
+        (
+            ("evaluate", "dice", "--task", "trec", "--common"),
+            "option common is for tasks of pairs alone",
+        ),
+        (
+            ("evaluate", "dice", "--mteb", "out", "--common"),
+            "option mteb writes scores of whole datasets, not of common pairs",
+        ),
     ],
 )
-def test_common_pairs_of_what_has_none_are_refused(embedlab: Embedlab, words: tuple[str, ...], message: str) -> None:
+def test_common_pairs_of_what_has_none_are_refused(
+    embedlab: Embedlab, words: tuple[str, ...], message: str
+) -> None:
     answer = embedlab(*words, "--sample")
     assert (answer.code, message in answer.err) == (2, True)
 
@@ -127,10 +187,18 @@ def test_common_pairs_of_what_has_none_are_refused(embedlab: Embedlab, words: tu
 @pytest.mark.parametrize("words", [(), ("--task", "stsb"), ("--task", "sts12")])
 @pytest.mark.parametrize("by", ["source", "dice"])
 def test_each_cut_is_of_the_pairs_that_are_scored_without_it(
-    embedlab: Embedlab, monkeypatch: pytest.MonkeyPatch, command: str, words: tuple[str, ...], by: str
+    embedlab: Embedlab,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    words: tuple[str, ...],
+    by: str,
 ) -> None:
     thin_out_the_sample(monkeypatch, 20)
-    whole = {row["slice"]: row["items"] for row in embedlab(command, "dice", *words, "--sample", "--json").rows if row["by"] == "dataset"}
+    whole = {
+        row["slice"]: row["items"]
+        for row in embedlab(command, "dice", *words, "--sample", "--json").rows
+        if row["by"] == "dataset"
+    }
     cut: dict[str, int] = dict.fromkeys(whole, 0)
     for row in embedlab(command, "dice", *words, "--by", by, "--sample", "--json").rows:
         cut[row["slice"].partition("/")[0]] += row["items"]

@@ -32,7 +32,9 @@ def write_world() -> None:
 def test_the_page_holds_the_table_the_other_slices_and_the_plots(embedlab: Embedlab) -> None:
     write_world()
     models = ("dice", "word-vectors:words.txt")
-    answer = embedlab("compare", *models, "--task", "mine.tsv", "--html", "page.html", "--format", "csv")
+    answer = embedlab(
+        "compare", *models, "--task", "mine.tsv", "--html", "page.html", "--format", "csv"
+    )
     assert answer.code == 0, answer.err
     assert "the page is page.html" in answer.err
     page = Path("page.html").read_text(encoding="utf-8")
@@ -45,9 +47,13 @@ def test_the_page_holds_the_table_the_other_slices_and_the_plots(embedlab: Embed
     assert "mine.tsv all, 6 rows" in page  # the data in the facts block
 
 
-def test_a_page_that_would_replace_something_else_is_refused_before_any_work(embedlab: Embedlab) -> None:
+def test_a_page_that_would_replace_something_else_is_refused_before_any_work(
+    embedlab: Embedlab,
+) -> None:
     write_world()
-    answer = embedlab("compare", "dice", "nobody/nothing", "--task", "mine.tsv", "--html", "mine.tsv")
+    answer = embedlab(
+        "compare", "dice", "nobody/nothing", "--task", "mine.tsv", "--html", "mine.tsv"
+    )
     assert answer.code == 2
     assert "'mine.tsv', which is not a page of embedlab" in answer.err
     assert Path("mine.tsv").read_text().startswith("sentence1")
@@ -67,7 +73,9 @@ def test_a_model_named_twice_is_refused(embedlab: Embedlab) -> None:
     assert "model 'dice' is named twice" in answer.err
 
 
-def test_a_device_that_is_not_there_is_refused_also_when_nothing_is_to_compute(embedlab: Embedlab) -> None:
+def test_a_device_that_is_not_there_is_refused_also_when_nothing_is_to_compute(
+    embedlab: Embedlab,
+) -> None:
     write_world()
     answer = embedlab("compare", "dice", "--task", "mine.tsv", "--device", "mps")
     assert answer.code == (0 if torch.backends.mps.is_available() else 3)

@@ -1,4 +1,6 @@
-"""`embedlab compare` on several tasks: tested item by item, stored, and only what is missing evaluated."""
+"""`embedlab compare` on several tasks: tested item by item, stored, and only what is missing
+evaluated.
+"""
 
 import shutil
 from collections.abc import Sequence
@@ -25,59 +27,129 @@ def corpora(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     for write in (write_mr, write_sst2, write_mrpc):
         write(folder)
     monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
-    return ["--data", str(folder), "--offline", "--allow-partial", "--setting", "exact", "--threads", "1", "--json"]
+    return [
+        "--data",
+        str(folder),
+        "--offline",
+        "--allow-partial",
+        "--setting",
+        "exact",
+        "--threads",
+        "1",
+        "--json",
+    ]
 
 
 def stored_outcomes(cache: Path, dataset: str) -> list[StoredOutcomes]:
-    return [StoredOutcomes.load(path) for path in sorted(cache.glob(f"models/*/evaluations/transfer-exact/{dataset}.parquet"))]
+    return [
+        StoredOutcomes.load(path)
+        for path in sorted(cache.glob(f"models/*/evaluations/transfer-exact/{dataset}.parquet"))
+    ]
 
 
 def test_accuracies_are_tested_item_by_item_and_evaluated_once(
-    embedlab: Embedlab, corpora: list[str], tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    embedlab: Embedlab,
+    corpora: list[str],
+    tiny_encoder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     models = [str(tiny_encoder), f"{tiny_encoder}?pooling=cls"]
     first = embedlab("compare", *models, "--task", "sst2", "--task", "mrpc", *corpora)
     assert first.code == 0, first.err
-    rows = {(row["task"], row["slice"], row["metric"]): row for row in first.rows if row["model"] == models[1]}
-    assert list(rows) == [("transfer", "sst2", "accuracy"), ("transfer", "mrpc", "accuracy"), ("transfer", "mrpc", "f1")]
-    right = [(one.items["gold"] == one.items["predicted"]).to_numpy() for one in stored_outcomes(tmp_path / "cache", "sst2")]
+    rows = {
+        (row["task"], row["slice"], row["metric"]): row
+        for row in first.rows
+        if row["model"] == models[1]
+    }
+    assert list(rows) == [
+        ("transfer", "sst2", "accuracy"),
+        ("transfer", "mrpc", "accuracy"),
+        ("transfer", "mrpc", "f1"),
+    ]
+    right = [
+        (one.items["gold"] == one.items["predicted"]).to_numpy()
+        for one in stored_outcomes(tmp_path / "cache", "sst2")
+    ]
     assert rows["transfer", "sst2", "accuracy"]["test"] == "dyadic"
-    closed = embedlab("compare", *models, "--task", "sst2", "--test", "mcnemar", *corpora).row(model=models[1])
+    closed = embedlab("compare", *models, "--task", "sst2", "--test", "mcnemar", *corpora).row(
+        model=models[1]
+    )
     assert closed["p"] == pytest.approx(mcnemar(*right))
     assert closed["test"] == "mcnemar"
     assert rows["transfer", "mrpc", "f1"]["test"] == "dyadic"
-    assert sorted(first.row(slice="sst2", model=model)["score"] for model in models) == pytest.approx(
-        sorted(100 * each.mean() for each in right)
-    )
+    assert sorted(
+        first.row(slice="sst2", model=model)["score"] for model in models
+    ) == pytest.approx(sorted(100 * each.mean() for each in right))
 
     selected: list[Sequence[str]] = []
     evaluate_task = answers.evaluate_task
 
-    def recorded(task: str, spec: object, settings: Settings, start_progress: object, names: Sequence[str], setting: object) -> object:
+    def recorded(
+        task: str,
+        spec: object,
+        settings: Settings,
+        start_progress: object,
+        names: Sequence[str],
+        setting: object,
+    ) -> object:
         selected.append(tuple(names))
         return evaluate_task(task, spec, settings, start_progress, names, setting)  # type: ignore[arg-type]
 
     monkeypatch.setattr(answers, "evaluate_task", recorded)
-    assert embedlab("compare", *models, "--task", "sst2", "--task", "mrpc", *corpora).json == first.json
+    assert (
+        embedlab("compare", *models, "--task", "sst2", "--task", "mrpc", *corpora).json
+        == first.json
+    )
     assert selected == []
     more = embedlab("compare", *models, "--task", "sst2", "--task", "mr", *corpora)
     assert selected == [("mr",), ("mr",)]
     assert [row["slice"] for row in more.rows if row["model"] == models[0]] == ["sst2", "mr"]
 
 
-def test_changed_data_is_evaluated_again(embedlab: Embedlab, corpora: list[str], tiny_encoder: Path, tmp_path: Path) -> None:
-    command = ["compare", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--task", "sst2", *corpora]
+def test_changed_data_is_evaluated_again(
+    embedlab: Embedlab, corpora: list[str], tiny_encoder: Path, tmp_path: Path
+) -> None:
+    command = [
+        "compare",
+        str(tiny_encoder),
+        f"{tiny_encoder}?pooling=cls",
+        "--task",
+        "sst2",
+        *corpora,
+    ]
     before = embedlab(*command).rows[0]["items"]
     test = next((tmp_path / "data").rglob("sentiment-test"))
     test.write_text("".join(test.read_text().splitlines(keepends=True)[:-3]))
     assert embedlab(*command).rows[0]["items"] == before - 3
 
 
-def test_several_tasks_are_in_one_table(embedlab: Embedlab, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_tasks_are_in_one_table(
+    embedlab: Embedlab, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
-    words = ["compare", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--task", "sts12", "--suite", "geometry", "--sample"]
+    words = [
+        "compare",
+        str(tiny_encoder),
+        f"{tiny_encoder}?pooling=cls",
+        "--task",
+        "sts12",
+        "--suite",
+        "geometry",
+        "--sample",
+    ]
     assert embedlab(*words).code == 2  # the dataset is of another task
-    words = ["compare", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--task", "sts12", "--task", "geometry", "--sample", "--json"]
+    words = [
+        "compare",
+        str(tiny_encoder),
+        f"{tiny_encoder}?pooling=cls",
+        "--task",
+        "sts12",
+        "--task",
+        "geometry",
+        "--sample",
+        "--json",
+    ]
     answer = embedlab(*words)
     assert -100 < answer.row(task="sts", slice="sts12", model=str(tiny_encoder))["score"] < 100
     first, second = (
@@ -95,16 +167,40 @@ def test_williams_compares_single_models_on_pairs(embedlab: Embedlab, tiny_encod
     from embedlab.data.pair_parts import open_parts
     from embedlab.data.source import Source
 
-    words = ["compare", "dice", str(tiny_encoder), "--task", "sts12", "--sample", "--threads", "1", "--json"]
+    words = [
+        "compare",
+        "dice",
+        str(tiny_encoder),
+        "--task",
+        "sts12",
+        "--sample",
+        "--threads",
+        "1",
+        "--json",
+    ]
     row = embedlab(*words, "--test", "williams").row(model=str(tiny_encoder))
-    pairs = embedlab("pairs", "dice", str(tiny_encoder), "--dataset", "sts12", "--sample", "--json", "--limit", "100000").rows
+    pairs = embedlab(
+        "pairs",
+        "dice",
+        str(tiny_encoder),
+        "--dataset",
+        "sts12",
+        "--sample",
+        "--json",
+        "--limit",
+        "100000",
+    ).rows
     parts, _ = open_parts(Source(sample=True), ["sts12"])
     of_tiny = [pair for pair in pairs if pair["model"] == str(tiny_encoder)]
     gold, dice, tiny = ([pair[key] for pair in of_tiny] for key in ("gold", "dice", "similarity"))
     assert len(of_tiny) == len(parts[0].frame)
-    expected = williams(spearman(gold, dice), spearman(gold, tiny), spearman(dice, tiny), len(of_tiny))
+    expected = williams(
+        spearman(gold, dice), spearman(gold, tiny), spearman(dice, tiny), len(of_tiny)
+    )
     effect = row["difference_design_effect"]
-    assert row["p"] == pytest.approx(2 * scipy.stats.norm.sf(scipy.stats.norm.isf(expected / 2) / effect**0.5))
+    assert row["p"] == pytest.approx(
+        2 * scipy.stats.norm.sf(scipy.stats.norm.isf(expected / 2) / effect**0.5)
+    )
     assert row["test"] == "williams"
 
 
@@ -142,37 +238,72 @@ def test_a_score_that_chose_a_setting_is_compared_only_where_there_is_no_test_sc
 ) -> None:
     monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
     (tmp_path / "aggregates.py").write_text(AGGREGATES, encoding="utf-8")
-    (tmp_path / "embedlab.toml").write_text('[plugins]\nfiles = ["aggregates.py"]\n', encoding="utf-8")
+    (tmp_path / "embedlab.toml").write_text(
+        '[plugins]\nfiles = ["aggregates.py"]\n', encoding="utf-8"
+    )
     trust_file(tmp_path / "aggregates.py")
-    words = ["compare", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--suite", "aggregates", "--sample", "--threads", "1", "--json"]
+    words = [
+        "compare",
+        str(tiny_encoder),
+        f"{tiny_encoder}?pooling=cls",
+        "--suite",
+        "aggregates",
+        "--sample",
+        "--threads",
+        "1",
+        "--json",
+    ]
     for _ in ("evaluated", "stored"):
         rows = embedlab(*words).rows
-        assert {(row["slice"], row["score"]) for row in rows} == {("labelled", 50.0), ("unlabelled", 70.0), ("timed", 12.5)}
+        assert {(row["slice"], row["score"]) for row in rows} == {
+            ("labelled", 50.0),
+            ("unlabelled", 70.0),
+            ("timed", 12.5),
+        }
         assert len(rows) == 6
-    shown = embedlab("evaluate", str(tiny_encoder), "--suite", "aggregates", "--sample", "--threads", "1", "--json").rows
+    shown = embedlab(
+        "evaluate",
+        str(tiny_encoder),
+        "--suite",
+        "aggregates",
+        "--sample",
+        "--threads",
+        "1",
+        "--json",
+    ).rows
     assert {row["score"] for row in shown} == {90.0, 50.0, 70.0, 12.5}
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--test", "williams", "--suite", "transfer"], "option test 'williams' is for the task sts alone"),
+        (
+            ["--test", "williams", "--suite", "transfer"],
+            "option test 'williams' is for the task sts alone",
+        ),
         (["--test", "mcnemar"], "test 'mcnemar' is for classified items"),
         (["--test", "steiger", "--aggregate", "mean"], "'steiger' tests one correlation"),
         (["--suite", "geometry", "--by", "source"], "geometry has no items to group by 'source'"),
-        (["--suite", "geometry", "--where", "words>3"], "geometry has no items to pick by 'words>3'"),
+        (
+            ["--suite", "geometry", "--where", "words>3"],
+            "geometry has no items to pick by 'words>3'",
+        ),
         (["--by", "sourse"], "did you mean 'source'?"),
         (["--task", "sts12", "--where", "sourse:MSRpar"], "unknown field 'sourse'"),
         (["--suite", "transfers"], "did you mean 'transfer'?"),
     ],
 )
-def test_what_does_not_go_together_is_refused(embedlab: Embedlab, words: list[str], message: str) -> None:
+def test_what_does_not_go_together_is_refused(
+    embedlab: Embedlab, words: list[str], message: str
+) -> None:
     answer = embedlab("compare", "dice", "--sample", *words)
     assert answer.code == 2
     assert message in answer.err
 
 
-def test_outcomes_that_were_lost_are_made_again(embedlab: Embedlab, corpora: list[str], tiny_encoder: Path, tmp_path: Path) -> None:
+def test_outcomes_that_were_lost_are_made_again(
+    embedlab: Embedlab, corpora: list[str], tiny_encoder: Path, tmp_path: Path
+) -> None:
     words = ("compare", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--task", "mr", *corpora)
     first = embedlab(*words)
     next((tmp_path / "cache").glob("models/*/evaluations/transfer-exact/mr.parquet")).unlink()
@@ -186,9 +317,21 @@ def test_a_task_whose_parts_are_not_evaluated_alone_is_stored_as_a_whole(
     embedlab: Embedlab, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
-    words = ("compare", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--task", "multitask", "--sample", "--threads", "1", "--json")
+    words = (
+        "compare",
+        str(tiny_encoder),
+        f"{tiny_encoder}?pooling=cls",
+        "--task",
+        "multitask",
+        "--sample",
+        "--threads",
+        "1",
+        "--json",
+    )
     first = embedlab(*words)
-    rows = [(row["slice"], row["metric"]) for row in first.rows if row["model"] == str(tiny_encoder)]
+    rows = [
+        (row["slice"], row["metric"]) for row in first.rows if row["model"] == str(tiny_encoder)
+    ]
     assert rows == [("paraphrases", "accuracy"), ("sts-course", "pearson")]
     assert first.row(model=f"{tiny_encoder}?pooling=cls", slice="sts-course")["p"] is not None
     for older in (tmp_path / "cache").glob("models/*/evaluations/multitask/sts-course.parquet"):
@@ -199,14 +342,26 @@ def test_a_task_whose_parts_are_not_evaluated_alone_is_stored_as_a_whole(
     assert embedlab(*words).json == first.json
 
 
-def test_a_set_of_probing_files_that_grew_is_compared_again(embedlab: Embedlab, corpora: list[str], tiny_encoder: Path) -> None:
+def test_a_set_of_probing_files_that_grew_is_compared_again(
+    embedlab: Embedlab, corpora: list[str], tiny_encoder: Path
+) -> None:
     write_probing(Path("mine/past_present.txt"))
-    words = ("compare", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--task", "probing:mine", *corpora)
+    words = (
+        "compare",
+        str(tiny_encoder),
+        f"{tiny_encoder}?pooling=cls",
+        "--task",
+        "probing:mine",
+        *corpora,
+    )
     assert {row["slice"] for row in embedlab(*words).rows} >= {"mine-probing/past-present"}
     write_probing(Path("mine/tree_depth.txt"))
     grown = embedlab(*words)
     assert grown.code == 0, grown.err
-    assert {row["slice"] for row in grown.rows} >= {"mine-probing/past-present", "mine-probing/tree-depth"}
+    assert {row["slice"] for row in grown.rows} >= {
+        "mine-probing/past-present",
+        "mine-probing/tree-depth",
+    }
 
 
 def test_a_run_and_a_copy_of_its_folder_have_training_texts_of_their_own(
@@ -214,6 +369,16 @@ def test_a_run_and_a_copy_of_its_folder_have_training_texts_of_their_own(
 ) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(tiny_encoder, copy)
-    embedlab("compare", f"{tiny_encoder}?pooling=mean", f"{tiny_encoder}?pooling=cls", "--task", "mr", *corpora)
+    embedlab(
+        "compare",
+        f"{tiny_encoder}?pooling=mean",
+        f"{tiny_encoder}?pooling=cls",
+        "--task",
+        "mr",
+        *corpora,
+    )
     embedlab("compare", f"{copy}?pooling=mean", f"{copy}?pooling=cls", "--task", "mr", *corpora)
-    assert {one.model for one in stored_outcomes(tmp_path / "cache", "mr")} == {f"{copy}?pooling=mean", f"{copy}?pooling=cls"}
+    assert {one.model for one in stored_outcomes(tmp_path / "cache", "mr")} == {
+        f"{copy}?pooling=mean",
+        f"{copy}?pooling=cls",
+    }

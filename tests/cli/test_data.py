@@ -15,7 +15,9 @@ STS = "STS/STS12-en-test/STS.{}.ALL.txt"
 
 
 def pair(label: str = "neutral") -> str:
-    return json.dumps({"gold_label": label, "sentence1": "A cat sleeps.", "sentence2": "A cat is awake."})
+    return json.dumps(
+        {"gold_label": label, "sentence1": "A cat sleeps.", "sentence2": "A cat is awake."}
+    )
 
 
 def write(folder: Path, **files: bytes | str) -> None:
@@ -37,7 +39,9 @@ def write(folder: Path, **files: bytes | str) -> None:
         ({"input": b"a\t\xff\n", "gold": "1\n"}, "UTF-8"),
     ],
 )
-def test_damaged_corpora_are_named_and_end_with_3(embedlab: Embedlab, tmp_path: Path, files: dict[str, bytes | str], message: str) -> None:
+def test_damaged_corpora_are_named_and_end_with_3(
+    embedlab: Embedlab, tmp_path: Path, files: dict[str, bytes | str], message: str
+) -> None:
     write(tmp_path / "data", **files)
     name, split = ("snli", "dev") if "snli" in files else ("sts12", "test")
     answer = embedlab("data", "check", "--data", "data", "--json")
@@ -53,7 +57,9 @@ def test_damaged_corpora_are_named_and_end_with_3(embedlab: Embedlab, tmp_path: 
         assert len(evaluated.err.splitlines()) == 2
 
 
-def test_partial_data_is_taken_when_allowed_and_skipped_rows_are_counted(embedlab: Embedlab, tmp_path: Path) -> None:
+def test_partial_data_is_taken_when_allowed_and_skipped_rows_are_counted(
+    embedlab: Embedlab, tmp_path: Path
+) -> None:
     write(tmp_path / "data", snli=f"{pair()}\n{pair('-')}\n")
     answer = embedlab("data", "check", "--data", "data", "--allow-partial", "--json")
     assert answer.code == 0
@@ -64,7 +70,10 @@ def test_partial_data_is_taken_when_allowed_and_skipped_rows_are_counted(embedla
 
 def test_ls_says_where_each_split_would_come_from(embedlab: Embedlab, tmp_path: Path) -> None:
     write(tmp_path / "data", snli=pair())
-    rows = {(row["dataset"], row["split"]): row["from"] for row in embedlab("data", "ls", "--data", "data", "--offline", "--json").rows}
+    rows = {
+        (row["dataset"], row["split"]): row["from"]
+        for row in embedlab("data", "ls", "--data", "data", "--offline", "--json").rows
+    }
     assert rows["snli", "dev"] == "folder"
     assert rows["snli", "train"] == "missing"
     sample = embedlab("data", "ls", "--sample", "--json")
@@ -73,7 +82,10 @@ def test_ls_says_where_each_split_would_come_from(embedlab: Embedlab, tmp_path: 
 
 
 def test_ls_calls_the_published_sizes_expected(embedlab: Embedlab) -> None:
-    rows = {(row["dataset"], row["split"]): row for row in embedlab("data", "ls", "--sample", "--json").rows}
+    rows = {
+        (row["dataset"], row["split"]): row
+        for row in embedlab("data", "ls", "--sample", "--json").rows
+    }
     assert rows["snli", "dev"]["expected"] == 9842
     assert "rows" not in rows["snli", "dev"]
 
@@ -95,7 +107,9 @@ def test_check_reads_a_file_of_pairs_too(embedlab: Embedlab) -> None:
     assert answer.rows[1]["note"] == "bad.tsv, line 2: score is not a number: 'high'"
 
 
-def test_changed_gold_scores_are_not_whole_and_every_number_says_so(embedlab: Embedlab, shared_data: Path) -> None:
+def test_changed_gold_scores_are_not_whole_and_every_number_says_so(
+    embedlab: Embedlab, shared_data: Path
+) -> None:
     shutil.copytree(shared_data / "STS/STS12-en-test", "data/STS/STS12-en-test")
     gold = Path("data/STS/STS12-en-test/STS.gs.MSRpar.txt")
     (row,) = embedlab("data", "check", "sts12", "--data", "data", "--json").rows
@@ -103,7 +117,10 @@ def test_changed_gold_scores_are_not_whole_and_every_number_says_so(embedlab: Em
     gold.write_text("0.000\n" * 200 + "".join(gold.read_text().splitlines(keepends=True)[200:]))
     answer = embedlab("data", "check", "sts12", "--data", "data", "--json")
     (row,) = answer.rows
-    said = "counts right, content unknown: 'STS/STS12-en-test/STS.gs.MSRpar.txt' is not the published file"
+    said = (
+        "counts right, content unknown: 'STS/STS12-en-test/STS.gs.MSRpar.txt' is not the "
+        "published file"
+    )
     assert (answer.code, row["state"], row["rows"], row["note"]) == (0, "counts right", 3108, said)
     for command in ("evaluate", "compare"):
         shown = embedlab(command, "dice", "--task", "sts12", "--data", "data", "--json")
@@ -114,19 +131,35 @@ def test_check_reads_the_sets_of_probing_files_too(embedlab: Embedlab, shared_da
     shutil.copytree(shared_data / "probing_gum", "data/probing_gum")
     lines = Path("data/probing_gum/obj_number.txt").read_text().splitlines(keepends=True)
     Path("data/probing_gum/obj_number.txt").write_text("".join(lines[:-1]))
-    states = {(row["dataset"], row["split"]): row["state"] for row in embedlab("data", "check", "--data", "data", "--json").rows}
+    states = {
+        (row["dataset"], row["split"]): row["state"]
+        for row in embedlab("data", "check", "--data", "data", "--json").rows
+    }
     assert len(states) == 30
-    assert {key for key, state in states.items() if state == "whole"} == {key for key in states if key[0] != "gum-probing/obj-number"}
-    assert sorted(state for key, state in states.items() if key[0] == "gum-probing/obj-number") == ["counts right"] * 2 + ["truncated"]
+    assert {key for key, state in states.items() if state == "whole"} == {
+        key for key in states if key[0] != "gum-probing/obj-number"
+    }
+    assert sorted(state for key, state in states.items() if key[0] == "gum-probing/obj-number") == [
+        "counts right"
+    ] * 2 + ["truncated"]
     named = embedlab("data", "check", "gum-probing/obj-number", "--data", "data", "--json")
     assert (named.code, {row["dataset"] for row in named.rows}) == (3, {"gum-probing/obj-number"})
 
 
-def test_overlaps_counts_sentences_and_pairs_whatever_their_case(embedlab: Embedlab, tmp_path: Path) -> None:
+def test_overlaps_counts_sentences_and_pairs_whatever_their_case(
+    embedlab: Embedlab, tmp_path: Path
+) -> None:
     Path("a.tsv").write_text("sentence1\tsentence2\tscore\nA cat sleeps.\tA dog runs.\t1\n")
-    Path("b.tsv").write_text("sentence1\tsentence2\tscore\na DOG runs\tA cat sleeps!\t1\nA cat sleeps.\tIt rains.\t2\n")
+    Path("b.tsv").write_text(
+        "sentence1\tsentence2\tscore\na DOG runs\tA cat sleeps!\t1\nA cat sleeps.\tIt rains.\t2\n"
+    )
     (row,) = embedlab("data", "overlaps", "a.tsv", "b.tsv", "--json").rows
-    assert (row["sentences"], row["shared_sentences"], row["pairs"], row["shared_pairs"]) == (3, 2, 2, 1)
+    assert (row["sentences"], row["shared_sentences"], row["pairs"], row["shared_pairs"]) == (
+        3,
+        2,
+        2,
+        1,
+    )
 
 
 def test_overlaps_of_generated_data_are_marked(embedlab: Embedlab) -> None:
@@ -135,9 +168,16 @@ def test_overlaps_of_generated_data_are_marked(embedlab: Embedlab) -> None:
     assert "sample: generated data, no number is about real language" in answer["notes"]
 
 
-def test_get_prints_what_it_wrote(embedlab: Embedlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("embedlab.workflows.data.get_dataset", lambda *_, **__: [Path("here/a"), Path("here/b")])
-    assert embedlab("data", "get", "snli", "--data", "here", "--json").json == {"folder": "here", "files": ["here/a", "here/b"]}
+def test_get_prints_what_it_wrote(
+    embedlab: Embedlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "embedlab.workflows.data.get_dataset", lambda *_, **__: [Path("here/a"), Path("here/b")]
+    )
+    assert embedlab("data", "get", "snli", "--data", "here", "--json").json == {
+        "folder": "here",
+        "files": ["here/a", "here/b"],
+    }
     assert embedlab("data", "get", "snli", "--data", "here").out == "here/a\nhere/b\n"
 
 

@@ -32,7 +32,9 @@ def model(tiny_encoder: Path) -> str:
     return f"{tiny_encoder}?pooling=mean"
 
 
-def test_npy_and_parquet_hold_the_same_vectors_in_order(embedlab: Embedlab, lines: Path, model: str) -> None:
+def test_npy_and_parquet_hold_the_same_vectors_in_order(
+    embedlab: Embedlab, lines: Path, model: str
+) -> None:
     for out in ("v.npy", "v.parquet"):
         answer = embedlab("encode", model, "lines.txt", "-o", out, "--threads", "1")
         assert answer.code == 0, answer.err
@@ -44,10 +46,14 @@ def test_npy_and_parquet_hold_the_same_vectors_in_order(embedlab: Embedlab, line
     assert not Path("v.npy.partial").exists()
 
 
-def test_vectors_are_read_from_the_cache_and_fill_it(embedlab: Embedlab, lines: Path, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vectors_are_read_from_the_cache_and_fill_it(
+    embedlab: Embedlab, lines: Path, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert embedlab("encode", model, "lines.txt", "-o", "v.npy").code == 0
     Path("fewer.txt").write_text("".join(f"{sentence}\n" for sentence in SENTENCES[3:7]))
-    monkeypatch.setattr("embedlab.encoders.loading.load_plain", lambda *_, **__: pytest.fail("computed again"))
+    monkeypatch.setattr(
+        "embedlab.encoders.loading.load_plain", lambda *_, **__: pytest.fail("computed again")
+    )
     answer = embedlab("encode", model, "fewer.txt", "-o", "fewer.npy")
     assert answer.code == 0, answer.err
     np.testing.assert_array_equal(np.load("fewer.npy"), np.load("v.npy")[3:7])
@@ -73,7 +79,11 @@ def test_vectors_go_into_a_file_of_any_name(embedlab: Embedlab, out: str) -> Non
     Path("lines[1].txt").write_text("a\nb\n")
     answer = embedlab("encode", "word-vectors:words.txt", "lines[1].txt", "-o", out)
     assert answer.code == 0, answer.err
-    vectors = np.load(out) if out.endswith(".npy") else pl.read_parquet(out, glob=False)["vector"].to_numpy()
+    vectors = (
+        np.load(out)
+        if out.endswith(".npy")
+        else pl.read_parquet(out, glob=False)["vector"].to_numpy()
+    )
     np.testing.assert_array_equal(vectors, [[1, 0], [0, 1]])
 
 
@@ -114,33 +124,50 @@ def test_json_says_what_was_written(embedlab: Embedlab, lines: Path, model: str)
 @pytest.fixture
 def words(tmp_path: Path) -> str:
     """A model that needs no torch: a process that encodes with it can be forked."""
-    lines = [f"{word} {number} 1 0.5\n" for number, word in enumerate(["sentence", "number", "runs", "1", "2", "3"])]
+    lines = [
+        f"{word} {number} 1 0.5\n"
+        for number, word in enumerate(["sentence", "number", "runs", "1", "2", "3"])
+    ]
     (tmp_path / "words.txt").write_text("".join(lines))
     return "word-vectors:words.txt"
 
 
 @pytest.fixture
-def interrupted(embedlab: Embedlab, lines: Path, words: str, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of an encoding into `v.npy` that was stopped when all its chunks were there; `whole.npy` is undisturbed."""
+def interrupted(
+    embedlab: Embedlab, lines: Path, words: str, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """The folder of an encoding into `v.npy` that was stopped when all its chunks were there;
+    `whole.npy` is undisturbed.
+    """
     assert embedlab("encode", words, "lines.txt", "-o", "whole.npy").code == 0
     with monkeypatch.context() as patch:
-        patch.setattr(PartialVectors, "assemble", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(
+            PartialVectors, "assemble", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
+        )
         assert embedlab("encode", words, "lines.txt", "-o", "v.npy").code == 130
     return Path("v.npy.partial")
 
 
 @pytest.mark.parametrize("out", [pytest.param("v.npy", marks=pytest.mark.slow), "v.parquet"])
-def test_of_two_encodings_into_one_file_at_once_one_is_refused(embedlab: Embedlab, words: str, out: str) -> None:
-    Path("lines.txt").write_text("".join(f"sentence {number % 7} runs\n" for number in range(20_000)))
+def test_of_two_encodings_into_one_file_at_once_one_is_refused(
+    embedlab: Embedlab, words: str, out: str
+) -> None:
+    Path("lines.txt").write_text(
+        "".join(f"sentence {number % 7} runs\n" for number in range(20_000))
+    )
     assert embedlab("encode", words, "lines.txt", "-o", f"whole-{out}").code == 0
     ended = embedlab_at_once(*[("encode", words, "lines.txt", "-o", out)] * 2)
     codes = sorted(one.code for one in ended)
-    assert codes in ([0, 1], [0, 2]), ended  # refused while the first is at it, or because its file is there
+    assert codes in ([0, 1], [0, 2]), (
+        ended
+    )  # refused while the first is at it, or because its file is there
     assert Path(out).read_bytes() == Path(f"whole-{out}").read_bytes()
     assert not Path(f"{out}.partial").exists()
 
 
-def test_a_second_encoding_says_that_another_process_writes_the_file(embedlab: Embedlab, lines: Path, words: str) -> None:
+def test_a_second_encoding_says_that_another_process_writes_the_file(
+    embedlab: Embedlab, lines: Path, words: str
+) -> None:
     Path("v.npy.partial").mkdir()
     with sole_holder(Path("v.npy.partial/lock")):
         refused = embedlab("encode", words, "lines.txt", "-o", "v.npy")
@@ -149,7 +176,9 @@ def test_a_second_encoding_says_that_another_process_writes_the_file(embedlab: E
     assert "--out" in refused.err.splitlines()[1]
 
 
-def test_a_damaged_chunk_is_encoded_again(embedlab: Embedlab, interrupted: Path, words: str) -> None:
+def test_a_damaged_chunk_is_encoded_again(
+    embedlab: Embedlab, interrupted: Path, words: str
+) -> None:
     rng, copy = np.random.default_rng(0), Path("copy")
     shutil.copytree(interrupted, copy)
     for damage in ("flip", "cut", "flip", "another chunk", "flip"):
@@ -157,7 +186,11 @@ def test_a_damaged_chunk_is_encoded_again(embedlab: Embedlab, interrupted: Path,
         first, second, _ = sorted(interrupted.glob("*.parquet"))
         content = bytearray(first.read_bytes())
         content[rng.integers(len(content))] ^= 1 << int(rng.integers(8))
-        damaged = {"flip": content, "cut": content[: len(content) // 2], "another chunk": second.read_bytes()}
+        damaged = {
+            "flip": content,
+            "cut": content[: len(content) // 2],
+            "another chunk": second.read_bytes(),
+        }
         first.write_bytes(damaged[damage])
         answer = embedlab("encode", words, "lines.txt", "-o", "v.npy", "--force")
         assert answer.code == 0, answer.err
@@ -185,7 +218,9 @@ def test_a_chunk_that_is_lost_before_the_end_is_said_and_never_zeros(
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "000000000000.parquet", "sub/x"])
-def test_a_folder_that_embedlab_did_not_make_is_refused_and_left_alone(embedlab: Embedlab, lines: Path, words: str, name: str) -> None:
+def test_a_folder_that_embedlab_did_not_make_is_refused_and_left_alone(
+    embedlab: Embedlab, lines: Path, words: str, name: str
+) -> None:
     mine = Path("v.npy.partial") / name
     mine.parent.mkdir(parents=True)
     mine.write_text("mine")
@@ -199,7 +234,9 @@ def test_a_folder_that_embedlab_did_not_make_is_refused_and_left_alone(embedlab:
 
 
 @pytest.mark.parametrize("out", ["v.npy", "v.parquet"])
-def test_a_full_disk_is_one_error_and_the_chunks_stay(embedlab: Embedlab, lines: Path, words: str, out: str) -> None:
+def test_a_full_disk_is_one_error_and_the_chunks_stay(
+    embedlab: Embedlab, lines: Path, words: str, out: str
+) -> None:
     numbers = np.random.default_rng(0).integers(2**32, size=16_384, dtype="u4")
     lines.write_text("\n".join(f"{number:08x}" for number in numbers))
     ended = embedlab_on_a_small_disk(("encode", words, "lines.txt", "-o", out), 85_000)
@@ -212,7 +249,9 @@ def test_a_full_disk_is_one_error_and_the_chunks_stay(embedlab: Embedlab, lines:
     assert len(list(Path(f"{out}.partial").glob("*.parquet"))) == 2
 
 
-def test_another_input_or_model_is_not_gone_on_with(embedlab: Embedlab, lines: Path, model: str, tiny_encoder: Path) -> None:
+def test_another_input_or_model_is_not_gone_on_with(
+    embedlab: Embedlab, lines: Path, model: str, tiny_encoder: Path
+) -> None:
     embedlab("encode", model, "lines.txt", "-o", "v.npy")
     Path("v.npy.partial").mkdir()
     (Path("v.npy.partial") / "job.json").write_text("{}")
@@ -222,7 +261,9 @@ def test_another_input_or_model_is_not_gone_on_with(embedlab: Embedlab, lines: P
     assert "going on" not in again.err
 
 
-def test_an_existing_file_is_replaced_only_on_request(embedlab: Embedlab, lines: Path, model: str) -> None:
+def test_an_existing_file_is_replaced_only_on_request(
+    embedlab: Embedlab, lines: Path, model: str
+) -> None:
     Path("v.npy").write_bytes(b"another model's")
     refused = embedlab("encode", model, "lines.txt", "-o", "v.npy")
     assert refused.code == 2
@@ -253,7 +294,9 @@ def test_word_vectors_say_how_many_words_they_lack(embedlab: Embedlab, tmp_path:
         ("blank.jsonl", '{"text": "a, b"}\n{"text": "c"}\n\n', "text"),
     ],
 )
-def test_a_column_of_a_table_is_encoded(embedlab: Embedlab, model: str, name: str, content: str, column: str) -> None:
+def test_a_column_of_a_table_is_encoded(
+    embedlab: Embedlab, model: str, name: str, content: str, column: str
+) -> None:
     Path(name).write_text(content)
     assert embedlab("encode", model, name, "--column", column, "-o", "v.parquet").code == 0
     assert pl.read_parquet("v.parquet")["sentence"].to_list() == ["a, b", "c"]
@@ -271,12 +314,36 @@ def test_a_column_of_a_table_is_encoded(embedlab: Embedlab, model: str, name: st
         ("a.tsv", b"id\tsentence\n1\n", (), 3, "line 2: only 1 columns"),
         ("a.tsv", b"id\tsentence\n\n1\tb\n", (), 3, "line 2: only 1 columns"),
         ("a.csv", b'sentence\na\n"b\nc\n', (), 3, "not readable as CSV: unexpected end of data"),
-        ("a.csv", b"sentence\n" + b"a" * 200_000, (), 3, "line 2: not readable as CSV: field larger than"),
+        (
+            "a.csv",
+            b"sentence\n" + b"a" * 200_000,
+            (),
+            3,
+            "line 2: not readable as CSV: field larger than",
+        ),
         ("/dev/zero", b"", (), 2, "can be read only once"),
         ("a.jsonl", b'{"sentence": "a"}\n{"sente\n', (), 3, "line 2: broken JSON"),
-        ("a.jsonl", b'{"sentence": "a"}\n{"sentence": ' + b"[" * 100_000, (), 3, "line 2: its JSON is nested too deep"),
-        ("a.jsonl", b'{"id": ' + b"9" * 5_000 + b', "sentence": "a"}\n', (), 3, "line 1: a number with too many digits"),
-        ("a.jsonl", b'{"sentence": "\\ud800"}\n', (), 3, "line 1: half of a surrogate pair under 'sentence'"),
+        (
+            "a.jsonl",
+            b'{"sentence": "a"}\n{"sentence": ' + b"[" * 100_000,
+            (),
+            3,
+            "line 2: its JSON is nested too deep",
+        ),
+        (
+            "a.jsonl",
+            b'{"id": ' + b"9" * 5_000 + b', "sentence": "a"}\n',
+            (),
+            3,
+            "line 1: a number with too many digits",
+        ),
+        (
+            "a.jsonl",
+            b'{"sentence": "\\ud800"}\n',
+            (),
+            3,
+            "line 1: half of a surrogate pair under 'sentence'",
+        ),
         ("a.txt", b"a\nb\x00\n", (), 3, "line 2: a NUL character"),
         ("a.tsv", b"sentence\na\x00\n", (), 3, "line 2: a NUL character"),
         ("a.txt", b"\xef\xbb\xbf", (), 3, "holds no sentence"),
@@ -286,17 +353,26 @@ def test_a_column_of_a_table_is_encoded(embedlab: Embedlab, model: str, name: st
     ],
 )
 def test_what_cannot_be_read_is_named_with_its_line(
-    embedlab: Embedlab, name: str, content: bytes, arguments: tuple[str, ...], code: int, message: str
+    embedlab: Embedlab,
+    name: str,
+    content: bytes,
+    arguments: tuple[str, ...],
+    code: int,
+    message: str,
 ) -> None:
     if not name.startswith("/dev"):
         Path(name).write_bytes(content)
-    answer = embedlab("encode", "dice", name, *(arguments if "-o" in arguments else ("-o", "v.npy", *arguments)))
+    answer = embedlab(
+        "encode", "dice", name, *(arguments if "-o" in arguments else ("-o", "v.npy", *arguments))
+    )
     assert answer.code == code
     assert message in answer.err
     assert len(answer.err.splitlines()) == 2
 
 
-def test_only_line_feeds_part_the_lines_of_a_text_and_a_byte_order_mark_is_not_a_word(embedlab: Embedlab, model: str) -> None:
+def test_only_line_feeds_part_the_lines_of_a_text_and_a_byte_order_mark_is_not_a_word(
+    embedlab: Embedlab, model: str
+) -> None:
     Path("a.txt").write_bytes(b"\xef\xbb\xbfa\rb\r\n\nc\x0bd\n")
     assert embedlab("encode", model, "a.txt", "-o", "v.parquet").code == 0
     assert pl.read_parquet("v.parquet")["sentence"].to_list() == ["a\rb", "", "c\x0bd"]
@@ -342,10 +418,24 @@ def test_export_writes_a_folder_that_scores_alike(embedlab: Embedlab, model: str
     [
         (["encode", "MODEL", "lines.txt", "-o", "/proc/vectors.npy"], "--out"),
         (["export", "MODEL", "/proc/exported"], "DIR"),
-        (["compare", "dice", "MODEL", "--task", "sts12", "--sample", "--html", "/proc/page.html"], "--html"),
+        (
+            [
+                "compare",
+                "dice",
+                "MODEL",
+                "--task",
+                "sts12",
+                "--sample",
+                "--html",
+                "/proc/page.html",
+            ],
+            "--html",
+        ),
     ],
 )
-def test_a_place_that_takes_no_file_is_named_with_what_chose_it(embedlab: Embedlab, model: str, words: list[str], hint: str) -> None:
+def test_a_place_that_takes_no_file_is_named_with_what_chose_it(
+    embedlab: Embedlab, model: str, words: list[str], hint: str
+) -> None:
     Path("lines.txt").write_text("one thing\n")
     answer = embedlab(*(model if word == "MODEL" else word for word in words))
     place = next(word for word in words if word.startswith("/proc"))
@@ -356,7 +446,9 @@ def test_a_place_that_takes_no_file_is_named_with_what_chose_it(embedlab: Embedl
     assert hint in last
 
 
-def test_the_cache_is_listed_and_cleared_and_nothing_else(embedlab: Embedlab, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_is_listed_and_cleared_and_nothing_else(
+    embedlab: Embedlab, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("EMBEDLAB_CACHE", "kept")
     Path("kept").mkdir()
     Path("kept/mine.txt").write_text("not embedlab's")
@@ -382,17 +474,23 @@ def test_doctor_names_what_is_unusable(embedlab: Embedlab) -> None:
     assert [row["check"] for row in broken.rows if row["problem"]] == ["data folder"]
 
 
-def test_vectors_are_the_same_with_the_cpu_engine_off(embedlab: Embedlab, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vectors_are_the_same_with_the_cpu_engine_off(
+    embedlab: Embedlab, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Path("lines.txt").write_text("a man sleeps\na dog\n")
     vectors = []
     for switch in ("on", "off"):
         monkeypatch.setenv("EMBEDLAB_CPU_ENGINE", switch)
         monkeypatch.setenv("EMBEDLAB_CACHE", f"cache-{switch}")
-        answer = embedlab("encode", f"{tiny_encoder}?pooling=mean", "lines.txt", "-o", f"{switch}.npy")
+        answer = embedlab(
+            "encode", f"{tiny_encoder}?pooling=mean", "lines.txt", "-o", f"{switch}.npy"
+        )
         assert answer.code == 0, answer.err
         vectors.append(np.load(f"{switch}.npy"))
     np.testing.assert_allclose(*vectors, atol=1e-5)
     checks = {row["check"]: row["found"] for row in embedlab("doctor", "--json").rows}
     assert checks["cpu engine"] == "off: transformers and torch do all the work"
-    settings = {row["setting"]: (row["value"], row["source"]) for row in embedlab("config", "--json").rows}
+    settings = {
+        row["setting"]: (row["value"], row["source"]) for row in embedlab("config", "--json").rows
+    }
     assert settings["cpu_engine"] == ("off", "EMBEDLAB_CPU_ENGINE")

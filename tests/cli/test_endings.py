@@ -17,15 +17,23 @@ from embedlab.cli.app import main, program
 HEADER = "sentence1\tsentence2\tscore\n"
 
 
-def evaluated(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> list[dict[str, object]]:
+def evaluated(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *words: str
+) -> list[dict[str, object]]:
     monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
-    answer = CliRunner().invoke(program(), ["evaluate", "dice", "--task", str(file), "--json", *words], catch_exceptions=False)
+    answer = CliRunner().invoke(
+        program(),
+        ["evaluate", "dice", "--task", str(file), "--json", *words],
+        catch_exceptions=False,
+    )
     assert answer.exit_code == 0
     rows: list[dict[str, object]] = json.loads(answer.stdout)["rows"]
     return rows
 
 
-def test_a_file_without_sources_is_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_without_sources_is_counted_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "pairs.tsv"
     file.write_text(HEADER + "a b c\ta b d\t3\nx y\tx z w\t1\np q\tp q\t5\n")
     rows = evaluated(file, tmp_path, monkeypatch)
@@ -35,7 +43,9 @@ def test_a_file_without_sources_is_counted_once(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("lines", ["a b\ta b\t3\n", "a b\ta b\t3\nc d\tc e\t3\n"])
-def test_an_undefined_correlation_is_absent_and_no_crash(lines: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_undefined_correlation_is_absent_and_no_crash(
+    lines: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "pairs.tsv"
     file.write_text(HEADER + lines)
     assert evaluated(file, tmp_path, monkeypatch, "--aggregate", "all")[0]["score"] is None
@@ -49,7 +59,13 @@ def test_an_aggregation_of_fifths_is_refused(capsys: pytest.CaptureFixture[str])
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_full_disk_behind_stdout_is_one_clear_line() -> None:
     with Path("/dev/full").open("w") as full:
-        ended = subprocess.run([sys.executable, "-m", "embedlab", "recipes"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        ended = subprocess.run(
+            [sys.executable, "-m", "embedlab", "recipes"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
     assert ended.returncode == 3
     assert ended.stderr.startswith("embedlab: error: no space left to write the answer")
 
@@ -68,7 +84,11 @@ def test_a_stop_outside_training_ends_with_130_and_a_word(
 ) -> None:
     words = ["evaluate", str(tiny_encoder), "--suite", "geometry", "--sample"]
     environment = {**os.environ, "EMBEDLAB_CACHE": str(tmp_path / "cache")}
-    process = subprocess.Popen([sys.executable, "-X", "importtime", "-m", "embedlab", *words], stderr=subprocess.PIPE, env=environment)
+    process = subprocess.Popen(
+        [sys.executable, "-X", "importtime", "-m", "embedlab", *words],
+        stderr=subprocess.PIPE,
+        env=environment,
+    )
     assert process.stderr is not None
     for line in process.stderr:
         if loaded in line:
@@ -76,7 +96,8 @@ def test_a_stop_outside_training_ends_with_130_and_a_word(
     time.sleep(0.2 if loaded == b"numpy" else 0)
     process.send_signal(number)
     rest = process.stderr.read()
-    # Python itself ends by the signal, with 130 for a shell, where Ctrl-C met code that is made of text, as of a dataclass.
+    # Python itself ends by the signal, with 130 for a shell, where Ctrl-C met code that is made of
+    # text, as of a dataclass.
     assert process.wait(timeout=60) in {130, -signal.SIGINT}
     assert word in rest
     assert b"Traceback" not in rest
@@ -95,12 +116,18 @@ def test_a_stop_is_not_lost_in_a_library_that_discards_exceptions(
     assert capsys.readouterr().err.startswith("embedlab: stopped by SIGTERM")
 
 
-def test_a_cache_that_cannot_be_written_costs_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_that_cannot_be_written_costs_no_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     blocked = tmp_path / "blocked"
     blocked.write_text("a file where the cache folder should be")
     monkeypatch.setenv("EMBEDLAB_CACHE", str(blocked))
     monkeypatch.setattr("embedlab.scoring.scored_pairs.merge_scores", _full)
-    answer = CliRunner().invoke(program(), ["evaluate", "dice", "--task", "sts12", "--sample", "--json"], catch_exceptions=False)
+    answer = CliRunner().invoke(
+        program(),
+        ["evaluate", "dice", "--task", "sts12", "--sample", "--json"],
+        catch_exceptions=False,
+    )
     assert answer.exit_code == 0
     assert json.loads(answer.stdout)["rows"][0]["score"] > 0
 
@@ -111,7 +138,9 @@ def _full(*_: object) -> None:
     raise MissingError("no space left to write 'scores.parquet'")
 
 
-def test_a_bug_is_two_lines_and_a_report_that_debug_shows_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bug_is_two_lines_and_a_report_that_debug_shows_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def broken() -> list[str]:
         raise TypeError("not foreseen")
 
@@ -125,7 +154,9 @@ def test_a_bug_is_two_lines_and_a_report_that_debug_shows_too(monkeypatch: pytes
     assert "in broken" in capsys.readouterr().err
 
 
-def test_a_bug_of_a_detached_process_is_an_event_with_the_path_of_its_report(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_bug_of_a_detached_process_is_an_event_with_the_path_of_its_report(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     def broken() -> list[str]:
         raise TypeError("not foreseen")
 
@@ -137,19 +168,27 @@ def test_a_bug_of_a_detached_process_is_an_event_with_the_path_of_its_report(mon
     assert "reports" in str(event)
 
 
-def test_memory_that_is_not_there_is_missing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_memory_that_is_not_there_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def large() -> list[str]:
         raise MemoryError("Unable to allocate 3 TiB")
 
     monkeypatch.setattr("embedlab.cli.commands.recipes.recipe_names", large)
     assert main(["recipes"]) == 3
-    assert capsys.readouterr().err.startswith("embedlab: error: not enough memory: Unable to allocate 3 TiB\nhint: ")
+    assert capsys.readouterr().err.startswith(
+        "embedlab: error: not enough memory: Unable to allocate 3 TiB\nhint: "
+    )
 
 
-def test_the_end_of_a_file_is_not_an_interruption(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_end_of_a_file_is_not_an_interruption(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def short() -> list[str]:
         raise EOFError("no data left in file")
 
     monkeypatch.setattr("embedlab.cli.commands.recipes.recipe_names", short)
     assert main(["recipes"]) == 1
-    assert capsys.readouterr().err.startswith("embedlab: error: unforeseen: EOFError: no data left in file\nhint: ")
+    assert capsys.readouterr().err.startswith(
+        "embedlab: error: unforeseen: EOFError: no data left in file\nhint: "
+    )

@@ -25,15 +25,23 @@ PAIRS = [
 @pytest.fixture
 def my_pairs(tmp_path: Path) -> Path:
     path = tmp_path / "mine.tsv"
-    path.write_text("sentence1\tsentence2\tscore\n" + "".join(f"{a}\t{b}\t{gold}\n" for a, b, gold in PAIRS))
+    path.write_text(
+        "sentence1\tsentence2\tscore\n" + "".join(f"{a}\t{b}\t{gold}\n" for a, b, gold in PAIRS)
+    )
     return path
 
 
 @pytest.mark.parametrize("metric", ["spearman", "pearson"])
-def test_the_numbers_are_those_of_an_independent_script(embedlab: Embedlab, my_pairs: Path, metric: str) -> None:
-    (row,) = embedlab("evaluate", "dice", "--task", "mine.tsv", "--aggregate", "all", "--metric", metric, "--json").rows
+def test_the_numbers_are_those_of_an_independent_script(
+    embedlab: Embedlab, my_pairs: Path, metric: str
+) -> None:
+    (row,) = embedlab(
+        "evaluate", "dice", "--task", "mine.tsv", "--aggregate", "all", "--metric", metric, "--json"
+    ).rows
     correlation = stats.spearmanr if metric == "spearman" else stats.pearsonr
-    expected = correlation([dice(a, b) for a, b, _ in PAIRS], [gold for _, _, gold in PAIRS]).statistic
+    expected = correlation(
+        [dice(a, b) for a, b, _ in PAIRS], [gold for _, _, gold in PAIRS]
+    ).statistic
     assert row["score"] == pytest.approx(100 * expected)
 
 
@@ -47,16 +55,36 @@ def test_golden_numbers_of_word_overlap(embedlab: Embedlab, shared_data: Path) -
         "sts15": (69.75, 65.14, 67.26),
         "sts16": (60.03, 59.46, 60.62),
     }.items():
-        assert [scores[name, aggregate] for aggregate in ("all", "mean", "wmean")] == pytest.approx(values, abs=0.01), name
-    assert (scores["sts-benchmark", "all"], scores["sick-r", "all"]) == pytest.approx((56.48, 57.49), abs=0.01)
+        assert [scores[name, aggregate] for aggregate in ("all", "mean", "wmean")] == pytest.approx(
+            values, abs=0.01
+        ), name
+    assert (scores["sts-benchmark", "all"], scores["sick-r", "all"]) == pytest.approx(
+        (56.48, 57.49), abs=0.01
+    )
     fifths = embedlab("evaluate", "dice", "--by", "dice", "--data", str(shared_data), "--json").rows
-    sizes = {"sts12": 3108, "sts13": 1500, "sts14": 3750, "sts15": 3000, "sts16": 1186, "sts-benchmark": 1379, "sick-r": 4927}
-    assert [row["slice"] for row in fifths] == [f"{name}/fifth-{number}" for name in sizes for number in range(1, 6)]
-    assert [sum(row["items"] for row in fifths[start : start + 5]) for start in range(0, 35, 5)] == list(sizes.values())
+    sizes = {
+        "sts12": 3108,
+        "sts13": 1500,
+        "sts14": 3750,
+        "sts15": 3000,
+        "sts16": 1186,
+        "sts-benchmark": 1379,
+        "sick-r": 4927,
+    }
+    assert [row["slice"] for row in fifths] == [
+        f"{name}/fifth-{number}" for name in sizes for number in range(1, 6)
+    ]
+    assert [
+        sum(row["items"] for row in fifths[start : start + 5]) for start in range(0, 35, 5)
+    ] == list(sizes.values())
 
 
-def test_what_is_missing_is_reported_after_the_others_are_done(embedlab: Embedlab, my_pairs: Path) -> None:
-    answer = embedlab("evaluate", "dice", "--task", "sts12", "--task", "mine.tsv", "--offline", "--json")
+def test_what_is_missing_is_reported_after_the_others_are_done(
+    embedlab: Embedlab, my_pairs: Path
+) -> None:
+    answer = embedlab(
+        "evaluate", "dice", "--task", "sts12", "--task", "mine.tsv", "--offline", "--json"
+    )
     assert answer.code == 3
     assert "'sts12' (test) is missing" in answer.err
     assert [row["slice"] for row in answer.rows] == ["mine.tsv"]
@@ -69,9 +97,22 @@ def test_an_unknown_model_is_refused_before_any_work(embedlab: Embedlab, command
     assert "did you mean 'sbert'?" in answer.err
 
 
-def test_compare_shows_differences_to_the_first_model_with_intervals(embedlab: Embedlab, tiny_encoder: Path) -> None:
+def test_compare_shows_differences_to_the_first_model_with_intervals(
+    embedlab: Embedlab, tiny_encoder: Path
+) -> None:
     models = ("dice", f"{tiny_encoder}?pooling=mean")
-    answer = embedlab("compare", *models, "--task", "sts12", "--task", "sts13", "--sample", "--threads", "1", "--json")
+    answer = embedlab(
+        "compare",
+        *models,
+        "--task",
+        "sts12",
+        "--task",
+        "sts13",
+        "--sample",
+        "--threads",
+        "1",
+        "--json",
+    )
     assert answer.code == 0, answer.err
     assert "[sample]" in answer.json["title"]
     for name in ("sts12", "sts13"):
@@ -94,11 +135,18 @@ def test_compare_can_show_what_papers_print(embedlab: Embedlab) -> None:
 def test_pairs_filters_sorts_and_limits(embedlab: Embedlab, my_pairs: Path) -> None:
     call = ("pairs", "dice", "--dataset", "mine.tsv", "--json")
     assert [row["pair"] for row in embedlab(*call, "--sort", "gold", "--limit", "2").rows] == [4, 0]
-    assert [row["pair"] for row in embedlab(*call, "--sort", "-gold", "--limit", "2").rows] == [2, 3]
+    assert [row["pair"] for row in embedlab(*call, "--sort", "-gold", "--limit", "2").rows] == [
+        2,
+        3,
+    ]
     rows = embedlab(*call, "--where", "gold>3 -football").rows
     assert {row["pair"] for row in rows} == {0, 1}
     assert embedlab(*call, "--where", "glod>3").code == 2
-    assert embedlab(*call, "--where", "gold>3 and -football", "--limit", "1").json["title"].startswith("2 of 5 pairs match, 1 shown")
+    assert (
+        embedlab(*call, "--where", "gold>3 and -football", "--limit", "1")
+        .json["title"]
+        .startswith("2 of 5 pairs match, 1 shown")
+    )
     assert embedlab(*call, "--where", "gold>9").json["title"].startswith("0 of 5 pairs match")
     assert embedlab(*call).rows == embedlab(*call, "--sort", "error(dice)").rows
     assert "did you mean 'gold'?" in embedlab(*call, "--where", "glod>3").err
@@ -118,17 +166,37 @@ def test_pairs_are_readable_in_a_terminal_of_any_width(
     assert max(map(len, shown.splitlines())) <= width
     text = " ".join(shown.replace("·", "").split())
     for row in rows:
-        assert f"pair {row['pair']} gold {row['gold']:.2f} dice {row['dice']:.3f} word-vectors:words.txt" in text
+        assert (
+            f"pair {row['pair']} gold {row['gold']:.2f} dice {row['dice']:.3f} "
+            f"word-vectors:words.txt" in text
+        )
         assert f"gap {row['gap']:.1f} {row['sentence1']} {row['sentence2']}" in text
 
 
 def test_score_gives_one_row_a_model(embedlab: Embedlab, tiny_encoder: Path) -> None:
-    rows = embedlab("score", "A cat sleeps.", "A cat sleeps.", "-m", "dice", "-m", f"{tiny_encoder}?pooling=cls", "--json").rows
+    rows = embedlab(
+        "score",
+        "A cat sleeps.",
+        "A cat sleeps.",
+        "-m",
+        "dice",
+        "-m",
+        f"{tiny_encoder}?pooling=cls",
+        "--json",
+    ).rows
     assert [row["similarity"] for row in rows] == pytest.approx([1.0, 1.0])
 
 
 def test_nearest_ranks_distinct_sentences(embedlab: Embedlab) -> None:
-    Path("lines.txt").write_text("A dog barks.\n\nA cat sleeps on a mat.\nA dog barks.\nIt rains.\n")
-    rows = embedlab("nearest", "The cat sleeps.", "lines.txt", "--model", "dice", "--top", "2", "--json").rows
-    assert (rows[0]["sentence"], rows[0]["row"], rows[0]["rank"]) == ("A cat sleeps on a mat.", 3, 1)
+    Path("lines.txt").write_text(
+        "A dog barks.\n\nA cat sleeps on a mat.\nA dog barks.\nIt rains.\n"
+    )
+    rows = embedlab(
+        "nearest", "The cat sleeps.", "lines.txt", "--model", "dice", "--top", "2", "--json"
+    ).rows
+    assert (rows[0]["sentence"], rows[0]["row"], rows[0]["rank"]) == (
+        "A cat sleeps on a mat.",
+        3,
+        1,
+    )
     assert len(rows) == 2

@@ -18,7 +18,11 @@ def test_a_screen_of_80_cells_shows_signed_numbers_and_the_words_that_differ(
     lines = found.out.splitlines()
     assert max(map(len, lines)) <= 80
     assert "\x1b" not in found.out
-    assert [line.split()[:2] for line in lines if line.startswith("  2   ")][1:4] == [["2", "A"], ["2", "man"], ["2", "is"]]
+    assert [line.split()[:2] for line in lines if line.startswith("  2   ")][1:4] == [
+        ["2", "A"],
+        ["2", "man"],
+        ["2", "is"],
+    ]
     row = next(line.split() for line in lines if line.split()[:2] == ["2", "not"])
     assert row[2] == "-1.5"  # word overlap is larger without it
     assert all(number[0] in "+-0" for number in row[2:])
@@ -27,7 +31,9 @@ def test_a_screen_of_80_cells_shows_signed_numbers_and_the_words_that_differ(
 
 
 def test_json_has_every_number_of_each_part(embedlab: Embedlab) -> None:
-    tables = embedlab(*WORDS, "--json", "--instead", "A dog is not playing a guitar.").json["tables"]
+    tables = embedlab(*WORDS, "--json", "--instead", "A dog is not playing a guitar.").json[
+        "tables"
+    ]
     kinds = [{row["kind"] for row in table["rows"]} for table in tables]
     assert kinds == [{"pair"}, {"edit"}, {"word"}, {"words"}]
     assert len(tables[2]["rows"]) == 6 + 7
@@ -38,12 +44,26 @@ def test_json_has_every_number_of_each_part(embedlab: Embedlab) -> None:
         assert row["effect"] == pytest.approx(whole["rank"] - row["rank"])
 
 
-def test_the_sum_over_tokens_is_another_view_that_is_never_called_an_effect(embedlab: Embedlab, small_bert: Path) -> None:
-    words = ("explain", "a dog runs", "the cat sleeps", "-m", f"{small_bert}?pooling=mean", "--view", "tokens")
+def test_the_sum_over_tokens_is_another_view_that_is_never_called_an_effect(
+    embedlab: Embedlab, small_bert: Path
+) -> None:
+    words = (
+        "explain",
+        "a dog runs",
+        "the cat sleeps",
+        "-m",
+        f"{small_bert}?pooling=mean",
+        "--view",
+        "tokens",
+    )
     rows = embedlab(*words, "--json").rows
-    cosine = embedlab("score", "a dog runs", "the cat sleeps", "-m", f"{small_bert}?pooling=mean", "--json").rows[0]["similarity"]
+    cosine = embedlab(
+        "score", "a dog runs", "the cat sleeps", "-m", f"{small_bert}?pooling=mean", "--json"
+    ).rows[0]["similarity"]
     for sentence in (1, 2):
-        assert sum(row["part"] for row in rows if row["sentence"] == sentence) == pytest.approx(cosine, abs=2e-6)
+        assert sum(row["part"] for row in rows if row["sentence"] == sentence) == pytest.approx(
+            cosine, abs=2e-6
+        )
     assert {row["effect"] for row in rows} == {None}
     assert "a part is not what its word does" in " ".join(embedlab(*words).out.split())
 
@@ -53,17 +73,27 @@ def test_brought_scores_are_refused_in_two_lines(embedlab: Embedlab) -> None:
     found = embedlab("explain", "a dog", "a cat", "-m", "scores:scores.tsv")
     assert found.code == 2
     assert found.err.splitlines() == [
-        "embedlab: error: 'scores:scores.tsv' has the scores that a file holds: none of the sentences without one of their words",
+        "embedlab: error: 'scores:scores.tsv' has the scores that a file holds: none of the "
+        "sentences without one of their words",
         "hint: name the model itself, which can compute them",
     ]
 
 
-@pytest.mark.parametrize("words", [("explain", "A dog runs.", "A cat.", "-m", "dice", "--reference"), ("pairs", "dice", "--task")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("explain", "A dog runs.", "A cat.", "-m", "dice", "--reference"),
+        ("pairs", "dice", "--task"),
+    ],
+)
 @pytest.mark.parametrize("name", ["mr", "mrpc", "definitions"])
-def test_a_dataset_without_gold_scores_of_pairs_is_refused_in_two_lines(embedlab: Embedlab, words: tuple[str, ...], name: str) -> None:
+def test_a_dataset_without_gold_scores_of_pairs_is_refused_in_two_lines(
+    embedlab: Embedlab, words: tuple[str, ...], name: str
+) -> None:
     answer = embedlab(*words, name, "--sample")
     assert answer.code == 2
     assert answer.err.splitlines() == [
         f"embedlab: error: {name!r} has no pairs with a gold score",
-        "hint: name a dataset of scored pairs, such as sts12; `embedlab data ls` lists what each holds",
+        "hint: name a dataset of scored pairs, such as sts12; `embedlab data ls` lists what "
+        "each holds",
     ]

@@ -1,4 +1,6 @@
-"""The card of an exported model: its scores have the intervals of a comparison, from what is stored, without encoding."""
+"""The card of an exported model: its scores have the intervals of a comparison, from what is
+stored, without encoding.
+"""
 
 import re
 from dataclasses import replace
@@ -17,21 +19,31 @@ from tests.cli.conftest import Answer, Embedlab
 
 def intervals(compared: Answer) -> dict[tuple[str, str], tuple[float, float]]:
     """The intervals of a comparison by dataset and measure."""
-    return {(row["slice"], row["metric"]): (row["low"], row["high"]) for row in compared.rows if row["low"] is not None}
+    return {
+        (row["slice"], row["metric"]): (row["low"], row["high"])
+        for row in compared.rows
+        if row["low"] is not None
+    }
 
 
 def rows_of(card: str) -> dict[tuple[str, str, str], str]:
     """The interval of each score of a card by dataset, measure and setting."""
-    cells = [re.split(r" *\| *", line.strip("| ")) for line in card.splitlines() if line.startswith("| ")]
+    cells = [
+        re.split(r" *\| *", line.strip("| ")) for line in card.splitlines() if line.startswith("| ")
+    ]
     return {(row[0], row[1], row[2]): row[4] for row in cells[1:] if len(row) == 6}
 
 
-def test_a_card_has_the_intervals_of_a_comparison(embedlab: Embedlab, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_card_has_the_intervals_of_a_comparison(
+    embedlab: Embedlab, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tasks = ("--sample", "--task", "trec", "--setting", "prototyping", "--threads", "1")
     assert embedlab("evaluate", str(tiny_encoder), *tasks, "-q").code == 0
     ((low, high),) = intervals(embedlab("compare", str(tiny_encoder), *tasks, "--json")).values()
 
-    monkeypatch.setattr(TransformerEncoder, "encode", lambda *_: pytest.fail("a sentence was encoded"))
+    monkeypatch.setattr(
+        TransformerEncoder, "encode", lambda *_: pytest.fail("a sentence was encoded")
+    )
     assert embedlab("export", str(tiny_encoder), "out", "--sample").code == 0
     card = Path("out/README.md").read_text("utf-8")
     assert rows_of(card) == {
@@ -41,7 +53,9 @@ def test_a_card_has_the_intervals_of_a_comparison(embedlab: Embedlab, tiny_encod
     assert "intervals are about this checkpoint" in card
 
 
-def test_stored_scores_of_pairs_have_intervals_where_they_are_those_of_the_pairs_at_hand(embedlab: Embedlab) -> None:
+def test_stored_scores_of_pairs_have_intervals_where_they_are_those_of_the_pairs_at_hand(
+    embedlab: Embedlab,
+) -> None:
     assert embedlab("evaluate", "dice", "--sample", "-q").code == 0
     expected = intervals(embedlab("compare", "dice", "--sample", "--json"))
     settings = load_settings({"sample": True})[0]
@@ -49,14 +63,23 @@ def test_stored_scores_of_pairs_have_intervals_where_they_are_those_of_the_pairs
     evaluation = Evaluation.load(place.evaluations / "sts.json")
 
     found = stored_intervals(evaluation, place, settings)
-    assert {(one, metric): (100 * low, 100 * high) for (one, metric, _), (low, high) in found.intervals.items()} == {
-        key: pytest.approx(interval) for key, interval in expected.items()
-    }
+    assert {
+        (one, metric): (100 * low, 100 * high)
+        for (one, metric, _), (low, high) in found.intervals.items()
+    } == {key: pytest.approx(interval) for key, interval in expected.items()}
     assert len(expected) == 9
     assert not found.reasons
 
-    others = tuple(replace(one, value=one.value + 0.001) if one.slice == "sts13" else one for one in evaluation.scores)
-    names = {name for name, _, _ in stored_intervals(replace(evaluation, scores=others), place, settings).intervals}
+    others = tuple(
+        replace(one, value=one.value + 0.001) if one.slice == "sts13" else one
+        for one in evaluation.scores
+    )
+    names = {
+        name
+        for name, _, _ in stored_intervals(
+            replace(evaluation, scores=others), place, settings
+        ).intervals
+    }
     assert names == {name for name, _ in expected} - {"sts13"}
 
     gone = stored_intervals(evaluation, place, replace(settings, sample=False))

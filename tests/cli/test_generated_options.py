@@ -45,7 +45,9 @@ def command(*path: str) -> Any:
         (("grid", "run"), GridOptions),
     ],
 )
-def test_every_field_is_an_option_of_the_command_with_its_help_and_default(path: tuple[str, ...], options: type) -> None:
+def test_every_field_is_an_option_of_the_command_with_its_help_and_default(
+    path: tuple[str, ...], options: type
+) -> None:
     shown = {tuple(one.opts): one for one in command(*path).params}
     for field in flagged_fields(options):
         found = shown[field.flag.names or (field.name,)]
@@ -59,7 +61,9 @@ def test_every_field_is_an_option_of_the_command_with_its_help_and_default(path:
 class Shared:
     """Options that two commands share."""
 
-    words: Annotated[Sequence[str], Flag(names=("--word",), metavar="WORD", help="Again for more.")] = ()
+    words: Annotated[
+        Sequence[str], Flag(names=("--word",), metavar="WORD", help="Again for more.")
+    ] = ()
     last: Annotated[bool, Flag(names=("--last",), help="Last.")] = False
 
 
@@ -67,9 +71,15 @@ class Shared:
 class Options(Shared):
     """Options of a command that only this test has."""
 
-    names: Annotated[Sequence[str], Flag(metavar="NAME...", help="Names.", reads=lambda typed: [one.upper() for one in typed])]
+    names: Annotated[
+        Sequence[str],
+        Flag(metavar="NAME...", help="Names.", reads=lambda typed: [one.upper() for one in typed]),
+    ]
     size: Annotated[int, Flag(names=("--size",), help="How large.", max=9, after="words")] = 3
-    is_new: Annotated[bool, Flag(names=("--from",), help="Old.", typed=str | None, reads=lambda place: place is None)] = True
+    is_new: Annotated[
+        bool,
+        Flag(names=("--from",), help="Old.", typed=str | None, reads=lambda place: place is None),
+    ] = True
     unseen: int = 0
 
 
@@ -97,12 +107,29 @@ def made(received: list[Any]) -> typer.Typer:
     [
         (["a", "b"], (Options(names=("A", "B")), Loud())),
         (
-            ["a", "--size", "5", "--word", "x", "--word", "y", "--last", "--loud", "--from", "runs"],
-            (Options(names=("A",), size=5, words=("x", "y"), last=True, is_new=False), Loud(loud=True)),
+            [
+                "a",
+                "--size",
+                "5",
+                "--word",
+                "x",
+                "--word",
+                "y",
+                "--last",
+                "--loud",
+                "--from",
+                "runs",
+            ],
+            (
+                Options(names=("A",), size=5, words=("x", "y"), last=True, is_new=False),
+                Loud(loud=True),
+            ),
         ),
     ],
 )
-def test_a_command_gets_its_options_as_values(words: list[str], expected: tuple[Options, Loud]) -> None:
+def test_a_command_gets_its_options_as_values(
+    words: list[str], expected: tuple[Options, Loud]
+) -> None:
     received: list[Any] = []
     assert CliRunner().invoke(made(received), words).exit_code == 0
     assert received == [expected]
@@ -115,11 +142,29 @@ def test_what_is_beyond_a_limit_is_refused() -> None:
 
 
 def test_shared_options_are_before_the_own_ones_unless_these_say_after_which() -> None:
-    assert [one.name for one in parameters_of(Options)] == ["words", "size", "last", "names", "is_new"]
-    assert [one.name for one in typer.main.get_command(made([])).params][:6] == ["words", "size", "last", "names", "is_new", "loud"]
+    assert [one.name for one in parameters_of(Options)] == [
+        "words",
+        "size",
+        "last",
+        "names",
+        "is_new",
+    ]
+    assert [one.name for one in typer.main.get_command(made([])).params][:6] == [
+        "words",
+        "size",
+        "last",
+        "names",
+        "is_new",
+        "loud",
+    ]
 
 
 def test_the_options_load_nothing_that_takes_time() -> None:
-    program = "import sys, embedlab.cli.app as cli; cli.program(); print(sorted({'polars', 'numpy', 'torch'} & set(sys.modules)))"
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    program = (
+        "import sys, embedlab.cli.app as cli; cli.program(); print(sorted({'polars', "
+        "'numpy', 'torch'} & set(sys.modules)))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert found.stdout.strip() == "[]"

@@ -1,4 +1,6 @@
-"""`embedlab grid`: what it prints and how it ends. The work itself is tested in tests/experiments."""
+"""`embedlab grid`: what it prints and how it ends. The work itself is tested in
+tests/experiments.
+"""
 
 import json
 import shutil
@@ -43,18 +45,37 @@ def answer(capsys: pytest.CaptureFixture[str], *words: str, code: int = ExitCode
     return capsys.readouterr().out
 
 
-def test_a_dry_run_lists_the_cells_and_starts_nothing(plan: GridPlan, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["grid", "run", "mine.toml", "--dry-run", "--sample", "--json", "--workers", "2"]) == ExitCode.OK
+def test_a_dry_run_lists_the_cells_and_starts_nothing(
+    plan: GridPlan, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        main(["grid", "run", "mine.toml", "--dry-run", "--sample", "--json", "--workers", "2"])
+        == ExitCode.OK
+    )
     said = capsys.readouterr()
     rows = json.loads(said.out)["rows"]
-    assert said.err.startswith("mine: 3 cells, 3 to do, 2 at once, 1 thread each; nothing measured yet;")
+    assert said.err.startswith(
+        "mine: 3 cells, 3 to do, 2 at once, 1 thread each; nothing measured yet;"
+    )
     assert [row["optim.lr"] for row in rows] == ["1e-05", "2e-05", "5e-05"]
     assert not any(row["done"] for row in rows)
     assert not GridFolder.of(plan.place.runs_folder, "mine").path.exists()
 
 
-def test_a_dry_run_of_one_cell_shows_that_one_and_refuses_what_a_run_would(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("grid", "run", "mine.toml", "--dry-run", "--sample", "--json", "--workers", "2", "--cell")
+def test_a_dry_run_of_one_cell_shows_that_one_and_refuses_what_a_run_would(
+    plan: GridPlan, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = (
+        "grid",
+        "run",
+        "mine.toml",
+        "--dry-run",
+        "--sample",
+        "--json",
+        "--workers",
+        "2",
+        "--cell",
+    )
     assert main([*words, "2"]) == ExitCode.OK
     said = capsys.readouterr()
     (row,) = json.loads(said.out)["rows"]
@@ -68,23 +89,39 @@ def test_a_dry_run_of_one_cell_shows_that_one_and_refuses_what_a_run_would(plan:
         ]
 
 
-def test_overrides_seeds_and_threads_change_the_cells(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:
+def test_overrides_seeds_and_threads_change_the_cells(
+    plan: GridPlan, capsys: pytest.CaptureFixture[str]
+) -> None:
     def runs(*words: str) -> list[str]:
-        return [row["run"] for row in json.loads(answer(capsys, "run", "mine.toml", "--dry-run", "--sample", "--json", *words))["rows"]]
+        return [
+            row["run"]
+            for row in json.loads(
+                answer(capsys, "run", "mine.toml", "--dry-run", "--sample", "--json", *words)
+            )["rows"]
+        ]
 
     assert len(runs("--seeds", "3")) == 9
     assert not set(runs("--set", "optim.epochs=2.0")) & set(runs())
     assert not set(runs("--threads", "2")) & set(runs())
 
 
-def test_status_shows_every_cell_and_lists_all_grids(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:
+def test_status_shows_every_cell_and_lists_all_grids(
+    plan: GridPlan, capsys: pytest.CaptureFixture[str]
+) -> None:
     run_stand_in(plan)
     found = json.loads(answer(capsys, "status", "mine", "--sample", "--json"))
     assert [row["state"] for row in found["rows"]] == ["done"] * 3
     assert found["notes"] == ["3 done"]
-    grids = {row["grid"]: row["started"] for row in json.loads(answer(capsys, "status", "--sample", "--json"))["rows"]}
+    grids = {
+        row["grid"]: row["started"]
+        for row in json.loads(answer(capsys, "status", "--sample", "--json"))["rows"]
+    }
     assert grids["mine"] is True
-    (listed,) = [row for row in json.loads(answer(capsys, "status", "--sample", "--json"))["rows"] if row["grid"] == "mine"]
+    (listed,) = [
+        row
+        for row in json.loads(answer(capsys, "status", "--sample", "--json"))["rows"]
+        if row["grid"] == "mine"
+    ]
     assert listed["axes"] == "optim.lr (3), encoder.pooling (1)"
     assert listed["summary"] == plan.summary
     assert grids["snli-supcl-lambda"] is False
@@ -98,7 +135,11 @@ def test_status_shows_every_cell_and_lists_all_grids(plan: GridPlan, capsys: pyt
         (("run", "/"), ExitCode.USAGE, "'/' is a folder, not a grid"),
         (("run", __file__), ExitCode.USAGE, "is not a .toml file"),
         (("run", "mine.toml", "--budget", "2"), ExitCode.USAGE, "--budget is 2"),
-        (("run", "mine.toml", "--budget", "0.5", "--cluster", "auto"), ExitCode.USAGE, "--budget and --cluster exclude each other"),
+        (
+            ("run", "mine.toml", "--budget", "0.5", "--cluster", "auto"),
+            ExitCode.USAGE,
+            "--budget and --cluster exclude each other",
+        ),
         (("run", "mine.toml", "--cell", "9"), ExitCode.USAGE, "no cell 9"),
         (("run", "mine.toml", "--set", "optim.lr=1"), ExitCode.USAGE, "'optim.lr' is the axis"),
         (("status", "mine"), ExitCode.USAGE, "no grid 'mine' has been started"),
@@ -107,7 +148,11 @@ def test_status_shows_every_cell_and_lists_all_grids(plan: GridPlan, capsys: pyt
     ],
 )
 def test_what_is_typed_wrong_is_said_in_two_lines(
-    plan: GridPlan, words: tuple[str, ...], code: int, message: str, capsys: pytest.CaptureFixture[str]
+    plan: GridPlan,
+    words: tuple[str, ...],
+    code: int,
+    message: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["grid", *words, "--sample"]) == code
     said = capsys.readouterr().err
@@ -118,13 +163,29 @@ def test_what_is_typed_wrong_is_said_in_two_lines(
 @pytest.mark.parametrize(
     ("old", "new", "message", "hint"),
     [
-        ('"optim.lr" =', '"optim.lrr" =', "axis 'optim.lrr' sets 'optim.lrr', which is not a key of snli-ce", "optim.lr"),
-        ("summary", 'skip = [{ "optim.lr" = [1e-5, 2e-5, 5e-5] }]\nsummary', "leave no cell", "remove"),
+        (
+            '"optim.lr" =',
+            '"optim.lrr" =',
+            "axis 'optim.lrr' sets 'optim.lrr', which is not a key of snli-ce",
+            "optim.lr",
+        ),
+        (
+            "summary",
+            'skip = [{ "optim.lr" = [1e-5, 2e-5, 5e-5] }]\nsummary',
+            "leave no cell",
+            "remove",
+        ),
         ("[axes]", '[axes]\ndata = ["sts12"]', "needs column", "nli"),
     ],
 )
 def test_what_is_wrong_in_the_grid_file_ends_with_2_before_anything_is_made(
-    plan: GridPlan, tmp_path: Path, old: str, new: str, message: str, hint: str, capsys: pytest.CaptureFixture[str]
+    plan: GridPlan,
+    tmp_path: Path,
+    old: str,
+    new: str,
+    message: str,
+    hint: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(file.read_text().replace(old, new, 1))
@@ -135,16 +196,26 @@ def test_what_is_wrong_in_the_grid_file_ends_with_2_before_anything_is_made(
     assert not GridFolder.of(plan.place.runs_folder, "mine").path.exists()
 
 
-def test_a_runs_folder_that_cannot_be_written_ends_with_3(plan: GridPlan, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_runs_folder_that_cannot_be_written_ends_with_3(
+    plan: GridPlan, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "runs-sample").write_text("a file where the folder should be")
     assert main(["grid", "run", "mine.toml", "--sample", "--workers", "1"]) == ExitCode.MISSING
     assert "cannot write" in capsys.readouterr().err
 
 
-def test_cells_that_fail_are_reported_with_their_reasons_and_end_the_grid_with_1(plan: GridPlan, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("embedlab.workflows.grid.run.LocalWorkers", partial(LocalWorkers, program=STAND_IN))
-    monkeypatch.setenv("FAULTS", json.dumps({plan.cell(1).id: "diverge", plan.cell(3).id: "memory"}))
-    ended = CliRunner().invoke(program(), ["grid", "run", "mine.toml", "--sample", "--workers", "2", "--json"])
+def test_cells_that_fail_are_reported_with_their_reasons_and_end_the_grid_with_1(
+    plan: GridPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "embedlab.workflows.grid.run.LocalWorkers", partial(LocalWorkers, program=STAND_IN)
+    )
+    monkeypatch.setenv(
+        "FAULTS", json.dumps({plan.cell(1).id: "diverge", plan.cell(3).id: "memory"})
+    )
+    ended = CliRunner().invoke(
+        program(), ["grid", "run", "mine.toml", "--sample", "--workers", "2", "--json"]
+    )
     assert ended.exit_code == ExitCode.FAILED
     table = json.loads(ended.stdout)
     assert {row["cell"]: (row["state"], row["reason"]) for row in table["rows"]} == {
@@ -163,11 +234,15 @@ def test_a_finished_grid_is_not_running(plan: GridPlan, capsys: pytest.CaptureFi
 def test_a_started_grid_goes_on_by_its_name_without_its_file(
     plan: GridPlan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("embedlab.workflows.grid.run.LocalWorkers", partial(LocalWorkers, program=STAND_IN))
+    monkeypatch.setattr(
+        "embedlab.workflows.grid.run.LocalWorkers", partial(LocalWorkers, program=STAND_IN)
+    )
     prepare_grid(plan, GridFolder.of(plan.place.runs_folder, plan.name))
     Path("mine.toml").unlink()
     notes = json.loads(answer(capsys, "run", "mine", "--sample", "--json"))["notes"]
-    assert notes == ["3 of 3 cells are done; `embedlab grid table --sample mine` shows their scores"]
+    assert notes == [
+        "3 of 3 cells are done; `embedlab grid table --sample mine` shows their scores"
+    ]
     assert main(["grid", "run", "mine", "--sample", "--set", "optim.epochs=2.0"]) == ExitCode.USAGE
     assert "goes on as it was planned" in capsys.readouterr().err
     for words in (("--threads", "1"), ("--device", "auto")):  # as it was planned
@@ -182,31 +257,47 @@ def test_a_grid_with_nothing_left_to_do_starts_nothing(
     plan: GridPlan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_stand_in(plan)
-    monkeypatch.setattr("embedlab.workflows.grid.run.ray_tasks", lambda *_, **__: pytest.fail("nothing is to do"))
+    monkeypatch.setattr(
+        "embedlab.workflows.grid.run.ray_tasks", lambda *_, **__: pytest.fail("nothing is to do")
+    )
     words = ("run", "mine.toml", "--sample", "--cluster", "127.0.0.1:1")
     assert "3 of 3 cells are done" in answer(capsys, *words, "--json")
-    assert answer(capsys, *words).splitlines() == ["mine", "3 of 3 cells are done; `embedlab grid table --sample mine` shows their scores"]
+    assert answer(capsys, *words).splitlines() == [
+        "mine",
+        "3 of 3 cells are done; `embedlab grid table --sample mine` shows their scores",
+    ]
 
 
-def test_a_cell_of_a_job_array_is_not_run_under_an_older_plan(plan: GridPlan, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cell_of_a_job_array_is_not_run_under_an_older_plan(
+    plan: GridPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
     prepare_grid(plan, folder)
-    Path("mine.toml").write_text(Path("mine.toml").read_text().replace("[1e-5, 2e-5, 5e-5]", "[1e-5, 3e-5]"))
+    Path("mine.toml").write_text(
+        Path("mine.toml").read_text().replace("[1e-5, 2e-5, 5e-5]", "[1e-5, 3e-5]")
+    )
     monkeypatch.setattr("embedlab.workflows.grid.run.run_cell", lambda *_: None)
     assert main(["grid", "run", "mine.toml", "--sample", "--cell", "2"]) == ExitCode.OK
     assert GridPlan.load(folder.plan_file).axes["optim.lr"] == ("1e-05", "3e-05")
 
 
-def test_a_damaged_plan_costs_its_line_and_not_the_list_of_grids(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_damaged_plan_costs_its_line_and_not_the_list_of_grids(
+    plan: GridPlan, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
     prepare_grid(plan, folder)
     folder.plan_file.write_text("{")
-    rows = {row["grid"]: row for row in json.loads(answer(capsys, "status", "--sample", "--json"))["rows"]}
+    rows = {
+        row["grid"]: row
+        for row in json.loads(answer(capsys, "status", "--sample", "--json"))["rows"]
+    }
     assert "plan.json: damaged" in rows["mine"]["summary"]
     assert rows["snli-supcl-lambda"]["axes"]
 
 
-def test_dev_scores_alone_are_tabled_and_in_the_status(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:
+def test_dev_scores_alone_are_tabled_and_in_the_status(
+    plan: GridPlan, capsys: pytest.CaptureFixture[str]
+) -> None:
     run_stand_in(plan)
     without_evaluations(plan, list(plan.cells))
     dev = [100 * value_of(cell) for cell in plan.cells]
@@ -221,13 +312,19 @@ def test_dev_scores_alone_are_tabled_and_in_the_status(plan: GridPlan, capsys: p
     assert main(["grid", "table", "mine", "--task", "transfer", "--sample"]) == ExitCode.FAILED
 
 
-def test_status_of_a_job_array_is_read_from_its_runs(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:
+def test_status_of_a_job_array_is_read_from_its_runs(
+    plan: GridPlan, capsys: pytest.CaptureFixture[str]
+) -> None:
     run_stand_in(plan)
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
     folder.queue_file.unlink()
     shutil.rmtree(plan.run(plan.cell(2)).path)
     found = json.loads(answer(capsys, "status", "mine", "--sample", "--json"))
-    assert [(row["state"], row["reason"]) for row in found["rows"]] == [("done", ""), ("waiting", ""), ("done", "")]
+    assert [(row["state"], row["reason"]) for row in found["rows"]] == [
+        ("done", ""),
+        ("waiting", ""),
+        ("done", ""),
+    ]
     assert not folder.queue_file.exists()
     (plan.run(plan.cell(1)).evaluations / "sts.json").unlink()
     lock = CellLock(plan, plan.cell(1))
@@ -238,10 +335,15 @@ def test_status_of_a_job_array_is_read_from_its_runs(plan: GridPlan, capsys: pyt
 
 
 def states_of(capsys: pytest.CaptureFixture[str]) -> list[str]:
-    return [row["state"] for row in json.loads(answer(capsys, "status", "mine", "--sample", "--json"))["rows"]]
+    return [
+        row["state"]
+        for row in json.loads(answer(capsys, "status", "mine", "--sample", "--json"))["rows"]
+    ]
 
 
-def test_status_after_the_workers_died_is_that_of_the_runs(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:
+def test_status_after_the_workers_died_is_that_of_the_runs(
+    plan: GridPlan, capsys: pytest.CaptureFixture[str]
+) -> None:
     run_stand_in(plan)
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
     shutil.rmtree(plan.run(plan.cell(2)).path)
@@ -250,13 +352,21 @@ def test_status_after_the_workers_died_is_that_of_the_runs(plan: GridPlan, capsy
         queue.fill([(cell.variant.run, cell.seed) for cell in plan.cells], done=())
         for _ in range(2):
             queue.claim("killed", now=0.0)
-    assert states_of(capsys) == ["done", "waiting", "done"]  # the third by a job array, as the queue does not know
+    assert states_of(capsys) == [
+        "done",
+        "waiting",
+        "done",
+    ]  # the third by a job array, as the queue does not know
 
 
-def test_cancelling_answers_with_an_object_and_hints_at_the_same_grid(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cancelling_answers_with_an_object_and_hints_at_the_same_grid(
+    plan: GridPlan, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
     with started(plan, folder):
-        assert json.loads(answer(capsys, "cancel", "mine", "--sample", "--json")) == {"cancelled": "mine"}
+        assert json.loads(answer(capsys, "cancel", "mine", "--sample", "--json")) == {
+            "cancelled": "mine"
+        }
     assert main(["grid", "cancel", "mine", "--sample"]) == ExitCode.USAGE
     assert "`embedlab grid status --sample mine`" in capsys.readouterr().err
 
@@ -266,7 +376,9 @@ def test_a_failed_cell_adds_nothing_to_the_remaining_time(
 ) -> None:
     monkeypatch.setenv("FAULTS", json.dumps({plan.cell(1).id: "diverge"}))
     run_stand_in(plan)
-    assert json.loads(answer(capsys, "status", "mine", "--sample", "--json"))["notes"] == ["2 done, 1 failed"]
+    assert json.loads(answer(capsys, "status", "mine", "--sample", "--json"))["notes"] == [
+        "2 done, 1 failed"
+    ]
 
 
 def test_the_table_says_how_its_numbers_were_made(
@@ -281,7 +393,9 @@ def test_the_table_says_how_its_numbers_were_made(
         changes = {
             "pooling": cell.variant.labels["encoder.pooling"],
             "marks": ["overlap", "sample"],
-            "overlaps": {"sts12": {"sentences": 9, "shared_sentences": 2, "pairs": 5, "shared_pairs": 0}},
+            "overlaps": {
+                "sts12": {"sentences": 9, "shared_sentences": 2, "pairs": 5, "shared_pairs": 0}
+            },
             "notes": ["‡ test sentences that are in its training data: sts12 2 of 9"],
         }
         store_values(path, stored_values(path) | changes)
@@ -295,12 +409,19 @@ def test_the_table_says_how_its_numbers_were_made(
         "encoder.pooling cls: pooling cls, max tokens 9, precision float32",
         "encoder.pooling mean: pooling mean, max tokens 9, precision float32",
     ]
-    averaged = json.loads(answer(capsys, "table", "mine", "--sample", "--json", "--rows", "encoder.pooling"))["notes"]
-    assert "1 cells have no such score yet: not every mean is over the same values of optim.lr" in averaged
+    averaged = json.loads(
+        answer(capsys, "table", "mine", "--sample", "--json", "--rows", "encoder.pooling")
+    )["notes"]
+    assert (
+        "1 cells have no such score yet: not every mean is over the same values of optim.lr"
+        in averaged
+    )
     assert {row["sts12.shared_sentences"] for row in table["rows"]} == {2}
     shown = answer(capsys, "table", "mine", "--sample", "--score", "sts12")
     assert all("‡" in line for line in shown.splitlines()[4:10])
-    assert "‡" not in "".join(answer(capsys, "table", "mine", "--sample", "--score", "sts13").splitlines()[:10])
+    assert "‡" not in "".join(
+        answer(capsys, "table", "mine", "--sample", "--score", "sts13").splitlines()[:10]
+    )
 
 
 def test_the_table_names_cells_that_were_evaluated_on_other_data(
@@ -310,10 +431,23 @@ def test_the_table_names_cells_that_were_evaluated_on_other_data(
     plan = plan_of(tmp_path)
     plan.save(GridFolder.of(plan.place.runs_folder, plan.name).plan_file)
     write_results(plan, list(plan.cells))
-    part = {"name": "sts13", "split": "test", "rows": 9, "expected_rows": 9, "partial": False, "revision": None, "sha256": {"a": "b"}}
+    part = {
+        "name": "sts13",
+        "split": "test",
+        "rows": 9,
+        "expected_rows": 9,
+        "partial": False,
+        "revision": None,
+        "sha256": {"a": "b"},
+    }
     for cell in plan.cells:
         is_short = cell.variant.labels["encoder.pooling"] == "cls"
-        short = part | {"name": "sts12", "expected_rows": 9, "rows": 5 if is_short else 9, "partial": is_short}
+        short = part | {
+            "name": "sts12",
+            "expected_rows": 9,
+            "rows": 5 if is_short else 9,
+            "partial": is_short,
+        }
         path = plan.run(cell).evaluations / "sts.json"
         one_cells_own = [part | {"name": "sick-r"}] if cell.number == 1 else []
         store_values(path, stored_values(path) | {"data": [part, short, *one_cells_own]})
@@ -325,7 +459,9 @@ def test_the_table_names_cells_that_were_evaluated_on_other_data(
     assert "sick-r" not in notes  # the others are not evaluated on it, which is not a difference
 
 
-def test_an_unknown_task_is_refused_by_the_table(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_task_is_refused_by_the_table(
+    plan: GridPlan, capsys: pytest.CaptureFixture[str]
+) -> None:
     run_stand_in(plan)
     assert main(["grid", "table", "mine", "--sample", "--task", "stss"]) == ExitCode.USAGE
     assert "'sts'" in capsys.readouterr().err
@@ -339,32 +475,50 @@ def test_a_sparkline_goes_from_low_to_high() -> None:
 
 
 @pytest.mark.slow
-def test_a_small_grid_runs_to_its_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_small_grid_runs_to_its_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "real.toml").write_text(
-        'summary = "Real."\nbase = "snli-ce"\nseeds = [1, 2]\n[set]\n"data.rows" = 64\n"optim.lr" = 1e-3\n'
+        'summary = "Real."\nbase = "snli-ce"\nseeds = [1, 2]\n[set]\n"data.rows" = '
+        '64\n"optim.lr" = 1e-3\n'
         '[axes]\n"encoder.pooling" = ["cls", "mean"]\n'
     )
     answer(capsys, "run", "real.toml", "--sample", "--workers", "2")
-    rows = json.loads(answer(capsys, "table", "real", "--sample", "--json", "--aggregate", "wmean"))["rows"]
+    rows = json.loads(
+        answer(capsys, "table", "real", "--sample", "--json", "--aggregate", "wmean")
+    )["rows"]
     assert [row["sts12-16.seeds"] for row in rows] == [2, 2]
     latex = answer(capsys, "table", "real", "--sample", "--latex")
-    assert sum(line.endswith(r" \\") for line in latex.splitlines()) == 3 * latex.count(r"\begin{tabular}")
+    assert sum(line.endswith(r" \\") for line in latex.splitlines()) == 3 * latex.count(
+        r"\begin{tabular}"
+    )
     assert json.loads(answer(capsys, "run", "real.toml", "--sample", "--json"))["rows"] == []
 
 
-def test_status_shows_how_far_done_cells_came(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:
+def test_status_shows_how_far_done_cells_came(
+    plan: GridPlan, capsys: pytest.CaptureFixture[str]
+) -> None:
     run_stand_in(plan)
     rows = json.loads(answer(capsys, "status", "mine", "--sample", "--json"))["rows"]
-    assert [(row["state"], row["step"], row["steps"], row["loss"]) for row in rows] == [("done", 8, 8, 0.125)] * 3
+    assert [(row["state"], row["step"], row["steps"], row["loss"]) for row in rows] == [
+        ("done", 8, 8, 0.125)
+    ] * 3
 
 
-def test_hints_carry_what_was_typed_of_runs_and_data(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hints_carry_what_was_typed_of_runs_and_data(
+    plan: GridPlan, capsys: pytest.CaptureFixture[str]
+) -> None:
     run_stand_in(plan)
     place = ("--sample", "--runs", str(plan.place.runs))
-    assert f"`embedlab grid table {' '.join(place)} mine`" in answer(capsys, "run", "mine.toml", *place, "--quiet", "--json")
+    assert f"`embedlab grid table {' '.join(place)} mine`" in answer(
+        capsys, "run", "mine.toml", *place, "--quiet", "--json"
+    )
     assert main(["grid", "cancel", "mine", *place]) == ExitCode.USAGE
     assert f"`embedlab grid status {' '.join(place)} mine`" in capsys.readouterr().err
-    assert Terminal(Settings(), place, ["--data", "my data"]).placed("`embedlab grid run x`, `embedlab grid status x`") == (
-        f"`embedlab grid run {' '.join(place)} --data 'my data' x`, `embedlab grid status {' '.join(place)} x`"
+    assert Terminal(Settings(), place, ["--data", "my data"]).placed(
+        "`embedlab grid run x`, `embedlab grid status x`"
+    ) == (
+        f"`embedlab grid run {' '.join(place)} --data 'my data' x`, `embedlab grid status "
+        f"{' '.join(place)} x`"
     )

@@ -1,4 +1,6 @@
-"""Pairs of the hub by their own name, wherever a dataset is named: a small copy of a repository, never the hub itself."""
+"""Pairs of the hub by their own name, wherever a dataset is named: a small copy of a repository,
+never the hub itself.
+"""
 
 from pathlib import Path
 
@@ -14,7 +16,9 @@ ROWS = {
 }
 
 
-def test_a_copy_of_a_repository_is_a_dataset_of_every_command(embedlab: Embedlab, tmp_path: Path) -> None:
+def test_a_copy_of_a_repository_is_a_dataset_of_every_command(
+    embedlab: Embedlab, tmp_path: Path
+) -> None:
     (tmp_path / "pairs").mkdir()
     pl.DataFrame(ROWS).write_parquet(tmp_path / "pairs" / "test.parquet")
     (listed,) = embedlab("data", "ls", NAME, "--json").rows
@@ -24,7 +28,9 @@ def test_a_copy_of_a_repository_is_a_dataset_of_every_command(embedlab: Embedlab
     evaluated = embedlab("evaluate", "dice", "--task", NAME, "--json")
     assert evaluated.code == 0, evaluated.err
     assert NAME in evaluated.out
-    pl.DataFrame({"sentence1": ROWS["a"], "sentence2": ROWS["b"], "mine": [0.9, 0.1, 0.8]}).write_csv(tmp_path / "mine.csv")
+    pl.DataFrame(
+        {"sentence1": ROWS["a"], "sentence2": ROWS["b"], "mine": [0.9, 0.1, 0.8]}
+    ).write_csv(tmp_path / "mine.csv")
     compared = embedlab("compare", "dice", "scores:mine.csv", "--task", NAME, "--json")
     assert compared.code == 0, compared.err
     assert NAME in compared.out

@@ -1,4 +1,6 @@
-"""Models of the hub, named as a user names them: fetched when first needed, and one snapshot for a whole command."""
+"""Models of the hub, named as a user names them: fetched when first needed, and one snapshot for a
+whole command.
+"""
 
 import shutil
 from pathlib import Path
@@ -16,7 +18,9 @@ WORDS = ("evaluate", "org/model?pooling=mean", "--sample", "--threads", "1", "--
 
 @pytest.fixture
 def snapshots(tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """What the hub's main is, and was; the first of them is what it gives, and nothing is on this machine before the first request."""
+    """What the hub's main is, and was; the first of them is what it gives, and nothing is on this
+    machine before the first request.
+    """
     monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
     newer = tmp_path / "newer"
     shutil.copytree(tiny_encoder, newer)
@@ -25,7 +29,9 @@ def snapshots(tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
     def snapshot(repository: str, revision: str, offline: bool) -> Path:
         if offline and not fetched:
-            raise MissingError(f"{repository!r} is not on this machine and --offline is set", hint="give a folder")
+            raise MissingError(
+                f"{repository!r} is not on this machine and --offline is set", hint="give a folder"
+            )
         if not offline:
             fetched.append(main[0])
         return fetched[-1]
@@ -42,7 +48,9 @@ def test_a_model_that_was_never_used_is_fetched(embedlab: Embedlab, snapshots: l
     assert embedlab(*WORDS, "--task", "sts12", "--offline").rows == answer.rows
 
 
-def test_a_newer_snapshot_has_scores_of_its_own(embedlab: Embedlab, snapshots: list[Path], tmp_path: Path) -> None:
+def test_a_newer_snapshot_has_scores_of_its_own(
+    embedlab: Embedlab, snapshots: list[Path], tmp_path: Path
+) -> None:
     embedlab(*WORDS, "--task", "sts12")
     snapshots.reverse()
     embedlab(*WORDS, "--task", "sts13")

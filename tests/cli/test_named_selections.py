@@ -9,7 +9,9 @@ def test_a_named_selection_picks_the_same_items_in_every_command(embedlab: Embed
     named = embedlab(*PAIRS, "dice>0.6 gold<4", "--name", "close")
     assert named.code == 0, named.err
     assert "@close is 'dice>0.6 gold<4' from now on" in named.err
-    assert embedlab("data", "selections", "--json").rows == [{"name": "@close", "expression": "dice>0.6 gold<4"}]
+    assert embedlab("data", "selections", "--json").rows == [
+        {"name": "@close", "expression": "dice>0.6 gold<4"}
+    ]
     assert embedlab(*PAIRS, "@close").rows == named.rows
     words = ("compare", "dice", "--sample", "--task", "sts12", "--json", "--where")
     by_name, by_terms = embedlab(*words, "@close"), embedlab(*words, "dice>0.6 gold<4")
@@ -24,9 +26,14 @@ def test_a_named_selection_picks_the_same_items_in_every_command(embedlab: Embed
     assert "no selection is called 'close'" in embedlab(*words, "@close").err
 
 
-def test_pairs_are_picked_by_properties_and_results_as_a_comparison_does(embedlab: Embedlab) -> None:
+def test_pairs_are_picked_by_properties_and_results_as_a_comparison_does(
+    embedlab: Embedlab,
+) -> None:
     compared = ("compare", "dice", "--sample", "--task", "sts12", "--json", "--where")
-    for expression, sign in (("negation:one words>8", ""), ("error(dice)>30 -question:both", "chosen by results")):
+    for expression, sign in (
+        ("negation:one words>8", ""),
+        ("error(dice)>30 -question:both", "chosen by results"),
+    ):
         pairs, items = embedlab(*PAIRS, expression), embedlab(*compared, expression)
         assert pairs.code == 0, pairs.err
         assert 0 < len(pairs.rows) == items.rows[0]["items"] < 600
@@ -45,7 +52,10 @@ def test_a_name_without_an_expression_is_refused(embedlab: Embedlab) -> None:
 
 
 def test_a_name_is_refused_before_a_model_is_opened(embedlab: Embedlab) -> None:
-    for name, where, reason in (("1st", "gold>2", "cannot name a selection"), ("mine", "@other", "holds @other, another named selection")):
+    for name, where, reason in (
+        ("1st", "gold>2", "cannot name a selection"),
+        ("mine", "@other", "holds @other, another named selection"),
+    ):
         answer = embedlab("pairs", "no-such-model", "--sample", "--where", where, "--name", name)
         assert answer.code == 2
         assert reason in answer.err
@@ -56,5 +66,8 @@ def test_a_selection_limits_both_sides_of_an_or(embedlab: Embedlab) -> None:
     words = ("compare", "dice", "--sample", "--task", "sts12", "--json", "--where")
     found = embedlab(*words, "dice<0.3 or dice>0.8", "--selection", "near")
     assert found.code == 0, found.err
-    assert found.rows[0]["items"] == embedlab(*words, "gold>2 dice<0.3 or gold>2 dice>0.8").rows[0]["items"]
+    assert (
+        found.rows[0]["items"]
+        == embedlab(*words, "gold>2 dice<0.3 or gold>2 dice>0.8").rows[0]["items"]
+    )
     assert found.rows[0]["items"] < embedlab(*words, "dice<0.3 or dice>0.8").rows[0]["items"]

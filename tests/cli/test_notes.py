@@ -18,7 +18,9 @@ from tests.tasks.labelled_sentences import write_sst2
 pytestmark = pytest.mark.usefixtures("small_world")
 
 BF16 = ["--precision", "bf16", "--threads", "1"]
-PAIRS = "sentence1\tsentence2\tscore\nA cat.\tA dog.\t2\nIt rains.\tIt pours.\t4\nA man.\tA sun.\t0\n"
+PAIRS = (
+    "sentence1\tsentence2\tscore\nA cat.\tA dog.\t2\nIt rains.\tIt pours.\t4\nA man.\tA sun.\t0\n"
+)
 
 
 @pytest.fixture
@@ -50,10 +52,21 @@ def test_pooling_precision_and_seeds_are_reported_once_beside_scores_of_pairs(
         f"{cls}: pooling cls, max tokens 128, precision bf16",
     ]
     for written in ("table", "markdown"):
-        assert all(note in embedlab(*words, "--notes", "--format", written).out for note in notes), written
-        lines = [line.removeprefix("- ") for line in embedlab(*words, "--format", written).out.splitlines()]
-        assert any(line.startswith("mine: ") and "mean of 2 seeds; pooling mean; trained in float32" in line for line in lines)
-        assert {"tiny?pooling=cls: pooling cls", "precision bf16"} <= set(lines)  # the precision is that of both
+        assert all(
+            note in embedlab(*words, "--notes", "--format", written).out for note in notes
+        ), written
+        lines = [
+            line.removeprefix("- ")
+            for line in embedlab(*words, "--format", written).out.splitlines()
+        ]
+        assert any(
+            line.startswith("mine: ")
+            and "mean of 2 seeds; pooling mean; trained in float32" in line
+            for line in lines
+        )
+        assert {"tiny?pooling=cls: pooling cls", "precision bf16"} <= set(
+            lines
+        )  # the precision is that of both
     assert all(note in embedlab(*words, "--format", "csv").err for note in notes)
 
 
@@ -62,7 +75,19 @@ def test_pooling_and_precision_are_reported_once_where_several_tasks_are_compare
 ) -> None:
     write_sst2(tmp_path / "data")
     cls = f"{tiny_encoder}?pooling=cls"
-    words = ["compare", cls, "dice", "--task", "sst2", "--data", "data", "--allow-partial", "--setting", "exact", *BF16]
+    words = [
+        "compare",
+        cls,
+        "dice",
+        "--task",
+        "sst2",
+        "--data",
+        "data",
+        "--allow-partial",
+        "--setting",
+        "exact",
+        *BF16,
+    ]
     for more in ([], ["--task", my_pairs]):
         answer = embedlab(*words, *more, "--json")
         assert answer.code == 0, answer.err
@@ -72,14 +97,29 @@ def test_pooling_and_precision_are_reported_once_where_several_tasks_are_compare
     assert "sts: aggregated by 'all'" in answer.json["notes"]
 
 
-def test_the_page_of_a_comparison_shows_pooling_and_precision(embedlab: Embedlab, my_pairs: str, tiny_encoder: Path) -> None:
-    answer = embedlab("compare", "dice", f"{tiny_encoder}?pooling=cls", "--task", my_pairs, *BF16, "--html", "page.html")
+def test_the_page_of_a_comparison_shows_pooling_and_precision(
+    embedlab: Embedlab, my_pairs: str, tiny_encoder: Path
+) -> None:
+    answer = embedlab(
+        "compare",
+        "dice",
+        f"{tiny_encoder}?pooling=cls",
+        "--task",
+        my_pairs,
+        *BF16,
+        "--html",
+        "page.html",
+    )
     assert answer.code == 0, answer.err
-    assert "pooling cls, max tokens 128, precision bf16" in Path("page.html").read_text(encoding="utf-8")
+    assert "pooling cls, max tokens 128, precision bf16" in Path("page.html").read_text(
+        encoding="utf-8"
+    )
 
 
 @pytest.mark.parametrize("mark", ["partial", "sample"])
-@pytest.mark.parametrize("command", [["score", "A cat.", "A dog."], ["nearest", "A cat.", "lines.txt"]])
+@pytest.mark.parametrize(
+    "command", [["score", "A cat.", "A dog."], ["nearest", "A cat.", "lines.txt"]]
+)
 def test_typed_sentences_are_scored_with_marks_pooling_precision_and_seeds(
     embedlab: Embedlab, mine: str, tmp_path: Path, command: list[str], mark: str
 ) -> None:
@@ -90,8 +130,13 @@ def test_typed_sentences_are_scored_with_marks_pooling_precision_and_seeds(
     answer = embedlab(*command, "--model", mine, *BF16, "--json")
     assert answer.code == 0, answer.err
     assert answer.json["title"].endswith(f" [{mark}]")
-    note = {"partial": "mine: trained on partial snli train: 3 of 9 rows", "sample": SAMPLE_NOTE}[mark]
-    assert answer.json["notes"] == [note, "mine: pooling mean, max tokens 128, precision bf16, trained in float32, mean of 2 seeds"]
+    note = {"partial": "mine: trained on partial snli train: 3 of 9 rows", "sample": SAMPLE_NOTE}[
+        mark
+    ]
+    assert answer.json["notes"] == [
+        note,
+        "mine: pooling mean, max tokens 128, precision bf16, trained in float32, mean of 2 seeds",
+    ]
 
 
 def test_word_overlap_has_no_mark(embedlab: Embedlab) -> None:
@@ -99,19 +144,35 @@ def test_word_overlap_has_no_mark(embedlab: Embedlab) -> None:
     assert (answer["title"], answer["notes"]) == ("A cat. / A dog.", ["dice: precision float32"])
 
 
-def test_pairs_say_which_of_them_a_model_was_trained_on(embedlab: Embedlab, mine: str, my_pairs: str, finished_run: RunFolder) -> None:
-    training_text = pl.DataFrame({"sentence1": ["a DOG", "It rains."], "sentence2": ["A cat", "The sun shines."]})
+def test_pairs_say_which_of_them_a_model_was_trained_on(
+    embedlab: Embedlab, mine: str, my_pairs: str, finished_run: RunFolder
+) -> None:
+    training_text = pl.DataFrame(
+        {"sentence1": ["a DOG", "It rains."], "sentence2": ["A cat", "The sun shines."]}
+    )
     for seed in (1, 2):
-        KnownText.of([training_text]).write(RunFolder(finished_run.path.with_name(f"seed-{seed}")).training_text_file)
+        KnownText.of([training_text]).write(
+            RunFolder(finished_run.path.with_name(f"seed-{seed}")).training_text_file
+        )
     words = ["pairs", mine, "dice", "--dataset", my_pairs, "--sort", "-gold"]
     answer = embedlab(*words, "--json")
     assert answer.code == 0, answer.err
     assert "[overlap]" in answer.json["title"]
-    shared = [(row["shared_pairs"], row["shared_sentences"]) for row in answer.rows if row["model"] == mine]
+    shared = [
+        (row["shared_pairs"], row["shared_sentences"])
+        for row in answer.rows
+        if row["model"] == mine
+    ]
     assert shared == [(None, None), (1, 2), (0, 1)]
-    assert "mine: pooling mean, max tokens 128, precision float32, trained in float32, mean of 2 seeds" in answer.json["notes"]
+    assert (
+        "mine: pooling mean, max tokens 128, precision float32, trained in float32, mean of 2 seeds"
+        in answer.json["notes"]
+    )
     lines = embedlab(*words).out.splitlines()
-    assert ["" if "†" not in line and "‡" not in line else "†" if "†" in line else "‡" for line in lines[4:7]] == ["", "†", "‡"]
+    assert [
+        "" if "†" not in line and "‡" not in line else "†" if "†" in line else "‡"
+        for line in lines[4:7]
+    ] == ["", "†", "‡"]
     assert "† the pair, ‡ a sentence of it is in the model's training data" in lines
 
     PairNotes.load().change("A man.", "A sun.", "odd one")
@@ -121,14 +182,22 @@ def test_pairs_say_which_of_them_a_model_was_trained_on(embedlab: Embedlab, mine
     assert {row["pair"] for row in embedlab(*call, "note:*odd* -trained:*", "--json").rows} == {2}
     assert {row["pair"] for row in embedlab(*call, "-trained:*", "--json").rows} == {2}
     assert {row["pair"] for row in embedlab(*call[:-1], "--unseen", "--json").rows} == {2}
-    assert {row["pair"] for row in embedlab(*call, "gold>=0 or dice>2", "--unseen", "--json").rows} == {2}
+    assert {
+        row["pair"] for row in embedlab(*call, "gold>=0 or dice>2", "--unseen", "--json").rows
+    } == {2}
     unseen = embedlab("compare", mine, "dice", "--task", my_pairs, *BF16, "--unseen", "--json")
     assert unseen.code == 0, unseen.err
-    assert [row["items"] for row in unseen.rows if row["model"] == mine] == [1, 2]  # and the rest, below it
+    assert [row["items"] for row in unseen.rows if row["model"] == mine] == [
+        1,
+        2,
+    ]  # and the rest, below it
     assert embedlab(*call, "note:*typo*", "--json").rows == []
     assert "odd one" in embedlab(*call, "note:*").out
     assert "[overlap] in the training data: † test pairs" in lines
-    assert "mine: † test pairs that are in its training data: mine.tsv 1 of 3" in embedlab(*words, "--notes").out.splitlines()
+    assert (
+        "mine: † test pairs that are in its training data: mine.tsv 1 of 3"
+        in embedlab(*words, "--notes").out.splitlines()
+    )
 
 
 @pytest.mark.parametrize(
@@ -140,14 +209,20 @@ def test_pairs_say_which_of_them_a_model_was_trained_on(embedlab: Embedlab, mine
     ],
 )
 @pytest.mark.parametrize("command", ["evaluate", "compare"])
-def test_an_absent_correlation_has_its_reason(embedlab: Embedlab, tmp_path: Path, command: str, rows: list[str], reason: str) -> None:
+def test_an_absent_correlation_has_its_reason(
+    embedlab: Embedlab, tmp_path: Path, command: str, rows: list[str], reason: str
+) -> None:
     (tmp_path / "own.tsv").write_text("\n".join(["sentence1\tsentence2\tscore", *rows]) + "\n")
     (tmp_path / "words.txt").write_text("a 1 0\ndog 0 1\ncat 1 1\n")
     models = ["dice"] if command == "evaluate" else ["dice", "word-vectors:words.txt"]
     words = [command, *models, "--aggregate", "all", "--task", "./own.tsv"]
     answer = embedlab(*words, "--json")
     assert answer.code == 0, answer.err
-    assert (answer.rows[0]["slice"], answer.rows[0]["model"], answer.rows[0]["score"]) == ("own.tsv", "dice", None)
+    assert (answer.rows[0]["slice"], answer.rows[0]["model"], answer.rows[0]["score"]) == (
+        "own.tsv",
+        "dice",
+        None,
+    )
     of_models = f" of {', '.join(models)}" if "similarity" in reason else ""
     note = f"own.tsv: no number{of_models}: {reason}"  # the same words in both
     assert note in answer.json["notes"]
@@ -162,14 +237,22 @@ def test_every_table_marks_a_model_of_unknown_training_text(
 ) -> None:
     foreign = Path(shutil.copytree(tiny_encoder, tmp_path / "foreign"))
     (foreign / "embedlab.json").unlink()
-    words = [command, str(foreign), "dice", "--dataset" if command == "pairs" else "--task", my_pairs]
+    words = [
+        command,
+        str(foreign),
+        "dice",
+        "--dataset" if command == "pairs" else "--task",
+        my_pairs,
+    ]
     answer = embedlab(*words, "--json")
     assert answer.code == 0, answer.err
     assert f"{foreign}: training text unknown" in answer.json["notes"]
     assert "[training text unknown]" in answer.json["title"]
 
 
-def test_files_without_a_checksum_are_read_with_one_note(embedlab: Embedlab, mine: str, tmp_path: Path) -> None:
+def test_files_without_a_checksum_are_read_with_one_note(
+    embedlab: Embedlab, mine: str, tmp_path: Path
+) -> None:
     words = ("score", "A cat.", "A dog.", "--model", mine, *BF16, "--json")
     assert "without a checksum" not in embedlab(*words).err
     files = sorted(tmp_path.glob("runs/mine/*/environment.json"))

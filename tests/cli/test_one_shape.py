@@ -1,4 +1,6 @@
-"""Pairs, classified items, a trained classifier's items, a plug-in's task and a task without items have one table everywhere."""
+"""Pairs, classified items, a trained classifier's items, a plug-in's task and a task without items
+have one table everywhere.
+"""
 
 import json
 from pathlib import Path
@@ -12,7 +14,12 @@ from tests.cli.test_plugins import FILES
 
 MODELS = ("rte", "letters:64", "letters:8", "letters:16")
 TASKS = ("sts12", "mr", "glue", "close-pairs", "geometry")
-WORDS = ("--sample", *(word for task in TASKS for word in ("--task", task)), "--setting", "prototyping")
+WORDS = (
+    "--sample",
+    *(word for task in TASKS for word in ("--task", task)),
+    "--setting",
+    "prototyping",
+)
 NAMES = ["sts", "transfer", "glue", "close-pairs", "geometry"]
 
 
@@ -22,27 +29,59 @@ def project(embedlab: Embedlab, tmp_path: Path, tiny_encoder: Path) -> Path:
     for name in ("close_pairs.py", "letters.py"):
         (tmp_path / name).write_text(FILES[name], encoding="utf-8")
         trust_file(tmp_path / name)
-    (tmp_path / "embedlab.toml").write_text('[plugins]\nfiles = ["close_pairs.py", "letters.py"]\n', encoding="utf-8")
-    steps = ("--max-steps", "2", "--set", "data.task=rte", "--set", "evaluate.tasks=[]", "--set", "encoder.max_tokens=32")
-    assert embedlab("train", "glue-finetune", "--sample", "--encoder", str(tiny_encoder), "--name", "rte", *steps).code == 0
+    (tmp_path / "embedlab.toml").write_text(
+        '[plugins]\nfiles = ["close_pairs.py", "letters.py"]\n', encoding="utf-8"
+    )
+    steps = (
+        "--max-steps",
+        "2",
+        "--set",
+        "data.task=rte",
+        "--set",
+        "evaluate.tasks=[]",
+        "--set",
+        "encoder.max_tokens=32",
+    )
+    assert (
+        embedlab(
+            "train",
+            "glue-finetune",
+            "--sample",
+            "--encoder",
+            str(tiny_encoder),
+            "--name",
+            "rte",
+            *steps,
+        ).code
+        == 0
+    )
     return tmp_path
 
 
 def scores(answer: Answer) -> dict[tuple[str, ...], float]:
-    return {(row["task"], row["slice"], row["metric"], row["model"]): row["score"] for row in answer.rows}
+    return {
+        (row["task"], row["slice"], row["metric"], row["model"]): row["score"]
+        for row in answer.rows
+    }
 
 
 @pytest.mark.usefixtures("quick_fits", "small_world", "project")
-def test_every_result_holds_all_kinds_of_tasks_in_one_table(embedlab: Embedlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_result_holds_all_kinds_of_tasks_in_one_table(
+    embedlab: Embedlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     compared = embedlab("compare", *MODELS, *WORDS, "--json", "--html", "page.html")
     assert compared.code == 0
     assert list(dict.fromkeys(row["task"] for row in compared.rows)) == NAMES
-    assert {row["task"] for row in compared.rows if row["low"] is not None} == {*NAMES} - {"geometry"}
+    assert {row["task"] for row in compared.rows if row["low"] is not None} == {*NAMES} - {
+        "geometry"
+    }
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert all(name in page for name in NAMES)
     assert all(name in embedlab("compare", *MODELS, *WORDS, "--latex").out for name in NAMES)
 
-    frame = package.compare(list(MODELS), tasks=list(TASKS), setting="prototyping", sample=True).frame
+    frame = package.compare(
+        list(MODELS), tasks=list(TASKS), setting="prototyping", sample=True
+    ).frame
     assert json.loads(json.dumps(frame.to_dicts())) == compared.rows
 
     monkeypatch.setenv("COLUMNS", "100")
@@ -50,7 +89,11 @@ def test_every_result_holds_all_kinds_of_tasks_in_one_table(embedlab: Embedlab, 
     shown = embedlab("compare", *MODELS, *WORDS, *by)
     lines = shown.out.splitlines()
     assert max(map(len, lines)) <= 100
-    body = [line.split()[0] for line in lines if line.startswith(" ") and not line.startswith((" ─", "  ", " task", " negation"))]
+    body = [
+        line.split()[0]
+        for line in lines
+        if line.startswith(" ") and not line.startswith((" ─", "  ", " task", " negation"))
+    ]
     assert {*body} == {"none", "one", "both"} & {*body}  # each label on one line
     rows = embedlab("compare", *MODELS, *WORDS, *by, "--json").rows
     named = {(row["task"], row["slice"], row["metric"]) for row in rows}
@@ -73,8 +116,14 @@ def test_every_result_holds_all_kinds_of_tasks_in_one_table(embedlab: Embedlab, 
     (tmp_path / "evaluated.json").write_text(evaluations.out, encoding="utf-8")
     same = embedlab("verify", "compared.json", "compared.json")
     assert same.code == 0
-    assert "letters:64 on close-pairs, geometry, sts, transfer-prototyping: of the same thing" in same.out.replace("\n", " ")
+    assert (
+        "letters:64 on close-pairs, geometry, sts, transfer-prototyping: of the same thing"
+        in same.out.replace("\n", " ")
+    )
     each = embedlab("verify", "compared.json", "evaluated.json")
     assert each.code == 0, each.out
     assert "another version" not in each.out
-    assert all(f"letters:64 on {name}: of the same thing" in each.out for name in ("sts", "geometry", "close-pairs"))
+    assert all(
+        f"letters:64 on {name}: of the same thing" in each.out
+        for name in ("sts", "geometry", "close-pairs")
+    )

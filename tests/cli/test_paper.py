@@ -1,4 +1,6 @@
-"""What `compare`, `evaluate`, `power`, `runs show` and `grid table` write for a paper: LaTeX with models as rows, and figures."""
+"""What `compare`, `evaluate`, `power`, `runs show` and `grid table` write for a paper: LaTeX with
+models as rows, and figures.
+"""
 
 from __future__ import annotations
 
@@ -25,23 +27,42 @@ def test_models_are_rows_where_that_is_chosen_with_aliases_as_names(embedlab: Em
     assert sum(r"\textbf" in row for row in rows) == 1
     (caption,) = re.findall(r"\\caption\{(.*)\}", answer.out)
     assert "n = 6 items of mine.tsv" in caption
-    assert "n = 6 items of mine.tsv" in embedlab("compare", *MODELS, "--task", "mine.tsv", "--rows", "models").out
+    assert (
+        "n = 6 items of mine.tsv"
+        in embedlab("compare", *MODELS, "--task", "mine.tsv", "--rows", "models").out
+    )
 
 
 def test_the_caption_names_the_family_of_the_correction(embedlab: Embedlab) -> None:
     Path("words.txt").write_text(WORDS)
     Path("others.txt").write_text(WORDS.replace("2 2", "5 1"))
-    answer = embedlab("compare", *MODELS, "third=word-vectors:others.txt", "--sample", "--task", "sts12", "--latex")
+    answer = embedlab(
+        "compare",
+        *MODELS,
+        "third=word-vectors:others.txt",
+        "--sample",
+        "--task",
+        "sts12",
+        "--latex",
+    )
     assert answer.code == 0, answer.err
     (caption,) = re.findall(r"\\caption\{(.*)\}", answer.out)
     assert "Holm's correction over all 3 comparisons of two models in the table" in caption
-    assert "Brackets: 95\\% intervals of each difference from bag, over items; items of one topic count as dependent." in caption
+    assert (
+        "Brackets: 95\\% intervals of each difference from bag, over items; items of one "
+        "topic count as dependent." in caption
+    )
 
 
 def test_the_table_without_the_option_is_as_before(embedlab: Embedlab) -> None:
     write_world()
     plain = embedlab("compare", *MODELS, "--task", "mine.tsv", "--format", "csv").out
-    assert embedlab("compare", *MODELS, "--task", "mine.tsv", "--rows", "models", "--format", "csv").out == plain
+    assert (
+        embedlab(
+            "compare", *MODELS, "--task", "mine.tsv", "--rows", "models", "--format", "csv"
+        ).out
+        == plain
+    )
 
 
 def test_a_figure_is_written_with_its_caption_as_a_note(embedlab: Embedlab) -> None:
@@ -62,22 +83,31 @@ def test_a_figure_is_written_with_its_caption_as_a_note(embedlab: Embedlab) -> N
     assert Path("f.pdf").read_bytes().startswith(b"%PDF")
     assert b"<svg" in Path("g.svg").read_bytes()
     assert Path("h.png").read_bytes().startswith(b"\x89PNG")
-    assert "the figure is f.pdf; caption: Scores: Spearman × 100; n = 6 items of mine.tsv." in answer.err
+    assert (
+        "the figure is f.pdf; caption: Scores: Spearman × 100; n = 6 items of mine.tsv."
+        in answer.err
+    )
     assert "Differences from bag" in answer.err
     assert "n = 6 pairs of mine.tsv" in answer.err
-    assert embedlab("evaluate", *MODELS, "--task", "mine.tsv", "--figure", "f.pdf").code == 0  # it is ours: replaced
+    assert (
+        embedlab("evaluate", *MODELS, "--task", "mine.tsv", "--figure", "f.pdf").code == 0
+    )  # it is ours: replaced
 
 
 def test_a_figure_that_cannot_be_is_refused_before_any_work(embedlab: Embedlab) -> None:
     write_world()
-    answer = embedlab("compare", "dice", "nobody/nothing", "--task", "mine.tsv", "--figure", "mine.tsv")
+    answer = embedlab(
+        "compare", "dice", "nobody/nothing", "--task", "mine.tsv", "--figure", "mine.tsv"
+    )
     assert answer.code == 2
     assert "neither .pdf, .svg nor .png" in answer.err
 
 
 def test_scores_by_a_property_are_a_figure_too(embedlab: Embedlab) -> None:
     write_world()
-    answer = embedlab("compare", *MODELS, "--task", "mine.tsv", "--by", "negation", "--figure", "f.svg", "--latex")
+    answer = embedlab(
+        "compare", *MODELS, "--task", "mine.tsv", "--by", "negation", "--figure", "f.svg", "--latex"
+    )
     assert answer.code == 0, answer.err
     assert "by negation" in answer.err
     assert "by negation" in answer.out

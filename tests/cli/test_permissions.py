@@ -14,9 +14,20 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A working folder in which all that is forbidden can be removed afterwards."""
     monkeypatch.chdir(tmp_path)
     config = Path(os.environ["XDG_CONFIG_HOME"]) / "embedlab"
-    for folder in (config, Path("model"), Path("data/STS/STSBenchmark"), Path("runs"), Path("closed")):
+    for folder in (
+        config,
+        Path("model"),
+        Path("data/STS/STSBenchmark"),
+        Path("runs"),
+        Path("closed"),
+    ):
         folder.mkdir(parents=True)
-    for file in (config / "embedlab.toml", Path("recipe.toml"), Path("model/config.json"), Path("data/STS/STSBenchmark/sts-test.csv")):
+    for file in (
+        config / "embedlab.toml",
+        Path("recipe.toml"),
+        Path("model/config.json"),
+        Path("data/STS/STSBenchmark/sts-test.csv"),
+    ):
         file.write_text("" if file.suffix == ".toml" else "{}")
     for ending in ("tsv", "csv", "jsonl", "parquet", "txt"):
         Path(f"p.{ending}").write_text("sentence1\n")
@@ -34,7 +45,10 @@ def test_everything_forbidden_is_two_lines(place: Path) -> None:
     home = Path(os.environ["XDG_CONFIG_HOME"])
     commands = {
         "recipe.toml": ["train", "./recipe.toml", "--dry-run", "--sample"],
-        **{f"p.{ending}": ["pairs", "dice", "--dataset", f"./p.{ending}"] for ending in ("tsv", "csv", "jsonl", "parquet")},
+        **{
+            f"p.{ending}": ["pairs", "dice", "--dataset", f"./p.{ending}"]
+            for ending in ("tsv", "csv", "jsonl", "parquet")
+        },
         "p.txt": ["encode", WORDS, "p.txt", "-o", "v.npy"],
         "model/config.json": ["score", "a", "b", "-m", "./model"],
         "data/STS/STSBenchmark": ["pairs", "dice", "--data", "data", "--dataset", "sts-benchmark"],

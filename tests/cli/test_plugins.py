@@ -1,4 +1,6 @@
-"""The plug-ins of the page on them: the commands say where they are from and what is wrong with them; tests/docs executes the page."""
+"""The plug-ins of the page on them: the commands say where they are from and what is wrong with
+them; tests/docs executes the page.
+"""
 
 import json
 import subprocess
@@ -33,7 +35,9 @@ NAMED = tomllib.loads(FILES["embedlab.toml"])["plugins"]["files"]
 
 @pytest.fixture
 def project(tmp_path: Path, tiny_encoder: Path) -> Path:
-    """The files of the page, in a folder outside the package; every plug-in among them is trusted."""
+    """The files of the page, in a folder outside the package; every plug-in among them is
+    trusted.
+    """
     for name, text in FILES.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
         if name in NAMED:
@@ -61,15 +65,31 @@ def test_a_changed_encoder_or_task_is_computed_again(embedlab: Embedlab, project
         first = again
 
 
-def test_a_task_with_a_hyphen_in_its_name_has_a_page_and_intervals(embedlab: Embedlab, project: Path) -> None:
-    assert embedlab("compare", "letters:64", "letters:8", "--sample", "--suite", "close-pairs", "--html", "page.html").code == 0
+def test_a_task_with_a_hyphen_in_its_name_has_a_page_and_intervals(
+    embedlab: Embedlab, project: Path
+) -> None:
+    assert (
+        embedlab(
+            "compare",
+            "letters:64",
+            "letters:8",
+            "--sample",
+            "--suite",
+            "close-pairs",
+            "--html",
+            "page.html",
+        ).code
+        == 0
+    )
     page = (project / "page.html").read_text(encoding="utf-8")
     assert [part.partition("</h2>")[0] for part in page.split("<h2>")[1:]] == ["By dataset"]
     assert "letters:8 minus letters:64 on close-pairs" in page
     settings = load_settings({"sample": True})[0]
     place = ScorePlace.of(one_member(resolve("letters:64", settings.runs)), settings)
 
-    found = stored_intervals(Evaluation.load(place.evaluations / "close-pairs.json"), place, settings)
+    found = stored_intervals(
+        Evaluation.load(place.evaluations / "close-pairs.json"), place, settings
+    )
     assert list(found.intervals) == [("sts-benchmark", "accuracy", "test")]
 
 
@@ -105,7 +125,11 @@ KINDS = ("--by", "capitals", "--where", "words>3")
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )
 def test_a_task_of_ones_own_is_in_every_result_beside_shipped_ones(
-    words: tuple[str, ...], shown: str, embedlab: Embedlab, project: Path, monkeypatch: pytest.MonkeyPatch
+    words: tuple[str, ...],
+    shown: str,
+    embedlab: Embedlab,
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     answer = embedlab(*words)
@@ -115,24 +139,38 @@ def test_a_task_of_ones_own_is_in_every_result_beside_shipped_ones(
         assert "left out, without items: geometry\n" in answer.err
 
 
-def test_a_second_task_of_pairs_has_its_own_datasets_averages_and_results(embedlab: Embedlab, project: Path) -> None:
+def test_a_second_task_of_pairs_has_its_own_datasets_averages_and_results(
+    embedlab: Embedlab, project: Path
+) -> None:
     scored = embedlab("evaluate", "dice", "--sample", "--suite", "two-years", "--json").rows
-    assert {(row["task"], row["slice"]) for row in scored} == {("two-years", name) for name in ("sts12", "sts13", "both years")}
-    compared = embedlab("compare", "dice", "letters:8", "--sample", "--suite", "two-years", "--json").rows
-    assert [row["slice"] for row in compared if row["model"] == "dice"] == ["sts12", "sts13", "both years"]
+    assert {(row["task"], row["slice"]) for row in scored} == {
+        ("two-years", name) for name in ("sts12", "sts13", "both years")
+    }
+    compared = embedlab(
+        "compare", "dice", "letters:8", "--sample", "--suite", "two-years", "--json"
+    ).rows
+    assert [row["slice"] for row in compared if row["model"] == "dice"] == [
+        "sts12",
+        "sts13",
+        "both years",
+    ]
     assert {row["task"] for row in compared} == {"two-years"}
     assert len(list(load_settings({})[0].cache.rglob("two-years.json"))) == 1
     assert not list(load_settings({})[0].cache.rglob("sts.json"))
 
 
-def test_a_dataset_of_one_toml_file_is_scored_and_checked_and_runs_only_as_it_was_trusted(embedlab: Embedlab, project: Path) -> None:
+def test_a_dataset_of_one_toml_file_is_scored_and_checked_and_runs_only_as_it_was_trusted(
+    embedlab: Embedlab, project: Path
+) -> None:
     (one,) = embedlab("data", "check", "rain", "--json").rows
     assert (one["state"], one["rows"]) == ("counts right", 8)
     scored = embedlab("evaluate", "dice", "--task", "rain", "--json")
     assert {row["slice"] for row in scored.rows} == {"rain"}
     path = project / "rain.toml"
     path.write_text(FILES["rain.toml"].replace("rows =", "row ="), encoding="utf-8")
-    assert "'rain.toml' is changed since it was trusted" in embedlab("evaluate", "dice", "--task", "rain").err.replace(f"{project}/", "")
+    assert "'rain.toml' is changed since it was trusted" in embedlab(
+        "evaluate", "dice", "--task", "rain"
+    ).err.replace(f"{project}/", "")
     trust_file(path)
     refused = embedlab("evaluate", "dice", "--task", "rain")
     assert refused.code == 2
@@ -140,19 +178,26 @@ def test_a_dataset_of_one_toml_file_is_scored_and_checked_and_runs_only_as_it_wa
     assert "did you mean 'rows'?" in refused.err
 
 
-def test_an_untrusted_file_is_refused_with_the_command_to_type(embedlab: Embedlab, project: Path) -> None:
+def test_an_untrusted_file_is_refused_with_the_command_to_type(
+    embedlab: Embedlab, project: Path
+) -> None:
     (project / "letters.py").write_text(FILES["letters.py"] + "# changed\n", encoding="utf-8")
 
     answer = embedlab("evaluate", "letters:64", "--task", "weather")
     assert answer.code == 3
     assert "changed since it was trusted" in answer.err
     assert "embedlab plugins trust letters.py" in answer.err
-    assert embedlab("plugins", "trust", "letters.py", "--json").json["file"] == str(project / "letters.py")
+    assert embedlab("plugins", "trust", "letters.py", "--json").json["file"] == str(
+        project / "letters.py"
+    )
     assert embedlab("evaluate", "letters:64", "--task", "weather").code == 0
 
 
 def test_a_broken_file_spoils_no_other_command(embedlab: Embedlab, project: Path) -> None:
-    (project / "weather.py").write_text(FILES["weather.py"].replace("from pathlib import Path", "raise KeyError('wind')"), encoding="utf-8")
+    (project / "weather.py").write_text(
+        FILES["weather.py"].replace("from pathlib import Path", "raise KeyError('wind')"),
+        encoding="utf-8",
+    )
     trust_file(project / "weather.py")
 
     answer = embedlab("evaluate", "dice", "--sample", "--task", "sts12")
@@ -171,14 +216,28 @@ def test_a_broken_file_spoils_no_other_command(embedlab: Embedlab, project: Path
 def test_a_recipe_names_no_code(module: str, embedlab: Embedlab, project: Path) -> None:
     (project / "embedlab.toml").write_text("", encoding="utf-8")
 
-    assert embedlab("train", "mine.toml", "--sample", "--dry-run", "--set", f"objective.name={module}").code == 2
-    assert embedlab("train", "mine.toml", "--sample", "--dry-run", "--set", f"encoder.pooling={module}").code == 2
+    assert (
+        embedlab(
+            "train", "mine.toml", "--sample", "--dry-run", "--set", f"objective.name={module}"
+        ).code
+        == 2
+    )
+    assert (
+        embedlab(
+            "train", "mine.toml", "--sample", "--dry-run", "--set", f"encoder.pooling={module}"
+        ).code
+        == 2
+    )
 
 
 def test_what_the_program_starts_sees_the_same_plugins(project: Path) -> None:
-    question = json.dumps({"number": 1, "first": ["a cat"], "second": ["a cat"], "models": ["letters:8"]})
+    question = json.dumps(
+        {"number": 1, "first": ["a cat"], "second": ["a cat"], "models": ["letters:8"]}
+    )
     words = [sys.executable, "-m", "embedlab.encoders.pair_worker", json.dumps({"runs": "runs"})]
-    answer = subprocess.run(words, input=f"{question}\n", cwd=project, capture_output=True, text=True, check=True)
+    answer = subprocess.run(
+        words, input=f"{question}\n", cwd=project, capture_output=True, text=True, check=True
+    )
 
     assert json.loads(answer.stdout)["similarities"] == [1]
 
@@ -194,7 +253,9 @@ def test_the_dashboard_shows_the_pairs_of_a_plugin_and_plans_its_objective_witho
     assert data.datasets == ["rain", "weather"]
     assert data.table.height == 16
     assert data.gold_ranges == {"rain": (0.0, 5.0), "weather": (0.0, 5.0)}
-    monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("stored pairs are read again"))
+    monkeypatch.setattr(
+        subprocess, "run", lambda *_, **__: pytest.fail("stored pairs are read again")
+    )
     assert open_pairs(load_settings({})[0]).datasets == ["rain", "weather"]
 
     fields = {field.key: field.value for field in recipe_fields("mine.toml")}
@@ -202,9 +263,13 @@ def test_the_dashboard_shows_the_pairs_of_a_plugin_and_plans_its_objective_witho
     assert {name for name in sys.modules if name.startswith("embedlab_plugin")} == modules
 
 
-def test_a_grid_trains_again_when_the_code_of_its_objective_changed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_grid_trains_again_when_the_code_of_its_objective_changed(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(project)
-    (project / "grid.toml").write_text('summary = "m"\nbase = "mine.toml"\n[axes]\n"objective.margin" = [0.1]\n', encoding="utf-8")
+    (project / "grid.toml").write_text(
+        'summary = "m"\nbase = "mine.toml"\n[axes]\n"objective.margin" = [0.1]\n', encoding="utf-8"
+    )
 
     def plan() -> GridPlan:
         return expand_grid(load_grid("grid.toml"), GridPlace.of(load_settings({"sample": True})[0]))
@@ -212,7 +277,9 @@ def test_a_grid_trains_again_when_the_code_of_its_objective_changed(project: Pat
     before = plan()
     assert str(project / "margin.py") in cell_environment(before, None)["EMBEDLAB_PLUGINS"]
     assert [one.run for one in plan().variants] == [one.run for one in before.variants]
-    stored = GridPlan.from_json(before.to_json(), before.place.runs_folder, where=project / "plan.json")
+    stored = GridPlan.from_json(
+        before.to_json(), before.place.runs_folder, where=project / "plan.json"
+    )
     assert stored.place.plugins == before.place.plugins
 
     path = project / "margin.py"

@@ -1,4 +1,6 @@
-"""All that can be refused is refused before a model is loaded: every suite opens and checks all of its data first."""
+"""All that can be refused is refused before a model is loaded: every suite opens and checks all of
+its data first.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,11 @@ def no_loading(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(loading, name, refuse)
 
 
-ITEM_TASKS = [one.name for one in all_tasks() if one.outcomes != "pairs" and one.in_all(None) and one.name not in HEADED]
+ITEM_TASKS = [
+    one.name
+    for one in all_tasks()
+    if one.outcomes != "pairs" and one.in_all(None) and one.name not in HEADED
+]
 
 
 @pytest.mark.parametrize("task", ITEM_TASKS)
@@ -66,7 +72,13 @@ def test_evaluating_opens_nothing_that_was_not_opened_before_the_first_model(
     monkeypatch.setattr(Source, "open_split", opened)
     for name in LOADERS:
         monkeypatch.setattr(loading, name, begun(name))
-    answer = embedlab("evaluate", f"{tiny_encoder}?pooling=mean", *SELECTION.get(task, ("--suite", task)), "--sample", *QUICK)
+    answer = embedlab(
+        "evaluate",
+        f"{tiny_encoder}?pooling=mean",
+        *SELECTION.get(task, ("--suite", task)),
+        "--sample",
+        *QUICK,
+    )
     assert answer.code == 0, answer.err
     assert has_begun
     assert before
@@ -77,22 +89,44 @@ def test_evaluating_opens_nothing_that_was_not_opened_before_the_first_model(
 def test_a_model_without_a_paraphrase_head_is_refused_before_work_where_training_pairs_are_truncated(
     embedlab: Embedlab, tiny_encoder: Path, shared_data: Path
 ) -> None:
-    answer = embedlab("evaluate", str(tiny_encoder), "--suite", "multitask", "--data", str(shared_data), "--offline")
+    answer = embedlab(
+        "evaluate",
+        str(tiny_encoder),
+        "--suite",
+        "multitask",
+        "--data",
+        str(shared_data),
+        "--offline",
+    )
     assert (answer.code, answer.out) == (3, "")
-    assert "'paraphrases' (train) is truncated or odd: it has 14,137 rows instead of 141,498" in answer.err
+    assert (
+        "'paraphrases' (train) is truncated or odd: it has 14,137 rows instead of 141,498"
+        in answer.err
+    )
 
 
 @pytest.mark.usefixtures("no_loading")
 @pytest.mark.parametrize("command", ["evaluate", "compare"])
 @pytest.mark.parametrize("task", [*task_names(), "all"])
-def test_missing_data_is_refused_before_a_model_is_loaded(command: str, task: str, embedlab: Embedlab, tiny_encoder: Path) -> None:
+def test_missing_data_is_refused_before_a_model_is_loaded(
+    command: str, task: str, embedlab: Embedlab, tiny_encoder: Path
+) -> None:
     Path("data").mkdir()
     words = () if command == "evaluate" else (f"{tiny_encoder}?pooling=cls",)
-    chosen = {"mteb": ("--task", "mteb:STS16"), "retrieval": ("--task", "faq.csv")}.get(task, ("--suite", task))  # of those without a suite
+    chosen = {"mteb": ("--task", "mteb:STS16"), "retrieval": ("--task", "faq.csv")}.get(
+        task, ("--suite", task)
+    )  # of those without a suite
     answer = embedlab(command, str(tiny_encoder), *words, *chosen, "--data", "data", "--offline")
-    is_unfit = (command, task) == ("evaluate", "glue")  # a model without a classifier is wrong whatever the data
+    is_unfit = (command, task) == (
+        "evaluate",
+        "glue",
+    )  # a model without a classifier is wrong whatever the data
     assert (answer.code, answer.out) == (2 if is_unfit else 3, "")
-    expected = {"glue": "does not apply", "mteb": "cannot be read", "retrieval": "no file 'faq.csv'"}.get(task, "is missing")
+    expected = {
+        "glue": "does not apply",
+        "mteb": "cannot be read",
+        "retrieval": "no file 'faq.csv'",
+    }.get(task, "is missing")
     assert expected in answer.err or is_unfit
 
 
@@ -100,22 +134,34 @@ def test_missing_data_is_refused_before_a_model_is_loaded(command: str, task: st
 def glue_run(tmp_path: Path) -> RunFolder:
     """A finished run of a classifier on a GLUE task, as far as can be seen without loading it."""
     run = RunFolder.of(tmp_path / "runs", "mine", 1)
-    run.write_once(load_recipe("glue-finetune"), collect_environment(seed=1, device="cpu", precision="float32", threads=1, data=[]))
+    run.write_once(
+        load_recipe("glue-finetune"),
+        collect_environment(seed=1, device="cpu", precision="float32", threads=1, data=[]),
+    )
     run.model.mkdir(parents=True)
     return run
 
 
 @pytest.mark.usefixtures("no_loading")
-def test_a_classifiers_validation_and_test_splits_are_opened_before_it_is_loaded(embedlab: Embedlab, glue_run: RunFolder) -> None:
+def test_a_classifiers_validation_and_test_splits_are_opened_before_it_is_loaded(
+    embedlab: Embedlab, glue_run: RunFolder
+) -> None:
     Path("data").mkdir()
     refused = embedlab("evaluate", "mine", "--suite", "glue", "--data", "data", "--offline")
     assert refused.code == 3
     assert "(dev) is missing" in refused.err
-    wanted = embedlab("evaluate", "mine", "--suite", "glue", "--data", "data", "--offline", "--submission", "out")
+    wanted = embedlab(
+        "evaluate", "mine", "--suite", "glue", "--data", "data", "--offline", "--submission", "out"
+    )
     assert wanted.code == 3
     assert "(test) is missing" in wanted.err
     Path("out").write_text("no folder")
-    assert embedlab("evaluate", "mine", "--suite", "glue", "--data", "data", "--submission", "out").code == 2
+    assert (
+        embedlab(
+            "evaluate", "mine", "--suite", "glue", "--data", "data", "--submission", "out"
+        ).code
+        == 2
+    )
 
 
 @pytest.fixture
@@ -156,7 +202,9 @@ def test_a_training_that_could_not_be_evaluated_is_refused_before_it_begins(
 ) -> None:
     Path("data").mkdir()
     words = ("--set", f"evaluate.tasks={json.dumps(tasks)}", "--set", f"evaluate.dev={dev}", *more)
-    answer = embedlab("train", "snli-ce", "--encoder", str(tiny_encoder), "--data", "data", "--offline", *words)
+    answer = embedlab(
+        "train", "snli-ce", "--encoder", str(tiny_encoder), "--data", "data", "--offline", *words
+    )
     assert (answer.code, answer.out, no_training) == (code, "", []), answer.err
     assert message in answer.err
     assert not Path("runs").exists()
@@ -167,25 +215,41 @@ def test_what_is_missing_of_several_tasks_is_reported_before_training(
 ) -> None:
     Path("data").mkdir()
     Path("data/STS").symlink_to(shared_data / "STS")
-    words = ("--set", 'evaluate.tasks=["sts", "transfer"]', "--set", "evaluate.dev=none", "--data", "data", "--offline")
+    words = (
+        "--set",
+        'evaluate.tasks=["sts", "transfer"]',
+        "--set",
+        "evaluate.dev=none",
+        "--data",
+        "data",
+        "--offline",
+    )
     answer = embedlab("train", "snli-ce", "--encoder", str(tiny_encoder), *words)
     assert (answer.code, no_training) == (2, ["training"]), answer.err
     lines = answer.err.splitlines()
-    assert lines.index("embedlab: error: training has begun") > min(place for place, line in enumerate(lines) if "is missing" in line)
+    assert lines.index("embedlab: error: training has begun") > min(
+        place for place, line in enumerate(lines) if "is missing" in line
+    )
 
 
 @pytest.mark.usefixtures("no_loading")
-def test_a_second_model_that_cannot_do_the_task_is_refused_before_the_first_is_loaded(embedlab: Embedlab, tiny_encoder: Path) -> None:
+def test_a_second_model_that_cannot_do_the_task_is_refused_before_the_first_is_loaded(
+    embedlab: Embedlab, tiny_encoder: Path
+) -> None:
     shutil.copytree(tiny_encoder, "bare")
     config = json.loads(Path("bare/config.json").read_text())
     Path("bare/config.json").write_text(json.dumps(config | {"architectures": ["BertModel"]}))
-    answer = embedlab("evaluate", str(tiny_encoder), "./bare", "--suite", "word_prediction", "--sample")
+    answer = embedlab(
+        "evaluate", str(tiny_encoder), "./bare", "--suite", "word_prediction", "--sample"
+    )
     assert (answer.code, answer.out) == (2, "")
     assert "'./bare' has no masked-language-model head" in answer.err
 
 
 @pytest.mark.usefixtures("no_loading")
-def test_a_file_in_place_of_a_folder_for_mteb_is_refused_before_pairs_are_scored(embedlab: Embedlab, tiny_encoder: Path) -> None:
+def test_a_file_in_place_of_a_folder_for_mteb_is_refused_before_pairs_are_scored(
+    embedlab: Embedlab, tiny_encoder: Path
+) -> None:
     Path("out").write_text("no folder")
     answer = embedlab("evaluate", str(tiny_encoder), "--task", "sts12", "--sample", "--mteb", "out")
     assert (answer.code, answer.out) == (2, "")

@@ -1,4 +1,6 @@
-"""`embedlab reproduce`: what it prints, from which runs, and how it ends. Plans and orders are tested in tests/experiments."""
+"""`embedlab reproduce`: what it prints, from which runs, and how it ends. Plans and orders are
+tested in tests/experiments.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,14 @@ SMALL = (
 def with_runs(embedlab: Embedlab, tiny_encoder: Path) -> Embedlab:
     """Runs of two rows of liao's table 6."""
     for share in ("0.1", "0.3"):
-        words = ("--encoder", str(tiny_encoder), "--name", f"mine-{share}", "--set", f"objective.weight={share}")
+        words = (
+            "--encoder",
+            str(tiny_encoder),
+            "--name",
+            f"mine-{share}",
+            "--set",
+            f"objective.weight={share}",
+        )
         assert embedlab("train", "snli-supcl", *SMALL, *words).code == 0
     return embedlab
 
@@ -70,54 +79,137 @@ def test_a_paper_alone_lists_its_tables_in_the_order_of_their_numbers(embedlab: 
     assert names[-1] == "table10_learning_rate"
 
 
-def test_a_paper_of_the_users_own_is_named_by_its_folder(embedlab: Embedlab, tmp_path: Path) -> None:
+def test_a_paper_of_the_users_own_is_named_by_its_folder(
+    embedlab: Embedlab, tmp_path: Path
+) -> None:
     own = tmp_path / "my paper"
     own.mkdir()
-    rows = 'rows = { "0.1" = { recipe = "snli-supcl", set = { "objective.weight" = 0.1 } }, ours = { lacks = "not said how" } }\n'
-    head = 'summary = "Mine."\n[tables.table1_weight]\nsummary = "one weight"\nkey = ["weight"]\ncolumns = { STS12 = "sts12" }\n'
+    rows = (
+        'rows = { "0.1" = { recipe = "snli-supcl", set = { "objective.weight" = 0.1 } }, '
+        'ours = { lacks = "not said how" } }\n'
+    )
+    head = (
+        'summary = "Mine."\n[tables.table1_weight]\nsummary = "one weight"\nkey = '
+        '["weight"]\ncolumns = { STS12 = "sts12" }\n'
+    )
     (own / "paper.toml").write_text(head + rows)
     (own / "table1_weight.csv").write_text("weight,STS12\n0.1,61.5\nours,62\n")
     (listed,) = embedlab("reproduce", str(own), "--json").rows
     assert listed["here"] == f"embedlab reproduce '{own}' table1_weight"
     found = embedlab("reproduce", str(own / "paper.toml"), "table1", "--published-only", "--json")
     assert [(row["weight"], row["STS12"]) for row in found.rows] == [("0.1", 61.5), ("ours", 62.0)]
-    planned = embedlab("reproduce", str(own), "table1", "--dry-run", "--sample", "--encoder", "nobody/nothing", "--seeds", "1", "--json")
+    planned = embedlab(
+        "reproduce",
+        str(own),
+        "table1",
+        "--dry-run",
+        "--sample",
+        "--encoder",
+        "nobody/nothing",
+        "--seeds",
+        "1",
+        "--json",
+    )
     assert [str(row["run"]).rpartition(".")[0] for row in planned.rows] == ["my-paper.weight-0.1"]
     wrong = embedlab("reproduce", f"{own}/paper", "table1")
-    assert (wrong.code, wrong.err.splitlines()[0]) == (ExitCode.USAGE, f"embedlab: error: no paper.toml in '{own}/paper'")
+    assert (wrong.code, wrong.err.splitlines()[0]) == (
+        ExitCode.USAGE,
+        f"embedlab: error: no paper.toml in '{own}/paper'",
+    )
 
 
-def test_a_dry_run_lists_the_trainings_of_a_table_and_starts_none(embedlab: Embedlab, tmp_path: Path) -> None:
-    answer = embedlab("reproduce", "liao", "table6", "--dry-run", "--sample", "--encoder", "nobody/nothing", "--seeds", "2", "--json")
+def test_a_dry_run_lists_the_trainings_of_a_table_and_starts_none(
+    embedlab: Embedlab, tmp_path: Path
+) -> None:
+    answer = embedlab(
+        "reproduce",
+        "liao",
+        "table6",
+        "--dry-run",
+        "--sample",
+        "--encoder",
+        "nobody/nothing",
+        "--seeds",
+        "2",
+        "--json",
+    )
     assert answer.code == 0, answer.err
-    assert {(row["lambda"], row["seed"]) for row in answer.rows} == {(f"0.{tenths}", seed) for tenths in (1, 3, 5, 7, 9) for seed in (1, 2)}
+    assert {(row["lambda"], row["seed"]) for row in answer.rows} == {
+        (f"0.{tenths}", seed) for tenths in (1, 3, 5, 7, 9) for seed in (1, 2)
+    }
     assert not any(row["done"] for row in answer.rows)
     assert "liao-table6_lambda_sts: 10 cells, 10 to do" in answer.err
     assert not list(tmp_path.rglob("plan.json"))
 
 
-def test_a_dry_run_lists_the_rows_whose_data_is_there_and_names_what_the_others_lack(embedlab: Embedlab, tmp_path: Path) -> None:
-    words = ("reproduce", "sedghamiz", "table2", "--dry-run", "--encoder", "nobody/nothing", "--seeds", "1", "--offline", "--json")
+def test_a_dry_run_lists_the_rows_whose_data_is_there_and_names_what_the_others_lack(
+    embedlab: Embedlab, tmp_path: Path
+) -> None:
+    words = (
+        "reproduce",
+        "sedghamiz",
+        "table2",
+        "--dry-run",
+        "--encoder",
+        "nobody/nothing",
+        "--seeds",
+        "1",
+        "--offline",
+        "--json",
+    )
     task = tmp_path / "data" / "GLUE" / "CoLA"
     task.mkdir(parents=True)
     nothing = embedlab(*words, "--data", str(tmp_path / "data"))
-    assert (nothing.code, nothing.out, nothing.err.count("embedlab: error: ")) == (ExitCode.MISSING, "", 1)
+    assert (nothing.code, nothing.out, nothing.err.count("embedlab: error: ")) == (
+        ExitCode.MISSING,
+        "",
+        1,
+    )
     (task / "train.tsv").write_text("gj04\t1\t\tOur friends won't buy this.\n" * 2)
     some = embedlab(*words, "--data", str(tmp_path / "data"))
     assert some.code == ExitCode.OK, some.err
-    assert [row["system"] for row in some.rows] == ["Standard CoLA_mcc", "Dropout Augmented CoLA_mcc", "SupCL-Seq CoLA_mcc"]
+    assert [row["system"] for row in some.rows] == [
+        "Standard CoLA_mcc",
+        "Dropout Augmented CoLA_mcc",
+        "SupCL-Seq CoLA_mcc",
+    ]
     lines = some.err.splitlines()
-    (place,) = [number for number, line in enumerate(lines) if "'glue-qqp'" in line]  # once for both rows
-    assert lines[place].startswith("embedlab: error: left out (Standard QQP_f1, SupCL-Seq QQP_f1): dataset 'glue-qqp' (train) is missing")
+    (place,) = [
+        number for number, line in enumerate(lines) if "'glue-qqp'" in line
+    ]  # once for both rows
+    assert lines[place].startswith(
+        "embedlab: error: left out (Standard QQP_f1, SupCL-Seq QQP_f1): dataset 'glue-qqp' "
+        "(train) is missing"
+    )
     assert lines[place + 1].startswith("hint: ")
-    trained = embedlab(*(word for word in words if word != "--dry-run"), "--data", str(tmp_path / "data"))
+    trained = embedlab(
+        *(word for word in words if word != "--dry-run"), "--data", str(tmp_path / "data")
+    )
     assert trained.code == ExitCode.MISSING
 
 
-@pytest.mark.parametrize(("paper", "table"), [("liao", "table2"), ("tsukagoshi", "table3"), ("sedghamiz", "table1"), ("chen", "table6")])
-def test_each_paper_has_a_dry_run_of_its_profiles(paper: str, table: str, embedlab: Embedlab) -> None:
-    words = ("reproduce", paper, table, "--dry-run", "--sample", "--encoder", "nobody/nothing", "--seeds", "1", "--json")
-    plain, stated, code = (embedlab(*words, *more) for more in ((), ("--profile", "paper"), ("--profile", "code")))
+@pytest.mark.parametrize(
+    ("paper", "table"),
+    [("liao", "table2"), ("tsukagoshi", "table3"), ("sedghamiz", "table1"), ("chen", "table6")],
+)
+def test_each_paper_has_a_dry_run_of_its_profiles(
+    paper: str, table: str, embedlab: Embedlab
+) -> None:
+    words = (
+        "reproduce",
+        paper,
+        table,
+        "--dry-run",
+        "--sample",
+        "--encoder",
+        "nobody/nothing",
+        "--seeds",
+        "1",
+        "--json",
+    )
+    plain, stated, code = (
+        embedlab(*words, *more) for more in ((), ("--profile", "paper"), ("--profile", "code"))
+    )
     assert stated.rows == plain.rows != []
     if paper == "chen":
         assert "no code of its authors is public" in code.err
@@ -127,8 +219,12 @@ def test_each_paper_has_a_dry_run_of_its_profiles(paper: str, table: str, embedl
         assert runs.isdisjoint({row["run"] for row in plain.rows})
 
 
-@pytest.mark.parametrize("words", [("liao",), ("liao", "table7", "--from", "runs"), ("liao", "table1"), ()])
-def test_a_dry_run_of_what_trains_nothing_is_refused(embedlab: Embedlab, words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "words", [("liao",), ("liao", "table7", "--from", "runs"), ("liao", "table1"), ()]
+)
+def test_a_dry_run_of_what_trains_nothing_is_refused(
+    embedlab: Embedlab, words: tuple[str, ...]
+) -> None:
     assert embedlab("reproduce", *words, "--dry-run", "--sample").code == ExitCode.USAGE
 
 
@@ -138,15 +234,24 @@ def test_published_numbers_need_no_run_and_no_data(embedlab: Embedlab) -> None:
     assert rows["SBERT baseline"]["Avg."] == 75.56
     assert "75.585" in str(table["notes"])  # the misprint is said where it is shown
     assert len(tables(embedlab("reproduce", "tsukagoshi", "--published-only", "--json"))) > 10
-    assert "SBERT baseline,66.1" in embedlab("reproduce", "liao", "table3", "--published-only", "--format", "csv").out
-    assert "| SBERT baseline |" in embedlab("reproduce", "liao", "table3", "--published-only", "--format", "markdown").out
+    assert (
+        "SBERT baseline,66.1"
+        in embedlab("reproduce", "liao", "table3", "--published-only", "--format", "csv").out
+    )
+    assert (
+        "| SBERT baseline |"
+        in embedlab("reproduce", "liao", "table3", "--published-only", "--format", "markdown").out
+    )
 
 
 def test_published_numbers_have_the_zeros_of_the_paper(embedlab: Embedlab) -> None:
     shown = embedlab("reproduce", "liao", "table6", "--published-only").out
     assert " 75.40 " in shown
     assert " 75.68 " in shown
-    assert ",75.4," in embedlab("reproduce", "liao", "table6", "--published-only", "--format", "csv").out
+    assert (
+        ",75.4,"
+        in embedlab("reproduce", "liao", "table6", "--published-only", "--format", "csv").out
+    )
     assert "75.585" in embedlab("reproduce", "liao", "table3", "--published-only").out
 
 
@@ -158,9 +263,22 @@ def test_the_qqp_misprint_is_said_and_not_ranked(embedlab: Embedlab) -> None:
 def test_runs_that_are_there_are_shown_next_to_the_published_values_under_their_deviations(
     with_runs: Embedlab, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    thin_out_the_sample(monkeypatch, 3)  # the probability of an order needs some pairs of each source
+    thin_out_the_sample(
+        monkeypatch, 3
+    )  # the probability of an order needs some pairs of each source
     page = Path("page.html")
-    words = ("reproduce", "liao", "table6", "--from", "runs", "--sample", "--encoder", str(tiny_encoder), "--threads", "1")
+    words = (
+        "reproduce",
+        "liao",
+        "table6",
+        "--from",
+        "runs",
+        "--sample",
+        "--encoder",
+        str(tiny_encoder),
+        "--threads",
+        "1",
+    )
     words += ("--set", "data.rows=64")
     answer = with_runs(*words, "--json", "--html", str(page))
     deviations, numbers, orders = tables(answer)
@@ -176,7 +294,10 @@ def test_runs_that_are_there_are_shown_next_to_the_published_values_under_their_
     assert lines["0.1", "difference"]["STS12"] == pytest.approx(ours["STS12"] - 65.72)
     assert ours["Avg."] == pytest.approx(sum(ours[f"STS{year}"] for year in range(12, 17)) / 5)
     assert "0.5, 0.7, 0.9" in str(numbers["notes"])
-    again = f"embedlab reproduce liao table6_lambda_sts --sample --encoder {tiny_encoder} --set data.rows=64"
+    again = (
+        f"embedlab reproduce liao table6_lambda_sts --sample --encoder {tiny_encoder} --set "
+        f"data.rows=64"
+    )
     assert f"`{again}` trains" in str(numbers["notes"])
     (pair,) = orders["rows"]  # type: ignore[misc]
     assert (pair["better"], pair["worse"]) == ("0.3", "0.1")
@@ -186,7 +307,10 @@ def test_runs_that_are_there_are_shown_next_to_the_published_values_under_their_
     assert with_runs(*words, "--figure", "ours.svg").code == 0
     drawn = Path("ours.svg").read_text()
     assert "liao table6_lambda_sts: 12 numbers, 1 seed." in drawn  # six columns of two rows
-    assert with_runs("reproduce", "liao", "table6", "--published-only", "--figure", "ours.svg").code == ExitCode.USAGE
+    assert (
+        with_runs("reproduce", "liao", "table6", "--published-only", "--figure", "ours.svg").code
+        == ExitCode.USAGE
+    )
     assert "<svg" in page.read_text()
     assert "published and ours" in page.read_text()
     signed: dict[str, str] = numbers["signatures"]  # type: ignore[assignment]
@@ -195,13 +319,20 @@ def test_runs_that_are_there_are_shown_next_to_the_published_values_under_their_
     assert f"signature of 0.1: {signed['0.1']}" in page.read_text()
     Path("ours.json").write_text(answer.out)
     Path("changed.json").write_text(answer.out.replace(str(ours["STS12"]), str(ours["STS12"] + 1)))
-    assert with_runs("verify", "ours.json", "ours.json").out.count("of the same thing; all 6 scores agree") == 2
+    assert (
+        with_runs("verify", "ours.json", "ours.json").out.count(
+            "of the same thing; all 6 scores agree"
+        )
+        == 2
+    )
     assert "+1.00" in with_runs("verify", "ours.json", "changed.json", "--sample").out
     _check_claims(with_runs, words, pair)
 
 
 def _check_claims(with_runs: Embedlab, words: tuple[str, ...], pair: dict[str, float]) -> None:
-    """The same runs settle the claim about them, also when they are named for their rows and no other run counts."""
+    """The same runs settle the claim about them, also when they are named for their rows and no
+    other run counts.
+    """
     page = Path("claims.html")
     found = with_runs(*words, "--claims", "--json", "--html", str(page))
     own = found.row(claim="lambda-sts-01")
@@ -209,11 +340,15 @@ def _check_claims(with_runs: Embedlab, words: tuple[str, ...], pair: dict[str, f
     assert own["verdict"] in {"holds", "reversed", "open"}
     assert (own["p"] < 0.05) == (own["verdict"] != "open")
     assert own["reach"] == "checkpoints"  # one seed each
-    assert {row["verdict"] for row in found.rows if row["claim"] != "lambda-sts-01"} == {"not measured"}
+    assert {row["verdict"] for row in found.rows if row["claim"] != "lambda-sts-01"} == {
+        "not measured"
+    }
     assert "lambda: 0.3 above 0.1" in page.read_text()
     assert "over the one claim of liao" in str(found.json["notes"])
     named = ("--from", "scores", "--row", "0.3=mine-0.1", "--row", "0.1=mine-0.3")
-    other_way = with_runs("reproduce", "liao", "table6", "--claims", "--sample", "--threads", "1", *named, "--json")
+    other_way = with_runs(
+        "reproduce", "liao", "table6", "--claims", "--sample", "--threads", "1", *named, "--json"
+    )
     assert other_way.row(claim="lambda-sts-01")["ours"] == pytest.approx(-own["ours"])
 
 
@@ -225,17 +360,34 @@ def test_claims_without_a_run_are_not_measured_and_say_what_to_run(embedlab: Emb
     assert answer.row(claim="tau-sts-01")["printed"] == pytest.approx(8.44, abs=0.01)
     assert answer.row(claim="tau-sts-01")["ours"] is None
     assert "`embedlab reproduce liao TABLE` trains" in answer.json["notes"][-1]
-    assert {row["table"] for row in embedlab("reproduce", "liao", "table7", "--claims", "--json").rows} == {"table7_tau_sts"}
+    assert {
+        row["table"] for row in embedlab("reproduce", "liao", "table7", "--claims", "--json").rows
+    } == {"table7_tau_sts"}
     assert "tau: 1.0 above 0.1" in embedlab("reproduce", "liao", "--claims").out
     assert r"\toprule" in embedlab("reproduce", "liao", "--claims", "--format", "latex").out
 
 
 def test_a_figure_is_compared_by_its_slices(embedlab: Embedlab, tiny_encoder: Path) -> None:
-    words = ("reproduce", "tsukagoshi", "figure3_dice", "--from", "runs", "--sample", "--encoder", str(tiny_encoder), "--threads", "1")
+    words = (
+        "reproduce",
+        "tsukagoshi",
+        "figure3_dice",
+        "--from",
+        "runs",
+        "--sample",
+        "--encoder",
+        str(tiny_encoder),
+        "--threads",
+        "1",
+    )
     _, figure = tables(embedlab(*words, "--json"))
-    assert [row["slice"].partition("/")[2] for row in figure["rows"]] == [f"fifth-{number}" for number in range(1, 6)]  # type: ignore[attr-defined]
+    assert [row["slice"].partition("/")[2] for row in figure["rows"]] == [
+        f"fifth-{number}" for number in range(1, 6)
+    ]  # type: ignore[attr-defined]
     source = Source.from_settings(Settings(sample=True))
-    pairs = sum(source.open("sts-benchmark", split).frame.height for split in ("train", "dev", "test"))
+    pairs = sum(
+        source.open("sts-benchmark", split).frame.height for split in ("train", "dev", "test")
+    )
     assert sum(row["items"] for row in figure["rows"]) == pairs  # type: ignore[attr-defined]
     printed = embedlab(*words).out
     assert "on sts-benchmark (all splits)" in printed
@@ -244,30 +396,79 @@ def test_a_figure_is_compared_by_its_slices(embedlab: Embedlab, tiny_encoder: Pa
     assert "SBERT, DefSent" in str(figure["notes"])
 
 
-def test_a_figure_along_epochs_has_those_after_the_pre_training(embedlab: Embedlab, tiny_encoder: Path) -> None:
+def test_a_figure_along_epochs_has_those_after_the_pre_training(
+    embedlab: Embedlab, tiny_encoder: Path
+) -> None:
     for seed, last in ((1, 40.0), (2, 50.0)):
         run = RunFolder.of(Path("runs-sample"), "pre-trained", seed)
         recipe = load_recipe("multitask-pretrain-nli+multitask", encoder=str(tiny_encoder))
-        run.write_once(recipe, Environment(seed=seed, device="cpu", precision="float32", threads=1, data=()))
+        run.write_once(
+            recipe, Environment(seed=seed, device="cpu", precision="float32", threads=1, data=())
+        )
         shutil.copytree(tiny_encoder, run.model)
-        facts = {"epoch": 1.0, "steps": 9, "loss": 1.0, "lr": 1e-3, "rows_per_s": 1.0, "eta_s": 0.0, "memory_mib": 1.0}
+        facts = {
+            "epoch": 1.0,
+            "steps": 9,
+            "loss": 1.0,
+            "lr": 1e-3,
+            "rows_per_s": 1.0,
+            "eta_s": 0.0,
+            "memory_mib": 1.0,
+        }
         step = partial(Step, **facts)  # type: ignore[arg-type]
-        before = [step(stage=0, step=3), Dev(step=3, score=10.0)]  # of heads that nothing has trained
-        joint = [step(stage=1, step=6), step(stage=2, step=6), step(stage=3, step=6), Dev(step=6, score=30.0)]
-        run.events_file.write_text("".join(map(to_line, [*before, *joint, step(stage=1, step=9), Dev(step=9, score=last)])))
-    words = ("reproduce", "chen", "figure2", "--from", "runs", "--sample", "--encoder", str(tiny_encoder), "--threads", "1")
+        before = [
+            step(stage=0, step=3),
+            Dev(step=3, score=10.0),
+        ]  # of heads that nothing has trained
+        joint = [
+            step(stage=1, step=6),
+            step(stage=2, step=6),
+            step(stage=3, step=6),
+            Dev(step=6, score=30.0),
+        ]
+        run.events_file.write_text(
+            "".join(map(to_line, [*before, *joint, step(stage=1, step=9), Dev(step=9, score=last)]))
+        )
+    words = (
+        "reproduce",
+        "chen",
+        "figure2",
+        "--from",
+        "runs",
+        "--sample",
+        "--encoder",
+        str(tiny_encoder),
+        "--threads",
+        "1",
+    )
     _, figure = tables(embedlab(*words, "--json", "--figure", "epochs.svg"))
     assert [(row["epoch"], row["NLI"]) for row in figure["rows"]] == [(1, 30.0), (2, 45.0)]  # type: ignore[attr-defined]
-    assert "Dev score after each epoch of the stages that are trained last" in Path("epochs.svg").read_text()
+    assert (
+        "Dev score after each epoch of the stages that are trained last"
+        in Path("epochs.svg").read_text()
+    )
     assert "Published and ours" not in Path("epochs.svg").read_text()
 
 
-def test_a_row_whose_model_is_damaged_is_absent_with_one_reason_and_the_others_are_shown(embedlab: Embedlab, tiny_encoder: Path) -> None:
+def test_a_row_whose_model_is_damaged_is_absent_with_one_reason_and_the_others_are_shown(
+    embedlab: Embedlab, tiny_encoder: Path
+) -> None:
     run = RunFolder.of(Path("runs-sample"), "sbert", 1)
     run.model.mkdir(parents=True)
     (run.model / "config.json").write_text("{")
     run.recipe_file.write_text(to_toml(load_recipe("sbert", encoder=str(tiny_encoder))))
-    words = ("reproduce", "tsukagoshi", "figure3_dice", "--from", "runs", "--sample", "--encoder", str(tiny_encoder), "--threads", "1")
+    words = (
+        "reproduce",
+        "tsukagoshi",
+        "figure3_dice",
+        "--from",
+        "runs",
+        "--sample",
+        "--encoder",
+        str(tiny_encoder),
+        "--threads",
+        "1",
+    )
     answer = embedlab(*words, "--json")
     _, figure = tables(answer)
     assert all(-100 <= row["score"] <= 100 for row in figure["rows"] if row["model"] == "w/oFT")  # type: ignore[attr-defined]
@@ -280,14 +481,28 @@ def test_a_row_whose_model_is_damaged_is_absent_with_one_reason_and_the_others_a
 
 @pytest.mark.slow
 def test_a_table_is_run_once_and_then_reused(embedlab: Embedlab, tiny_encoder: Path) -> None:
-    small = ("--sample", "--encoder", str(tiny_encoder), "--seeds", "1", "--set", "data.rows=64", "--set", "evaluate.dev=none", "--json")
+    small = (
+        "--sample",
+        "--encoder",
+        str(tiny_encoder),
+        "--seeds",
+        "1",
+        "--set",
+        "data.rows=64",
+        "--set",
+        "evaluate.dev=none",
+        "--json",
+    )
     first = embedlab("reproduce", "tsukagoshi", "table2_mean_cosines", *small)
     made = sorted(path.stat().st_mtime_ns for path in Path("runs-sample").glob("*/seed-1/model"))
     assert len(made) == 2
     again = embedlab("reproduce", "tsukagoshi", "table2_mean_cosines", *small)
     assert tables(again) == tables(first)
     assert "0 to do" in again.err
-    assert sorted(path.stat().st_mtime_ns for path in Path("runs-sample").glob("*/seed-1/model")) == made
+    assert (
+        sorted(path.stat().st_mtime_ns for path in Path("runs-sample").glob("*/seed-1/model"))
+        == made
+    )
     lines = {(row["row"], row["what"]): row["mean_cosine"] for row in tables(first)[1]["rows"]}  # type: ignore[attr-defined]
     assert all(-1 <= lines[row, "ours"] <= 1 for row in ("wo_ft", "sbert", "defsent"))
 
@@ -297,21 +512,43 @@ def test_a_table_is_run_once_and_then_reused(embedlab: Embedlab, tiny_encoder: P
     [
         (("laio",), "no paper named 'laio'", "'liao'"),
         (("liao", "tabel7"), "no table of 'liao' named 'tabel7'", "'table7'"),
-        (("liao", "table6", "--sample", "--set", "objective.weight=0.2"), "'objective.weight'", "another key"),
+        (
+            ("liao", "table6", "--sample", "--set", "objective.weight=0.2"),
+            "'objective.weight'",
+            "another key",
+        ),
         (("liao", "table6", "--sample", "--set", "optim.lrr=1"), "optim.lrr", "'lr'"),
         (("liao", "table6", "--html", "missing/page.html", "--from", "runs"), "missing", "mkdir"),
-        (("liao", "table6", "--html", "page.html", "--published-only"), "--html and --figure show", "--from runs"),
+        (
+            ("liao", "table6", "--html", "page.html", "--published-only"),
+            "--html and --figure show",
+            "--from runs",
+        ),
         (("liao", "--html", "page.html"), "--html and --figure show", "--from runs"),
         (("--html", "page.html"), "--html and --figure show", "name the paper"),
-        (("liao", "table6", "--published-only", "--from", "runs"), "exclude each other", "nothing of ours"),
-        (("liao", "--claims", "--published-only"), "--claims and --published-only exclude each other", "remove one"),
+        (
+            ("liao", "table6", "--published-only", "--from", "runs"),
+            "exclude each other",
+            "nothing of ours",
+        ),
+        (
+            ("liao", "--claims", "--published-only"),
+            "--claims and --published-only exclude each other",
+            "remove one",
+        ),
         (("--claims",), "--claims prints the verdicts", "name the paper"),
-        (("liao", "--claims", "--from", "scores"), "--from scores reads the models that --row names", "--row"),
+        (
+            ("liao", "--claims", "--from", "scores"),
+            "--from scores reads the models that --row names",
+            "--row",
+        ),
         (("liao", "--claims", "--row", "0.1"), "--row takes ROW=MODEL: '0.1'", "scores:"),
         (("liao", "--claims", "--row", "0.11=dice"), "no row named '0.11'", "'0.1'"),
     ],
 )
-def test_what_is_typed_wrong_is_said_in_two_lines(words: tuple[str, ...], message: str, hint: str, embedlab: Embedlab) -> None:
+def test_what_is_typed_wrong_is_said_in_two_lines(
+    words: tuple[str, ...], message: str, hint: str, embedlab: Embedlab
+) -> None:
     answer = embedlab("reproduce", *words)
     assert answer.code == ExitCode.USAGE
     assert message in answer.err

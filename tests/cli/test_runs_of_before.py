@@ -1,4 +1,6 @@
-"""Runs, caches and grids that were written before the layout changed are read, compared and resumed as before."""
+"""Runs, caches and grids that were written before the layout changed are read, compared and resumed
+as before.
+"""
 
 import json
 from pathlib import Path
@@ -14,7 +16,10 @@ from tests.runs_of_before import CUT, OPTIONS, PRINTED, unpack
 
 embedlab = conftest.embedlab  # a fixture
 
-OF_SLICE = {"pairs": "items", **{key: key for key in ("sentences", "design_effect", "component_rows", "component_share")}}
+OF_SLICE = {
+    "pairs": "items",
+    **{key: key for key in ("sentences", "design_effect", "component_rows", "component_share")},
+}
 OF_MODEL = {
     "": "score",
     ".delta": "difference",
@@ -22,7 +27,10 @@ OF_MODEL = {
     ".delta_high": "difference_high",
     ".p_holm": "p_corrected",
     ".design_effect": "difference_design_effect",
-    **{f".{key}": key for key in ("sd", "low", "high", "letters", "shared_pairs", "shared_sentences", "p", "test")},
+    **{
+        f".{key}": key
+        for key in ("sd", "low", "high", "letters", "shared_pairs", "shared_sentences", "p", "test")
+    },
 }
 
 
@@ -36,7 +44,9 @@ def before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("name", PRINTED)
-def test_stored_results_are_the_same_numbers_and_nothing_is_computed_again(name: str, embedlab: Embedlab, before: Path) -> None:
+def test_stored_results_are_the_same_numbers_and_nothing_is_computed_again(
+    name: str, embedlab: Embedlab, before: Path
+) -> None:
     printed = json.loads((before / name).read_text())
     answer = embedlab(*PRINTED[name])
     assert answer.code == 0, answer.err
@@ -52,22 +62,37 @@ def test_stored_results_are_the_same_numbers_and_nothing_is_computed_again(name:
 
 
 def without_marks(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The numbers of a table; what counts as a tie was decided by seeds alone then, and how much the choice of the best adds is new."""
-    return [{key: value for key, value in row.items() if not key.endswith((".mark", ".optimism"))} for row in rows]
+    """The numbers of a table; what counts as a tie was decided by seeds alone then, and how much
+    the choice of the best adds is new.
+    """
+    return [
+        {key: value for key, value in row.items() if not key.endswith((".mark", ".optimism"))}
+        for row in rows
+    ]
 
 
 def assert_same_numbers(before: Any, now: Any) -> None:
-    """What was printed in columns of each model is now in rows of one model; what rests on a variance is counted by topics since."""
+    """What was printed in columns of each model is now in rows of one model; what rests on a
+    variance is counted by topics since.
+    """
     models = list(before["signatures"])
     rows = {(row["slice"], row["model"]): row for row in now["rows"]}
     assert list(rows) == [(wide["slice"], model) for wide in before["rows"] for model in models]
     for wide in before["rows"]:
         for model in models:
-            own = {OF_MODEL[key.removeprefix(model)]: value for key, value in wide.items() if key.removeprefix(model) in OF_MODEL}
+            own = {
+                OF_MODEL[key.removeprefix(model)]: value
+                for key, value in wide.items()
+                if key.removeprefix(model) in OF_MODEL
+            }
             of_slice = {OF_SLICE[key]: value for key, value in wide.items() if key in OF_SLICE}
             found = {key: rows[wide["slice"], model][key] for key in own | of_slice}
-            assert all((found[key] is None) == (value is None) for key, value in (own | of_slice).items())
-            same = {key: value for key, value in (own | of_slice).items() if not rests_on_variance(key)}
+            assert all(
+                (found[key] is None) == (value is None) for key, value in (own | of_slice).items()
+            )
+            same = {
+                key: value for key, value in (own | of_slice).items() if not rests_on_variance(key)
+            }
             assert {key: found[key] for key in same} == same
             assert len(own) > 4
     known = {*OF_SLICE, "slice", *(f"{model}{key}" for model in models for key in OF_MODEL)}
@@ -76,8 +101,12 @@ def assert_same_numbers(before: Any, now: Any) -> None:
 
 def test_an_interrupted_run_goes_on(embedlab: Embedlab, before: Path) -> None:
     recipe = before / "runs-sample" / "cut" / "seed-1" / "recipe.toml"
-    own_lines = (line for line in recipe.read_text().splitlines(keepends=True) if not line.startswith("# "))
-    moved = "".join(own_lines).replace("/home/lab/project", str(before))  # the encoder has moved with the runs
+    own_lines = (
+        line for line in recipe.read_text().splitlines(keepends=True) if not line.startswith("# ")
+    )
+    moved = "".join(own_lines).replace(
+        "/home/lab/project", str(before)
+    )  # the encoder has moved with the runs
     recipe.write_bytes(seal(f"{moved}# {KEY}: {UNSEALED}\n".encode()))
     answer = embedlab("train", "snli-supcl", "--encoder", "tiny", *OPTIONS, *CUT, "--resume")
     assert answer.code == 0, answer.err
@@ -92,6 +121,17 @@ def test_its_runs_and_cells_are_listed(embedlab: Embedlab, before: Path) -> None
 
 
 def rests_on_variance(key: str) -> bool:
-    """Whether a number is of an interval or of a test; rows of one topic count as dependent since."""
-    own = {"letters", "low", "high", "p", "p_corrected", "design_effect", "component_share", "component_rows"}
+    """Whether a number is of an interval or of a test; rows of one topic count as dependent
+    since.
+    """
+    own = {
+        "letters",
+        "low",
+        "high",
+        "p",
+        "p_corrected",
+        "design_effect",
+        "component_share",
+        "component_rows",
+    }
     return key.removeprefix("difference_") in own

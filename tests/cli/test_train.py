@@ -24,16 +24,29 @@ pytestmark = pytest.mark.usefixtures("small_world")
 
 # Small enough that training itself takes a second.
 SMALL = ("--sample", "--threads", "1", "--set", "data.rows=96", "--set", "optim.batch_size=32")
-LONG = (*SMALL[:-1], "optim.batch_size=8", "--set", "optim.epochs=500", "--set", "evaluate.dev=none", "--set", "evaluate.log_every=1")
+LONG = (
+    *SMALL[:-1],
+    "optim.batch_size=8",
+    "--set",
+    "optim.epochs=500",
+    "--set",
+    "evaluate.dev=none",
+    "--set",
+    "evaluate.log_every=1",
+)
 
 
 @pytest.fixture
 def quick(embedlab: Embedlab, tiny_encoder: Path) -> Embedlab:
     """Train with the tiny encoder on a few rows."""
-    return lambda *arguments: embedlab("train", "snli-ce", *SMALL, "--encoder", str(tiny_encoder), *arguments)
+    return lambda *arguments: embedlab(
+        "train", "snli-ce", *SMALL, "--encoder", str(tiny_encoder), *arguments
+    )
 
 
-def stopped_in_mid_training(embedlab: Embedlab, encoder: Path, monkeypatch: pytest.MonkeyPatch, presses: int) -> Answer:
+def stopped_in_mid_training(
+    embedlab: Embedlab, encoder: Path, monkeypatch: pytest.MonkeyPatch, presses: int
+) -> Answer:
     """How a training ends that gets Ctrl-C so often after its second step."""
     from embedlab.training.meter import Meter
 
@@ -56,12 +69,21 @@ def test_training_ends_in_a_table_and_is_not_repeated(quick: Embedlab, embedlab:
     assert {row["setting"] for row in first.rows} == {"all", "mean", "wmean"}
     assert "[sample]" in first.json["title"]
     assert Path("runs-sample/snli-ce/seed-1/evaluations/sts.json").is_file()
-    heads, log = Path("runs-sample/snli-ce/seed-1/heads.safetensors"), Path("runs-sample/snli-ce/seed-1/events.jsonl")
+    heads, log = (
+        Path("runs-sample/snli-ce/seed-1/heads.safetensors"),
+        Path("runs-sample/snli-ce/seed-1/events.jsonl"),
+    )
     assert heads.stat().st_mode == log.stat().st_mode
     facts = embedlab("runs", "show", "snli-ce", "--sample", "--json").json
-    assert [(part["name"], part["split"], part["used"]) for part in facts["data"]] == [("snli", "train", 96)]
+    assert [(part["name"], part["split"], part["used"]) for part in facts["data"]] == [
+        ("snli", "train", 96)
+    ]
     again = quick("--json")
-    assert (again.code, again.json["title"], len(again.rows)) == (0, first.json["title"], len(first.rows))
+    assert (again.code, again.json["title"], len(again.rows)) == (
+        0,
+        first.json["title"],
+        len(first.rows),
+    )
     assert "finished already: skipped" in again.err
     other = quick("--set", "optim.lr=0.5")
     assert other.code == 2
@@ -72,7 +94,9 @@ def test_training_ends_in_a_table_and_is_not_repeated(quick: Embedlab, embedlab:
     assert compared.row(model="dice", slice="sts12")["p_corrected"] is not None
 
 
-def test_the_same_line_with_resume_starts_ends_and_reports_a_run(quick: Embedlab, embedlab: Embedlab) -> None:
+def test_the_same_line_with_resume_starts_ends_and_reports_a_run(
+    quick: Embedlab, embedlab: Embedlab
+) -> None:
     first = quick("--resume", "--json")
     assert (first.code, "[sample]" in first.json["title"]) == (0, True), first.err
     run = RunFolder(Path("runs-sample/snli-ce/seed-1"))
@@ -92,7 +116,9 @@ def test_the_same_line_with_resume_starts_ends_and_reports_a_run(quick: Embedlab
     assert (other.code, "stage.0.optim.lr was 2e-05, now 0.5" in other.err) == (2, True)
 
 
-def test_the_checkpoints_of_a_run_stay_where_that_is_typed(quick: Embedlab, embedlab: Embedlab) -> None:
+def test_the_checkpoints_of_a_run_stay_where_that_is_typed(
+    quick: Embedlab, embedlab: Embedlab
+) -> None:
     words = ("--keep-checkpoints", "--set", "evaluate.tasks=[]", "-q")
     assert quick(*words).code == 0
     run = RunFolder(Path("runs-sample/snli-ce/seed-1"))
@@ -106,15 +132,28 @@ def test_the_checkpoints_of_a_run_stay_where_that_is_typed(quick: Embedlab, embe
     assert embedlab("export", "snli-ce", "out", "--sample").code == 0
 
 
-def test_a_shortened_training_says_so_wherever_its_scores_are_shown(quick: Embedlab, embedlab: Embedlab) -> None:
-    words = ("--max-steps", "2", "--set", "data.rows=96", "--set", 'evaluate.tasks=["geometry"]', "--set", "evaluate.dev=none")
+def test_a_shortened_training_says_so_wherever_its_scores_are_shown(
+    quick: Embedlab, embedlab: Embedlab
+) -> None:
+    words = (
+        "--max-steps",
+        "2",
+        "--set",
+        "data.rows=96",
+        "--set",
+        'evaluate.tasks=["geometry"]',
+        "--set",
+        "evaluate.dev=none",
+    )
     planned = quick(*words, "--dry-run").out
     assert "# shortened to 2 of " in planned
     assert tomllib.loads(planned)["max_steps"] == 2
     trained = quick(*words, "--json")
     assert "[shortened]" in trained.json["title"], trained.err
     assert any("training shortened to 2 of " in note for note in trained.json["notes"])
-    compared = embedlab("evaluate", "snli-ce", "--sample", "--task", "sts12", "--threads", "1", "--json")
+    compared = embedlab(
+        "evaluate", "snli-ce", "--sample", "--task", "sts12", "--threads", "1", "--json"
+    )
     assert "[shortened]" in compared.json["title"]
     facts = embedlab("runs", "show", "snli-ce", "--sample", "--json").json
     assert set(facts["marks"]) == {"sample", "shortened"}
@@ -124,13 +163,17 @@ def test_a_shortened_training_says_so_wherever_its_scores_are_shown(quick: Embed
     assert (other.code, "max_steps was 2, now None" in other.err) == (2, True)
 
 
-def test_an_exported_run_has_its_name_and_its_marks(quick: Embedlab, embedlab: Embedlab, tmp_path: Path) -> None:
+def test_an_exported_run_has_its_name_and_its_marks(
+    quick: Embedlab, embedlab: Embedlab, tmp_path: Path
+) -> None:
     assert quick("--name", "mine", "-q", "--set", "evaluate.tasks=[]").code == 0
     assert embedlab("export", "mine", "out", "--sample").code == 0
     assert "\n# mine\n" in Path("out/README.md").read_text()
     pairs = tmp_path / "pairs.tsv"
     seen = Source(sample=True).open("snli", "train").frame
-    seen.select(sentence1="premise", sentence2="hypothesis", score=seen["premise"].str.len_chars()).write_csv(pairs, separator="\t")
+    seen.select(
+        sentence1="premise", sentence2="hypothesis", score=seen["premise"].str.len_chars()
+    ).write_csv(pairs, separator="\t")
     of_run, of_export = (
         embedlab("evaluate", model, "--task", str(pairs), "--threads", "1", *words)
         for model, words in (("mine", ["--sample"]), ("out", ()))
@@ -142,7 +185,9 @@ def test_an_exported_run_has_its_name_and_its_marks(quick: Embedlab, embedlab: E
 
 def test_several_seeds_are_one_model_with_a_spread(quick: Embedlab, embedlab: Embedlab) -> None:
     assert quick("--seeds", "2", "-q", "--set", "evaluate.tasks=[]").code == 0
-    (row,) = embedlab("evaluate", "snli-ce", "--sample", "--task", "sts12", "--aggregate", "all", "--json").rows
+    (row,) = embedlab(
+        "evaluate", "snli-ce", "--sample", "--task", "sts12", "--aggregate", "all", "--json"
+    ).rows
     assert (row["seeds"], row["sd"] >= 0) == (2, True)
     assert quick("--seed", "1", "--seeds", "2").code == 2
 
@@ -157,7 +202,9 @@ def test_dry_run_prints_a_recipe_that_can_be_trained_and_an_example(embedlab: Em
 
 
 def test_dry_run_is_one_object_in_json(embedlab: Embedlab) -> None:
-    answer = embedlab("train", "snli-supcl", "--sample", "--dry-run", "--set", "optim.lr=1e-4", "--json").json
+    answer = embedlab(
+        "train", "snli-supcl", "--sample", "--dry-run", "--set", "optim.lr=1e-4", "--json"
+    ).json
     assert answer["recipe"]["stage"][0]["optim"]["lr"] == 1e-4
     (stage,) = answer["stages"]
     assert stage["batch_size"] == answer["recipe"]["stage"][0]["optim"]["batch_size"]
@@ -165,25 +212,42 @@ def test_dry_run_is_one_object_in_json(embedlab: Embedlab) -> None:
     assert stage["example"][0]["role"] == "anchor"
 
 
-def test_dry_run_counts_the_words_that_the_training_reads(embedlab: Embedlab, tiny_encoder: Path, tmp_path: Path) -> None:
+def test_dry_run_counts_the_words_that_the_training_reads(
+    embedlab: Embedlab, tiny_encoder: Path, tmp_path: Path
+) -> None:
     file = tmp_path / "words.tsv"
     file.write_text("dog\tan animal\ndog sled\ta thing\ncat\tan animal\n", encoding="utf-8")
-    own = ("--set", f"data.datasets={file}", "--set", "data.split=all", "--encoder", str(tiny_encoder))
+    own = (
+        "--set",
+        f"data.datasets={file}",
+        "--set",
+        "data.split=all",
+        "--encoder",
+        str(tiny_encoder),
+    )
     (stage,) = embedlab("train", "defsent", "--sample", "--dry-run", "--json", *own).json["stages"]
     assert stage["rows"] == 2  # "dog sled" is two tokens
     assert stage["excluded"] == "1 rows are left out: their word is not one token of the encoder"
 
 
-@pytest.mark.parametrize(("model", "code"), [("./nothing-here", 3), ("nothing-here", 2), ("dice", 2)])
-def test_a_recipe_that_starts_from_no_encoder_is_refused_before_anything_heavy_loads(embedlab: Embedlab, model: str, code: int) -> None:
+@pytest.mark.parametrize(
+    ("model", "code"), [("./nothing-here", 3), ("nothing-here", 2), ("dice", 2)]
+)
+def test_a_recipe_that_starts_from_no_encoder_is_refused_before_anything_heavy_loads(
+    embedlab: Embedlab, model: str, code: int
+) -> None:
     for words in ([], ["--dry-run"], ["--detach"]):
         answer = embedlab("train", "snli-ce", "--set", f"encoder.model={model}", *words)
         assert (answer.code, answer.err.startswith("embedlab: error: ")) == (code, True)
         assert model in answer.err
 
 
-def test_an_encoder_that_is_set_holds_in_the_sample_world_too(embedlab: Embedlab, tiny_encoder: Path) -> None:
-    answer = embedlab("train", "snli-ce", "--sample", "--dry-run", "--set", f"encoder.model={tiny_encoder}")
+def test_an_encoder_that_is_set_holds_in_the_sample_world_too(
+    embedlab: Embedlab, tiny_encoder: Path
+) -> None:
+    answer = embedlab(
+        "train", "snli-ce", "--sample", "--dry-run", "--set", f"encoder.model={tiny_encoder}"
+    )
     assert tomllib.loads(answer.out)["encoder"]["model"] == str(tiny_encoder)
 
 
@@ -194,7 +258,9 @@ def test_a_dry_run_checks_the_name_too(embedlab: Embedlab, name: str) -> None:
     assert "cannot name a run" in answer.err
 
 
-def test_resume_refuses_a_run_of_another_recipe(embedlab: Embedlab, finished_run: RunFolder) -> None:
+def test_resume_refuses_a_run_of_another_recipe(
+    embedlab: Embedlab, finished_run: RunFolder
+) -> None:
     finished_run.events_file.unlink()
     answer = embedlab("train", "snli-supcl", "--name", "mine", "--resume")
     assert answer.code == 2
@@ -210,10 +276,15 @@ def test_resume_says_that_a_run_is_running(embedlab: Embedlab, finished_run: Run
 
 
 @pytest.mark.parametrize(("typed", "threads"), [(Settings(), 1), (Settings(threads=3), 3)])
-def test_resume_computes_as_the_run_was_begun(finished_run: RunFolder, typed: Settings, threads: int) -> None:
+def test_resume_computes_as_the_run_was_begun(
+    finished_run: RunFolder, typed: Settings, threads: int
+) -> None:
     settings = settings_of_run(finished_run, typed, 8)
     assert (settings.precision, settings.threads) == ("float32", threads)
-    assert settings_of_run(RunFolder(finished_run.path.with_name("seed-2")), Settings(), 8).threads == 8
+    assert (
+        settings_of_run(RunFolder(finished_run.path.with_name("seed-2")), Settings(), 8).threads
+        == 8
+    )
 
 
 @pytest.mark.parametrize(
@@ -236,7 +307,9 @@ def test_resume_computes_as_the_run_was_begun(finished_run: RunFolder, typed: Se
         (["snli-ce", "--offline"], 3, "dataset 'snli' (train) is missing"),
     ],
 )
-def test_what_cannot_be_trained_is_refused_in_two_lines(embedlab: Embedlab, arguments: list[str], code: int, message: str) -> None:
+def test_what_cannot_be_trained_is_refused_in_two_lines(
+    embedlab: Embedlab, arguments: list[str], code: int, message: str
+) -> None:
     answer = embedlab("train", *arguments, "--dry-run" if code == 3 else "--quiet")
     assert (answer.code, answer.out) == (code, "")
     lines = answer.err.splitlines()
@@ -264,7 +337,9 @@ def test_ctrl_c_saves_a_checkpoint_and_says_how_to_go_on(
     assert (run.evaluations / "sts.json").is_file()
 
 
-def test_a_second_ctrl_c_stops_in_mid_step(embedlab: Embedlab, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_ctrl_c_stops_in_mid_step(
+    embedlab: Embedlab, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stopped = stopped_in_mid_training(embedlab, tiny_encoder, monkeypatch, presses=2)
     assert stopped.code == 130
     assert "a checkpoint is saved" not in stopped.err
@@ -294,7 +369,9 @@ def test_a_detached_run_is_followed_and_cancelled(
     assert "training snli-ce" in run.log_file.read_text()
 
 
-def test_a_detached_run_that_cannot_begin_says_why_in_the_list(embedlab: Embedlab, tmp_path: Path) -> None:
+def test_a_detached_run_that_cannot_begin_says_why_in_the_list(
+    embedlab: Embedlab, tmp_path: Path
+) -> None:
     run = RunFolder(tmp_path / "runs" / "snli-ce" / "seed-1")
     run.path.mkdir(parents=True)
     run.log_file.write_text("training snli-ce\nembedlab: error: no such encoder\nhint: x\n")
@@ -302,7 +379,9 @@ def test_a_detached_run_that_cannot_begin_says_why_in_the_list(embedlab: Embedla
     assert (row["state"], row["note"]) == ("failed", "no such encoder")
 
 
-def test_a_full_disk_ends_training_with_3(embedlab: Embedlab, quick: Embedlab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_ends_training_with_3(
+    embedlab: Embedlab, quick: Embedlab, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 

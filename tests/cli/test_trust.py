@@ -13,9 +13,15 @@ def reported(err: str) -> list[str]:
 
 def test_one_line_reports_it_in_the_commands_that_would_use_it(embedlab: Embedlab) -> None:
     Path("embedlab.toml").write_text('runs = "theirs"\ncache = "cache"\n')
-    assert reported(embedlab("runs", "ls", "--quiet").err) == [f"embedlab: warning: embedlab.toml: 'runs', 'cache' {VAIN}"]
-    assert reported(embedlab("runs", "ls", "--quiet", "--runs", "own").err) == [f"embedlab: warning: embedlab.toml: 'cache' {VAIN}"]
-    assert reported(embedlab("cache", "clear", "--yes").err) == [f"embedlab: warning: embedlab.toml: 'cache' {VAIN}"]
+    assert reported(embedlab("runs", "ls", "--quiet").err) == [
+        f"embedlab: warning: embedlab.toml: 'runs', 'cache' {VAIN}"
+    ]
+    assert reported(embedlab("runs", "ls", "--quiet", "--runs", "own").err) == [
+        f"embedlab: warning: embedlab.toml: 'cache' {VAIN}"
+    ]
+    assert reported(embedlab("cache", "clear", "--yes").err) == [
+        f"embedlab: warning: embedlab.toml: 'cache' {VAIN}"
+    ]
     assert reported(embedlab("recipes").err) == []
     assert VAIN in embedlab("config").out
 
@@ -28,7 +34,10 @@ def test_a_folder_is_trusted_listed_and_revoked(embedlab: Embedlab) -> None:
     assert embedlab("trust", "--list", "--json").rows[0]["state"] == "trusted"
     assert embedlab("trust", "--revoke").code == 0
     refused = embedlab("trust", "--revoke")
-    assert (refused.code, refused.err.splitlines()[1]) == (2, "hint: `embedlab trust --list` shows what is")
+    assert (refused.code, refused.err.splitlines()[1]) == (
+        2,
+        "hint: `embedlab trust --list` shows what is",
+    )
 
 
 def test_a_file_that_declares_nothing_is_refused(embedlab: Embedlab) -> None:

@@ -1,4 +1,6 @@
-"""`embedlab verify`, and the signatures that it compares: the same on every path, changed by whatever changes a number."""
+"""`embedlab verify`, and the signatures that it compares: the same on every path, changed by
+whatever changes a number.
+"""
 
 import json
 import random
@@ -17,13 +19,32 @@ from tests.cli.conftest import Answer, Embedlab
 from tests.tasks.labelled_sentences import write_mrpc, write_sst2
 
 pytestmark = pytest.mark.usefixtures("quick_fits")
-WORDS = ["a", "cat", "dog", "man", "woman", "runs", "eats", "plays", "the", "guitar", "ball", "park", "big", "small", "red"]
+WORDS = [
+    "a",
+    "cat",
+    "dog",
+    "man",
+    "woman",
+    "runs",
+    "eats",
+    "plays",
+    "the",
+    "guitar",
+    "ball",
+    "park",
+    "big",
+    "small",
+    "red",
+]
 
 
 def write_pairs(path: Path, rows: int = 40) -> None:
     draw = random.Random(1)
     sentences = [" ".join(draw.choices(WORDS, k=6)) for _ in range(5 * rows)]  # few pairs share one
-    lines = [f"{draw.choice(sentences)}\t{draw.choice(sentences)}\t{draw.randint(0, 5)}\t{'news' if n % 2 else 'web'}" for n in range(rows)]
+    lines = [
+        f"{draw.choice(sentences)}\t{draw.choice(sentences)}\t{draw.randint(0, 5)}\t{'news' if n % 2 else 'web'}"
+        for n in range(rows)
+    ]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(["sentence1\tsentence2\tscore\tsource", *lines]) + "\n")
 
@@ -44,11 +65,22 @@ def model(tiny_encoder: Path, tmp_path: Path) -> str:
 @pytest.fixture
 def recipe_of_two_seeds(tmp_path: Path) -> str:
     """The name of a finished run of two seeds, trained in bf16."""
-    stage = {"data": {"datasets": ["snli"]}, "objective": {"name": "nli_softmax"}, "optim": {"lr": 2e-5, "batch_size": 8}}
-    recipe = from_table({"summary": "A test.", "encoder": {"model": "tiny", "pooling": "mean"}, "stage": [stage]}, name="two", where="test")
+    stage = {
+        "data": {"datasets": ["snli"]},
+        "objective": {"name": "nli_softmax"},
+        "optim": {"lr": 2e-5, "batch_size": 8},
+    }
+    recipe = from_table(
+        {"summary": "A test.", "encoder": {"model": "tiny", "pooling": "mean"}, "stage": [stage]},
+        name="two",
+        where="test",
+    )
     for seed in (1, 2):
         run = RunFolder.of(tmp_path / "runs", "two", seed)
-        run.write_once(recipe, collect_environment(seed=seed, device="cpu", precision="bf16", threads=1, data=[]))
+        run.write_once(
+            recipe,
+            collect_environment(seed=seed, device="cpu", precision="bf16", threads=1, data=[]),
+        )
         build_random_encoder(run.model, seed=seed)
     return "two"
 
@@ -74,7 +106,9 @@ def cells(answer: Answer) -> dict[str, tuple[Any, Any]]:
     return {row["what"]: (row["first"], row["second"]) for row in answer.rows}
 
 
-def test_a_result_is_of_the_same_thing_as_itself_scored_again_from_stored_scores(embedlab: Embedlab, model: str) -> None:
+def test_a_result_is_of_the_same_thing_as_itself_scored_again_from_stored_scores(
+    embedlab: Embedlab, model: str
+) -> None:
     command = ["evaluate", model, "--task", "mine.tsv", "--json"]
     first, again = (save(embedlab(*command), name) for name in ("first.json", "again.json"))
     answer = embedlab("verify", first, again)
@@ -82,12 +116,19 @@ def test_a_result_is_of_the_same_thing_as_itself_scored_again_from_stored_scores
     assert answer.out == "tiny on sts: of the same thing; all 3 scores agree\n"
 
 
-def test_another_pooling_is_another_thing_and_the_difference_has_the_interval_of_compare(embedlab: Embedlab, model: str) -> None:
+def test_another_pooling_is_another_thing_and_the_difference_has_the_interval_of_compare(
+    embedlab: Embedlab, model: str
+) -> None:
     other = f"{model}?pooling=cls"
-    first, second = (save(embedlab("evaluate", one, "--task", "mine.tsv", "--json"), f"{n}.json") for n, one in enumerate((model, other)))
+    first, second = (
+        save(embedlab("evaluate", one, "--task", "mine.tsv", "--json"), f"{n}.json")
+        for n, one in enumerate((model, other))
+    )
     answer = embedlab("verify", first, second, "--json")
     assert answer.code == 1
-    assert "not of the same thing: model, pooling differ; 3 of 3 scores differ" in answer.json["title"]
+    assert (
+        "not of the same thing: model, pooling differ; 3 of 3 scores differ" in answer.json["title"]
+    )
     assert cells(answer)["pooling"] == ("mean", "cls")
     compared = embedlab("compare", model, other, "--task", "mine.tsv", "--json")
     one, two = compared.row(model=model), compared.row(model=other)
@@ -95,20 +136,40 @@ def test_another_pooling_is_another_thing_and_the_difference_has_the_interval_of
     assert (row["first"], row["second"]) == (one["score"], two["score"])
     wanted = [two[key] for key in ("difference", "difference_low", "difference_high")]
     assert [row["difference"], row["low"], row["high"]] == pytest.approx(wanted)
-    (shown,) = (line for line in embedlab("verify", first, second).out.splitlines() if "mine.tsv spearman all" in line)
+    (shown,) = (
+        line
+        for line in embedlab("verify", first, second).out.splitlines()
+        if "mine.tsv spearman all" in line
+    )
     assert f"{row['difference']:+.2f} [{row['low']:+.2f}, {row['high']:+.2f}]" in shown
 
 
-def test_accuracies_have_the_interval_of_compare_too(embedlab: Embedlab, model: str, tmp_path: Path) -> None:
+def test_accuracies_have_the_interval_of_compare_too(
+    embedlab: Embedlab, model: str, tmp_path: Path
+) -> None:
     for write in (write_sst2, write_mrpc):
         write(tmp_path / "data")
     other, options = f"{model}?pooling=cls", ["--data", "data", "--offline", "--allow-partial"]
     tasks = ["--task", "sst2", "--task", "mrpc", "--setting", "exact", "--json"]
-    first, second = (save(embedlab("evaluate", one, *tasks, *options), f"{n}.json") for n, one in enumerate((model, other)))
+    first, second = (
+        save(embedlab("evaluate", one, *tasks, *options), f"{n}.json")
+        for n, one in enumerate((model, other))
+    )
     both = save(embedlab("compare", model, other, *tasks, *options), "both.json")
-    compared = {(row["slice"], row["metric"]): row for row in json.loads(Path(both).read_text())["rows"] if row["model"] == other}
-    rows = {row["what"]: row for row in embedlab("verify", first, second, *options, "--json").rows if row["kind"] == "score"}
-    for what, key in (("sst2 accuracy exact test", ("sst2", "accuracy")), ("mrpc f1 exact test", ("mrpc", "f1"))):
+    compared = {
+        (row["slice"], row["metric"]): row
+        for row in json.loads(Path(both).read_text())["rows"]
+        if row["model"] == other
+    }
+    rows = {
+        row["what"]: row
+        for row in embedlab("verify", first, second, *options, "--json").rows
+        if row["kind"] == "score"
+    }
+    for what, key in (
+        ("sst2 accuracy exact test", ("sst2", "accuracy")),
+        ("mrpc f1 exact test", ("mrpc", "f1")),
+    ):
         wanted = [compared[key]["difference_low"], compared[key]["difference_high"]]
         assert [rows[what]["low"], rows[what]["high"]] == pytest.approx(wanted)
     answer = embedlab("verify", first, both, *options)
@@ -128,8 +189,18 @@ def test_the_signature_is_the_same_now_from_stored_scores_from_the_file_of_the_r
     later = embedlab("evaluate", seed, *options)
     assert later.json == json.loads(Path(now).read_text())
     parts = signature_of(later)
-    assert (parts["seeds"], parts["training_precision"], parts["precision"], parts["backend"]) == ("1", "bf16", "float32", "torch")
-    assert (parts["n"], parts["dims"], parts["max_tokens"], parts["prompt"]) == ("420", "64", "128", "none")
+    assert (parts["seeds"], parts["training_precision"], parts["precision"], parts["backend"]) == (
+        "1",
+        "bf16",
+        "float32",
+        "torch",
+    )
+    assert (parts["n"], parts["dims"], parts["max_tokens"], parts["prompt"]) == (
+        "420",
+        "64",
+        "128",
+        "none",
+    )
     assert parts["data"].count("@sample") == 7
     stored = tmp_path / "runs-sample" / "two" / "seed-1" / "evaluations" / "sts.json"
     compared = save(embedlab("compare", seed, *options), "compared.json")
@@ -137,16 +208,30 @@ def test_the_signature_is_the_same_now_from_stored_scores_from_the_file_of_the_r
         answer = embedlab("verify", now, other)
         assert answer.code == 0, answer.out
         assert "two@1 on sts: of the same thing; all" in answer.out
-    assert changed(parts, signature_of(embedlab("compare", seed, *options))) == {"aggregation", "interval", "test"}
-    in_file = dict(part.split(":", 1) for part in json.loads(stored.read_text())["signature"].split("|"))
-    assert changed(parts, in_file) == {"by", "metric"}  # the file has pearson, sources and fifths too
+    assert changed(parts, signature_of(embedlab("compare", seed, *options))) == {
+        "aggregation",
+        "interval",
+        "test",
+    }
+    in_file = dict(
+        part.split(":", 1) for part in json.loads(stored.read_text())["signature"].split("|")
+    )
+    assert changed(parts, in_file) == {
+        "by",
+        "metric",
+    }  # the file has pearson, sources and fifths too
 
 
-def test_power_says_what_decides_its_numbers_as_compare_does(embedlab: Embedlab, model: str) -> None:
+def test_power_says_what_decides_its_numbers_as_compare_does(
+    embedlab: Embedlab, model: str
+) -> None:
     answer = embedlab("power", model, "dice", "--dataset", "mine.tsv", "--json")
     compared = embedlab("compare", model, "dice", "--task", "mine.tsv", "--json")
     assert answer.json["signatures"] == compared.json["signatures"]
-    assert answer.json["signatures"]["dice"] in embedlab("power", model, "dice", "--dataset", "mine.tsv", "--signature").out
+    assert (
+        answer.json["signatures"]["dice"]
+        in embedlab("power", model, "dice", "--dataset", "mine.tsv", "--signature").out
+    )
 
 
 def test_whatever_changes_a_number_changes_the_signature(
@@ -165,7 +250,9 @@ def test_whatever_changes_a_number_changes_the_signature(
     assert changed(plain, signed("two@1")) == {"seeds", "model", "training_precision"}
     assert {"dims", "backend", "max_tokens"} <= changed(plain, signed("dice"))
     short = Path(shutil.copytree(tiny_encoder, tmp_path / "short"))
-    (short / "sentence_bert_config.json").write_text('{"max_seq_length": 5, "do_lower_case": false}')
+    (short / "sentence_bert_config.json").write_text(
+        '{"max_seq_length": 5, "do_lower_case": false}'
+    )
     assert {"max_tokens", "model"} == changed(plain, signed("./short")) - {"pooling"}
     text = (tmp_path / "mine.tsv").read_text()
     (tmp_path / "mine.tsv").write_text(text.replace("\t5\t", "\t4\t", 1))
@@ -174,36 +261,76 @@ def test_whatever_changes_a_number_changes_the_signature(
     assert changed(plain, signed()) == {"data", "n"}
 
 
-def test_what_decides_no_number_is_not_in_the_signature(embedlab: Embedlab, model: str, tmp_path: Path) -> None:
+def test_what_decides_no_number_is_not_in_the_signature(
+    embedlab: Embedlab, model: str, tmp_path: Path
+) -> None:
     plain = signature_of(embedlab("evaluate", model, "--task", "mine.tsv", "--json"))
     shutil.copytree(tmp_path / "tiny", tmp_path / "elsewhere" / "renamed")
     shutil.copy(tmp_path / "mine.tsv", tmp_path / "elsewhere" / "mine.tsv")
-    moved = ["evaluate", "./elsewhere/renamed", "--task", "elsewhere/mine.tsv", "--threads", "2", "--device", "cpu", "--json"]
+    moved = [
+        "evaluate",
+        "./elsewhere/renamed",
+        "--task",
+        "elsewhere/mine.tsv",
+        "--threads",
+        "2",
+        "--device",
+        "cpu",
+        "--json",
+    ]
     assert signature_of(embedlab(*moved)) == plain
-    precise = ["evaluate", "dice", "--task", "mine.tsv", "--json"]  # counts words, in whatever precision models are
-    assert signature_of(embedlab(*precise, "--precision", "bf16")) == signature_of(embedlab(*precise))
+    precise = [
+        "evaluate",
+        "dice",
+        "--task",
+        "mine.tsv",
+        "--json",
+    ]  # counts words, in whatever precision models are
+    assert signature_of(embedlab(*precise, "--precision", "bf16")) == signature_of(
+        embedlab(*precise)
+    )
 
 
-def test_the_same_file_of_pairs_in_two_folders_is_one_thing(embedlab: Embedlab, model: str, tmp_path: Path) -> None:
+def test_the_same_file_of_pairs_in_two_folders_is_one_thing(
+    embedlab: Embedlab, model: str, tmp_path: Path
+) -> None:
     shutil.copytree(tmp_path / "tiny", tmp_path / "elsewhere" / "tiny")
     shutil.copy(tmp_path / "mine.tsv", tmp_path / "elsewhere" / "mine.tsv")
-    first = save(embedlab("evaluate", model, "--task", "mine.tsv", "--by", "source", "--json"), "first.json")
-    second = save(embedlab("evaluate", "elsewhere/tiny", "--task", "elsewhere/mine.tsv", "--by", "source", "--json"), "second.json")
+    first = save(
+        embedlab("evaluate", model, "--task", "mine.tsv", "--by", "source", "--json"), "first.json"
+    )
+    second = save(
+        embedlab(
+            "evaluate", "elsewhere/tiny", "--task", "elsewhere/mine.tsv", "--by", "source", "--json"
+        ),
+        "second.json",
+    )
     answer = embedlab("verify", first, second)
-    assert (answer.code, "of the same thing; all 2 scores agree" in answer.out) == (0, True), answer.out
+    assert (answer.code, "of the same thing; all 2 scores agree" in answer.out) == (0, True), (
+        answer.out
+    )
 
 
-def test_other_seeds_of_a_recipe_are_other_weights_measured_in_the_same_way(embedlab: Embedlab, recipe_of_two_seeds: str) -> None:
+def test_other_seeds_of_a_recipe_are_other_weights_measured_in_the_same_way(
+    embedlab: Embedlab, recipe_of_two_seeds: str
+) -> None:
     names = [f"{recipe_of_two_seeds}@{seed}" for seed in (1, 2)]
-    first, second = (save(embedlab("evaluate", name, "--task", "mine.tsv", "--json"), f"{name}.json") for name in names)
+    first, second = (
+        save(embedlab("evaluate", name, "--task", "mine.tsv", "--json"), f"{name}.json")
+        for name in names
+    )
     answer = embedlab("verify", first, second, "--json")
     assert answer.code == 1
     assert "other weights, measured in the same way; " in answer.json["title"]
     assert cells(answer)["seeds"] == ("1", "2")
-    both = save(embedlab("evaluate", recipe_of_two_seeds, "--task", "mine.tsv", "--json"), "both.json")
+    both = save(
+        embedlab("evaluate", recipe_of_two_seeds, "--task", "mine.tsv", "--json"), "both.json"
+    )
     wider = embedlab("verify", first, both, "--json")
     assert wider.code == 1
-    assert all(row["low"] < row["difference"] < row["high"] for row in wider.rows if row["kind"] == "score")
+    assert all(
+        row["low"] < row["difference"] < row["high"] for row in wider.rows if row["kind"] == "score"
+    )
 
 
 def edited(path: str, into: str, *changes: Sequence[str]) -> str:
@@ -215,12 +342,17 @@ def edited(path: str, into: str, *changes: Sequence[str]) -> str:
     return into
 
 
-def test_another_version_alone_is_shown_and_is_the_same_thing_if_the_scores_agree(embedlab: Embedlab) -> None:
+def test_another_version_alone_is_shown_and_is_the_same_thing_if_the_scores_agree(
+    embedlab: Embedlab,
+) -> None:
     path = save(embedlab("evaluate", "dice", "--task", "mine.tsv", "--json"), "first.json")
     later = edited(path, "later.json", ("version:0.1.0", "version:9.0.0"))
     answer = embedlab("verify", path, later, "--json")
     assert answer.code == 0
-    assert answer.json["title"] == "dice on sts: of the same thing, by another version; all 3 scores agree"
+    assert (
+        answer.json["title"]
+        == "dice on sts: of the same thing, by another version; all 3 scores agree"
+    )
     assert cells(answer) == {"version": ("0.1.0", "9.0.0")}
     values = json.loads(Path(later).read_text())
     values["rows"][0]["score"] += 0.5
@@ -232,8 +364,13 @@ def test_another_version_alone_is_shown_and_is_the_same_thing_if_the_scores_agre
     assert "no interval: both are of the same vectors" in differing.out
 
 
-def test_a_score_that_differs_by_less_than_the_last_printed_digit_agrees(embedlab: Embedlab) -> None:
-    path = save(embedlab("evaluate", "dice", "--task", "mine.tsv", "--aggregate", "all", "--json"), "first.json")
+def test_a_score_that_differs_by_less_than_the_last_printed_digit_agrees(
+    embedlab: Embedlab,
+) -> None:
+    path = save(
+        embedlab("evaluate", "dice", "--task", "mine.tsv", "--aggregate", "all", "--json"),
+        "first.json",
+    )
     values = json.loads(Path(path).read_text())
     for distance, code in ((0.0049, 0), (0.0051, 1), (None, 1)):
         score = values["rows"][0]["score"]
@@ -251,7 +388,9 @@ def test_what_one_file_does_not_say_is_not_a_difference(embedlab: Embedlab) -> N
     assert "backend cannot be compared: unknown in older.json, python in first.json" in answer.out
 
 
-def test_changed_data_differs_and_its_scores_have_no_interval(embedlab: Embedlab, model: str, tmp_path: Path) -> None:
+def test_changed_data_differs_and_its_scores_have_no_interval(
+    embedlab: Embedlab, model: str, tmp_path: Path
+) -> None:
     command = ["evaluate", model, "--task", "mine.tsv", "--aggregate", "all", "--json"]
     first = save(embedlab(*command), "first.json")
     file = tmp_path / "mine.tsv"
@@ -264,16 +403,26 @@ def test_changed_data_differs_and_its_scores_have_no_interval(embedlab: Embedlab
     other = save(embedlab("evaluate", f"{model}?pooling=cls", *command[2:]), "other.json")
     assert embedlab("verify", second, other, "--json").rows[-1]["low"] is not None
     write_pairs(file)
-    assert "no interval: mine.tsv is not available in the version that was scored" in embedlab("verify", second, other).out
+    assert (
+        "no interval: mine.tsv is not available in the version that was scored"
+        in embedlab("verify", second, other).out
+    )
     file.unlink()
     answer = embedlab("verify", second, other, "--json")
     assert answer.rows[-1]["low"] is None
-    assert any(note.startswith("no interval: ") and "mine.tsv" in note for note in answer.json["notes"])
+    assert any(
+        note.startswith("no interval: ") and "mine.tsv" in note for note in answer.json["notes"]
+    )
 
 
-def test_deleted_scores_leave_the_difference_without_an_interval(embedlab: Embedlab, model: str, tmp_path: Path) -> None:
+def test_deleted_scores_leave_the_difference_without_an_interval(
+    embedlab: Embedlab, model: str, tmp_path: Path
+) -> None:
     other = f"{model}?pooling=cls"
-    first, second = (save(embedlab("evaluate", one, "--task", "mine.tsv", "--json"), f"{n}.json") for n, one in enumerate((model, other)))
+    first, second = (
+        save(embedlab("evaluate", one, "--task", "mine.tsv", "--json"), f"{n}.json")
+        for n, one in enumerate((model, other))
+    )
     shutil.rmtree(tmp_path / "cache")
     answer = embedlab("verify", first, second, "--json")
     assert answer.code == 1
@@ -281,9 +430,14 @@ def test_deleted_scores_leave_the_difference_without_an_interval(embedlab: Embed
     assert any("no scores of pairs are stored under" in note for note in answer.json["notes"])
 
 
-def test_several_models_are_matched_by_name_and_the_others_are_noted(embedlab: Embedlab, model: str) -> None:
+def test_several_models_are_matched_by_name_and_the_others_are_noted(
+    embedlab: Embedlab, model: str
+) -> None:
     first = save(embedlab("evaluate", "dice", model, "--task", "mine.tsv", "--json"), "first.json")
-    second = save(embedlab("evaluate", f"{model}?pooling=cls", "dice", "--task", "mine.tsv", "--json"), "second.json")
+    second = save(
+        embedlab("evaluate", f"{model}?pooling=cls", "dice", "--task", "mine.tsv", "--json"),
+        "second.json",
+    )
     answer = embedlab("verify", first, second)
     assert answer.code == 0
     assert answer.out == "dice on sts: of the same thing; all 3 scores agree\n"
@@ -291,15 +445,36 @@ def test_several_models_are_matched_by_name_and_the_others_are_noted(embedlab: E
     assert "not compared, only in second.json: tiny?pooling=cls on sts" in answer.err
 
 
-def test_files_without_a_common_model_or_without_a_result_end_with_two_lines(embedlab: Embedlab, model: str) -> None:
+def test_files_without_a_common_model_or_without_a_result_end_with_two_lines(
+    embedlab: Embedlab, model: str
+) -> None:
     first = save(embedlab("evaluate", "dice", model, "--task", "mine.tsv", "--json"), "first.json")
-    second = save(embedlab("evaluate", f"{model}?pooling=cls", f"{model}?pooling=max", "--task", "mine.tsv", "--json"), "second.json")
+    second = save(
+        embedlab(
+            "evaluate",
+            f"{model}?pooling=cls",
+            f"{model}?pooling=max",
+            "--task",
+            "mine.tsv",
+            "--json",
+        ),
+        "second.json",
+    )
     Path("prose.json").write_text("no JSON")
     for other, code, wrong in (
-        (second, 2, "no model and task is in both files: 'first.json' has dice on sts, tiny on sts, 'second.json' has tiny?pooling=cls"),
+        (
+            second,
+            2,
+            "no model and task is in both files: 'first.json' has dice on sts, tiny on sts, "
+            "'second.json' has tiny?pooling=cls",
+        ),
         ("prose.json", 3, "'prose.json' is not JSON"),
         ("absent.json", 3, "cannot read 'absent.json'"),
-        (edited(first, "newer.json", ("|version:", "|vocabulary:many|version:")), 3, "not a signature: 'vocabulary:many'"),
+        (
+            edited(first, "newer.json", ("|version:", "|vocabulary:many|version:")),
+            3,
+            "not a signature: 'vocabulary:many'",
+        ),
     ):
         answer = embedlab("verify", first, other)
         assert (answer.code, answer.out) == (code, "")
@@ -317,7 +492,9 @@ def test_files_without_a_common_model_or_without_a_result_end_with_two_lines(emb
         (["evaluate", "dice", "--format", "markdown"], "\n- signature of dice: `{}`\n"),
     ],
 )
-def test_the_signature_is_one_line_below_the_table_where_it_is_selected(embedlab: Embedlab, words: list[str], line: str) -> None:
+def test_the_signature_is_one_line_below_the_table_where_it_is_selected(
+    embedlab: Embedlab, words: list[str], line: str
+) -> None:
     command = [*words, "--task", "mine.tsv"]
     (signature,) = embedlab(*command, "--format", "json").json["signatures"].values()
     assert line.format(signature) in embedlab(*command, "--signature").out
@@ -333,16 +510,23 @@ def test_csv_has_the_signature_on_stderr_and_a_page_always_has_it(embedlab: Embe
     assert f"<li>signature of dice: {signature}</li>" in Path("page.html").read_text()
 
 
-def test_verify_says_what_changed_between_results_of_the_same_vectors(embedlab: Embedlab, model: str) -> None:
+def test_verify_says_what_changed_between_results_of_the_same_vectors(
+    embedlab: Embedlab, model: str
+) -> None:
     command = ["evaluate", model, "--task", "mine.tsv", "--json"]
     first = save(embedlab(*command), "first.json")
     lines = Path("mine.tsv").read_text().splitlines()
-    Path("mine.tsv").write_text("\n".join([lines[0], *(line.replace("\t5\t", "\t0\t") for line in lines[1:])]) + "\n")
+    Path("mine.tsv").write_text(
+        "\n".join([lines[0], *(line.replace("\t5\t", "\t0\t") for line in lines[1:])]) + "\n"
+    )
     changed_gold = embedlab("verify", first, save(embedlab(*command), "second.json"))
     assert changed_gold.code == 1
     words = " ".join(changed_gold.out.split())
     assert "not of the same thing: data differs" in words
-    assert "no interval: both are of the same vectors, on other pairs, items or gold scores: mine.tsv/all changed" in words
+    assert (
+        "no interval: both are of the same vectors, on other pairs, items or gold scores: "
+        "mine.tsv/all changed" in words
+    )
     assert "cannot differ" not in words
 
     edited = json.loads(Path(first).read_text())

@@ -17,7 +17,12 @@ PACKAGE = Path(package.__file__).parent
 
 def listed() -> list[str]:
     """The files of the walk of `compare`, in the order of the page."""
-    section = (ROOT / "ARCHITECTURE.md").read_text("utf-8").partition("## The walk of `compare`")[2].partition("\n## ")[0]
+    section = (
+        (ROOT / "ARCHITECTURE.md")
+        .read_text("utf-8")
+        .partition("## The walk of `compare`")[2]
+        .partition("\n## ")[0]
+    )
     return re.findall(r"^\d+\. `([\w/]+\.py)`", section, re.MULTILINE)
 
 
@@ -26,8 +31,14 @@ def visited(work: Callable[[], object]) -> list[str]:
     found: dict[str, None] = {}
 
     def note(frame: FrameType, event: str, _: object) -> None:
-        path, caller = frame.f_code.co_filename, frame.f_back.f_code.co_name if frame.f_back is not None else ""
-        is_import = "<module>" in {frame.f_code.co_name, caller}  # what runs while a file is read belongs to none of its steps
+        path, caller = (
+            frame.f_code.co_filename,
+            frame.f_back.f_code.co_name if frame.f_back is not None else "",
+        )
+        is_import = "<module>" in {
+            frame.f_code.co_name,
+            caller,
+        }  # what runs while a file is read belongs to none of its steps
         if event == "call" and not is_import and path.startswith(str(PACKAGE)):
             found.setdefault(Path(path).relative_to(PACKAGE).as_posix())
 
@@ -44,7 +55,17 @@ def visited(work: Callable[[], object]) -> list[str]:
 def test_compare_walks_through_the_files_of_the_page(embedlab: Embedlab) -> None:
     Path("words.txt").write_text("a 1 0\nthe 0 1\n")
     tasks = ("--task", "sts12", "--task", "cr", "--setting", "prototyping")
-    words = ("compare", "word-vectors:words.txt", "dice", *tasks, "--by", "words", "--where", "length<6", "--sample")
+    words = (
+        "compare",
+        "word-vectors:words.txt",
+        "dice",
+        *tasks,
+        "--by",
+        "words",
+        "--where",
+        "length<6",
+        "--sample",
+    )
     seen = visited(lambda: embedlab(*words))
     walk = listed()
     assert len(walk) > 15

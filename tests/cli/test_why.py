@@ -1,4 +1,6 @@
-"""`embedlab why`: where two models differ, and what the items have in common on which one alone is right."""
+"""`embedlab why`: where two models differ, and what the items have in common on which one alone is
+right.
+"""
 
 import json
 from pathlib import Path
@@ -23,7 +25,9 @@ def files(tmp_path: Path) -> tuple[str, str, str]:
     return "scores:first.csv", "scores:second.csv", "pairs.csv"
 
 
-def test_what_the_scores_of_one_file_were_damaged_on_is_named_first(embedlab: Embedlab, files: tuple[str, str, str]) -> None:
+def test_what_the_scores_of_one_file_were_damaged_on_is_named_first(
+    embedlab: Embedlab, files: tuple[str, str, str]
+) -> None:
     first, second, pairs = files
     answer = embedlab("why", first, second, "--task", pairs)
     assert answer.code == 0, answer.err
@@ -31,18 +35,28 @@ def test_what_the_scores_of_one_file_were_damaged_on_is_named_first(embedlab: Em
     rule = next(number for number, line in enumerate(lines) if "──" in line)
     assert lines[rule + 2].split()[:2] == ["question:", "one"]  # below that of all items
     assert "°" in lines[rule + 2]  # brought scores are of checkpoints
-    combined = answer.out.partition("Two properties together, confirmed on other topics")[2].partition("Where first.csv")[0]
+    combined = answer.out.partition("Two properties together, confirmed on other topics")[
+        2
+    ].partition("Where first.csv")[0]
     assert combined.splitlines()[4].startswith(" question: ")
     assert "°: of these checkpoints" in combined
     assert "could find" in combined
-    side = answer.out.partition("Where first.csv alone is right")[2]  # the damaged one is wrong there
-    assert next(line for line in side.splitlines() if line.strip().startswith("question: one")).endswith("*")
+    side = answer.out.partition("Where first.csv alone is right")[
+        2
+    ]  # the damaged one is wrong there
+    assert next(
+        line for line in side.splitlines() if line.strip().startswith("question: one")
+    ).endswith("*")
     assert "Typical items on which first.csv alone is right" in side
 
 
-def test_json_has_all_kinds_shares_and_typical_items_with_their_numbers(embedlab: Embedlab, files: tuple[str, str, str]) -> None:
+def test_json_has_all_kinds_shares_and_typical_items_with_their_numbers(
+    embedlab: Embedlab, files: tuple[str, str, str]
+) -> None:
     first, second, pairs = files
-    answer = embedlab("why", first, second, "--task", pairs, "--rows", "1", "--examples", "2", "--json")
+    answer = embedlab(
+        "why", first, second, "--task", pairs, "--rows", "1", "--examples", "2", "--json"
+    )
     tables = _tables(answer.out)
     rows = [row for table in tables for row in table["rows"]]
     whole = embedlab("why", first, second, "--task", pairs, "--json")
@@ -55,12 +69,17 @@ def test_json_has_all_kinds_shares_and_typical_items_with_their_numbers(embedlab
     assert by_question["difference"] == pytest.approx(by_question["second"] - by_question["first"])
     compared = embedlab("compare", first, second, "--task", pairs, "--by", "question", "--json")
     own = compared.row(slice="pairs.csv/question=one", model=second)
-    assert (by_question["items"], by_question["second"]) == (own["items"], pytest.approx(own["score"]))
+    assert (by_question["items"], by_question["second"]) == (
+        own["items"],
+        pytest.approx(own["score"]),
+    )
     combined = [row for row in rows if row["part"] == "combination"]
     assert 0 < len(combined) <= TESTED
     confirmed = [row for row in combined if row["significant"]]
     assert any("question" in str(row["by"]) for row in confirmed)
-    assert all(row["searched"] * row["contrast"] > 0 and row["p_corrected"] < 0.05 for row in confirmed)
+    assert all(
+        row["searched"] * row["contrast"] > 0 and row["p_corrected"] < 0.05 for row in confirmed
+    )
     assert all(row["could_find"] > 0 for row in combined)
     assert not any(row["could_find"] for row in where)
     sides = {row["side"] for row in rows if row["part"] == "common"}
@@ -68,17 +87,33 @@ def test_json_has_all_kinds_shares_and_typical_items_with_their_numbers(embedlab
     assert 0 < len([row for row in rows if row["part"] == "typical" and row["side"] == first]) <= 2
 
 
-def test_items_that_are_picked_are_explained_alone_and_results_pick_none(embedlab: Embedlab, files: tuple[str, str, str]) -> None:
+def test_items_that_are_picked_are_explained_alone_and_results_pick_none(
+    embedlab: Embedlab, files: tuple[str, str, str]
+) -> None:
     first, second, pairs = files
     picked = embedlab("why", first, second, "--task", pairs, "--where", "question:none", "--json")
-    assert not any(row["significant"] for row in _tables(picked.out)[0]["rows"] if row["by"] not in {"gold", "question"})
+    assert not any(
+        row["significant"]
+        for row in _tables(picked.out)[0]["rows"]
+        if row["by"] not in {"gold", "question"}
+    )
     refused = embedlab("why", first, second, "--task", pairs, "--where", '"scores:first.csv">1')
     assert refused.code == 2
     assert "picks items by results" in refused.err
 
 
-def test_classified_sentences_are_explained_by_the_same_command(embedlab: Embedlab, tiny_encoder: Path) -> None:
-    words = (str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--task", "cr", "--setting", "prototyping", "--sample")
+def test_classified_sentences_are_explained_by_the_same_command(
+    embedlab: Embedlab, tiny_encoder: Path
+) -> None:
+    words = (
+        str(tiny_encoder),
+        f"{tiny_encoder}?pooling=cls",
+        "--task",
+        "cr",
+        "--setting",
+        "prototyping",
+        "--sample",
+    )
     answer = embedlab("why", *words)
     assert answer.code == 0, answer.err
     assert "right: the class that most seeds give is the gold one" in answer.out
@@ -101,18 +136,26 @@ def _tables(text: str) -> list[dict[str, list[dict[str, object]]]]:
     return tables
 
 
-def test_the_frame_in_python_has_the_rows_of_the_command(embedlab: Embedlab, files: tuple[str, str, str]) -> None:
+def test_the_frame_in_python_has_the_rows_of_the_command(
+    embedlab: Embedlab, files: tuple[str, str, str]
+) -> None:
     import embedlab as package
 
     first, second, pairs = files
     found = package.why(first, second, tasks=pairs)
-    rows = [row for table in _tables(embedlab("why", first, second, "--task", pairs, "--json").out) for row in table["rows"]]
+    rows = [
+        row
+        for table in _tables(embedlab("why", first, second, "--task", pairs, "--json").out)
+        for row in table["rows"]
+    ]
     assert found.frame.height == len(rows)
     assert isinstance(found.frame, pl.DataFrame)
     assert found.explanation.uneven[0].by == "question"
 
 
-def test_a_figure_and_a_table_for_a_paper_have_the_same_caption(embedlab: Embedlab, files: tuple[str, str, str], tmp_path: Path) -> None:
+def test_a_figure_and_a_table_for_a_paper_have_the_same_caption(
+    embedlab: Embedlab, files: tuple[str, str, str], tmp_path: Path
+) -> None:
     first, second, pairs = files
     words = ("why", first, second, "--task", pairs, "--rows", "3")
     assert embedlab(*words, "--figure", "kinds.svg").code == 0
@@ -124,9 +167,16 @@ def test_a_figure_and_a_table_for_a_paper_have_the_same_caption(embedlab: Embedl
     assert "Two properties together, confirmed" in drawn
 
 
-def test_typical_items_of_a_search_have_the_rank_of_the_relevant_text_by_each_model(embedlab: Embedlab) -> None:
+def test_typical_items_of_a_search_have_the_rank_of_the_relevant_text_by_each_model(
+    embedlab: Embedlab,
+) -> None:
     words = ("why", "dice", "bm25", "--sample", "--task", "retrieval-questions", "--examples", "2")
-    rows = [row for table in _tables(embedlab(*words, "--json").out) for row in table["rows"] if row["part"] == "typical"]
+    rows = [
+        row
+        for table in _tables(embedlab(*words, "--json").out)
+        for row in table["rows"]
+        if row["part"] == "typical"
+    ]
     assert rows
     for row in rows:
         own, other = ("first", "second") if row["side"] == "dice" else ("second", "first")

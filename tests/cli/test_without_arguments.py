@@ -1,4 +1,6 @@
-"""A command group that is typed alone shows its help, with the Typer of these tests and with the newest one."""
+"""A command group that is typed alone shows its help, with the Typer of these tests and with the
+newest one.
+"""
 
 import os
 import subprocess
@@ -11,11 +13,20 @@ import typer.main
 from embedlab.cli.app import program
 from tests.cli.conftest import Embedlab
 
-GROUPS = ((), *((name,) for name, found in vars(typer.main.get_command(program()))["commands"].items() if hasattr(found, "commands")))
+GROUPS = (
+    (),
+    *(
+        (name,)
+        for name, found in vars(typer.main.get_command(program()))["commands"].items()
+        if hasattr(found, "commands")
+    ),
+)
 
 
 @pytest.mark.parametrize("words", GROUPS, ids=" ".join)
-def test_a_group_alone_shows_its_help_and_ends_as_a_usage_error(embedlab: Embedlab, words: tuple[str, ...]) -> None:
+def test_a_group_alone_shows_its_help_and_ends_as_a_usage_error(
+    embedlab: Embedlab, words: tuple[str, ...]
+) -> None:
     answer, shown = embedlab(*words), embedlab(*words, "--help")
     assert answer.code == 2
     assert answer.out == ""  # it answers nothing
@@ -24,13 +35,28 @@ def test_a_group_alone_shows_its_help_and_ends_as_a_usage_error(embedlab: Embedl
 
 
 def test_all_groups_are_tried() -> None:
-    assert {"runs", "grid", "data", "cache", "plugins"} <= {word for words in GROUPS for word in words}
+    assert {"runs", "grid", "data", "cache", "plugins"} <= {
+        word for words in GROUPS for word in words
+    }
 
 
 @pytest.mark.slow
 @pytest.mark.network
 def test_the_newest_typer_shows_it_too(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(tmp_path), "typer"], check=True)
+    subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--no-deps",
+            "--target",
+            str(tmp_path),
+            "typer",
+        ],
+        check=True,
+    )
     for words in GROUPS:
         done = subprocess.run(
             [sys.executable, "-m", "embedlab", *words],

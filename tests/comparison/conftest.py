@@ -12,7 +12,9 @@ __all__ = ["add_model", "make_part", "table"]
 
 @pytest.fixture
 def classified() -> Outcomes:
-    """Three classified sentences with three seeds of one model, and a model that is always wrong."""
+    """Three classified sentences with three seeds of one model, and a model that is always
+    wrong.
+    """
     rows = {
         "block": [0] * 3,
         "item": range(3),
@@ -21,12 +23,27 @@ def classified() -> Outcomes:
         "second_text": range(3),
         "source": [None] * 3,
     }
-    predictions = {"one": [1, 0, None], "two": [1, 1, 1], "three": [1, 1, 1], "all-wrong": [0, 1, 0]}
-    sentences = pl.DataFrame({"sentence1": ["a", "b", "c"], "sentence2": pl.Series([None] * 3, dtype=pl.String)})
+    predictions = {
+        "one": [1, 0, None],
+        "two": [1, 1, 1],
+        "three": [1, 1, 1],
+        "all-wrong": [0, 1, 0],
+    }
+    sentences = pl.DataFrame(
+        {"sentence1": ["a", "b", "c"], "sentence2": pl.Series([None] * 3, dtype=pl.String)}
+    )
     return Outcomes(
         rows=pl.DataFrame(rows, schema=ROWS),
         predictions=pl.DataFrame(predictions, schema=dict.fromkeys(predictions, pl.Float64)),
-        blocks=(Block(task="transfer", suite="transfer", dataset="mr", measures=("accuracy",), classes=("no", "yes")),),
+        blocks=(
+            Block(
+                task="transfer",
+                suite="transfer",
+                dataset="mr",
+                measures=("accuracy",),
+                classes=("no", "yes"),
+            ),
+        ),
         texts=lambda: sentences,
         keys=pl.DataFrame,
     )

@@ -1,4 +1,6 @@
-"""Pairs of made sentences, and models that follow the gold scores; one can be damaged on the items that hold something."""
+"""Pairs of made sentences, and models that follow the gold scores; one can be damaged on the items
+that hold something.
+"""
 
 from collections.abc import Callable
 
@@ -14,23 +16,43 @@ SECOND = ModelColumns(name="second", members=("second",))
 MODELS = (FIRST, SECOND)
 
 
-def made_pairs(rows: int, seed: int, *, noise: float = 0.6, damage: Callable[[pl.DataFrame], pl.Expr] | None = None) -> Outcomes:
-    """Return ROWS pairs of which no two share a sentence, with the predictions of two equally noisy models.
+def made_pairs(
+    rows: int,
+    seed: int,
+    *,
+    noise: float = 0.6,
+    damage: Callable[[pl.DataFrame], pl.Expr] | None = None,
+) -> Outcomes:
+    """Return ROWS pairs of which no two share a sentence, with the predictions of two equally noisy
+    models.
 
-    The second model says nothing of the gold score where DAMAGE, a condition on the table, holds. A third of the pairs are questions and
-    a quarter have a negation in one sentence, neither of which the gold score depends on.
+    The second model says nothing of the gold score where DAMAGE, a condition on the table, holds. A
+    third of the pairs are questions and a quarter have a negation in one sentence, neither of which
+    the gold score depends on.
     """
     rng = np.random.default_rng(seed)
     gold = rng.uniform(0, 5, rows)
     is_question, is_negated = rng.random(rows) < 1 / 3, rng.random(rows) < 1 / 4
-    words = [[" ".join(f"w{word}" for word in rng.integers(0, 60, rng.integers(4, 12))) for _ in range(rows)] for _ in "ab"]
+    words = [
+        [
+            " ".join(f"w{word}" for word in rng.integers(0, 60, rng.integers(4, 12)))
+            for _ in range(rows)
+        ]
+        for _ in "ab"
+    ]
     table = pl.DataFrame(
         {
             "dataset": ["made"] * rows,
             "source": pl.Series([None] * rows, dtype=pl.String),
             "pair": pl.Series(range(rows), dtype=pl.UInt32),
-            "sentence1": [f"{text} {n}{'?' if is_one else ''}" for n, (text, is_one) in enumerate(zip(words[0], is_question, strict=True))],
-            "sentence2": [f"{'not ' if no else ''}{text} x{n}" for n, (text, no) in enumerate(zip(words[1], is_negated, strict=True))],
+            "sentence1": [
+                f"{text} {n}{'?' if is_one else ''}"
+                for n, (text, is_one) in enumerate(zip(words[0], is_question, strict=True))
+            ],
+            "sentence2": [
+                f"{'not ' if no else ''}{text} x{n}"
+                for n, (text, no) in enumerate(zip(words[1], is_negated, strict=True))
+            ],
             "gold": gold,
             "dice": rng.uniform(0, 1, rows),
             "first": gold + rng.normal(scale=noise, size=rows),

@@ -1,4 +1,6 @@
-"""Combinations of two properties, searched on one half of topics and seeds and tested on the other."""
+"""Combinations of two properties, searched on one half of topics and seeds and tested on the
+other.
+"""
 
 from dataclasses import replace
 
@@ -31,8 +33,12 @@ def rng(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def with_seeds(outcomes: Outcomes, count: int, *, kind: float = 0.0) -> tuple[Outcomes, list[ModelColumns]]:
-    """Return OUTCOMES with COUNT seeds of two recipes; of the second one every other seed is better on questions by KIND."""
+def with_seeds(
+    outcomes: Outcomes, count: int, *, kind: float = 0.0
+) -> tuple[Outcomes, list[ModelColumns]]:
+    """Return OUTCOMES with COUNT seeds of two recipes; of the second one every other seed is better
+    on questions by KIND.
+    """
     generator = np.random.default_rng(7)
     gold = outcomes.rows["gold"].to_numpy()
     is_question = outcomes.sentences["sentence1"].str.ends_with("?").to_numpy()
@@ -41,7 +47,12 @@ def with_seeds(outcomes: Outcomes, count: int, *, kind: float = 0.0) -> tuple[Ou
         for seed in range(count):
             spread = 1.0 - kind * is_question * (name == "B") * (seed % 2)
             columns[f"{name}@{seed}"] = gold + spread * generator.normal(size=len(gold))
-    models = [ModelColumns(name=name, members=tuple(f"{name}@{n}" for n in range(count)), seeds=tuple(range(count))) for name in "AB"]
+    models = [
+        ModelColumns(
+            name=name, members=tuple(f"{name}@{n}" for n in range(count)), seeds=tuple(range(count))
+        )
+        for name in "AB"
+    ]
     found = replace(outcomes, predictions=pl.DataFrame(columns))
     found.computed.update(outcomes.computed)
     return found, models
@@ -94,11 +105,15 @@ def test_the_contrasts_of_the_search_are_those_of_a_plain_loop_over_its_half_alo
     gold = outcomes.rows["gold"].to_numpy()
     for place in range(0, len(found), 7):
         one = found[place]
-        own, others = (np.flatnonzero(halves.search & one.applies & holds) for holds in (one.holds, ~one.holds))
+        own, others = (
+            np.flatnonzero(halves.search & one.applies & holds) for holds in (one.holds, ~one.holds)
+        )
         assert min(len(own), len(others)) >= FEWEST_OF_HALF
         for column, name in enumerate(("first", "second")):
             scores = outcomes.predictions[name].to_numpy()
-            expected = spearmanr(gold[own], scores[own])[0] - spearmanr(gold[others], scores[others])[0]
+            expected = (
+                spearmanr(gold[own], scores[own])[0] - spearmanr(gold[others], scores[others])[0]
+            )
             assert searched.points[place, column] == pytest.approx(expected)
 
 
@@ -131,7 +146,11 @@ def test_what_half_of_the_seeds_show_is_tested_on_the_others() -> None:
     assert halves.reach == "models"
     assert halves.seeds == {"A": (3, 3), "B": (3, 3)}
     few = halved(
-        outcomes, item_topics(outcomes), [replace(model, members=model.members[:5], seeds=model.seeds[:5]) for model in models], None, rng()
+        outcomes,
+        item_topics(outcomes),
+        [replace(model, members=model.members[:5], seeds=model.seeds[:5]) for model in models],
+        None,
+        rng(),
     )
     assert few.reach == "checkpoints"
     assert few.models[0] == few.models[1]
@@ -141,7 +160,10 @@ def test_a_published_model_has_nothing_to_draw() -> None:
     outcomes = made_pairs(200, 6)
     published = [replace(model, is_published=True) for model in MODELS]
     assert halved(outcomes, item_topics(outcomes), published, None, rng()).reach == "models"
-    assert halved(outcomes, item_topics(outcomes), [published[0], MODELS[1]], None, rng()).reach == "checkpoints"
+    assert (
+        halved(outcomes, item_topics(outcomes), [published[0], MODELS[1]], None, rng()).reach
+        == "checkpoints"
+    )
 
 
 def test_what_one_seed_alone_does_is_not_taken_for_the_recipe() -> None:
@@ -152,7 +174,9 @@ def test_what_one_seed_alone_does_is_not_taken_for_the_recipe() -> None:
     _, alike = searched.contrasts([replace(model, members=model.members[1:2]) for model in models])
     _, mixed = searched.contrasts(models)
     by_question = [place for place, one in enumerate(found) if "question" in one.by]
-    assert np.abs(mixed[by_question]).max() < np.abs(alike[by_question]).max()  # seeds that disagree count against a combination
+    assert (
+        np.abs(mixed[by_question]).max() < np.abs(alike[by_question]).max()
+    )  # seeds that disagree count against a combination
 
 
 def test_of_nearly_equal_sets_of_items_the_surest_alone_is_tested() -> None:
@@ -176,11 +200,16 @@ def test_of_a_combination_and_what_it_is_compared_with_one_is_tested() -> None:
 
 
 def test_a_test_looks_in_the_direction_of_the_search() -> None:
-    outcomes = made_pairs(800, 14)  # of equal models, so that some contrasts of the search turn round
+    outcomes = made_pairs(
+        800, 14
+    )  # of equal models, so that some contrasts of the search turn round
     found = search_combinations(outcomes, item_topics(outcomes), MODELS, None, rng(2)).tested
     agrees = [one.searched * one.found.contrast.delta > 0 for one in found]
     assert {*agrees} == {True, False}
-    expected = [one.found.contrast.p / 2 if same else 1 - one.found.contrast.p / 2 for one, same in zip(found, agrees, strict=True)]
+    expected = [
+        one.found.contrast.p / 2 if same else 1 - one.found.contrast.p / 2
+        for one, same in zip(found, agrees, strict=True)
+    ]
     assert [one.p for one in found] == pytest.approx(expected)
     assert [one.p_corrected for one in found] == pytest.approx(false_discovery_control(expected))
     assert [one.p for one in found] == sorted(one.p for one in found)
@@ -197,7 +226,9 @@ def test_a_selection_is_searched_alone() -> None:
 def test_items_of_one_topic_cannot_be_halved() -> None:
     outcomes = made_pairs(200, 11)
     same = pl.Series(np.zeros(200, np.uint64))
-    one_topic = replace(outcomes, rows=outcomes.rows.with_columns(first_text=same, second_text=same))
+    one_topic = replace(
+        outcomes, rows=outcomes.rows.with_columns(first_text=same, second_text=same)
+    )
     found = search_combinations(one_topic, item_topics(one_topic), MODELS, None, rng())
     assert (found.combinations, found.tested) == (0, ())
 
@@ -213,9 +244,13 @@ def test_benjamini_and_hochberg_are_those_of_scipy() -> None:
 def test_each_topic_goes_to_the_half_that_leaves_the_blocks_most_even_by_their_sizes() -> None:
     generator = rng(3)
     for _ in range(20):
-        sizes = generator.permutation(np.arange(1, 25))  # of different topics, so that their order is known
+        sizes = generator.permutation(
+            np.arange(1, 25)
+        )  # of different topics, so that their order is known
         topics = np.repeat(np.arange(len(sizes)), sizes)
-        blocks = (generator.random(len(topics)) < 0.15).astype(np.uint16)  # topics cross a large and a small block
+        blocks = (generator.random(len(topics)) < 0.15).astype(
+            np.uint16
+        )  # topics cross a large and a small block
         first = halved_topics(topics, blocks, np.ones(len(topics), dtype=bool), generator)
         ahead, of_block = np.zeros(2), np.bincount(blocks, minlength=2)
         for topic in np.argsort(-sizes):

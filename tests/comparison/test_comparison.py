@@ -23,7 +23,15 @@ from embedlab.store.entries import Store
 from tests.analysis.test_influence import spearman_of_rows
 from tests.pair_tables import compare_models, correlate
 
-NOISE = {"good@1": 1.0, "good@2": 1.0, "good@3": 1.2, "twin": 1.0, "bad@1": 6.0, "bad@2": 9.0, "bad@3": 7.0}
+NOISE = {
+    "good@1": 1.0,
+    "good@2": 1.0,
+    "good@3": 1.2,
+    "twin": 1.0,
+    "bad@1": 6.0,
+    "bad@2": 9.0,
+    "bad@3": 7.0,
+}
 GOOD = ModelColumns(name="good", members=("good@1", "good@2", "good@3"), seeds=(1, 2, 3))
 TWIN = ModelColumns(name="twin", members=("twin",))
 BAD = ModelColumns(name="bad", members=("bad@1", "bad@2"), seeds=(1, 2))
@@ -41,12 +49,16 @@ def test_scores_are_the_mean_over_members_of_each_slice(scored: pl.DataFrame) ->
     assert [(one.key, one.pairs) for one in found.slices] == [("sts12", 100), ("mine", 30)]
     for one in found.slices:
         part = scored.filter(dataset=one.key)
-        expected = [scipy.stats.spearmanr(part["gold"], part[name]).statistic for name in GOOD.members]
+        expected = [
+            scipy.stats.spearmanr(part["gold"], part[name]).statistic for name in GOOD.members
+        ]
         assert one.scores["good"].members == pytest.approx(expected)
         assert one.scores["good"].value == pytest.approx(sum(expected) / 3)
         assert one.scores["good"].sd == pytest.approx(np.std(expected, ddof=1))
         assert one.scores["good"].low < one.scores["good"].value < one.scores["good"].high
-        assert one.differences["bad"].delta == pytest.approx(one.scores["bad"].value - one.scores["good"].value)
+        assert one.differences["bad"].delta == pytest.approx(
+            one.scores["bad"].value - one.scores["good"].value
+        )
 
 
 def test_models_that_differ_are_distinguished_and_twins_tie(scored: pl.DataFrame) -> None:
@@ -77,9 +89,13 @@ def test_seeds_widen_the_interval(scored: pl.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("aggregate", ["mean", "wmean"])
-def test_sources_are_aggregated_and_a_dataset_without_them_is_not(aggregate: str, scored: pl.DataFrame) -> None:
+def test_sources_are_aggregated_and_a_dataset_without_them_is_not(
+    aggregate: str, scored: pl.DataFrame
+) -> None:
     years, mine = compare_models(scored, [TWIN, BAD], aggregate=aggregate).slices
-    assert years.scores["twin"].value == pytest.approx(correlate(scored.filter(dataset="sts12"), "twin", aggregate))
+    assert years.scores["twin"].value == pytest.approx(
+        correlate(scored.filter(dataset="sts12"), "twin", aggregate)
+    )
     assert years.scores["twin"].low < years.scores["twin"].value < years.scores["twin"].high
     assert np.isnan([mine.scores["twin"].value, mine.differences["bad"].p_holm]).all()
     assert mine.scores["twin"].letters == ""
@@ -87,7 +103,9 @@ def test_sources_are_aggregated_and_a_dataset_without_them_is_not(aggregate: str
     assert f"no {aggregate}: its pairs name no source" in mine.notes
 
 
-def test_a_rows_numbers_do_not_depend_on_the_rows_and_models_beside_it(scored: pl.DataFrame) -> None:
+def test_a_rows_numbers_do_not_depend_on_the_rows_and_models_beside_it(
+    scored: pl.DataFrame,
+) -> None:
     both = compare_models(scored, [TWIN, GOOD, BAD]).slices[1]
     alone = compare_models(scored.filter(dataset="mine"), [TWIN, GOOD]).slices[0]
     assert both.scores["good"].low == alone.scores["good"].low
@@ -100,7 +118,9 @@ def test_the_reference_can_be_chosen(scored: pl.DataFrame) -> None:
     assert one.differences["good"].delta == one.scores["good"].value - one.scores["bad"].value
 
 
-def test_averages_are_given_where_all_their_datasets_are(make_part: Callable[..., Part], add_model: Callable[..., pl.DataFrame]) -> None:
+def test_averages_are_given_where_all_their_datasets_are(
+    make_part: Callable[..., Part], add_model: Callable[..., pl.DataFrame]
+) -> None:
     names = [*STS_YEARS, "sts-benchmark", "sick-r"]
     parts = [make_part(name, {"one": 20 + 5 * seed}, seed=seed) for seed, name in enumerate(names)]
     scored = add_model(add_model(pair_table(parts), "twin", 1.0, 0), "other", 2.0, 1)
@@ -111,8 +131,12 @@ def test_averages_are_given_where_all_their_datasets_are(make_part: Callable[...
         average = found[key]
         assert average.average_of == members
         assert average.pairs == sum(found[name].pairs for name in members)
-        assert average.scores["twin"].value == pytest.approx(np.mean([found[name].scores["twin"].value for name in members]))
-        widths = [found[name].scores["twin"].high - found[name].scores["twin"].low for name in members]
+        assert average.scores["twin"].value == pytest.approx(
+            np.mean([found[name].scores["twin"].value for name in members])
+        )
+        widths = [
+            found[name].scores["twin"].high - found[name].scores["twin"].low for name in members
+        ]
         assert average.scores["twin"].high - average.scores["twin"].low < np.mean(widths) / 1.5
     five = compare_models(scored.filter(pl.col("dataset") != "sick-r"), models).slices
     assert [one.key for one in five][-2:] == ["sts-benchmark", "sts12-16"]
@@ -125,36 +149,55 @@ def test_fifths_are_compared_like_any_slice(scored: pl.DataFrame) -> None:
         compare_models(scored, [TWIN], by="dice", aggregate="wmean")
 
 
-def test_a_model_that_scores_part_of_a_slice_has_no_number_there_and_the_others_keep_theirs(scored: pl.DataFrame) -> None:
+def test_a_model_that_scores_part_of_a_slice_has_no_number_there_and_the_others_keep_theirs(
+    scored: pl.DataFrame,
+) -> None:
     holes = scored.with_columns(twin=pl.when(pl.col("pair") > 9).then("twin"))
     found, alone = compare_models(holes, [TWIN, GOOD, BAD]), compare_models(scored, [GOOD, BAD])
     for one, other in zip(found.slices, alone.slices, strict=True):
         assert one.pairs == other.pairs
         assert np.isnan(one.scores["twin"].value)
-        assert (one.scores["good"].value, one.scores["bad"].value) == (other.scores["good"].value, other.scores["bad"].value)
+        assert (one.scores["good"].value, one.scores["bad"].value) == (
+            other.scores["good"].value,
+            other.scores["bad"].value,
+        )
         assert np.isnan(one.differences["bad"].delta)  # from twin
         assert f"no number of twin: {one.pairs - 10} of {one.pairs} pairs scored" in one.notes
     reference = compare_models(holes, [GOOD, BAD, TWIN])
-    assert [one.differences["bad"] for one in reference.slices] == [one.differences["bad"] for one in alone.slices]
+    assert [one.differences["bad"] for one in reference.slices] == [
+        one.differences["bad"] for one in alone.slices
+    ]
 
 
 def test_no_number_of_a_part_enters_an_average(scored: pl.DataFrame) -> None:
-    holes = scored.with_columns(twin=pl.when((pl.col("dataset") != "mine") | (pl.col("pair") > 3)).then("twin"))
+    holes = scored.with_columns(
+        twin=pl.when((pl.col("dataset") != "mine") | (pl.col("pair") > 3)).then("twin")
+    )
     averages = {"both": ("sts12", "mine")}
-    both, alone = (compare_models(table, [GOOD, TWIN], averages=averages).slices[-1] for table in (holes, scored))
+    both, alone = (
+        compare_models(table, [GOOD, TWIN], averages=averages).slices[-1]
+        for table in (holes, scored)
+    )
     assert np.isnan(both.scores["twin"].value)
     assert both.scores["good"].value == alone.scores["good"].value
 
 
-def test_pairs_that_a_model_did_not_score_are_left_out_for_all_in_common_ones(scored: pl.DataFrame) -> None:
+def test_pairs_that_a_model_did_not_score_are_left_out_for_all_in_common_ones(
+    scored: pl.DataFrame,
+) -> None:
     holes = scored.with_columns(
-        pl.when(pl.col("pair") > 9).then("bad@2"), twin=pl.when(pl.col("pair") == 50).then(float("nan")).otherwise("twin")
+        pl.when(pl.col("pair") > 9).then("bad@2"),
+        twin=pl.when(pl.col("pair") == 50).then(float("nan")).otherwise("twin"),
     )
     one = compare_models(holes, [TWIN, BAD], common=True).slices[0]
-    remaining = scored.filter(pl.col("dataset") == "sts12", pl.col("pair") > 9, pl.col("pair") != 50)
+    remaining = scored.filter(
+        pl.col("dataset") == "sts12", pl.col("pair") > 9, pl.col("pair") != 50
+    )
     assert (one.pairs, one.title, one.notes) == (89, "sts12, 89 of 100", ())
     assert one.scores["twin"].value == pytest.approx(correlate(remaining, "twin", "all"))
-    assert one.scores["bad"].value == pytest.approx(np.mean([correlate(remaining, name, "all") for name in BAD.members]))
+    assert one.scores["bad"].value == pytest.approx(
+        np.mean([correlate(remaining, name, "all") for name in BAD.members])
+    )
 
 
 def test_a_slice_that_no_model_scored_is_undefined(scored: pl.DataFrame) -> None:
@@ -172,17 +215,25 @@ def test_a_model_that_scores_no_pair_of_a_slice_costs_the_others_none(scored: pl
     assert np.isnan(one.scores["twin"].value)
     assert (one.pairs, one.notes) == (alone.pairs, ("no number of twin: 0 of 100 pairs scored",))
     for name in ("good", "bad"):
-        assert (one.scores[name].value, one.scores[name].low) == (alone.scores[name].value, alone.scores[name].low)
+        assert (one.scores[name].value, one.scores[name].low) == (
+            alone.scores[name].value,
+            alone.scores[name].low,
+        )
     assert one.differences["bad"].low == alone.differences["bad"].low
     assert np.isnan(one.differences["twin"].delta)
     for models in ([GOOD, BAD], [BAD, GOOD]):
-        topics = [compare_models(holes, [*models, *others]).slices[0].largest_topic for others in ([], [TWIN])]
+        topics = [
+            compare_models(holes, [*models, *others]).slices[0].largest_topic
+            for others in ([], [TWIN])
+        ]
         assert topics[0] == topics[1] is not None
 
 
 def test_progress_is_reported_slice_by_slice(scored: pl.DataFrame) -> None:
     seen: list[tuple[int, int]] = []
-    compare_models(scored, [TWIN], by="source", progress=lambda done, total: seen.append((done, total)))
+    compare_models(
+        scored, [TWIN], by="source", progress=lambda done, total: seen.append((done, total))
+    )
     assert seen == [(1, 3), (2, 3), (3, 3)]
 
 
@@ -196,19 +247,26 @@ def test_bad_questions_are_usage_errors(scored: pl.DataFrame) -> None:
         compare_models(scored, [])
 
 
-def test_the_interval_of_independent_pairs_is_that_of_an_explicit_bootstrap(scored: pl.DataFrame) -> None:
+def test_the_interval_of_independent_pairs_is_that_of_an_explicit_bootstrap(
+    scored: pl.DataFrame,
+) -> None:
     one = compare_models(scored, [TWIN, ModelColumns(name="bad", members=("bad@1",))]).slices[0]
     part = scored.filter(dataset="sts12")
     gold, twin, bad = (part[name].to_numpy() for name in ("gold", "twin", "bad@1"))
     draws = np.random.default_rng(9).integers(0, 100, (1000, 100))
     deltas = spearman_of_rows(gold, bad, draws) - spearman_of_rows(gold, twin, draws)
     difference = one.differences["bad"]
-    assert (difference.low, difference.high) == pytest.approx(tuple(np.quantile(deltas, [0.025, 0.975])), abs=0.03)
+    assert (difference.low, difference.high) == pytest.approx(
+        tuple(np.quantile(deltas, [0.025, 0.975])), abs=0.03
+    )
 
 
 def test_p_is_corrected_over_each_two_models_of_all_slices(scored: pl.DataFrame) -> None:
     found = compare_models(scored, [TWIN, GOOD, BAD], by="source")
-    tests = [compare_models(scored, [first, second], by="source") for first, second in combinations([TWIN, GOOD, BAD], 2)]
+    tests = [
+        compare_models(scored, [first, second], by="source")
+        for first, second in combinations([TWIN, GOOD, BAD], 2)
+    ]
     p = [next(iter(one.differences.values())).p for test in tests for one in test.slices]
     assert len(p) == 9
     corrected = sorted(np.maximum.accumulate(np.minimum(1, np.sort(p) * np.arange(9, 0, -1))))
@@ -234,13 +292,18 @@ def shared_sentences(table: pl.DataFrame) -> pl.DataFrame:
     return table.with_columns(sentence1=pl.concat_str(pl.lit("s"), pl.int_range(pl.len()) // 5))
 
 
-def test_pairs_that_share_a_sentence_widen_intervals_where_their_errors_agree(table: pl.DataFrame) -> None:
+def test_pairs_that_share_a_sentence_widen_intervals_where_their_errors_agree(
+    table: pl.DataFrame,
+) -> None:
     rng = np.random.default_rng(0)
     together = table.with_columns(
-        one=pl.col("gold") + pl.Series(np.repeat(rng.normal(scale=2, size=26), 5)), two=pl.col("gold") + pl.Series(rng.normal(size=130))
+        one=pl.col("gold") + pl.Series(np.repeat(rng.normal(scale=2, size=26), 5)),
+        two=pl.col("gold") + pl.Series(rng.normal(size=130)),
     )
     models = [ModelColumns(name=name, members=(name,)) for name in ("two", "one")]
-    free, tied = (compare_models(frame, models).slices[0] for frame in (together, shared_sentences(together)))
+    free, tied = (
+        compare_models(frame, models).slices[0] for frame in (together, shared_sentences(together))
+    )
     assert free.sentences == 200
     assert tied.sentences == 120
     assert free.design_effect < 1.05
@@ -251,30 +314,53 @@ def test_pairs_that_share_a_sentence_widen_intervals_where_their_errors_agree(ta
     assert "design effect (variance against independent rows): sts12 " in notes
 
 
-def test_sentences_that_recur_in_another_dataset_are_counted_in_averages(make_part: Callable[..., Part]) -> None:
-    parts = [make_part(name, {"one": 60}, seed=0) for name in (*STS_YEARS, "sts-benchmark", "sick-r")]
+def test_sentences_that_recur_in_another_dataset_are_counted_in_averages(
+    make_part: Callable[..., Part],
+) -> None:
+    parts = [
+        make_part(name, {"one": 60}, seed=0) for name in (*STS_YEARS, "sts-benchmark", "sick-r")
+    ]
     apart = pair_table(parts)
     rng = np.random.default_rng(0)
     error = np.tile(rng.normal(scale=3, size=60), 7)
     apart = apart.with_columns(twin=pl.col("gold") + pl.Series(error))
     again = apart.with_columns(pl.concat_str(pl.lit("s"), pl.col("pair")).alias("sentence1"))
-    free, recurring = (compare_models(frame, [TWIN]).slices[-1].scores["twin"].uncertainty for frame in (apart, again))
+    free, recurring = (
+        compare_models(frame, [TWIN]).slices[-1].scores["twin"].uncertainty
+        for frame in (apart, again)
+    )
     assert recurring.rows > 5 * free.rows
 
 
 def test_models_that_share_runs_are_compared_seed_by_seed(scored: pl.DataFrame) -> None:
-    shifted = scored.with_columns(*(pl.col(f"good@{seed}").alias(f"mix@{seed}") for seed in (1, 2, 3)))
+    shifted = scored.with_columns(
+        *(pl.col(f"good@{seed}").alias(f"mix@{seed}") for seed in (1, 2, 3))
+    )
     runs = tuple(frozenset({f"good@{seed}"}) for seed in (1, 2, 3))
     good = ModelColumns(name="good", members=GOOD.members, seeds=GOOD.seeds, runs=runs)
     mix = ModelColumns(name="mix", members=("mix@1", "mix@2", "mix@3"), seeds=(1, 2, 3), runs=runs)
-    stranger = ModelColumns(name="mix", members=mix.members, seeds=(4, 5, 6), runs=tuple(frozenset({f"x@{seed}"}) for seed in (1, 2, 3)))
+    stranger = ModelColumns(
+        name="mix",
+        members=mix.members,
+        seeds=(4, 5, 6),
+        runs=tuple(frozenset({f"x@{seed}"}) for seed in (1, 2, 3)),
+    )
     assert compare_models(shifted, [good, mix]).slices[0].differences["mix"].uncertainty.seeds == 0
-    assert compare_models(shifted, [good, stranger]).slices[0].differences["mix"].uncertainty.seeds >= 0
+    assert (
+        compare_models(shifted, [good, stranger]).slices[0].differences["mix"].uncertainty.seeds
+        >= 0
+    )
 
 
 def test_equivalence_needs_an_interval_within_the_margin(scored: pl.DataFrame) -> None:
-    near = scored.with_columns(near=pl.col("twin") + pl.Series(np.random.default_rng(3).normal(scale=0.004, size=130)))
-    models = [TWIN, ModelColumns(name="near", members=("near",)), ModelColumns(name="bad", members=("bad@1",))]
+    near = scored.with_columns(
+        near=pl.col("twin") + pl.Series(np.random.default_rng(3).normal(scale=0.004, size=130))
+    )
+    models = [
+        TWIN,
+        ModelColumns(name="near", members=("near",)),
+        ModelColumns(name="bad", members=("bad@1",)),
+    ]
     one = compare_models(near, models, margin=0.02).slices[0]
     assert one.differences["near"].equivalent
     assert not one.differences["near"].significant
@@ -286,20 +372,32 @@ def test_equivalence_needs_an_interval_within_the_margin(scored: pl.DataFrame) -
 def test_single_seeds_and_two_seeds_are_named_in_the_notes(scored: pl.DataFrame) -> None:
     single = ModelColumns(name="good", members=("good@1",), seeds=(1,))
     notes = compare_models(scored, [single, BAD]).notes
-    borrowed = "a difference from a model of several seeds takes that one's spread, equal spread assumed"
-    assert f"one seed: the interval is about this checkpoint, not the recipe; {borrowed}: good" in notes
+    borrowed = (
+        "a difference from a model of several seeds takes that one's spread, equal spread assumed"
+    )
+    assert (
+        f"one seed: the interval is about this checkpoint, not the recipe; {borrowed}: good"
+        in notes
+    )
     two = "two seeds: the spread over seeds is hardly known, which makes intervals wide"
     assert f"{two}: bad" in notes
     other = ModelColumns(name="good", members=GOOD.members[:2], seeds=(1, 2))
     pooled = "between two such recipes it is pooled, equal spread assumed"
-    assert f"{two}; {pooled}: other, bad" in compare_models(scored, [replace(other, name="other"), BAD]).notes
+    assert (
+        f"{two}; {pooled}: other, bad"
+        in compare_models(scored, [replace(other, name="other"), BAD]).notes
+    )
 
 
 def test_a_seed_that_is_apart_from_the_others_of_its_recipe_is_named(scored: pl.DataFrame) -> None:
     rng = np.random.default_rng(4)
     noise = {seed: rng.normal(scale=0.3 if seed < 5 else 6, size=130) for seed in (1, 2, 3, 4, 5)}
-    seeded = scored.with_columns(*(pl.Series(f"odd@{seed}", scored["gold"].to_numpy() + own) for seed, own in noise.items()))
-    odd = ModelColumns(name="odd", members=tuple(f"odd@{seed}" for seed in noise), seeds=(2, 4, 6, 8, 10))
+    seeded = scored.with_columns(
+        *(pl.Series(f"odd@{seed}", scored["gold"].to_numpy() + own) for seed, own in noise.items())
+    )
+    odd = ModelColumns(
+        name="odd", members=tuple(f"odd@{seed}" for seed in noise), seeds=(2, 4, 6, 8, 10)
+    )
     (note,) = (one for one in compare_models(seeded, [odd, TWIN]).notes if "is apart" in one)
     assert note.startswith("odd: seed 10 is apart from the others: below on sts12 (p ")
     even = replace(odd, members=odd.members[:4], seeds=odd.seeds[:4])
@@ -310,10 +408,14 @@ def test_a_seed_that_is_apart_from_the_others_of_its_recipe_is_named(scored: pl.
 
 def test_seeds_that_are_named_have_the_note_about_one_seed(scored: pl.DataFrame) -> None:
     note = "one seed: the interval is about this checkpoint, not the recipe"
-    seeds = [ModelColumns(name=f"{run}@1", members=(f"{run}@1",), seeds=(1,)) for run in ("good", "bad")]
+    seeds = [
+        ModelColumns(name=f"{run}@1", members=(f"{run}@1",), seeds=(1,)) for run in ("good", "bad")
+    ]
     assert f"{note}: good@1, bad@1" in compare_models(scored, seeds).notes
     assert f"{note}: good@1" in compare_models(scored, [seeds[0], BAD]).notes  # nothing is borrowed
-    combined = ModelColumns(name="average:x@1,y@1", members=("twin",), runs=(frozenset({"x@1", "y@1"}),))
+    combined = ModelColumns(
+        name="average:x@1,y@1", members=("twin",), runs=(frozenset({"x@1", "y@1"}),)
+    )
     assert f"{note}: average:x@1,y@1" in compare_models(scored, [combined, BAD]).notes
     assert not any("one seed" in text for text in compare_models(scored, [TWIN, BAD]).notes)
 
@@ -323,7 +425,8 @@ def test_a_closed_test_is_corrected_by_the_design_effect(scored: pl.DataFrame) -
     errors = pl.Series(np.repeat(np.random.default_rng(0).normal(scale=2, size=26), 5))
     scored = scored.with_columns(one=pl.col("gold") + errors)
     free, tied = (
-        compare_models(frame, models, test="williams").slices[0].differences["one"] for frame in (scored, shared_sentences(scored))
+        compare_models(frame, models, test="williams").slices[0].differences["one"]
+        for frame in (scored, shared_sentences(scored))
     )
     assert free.test == "williams"
     assert free.p < tied.p
@@ -338,56 +441,91 @@ def test_tiny_slices_are_named(scored: pl.DataFrame) -> None:
 def test_rows_written_four_times_make_a_closed_test_no_sharper(
     test: PairTest, make_part: Callable[..., Part], add_model: Callable[..., pl.DataFrame]
 ) -> None:
-    """A hundred pairs in four copies have a design effect of four: the deviate of four hundred rows is halved."""
+    """A hundred pairs in four copies have a design effect of four: the deviate of four hundred rows
+    is halved.
+    """
     once = pair_table([make_part("sts12", {"OnWN": 100})])
     for seed, (name, noise) in enumerate({"near": 1.5, "far": 2.2}.items()):
         once = add_model(once, name, noise, seed)
     models = [ModelColumns(name=name, members=(name,)) for name in ("near", "far")]
-    single, copies = (compare_models(table, models, test=test).slices[0].differences["far"] for table in (once, pl.concat([once] * 4)))
+    single, copies = (
+        compare_models(table, models, test=test).slices[0].differences["far"]
+        for table in (once, pl.concat([once] * 4))
+    )
     assert copies.uncertainty.design_effect == pytest.approx(4, rel=0.02)
     assert 0.001 < single.p < 0.5
     assert copies.p == pytest.approx(single.p, rel=0.1)
 
 
 @pytest.mark.parametrize(("size", "is_noted"), [(2, False), (3, True), (40, False)])
-def test_a_difference_that_hangs_on_one_topic_is_noted_where_it_is_more_than_two_rows_and_not_all(size: int, is_noted: bool) -> None:
+def test_a_difference_that_hangs_on_one_topic_is_noted_where_it_is_more_than_two_rows_and_not_all(
+    size: int, is_noted: bool
+) -> None:
     """Rows that one model ranks far off, and that a chain of sentences connects."""
     rows = 40
-    linked = [*range(0, size // 2 + size % 2), *range(rows - size // 2, rows)]  # at both ends of the gold scores
+    linked = [
+        *range(0, size // 2 + size % 2),
+        *range(rows - size // 2, rows),
+    ]  # at both ends of the gold scores
     predicted = np.arange(rows, dtype=float)
     predicted[linked] = predicted[linked][::-1]
     first, second = [f"left {row}" for row in range(rows)], [f"right {row}" for row in range(rows)]
     for before, after in itertools.pairwise(linked):
         first[after] = second[before]
-    frame = pl.DataFrame({"sentence1": first, "sentence2": second, "gold": np.arange(rows) / 8, "source": ["news"] * rows})
+    frame = pl.DataFrame(
+        {
+            "sentence1": first,
+            "sentence2": second,
+            "gold": np.arange(rows) / 8,
+            "source": ["news"] * rows,
+        }
+    )
     state = DatasetState(name="mine", split="test", rows=rows, expected_rows=rows, origin="file")
-    table = pair_table([Part(frame=frame, state=state)]).with_columns(pl.Series("odd", predicted), pl.Series("right", np.arange(rows)))
+    table = pair_table([Part(frame=frame, state=state)]).with_columns(
+        pl.Series("odd", predicted), pl.Series("right", np.arange(rows))
+    )
     models = [ModelColumns(name=name, members=(name,)) for name in ("right", "odd")]
     found = compare_models(table, models)
     one, difference = found.slices[0], found.slices[0].differences["odd"]
     if size == rows:
-        assert one.notes == ("its rows are of one topic, which are too few: no interval, not tested",)
+        assert one.notes == (
+            "its rows are of one topic, which are too few: no interval, not tested",
+        )
         assert np.isnan([difference.low, difference.p]).all()
         return
     assert one.largest_topic is not None
     assert (one.largest_topic.rows, one.largest_topic.share > 0.9) == (size, True)
     if is_noted:
-        assert one.largest_topic.without == pytest.approx(0, abs=1e-12)  # the other rows are in the order of the gold scores
+        assert one.largest_topic.without == pytest.approx(
+            0, abs=1e-12
+        )  # the other rows are in the order of the gold scores
     assert (difference.topic is not None) == is_noted
-    assert any(note.startswith("§: one topic decides: mine odd") for note in found.notes) == is_noted
+    assert (
+        any(note.startswith("§: one topic decides: mine odd") for note in found.notes) == is_noted
+    )
 
 
-def test_few_topics_have_no_interval(make_part: Callable[..., Part], add_model: Callable[..., pl.DataFrame]) -> None:
-    """Forty rows of five texts are five topics, and are not tested; with a sixth they are, whatever they show."""
-    table = add_model(add_model(pair_table([make_part("mine", {None: 40})]), "one", 1.0, 0), "other", 3.0, 1)
+def test_few_topics_have_no_interval(
+    make_part: Callable[..., Part], add_model: Callable[..., pl.DataFrame]
+) -> None:
+    """Forty rows of five texts are five topics, and are not tested; with a sixth they are, whatever
+    they show.
+    """
+    table = add_model(
+        add_model(pair_table([make_part("mine", {None: 40})]), "one", 1.0, 0), "other", 3.0, 1
+    )
     models = [ModelColumns(name=name, members=(name,)) for name in ("one", "other")]
     for texts, is_tested in ((5, False), (6, True)):
         same = [f"text {row % texts}" for row in range(40)]
-        repeated = table.with_columns(sentence1=pl.Series(same), sentence2=pl.Series([f"{text} again" for text in same]))
+        repeated = table.with_columns(
+            sentence1=pl.Series(same), sentence2=pl.Series([f"{text} again" for text in same])
+        )
         found = compare_models(repeated, models).slices[0]
         assert np.isnan(found.differences["other"].p) != is_tested
         assert found.tests == is_tested
-        assert found.topics == pytest.approx(texts, rel=0.01) if is_tested else np.isnan(found.topics)
+        assert (
+            found.topics == pytest.approx(texts, rel=0.01) if is_tested else np.isnan(found.topics)
+        )
 
 
 def test_a_star_reaches_as_far_as_the_seeds_of_both_models(scored: pl.DataFrame) -> None:
@@ -395,29 +533,49 @@ def test_a_star_reaches_as_far_as_the_seeds_of_both_models(scored: pl.DataFrame)
     published = replace(TWIN, is_published=True)
     run = ModelColumns(name="bad@1", members=("bad@1",), seeds=(1,))
     assert weakest([recipe, published]) == "models"
-    assert weakest([recipe, run]) == weakest([published, run]) == weakest([published, TWIN]) == "checkpoints"
+    assert (
+        weakest([recipe, run])
+        == weakest([published, run])
+        == weakest([published, TWIN])
+        == "checkpoints"
+    )
     found = compare_models(scored, [published, recipe, run])
     reaches = {name: difference.reach for name, difference in found.slices[0].differences.items()}
     assert reaches == {"bad": "models", "bad@1": "checkpoints"}
     assert found.slices[0].reach == "checkpoints"
     assert any(note.startswith("°: about these checkpoints only") for note in found.notes)
     assert compare_models(scored, [published, recipe]).slices[0].reach == "models"
-    assert not any(note.startswith("°") for note in compare_models(scored, [published, recipe]).notes)
+    assert not any(
+        note.startswith("°") for note in compare_models(scored, [published, recipe]).notes
+    )
 
 
-def test_families_of_nearly_equal_sentences_make_intervals_wider(make_part: Callable[..., Part]) -> None:
+def test_families_of_nearly_equal_sentences_make_intervals_wider(
+    make_part: Callable[..., Part],
+) -> None:
     """Thirty variations of each of twelve sentences, whose errors are alike."""
     rng = np.random.default_rng(0)
     part = make_part("mine", {None: 360})
     kind = np.repeat(np.arange(12), 30)
-    words = [f"alpha{number} beta{number} gamma{number} delta{number} row{row}" for row, number in enumerate(kind)]
+    words = [
+        f"alpha{number} beta{number} gamma{number} delta{number} row{row}"
+        for row, number in enumerate(kind)
+    ]
     error = rng.normal(size=12)[kind] + 0.3 * rng.normal(size=360)
     widths = []
     for sentences in (words, [f"word{row} other{row}" for row in range(360)]):
-        frame = part.frame.with_columns(sentence1=pl.Series(sentences), sentence2=pl.Series([f"{text} too" for text in sentences]))
+        frame = part.frame.with_columns(
+            sentence1=pl.Series(sentences),
+            sentence2=pl.Series([f"{text} too" for text in sentences]),
+        )
         table = pair_table([replace(part, frame=frame)])
-        table = table.with_columns(one=pl.col("gold") + pl.Series(error), other=pl.col("gold") + pl.Series(rng.normal(size=360)))
-        found = compare_models(table, [ModelColumns(name=name, members=(name,)) for name in ("one", "other")]).slices[0]
+        table = table.with_columns(
+            one=pl.col("gold") + pl.Series(error),
+            other=pl.col("gold") + pl.Series(rng.normal(size=360)),
+        )
+        found = compare_models(
+            table, [ModelColumns(name=name, members=(name,)) for name in ("one", "other")]
+        ).slices[0]
         widths.append(found.differences["other"].high - found.differences["other"].low)
         assert (found.topics < 60) == (sentences is words)
     assert widths[0] > 1.3 * widths[1]
@@ -425,12 +583,27 @@ def test_families_of_nearly_equal_sentences_make_intervals_wider(make_part: Call
 
 @pytest.mark.parametrize("common", [False, True])
 def test_a_comparison_says_how_it_was_made(common: bool, scored: pl.DataFrame) -> None:
-    found = compare_models(scored, [TWIN, BAD], by="source", aggregate="wmean", reference="bad", margin=0.125, common=common)
-    assert (found.by, found.aggregate, found.models, found.reference) == ("source", "wmean", ("twin", "bad"), "bad")
+    found = compare_models(
+        scored,
+        [TWIN, BAD],
+        by="source",
+        aggregate="wmean",
+        reference="bad",
+        margin=0.125,
+        common=common,
+    )
+    assert (found.by, found.aggregate, found.models, found.reference) == (
+        "source",
+        "wmean",
+        ("twin", "bad"),
+        "bad",
+    )
     assert (found.test, found.margin, found.common) == ("dyadic", 0.125, common)
 
 
-def test_every_item_of_a_slice_counts_where_common_ones_are_not_requested(scored: pl.DataFrame) -> None:
+def test_every_item_of_a_slice_counts_where_common_ones_are_not_requested(
+    scored: pl.DataFrame,
+) -> None:
     holes = scored.with_columns(twin=pl.when(pl.col("pair") != 50).then("twin"))
     outcomes = pair_outcomes(holes, ["twin", "bad@1"], task="sts", averages={})
     found = compare_outcomes(outcomes, [TWIN, ModelColumns(name="bad", members=("bad@1",))])
@@ -448,15 +621,25 @@ def test_a_comparison_is_dyadic_and_of_all_items_unless_it_says_more() -> None:
 
 
 @pytest.mark.parametrize("test", ["williams", "steiger"])
-def test_a_closed_test_of_what_it_cannot_test_is_refused(test: PairTest, scored: pl.DataFrame) -> None:
+def test_a_closed_test_of_what_it_cannot_test_is_refused(
+    test: PairTest, scored: pl.DataFrame
+) -> None:
     outcomes = pair_outcomes(scored, list(NOISE), task="sts", averages={})
-    with pytest.raises(UsageError, match=f"'{test}' tests one correlation over all pairs, not their 'mean'") as caught:
+    with pytest.raises(
+        UsageError, match=f"'{test}' tests one correlation over all pairs, not their 'mean'"
+    ) as caught:
         compare_outcomes(outcomes, single("twin", "bad@1"), aggregate="mean", test=test)
     assert caught.value.hint == "remove --aggregate"
-    with pytest.raises(UsageError, match=f"'{test}' compares single models: 'bad' has 2 seeds") as caught:
+    with pytest.raises(
+        UsageError, match=f"'{test}' compares single models: 'bad' has 2 seeds"
+    ) as caught:
         compare_outcomes(outcomes, [TWIN, BAD, GOOD], test=test)
     assert caught.value.hint == "name one seed, for example bad@1, or remove --test"
-    for models, aggregate in (([TWIN, BAD], "mean"), ([TWIN, BAD], "all"), (single("twin", "bad@1"), "mean")):
+    for models, aggregate in (
+        ([TWIN, BAD], "mean"),
+        ([TWIN, BAD], "all"),
+        (single("twin", "bad@1"), "mean"),
+    ):
         compare_outcomes(outcomes, models, aggregate=aggregate)  # type: ignore[arg-type]
     found = compare_models(scored, single("twin", "bad@1"), test=test)
     assert found.test == test
@@ -466,23 +649,43 @@ def test_a_closed_test_of_what_it_cannot_test_is_refused(test: PairTest, scored:
 def test_scores_are_previewed_before_their_intervals(scored: pl.DataFrame) -> None:
     outcomes = pair_outcomes(scored, list(NOISE), task="sts", averages={})
     seen: list[Comparison] = []
-    final = compare_outcomes(outcomes, [TWIN, BAD], by="source", reference="bad", margin=0.5, common=True, preview=seen.append)
+    final = compare_outcomes(
+        outcomes,
+        [TWIN, BAD],
+        by="source",
+        reference="bad",
+        margin=0.5,
+        common=True,
+        preview=seen.append,
+    )
     for one in seen:
-        assert (one.by, one.models, one.reference, one.margin, one.common) == ("source", ("twin", "bad"), "bad", 0.5, True)
+        assert (one.by, one.models, one.reference, one.margin, one.common) == (
+            "source",
+            ("twin", "bad"),
+            "bad",
+            0.5,
+            True,
+        )
         assert [each.key for each in one.slices] == [each.key for each in final.slices]
-        assert [each.scores["bad"].value for each in one.slices] == [each.scores["bad"].value for each in final.slices]
+        assert [each.scores["bad"].value for each in one.slices] == [
+            each.scores["bad"].value for each in final.slices
+        ]
     assert np.isnan([each.scores["twin"].low for each in seen[0].slices]).all()
     known = [sum(not np.isnan(each.scores["twin"].low) for each in one.slices) for one in seen]
     assert known == sorted(known)
     assert len(seen) >= len(final.slices)
 
 
-def test_the_notes_of_a_comparison_are_of_its_slices_models_test_and_margin(scored: pl.DataFrame) -> None:
+def test_the_notes_of_a_comparison_are_of_its_slices_models_test_and_margin(
+    scored: pl.DataFrame,
+) -> None:
     for test, margin in (("dyadic", None), ("dyadic", 0.02), ("williams", 0.02)):
         models = single("twin", "bad@1")
         found = compare_models(scored, models, test=test, margin=margin)  # type: ignore[arg-type]
         assert found.notes == tuple(comparison_notes(found.slices, models, test, margin))  # type: ignore[arg-type]
-        assert any(note.startswith("=: smaller than ±2 ") for note in found.notes) == (margin is not None)
+        assert any(note.startswith("=: smaller than ±2 ") for note in found.notes) == (
+            margin is not None
+        )
         assert any("letters" in note for note in found.notes)
 
 
@@ -496,14 +699,22 @@ def test_a_table_of_pairs_is_of_the_task_that_is_named(scored: pl.DataFrame) -> 
 
 
 def test_the_first_model_is_the_reference_unless_another_is_named(scored: pl.DataFrame) -> None:
-    for reference, others in ((None, ["good", "bad"]), ("twin", ["good", "bad"]), ("good", ["twin", "bad"])):
+    for reference, others in (
+        (None, ["good", "bad"]),
+        ("twin", ["good", "bad"]),
+        ("good", ["twin", "bad"]),
+    ):
         found = compare_models(scored, [TWIN, GOOD, BAD], reference=reference)
         assert found.reference == (reference or "twin")
         assert list(found.slices[0].differences) == others
 
 
-@pytest.mark.parametrize(("by", "aggregate"), [("dice", "all"), ("source", "mean"), ("dataset", "wmean")])
-def test_only_fifths_of_overlap_are_not_put_together_over_sources(by: str, aggregate: Aggregate, scored: pl.DataFrame) -> None:
+@pytest.mark.parametrize(
+    ("by", "aggregate"), [("dice", "all"), ("source", "mean"), ("dataset", "wmean")]
+)
+def test_only_fifths_of_overlap_are_not_put_together_over_sources(
+    by: str, aggregate: Aggregate, scored: pl.DataFrame
+) -> None:
     assert compare_models(scored, [TWIN, BAD], by=by, aggregate=aggregate).slices
 
 

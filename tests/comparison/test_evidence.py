@@ -1,4 +1,6 @@
-"""The evidence of outcomes beside scipy and scikit-learn on the same items, for every kind of task in one frame."""
+"""The evidence of outcomes beside scipy and scikit-learn on the same items, for every kind of task
+in one frame.
+"""
 
 from dataclasses import replace
 
@@ -27,8 +29,13 @@ def made_pairs(dataset: str, count: int, seed: int) -> Outcomes:
     rng = np.random.default_rng(seed)
     gold = rng.integers(0, 11, count) / 2
     # The sentences of row n share (7 n mod 10) of their words.
-    first = [f"{'not ' * (n % 3 == 0)}{' '.join(f'w{n}x{k}' for k in range(10))}" for n in range(count)]
-    second = [" ".join(f"w{n}x{k}" if k < 7 * n % 10 else f"v{n}x{k}" for k in range(10)) for n in range(count)]
+    first = [
+        f"{'not ' * (n % 3 == 0)}{' '.join(f'w{n}x{k}' for k in range(10))}" for n in range(count)
+    ]
+    second = [
+        " ".join(f"w{n}x{k}" if k < 7 * n % 10 else f"v{n}x{k}" for k in range(10))
+        for n in range(count)
+    ]
     texts = pl.DataFrame({"sentence1": first, "sentence2": second})
     rows = {
         "block": [0] * count,
@@ -40,8 +47,14 @@ def made_pairs(dataset: str, count: int, seed: int) -> Outcomes:
     }
     return Outcomes(
         rows=pl.DataFrame(rows, schema=ROWS),
-        predictions=pl.DataFrame({"good": gold + rng.normal(size=count), "bad": gold + rng.normal(scale=4, size=count)}),
-        blocks=(Block(task="sts", suite="sts", dataset=dataset, measures=("spearman",), is_aggregated=True),),
+        predictions=pl.DataFrame(
+            {"good": gold + rng.normal(size=count), "bad": gold + rng.normal(scale=4, size=count)}
+        ),
+        blocks=(
+            Block(
+                task="sts", suite="sts", dataset=dataset, measures=("spearman",), is_aggregated=True
+            ),
+        ),
         texts=lambda: texts,
         keys=lambda: pl.DataFrame(),
         averages={"sts": {"mean of two": ("first", "second")}},
@@ -60,14 +73,26 @@ def made_items(count: int, seed: int) -> Outcomes:
         "source": [None] * count,
     }
     texts = pl.DataFrame(
-        {"sentence1": [f"s{n}" for n in range(count)], "sentence2": [None] * count}, schema_overrides={"sentence2": pl.String}
+        {"sentence1": [f"s{n}" for n in range(count)], "sentence2": [None] * count},
+        schema_overrides={"sentence2": pl.String},
     )
     return Outcomes(
         rows=pl.DataFrame(rows, schema=ROWS),
         predictions=pl.DataFrame(
-            {"good": np.where(rng.random(count) < 0.1, 1 - gold, gold).astype(float), "bad": rng.integers(0, 2, count).astype(float)}
+            {
+                "good": np.where(rng.random(count) < 0.1, 1 - gold, gold).astype(float),
+                "bad": rng.integers(0, 2, count).astype(float),
+            }
         ),
-        blocks=(Block(task="transfer", suite="transfer", dataset="mrpc", measures=("accuracy", "f1"), classes=("0", "1")),),
+        blocks=(
+            Block(
+                task="transfer",
+                suite="transfer",
+                dataset="mrpc",
+                measures=("accuracy", "f1"),
+                classes=("0", "1"),
+            ),
+        ),
         texts=lambda: texts,
         keys=lambda: pl.DataFrame(),
     )
@@ -75,13 +100,22 @@ def made_items(count: int, seed: int) -> Outcomes:
 
 @pytest.fixture
 def outcomes() -> Outcomes:
-    return joined_outcomes([joined_outcomes([made_pairs("first", 90, 1), made_pairs("second", 60, 2)]), made_items(80, 3)])
+    return joined_outcomes(
+        [
+            joined_outcomes([made_pairs("first", 90, 1), made_pairs("second", 60, 2)]),
+            made_items(80, 3),
+        ]
+    )
 
 
-def evidence(outcomes: Outcomes, by: str = "dataset", common: bool = False, where: str = "") -> dict[str, Evidence]:
+def evidence(
+    outcomes: Outcomes, by: str = "dataset", common: bool = False, where: str = ""
+) -> dict[str, Evidence]:
     selection = select_items(outcomes, where, MODELS) if where else None
     parts = slices_of(outcomes, MEMBERS, by=by, selection=selection, common=common)
-    found = outcome_evidence(outcomes, MEMBERS, parts, is_chosen=selection is not None and selection.is_by_results)
+    found = outcome_evidence(
+        outcomes, MEMBERS, parts, is_chosen=selection is not None and selection.is_by_results
+    )
     return {one.key: one for one in found}
 
 
@@ -94,7 +128,10 @@ def test_each_measure_of_each_dataset_is_that_of_another_library(outcomes: Outco
     assert list(found) == ["first", "second", "mean of two", "mrpc", "mrpc f1"]
     rows = {"first": np.arange(90), "second": np.arange(90, 150), "mrpc": np.arange(150, 230)}
     for place, member in enumerate(MEMBERS):
-        first, second = (spearmanr(*gold_and(outcomes, member, rows[name])).statistic for name in ("first", "second"))
+        first, second = (
+            spearmanr(*gold_and(outcomes, member, rows[name])).statistic
+            for name in ("first", "second")
+        )
         assert found["first"].points[place] == pytest.approx(first)
         assert found["mean of two"].points[place] == pytest.approx((first + second) / 2)
         gold, predicted = gold_and(outcomes, member, rows["mrpc"])
@@ -115,13 +152,27 @@ def test_slices_by_a_property_are_ranked_anew_within_each(outcomes: Outcomes) ->
 @pytest.mark.parametrize("aggregate", ["mean", "wmean"])
 def test_sources_are_put_together_where_items_name_them(aggregate: str, outcomes: Outcomes) -> None:
     found = {one.key: one for one in outcome_evidence(outcomes, MEMBERS, aggregate=aggregate)}  # type: ignore[arg-type]
-    each = [spearmanr(*gold_and(outcomes, "bad", np.arange(start, 90, 3))).statistic for start in range(3)]
-    assert found["first"].points[1] == pytest.approx(np.mean(each))  # of equal sizes: both means are one
-    assert found["mrpc"].points[1] == pytest.approx(metrics.accuracy_score(*gold_and(outcomes, "bad", np.arange(150, 230))))
+    each = [
+        spearmanr(*gold_and(outcomes, "bad", np.arange(start, 90, 3))).statistic
+        for start in range(3)
+    ]
+    assert found["first"].points[1] == pytest.approx(
+        np.mean(each)
+    )  # of equal sizes: both means are one
+    assert found["mrpc"].points[1] == pytest.approx(
+        metrics.accuracy_score(*gold_and(outcomes, "bad", np.arange(150, 230)))
+    )
 
 
-def test_a_member_that_lacks_an_item_has_no_score_and_costs_the_others_none(outcomes: Outcomes) -> None:
-    holes = replace(outcomes, predictions=outcomes.predictions.with_columns(bad=pl.when(pl.int_range(pl.len()) != 5).then("bad")))
+def test_a_member_that_lacks_an_item_has_no_score_and_costs_the_others_none(
+    outcomes: Outcomes,
+) -> None:
+    holes = replace(
+        outcomes,
+        predictions=outcomes.predictions.with_columns(
+            bad=pl.when(pl.int_range(pl.len()) != 5).then("bad")
+        ),
+    )
     whole = evidence(outcomes)
     found = evidence(holes)
     assert np.isnan(found["first"].points[1])
@@ -131,17 +182,23 @@ def test_a_member_that_lacks_an_item_has_no_score_and_costs_the_others_none(outc
     rows = np.delete(np.arange(90), 5)
     assert common["first"].title == "first, 89 of 90"
     for place, member in enumerate(MEMBERS):
-        assert common["first"].points[place] == pytest.approx(spearmanr(*gold_and(outcomes, member, rows)).statistic)
+        assert common["first"].points[place] == pytest.approx(
+            spearmanr(*gold_and(outcomes, member, rows)).statistic
+        )
 
 
-def test_a_selection_is_scored_on_its_items_alone_and_cuts_no_fifths_anew(outcomes: Outcomes) -> None:
+def test_a_selection_is_scored_on_its_items_alone_and_cuts_no_fifths_anew(
+    outcomes: Outcomes,
+) -> None:
     found = evidence(outcomes, where="gold>2 dataset:first")["first"]
     rows = np.flatnonzero(outcomes.rows["gold"].to_numpy()[:90] > 2)
     assert found.pairs == len(rows)
     assert found.points[1] == pytest.approx(spearmanr(*gold_and(outcomes, "bad", rows)).statistic)
     assert found.rows is not None
     selection = select_items(outcomes, "gold>2", MODELS)
-    chosen = {part.key: part.rows for part in slices_of(outcomes, MEMBERS, by="dice", selection=selection)}
+    chosen = {
+        part.key: part.rows for part in slices_of(outcomes, MEMBERS, by="dice", selection=selection)
+    }
     whole = {part.key: part.rows for part in slices_of(outcomes, MEMBERS, by="dice")}
     assert len(chosen) == len(whole) == 10
     for key, own in chosen.items():
@@ -167,12 +224,23 @@ def test_what_makes_a_correlation_undefined_is_said(outcomes: Outcomes) -> None:
 
 def test_a_property_that_no_item_has_is_refused(outcomes: Outcomes) -> None:
     with pytest.raises(UsageError, match="has the property 'label'"):
-        evidence(replace(outcomes, blocks=tuple(replace(block, classes=()) for block in outcomes.blocks)), "label")
+        evidence(
+            replace(
+                outcomes, blocks=tuple(replace(block, classes=()) for block in outcomes.blocks)
+            ),
+            "label",
+        )
 
 
 def test_a_pair_of_equal_words_is_still_a_pair(outcomes: Outcomes) -> None:
-    keys = pl.DataFrame({"text_key0": np.arange(230, dtype=np.uint64), "text_key1": np.arange(230, dtype=np.uint64)})
-    known = replace(outcomes, keys=lambda: keys, blocks=(replace(outcomes.blocks[0], is_of_pairs=True), *outcomes.blocks[1:]))
+    keys = pl.DataFrame(
+        {"text_key0": np.arange(230, dtype=np.uint64), "text_key1": np.arange(230, dtype=np.uint64)}
+    )
+    known = replace(
+        outcomes,
+        keys=lambda: keys,
+        blocks=(replace(outcomes.blocks[0], is_of_pairs=True), *outcomes.blocks[1:]),
+    )
     pairs, _, items = slices_of(known, MEMBERS)
     assert keyed_items(known, pairs).width == 2
     assert keyed_items(known, items).width == 1
@@ -182,8 +250,13 @@ def test_nearly_equal_sentences_of_a_block_are_of_one_topic() -> None:
     outcomes = made_pairs("first", 90, seed=1)
     texts = outcomes.rows["first_text"].to_numpy()
     first, second = np.array([0, 4, 6], np.int32), np.array([1, 5, 80], np.int32)
-    near = NearDuplicates(ids=texts, links=Links(first=first, second=second, cosine=np.array([0.9, 0.8, 0.7], np.float32)))
-    known = replace(outcomes, blocks=tuple(replace(block, near=lambda: near) for block in outcomes.blocks))
+    near = NearDuplicates(
+        ids=texts,
+        links=Links(first=first, second=second, cosine=np.array([0.9, 0.8, 0.7], np.float32)),
+    )
+    known = replace(
+        outcomes, blocks=tuple(replace(block, near=lambda: near) for block in outcomes.blocks)
+    )
     apart, joined = (outcome_evidence(one, MEMBERS)[0].rows for one in (outcomes, known))
     assert apart is not None
     assert joined is not None
@@ -195,20 +268,38 @@ def test_members_that_lack_items_are_named_from_the_fewest_scored_ones(outcomes:
     place = pl.int_range(pl.len()) - 90  # in the second dataset
     holes = {"good": pl.when(place < 8).then("good"), "bad": pl.when(place < 1).then("bad")}
     found = evidence(replace(outcomes, predictions=outcomes.predictions.with_columns(**holes)))
-    assert found["second"].notes == ("no number of bad: 1 of 60 items scored", "no number of good: 8 of 60 items scored")
+    assert found["second"].notes == (
+        "no number of bad: 1 of 60 items scored",
+        "no number of good: 8 of 60 items scored",
+    )
 
 
 def test_datasets_that_a_property_leaves_without_a_slice_are_named(outcomes: Outcomes) -> None:
     assert lacking_datasets(outcomes, "dice") == ["mrpc"]
-    for by in ("dataset", "negation", "source"):  # each item has one, or the property says what it means to have none
+    for by in (
+        "dataset",
+        "negation",
+        "source",
+    ):  # each item has one, or the property says what it means to have none
         assert not lacking_datasets(outcomes, by)
 
 
-def test_an_average_is_given_where_all_of_its_datasets_are_and_over_none_there_is_no_average(outcomes: Outcomes) -> None:
-    averages = {"sts": {"of two": ("second", "first"), "of one": ("second",), "of none": (), "of more": ("first", "third")}}
+def test_an_average_is_given_where_all_of_its_datasets_are_and_over_none_there_is_no_average(
+    outcomes: Outcomes,
+) -> None:
+    averages = {
+        "sts": {
+            "of two": ("second", "first"),
+            "of one": ("second",),
+            "of none": (),
+            "of more": ("first", "third"),
+        }
+    }
     found = evidence(replace(outcomes, averages=averages))
     assert [key for key in found if key.startswith("of")] == ["of two", "of one"]
-    assert found["of two"].points == pytest.approx((found["first"].points + found["second"].points) / 2)
+    assert found["of two"].points == pytest.approx(
+        (found["first"].points + found["second"].points) / 2
+    )
     assert found["of one"].points == pytest.approx(found["second"].points)
 
 
@@ -218,11 +309,20 @@ def test_the_sources_of_a_part_of_a_dataset_are_never_put_together(outcomes: Out
     negated = np.flatnonzero(np.arange(90) % 3 == 0)
     none = np.flatnonzero(np.arange(90) % 3 > 0)  # of two sources
     for key, rows in (("first/negation=one", negated), ("first/negation=none", none)):
-        assert found[key].points[1] == pytest.approx(spearmanr(*gold_and(outcomes, "bad", rows)).statistic)
+        assert found[key].points[1] == pytest.approx(
+            spearmanr(*gold_and(outcomes, "bad", rows)).statistic
+        )
     settings = {
-        one.key: one.setting for one in outcome_evidence(outcomes, MEMBERS, [*slices_of(outcomes, MEMBERS), *parts], aggregate="mean")
+        one.key: one.setting
+        for one in outcome_evidence(
+            outcomes, MEMBERS, [*slices_of(outcomes, MEMBERS), *parts], aggregate="mean"
+        )
     }
-    assert {key: settings[key] for key in ("first", "second", "mrpc")} == {"first": "mean", "second": "mean", "mrpc": None}
+    assert {key: settings[key] for key in ("first", "second", "mrpc")} == {
+        "first": "mean",
+        "second": "mean",
+        "mrpc": None,
+    }
     assert {settings[part.key] for part in parts} == {"all", None}
     assert settings["first/negation=one"] == "all"
 
@@ -235,35 +335,55 @@ def test_items_that_people_did_not_score_are_left_out_with_a_note(outcomes: Outc
     assert found["mrpc"].notes == ("1 of 80 items left out, not scored by people",)
     assert found["second"].notes == ()
     assert [found[key].pairs for key in ("first", "second", "mrpc")] == [88, 60, 79]
-    assert found["first"].points[1] == pytest.approx(spearmanr(*gold_and(outcomes, "bad", np.delete(np.arange(90), [0, 7]))).statistic)
+    assert found["first"].points[1] == pytest.approx(
+        spearmanr(*gold_and(outcomes, "bad", np.delete(np.arange(90), [0, 7]))).statistic
+    )
 
 
 @pytest.mark.parametrize("aggregate", ["mean", "wmean"])
-def test_a_dataset_without_any_gold_score_says_that_alone(aggregate: Aggregate, outcomes: Outcomes) -> None:
-    none = replace(outcomes, rows=outcomes.rows.with_columns(gold=pl.when(pl.col("block") != 0).then("gold")))
+def test_a_dataset_without_any_gold_score_says_that_alone(
+    aggregate: Aggregate, outcomes: Outcomes
+) -> None:
+    none = replace(
+        outcomes, rows=outcomes.rows.with_columns(gold=pl.when(pl.col("block") != 0).then("gold"))
+    )
     found = {one.key: one for one in outcome_evidence(none, MEMBERS, aggregate=aggregate)}
     assert not any(note.startswith(f"no {aggregate}: ") for note in found["first"].notes)
     assert "90 of 90 items left out, not scored by people" in found["first"].notes
-    nameless = replace(outcomes, rows=outcomes.rows.with_columns(source=pl.lit(None, dtype=pl.String)))
+    nameless = replace(
+        outcomes, rows=outcomes.rows.with_columns(source=pl.lit(None, dtype=pl.String))
+    )
     notes = {one.key: one.notes for one in outcome_evidence(nameless, MEMBERS, aggregate=aggregate)}
     assert f"no {aggregate}: its items name no source" in notes["first"]
     assert notes["mrpc"] == ()
-    pairs = replace(nameless, blocks=tuple(replace(block, is_of_pairs=True) for block in nameless.blocks))
-    assert f"no {aggregate}: its pairs name no source" in outcome_evidence(pairs, MEMBERS, aggregate=aggregate)[0].notes
+    pairs = replace(
+        nameless, blocks=tuple(replace(block, is_of_pairs=True) for block in nameless.blocks)
+    )
+    assert (
+        f"no {aggregate}: its pairs name no source"
+        in outcome_evidence(pairs, MEMBERS, aggregate=aggregate)[0].notes
+    )
 
 
 def test_a_source_of_equal_scores_is_named(outcomes: Outcomes) -> None:
     in_y = pl.col("source") == "y"
-    flat = replace(outcomes, rows=outcomes.rows.with_columns(gold=pl.when(in_y & (pl.col("block") == 0)).then(2.0).otherwise("gold")))
+    flat = replace(
+        outcomes,
+        rows=outcomes.rows.with_columns(
+            gold=pl.when(in_y & (pl.col("block") == 0)).then(2.0).otherwise("gold")
+        ),
+    )
     found = {one.key: one for one in outcome_evidence(flat, MEMBERS, aggregate="mean")}
     assert found["first"].notes == ("no number: all gold scores are 2 in source 'y'",)
     assert np.isnan(found["first"].points).all()
     assert found["second"].notes == ()
     row = pl.int_range(pl.len())
     equal = pl.when((row < 90) & (row % 3 == 1)).then(0.5).otherwise("bad")
-    notes = outcome_evidence(replace(outcomes, predictions=outcomes.predictions.with_columns(bad=equal)), MEMBERS, aggregate="mean")[
-        0
-    ].notes
+    notes = outcome_evidence(
+        replace(outcomes, predictions=outcomes.predictions.with_columns(bad=equal)),
+        MEMBERS,
+        aggregate="mean",
+    )[0].notes
     assert notes == ("no number of bad: all its pairs have the same similarity in source 'y'",)
 
 
@@ -290,7 +410,9 @@ def test_further_measures_are_named_behind_their_dataset(outcomes: Outcomes) -> 
 def test_each_slice_is_reported_when_it_is_done(outcomes: Outcomes) -> None:
     seen: list[tuple[int, int]] = []
     parts = slices_of(outcomes, MEMBERS, by="negation")
-    outcome_evidence(outcomes, MEMBERS, parts, progress=lambda done, total: seen.append((done, total)))
+    outcome_evidence(
+        outcomes, MEMBERS, parts, progress=lambda done, total: seen.append((done, total))
+    )
     assert seen == [(number + 1, len(parts)) for number in range(len(parts))]
 
 
@@ -301,39 +423,67 @@ def test_averages_over_datasets_are_over_whole_ones_alone(outcomes: Outcomes) ->
 
 def test_the_two_sides_of_a_selection_are_slices(outcomes: Outcomes) -> None:
     parts = slices_of(outcomes, MEMBERS, by=select_items(outcomes, "gold>2", MODELS))
-    assert [part.key for part in parts] == ["first/fits", "first/rest", "second/fits", "second/rest"]
+    assert [part.key for part in parts] == [
+        "first/fits",
+        "first/rest",
+        "second/fits",
+        "second/rest",
+    ]
     gold = outcomes.rows["gold"].to_numpy()
     assert parts[0].rows.tolist() == [row for row in range(90) if gold[row] > 2]
     assert parts[1].rows.tolist() == [row for row in range(90) if gold[row] <= 2]
 
 
-def test_slices_that_a_selection_leaves_empty_are_none_and_notes_on_whole_slices_are_dropped(outcomes: Outcomes) -> None:
-    parts = slices_of(outcomes, MEMBERS, by="dice", selection=select_items(outcomes, "dice>0.85", MODELS))
+def test_slices_that_a_selection_leaves_empty_are_none_and_notes_on_whole_slices_are_dropped(
+    outcomes: Outcomes,
+) -> None:
+    parts = slices_of(
+        outcomes, MEMBERS, by="dice", selection=select_items(outcomes, "dice>0.85", MODELS)
+    )
     assert parts
     assert all(len(part.rows) for part in parts)
-    labelled = slices_of(outcomes, MEMBERS, by="source", selection=select_items(outcomes, "label:1", MODELS))
+    labelled = slices_of(
+        outcomes, MEMBERS, by="source", selection=select_items(outcomes, "label:1", MODELS)
+    )
     assert [(part.key, part.notes) for part in labelled] == [("mrpc", ())]
     assert slices_of(outcomes, MEMBERS, by="source")[-1].notes == ("it names no source",)
 
 
 def test_all_items_are_compared_unless_common_ones_are_requested(outcomes: Outcomes) -> None:
-    holes = replace(outcomes, predictions=outcomes.predictions.with_columns(bad=pl.when(pl.int_range(pl.len()) != 5).then("bad")))
+    holes = replace(
+        outcomes,
+        predictions=outcomes.predictions.with_columns(
+            bad=pl.when(pl.int_range(pl.len()) != 5).then("bad")
+        ),
+    )
     assert [len(part.rows) for part in slices_of(holes, MEMBERS)] == [90, 60, 80]
     common = slices_of(holes, MEMBERS, common=True)
-    assert [(part.title, len(part.rows)) for part in common] == [("first, 89 of 90", 89), ("second", 60), ("mrpc", 80)]
+    assert [(part.title, len(part.rows)) for part in common] == [
+        ("first, 89 of 90", 89),
+        ("second", 60),
+        ("mrpc", 80),
+    ]
 
 
 @pytest.mark.parametrize("name", ["", "mean of both"])
-def test_an_average_over_different_measures_is_called_as_its_suite_says(name: str, outcomes: Outcomes) -> None:
+def test_an_average_over_different_measures_is_called_as_its_suite_says(
+    name: str, outcomes: Outcomes
+) -> None:
     first, second, items = outcomes.blocks
     blocks = (first, replace(second, measures=("pearson",)), items)
-    mixed = {"sts": name, "transfer": "of another suite"} if name else {"transfer": "of another suite"}
-    assert evidence(replace(outcomes, blocks=blocks, mixed_metrics=mixed))["mean of two"].metric == (name or "mean")
+    mixed = (
+        {"sts": name, "transfer": "of another suite"} if name else {"transfer": "of another suite"}
+    )
+    assert evidence(replace(outcomes, blocks=blocks, mixed_metrics=mixed))[
+        "mean of two"
+    ].metric == (name or "mean")
     assert evidence(replace(outcomes, mixed_metrics=mixed))["mean of two"].metric == "spearman"
 
 
 def test_a_member_that_lacks_a_class_has_no_accuracy(outcomes: Outcomes) -> None:
-    holes = outcomes.predictions.with_columns(bad=pl.when(pl.int_range(pl.len()) != 200).then("bad"))
+    holes = outcomes.predictions.with_columns(
+        bad=pl.when(pl.int_range(pl.len()) != 200).then("bad")
+    )
     found = evidence(replace(outcomes, predictions=holes))["mrpc"]
     good, bad = found.points
     assert good == pytest.approx(evidence(outcomes)["mrpc"].points[0])

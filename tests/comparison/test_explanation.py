@@ -34,11 +34,22 @@ def _without_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def explained(
-    outcomes: Outcomes, selection: ItemSelection | None = None, examples: int = 5, progress: StartProgress = unseen
+    outcomes: Outcomes,
+    selection: ItemSelection | None = None,
+    examples: int = 5,
+    progress: StartProgress = unseen,
 ) -> Explanation:
     members = member_columns(MODELS)
     whole = outcome_evidence(outcomes, members, slices_of(outcomes, members, selection=selection))
-    return tested.explained(outcomes, MODELS, whole, selection, rng=np.random.default_rng(0), examples=examples, progress=progress)
+    return tested.explained(
+        outcomes,
+        MODELS,
+        whole,
+        selection,
+        rng=np.random.default_rng(0),
+        examples=examples,
+        progress=progress,
+    )
 
 
 def selected(holds: np.ndarray) -> ItemSelection:
@@ -47,12 +58,18 @@ def selected(holds: np.ndarray) -> ItemSelection:
 
 def lead(outcomes: Outcomes, rows: np.ndarray) -> float:
     gold = outcomes.rows["gold"].to_numpy()[rows]
-    first, second = (spearmanr(gold, outcomes.predictions[name].to_numpy()[rows]).statistic for name in ("first", "second"))
+    first, second = (
+        spearmanr(gold, outcomes.predictions[name].to_numpy()[rows]).statistic
+        for name in ("first", "second")
+    )
     return float(second - first)
 
 
 def facts_of(found: Explanation, side: int) -> dict[tuple[str, str], tuple[int, float, float]]:
-    return {(one.by, one.title): (one.items, one.share, one.elsewhere) for one in found.sides[side].common}
+    return {
+        (one.by, one.title): (one.items, one.share, one.elsewhere)
+        for one in found.sides[side].common
+    }
 
 
 def counted(holds: np.ndarray, own: np.ndarray, among: np.ndarray) -> tuple[int, float, float]:
@@ -62,15 +79,21 @@ def counted(holds: np.ndarray, own: np.ndarray, among: np.ndarray) -> tuple[int,
 
 @pytest.mark.usefixtures("_without_kinds")
 @pytest.mark.parametrize("is_selected", [False, True])
-def test_each_part_of_an_explanation_is_of_the_items_that_are_looked_at(is_selected: bool, outcomes: Outcomes) -> None:
+def test_each_part_of_an_explanation_is_of_the_items_that_are_looked_at(
+    is_selected: bool, outcomes: Outcomes
+) -> None:
     long = np.array([text.count(" ") > 6 for text in outcomes.sentences["sentence1"]])
     among = long if is_selected else np.ones(500, dtype=bool)
     found = explained(outcomes, selected(among) if is_selected else None, examples=3)
     assert (found.first, found.second, found.items) == ("first", "second", among.sum())
     assert found.outcomes is outcomes
-    assert found.whole.differences["second"].delta == pytest.approx(lead(outcomes, np.flatnonzero(among)))
+    assert found.whole.differences["second"].delta == pytest.approx(
+        lead(outcomes, np.flatnonzero(among))
+    )
     sides = sides_of(outcomes, ["first"], ["second"])
-    assert all(np.array_equal(*both) for both in zip(found.errors.errors, sides.errors, strict=True))
+    assert all(
+        np.array_equal(*both) for both in zip(found.errors.errors, sides.errors, strict=True)
+    )
     is_question = np.array([text.endswith("?") for text in outcomes.sentences["sentence1"]])
     for place, (model, only) in enumerate({"first": sides.only_a, "second": sides.only_b}.items()):
         own = only & among
@@ -81,21 +104,29 @@ def test_each_part_of_an_explanation_is_of_the_items_that_are_looked_at(is_selec
         facts = facts_of(found, place)
         assert facts["question", "question: one"] == pytest.approx(counted(is_question, own, among))
         for number, name in enumerate(("first", "second")):
-            assert facts["error", f"{name} too high"] == pytest.approx(counted(sides.errors[number] > 0, own, among))
+            assert facts["error", f"{name} too high"] == pytest.approx(
+                counted(sides.errors[number] > 0, own, among)
+            )
     assert found.steadiness == ()
 
 
-def test_kinds_and_combinations_are_searched_with_what_was_given(outcomes: Outcomes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kinds_and_combinations_are_searched_with_what_was_given(
+    outcomes: Outcomes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     few = selected(np.arange(500) < 200)
     calls: dict[str, tuple[object, ...]] = {}
     for name in ("where_they_differ", "search_combinations"):
-        monkeypatch.setattr(tested, name, lambda *words, name=name: [calls.update({name: words}), [name]][1])
+        monkeypatch.setattr(
+            tested, name, lambda *words, name=name: [calls.update({name: words}), [name]][1]
+        )
     found = explained(outcomes, few)
     assert found.uneven == ("where_they_differ",)
     assert found.search == ["search_combinations"]
     assert calls["where_they_differ"][:2] == (outcomes, MODELS)
     kinds = {(kind.by, kind.value): kind.rows.tolist() for kind in calls["where_they_differ"][2]}  # type: ignore[attr-defined]
-    assert kinds == {(kind.by, kind.value): kind.rows.tolist() for kind in item_kinds(outcomes, few)}
+    assert kinds == {
+        (kind.by, kind.value): kind.rows.tolist() for kind in item_kinds(outcomes, few)
+    }
     assert calls["search_combinations"][0] is outcomes
     assert np.array_equal(calls["search_combinations"][1], item_topics(outcomes))  # type: ignore[call-overload]
     assert calls["search_combinations"][2:4] == (MODELS, few)
@@ -108,7 +139,10 @@ def test_both_long_parts_say_how_far_they_are_and_end_when_progress_raises() -> 
         return lambda done, total: reported.append((label, done, total))
 
     search_of = explained(own, progress=follow).search
-    parts = {label: [(done, total) for name, done, total in reported if name == label] for label, *_ in reported}
+    parts = {
+        label: [(done, total) for name, done, total in reported if name == label]
+        for label, *_ in reported
+    }
     assert list(parts) == ["comparing kinds of items", "searching combinations of two properties"]
     for steps in parts.values():
         assert steps == sorted(steps)
@@ -120,7 +154,9 @@ def test_both_long_parts_say_how_far_they_are_and_end_when_progress_raises() -> 
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        explained(own, progress=lambda label: stop if label.startswith("searching") else follow(label))
+        explained(
+            own, progress=lambda label: stop if label.startswith("searching") else follow(label)
+        )
 
 
 @pytest.mark.usefixtures("_without_kinds")
@@ -136,8 +172,15 @@ def test_few_items_have_nothing_in_common(count: int, outcomes: Outcomes) -> Non
 
 
 @pytest.mark.usefixtures("_without_kinds")
-def test_words_are_those_of_the_items_of_a_side_where_there_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = made_pairs(300, 2, noise=0.3, damage=lambda table: (pl.lit(" ") + pl.col("sentence1") + " ").str.contains(" w7 "))
+def test_words_are_those_of_the_items_of_a_side_where_there_are_enough(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    own = made_pairs(
+        300,
+        2,
+        noise=0.3,
+        damage=lambda table: (pl.lit(" ") + pl.col("sentence1") + " ").str.contains(" w7 "),
+    )
     found = explained(own)
     assert found.sides[0].words[0].title == "word 'w7'"
     assert found.sides[1].words == ()
@@ -146,7 +189,9 @@ def test_words_are_those_of_the_items_of_a_side_where_there_are_enough(monkeypat
 
 
 @pytest.mark.usefixtures("_without_kinds")
-def test_the_whole_difference_is_the_mean_over_the_datasets_that_have_one(outcomes: Outcomes) -> None:
+def test_the_whole_difference_is_the_mean_over_the_datasets_that_have_one(
+    outcomes: Outcomes,
+) -> None:
     other = made_pairs(100, 2)
     other = replace(other, blocks=(replace(other.blocks[0], dataset="other"),))
     constant = replace(made_pairs(30, 3), blocks=(replace(other.blocks[0], dataset="constant"),))
@@ -163,27 +208,57 @@ def test_the_whole_difference_is_the_mean_over_the_datasets_that_have_one(outcom
 def test_of_classified_items_no_error_is_too_high() -> None:
     rng, rows = np.random.default_rng(4), 120
     gold = rng.integers(0, 2, rows)
-    sentences = pl.DataFrame({"sentence1": [f"s{n}" for n in range(rows)], "sentence2": pl.Series([None] * rows, dtype=pl.String)})
-    facts = {"block": [0] * rows, "item": range(rows), "gold": gold, "first_text": range(rows), "second_text": range(rows)}
-    predictions = {name: np.where(rng.random(rows) < 0.3, 1 - gold, gold) for name in ("first", "second")}
+    sentences = pl.DataFrame(
+        {
+            "sentence1": [f"s{n}" for n in range(rows)],
+            "sentence2": pl.Series([None] * rows, dtype=pl.String),
+        }
+    )
+    facts = {
+        "block": [0] * rows,
+        "item": range(rows),
+        "gold": gold,
+        "first_text": range(rows),
+        "second_text": range(rows),
+    }
+    predictions = {
+        name: np.where(rng.random(rows) < 0.3, 1 - gold, gold) for name in ("first", "second")
+    }
     classified = Outcomes(
         rows=pl.DataFrame({**facts, "source": [None] * rows}, schema=ROWS),
         predictions=pl.DataFrame(predictions, schema=dict.fromkeys(predictions, pl.Float64)),
-        blocks=(Block(task="transfer", suite="transfer", dataset="mr", measures=("accuracy",), classes=("no", "yes")),),
+        blocks=(
+            Block(
+                task="transfer",
+                suite="transfer",
+                dataset="mr",
+                measures=("accuracy",),
+                classes=("no", "yes"),
+            ),
+        ),
         texts=lambda: sentences,
         keys=pl.DataFrame,
     )
     found = explained(classified)
     right = [predictions[name] == gold for name in ("first", "second")]
-    assert [side.items for side in found.sides] == [(right[0] & ~right[1]).sum(), (right[1] & ~right[0]).sum()]
+    assert [side.items for side in found.sides] == [
+        (right[0] & ~right[1]).sum(),
+        (right[1] & ~right[0]).sum(),
+    ]
     assert min(side.items for side in found.sides) >= FEWEST
     assert {by for side in (0, 1) for by, _ in facts_of(found, side)} == {"label"}
 
 
 @pytest.mark.usefixtures("_without_kinds")
-def test_a_dataset_on_which_one_of_the_models_has_no_number_is_not_in_the_whole(outcomes: Outcomes) -> None:
+def test_a_dataset_on_which_one_of_the_models_has_no_number_is_not_in_the_whole(
+    outcomes: Outcomes,
+) -> None:
     flat = made_pairs(40, 2)
-    flat = replace(flat, blocks=(replace(flat.blocks[0], dataset="flat"),), predictions=flat.predictions.with_columns(second=pl.lit(0.5)))
+    flat = replace(
+        flat,
+        blocks=(replace(flat.blocks[0], dataset="flat"),),
+        predictions=flat.predictions.with_columns(second=pl.lit(0.5)),
+    )
     found = explained(joined_outcomes([outcomes, flat])).whole
     assert found.key == "made"
     assert found.differences["second"].delta == pytest.approx(lead(outcomes, np.arange(500)))

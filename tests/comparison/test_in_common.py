@@ -9,7 +9,14 @@ from scipy.stats import norm
 
 from embedlab.analysis.near_duplicates import near_duplicates
 from embedlab.comparison import in_common as tested
-from embedlab.comparison.in_common import FEWEST_WITH_WORD, Common, Fact, in_common, share_contributions, words_in_common
+from embedlab.comparison.in_common import (
+    FEWEST_WITH_WORD,
+    Common,
+    Fact,
+    in_common,
+    share_contributions,
+    words_in_common,
+)
 from embedlab.outcomes.frame import Outcomes
 from tests.comparison.planted import made_pairs
 
@@ -23,11 +30,19 @@ def outcomes() -> Outcomes:
 
 def facts(outcomes: Outcomes) -> dict[str, Fact]:
     texts = outcomes.sentences["sentence1"].to_list()
-    holds = {"question": [text.endswith("?") for text in texts], "long": [text.count(" ") > 8 for text in texts]}
-    return {name: Fact(by=name, title=name, holds=np.array(own), applies=ALL) for name, own in holds.items()}
+    holds = {
+        "question": [text.endswith("?") for text in texts],
+        "long": [text.count(" ") > 8 for text in texts],
+    }
+    return {
+        name: Fact(by=name, title=name, holds=np.array(own), applies=ALL)
+        for name, own in holds.items()
+    }
 
 
-def test_a_difference_of_shares_of_independent_items_has_the_interval_of_two_proportions(outcomes: Outcomes) -> None:
+def test_a_difference_of_shares_of_independent_items_has_the_interval_of_two_proportions(
+    outcomes: Outcomes,
+) -> None:
     fact = facts(outcomes)["question"]
     side = np.random.default_rng(2).random(300) < np.where(fact.holds, 0.5, 0.2)
     (found,) = in_common(outcomes, side, ALL, [fact])
@@ -55,7 +70,9 @@ def test_a_fact_of_no_item_of_a_small_side_has_a_variance_all_the_same() -> None
     share, elsewhere, moved = share_contributions(holds, side)
     assert (share, elsewhere) == (0, 0.2)
     steadied = [(0 + 1) / 12, (6 + 1) / 32]
-    assert moved @ moved == pytest.approx(sum(p * (1 - p) / n for p, n in zip(steadied, (12, 32), strict=True)))
+    assert moved @ moved == pytest.approx(
+        sum(p * (1 - p) / n for p, n in zip(steadied, (12, 32), strict=True))
+    )
     assert moved.sum() == pytest.approx(0)
     factor = moved[20] / (0.2 / 30)  # one of the others that has it not
     assert factor > 1
@@ -65,18 +82,32 @@ def test_a_fact_of_no_item_of_a_small_side_has_a_variance_all_the_same() -> None
 def test_rows_of_one_topic_count_as_dependent(outcomes: Outcomes) -> None:
     rng = np.random.default_rng(4)
     topics = rng.integers(0, 30, 300)
-    rows = outcomes.rows.with_columns(first_text=topics.astype(np.uint64), second_text=topics.astype(np.uint64))
-    dependent = Outcomes(**{name: getattr(outcomes, name) for name in ("predictions", "blocks", "texts", "keys")}, rows=rows)
+    rows = outcomes.rows.with_columns(
+        first_text=topics.astype(np.uint64), second_text=topics.astype(np.uint64)
+    )
+    dependent = Outcomes(
+        **{name: getattr(outcomes, name) for name in ("predictions", "blocks", "texts", "keys")},
+        rows=rows,
+    )
     of_topic = rng.random(30) < 0.4  # whole topics are on the side, and have the fact
     fact = Fact(by="x", title="x", holds=(rng.random(30) < 0.5)[topics], applies=ALL)
-    (apart,), (together,) = (in_common(own, of_topic[topics], ALL, [fact]) for own in (outcomes, dependent))
+    (apart,), (together,) = (
+        in_common(own, of_topic[topics], ALL, [fact]) for own in (outcomes, dependent)
+    )
     assert together.difference == pytest.approx(apart.difference)
     assert together.high - together.low > 2 * (apart.high - apart.low)
 
 
 def test_similar_sentences_count_as_one_topic(outcomes: Outcomes) -> None:
-    texts = pl.DataFrame({"sentence1": [f"{n % 40} apple{n % 40} tree{n % 40} {n}" for n in range(300)]})  # forty topics, none twice
-    dependent = replace(outcomes, blocks=(replace(outcomes.blocks[0], near=lambda: near_duplicates(numbers, texts["sentence1"])),))
+    texts = pl.DataFrame(
+        {"sentence1": [f"{n % 40} apple{n % 40} tree{n % 40} {n}" for n in range(300)]}
+    )  # forty topics, none twice
+    dependent = replace(
+        outcomes,
+        blocks=(
+            replace(outcomes.blocks[0], near=lambda: near_duplicates(numbers, texts["sentence1"])),
+        ),
+    )
     numbers = dependent.rows["first_text"].to_numpy()
     of_topic = np.random.default_rng(6).random((2, 40)) < 0.4
     side, holds = of_topic[:, np.arange(300) % 40]
@@ -88,7 +119,10 @@ def test_similar_sentences_count_as_one_topic(outcomes: Outcomes) -> None:
 
 def test_a_fact_of_none_of_the_rows_or_of_all_is_left_out(outcomes: Outcomes) -> None:
     side = np.arange(300) < 40
-    none, both = (Fact(by="x", title="x", holds=np.full(300, fill_value=value), applies=ALL) for value in (False, True))
+    none, both = (
+        Fact(by="x", title="x", holds=np.full(300, fill_value=value), applies=ALL)
+        for value in (False, True)
+    )
     nothing_to_say = Fact(by="x", title="x", holds=side, applies=~side)
     of_the_side_alone = Fact(by="x", title="x", holds=np.arange(300) % 3 == 0, applies=side)
     assert in_common(outcomes, side, ALL, [none, both, nothing_to_say, of_the_side_alone]) == []
@@ -101,8 +135,16 @@ def test_a_word_that_a_side_has_more_often_is_found_and_others_are_not(outcomes:
     found = words_in_common(outcomes, side, ALL)
     assert [one.title for one in found if one.significant] == ["word 'w7'"]
     assert found[0].items == (has & side).sum()
-    words = {word for row in outcomes.sentences.iter_rows() for text in row for word in text.replace("?", "").split()}
-    counts = [sum(word in f"{a} {b}".replace("?", "").split() for a, b in outcomes.sentences.iter_rows()) for word in words]
+    words = {
+        word
+        for row in outcomes.sentences.iter_rows()
+        for text in row
+        for word in text.replace("?", "").split()
+    }
+    counts = [
+        sum(word in f"{a} {b}".replace("?", "").split() for a, b in outcomes.sentences.iter_rows())
+        for word in words
+    ]
     tested = sum(FEWEST_WITH_WORD <= count < 300 for count in counts)
     assert found[0].p_corrected == pytest.approx(tested * found[0].p)
 
@@ -110,12 +152,17 @@ def test_a_word_that_a_side_has_more_often_is_found_and_others_are_not(outcomes:
 def test_each_p_is_corrected_by_the_steps_of_holm(outcomes: Outcomes) -> None:
     rng = np.random.default_rng(6)
     side = rng.random(300) < 0.3
-    facts = [Fact(by="x", title=f"x{n}", holds=side ^ (rng.random(300) < 0.42), applies=ALL) for n in range(5)]
+    facts = [
+        Fact(by="x", title=f"x{n}", holds=side ^ (rng.random(300) < 0.42), applies=ALL)
+        for n in range(5)
+    ]
     found = in_common(outcomes, side, ALL, facts)
     p = [one.p for one in found]
     assert p == sorted(p)
     assert 0 < p[0] < p[4]
-    assert [one.p_corrected for one in found] == pytest.approx([min(1, max((5 - k) * p[k] for k in range(at + 1))) for at in range(5)])
+    assert [one.p_corrected for one in found] == pytest.approx(
+        [min(1, max((5 - k) * p[k] for k in range(at + 1))) for at in range(5)]
+    )
 
 
 def test_the_p_of_independent_shares_is_that_of_two_proportions() -> None:
@@ -129,7 +176,9 @@ def test_the_p_of_independent_shares_is_that_of_two_proportions() -> None:
 
 
 @pytest.mark.parametrize("is_more", [False, True])
-def test_an_interval_ends_where_no_difference_of_shares_can_be(is_more: bool, outcomes: Outcomes) -> None:
+def test_an_interval_ends_where_no_difference_of_shares_can_be(
+    is_more: bool, outcomes: Outcomes
+) -> None:
     among, side = np.arange(300) < 24, np.arange(300) < 12
     holds = (side == is_more) & (np.arange(300) != (0 if is_more else 12))
     (found,) = in_common(outcomes, side, among, [Fact(by="x", title="x", holds=holds, applies=ALL)])
@@ -140,7 +189,9 @@ def test_an_interval_ends_where_no_difference_of_shares_can_be(is_more: bool, ou
 
 def test_a_difference_at_the_level_itself_is_not_significant(outcomes: Outcomes) -> None:
     side = np.arange(300) < 60
-    (found,) = in_common(outcomes, side, ALL, [Fact(by="x", title="x", holds=np.arange(300) % 2 == 0, applies=ALL)])
+    (found,) = in_common(
+        outcomes, side, ALL, [Fact(by="x", title="x", holds=np.arange(300) % 2 == 0, applies=ALL)]
+    )
     assert not replace(found, p_corrected=0.05).significant
     assert replace(found, p_corrected=0.0499).significant
 
@@ -148,8 +199,13 @@ def test_a_difference_at_the_level_itself_is_not_significant(outcomes: Outcomes)
 def with_word(outcomes: Outcomes, rows: np.ndarray) -> Outcomes:
     """The same items with a word more in the first sentence of ROWS."""
     has = pl.Series(np.isin(np.arange(300), rows))
-    texts = outcomes.sentences.with_columns(sentence1=pl.when(has).then(pl.col("sentence1") + " Zebra").otherwise("sentence1"))
-    return Outcomes(**{name: getattr(outcomes, name) for name in ("rows", "predictions", "blocks", "keys")}, texts=lambda: texts)
+    texts = outcomes.sentences.with_columns(
+        sentence1=pl.when(has).then(pl.col("sentence1") + " Zebra").otherwise("sentence1")
+    )
+    return Outcomes(
+        **{name: getattr(outcomes, name) for name in ("rows", "predictions", "blocks", "keys")},
+        texts=lambda: texts,
+    )
 
 
 def found_words(outcomes: Outcomes, side: np.ndarray) -> dict[str, Common]:
@@ -173,9 +229,13 @@ def test_a_word_of_all_items_is_not_counted(count: int, outcomes: Outcomes) -> N
 
 
 @pytest.mark.parametrize("side_size", [30, 270])
-def test_a_word_that_a_side_has_less_often_is_not_one_of_its_words(side_size: int, outcomes: Outcomes) -> None:
+def test_a_word_that_a_side_has_less_often_is_not_one_of_its_words(
+    side_size: int, outcomes: Outcomes
+) -> None:
     side = np.arange(300) < side_size
-    fewer = np.concatenate([np.arange(side_size // 6), np.arange(side_size, 300)[: 2 * (300 - side_size) // 3]])
+    fewer = np.concatenate(
+        [np.arange(side_size // 6), np.arange(side_size, 300)[: 2 * (300 - side_size) // 3]]
+    )
     assert "word 'zebra'" not in found_words(with_word(outcomes, fewer), side)
 
 
@@ -184,7 +244,14 @@ def test_the_p_of_a_word_is_multiplied_by_the_words_that_were_tested(outcomes: O
     rows = np.concatenate([np.arange(45), np.arange(100, 140)])
     one = found_words(with_word(outcomes, rows), side)["word 'zebra'"]
     assert (one.share, one.elsewhere) == (0.45, 0.2)
-    texts = [f"{a} {b}".replace("?", "").lower().split() for a, b in with_word(outcomes, rows).sentences.iter_rows()]
-    counts = [sum(word in text for text in texts) for word in {word for text in texts for word in text}]
-    assert one.p_corrected == pytest.approx(min(1, sum(20 <= count < 300 for count in counts) * one.p))
+    texts = [
+        f"{a} {b}".replace("?", "").lower().split()
+        for a, b in with_word(outcomes, rows).sentences.iter_rows()
+    ]
+    counts = [
+        sum(word in text for text in texts) for word in {word for text in texts for word in text}
+    ]
+    assert one.p_corrected == pytest.approx(
+        min(1, sum(20 <= count < 300 for count in counts) * one.p)
+    )
     assert one.p < one.p_corrected < 1

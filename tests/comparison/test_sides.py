@@ -21,9 +21,14 @@ from tests.comparison.planted import MODELS, made_pairs
 def test_a_pair_is_on_the_side_that_the_dashboard_shows(scored: int) -> None:
     outcomes = made_pairs(500, 1, noise=2.0)
     is_scored = pl.when(pl.int_range(pl.len()) < scored)
-    outcomes = replace(outcomes, predictions=outcomes.predictions.with_columns(is_scored.then("first").alias("first")))
+    outcomes = replace(
+        outcomes,
+        predictions=outcomes.predictions.with_columns(is_scored.then("first").alias("first")),
+    )
     table = outcomes.predictions.with_columns(gold=outcomes.rows["gold"], dataset=pl.lit("made"))
-    shown = with_pairing(with_rank_errors(table, MODELS), Pairing(reference="first", other="second"))
+    shown = with_pairing(
+        with_rank_errors(table, MODELS), Pairing(reference="first", other="second")
+    )
     found = sides_of(outcomes, ["first"], ["second"])
     assert 10 < found.only_a.sum() < 200
     assert found.only_a.tolist() == (shown["right"] == "A").fill_null(value=False).to_list()
@@ -35,20 +40,29 @@ def test_two_models_and_gold_are_ranked_among_the_pairs_that_both_have_scored() 
     gold = outcomes.rows["gold"].to_numpy()
     part = np.argsort(-gold, kind="stable")[:60]
     first = [gold[row] if row in part else None for row in range(200)]
-    outcomes = replace(outcomes, predictions=outcomes.predictions.with_columns(first=pl.Series(first, dtype=pl.Float64)))
+    outcomes = replace(
+        outcomes,
+        predictions=outcomes.predictions.with_columns(first=pl.Series(first, dtype=pl.Float64)),
+    )
     sides = sides_of(outcomes, ["first"], ["second"])
     assert np.flatnonzero(~np.isnan(sides.errors[0])).tolist() == sorted(part.tolist())
     assert sides.errors[0][part].tolist() == [0.0] * 60
     second = outcomes.predictions["second"].to_numpy()[part]
     assert sides.ranks is not None
     assert sides.ranks[1][part] == pytest.approx(100 * (rankdata(second) - 0.5) / 60)
-    assert sides.errors[1][part] == pytest.approx(100 * (rankdata(second) - rankdata(gold[part])) / 60)
+    assert sides.errors[1][part] == pytest.approx(
+        100 * (rankdata(second) - rankdata(gold[part])) / 60
+    )
     assert not sides.known.all()
 
 
 def test_a_classified_item_is_right_by_the_class_that_most_seeds_give(classified: Outcomes) -> None:
     found = sides_of(classified, ["one", "two", "three"], ["all-wrong"])
-    assert found.only_a.tolist() == [True, False, False]  # three of three, one of three, and none predicted by all
+    assert found.only_a.tolist() == [
+        True,
+        False,
+        False,
+    ]  # three of three, one of three, and none predicted by all
     assert found.known.tolist() == [True, True, False]
     assert found.ranks is None
 
@@ -56,11 +70,21 @@ def test_a_classified_item_is_right_by_the_class_that_most_seeds_give(classified
 @pytest.mark.parametrize(
     ("measure", "predicted", "errors"),
     [
-        ("ndcg@10", [1.0, 1.0, 10.0, 11.0, np.inf], [0, 0, 20, 100, 100]),  # ranks: the lowest is the best
-        ("entailed closer", [2.5, 0.1, 0.0, -0.1, -11.0], [0, 0, 20, 100, 100]),  # margins: the entailed sentence is closer above 0
+        (
+            "ndcg@10",
+            [1.0, 1.0, 10.0, 11.0, np.inf],
+            [0, 0, 20, 100, 100],
+        ),  # ranks: the lowest is the best
+        (
+            "entailed closer",
+            [2.5, 0.1, 0.0, -0.1, -11.0],
+            [0, 0, 20, 100, 100],
+        ),  # margins: the entailed sentence is closer above 0
     ],
 )
-def test_a_query_is_right_by_its_rank_and_a_contrast_by_its_margin(measure: str, predicted: list[float], errors: list[float]) -> None:
+def test_a_query_is_right_by_its_rank_and_a_contrast_by_its_margin(
+    measure: str, predicted: list[float], errors: list[float]
+) -> None:
     outcomes = made_pairs(5, 1, noise=2.0)
     block = replace(outcomes.blocks[0], measures=(measure,))
     own = pl.DataFrame({"first": predicted, "second": predicted[::-1]})
@@ -72,8 +96,13 @@ def test_a_query_is_right_by_its_rank_and_a_contrast_by_its_margin(measure: str,
 
 def test_typical_items_lead_by_most_and_are_of_different_topics(table: pl.DataFrame) -> None:
     rng = np.random.default_rng(0)
-    table = table.with_columns(A=pl.Series(table["gold"] + rng.normal(scale=2, size=table.height)), B=pl.Series(rng.random(table.height)))
-    doubled = pl.concat([table, table.with_columns(pair=pl.col("pair") + 1000)])  # each pair twice: topics of two rows
+    table = table.with_columns(
+        A=pl.Series(table["gold"] + rng.normal(scale=2, size=table.height)),
+        B=pl.Series(rng.random(table.height)),
+    )
+    doubled = pl.concat(
+        [table, table.with_columns(pair=pl.col("pair") + 1000)]
+    )  # each pair twice: topics of two rows
     outcomes = pair_outcomes(doubled, ["A", "B"], task="sts", averages={})
     sides = sides_of(outcomes, ["A"], ["B"])
     topics = item_topics(outcomes)
@@ -89,7 +118,10 @@ def test_typical_items_lead_by_most_and_are_of_different_topics(table: pl.DataFr
 def test_the_share_that_changes_sides_is_that_of_a_loop_over_seeds_and_items() -> None:
     outcomes = made_pairs(300, 2, noise=2.5)
     rng = np.random.default_rng(3)
-    seeds = {f"many@{n}": outcomes.predictions["first"] + pl.Series(rng.normal(size=300)) for n in (1, 2, 3)}
+    seeds = {
+        f"many@{n}": outcomes.predictions["first"] + pl.Series(rng.normal(size=300))
+        for n in (1, 2, 3)
+    }
     outcomes = pair_outcomes(
         outcomes.sentences.with_columns(
             outcomes.predictions["second"],
@@ -113,17 +145,27 @@ def test_the_share_that_changes_sides_is_that_of_a_loop_over_seeds_and_items() -
             for row in range(300):
                 if one is not other and (one.only_a[row] or one.only_b[row]):
                     before += 1
-                    changed += (one.only_a[row], one.only_b[row]) != (other.only_a[row], other.only_b[row])
+                    changed += (one.only_a[row], one.only_b[row]) != (
+                        other.only_a[row],
+                        other.only_b[row],
+                    )
     assert (found.model, found.seeds) == ("many", 3)
     assert found.changed == pytest.approx(changed / before)
     assert (found.items, type(found.items)) == (round(before / 6), int)
     assert 0.1 < found.changed < 0.9
 
 
-def with_measure(outcomes: Outcomes, measure: str, gold: list[float], predictions: dict[str, list[float | None]]) -> Outcomes:
+def with_measure(
+    outcomes: Outcomes, measure: str, gold: list[float], predictions: dict[str, list[float | None]]
+) -> Outcomes:
     rows = outcomes.rows.head(len(gold)).with_columns(gold=pl.Series(gold, dtype=pl.Float64))
     found = pl.DataFrame(predictions, schema=dict.fromkeys(predictions, pl.Float64))
-    return replace(outcomes, rows=rows, predictions=found, blocks=(replace(outcomes.blocks[0], measures=(measure,)),))
+    return replace(
+        outcomes,
+        rows=rows,
+        predictions=found,
+        blocks=(replace(outcomes.blocks[0], measures=(measure,)),),
+    )
 
 
 def test_a_query_is_right_where_its_text_is_first_and_wrong_where_it_is_not_among_ten() -> None:
@@ -137,7 +179,9 @@ def test_a_query_is_right_where_its_text_is_first_and_wrong_where_it_is_not_amon
     assert sides_of(outcomes, ["one"], ["two"]).only_a.tolist() == [False] * 5 + [True]
 
 
-def test_a_class_that_half_of_the_seeds_give_is_neither_right_nor_wrong(classified: Outcomes) -> None:
+def test_a_class_that_half_of_the_seeds_give_is_neither_right_nor_wrong(
+    classified: Outcomes,
+) -> None:
     found = sides_of(classified, ["two", "all-wrong"], ["two"])
     assert found.errors[0].tolist() == [20, 100, 20]
     assert found.errors[1].tolist() == [0, 100, 0]
@@ -155,7 +199,11 @@ def test_only_where_all_items_are_scored_pairs_there_are_ranks(pairs_and_classes
         assert np.corrcoef(ranks, by_hand)[0, 1] == pytest.approx(1)
     assert found.errors[0] == pytest.approx(found.ranks[0] - found.gold_ranks)
     of_pairs = replace(pairs.blocks[0], classes=("no", "yes"))  # labelled pairs are not scored
-    labelled = replace(pairs, blocks=(of_pairs,), rows=pairs.rows.with_columns(gold=(pl.col("gold") > 2).cast(pl.Float64)))
+    labelled = replace(
+        pairs,
+        blocks=(of_pairs,),
+        rows=pairs.rows.with_columns(gold=(pl.col("gold") > 2).cast(pl.Float64)),
+    )
     assert sides_of(labelled, ["first"], ["second"]).ranks is None
     single = replace(pairs, blocks=(replace(pairs.blocks[0], is_of_pairs=False),))
     assert sides_of(single, ["first"], ["second"]).ranks is None
@@ -163,7 +211,9 @@ def test_only_where_all_items_are_scored_pairs_there_are_ranks(pairs_and_classes
 
 def test_without_an_item_on_a_side_nothing_can_change() -> None:
     outcomes = made_pairs(40, 1)
-    same = outcomes.predictions.select(pl.col("first").alias("many@1"), pl.col("first").alias("many@2"), "first")
+    same = outcomes.predictions.select(
+        pl.col("first").alias("many@1"), pl.col("first").alias("many@2"), "first"
+    )
     many = ModelColumns(name="many", members=("many@1", "many@2"), seeds=(1, 2))
     (found,) = steadiness(replace(outcomes, predictions=same), [MODELS[0], many])
     assert (found.model, found.items) == ("many", 0)
@@ -173,7 +223,11 @@ def test_without_an_item_on_a_side_nothing_can_change() -> None:
 def test_right_is_within_ten_points_and_wrong_from_thirty_on() -> None:
     errors = (np.array([-10, 10, 10.5, 10, np.nan, 0]), np.array([30, -30, 30, 29.5, 50, np.nan]))
     sides, mirrored = Sides(errors=errors), Sides(errors=errors[::-1])
-    assert sides.only_a.tolist() == mirrored.only_b.tolist() == [True, True, False, False, False, False]
+    assert (
+        sides.only_a.tolist()
+        == mirrored.only_b.tolist()
+        == [True, True, False, False, False, False]
+    )
     assert not (sides.only_b | mirrored.only_a).any()
     assert sides.known.tolist() == mirrored.known.tolist() == [True] * 4 + [False] * 2
 
@@ -183,5 +237,8 @@ def test_typical_items_are_those_of_a_greedy_search_by_the_lead_in_size() -> Non
     rng = np.random.default_rng(6)
     sides = Sides(errors=(rng.uniform(-90, 90, 60), rng.uniform(-90, 90, 60)))
     among = rng.random(60) < 0.5
-    expected = sorted(np.flatnonzero(among), key=lambda row: -abs(abs(sides.errors[0][row]) - abs(sides.errors[1][row])))
+    expected = sorted(
+        np.flatnonzero(among),
+        key=lambda row: -abs(abs(sides.errors[0][row]) - abs(sides.errors[1][row])),
+    )
     assert typical(sides, among, item_topics(outcomes), 7) == expected[:7]

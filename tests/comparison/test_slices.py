@@ -15,7 +15,9 @@ from embedlab.outcomes.pairs import pair_outcomes
 
 
 def slices(table: pl.DataFrame, by: str, common: Sequence[str] = ()) -> list[ItemSlice]:
-    return slices_of(pair_outcomes(table, common, task="sts", averages={}), common, by=by, common=bool(common))
+    return slices_of(
+        pair_outcomes(table, common, task="sts", averages={}), common, by=by, common=bool(common)
+    )
 
 
 def test_every_pair_is_in_one_slice(table: pl.DataFrame) -> None:
@@ -35,14 +37,19 @@ def test_slices_are_named_by_dataset_source_and_fifth(table: pl.DataFrame) -> No
     ]
     assert by_source[2].notes == ("it names no source",)
     by_dice = slices(table, "dice")
-    assert [part.key for part in by_dice] == [f"{name}/fifth-{number}" for name in ("sts12", "mine") for number in range(1, 6)]
+    assert [part.key for part in by_dice] == [
+        f"{name}/fifth-{number}" for name in ("sts12", "mine") for number in range(1, 6)
+    ]
     dice = table["dice"].to_numpy()
     assert all(dice[low.rows].max() <= dice[high.rows].min() for low, high in pairwise(by_dice[:5]))
     assert any("tie at Dice" in note for part in by_dice for note in part.notes)
 
 
 def test_joined_splits_are_cut_as_a_whole_in_their_order(make_part: Callable[..., Part]) -> None:
-    parts = [make_part("sts-benchmark", {None: 7}, split=split, seed=seed) for seed, split in enumerate(["test", "dev", "train"])]
+    parts = [
+        make_part("sts-benchmark", {None: 7}, split=split, seed=seed)
+        for seed, split in enumerate(["test", "dev", "train"])
+    ]
     table = joined_splits(pair_table(parts))
     joined = slices(table, "dice")
     assert [len(part.rows) for part in joined] == [5, 4, 4, 4, 4]
@@ -50,26 +57,44 @@ def test_joined_splits_are_cut_as_a_whole_in_their_order(make_part: Callable[...
     fifths = dice_fifths(whole["dice"]).fifth
     for number, part in enumerate(joined, start=1):
         assert part.key == f"sts-benchmark (all splits)/fifth-{number}"
-        assert table[part.rows]["pair_key"].to_list() == whole.filter(fifths == number)["pair_key"].to_list()
+        assert (
+            table[part.rows]["pair_key"].to_list()
+            == whole.filter(fifths == number)["pair_key"].to_list()
+        )
     assert joined_splits(pair_table(parts[:2])).equals(pair_table(parts[:2]))
 
 
-def test_fifths_are_cut_within_each_split_that_is_scored_by_itself(make_part: Callable[..., Part]) -> None:
-    parts = [make_part("sts-benchmark", {None: 7}, split=split, seed=seed) for seed, split in enumerate(["test", "dev", "train"])]
+def test_fifths_are_cut_within_each_split_that_is_scored_by_itself(
+    make_part: Callable[..., Part],
+) -> None:
+    parts = [
+        make_part("sts-benchmark", {None: 7}, split=split, seed=seed)
+        for seed, split in enumerate(["test", "dev", "train"])
+    ]
     table = pair_table(parts)
-    assert [part.key for part in slices(table, "dice")][::5] == [f"{name}/fifth-1" for name in table["dataset"].unique(maintain_order=True)]
+    assert [part.key for part in slices(table, "dice")][::5] == [
+        f"{name}/fifth-1" for name in table["dataset"].unique(maintain_order=True)
+    ]
 
 
 def test_common_pairs_are_left_of_slices_that_were_cut_before(table: pl.DataFrame) -> None:
     is_low = pl.col("dice") < pl.col("dice").median()
-    holes = table.with_columns(low=pl.when(is_low).then("gold"), other=pl.when(pl.col("dataset") == "mine").then("gold"))
-    for whole, part in zip(slices(holes, "dice"), slices(holes, "dice", common=["low", "other"]), strict=True):
-        there = ["low", "other"] if whole.key.startswith("mine") else ["low"]  # other scores no pair of sts12
+    holes = table.with_columns(
+        low=pl.when(is_low).then("gold"), other=pl.when(pl.col("dataset") == "mine").then("gold")
+    )
+    for whole, part in zip(
+        slices(holes, "dice"), slices(holes, "dice", common=["low", "other"]), strict=True
+    ):
+        there = (
+            ["low", "other"] if whole.key.startswith("mine") else ["low"]
+        )  # other scores no pair of sts12
         remaining = holes[whole.rows].drop_nulls(there)
         assert part.key == whole.key
         assert holes[part.rows].equals(remaining)
         lost = remaining.height < len(whole.rows)
-        assert part.title == (f"{whole.title}, {remaining.height} of {len(whole.rows)}" if lost else whole.title)
+        assert part.title == (
+            f"{whole.title}, {remaining.height} of {len(whole.rows)}" if lost else whole.title
+        )
 
 
 @pytest.mark.parametrize("by", ["dataset", "source", "dice"])

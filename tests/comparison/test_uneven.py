@@ -18,12 +18,18 @@ from tests.comparison.planted import MODELS, made_pairs, negated, questions
 
 def test_a_contrast_is_the_lead_on_some_items_minus_the_lead_on_the_others() -> None:
     outcomes = made_pairs(300, 1, damage=questions)
-    found = {(one.by, one.value): one for one in where_they_differ(outcomes, MODELS, item_kinds(outcomes))}
+    found = {
+        (one.by, one.value): one
+        for one in where_they_differ(outcomes, MODELS, item_kinds(outcomes))
+    }
     one = found["question", "one"]
     holds = np.array([text.endswith("?") for text in outcomes.sentences["sentence1"]])
     gold = outcomes.rows["gold"].to_numpy()
     first, second = (outcomes.predictions[name].to_numpy() for name in ("first", "second"))
-    lead = [spearmanr(gold[rows], second[rows])[0] - spearmanr(gold[rows], first[rows])[0] for rows in (holds, ~holds)]
+    lead = [
+        spearmanr(gold[rows], second[rows])[0] - spearmanr(gold[rows], first[rows])[0]
+        for rows in (holds, ~holds)
+    ]
     assert one.items == holds.sum()
     assert one.slice.differences["second"].delta == pytest.approx(lead[0])
     assert one.contrast.delta == pytest.approx(lead[0] - lead[1])
@@ -31,7 +37,9 @@ def test_a_contrast_is_the_lead_on_some_items_minus_the_lead_on_the_others() -> 
 
 
 @pytest.mark.parametrize(("damage", "by"), [(questions, "question"), (negated, "negation")])
-def test_what_a_model_was_damaged_on_comes_first_and_is_clear(damage: Callable[[pl.DataFrame], pl.Expr], by: str) -> None:
+def test_what_a_model_was_damaged_on_comes_first_and_is_clear(
+    damage: Callable[[pl.DataFrame], pl.Expr], by: str
+) -> None:
     outcomes = made_pairs(600, 2, damage=damage)
     found = where_they_differ(outcomes, MODELS, item_kinds(outcomes))
     assert found[0].by == by
@@ -42,7 +50,10 @@ def test_what_a_model_was_damaged_on_comes_first_and_is_clear(damage: Callable[[
 
 def test_of_two_equally_good_models_nothing_is_clear_but_by_chance() -> None:
     draws = [made_pairs(300, seed) for seed in range(10, 15)]
-    clear = [any(one.contrast.significant for one in where_they_differ(own, MODELS, item_kinds(own))) for own in draws]
+    clear = [
+        any(one.contrast.significant for one in where_they_differ(own, MODELS, item_kinds(own)))
+        for own in draws
+    ]
     assert sum(clear) <= 1  # these draws are fixed; benchmarks/slices.py has many
 
 
@@ -50,12 +61,25 @@ def test_several_datasets_count_by_their_mean_where_they_have_enough_of_both_kin
     one, other = made_pairs(200, 3), made_pairs(FEWEST + 5, 4)
     named = replace(other, blocks=(replace(other.blocks[0], dataset="small"),))
     outcomes = joined_outcomes([one, named])
-    found = {(each.by, each.value): each for each in where_they_differ(outcomes, MODELS, item_kinds(outcomes))}
-    assert found["question", "one"].datasets == ("made",)  # the other has fewer than FEWEST questions
+    found = {
+        (each.by, each.value): each
+        for each in where_they_differ(outcomes, MODELS, item_kinds(outcomes))
+    }
+    assert found["question", "one"].datasets == (
+        "made",
+    )  # the other has fewer than FEWEST questions
     large = replace(made_pairs(300, 5), blocks=named.blocks)
     outcomes = joined_outcomes([one, large])
-    both = {(each.by, each.value): each for each in where_they_differ(outcomes, MODELS, item_kinds(outcomes))}["question", "one"]
-    apart = [{(e.by, e.value): e for e in where_they_differ(part, MODELS, item_kinds(part))}["question", "one"] for part in (one, large)]
+    both = {
+        (each.by, each.value): each
+        for each in where_they_differ(outcomes, MODELS, item_kinds(outcomes))
+    }["question", "one"]
+    apart = [
+        {(e.by, e.value): e for e in where_they_differ(part, MODELS, item_kinds(part))}[
+            "question", "one"
+        ]
+        for part in (one, large)
+    ]
     assert both.datasets == ("made", "small")
     assert both.contrast.delta == pytest.approx(np.mean([each.contrast.delta for each in apart]))
 
@@ -72,7 +96,9 @@ def test_a_selection_is_looked_at_alone_and_fifths_stay_those_of_the_whole_datas
 
 
 def test_tasks_with_different_measures_are_refused(pairs_and_classes: Outcomes) -> None:
-    with pytest.raises(UsageError, match="measured differently: made has spearman, mr has accuracy"):
+    with pytest.raises(
+        UsageError, match="measured differently: made has spearman, mr has accuracy"
+    ):
         where_they_differ(pairs_and_classes, MODELS, [])
 
 
@@ -83,15 +109,28 @@ def with_sources(sizes: dict[str, int]) -> Outcomes:
 
 
 def of_source(outcomes: Outcomes) -> dict[str, tuple[int, int]]:
-    return {kind.value: (len(kind.rows), len(kind.rest)) for kind in item_kinds(outcomes) if kind.by == "source"}
+    return {
+        kind.value: (len(kind.rows), len(kind.rest))
+        for kind in item_kinds(outcomes)
+        if kind.by == "source"
+    }
 
 
 def test_of_two_kinds_of_which_each_is_all_that_the_other_is_not_the_rarer_is_given() -> None:
     assert of_source(with_sources({"a": 40, "b": 60})) == {"a": (40, 60)}
     assert of_source(with_sources({"a": 60, "b": 40})) == {"b": (40, 60)}
-    assert of_source(with_sources({"a": 40, "b": 60, "c": 30})) == {"a": (40, 90), "b": (60, 70), "c": (30, 100)}
-    assert of_source(with_sources({"a": 40, "b": 60, "c": 1})) == {"a": (40, 61), "b": (60, 41)}  # c is in what they are not
-    assert of_source(with_sources({"a": 300, "b": 120, "c": 1})) == {"b": (120, 301)}  # as "none", "one" and "both" of SICK-R's negations
+    assert of_source(with_sources({"a": 40, "b": 60, "c": 30})) == {
+        "a": (40, 90),
+        "b": (60, 70),
+        "c": (30, 100),
+    }
+    assert of_source(with_sources({"a": 40, "b": 60, "c": 1})) == {
+        "a": (40, 61),
+        "b": (60, 41),
+    }  # c is in what they are not
+    assert of_source(with_sources({"a": 300, "b": 120, "c": 1})) == {
+        "b": (120, 301)
+    }  # as "none", "one" and "both" of SICK-R's negations
 
 
 def test_a_kind_needs_twenty_items_and_twenty_others() -> None:
@@ -102,7 +141,9 @@ def test_a_kind_needs_twenty_items_and_twenty_others() -> None:
 
 def test_a_kind_on_which_a_model_has_no_score_is_left_out() -> None:
     outcomes = with_sources({"a": 40, "b": 60, "c": 50})
-    constant = outcomes.rows.with_columns(gold=pl.when(pl.col("source") == "a").then(2.0).otherwise("gold"))
+    constant = outcomes.rows.with_columns(
+        gold=pl.when(pl.col("source") == "a").then(2.0).otherwise("gold")
+    )
     found = where_they_differ(replace(outcomes, rows=constant), MODELS, item_kinds(outcomes))
     assert {one.value for one in found if one.by == "source"} == {"b", "c"}
 
@@ -115,8 +156,13 @@ def test_a_fifth_of_one_dataset_says_its_bounds_and_of_several_its_number_alone(
         values = property_named(by).values(one).to_numpy()
         for number in (1, 5):
             title, rows = titles[by, f"fifth {number}"]
-            assert title == f"{shown} fifth {number}: {form.format(values[rows].min())}–{form.format(values[rows].max())}"
+            assert (
+                title == f"{shown} fifth {number}: "
+                f"{form.format(values[rows].min())}–{form.format(values[rows].max())}"
+            )
     assert titles["question", "one"][0] == "question: one"
-    joined = {(kind.by, kind.value): kind.title for kind in item_kinds(joined_outcomes([one, other]))}
+    joined = {
+        (kind.by, kind.value): kind.title for kind in item_kinds(joined_outcomes([one, other]))
+    }
     assert joined["dice", "fifth 2"] == "Dice fifth 2"
     assert joined["words", "fifth 2"] == "words fifth 2"

@@ -11,7 +11,9 @@ from embedlab.core.array_files import read_npy
 @pytest.mark.parametrize("version", [(1, 0), (2, 0)])
 @pytest.mark.parametrize("dtype", ["<f4", ">f8", "<i2", "|b1", "<c8"])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_an_array_is_read_as_it_was_written(version: tuple[int, int], dtype: str, order: str, tmp_path: Path) -> None:
+def test_an_array_is_read_as_it_was_written(
+    version: tuple[int, int], dtype: str, order: str, tmp_path: Path
+) -> None:
     array = np.arange(12).reshape(3, 4).astype(dtype, order=order)
     with (tmp_path / "a.npy").open("wb") as file:
         np.lib.format.write_array(file, array, version=version)
@@ -49,11 +51,15 @@ def test_a_header_that_states_more_than_memory_takes_no_memory(tmp_path: Path) -
     header = {"descr": "<f4", "fortran_order": False, "shape": (10**9, 10**9)}
     with (tmp_path / "a.npy").open("wb") as file:
         np.lib.format.write_array_header_1_0(file, header)
-    with pytest.raises(ValueError, match="its header states 1000000000000000000 numbers, and the file holds 0"):
+    with pytest.raises(
+        ValueError, match="its header states 1000000000000000000 numbers, and the file holds 0"
+    ):
         read_npy(tmp_path / "a.npy")
 
 
-@pytest.mark.parametrize("array", [np.array([{}], object), np.array(["a"]), np.array([(1,)], [("a", "<i4")])])
+@pytest.mark.parametrize(
+    "array", [np.array([{}], object), np.array(["a"]), np.array([(1,)], [("a", "<i4")])]
+)
 def test_what_is_not_numbers_is_refused(array: np.ndarray, tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", array)
     with pytest.raises(ValueError, match="not of numbers"):

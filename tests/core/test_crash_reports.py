@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.core.crash_reports import UnforeseenError, cause_of, reports_folder, run_guarded, show_in_log, unforeseen
+from embedlab.core.crash_reports import (
+    UnforeseenError,
+    cause_of,
+    reports_folder,
+    run_guarded,
+    show_in_log,
+    unforeseen,
+)
 from embedlab.core.errors import MEMORY, EmbedlabError, MissingError
 
 
@@ -20,7 +27,10 @@ class Panic(BaseException):
     """As Rust's panics arrive: no Exception."""
 
 
-@pytest.mark.parametrize("error", [TypeError("no\nway"), Panic("index out of bounds"), RecursionError("deep"), KeyError("x")])
+@pytest.mark.parametrize(
+    "error",
+    [TypeError("no\nway"), Panic("index out of bounds"), RecursionError("deep"), KeyError("x")],
+)
 def test_a_bug_is_two_lines_and_a_file_with_its_traceback(error: BaseException) -> None:
     shown: list[EmbedlabError] = []
     assert run_guarded(lambda: _raise(error), shown.append) == 1
@@ -63,7 +73,9 @@ def test_a_bug_in_a_thread_is_reported_too(capsys: pytest.CaptureFixture[str]) -
     assert "TypeError: in a thread" in said
 
 
-def test_a_report_that_cannot_be_written_leaves_the_two_lines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_report_that_cannot_be_written_leaves_the_two_lines(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     blocked = tmp_path / "blocked"
     blocked.write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(blocked))
@@ -72,11 +84,20 @@ def test_a_report_that_cannot_be_written_leaves_the_two_lines(monkeypatch: pytes
     assert "--debug shows it" in known.hint
 
 
-@pytest.mark.parametrize("module", ["embedlab.experiments.worker", "embedlab.encoders.pair_worker", "embedlab.data.part_worker"])
+@pytest.mark.parametrize(
+    "module",
+    ["embedlab.experiments.worker", "embedlab.encoders.pair_worker", "embedlab.data.part_worker"],
+)
 def test_processes_without_a_terminal_report_in_two_lines(module: str, tmp_path: Path) -> None:
-    words = [str(tmp_path), "--parent", "1", "--since", "0"] if module.endswith("experiments.worker") else ["[", str(tmp_path)]
+    words = (
+        [str(tmp_path), "--parent", "1", "--since", "0"]
+        if module.endswith("experiments.worker")
+        else ["[", str(tmp_path)]
+    )
     (tmp_path / "plan.json").mkdir()  # where a file is read
-    ended = subprocess.run([sys.executable, "-m", module, *words], capture_output=True, text=True, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-m", module, *words], capture_output=True, text=True, check=False
+    )
     assert ended.returncode in {1, 3}
     assert ended.stderr.startswith("embedlab: error: ")
     assert len(ended.stderr.splitlines()) == 2

@@ -12,7 +12,9 @@ def test_a_value_without_an_end_is_shortened_wherever_it_is_quoted(value: str) -
     assert error.hint == f"try {value[:80]}…"
 
 
-@pytest.mark.parametrize("text", ["'/a/" + "/".join(["folder" * 20] * 9) + "'", "no " * 500, "x" * 120])
+@pytest.mark.parametrize(
+    "text", ["'/a/" + "/".join(["folder" * 20] * 9) + "'", "no " * 500, "x" * 120]
+)
 def test_paths_sentences_and_names_of_runs_stay_whole(text: str) -> None:
     assert shorten_values(text) == text
 

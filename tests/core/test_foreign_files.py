@@ -30,17 +30,32 @@ def huge(path: Path) -> None:
         file.truncate(2**40)  # without a block on the disk
 
 
-KINDS = [(device, "a device, not a file"), (pipe, "a pipe, not a file"), (huge, "larger than|header states")]
+KINDS = [
+    (device, "a device, not a file"),
+    (pipe, "a pipe, not a file"),
+    (huge, "larger than|header states"),
+]
 each_kind = pytest.mark.parametrize(("make", "message"), KINDS, ids=["device", "pipe", "huge"])
-MODEL_FILES = ["config.json", "tokenizer.json", "model.safetensors", "modules.json", "1_Pooling/config.json", "vocab.txt"]
+MODEL_FILES = [
+    "config.json",
+    "tokenizer.json",
+    "model.safetensors",
+    "modules.json",
+    "1_Pooling/config.json",
+    "vocab.txt",
+]
 Make = Callable[[Path], None]
 
 
 @each_kind
 @pytest.mark.parametrize(
-    "read", [read_toml, trust_file, lambda path: PluginFile(path=path, needs_trust=False).declared], ids=["toml", "trust", "plug-in"]
+    "read",
+    [read_toml, trust_file, lambda path: PluginFile(path=path, needs_trust=False).declared],
+    ids=["toml", "trust", "plug-in"],
 )
-def test_settings_and_plugins_are_regular_files(make: Make, message: str, read: Callable[[Path], object], tmp_path: Path) -> None:
+def test_settings_and_plugins_are_regular_files(
+    make: Make, message: str, read: Callable[[Path], object], tmp_path: Path
+) -> None:
     make(tmp_path / "mine")
     with pytest.raises(EmbedlabError, match=message):
         read(tmp_path / "mine")
@@ -48,7 +63,9 @@ def test_settings_and_plugins_are_regular_files(make: Make, message: str, read: 
 
 @each_kind
 @pytest.mark.parametrize("name", ["embedlab.toml", "pyproject.toml"])
-def test_the_settings_of_a_folder_are_a_regular_file(make: Make, message: str, name: str, tmp_path: Path) -> None:
+def test_the_settings_of_a_folder_are_a_regular_file(
+    make: Make, message: str, name: str, tmp_path: Path
+) -> None:
     make(tmp_path / name)
     with pytest.raises(UsageError, match=message):
         load_settings({}, environment={}, folder=tmp_path)
@@ -56,7 +73,9 @@ def test_the_settings_of_a_folder_are_a_regular_file(make: Make, message: str, n
 
 @each_kind
 @pytest.mark.parametrize("name", MODEL_FILES)
-def test_the_files_of_a_model_are_regular_files(make: Make, message: str, name: str, tiny_encoder: Path, tmp_path: Path) -> None:
+def test_the_files_of_a_model_are_regular_files(
+    make: Make, message: str, name: str, tiny_encoder: Path, tmp_path: Path
+) -> None:
     folder = tmp_path / "model"
     folder.mkdir()
     for file in tiny_encoder.iterdir():
@@ -72,10 +91,15 @@ def test_the_files_of_a_model_are_regular_files(make: Make, message: str, name: 
     with pytest.raises(MissingError, match=message):
         read_usage(folder)
     with pytest.raises(MissingError, match=message):
-        spec_fingerprint(ModelSpec(name="x", kind="sentence-transformers", location=str(folder)), precision="float32")
+        spec_fingerprint(
+            ModelSpec(name="x", kind="sentence-transformers", location=str(folder)),
+            precision="float32",
+        )
 
 
-def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_grows_while_it_is_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "grows"
     path.write_bytes(b"ab")
     before = path.stat()

@@ -36,7 +36,9 @@ def in_a_handler_of_another_error() -> None:
         in_a_bare_except()
 
 
-@pytest.mark.parametrize("receive", [in_a_finaliser, in_a_bare_except, in_a_handler_of_another_error])
+@pytest.mark.parametrize(
+    "receive", [in_a_finaliser, in_a_bare_except, in_a_handler_of_another_error]
+)
 def test_a_stop_that_is_discarded_on_its_way_comes_again(
     receive: Callable[[], None], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -51,7 +53,10 @@ def test_a_stop_that_is_discarded_on_its_way_comes_again(
     began = time.monotonic()
     assert main(["recipes"]) == 130
     assert time.monotonic() - began < LONG_S / 2
-    assert capfd.readouterr().err.splitlines() == ["embedlab: stopped by SIGTERM", "hint: what was saved before stays"]
+    assert capfd.readouterr().err.splitlines() == [
+        "embedlab: stopped by SIGTERM",
+        "hint: what was saved before stays",
+    ]
 
 
 def interrupted(clean: Callable[[], None], *, becomes: type[Exception] | None = None) -> None:
@@ -85,7 +90,9 @@ def test_behind_the_block_nothing_is_left_of_it() -> None:
     assert signal.getsignal(signal.SIGALRM) == before
 
 
-def test_a_second_signal_interrupts_also_the_end(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_second_signal_interrupts_also_the_end(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     def work() -> list[str]:
         try:
             signal.raise_signal(signal.SIGTERM)

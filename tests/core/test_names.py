@@ -32,12 +32,18 @@ def test_nearest_ignores_case_first_and_gives_up_on_strangers() -> None:
 
 def test_an_unknown_name_with_nothing_near_lists_what_there_is() -> None:
     assert unknown("task", "zzz", ["sts", "glue"]).hint == "known: glue, sts"
-    assert unknown("task", "zzz", ["sts"], listing="`x` lists all").hint == "known: sts; `x` lists all"
-    assert unknown("task", "zzz", [f"a{number:02}" for number in range(13)]).hint.endswith(", a11, …")
+    assert (
+        unknown("task", "zzz", ["sts"], listing="`x` lists all").hint == "known: sts; `x` lists all"
+    )
+    assert unknown("task", "zzz", [f"a{number:02}" for number in range(13)]).hint.endswith(
+        ", a11, …"
+    )
 
 
 def test_the_shortest_name_that_begins_with_what_was_typed_is_the_nearest() -> None:
-    assert nearest_name("sts-b", ["sts12", "sts-benchmark-long", "sts-benchmark"]) == "sts-benchmark"
+    assert (
+        nearest_name("sts-b", ["sts12", "sts-benchmark-long", "sts-benchmark"]) == "sts-benchmark"
+    )
 
 
 @pytest.mark.parametrize("name", ["../secrets", "no/such", "missing.toml"])

@@ -17,7 +17,11 @@ def test_kinds_return_from_the_texts_of_a_file() -> None:
     texts = [str(note) for note in notes]
     stored = stored_kinds(notes)
     assert stored == {str(SHARED): "shared pairs", str(DETAIL): "detail"}
-    assert [kind_of(note) for note in with_kinds(texts, stored)] == ["shared pairs", "remark", "detail"]
+    assert [kind_of(note) for note in with_kinds(texts, stored)] == [
+        "shared pairs",
+        "remark",
+        "detail",
+    ]
     assert [kind_of(note) for note in with_kinds(texts, {})] == ["remark"] * 3  # a file of before
 
 
@@ -30,12 +34,26 @@ def test_details_are_counted_and_phrases_of_several_models_share_a_line() -> Non
         Note("a: trained on 20 rows", models=("a",), short=phrases_of(DETAIL)),
         *(Note(f"{name}: shared", models=(name,), kind=SHARED.kind) for name in "ab"),
     ]
-    assert shown_notes(notes, {"a": "a", "b": "b"}) == ["[overlap] in the training data: † test pairs", "--notes shows 3 more notes"]
+    assert shown_notes(notes, {"a": "a", "b": "b"}) == [
+        "[overlap] in the training data: † test pairs",
+        "--notes shows 3 more notes",
+    ]
 
 
 def test_signs_of_training_text_are_explained_once_and_only_those_that_are_there() -> None:
-    few, many = (Note("counts", models=("a",), kind=kind) for kind in ("few shared sentences", "shared sentences"))
-    assert shown_notes([few, few], {})[0] == "[overlap] in the training data: ' fewer than 5% of the test sentences"
-    both = "[overlap] in the training data: ‡ that share of the test sentences, ' fewer than 5% of them"
-    assert [line for line in shown_notes([few, many, "another"], {}) if line.startswith("[")] == [both]
+    few, many = (
+        Note("counts", models=("a",), kind=kind)
+        for kind in ("few shared sentences", "shared sentences")
+    )
+    assert (
+        shown_notes([few, few], {})[0]
+        == "[overlap] in the training data: ' fewer than 5% of the test sentences"
+    )
+    both = (
+        "[overlap] in the training data: ‡ that share of the test sentences, ' fewer than 5% "
+        "of them"
+    )
+    assert [line for line in shown_notes([few, many, "another"], {}) if line.startswith("[")] == [
+        both
+    ]
     assert not any(line.startswith("[") for line in shown_notes(["another"], {}))

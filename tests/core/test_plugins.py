@@ -1,4 +1,6 @@
-"""Plug-ins are listed without running them, run only where the user chose them, and never hide what is shipped."""
+"""Plug-ins are listed without running them, run only where the user chose them, and never hide what
+is shipped.
+"""
 
 import os
 import py_compile
@@ -20,7 +22,10 @@ from embedlab.models import grammar
 from embedlab.tasks.task import task
 from embedlab.workflows.trust import trust_file
 
-POOLING = 'PLUGINS = {"poolings": {"twice": "pool"}}\n\n\ndef pool(tokens, mask):\n    return 2 * tokens[:, 0]\n'
+POOLING = (
+    'PLUGINS = {"poolings": {"twice": "pool"}}\n\n\ndef pool(tokens, mask):\n    return 2 * '
+    "tokens[:, 0]\n"
+)
 Write = Callable[..., Path]
 
 
@@ -78,13 +83,23 @@ class Mine(Task):
 @pytest.mark.parametrize(
     ("content", "message", "hint"),
     [
-        (TASK + 'TASK = Task(name="mine", summary="as before", evaluate=print)', r"write class MyTask\(Task\)", r"docs/plugins\.md"),
-        (TASK + "TASK = Mine()", r"fails at line 11: TypeError: .*Mine.*'?evaluate'?", "correct it"),
+        (
+            TASK + 'TASK = Task(name="mine", summary="as before", evaluate=print)',
+            r"write class MyTask\(Task\)",
+            r"docs/plugins\.md",
+        ),
+        (
+            TASK + "TASK = Mine()",
+            r"fails at line 11: TypeError: .*Mine.*'?evaluate'?",
+            "correct it",
+        ),
         (TASK + "TASK = Mine", "is a class, not an object of it", r"TASK = Mine\(\)"),
         (TASK + "TASK = 3", "is of type int, not a Task", r"docs/plugins\.md"),
     ],
 )
-def test_a_task_that_is_none_is_refused_with_what_to_write(content: str, message: str, hint: str, write: Write) -> None:
+def test_a_task_that_is_none_is_refused_with_what_to_write(
+    content: str, message: str, hint: str, write: Write
+) -> None:
     write(content, own=True)
     with pytest.raises(EmbedlabError, match=message) as refused:
         task("mine")
@@ -107,7 +122,9 @@ def test_a_file_that_a_folder_names_runs_only_as_it_was_trusted(write: Write) ->
         plugins.require("poolings", "twice").load()
 
 
-def test_the_environment_names_files_that_need_trust_too(folder: Path, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_names_files_that_need_trust_too(
+    folder: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(POOLING)
     (folder / "embedlab.toml").unlink()
     monkeypatch.setenv("EMBEDLAB_PLUGINS", "mine.py")
@@ -140,12 +157,17 @@ def test_a_compiled_file_beside_a_trusted_one_does_not_run(folder: Path, write: 
     ("content", "line"),
     [
         ("raise ValueError('no\\nsuch')\n", "mine.py' fails at line 2: ValueError: no"),
-        ("import no_such_module\n", "mine.py' fails at line 2: ModuleNotFoundError: No module named 'no_such_module'"),
+        (
+            "import no_such_module\n",
+            "mine.py' fails at line 2: ModuleNotFoundError: No module named 'no_such_module'",
+        ),
         ("raise SystemExit\n", "mine.py' fails at line 2: SystemExit"),
         ("del pool\n", "NameError"),
     ],
 )
-def test_a_file_that_fails_is_refused_in_one_line_with_file_and_error(content: str, line: str, write: Write) -> None:
+def test_a_file_that_fails_is_refused_in_one_line_with_file_and_error(
+    content: str, line: str, write: Write
+) -> None:
     trust_file(write(f'PLUGINS = {{"poolings": {{"twice": "pool"}}}}\n{content}'))
 
     with pytest.raises(MissingError) as refused:
@@ -153,7 +175,9 @@ def test_a_file_that_fails_is_refused_in_one_line_with_file_and_error(content: s
     assert line in refused.value.message
     assert "\n" not in refused.value.message
     with plugins.gathered_faults() as faults:
-        assert set(plugins.loaded("poolings", plugins.Plugin.load)) == set(plugins.shipped_names("poolings"))
+        assert set(plugins.loaded("poolings", plugins.Plugin.load)) == set(
+            plugins.shipped_names("poolings")
+        )
     assert len(faults) == 1
     assert line in faults[0]
 
@@ -190,7 +214,13 @@ def test_a_missing_file_is_one_line(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "name"),
-    [("tasks", "sts"), ("datasets", "sts12"), ("poolings", "mean"), ("encoders", "word-vectors"), ("objectives", "nli_softmax")],
+    [
+        ("tasks", "sts"),
+        ("datasets", "sts12"),
+        ("poolings", "mean"),
+        ("encoders", "word-vectors"),
+        ("objectives", "nli_softmax"),
+    ],
 )
 def test_a_plugin_cannot_hide_what_is_shipped(kind: plugins.Kind, name: str, write: Write) -> None:
     write(f"PLUGINS = {{{kind!r}: {{{name!r}: 'thing'}}}}\nraise RuntimeError\n", own=True)
@@ -202,8 +232,13 @@ def test_a_plugin_cannot_hide_what_is_shipped(kind: plugins.Kind, name: str, wri
     assert "embedlab ships one of that name" in faults[0]
 
 
-@pytest.mark.parametrize(("kind", "name"), [("tasks", "all"), ("encoders", "average"), ("datasets", "transfer"), ("poolings", "a:b")])
-def test_a_name_with_another_meaning_is_not_used(kind: plugins.Kind, name: str, write: Write) -> None:
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("tasks", "all"), ("encoders", "average"), ("datasets", "transfer"), ("poolings", "a:b")],
+)
+def test_a_name_with_another_meaning_is_not_used(
+    kind: plugins.Kind, name: str, write: Write
+) -> None:
     write(f"PLUGINS = {{{kind!r}: {{{name!r}: 'thing'}}}}\n", own=True)
 
     with plugins.gathered_faults() as faults:
@@ -222,16 +257,24 @@ def test_of_two_plugins_of_one_name_the_first_is_used_and_one_line_says_so(write
     with plugins.gathered_faults() as faults:
         found = [one for one in plugins.discover("poolings") if one.name == "twice"]
     assert [one.fault is None for one in found] == [True, False]
-    assert faults == [f"the pooling 'twice' of '{first.with_name('other.py')}' is not used: '{first}' has one of that name; rename it"]
+    assert faults == [
+        f"the pooling 'twice' of '{first.with_name('other.py')}' is not used: '{first}' has "
+        f"one of that name; rename it"
+    ]
     assert plugins.require("poolings", "twice").origin == str(first)
 
 
-def test_an_installed_package_adds_by_entry_points(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_installed_package_adds_by_entry_points(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     information = folder / "site" / "their_package-1.2.dist-info"
     information.mkdir(parents=True)
-    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: their-package\nVersion: 1.2\n", encoding="utf-8")
+    (information / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: their-package\nVersion: 1.2\n", encoding="utf-8"
+    )
     (information / "entry_points.txt").write_text(
-        "[embedlab.poolings]\ntwice = their_pooling:pool\nbroken = their_broken:pool\n", encoding="utf-8"
+        "[embedlab.poolings]\ntwice = their_pooling:pool\nbroken = their_broken:pool\n",
+        encoding="utf-8",
     )
     (folder / "site" / "their_pooling.py").write_text(POOLING, encoding="utf-8")
     (folder / "site" / "their_broken.py").write_text("1 / 0", encoding="utf-8")
@@ -246,28 +289,41 @@ def test_an_installed_package_adds_by_entry_points(folder: Path, monkeypatch: py
     plugin_packages.package_entries.cache_clear()  # as another process would begin
     plugin_packages._declarations.cache_clear()
     assert plugins.require("poolings", "twice").identity != before
-    with pytest.raises(MissingError, match=r"'their-package 1\.2' fails to import 'their_broken': ZeroDivisionError"):
+    with pytest.raises(
+        MissingError,
+        match=r"'their-package 1\.2' fails to import 'their_broken': ZeroDivisionError",
+    ):
         plugins.require("poolings", "broken").load()
 
 
-def test_what_looks_like_a_package_in_the_working_folder_is_not_installed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_looks_like_a_package_in_the_working_folder_is_not_installed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     information = folder / "evil.dist-info"
     information.mkdir()
-    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: evil\nVersion: 1\n", encoding="utf-8")
-    (information / "entry_points.txt").write_text("[embedlab.poolings]\nevil = evil:pool\n", encoding="utf-8")
+    (information / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: evil\nVersion: 1\n", encoding="utf-8"
+    )
+    (information / "entry_points.txt").write_text(
+        "[embedlab.poolings]\nevil = evil:pool\n", encoding="utf-8"
+    )
     monkeypatch.setattr(sys, "path", ["", *sys.path])  # as at a prompt
     plugin_packages.package_entries.cache_clear()
     plugin_packages._declarations.cache_clear()
     assert "evil" not in [one.name for one in plugins.discover("poolings")]
 
 
-def test_packages_that_add_nothing_are_not_listed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_packages_that_add_nothing_are_not_listed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(**_: str) -> None:
         raise AssertionError("a start would wait 0.2 s for it")
 
     information = folder / "site" / "theirs-1.dist-info"
     information.mkdir(parents=True)
-    (information / "entry_points.txt").write_text("[console_scripts]\nembedlab.poolings = theirs:main\n", encoding="utf-8")
+    (information / "entry_points.txt").write_text(
+        "[console_scripts]\nembedlab.poolings = theirs:main\n", encoding="utf-8"
+    )
     monkeypatch.setattr("importlib.metadata.distributions", refuse)
     path = (str(folder / "site"), str(folder / "absent.zip"))
     assert plugin_packages.package_entries("embedlab.poolings", path) == ()
@@ -277,7 +333,9 @@ def test_packages_that_add_nothing_are_not_listed(folder: Path, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("kind", plugins.KINDS)
-def test_everything_shipped_is_found_and_loaded_by_the_same_door(kind: plugins.Kind, folder: Path) -> None:
+def test_everything_shipped_is_found_and_loaded_by_the_same_door(
+    kind: plugins.Kind, folder: Path
+) -> None:
     found = plugins.discover(kind)
 
     assert found
@@ -295,16 +353,25 @@ def test_everything_shipped_is_found_and_loaded_by_the_same_door(kind: plugins.K
     ],
 )
 def test_a_file_that_moves_into_the_package_keeps_its_name(
-    kind: plugins.Kind, package: str, name: str, attribute: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+    kind: plugins.Kind,
+    package: str,
+    name: str,
+    attribute: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     place = folder.joinpath(*package.split(".")[1:])
     place.mkdir(parents=True)
     file = f"moved_{name.replace('-', '_')}"
     declared = f"PLUGINS = {{'{kind}': {{'{name}': '{attribute}'}}}}"
-    (place / f"{file}.py").write_text(f'"""Moved."""\n\n{declared}\n\n{attribute} = "what it gives"\n', encoding="utf-8")
+    (place / f"{file}.py").write_text(
+        f'"""Moved."""\n\n{declared}\n\n{attribute} = "what it gives"\n', encoding="utf-8"
+    )
     monkeypatch.setattr(plugins, "PACKAGE", folder)
     monkeypatch.setattr(import_module(package), "__path__", [str(place)])
-    monkeypatch.setattr(plugins, "_shipped", plugins._shipped.__wrapped__)  # without the cache of what is really there
+    monkeypatch.setattr(
+        plugins, "_shipped", plugins._shipped.__wrapped__
+    )  # without the cache of what is really there
 
     assert plugins.shipped_names(kind) == [name]
     assert plugins.require(kind, name).load() == "what it gives"
@@ -321,10 +388,14 @@ def test_the_dashboard_loads_no_plugin(write: Write, monkeypatch: pytest.MonkeyP
     assert can_load_objective("nli_softmax")
     with pytest.raises(MissingError, match="the dashboard loads none"):
         plugins.require("objectives", "twice").load()
-    assert list(plugins.loaded("objectives", plugins.Plugin.load)) == plugins.shipped_names("objectives")
+    assert list(plugins.loaded("objectives", plugins.Plugin.load)) == plugins.shipped_names(
+        "objectives"
+    )
 
 
-def test_files_of_the_user_and_of_the_folder_add_up_and_are_relative_to_their_settings(folder: Path, write: Write) -> None:
+def test_files_of_the_user_and_of_the_folder_add_up_and_are_relative_to_their_settings(
+    folder: Path, write: Write
+) -> None:
     own = user_config_file().parent / "own.py"
     write(POOLING)
     user_config_file().parent.mkdir(parents=True)
@@ -337,7 +408,15 @@ def test_files_of_the_user_and_of_the_folder_add_up_and_are_relative_to_their_se
     assert origin.source == f"{user_config_file()}, embedlab.toml"
 
 
-@pytest.mark.parametrize("text", ["plugins = 3", "[plugins]\nfiles = 'mine.py'", "[plugins]\nfils = []", "[plugins]\nfiles = [3]"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "plugins = 3",
+        "[plugins]\nfiles = 'mine.py'",
+        "[plugins]\nfils = []",
+        "[plugins]\nfiles = [3]",
+    ],
+)
 def test_wrong_settings_of_plugins_are_refused(text: str, folder: Path) -> None:
     (folder / "embedlab.toml").write_text(text, encoding="utf-8")
 

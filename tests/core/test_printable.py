@@ -5,10 +5,31 @@ from html import unescape
 import pytest
 from markdown_it import MarkdownIt
 
-from embedlab.core.printable import ERROR_HANDLER, ascii_json, markdown_text, one_line, visible, without_formula
+from embedlab.core.printable import (
+    ERROR_HANDLER,
+    ascii_json,
+    markdown_text,
+    one_line,
+    visible,
+    without_formula,
+)
 from embedlab.core.signs import SIGNS
 
-OBEYED = ["\x00", "\x07", "\x1b", "\r", "\x7f", "\x80", "\x9b", "\x9f", "\u2028", "\u202e", "\u2066", "\ud800", "\uffff"]
+OBEYED = [
+    "\x00",
+    "\x07",
+    "\x1b",
+    "\r",
+    "\x7f",
+    "\x80",
+    "\x9b",
+    "\x9f",
+    "\u2028",
+    "\u202e",
+    "\u2066",
+    "\ud800",
+    "\uffff",
+]
 
 
 @pytest.mark.parametrize("character", OBEYED)
@@ -43,7 +64,9 @@ def test_the_signs_behind_numbers_are_each_one_character_in_every_encoding() -> 
     assert "72.37‡ a°".encode("ascii", ERROR_HANDLER) == b"72.37# a~"
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+cmd", "-negated", "@SUM(A1)", "\tx", "\rx", "-1+2", "--"])
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+cmd", "-negated", "@SUM(A1)", "\tx", "\rx", "-1+2", "--"]
+)
 def test_a_formula_gets_an_apostrophe(text: str) -> None:
     assert without_formula(text) == f"'{text}"
 
@@ -68,7 +91,11 @@ def test_a_number_and_other_text_get_none(text: str) -> None:
     ],
 )
 def test_markdown_shows_html_links_and_images_as_text(text: str) -> None:
-    html = MarkdownIt("commonmark").enable("table").render(f"| a |\n| --- |\n| {markdown_text(text)} |\n")
+    html = (
+        MarkdownIt("commonmark")
+        .enable("table")
+        .render(f"| a |\n| --- |\n| {markdown_text(text)} |\n")
+    )
     cell = html[html.index("<td>") + 4 : html.index("</td>")]
     assert not re.findall(r"<(?!/?(?:code|em)>)", cell)
     shown = unescape(re.sub(r"</?(?:code|em)>", "", cell))

@@ -1,4 +1,6 @@
-"""Profiles of a recipe: the paper's, and that of its authors' code; what the file declares of its keys."""
+"""Profiles of a recipe: the paper's, and that of its authors' code; what the file declares of its
+keys.
+"""
 
 from pathlib import Path
 
@@ -27,15 +29,26 @@ def test_a_profile_comes_before_a_task_and_explicit_keys_win_over_both() -> None
     assert optim(coded) == (3, 50, 1.0, 0.01)  # the notebook's epochs on CoLA, chosen or not
     assert optim(load_recipe("supcl-seq", ["data.task=cola", "profile=code"])) == optim(coded)
     assert optim(load_recipe("supcl-seq", ["data.task=rte", "profile=code"]))[0] == 5
-    assert optim(load_recipe("supcl-seq", ["stage.0.optim.epochs=2", "data.task=cola", "profile=code"]))[0] == 2
-    scores = load_recipe("supcl-seq", ["profile=code", "data.task=stsb"]).stages[0].objective.options
+    assert (
+        optim(
+            load_recipe("supcl-seq", ["stage.0.optim.epochs=2", "data.task=cola", "profile=code"])
+        )[0]
+        == 2
+    )
+    scores = (
+        load_recipe("supcl-seq", ["profile=code", "data.task=stsb"]).stages[0].objective.options
+    )
     assert (scores.classes, scores.joint) == ("exact", True)
 
 
 def test_the_paper_is_the_profile_that_every_recipe_has() -> None:
     for name in recipe_names():
         paper = load_recipe(name, ["profile=paper"])
-        assert (paper.hash, paper.name, paper.deviations) == (load_recipe(name).hash, name, load_recipe(name).deviations)
+        assert (paper.hash, paper.name, paper.deviations) == (
+            load_recipe(name).hash,
+            name,
+            load_recipe(name).deviations,
+        )
 
 
 @pytest.mark.parametrize("name", CODED)
@@ -54,7 +67,10 @@ def test_nine_recipes_of_three_papers_have_the_profile_of_their_authors_code() -
 
 
 def test_a_profile_declares_its_own_deviations_in_place_of_those_it_settles() -> None:
-    paper, coded = declared(load_recipe("supcl-seq")), declared(load_recipe("supcl-seq", ["profile=code"]))
+    paper, coded = (
+        declared(load_recipe("supcl-seq")),
+        declared(load_recipe("supcl-seq", ["profile=code"])),
+    )
     assert "stage.0.optim.clip" in paper
     assert "stage.0.optim.clip" not in coded  # set by it
     assert "stage.0.optim.schedule" not in coded  # named among what agrees
@@ -70,7 +86,10 @@ def test_stages_of_recipes_in_a_row_count_on_in_what_they_declare() -> None:
 
 def with_lines(tmp_path: Path, lines: str) -> str:
     path = tmp_path / "mine.toml"
-    path.write_text(recipe_path("snli-ce").read_text(encoding="utf-8").split("# Where the paper")[0] + lines, encoding="utf-8")
+    path.write_text(
+        recipe_path("snli-ce").read_text(encoding="utf-8").split("# Where the paper")[0] + lines,
+        encoding="utf-8",
+    )
     return str(path)
 
 
@@ -80,15 +99,37 @@ SAID = '{ paper = "not stated", source = "§4" }'
 @pytest.mark.parametrize(
     ("lines", "message", "hint"),
     [
-        (f'[deviations]\n"optim.clipp" = {SAID}\n', "'deviations' names 'stage.0.optim.clipp', which is not a key", "'stage.0.optim.clip'"),
-        (f'[deviations]\n"nothing.at" = {SAID}\n', "'deviations' names 'nothing.at', which is not a key", "keys of a recipe"),
-        ('[deviations]\n"optim.clip" = { paper = "x" }\n', "'deviations.optim.clip.source' is missing", "add it"),
-        ('[deviations]\n"optim.clip" = { paper = "x", source = "y", heer = "z" }\n', "unknown key 'deviations.optim.clip.heer'", "'here'"),
-        ('[deviations]\n"optim.clip" = "x"\n', "'deviations.optim.clip' is 'x': not a table", "paper"),
+        (
+            f'[deviations]\n"optim.clipp" = {SAID}\n',
+            "'deviations' names 'stage.0.optim.clipp', which is not a key",
+            "'stage.0.optim.clip'",
+        ),
+        (
+            f'[deviations]\n"nothing.at" = {SAID}\n',
+            "'deviations' names 'nothing.at', which is not a key",
+            "keys of a recipe",
+        ),
+        (
+            '[deviations]\n"optim.clip" = { paper = "x" }\n',
+            "'deviations.optim.clip.source' is missing",
+            "add it",
+        ),
+        (
+            '[deviations]\n"optim.clip" = { paper = "x", source = "y", heer = "z" }\n',
+            "unknown key 'deviations.optim.clip.heer'",
+            "'here'",
+        ),
+        (
+            '[deviations]\n"optim.clip" = "x"\n',
+            "'deviations.optim.clip' is 'x': not a table",
+            "paper",
+        ),
         ("[deviations]\nnested = 3\n", "'deviations.nested' is 3: not a table", "paper"),
     ],
 )
-def test_what_is_declared_of_no_key_or_in_another_form_is_refused(lines: str, message: str, hint: str, tmp_path: Path) -> None:
+def test_what_is_declared_of_no_key_or_in_another_form_is_refused(
+    lines: str, message: str, hint: str, tmp_path: Path
+) -> None:
     with pytest.raises(UsageError) as error:
         load_recipe(with_lines(tmp_path, lines))
     assert message in error.value.message
@@ -101,12 +142,26 @@ def test_what_is_declared_of_no_key_or_in_another_form_is_refused(lines: str, me
         ("", "profile=code", "no profile named 'code' in the recipe"),
         ('[profiles.code]\nsource = "x"\n', "profile=cod", "no profile named 'cod' in the recipe"),
         ("[profiles.code]\n", "profile=code", "'profiles.code.source' is missing"),
-        ('[profiles.code]\nsource = "x"\nagrees = ["optim.clip"]\n', "profile=code", "'profiles.code.agrees' names 'optim.clip', of which"),
-        ('[profiles.code]\nsource = "x"\n[profiles.code.tasks.cola]\n"optim.lr" = 1\n', "profile=code", "names 'cola', which the recipe"),
-        ('[profiles.code]\nsource = "x"\n[profiles.code.set]\n"optim.rate" = 1\n', "profile=code", "unknown key 'stage.0.optim.rate'"),
+        (
+            '[profiles.code]\nsource = "x"\nagrees = ["optim.clip"]\n',
+            "profile=code",
+            "'profiles.code.agrees' names 'optim.clip', of which",
+        ),
+        (
+            '[profiles.code]\nsource = "x"\n[profiles.code.tasks.cola]\n"optim.lr" = 1\n',
+            "profile=code",
+            "names 'cola', which the recipe",
+        ),
+        (
+            '[profiles.code]\nsource = "x"\n[profiles.code.set]\n"optim.rate" = 1\n',
+            "profile=code",
+            "unknown key 'stage.0.optim.rate'",
+        ),
     ],
 )
-def test_a_profile_that_cannot_be_is_refused(lines: str, override: str, message: str, tmp_path: Path) -> None:
+def test_a_profile_that_cannot_be_is_refused(
+    lines: str, override: str, message: str, tmp_path: Path
+) -> None:
     with pytest.raises(UsageError) as error:
         load_recipe(with_lines(tmp_path, lines), [override])
     assert message in error.value.message

@@ -1,4 +1,6 @@
-"""Only one module starts Python processes, and what it starts imports nothing from the working folder."""
+"""Only one module starts Python processes, and what it starts imports nothing from the working
+folder.
+"""
 
 import ast
 import asyncio
@@ -29,8 +31,30 @@ from tests.experiments.conftest import STAND_IN, plan_of
 
 STARTS = {
     "Popen",
-    *("create_subprocess_exec", "create_subprocess_shell", "ProcessPoolExecutor", "system", "popen", "posix_spawn", "posix_spawnp"),
-    *("fork", "forkpty", "execl", "execle", "execlp", "execlpe", "execv", "execve", "execvp", "execvpe", "spawnl", "spawnle", "spawnv"),
+    *(
+        "create_subprocess_exec",
+        "create_subprocess_shell",
+        "ProcessPoolExecutor",
+        "system",
+        "popen",
+        "posix_spawn",
+        "posix_spawnp",
+    ),
+    *(
+        "fork",
+        "forkpty",
+        "execl",
+        "execle",
+        "execlp",
+        "execlpe",
+        "execv",
+        "execve",
+        "execvp",
+        "execvpe",
+        "spawnl",
+        "spawnle",
+        "spawnv",
+    ),
     *("spawnve", "spawn", "start_processes"),
 }
 OF_SUBPROCESS = {"run", "call", "check_call", "check_output", "getoutput", "getstatusoutput"}
@@ -39,23 +63,35 @@ NAMES = (*STARTS, "executable", "multiprocessing", "subprocess")
 
 
 def starts(text: str) -> Iterator[int]:
-    """The lines of a program that start a process, other than one of OTHER_PROGRAMS, or that name Python's interpreter."""
+    """The lines of a program that start a process, other than one of OTHER_PROGRAMS, or that name
+    Python's interpreter.
+    """
     for node in ast.walk(ast.parse(text)):
         match node:
             case ast.Attribute(value=ast.Name(id="sys"), attr="executable"):
                 yield node.lineno
             case ast.Import(names=names) if any(
-                "multiprocessing" in one.name.split(".") or (one.name == "subprocess" and one.asname) for one in names
+                "multiprocessing" in one.name.split(".")
+                or (one.name == "subprocess" and one.asname)
+                for one in names
             ):
                 yield node.lineno
             case ast.ImportFrom(module=str(module), names=names) if (
-                "multiprocessing" in module.split(".") or (module == "subprocess" and names) or {one.name for one in names} & STARTS
+                "multiprocessing" in module.split(".")
+                or (module == "subprocess" and names)
+                or {one.name for one in names} & STARTS
             ):
                 yield node.lineno
             case ast.Call(func=ast.Attribute(attr=name)) if name in STARTS:
                 yield node.lineno
-            case ast.Call(func=ast.Attribute(value=ast.Name(id="subprocess"), attr=name), args=args) if name in OF_SUBPROCESS:
-                first = args[0].elts[0] if args and isinstance(args[0], ast.List) and args[0].elts else None
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id="subprocess"), attr=name), args=args
+            ) if name in OF_SUBPROCESS:
+                first = (
+                    args[0].elts[0]
+                    if args and isinstance(args[0], ast.List) and args[0].elts
+                    else None
+                )
                 if not (isinstance(first, ast.Constant) and first.value in OTHER_PROGRAMS):
                     yield node.lineno
             case _:
@@ -65,9 +101,15 @@ def starts(text: str) -> Iterator[int]:
 def test_only_one_module_starts_python_processes() -> None:
     files = sorted(PACKAGE.rglob("*.py"))
     assert len(files) > 300
-    texts = {path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8") for path in files}
-    possible = {name: text for name, text in texts.items() if any(word in text for word in NAMES)}  # parsing all takes seconds
-    assert [name for name, text in possible.items() if list(starts(text))] == ["core/python_processes.py"]
+    texts = {
+        path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8") for path in files
+    }
+    possible = {
+        name: text for name, text in texts.items() if any(word in text for word in NAMES)
+    }  # parsing all takes seconds
+    assert [name for name, text in possible.items() if list(starts(text))] == [
+        "core/python_processes.py"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -93,15 +135,23 @@ def test_another_start_of_a_process_would_be_found(text: str) -> None:
 
 @pytest.fixture
 def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working folder with a file for each module of Python and some others, which says that it ran, and with a false package."""
+    """A working folder with a file for each module of Python and some others, which says that it
+    ran, and with a false package.
+    """
     folder = tmp_path / "hostile"
     folder.mkdir()
     others = ("datasets", "numpy", "polars", "torch", "typer", "tomli_w", "xxhash", "platformdirs")
     for name in {*sys.stdlib_module_names, *others}:
-        (folder / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'a').write('{name} ')\nraise SystemExit(66)\n")
+        (folder / f"{name}.py").write_text(
+            f"open({str(tmp_path / 'ran')!r}, 'a').write('{name} ')\nraise SystemExit(66)\n"
+        )
     (folder / "evil.dist-info").mkdir()
-    (folder / "evil.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: evil\nVersion: 1\n")
-    (folder / "evil.dist-info" / "entry_points.txt").write_text("[embedlab.poolings]\nevil = evil:pool\n")
+    (folder / "evil.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: evil\nVersion: 1\n"
+    )
+    (folder / "evil.dist-info" / "entry_points.txt").write_text(
+        "[embedlab.poolings]\nevil = evil:pool\n"
+    )
     monkeypatch.chdir(folder)
     return folder
 
@@ -123,7 +173,9 @@ def test_a_detached_process_imports_nothing_from_its_folder(hostile: Path, tmp_p
     assert "evil" not in (tmp_path / "log").read_text()
 
 
-def test_processes_that_train_together_import_nothing_from_their_folder(hostile: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_processes_that_train_together_import_nothing_from_their_folder(
+    hostile: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert run_together(["--version"], 2) == 0
     assert capfd.readouterr().out.startswith("embedlab ")
 
@@ -135,7 +187,9 @@ def test_a_worker_and_a_cell_import_nothing_from_their_folder(hostile_plan: Grid
     cell = lock.start(PROGRAM, ["--version"], os.environ, run)
     lock.close()
     folder.path.mkdir(parents=True)
-    with LocalWorkers(folder, 1, program=STAND_IN) as crew:  # without a plan it ends with an error of ours
+    with LocalWorkers(
+        folder, 1, program=STAND_IN
+    ) as crew:  # without a plan it ends with an error of ours
         assert cell.process.wait(60) == 0
         crew._restarts = [99]
         deadline = time.monotonic() + 60
@@ -145,7 +199,9 @@ def test_a_worker_and_a_cell_import_nothing_from_their_folder(hostile_plan: Grid
         assert "plan.json" in crew.complaint()
 
 
-def test_the_processes_of_the_dashboard_import_nothing_from_its_folder(hostile: Path, tmp_path: Path) -> None:
+def test_the_processes_of_the_dashboard_import_nothing_from_its_folder(
+    hostile: Path, tmp_path: Path
+) -> None:
     async def typed() -> None:
         process = ScorerProcess(load_settings({})[0])
         await process.request([("a man runs", "a man walks")], ["dice"])
@@ -156,11 +212,18 @@ def test_the_processes_of_the_dashboard_import_nothing_from_its_folder(hostile: 
 
     asyncio.run(typed())
     (tmp_path / "parts").mkdir()
-    assert python_processes.run_module("embedlab.data.part_worker", json.dumps({}), str(tmp_path / "parts"), timeout_s=60) == 0
+    assert (
+        python_processes.run_module(
+            "embedlab.data.part_worker", json.dumps({}), str(tmp_path / "parts"), timeout_s=60
+        )
+        == 0
+    )
     assert json.loads((tmp_path / "parts" / "index.json").read_text()) == []
 
 
-def test_a_served_dashboard_imports_nothing_from_its_folder(hostile: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_served_dashboard_imports_nothing_from_its_folder(
+    hostile: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     commands: list[str] = []
 
     def served(command: str, **_: Any) -> Any:
@@ -172,22 +235,37 @@ def test_a_served_dashboard_imports_nothing_from_its_folder(hostile: Path, monke
     monkeypatch.setattr(sys, "argv", ["embedlab", "tui", "--serve", "--help"])
     with pytest.raises(KeyboardInterrupt):
         tui._serve("127.0.0.1", 8000, SimpleNamespace())  # type: ignore[arg-type]
-    found = subprocess.run(commands[0], shell=True, capture_output=True, text=True, check=False)  # as textual-serve does
+    found = subprocess.run(
+        commands[0], shell=True, capture_output=True, text=True, check=False
+    )  # as textual-serve does
     assert (found.returncode, "Browse pairs" in found.stdout) == (0, True), found.stderr
 
 
-def test_the_module_that_is_typed_imports_nothing_from_its_folder_once_it_runs(hostile: Path) -> None:
-    # What Python itself imports before it runs any module comes from the working folder: `python -P -m embedlab` prevents it.
+def test_the_module_that_is_typed_imports_nothing_from_its_folder_once_it_runs(
+    hostile: Path,
+) -> None:
+    # What Python itself imports before it runs any module comes from the working folder: `python -P
+    # -m embedlab` prevents it.
     before = "import sys, embedlab, runpy; print(*{name.partition('.')[0] for name in sys.modules})"
-    listed = subprocess.run([sys.executable, "-P", "-c", before], capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        [sys.executable, "-P", "-c", before], capture_output=True, text=True, check=True
+    )
     for name in listed.stdout.split():
         (hostile / f"{name}.py").unlink(missing_ok=True)
-    found = subprocess.run([sys.executable, "-m", "embedlab", "plugins", "ls", "--json"], capture_output=True, text=True, check=False)
+    found = subprocess.run(
+        [sys.executable, "-m", "embedlab", "plugins", "ls", "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (found.returncode, json.loads(found.stdout)["rows"]) == (0, []), found.stderr
 
 
 def test_libraries_inherit_that_nothing_comes_from_the_folder(hostile: Path) -> None:
-    program = "import multiprocessing as m; m.set_start_method('spawn'); p = m.Process(target=print); p.start(); p.join(); exit(p.exitcode)"
+    program = (
+        "import multiprocessing as m; m.set_start_method('spawn'); p = "
+        "m.Process(target=print); p.start(); p.join(); exit(p.exitcode)"
+    )
     process = python_processes.start([sys.executable, "-c", program])
     assert process.wait(60) == 0
     show = """
@@ -197,19 +275,39 @@ def test_libraries_inherit_that_nothing_comes_from_the_folder(hostile: Path) -> 
         main()
         os.execv(sys.executable, [sys.executable, "-c", "import random"])
     """
-    subprocess.run([sys.executable, "-P", "-c", textwrap.dedent(show)], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [sys.executable, "-P", "-c", textwrap.dedent(show)], check=True, stdout=subprocess.DEVNULL
+    )
 
 
 @pytest.mark.slow
 def test_trainings_and_grids_start_in_a_hostile_folder(hostile: Path, tmp_path: Path) -> None:
     program = Path(sys.executable).with_name("embedlab")
     small = ["--sample", "--set", "data.rows=16", "--set", "evaluate.tasks=[]"]
-    environment = {**os.environ, "EMBEDLAB_RUNS": str(tmp_path / "runs"), "EMBEDLAB_CACHE": str(tmp_path / "cache")}
+    environment = {
+        **os.environ,
+        "EMBEDLAB_RUNS": str(tmp_path / "runs"),
+        "EMBEDLAB_CACHE": str(tmp_path / "cache"),
+    }
     (tmp_path / "lr.toml").write_text(
-        'summary = "A test."\nbase = "snli-ce"\nseeds = [1]\ntasks = ["sts"]\n[set]\n"data.rows" = 16\n[axes]\n"optim.lr" = [1e-4]\n'
+        'summary = "A test."\nbase = "snli-ce"\nseeds = [1]\ntasks = '
+        '["sts"]\n[set]\n"data.rows" = 16\n[axes]\n"optim.lr" = [1e-4]\n'
     )
-    for words in (["train", "snli-ce", *small, "--gpus", "2"], ["train", "snli-ce", *small, "--name", "away", "--detach"]):
+    for words in (
+        ["train", "snli-ce", *small, "--gpus", "2"],
+        ["train", "snli-ce", *small, "--name", "away", "--detach"],
+    ):
         subprocess.run([program, *words], env=environment, check=False, timeout=300)
-    subprocess.run([program, "runs", "log", "away@1", "--sample", "--follow"], env=environment, check=True, timeout=300)
-    subprocess.run([program, "grid", "run", str(tmp_path / "lr.toml"), "--sample"], env=environment, check=True, timeout=300)
+    subprocess.run(
+        [program, "runs", "log", "away@1", "--sample", "--follow"],
+        env=environment,
+        check=True,
+        timeout=300,
+    )
+    subprocess.run(
+        [program, "grid", "run", str(tmp_path / "lr.toml"), "--sample"],
+        env=environment,
+        check=True,
+        timeout=300,
+    )
     assert RunFolder(tmp_path / "runs-sample" / "away" / "seed-1").model.is_dir()

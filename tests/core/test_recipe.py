@@ -7,7 +7,14 @@ import pytest
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import recipe_names
 from embedlab.core.overrides import overrides_of
-from embedlab.core.recipe import MixSection, from_table, load_recipe, recipe_differences, recipe_to_table, to_toml
+from embedlab.core.recipe import (
+    MixSection,
+    from_table,
+    load_recipe,
+    recipe_differences,
+    recipe_to_table,
+    to_toml,
+)
 from embedlab.core.schema import read_toml
 
 
@@ -38,7 +45,10 @@ def test_every_recipe_says_in_one_line_what_it_is(name: str) -> None:
 
 
 def test_a_set_value_reaches_the_only_stage_by_its_short_name() -> None:
-    recipe = load_recipe("snli-supcl", ["optim.lr=1e-5", "objective.positives=3", "encoder.pooling=cls", "stage.0.optim.epochs=2"])
+    recipe = load_recipe(
+        "snli-supcl",
+        ["optim.lr=1e-5", "objective.positives=3", "encoder.pooling=cls", "stage.0.optim.epochs=2"],
+    )
     assert recipe.stages[0].optim.lr == 1e-5
     assert recipe.stages[0].objective.options.positives == 3
     assert recipe.encoder.pooling == "cls"
@@ -76,14 +86,20 @@ def test_differences_name_key_old_and_new_value() -> None:
         ("optim.batch_size=6.5", "'stage.0.optim.batch_size' is 6.5", ""),
         ("objective.weight=1.5", "'stage.0.objective.weight' is 1.5", ""),
         ("encoder.pooling=middle", "'encoder.pooling' is 'middle'", ""),
-        ("objective.name=supervised-contrastive", "no objective named 'supervised-contrastive'", "'supervised_contrastive'"),
+        (
+            "objective.name=supervised-contrastive",
+            "no objective named 'supervised-contrastive'",
+            "'supervised_contrastive'",
+        ),
         ("stage.1.optim.lr=1", "there is no stage '1'", "0"),
         ("optim.lr", "'optim.lr' is not KEY=VALUE", "--set"),
         ("data=snli", "'stage.0.data' is missing", ""),
         ('evaluate.tasks=["sts-benchmark"]', "no task named 'sts-benchmark'", "sts"),
     ],
 )
-def test_a_wrong_override_is_refused_with_key_value_and_hint(override: str, message: str, hint: str) -> None:
+def test_a_wrong_override_is_refused_with_key_value_and_hint(
+    override: str, message: str, hint: str
+) -> None:
     with pytest.raises(UsageError) as caught:
         load_recipe("snli-supcl", [override])
     assert message in caught.value.message
@@ -144,7 +160,10 @@ def test_a_task_may_set_what_belongs_to_no_stage() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("stage.1.optim.lr=2e-5", r"'stage.1.optim.lr' must be 1e-05: with mix.combine 'average' it is one for all"),
+        (
+            "stage.1.optim.lr=2e-5",
+            r"'stage.1.optim.lr' must be 1e-05: with mix.combine 'average' it is one for all",
+        ),
         ("stage.2.optim.turn=2", r"'stage.2.optim.turn' must be 1"),
         ("mix.combine=together", r"'mix.combine' is 'together'"),
         ("mix.untill=first", r"unknown key 'mix.untill'"),
@@ -182,7 +201,10 @@ def test_a_resolved_mix_comes_back(tmp_path: Path) -> None:
         ("optim.lr=1e9", "'stage.0.optim.lr' is"),
         ("optim.batch_size=1e12", "'stage.0.optim.batch_size' is"),
         (f"optim.batch_size={'9' * 5000}", "optim.batch_size: an integer of 5000 digits"),
-        (f"optim.batch_size=0x{'f' * 5000}", "'stage.0.optim.batch_size' is an integer of 20000 bits"),
+        (
+            f"optim.batch_size=0x{'f' * 5000}",
+            "'stage.0.optim.batch_size' is an integer of 20000 bits",
+        ),
         (f"data.task=0x{'f' * 5000}", "--set: 'data.task' is an integer of 20000 bits"),
         (f"data.task=[0x{'f' * 5000}]", "--set: 'data.task.0' is an integer of 20000 bits"),
         ("optim.lr=1\noptim.epochs=2", "'stage.0.optim.lr' is '1\\noptim.epochs=2'"),
@@ -216,12 +238,16 @@ def test_tasks_that_are_not_tables_are_refused(tasks: str, tmp_path: Path) -> No
 
 def test_a_value_of_a_task_that_no_recipe_can_hold_is_named(tmp_path: Path) -> None:
     path = with_line(tmp_path, "[[stage]]", f"[tasks.a]\n'optim.lr' = 0x{'f' * 5000}\n[[stage]]")
-    with pytest.raises(UsageError, match=r"--set data.task: 'tasks.a.optim.lr' is an integer of 20000 bits"):
+    with pytest.raises(
+        UsageError, match=r"--set data.task: 'tasks.a.optim.lr' is an integer of 20000 bits"
+    ):
         load_recipe(path, ["data.task=a"])
 
 
 def test_a_python_integer_that_no_recipe_can_hold_is_named() -> None:
-    with pytest.raises(UsageError, match=r"the values of a recipe: 'optim.lr' is an integer of 16610 bits"):
+    with pytest.raises(
+        UsageError, match=r"the values of a recipe: 'optim.lr' is an integer of 16610 bits"
+    ):
         overrides_of({"optim.lr": 10**5000})
 
 

@@ -1,4 +1,6 @@
-"""Typed tables: whatever a TOML file, a typed value or stored JSON holds, it is read or refused by file and key."""
+"""Typed tables: whatever a TOML file, a typed value or stored JSON holds, it is read or refused by
+file and key.
+"""
 
 import math
 import tomllib
@@ -10,7 +12,15 @@ import pytest
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.plain_values import DEEPEST, find_flaw
-from embedlab.core.schema import CORRECT, build, known_keys, parse_value, read_json, read_toml, table
+from embedlab.core.schema import (
+    CORRECT,
+    build,
+    known_keys,
+    parse_value,
+    read_json,
+    read_toml,
+    table,
+)
 
 
 @table
@@ -44,17 +54,33 @@ def refusal(text: str, tmp_path: Path) -> EmbedlabError:
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
-        ("wheel-count = 3\n[engine]\npower = 1", "unknown key 'wheel-count'", "did you mean 'wheel_count'?"),
+        (
+            "wheel-count = 3\n[engine]\npower = 1",
+            "unknown key 'wheel-count'",
+            "did you mean 'wheel_count'?",
+        ),
         ("[engine]\npo-wer = 1", "unknown key 'engine.po-wer'", "did you mean 'power'?"),
         ('[engine]\n"" = 1\npower = 1', "unknown key 'engine.'", "known keys: power, parts"),
-        ('[engine]\npower = 1\n[spare."old one"]\npwer = 1', "unknown key 'spare.old one.pwer'", "did you mean 'power'?"),
+        (
+            '[engine]\npower = 1\n[spare."old one"]\npwer = 1',
+            "unknown key 'spare.old one.pwer'",
+            "did you mean 'power'?",
+        ),
         ("[engine]\npower = inf", "'engine.power' is inf", ""),
         ("[engine]\npower = nan", "'engine.power' is nan", ""),
-        ('[engine]\npower = 1\nparts = ["a", "b\\u0000"]', "'engine.parts.1' holds a NUL character", ""),
+        (
+            '[engine]\npower = 1\nparts = ["a", "b\\u0000"]',
+            "'engine.parts.1' holds a NUL character",
+            "",
+        ),
         ('[engine]\npower = 1\n"a\\u0000" = 1', "holds a NUL character", ""),
         ("engine = 3", "'engine' is 3: not a table", ""),
         ("[engine]\npower = 1\n[spare]\nold = 3", "'spare.old' is 3: not a table", ""),
-        (f"wheel_count = {'9' * 300}\n[engine]\npower = 1", "'wheel_count' is an integer of 997 bits", ""),
+        (
+            f"wheel_count = {'9' * 300}\n[engine]\npower = 1",
+            "'wheel_count' is an integer of 997 bits",
+            "",
+        ),
         (f"wheel_count = {'9' * 5000}", "an integer of too many digits", ""),
         (f"wheel_count = 0x{'f' * 5000}", "an integer of 20000 bits", ""),
         (f"x = {'[' * 5000}{']' * 5000}", "nested too deep", ""),
@@ -64,7 +90,9 @@ def refusal(text: str, tmp_path: Path) -> EmbedlabError:
         (f'wheel_count = "{"a" * 100_000}"\n[engine]\npower = 1', "'wheel_count' is 'aaaa", ""),
     ],
 )
-def test_what_is_wrong_in_a_file_is_one_short_line_with_file_and_key(text: str, message: str, hint: str, tmp_path: Path) -> None:
+def test_what_is_wrong_in_a_file_is_one_short_line_with_file_and_key(
+    text: str, message: str, hint: str, tmp_path: Path
+) -> None:
     error = refusal(text, tmp_path)
     assert message in error.message
     assert len(error.message) < 500
@@ -94,7 +122,9 @@ def test_a_typed_value_is_one_toml_value_or_a_decode_error(text: str) -> None:
 
 
 def test_keys_are_known_below_unions_and_named_tables() -> None:
-    assert known_keys(Car, ("spare", "old one")) == known_keys(Car, ("engine",)) == ["power", "parts"]
+    assert (
+        known_keys(Car, ("spare", "old one")) == known_keys(Car, ("engine",)) == ["power", "parts"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,9 +135,15 @@ def test_keys_are_known_below_unions_and_named_tables() -> None:
         (b'{"schema": 1, "names": ["\xff"]}', "not valid JSON"),
         (b'{"schema": 1, "names": ["\\ud800"]}', "not valid JSON"),
         (b"[" * 100_000, "not valid JSON"),
-        (b'{"schema": 1, "names": [], "extra": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "not valid JSON"),
+        (
+            b'{"schema": 1, "names": [], "extra": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+            "not valid JSON",
+        ),
         (b'{"schema": ' + b"9" * 5000 + b', "names": []}', "not valid JSON"),
-        (b'{"schema": 1, "names": [], "extra": ' + b"9" * 300 + b"}", "'extra' is an integer of 997 bits"),
+        (
+            b'{"schema": 1, "names": [], "extra": ' + b"9" * 300 + b"}",
+            "'extra' is an integer of 997 bits",
+        ),
         (b'{"schema": 1, "names": ["a", "b\\u0000"]}', "'names.1' holds a NUL character"),
         (b"[]", "not a table"),
         (b"null", "not a table"),
@@ -116,7 +152,9 @@ def test_keys_are_known_below_unions_and_named_tables() -> None:
         (b'{"schema": true, "names": []}', "'schema' is True"),
     ],
 )
-def test_stored_json_of_a_wrong_shape_is_refused_by_file_and_key(content: bytes, message: str) -> None:
+def test_stored_json_of_a_wrong_shape_is_refused_by_file_and_key(
+    content: bytes, message: str
+) -> None:
     with pytest.raises(MissingError) as caught:
         read_json(Stored, content, where=Path("runs/stored.json"), schema=1, hint="make it again")
     assert caught.value.message.startswith("runs/stored.json: damaged: ")
@@ -132,7 +170,13 @@ def test_stored_json_of_a_newer_schema_is_refused_as_such(text: str) -> None:
 
 
 def test_stored_json_is_read_with_keys_that_a_later_version_added() -> None:
-    read = read_json(Stored, '{"schema": 1, "names": ["a"], "extra": 0.00012345678901234567890, "new": 3}', where=Path(), schema=1, hint="")
+    read = read_json(
+        Stored,
+        '{"schema": 1, "names": ["a"], "extra": 0.00012345678901234567890, "new": 3}',
+        where=Path(),
+        schema=1,
+        hint="",
+    )
     assert read == Stored(schema=1, names=("a",), extra=0.00012345678901234567890)
 
 

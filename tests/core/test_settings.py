@@ -11,11 +11,18 @@ from embedlab.core.schema import build
 from embedlab.core.settings import Settings, load_settings, process_rank, worker_values
 
 
-def origins(flags: dict[str, object], environment: dict[str, str], folder: Path) -> dict[str, tuple[object, str]]:
-    return {origin.key: (origin.value, origin.source) for origin in load_settings(flags, environment=environment, folder=folder)[1]}
+def origins(
+    flags: dict[str, object], environment: dict[str, str], folder: Path
+) -> dict[str, tuple[object, str]]:
+    return {
+        origin.key: (origin.value, origin.source)
+        for origin in load_settings(flags, environment=environment, folder=folder)[1]
+    }
 
 
-def test_a_flag_beats_the_environment_beats_the_project_file_beats_the_user_file(tmp_path: Path) -> None:
+def test_a_flag_beats_the_environment_beats_the_project_file_beats_the_user_file(
+    tmp_path: Path,
+) -> None:
     user_config_file().parent.mkdir(parents=True)
     user_config_file().write_text('threads = 1\ndevice = "cpu"\nprecision = "bf16"\nformat = "csv"')
     (tmp_path / "embedlab.toml").write_text('threads = 2\ndevice = "cuda"\nprecision = "float32"')
@@ -35,14 +42,23 @@ def test_settings_are_read_from_pyproject_when_there_is_no_embedlab_toml(tmp_pat
 
 @pytest.mark.parametrize(("text", "value"), [("1", True), ("no", False), ("TRUE", True)])
 def test_a_yes_or_no_variable_is_understood(text: str, value: bool, tmp_path: Path) -> None:
-    assert load_settings({}, environment={"EMBEDLAB_OFFLINE": text}, folder=tmp_path)[0].offline is value
+    assert (
+        load_settings({}, environment={"EMBEDLAB_OFFLINE": text}, folder=tmp_path)[0].offline
+        is value
+    )
 
 
 @pytest.mark.parametrize(
     ("variable", "text", "expected"),
-    [("EMBEDLAB_OFFLINE", "perhaps", "not a yes or no"), ("EMBEDLAB_THREADS", "two", "not a number"), ("EMBEDLAB_THREADS", "0", "threads")],
+    [
+        ("EMBEDLAB_OFFLINE", "perhaps", "not a yes or no"),
+        ("EMBEDLAB_THREADS", "two", "not a number"),
+        ("EMBEDLAB_THREADS", "0", "threads"),
+    ],
 )
-def test_an_unusable_variable_is_refused_by_name(variable: str, text: str, expected: str, tmp_path: Path) -> None:
+def test_an_unusable_variable_is_refused_by_name(
+    variable: str, text: str, expected: str, tmp_path: Path
+) -> None:
     with pytest.raises(UsageError, match=expected):
         load_settings({}, environment={variable: text}, folder=tmp_path)
 
@@ -60,14 +76,20 @@ def test_the_key_of_an_endpoint_is_not_a_setting_and_stops_no_command(tmp_path: 
         ("EMBEDLAB_XYZZY", "unset it"),
     ],
 )
-def test_an_unknown_variable_is_refused_with_the_nearest_one(variable: str, hint: str, tmp_path: Path) -> None:
+def test_an_unknown_variable_is_refused_with_the_nearest_one(
+    variable: str, hint: str, tmp_path: Path
+) -> None:
     with pytest.raises(UsageError, match=f"{variable} is not a setting") as caught:
         load_settings({}, environment={variable: "x"}, folder=tmp_path)
     assert caught.value.hint.startswith(hint)
 
 
 def test_variables_of_others_and_empty_ones_are_left_alone(tmp_path: Path) -> None:
-    environment = {"_EMBEDLAB_COMPLETE": "complete_bash", "EMBEDLAB_DATE": "", "MY_EMBEDLAB_DATE": "x"}
+    environment = {
+        "_EMBEDLAB_COMPLETE": "complete_bash",
+        "EMBEDLAB_DATE": "",
+        "MY_EMBEDLAB_DATE": "x",
+    }
     assert load_settings({}, environment=environment, folder=tmp_path)[0] == Settings()
 
 
@@ -84,10 +106,16 @@ def test_a_removed_setting_is_reported_with_its_place_and_changes_nothing(tmp_pa
     (tmp_path / "embedlab.toml").write_text('capture = "anything"')
     notes: list[str] = []
     environment = {"EMBEDLAB_CAPTURE": "1"}
-    settings, origins = load_settings({}, environment=environment, folder=tmp_path, note=notes.append)
+    settings, origins = load_settings(
+        {}, environment=environment, folder=tmp_path, note=notes.append
+    )
     assert settings == Settings(threads=2)
     assert "capture" not in {origin.key for origin in origins}
-    places = [f"{user_config_file()}: 'capture'", f"{tmp_path / 'embedlab.toml'}: 'capture'", "EMBEDLAB_CAPTURE"]
+    places = [
+        f"{user_config_file()}: 'capture'",
+        f"{tmp_path / 'embedlab.toml'}: 'capture'",
+        "EMBEDLAB_CAPTURE",
+    ]
     assert [note.partition(" has no effect any more")[0] for note in notes] == places
 
 
@@ -96,7 +124,9 @@ def test_sample_runs_live_beside_the_real_ones() -> None:
     assert Settings(runs=Path("a/runs")).runs_folder == Path("a/runs")
 
 
-def test_the_default_cache_folder_follows_the_environment_of_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_default_cache_folder_follows_the_environment_of_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "elsewhere"))
     settings, origins = load_settings({}, environment={}, folder=tmp_path)
     assert settings.cache.is_relative_to(tmp_path / "elsewhere")
@@ -114,7 +144,9 @@ def test_the_default_cache_folder_follows_the_environment_of_now(tmp_path: Path,
         (f"data = {'[' * 5000}", "nested too deep"),
     ],
 )
-def test_a_project_file_is_refused_in_one_line_that_names_it(text: str, message: str, tmp_path: Path) -> None:
+def test_a_project_file_is_refused_in_one_line_that_names_it(
+    text: str, message: str, tmp_path: Path
+) -> None:
     (tmp_path / "embedlab.toml").write_text(text)
     with pytest.raises(UsageError, match=r"embedlab\.toml") as caught:
         load_settings({}, environment={}, folder=tmp_path)
@@ -136,7 +168,9 @@ def test_a_section_of_pyproject_that_is_not_a_table_is_refused(tmp_path: Path) -
     assert load_settings({}, environment={}, folder=tmp_path)[0] == Settings()
 
 
-def test_a_number_of_thousands_of_digits_in_a_variable_is_refused_by_its_name(tmp_path: Path) -> None:
+def test_a_number_of_thousands_of_digits_in_a_variable_is_refused_by_its_name(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(UsageError, match="EMBEDLAB_THREADS is '999"):
         load_settings({}, environment={"EMBEDLAB_THREADS": "9" * 5000}, folder=tmp_path)
 
@@ -155,14 +189,26 @@ def test_a_rank_alone_changes_nothing(environment: dict[str, str]) -> None:
 
 
 def test_a_process_of_a_team_knows_its_rank() -> None:
-    team = {"WORLD_SIZE": "4", "LOCAL_RANK": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
+    team = {
+        "WORLD_SIZE": "4",
+        "LOCAL_RANK": "1",
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": "29500",
+    }
     assert process_rank({**team, "RANK": "3"}) == 3
     assert process_rank({**team, "RANK": "4"}) == 0
     assert process_rank({**team, "RANK": "0", "WORLD_SIZE": "1"}) == 0
 
 
 def test_a_worker_gets_the_settings_that_decide_what_it_computes_and_can_read_them_again() -> None:
-    settings = Settings(runs=Path("mine"), threads=3, precision="bf16", deterministic=True, device_map="auto", sample=True)
+    settings = Settings(
+        runs=Path("mine"),
+        threads=3,
+        precision="bf16",
+        deterministic=True,
+        device_map="auto",
+        sample=True,
+    )
     values = worker_values(settings)
     assert build(Settings, json.loads(json.dumps(values)), where="settings") == settings
     assert "data" not in values  # not set

@@ -1,4 +1,6 @@
-"""The settings of a folder decide nothing but how things are shown and computed until the user trusts the folder."""
+"""The settings of a folder decide nothing but how things are shown and computed until the user
+trusts the folder.
+"""
 
 from collections.abc import Callable
 from dataclasses import fields
@@ -15,8 +17,14 @@ from embedlab.core.settings import Settings, load_settings, trust_notice
 from embedlab.core.trust import FREE
 from embedlab.workflows.trust import end_trust, trust_place, trusted_places
 
-POOLING = 'PLUGINS = {"poolings": {"twice": "pool"}}\n\n\ndef pool(tokens, mask):\n    return 2 * tokens[:, 0]\n'
-WANTED = 'data = "corpora"\nruns = "theirs"\ncache = "cache"\ncache_gib = 0.001\noffline = false\nformat = "csv"\nthreads = 3\n'
+POOLING = (
+    'PLUGINS = {"poolings": {"twice": "pool"}}\n\n\ndef pool(tokens, mask):\n    return 2 * '
+    "tokens[:, 0]\n"
+)
+WANTED = (
+    'data = "corpora"\nruns = "theirs"\ncache = "cache"\ncache_gib = 0.001\noffline = '
+    'false\nformat = "csv"\nthreads = 3\n'
+)
 
 
 @pytest.fixture
@@ -35,30 +43,54 @@ def project(folder: Path) -> Callable[[str], None]:
 
 def values(**flags: Any) -> dict[str, Any]:
     settings = load_settings(flags)[0]
-    return {key: getattr(settings, key) for key in ("data", "runs", "cache_gib", "format", "threads")}
+    return {
+        key: getattr(settings, key) for key in ("data", "runs", "cache_gib", "format", "threads")
+    }
 
 
 DEFAULTS = {"data": None, "runs": Path("runs"), "cache_gib": 8.0, "format": "csv", "threads": 3}
 
 
-@pytest.mark.parametrize(("file", "head"), [("embedlab.toml", ""), ("pyproject.toml", "[tool.embedlab]\n")])
-def test_an_untrusted_folder_sets_formats_and_how_to_compute_alone(folder: Path, file: str, head: str) -> None:
+@pytest.mark.parametrize(
+    ("file", "head"), [("embedlab.toml", ""), ("pyproject.toml", "[tool.embedlab]\n")]
+)
+def test_an_untrusted_folder_sets_formats_and_how_to_compute_alone(
+    folder: Path, file: str, head: str
+) -> None:
     (folder / file).write_text(head + WANTED)
     assert values() == DEFAULTS
     origins = load_settings({"runs": Path("own")})[1]
     notice = trust_notice(origins, {"data", "runs", "cache"})
-    assert notice == f"{file}: 'data', 'cache' without effect, as this folder is not trusted; read the file, then type: embedlab trust ."
+    assert (
+        notice
+        == f"{file}: 'data', 'cache' without effect, as this folder is not trusted; read the "
+        f"file, then type: embedlab trust ."
+    )
     assert trust_notice(origins, {"format"}) == ""
 
     trust_place(folder, plugins=True)
-    assert values() == {"data": Path("corpora"), "runs": Path("theirs"), "cache_gib": 0.001, "format": "csv", "threads": 3}
+    assert values() == {
+        "data": Path("corpora"),
+        "runs": Path("theirs"),
+        "cache_gib": 0.001,
+        "format": "csv",
+        "threads": 3,
+    }
     assert trust_notice(load_settings({})[1], {"data"}) == ""
 
 
 def test_a_new_setting_needs_trust_until_it_is_listed() -> None:
     names = {one.name for one in fields(Settings)}
     assert names > FREE
-    assert names - FREE == {"data", "runs", "cache", "cache_gib", "offline", "endpoint_check", "plugins"}
+    assert names - FREE == {
+        "data",
+        "runs",
+        "cache",
+        "cache_gib",
+        "offline",
+        "endpoint_check",
+        "plugins",
+    }
 
 
 def test_a_folder_may_stay_offline_and_may_not_go_online(project: Callable[[str], None]) -> None:
@@ -70,7 +102,9 @@ def test_a_folder_may_stay_offline_and_may_not_go_online(project: Callable[[str]
     assert load_settings({})[0].offline
 
 
-def test_other_values_must_be_trusted_again_and_other_formats_not(folder: Path, project: Callable[[str], None]) -> None:
+def test_other_values_must_be_trusted_again_and_other_formats_not(
+    folder: Path, project: Callable[[str], None]
+) -> None:
     project(WANTED)
     trust_place(folder, plugins=True)
     project("# a comment\n" + WANTED.replace("csv", "json").replace("threads = 3", "threads = 2"))
@@ -94,7 +128,9 @@ def test_trust_in_a_folder_is_not_trust_in_its_copy_or_link_is(
     assert values()["data"] == Path("corpora")
 
 
-def test_the_users_own_settings_and_environment_need_no_trust(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_users_own_settings_and_environment_need_no_trust(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     user_config_file().parent.mkdir(parents=True)
     user_config_file().write_text('runs = "mine"')
     monkeypatch.setenv("EMBEDLAB_DATA", "corpora")
@@ -106,12 +142,18 @@ def pooling() -> plugins.Plugin:
     return plugins.require("poolings", "twice")
 
 
-def test_a_plugin_of_a_trusted_folder_may_change_until_its_settings_do(folder: Path, project: Callable[[str], None]) -> None:
+def test_a_plugin_of_a_trusted_folder_may_change_until_its_settings_do(
+    folder: Path, project: Callable[[str], None]
+) -> None:
     project("[plugins]\nfiles = ['mine.py']\n")
     (folder / "mine.py").write_text(POOLING)
     with pytest.raises(UntrustedError) as refused:
         pooling().load()
-    assert refused.value.hint == "read it, then type: embedlab trust . (it may then change), or as it is: embedlab plugins trust mine.py"
+    assert (
+        refused.value.hint
+        == "read it, then type: embedlab trust . (it may then change), or as it is: embedlab "
+        "plugins trust mine.py"
+    )
 
     trust_place(folder, plugins=True)
     pooling().load()
@@ -122,7 +164,9 @@ def test_a_plugin_of_a_trusted_folder_may_change_until_its_settings_do(folder: P
         pooling().load()
 
 
-def test_a_folder_is_trusted_without_its_plugins_where_that_is_typed(folder: Path, project: Callable[[str], None]) -> None:
+def test_a_folder_is_trusted_without_its_plugins_where_that_is_typed(
+    folder: Path, project: Callable[[str], None]
+) -> None:
     project("data = 'corpora'\n[plugins]\nfiles = ['mine.py']\n")
     (folder / "mine.py").write_text(POOLING)
     trust_place(folder, plugins=False)
@@ -151,7 +195,10 @@ def test_trust_in_a_folder_does_not_reach_files_outside_or_behind_links(
 def test_trust_is_listed_and_ended(folder: Path, project: Callable[[str], None]) -> None:
     project("data = 'corpora'\n[plugins]\nfiles = ['mine.py']\n")
     (folder / "mine.py").write_text(POOLING)
-    assert trust_place(folder / "embedlab.toml", plugins=True).covers == "data = corpora; plug-in files mine.py, also when they change"
+    assert (
+        trust_place(folder / "embedlab.toml", plugins=True).covers
+        == "data = corpora; plug-in files mine.py, also when they change"
+    )
     trust_place(Path("mine.py"), plugins=True)
     (folder / "mine.py").write_text(POOLING + "# an edit\n")
     assert [(one.place, one.state) for one in trusted_places()] == [
@@ -167,9 +214,16 @@ def test_trust_is_listed_and_ended(folder: Path, project: Callable[[str], None])
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [(None, "has no embedlab.toml"), ("format = 'csv'", "sets nothing that needs trust"), ("dat = 3", "unknown key")]
+    ("text", "message"),
+    [
+        (None, "has no embedlab.toml"),
+        ("format = 'csv'", "sets nothing that needs trust"),
+        ("dat = 3", "unknown key"),
+    ],
 )
-def test_a_folder_with_nothing_to_trust_is_refused(folder: Path, project: Callable[[str], None], text: str | None, message: str) -> None:
+def test_a_folder_with_nothing_to_trust_is_refused(
+    folder: Path, project: Callable[[str], None], text: str | None, message: str
+) -> None:
     if text is not None:
         project(text)
     with pytest.raises(UsageError, match=message):

@@ -17,10 +17,14 @@ from tests.training.small_runs import MACHINE
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.3, 0.9])
-def test_the_rate_is_dropped_and_the_mean_stays_in_each_place_of_a_word_of_bits(rate: float) -> None:
+def test_the_rate_is_dropped_and_the_mean_stays_in_each_place_of_a_word_of_bits(
+    rate: float,
+) -> None:
     torch.manual_seed(1)
     dropped = drop(torch.ones(400_000, 4), rate)
-    torch.testing.assert_close((dropped == 0).float().mean(dim=0), torch.full((4,), rate), rtol=0, atol=4e-3)
+    torch.testing.assert_close(
+        (dropped == 0).float().mean(dim=0), torch.full((4,), rate), rtol=0, atol=4e-3
+    )
     torch.testing.assert_close(dropped.mean(), torch.tensor(1.0), rtol=0, atol=1e-2)
     assert len(dropped.unique()) == 2
 
@@ -34,7 +38,9 @@ def test_neighbours_are_dropped_independently() -> None:
 
 @pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
 def test_the_gradient_passes_where_states_passed(kind: torch.dtype) -> None:
-    states = torch.full((7, 3), 2.0, dtype=kind, requires_grad=True)  # 21 elements: not a whole number of words
+    states = torch.full(
+        (7, 3), 2.0, dtype=kind, requires_grad=True
+    )  # 21 elements: not a whole number of words
     dropped = drop(states, 0.4)
     dropped.sum().backward()
     assert states.grad is not None
@@ -70,20 +76,35 @@ def test_nothing_all_and_evaluation_are_as_in_torch() -> None:
 
 
 def test_only_dropout_modules_are_replaced_and_no_weight_is_renamed() -> None:
-    model = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.2), nn.Sequential(nn.Dropout(0.3).eval(), nn.LayerNorm(3)))
+    model = nn.Sequential(
+        nn.Linear(3, 3), nn.Dropout(0.2), nn.Sequential(nn.Dropout(0.3).eval(), nn.LayerNorm(3))
+    )
     names = list(model.state_dict())
     use_bits(model)
-    assert [(module.p, module.training) for module in model.modules() if isinstance(module, BitDropout)] == [(0.2, True), (0.3, False)]
+    assert [
+        (module.p, module.training) for module in model.modules() if isinstance(module, BitDropout)
+    ] == [(0.2, True), (0.3, False)]
     assert list(model.state_dict()) == names
 
 
 @pytest.mark.parametrize("is_packing", [True, False])
 @pytest.mark.parametrize("architecture", sorted(ARCHITECTURES))
-def test_attention_that_drops_nothing_while_training_is_that_of_evaluation(architecture: str, is_packing: bool, tmp_path: Path) -> None:
-    build_random_encoder(tmp_path, seed=0, hidden=16, vocabulary=["a", "man", "runs"], architecture=architecture)
+def test_attention_that_drops_nothing_while_training_is_that_of_evaluation(
+    architecture: str, is_packing: bool, tmp_path: Path
+) -> None:
+    build_random_encoder(
+        tmp_path, seed=0, hidden=16, vocabulary=["a", "man", "runs"], architecture=architecture
+    )
     encoder = load_transformer(str(tmp_path), MACHINE, wishes=Wishes(pooling="mean", max_tokens=32))
-    encoder.forward = encoder.forward if is_packing else PaddedForward(encoder.backbone, pooling_method("mean").pool)
-    ids, mask = torch.tensor([[2, 5, 6, 7, 3], [2, 6, 3, 0, 0]]), torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
+    encoder.forward = (
+        encoder.forward
+        if is_packing
+        else PaddedForward(encoder.backbone, pooling_method("mean").pool)
+    )
+    ids, mask = (
+        torch.tensor([[2, 5, 6, 7, 3], [2, 6, 3, 0, 0]]),
+        torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]]),
+    )
     encoder.backbone.eval()
     expected = encoder.forward_tokens(ids, mask)
     encoder.backbone.train()

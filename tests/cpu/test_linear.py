@@ -1,4 +1,6 @@
-"""Linear layers by oneDNN: the numbers of torch's own, whatever became of the weight since, and their gradients."""
+"""Linear layers by oneDNN: the numbers of torch's own, whatever became of the weight since, and
+their gradients.
+"""
 
 import pickle
 from copy import deepcopy
@@ -13,15 +15,25 @@ from torch import nn
 from transformers.activations import GELUActivation
 
 from embedlab.cpu import linear as products
-from embedlab.cpu.linear import FastLinear, can_multiply, forget_weights, rows_to_multiply, use_onednn
+from embedlab.cpu.linear import (
+    FastLinear,
+    can_multiply,
+    forget_weights,
+    rows_to_multiply,
+    use_onednn,
+)
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.models.folder import Wishes
 from tests.training.small_runs import MACHINE
 
 WIDE = 192
-needs_bf16 = pytest.mark.skipif(not can_multiply(torch.bfloat16), reason="this processor's oneDNN has no bf16 products")
-pytestmark = pytest.mark.skipif(not can_multiply(torch.float32), reason="oneDNN is used on x86 alone")
+needs_bf16 = pytest.mark.skipif(
+    not can_multiply(torch.bfloat16), reason="this processor's oneDNN has no bf16 products"
+)
+pytestmark = pytest.mark.skipif(
+    not can_multiply(torch.float32), reason="oneDNN is used on x86 alone"
+)
 
 
 class Block(nn.Module):
@@ -51,15 +63,21 @@ def test_float32_is_torchs_own_up_to_its_last_digits() -> None:
     plain, fast, states = both()
     with torch.inference_mode():
         torch.testing.assert_close(fast(states), plain(states), rtol=1e-5, atol=2e-6)
-        torch.testing.assert_close(fast(states.transpose(0, 1)), plain(states.transpose(0, 1)), rtol=1e-5, atol=2e-6)
+        torch.testing.assert_close(
+            fast(states.transpose(0, 1)), plain(states.transpose(0, 1)), rtol=1e-5, atol=2e-6
+        )
         assert fast(states[:0]).shape == plain(states[:0]).shape
 
 
 @pytest.mark.parametrize("has_avx512", [True, False])
-def test_training_multiplies_float32_by_onednn_where_there_is_avx512(has_avx512: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_multiplies_float32_by_onednn_where_there_is_avx512(
+    has_avx512: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(products, "_has_avx512", lambda: has_avx512)
     multiply, multiplied = products._multiply, []
-    monkeypatch.setattr(products, "_multiply", lambda *given: multiplied.append(given) or multiply(*given))
+    monkeypatch.setattr(
+        products, "_multiply", lambda *given: multiplied.append(given) or multiply(*given)
+    )
     plain, fast, states = both()
     goal, found = torch.randn(3, 200, 2 * WIDE), []
     for block in (plain, fast):
@@ -67,7 +85,9 @@ def test_training_multiplies_float32_by_onednn_where_there_is_avx512(has_avx512:
         out = block(given)
         (out * goal).sum().backward()
         found.append((out, given.grad, *(parameter.grad for parameter in block.parameters())))
-    assert len(multiplied) == (3 if has_avx512 else 0)  # forward, and the gradients of states and weight
+    assert len(multiplied) == (
+        3 if has_avx512 else 0
+    )  # forward, and the gradients of states and weight
     for expected, gradient in zip(*found, strict=True):
         assert (gradient - expected).norm() / expected.norm() < 1e-6
 
@@ -129,7 +149,12 @@ def test_a_changed_weight_is_packed_again() -> None:
         with torch.inference_mode():
             after = fast(states)
             assert not torch.allclose(before, after), change
-            torch.testing.assert_close(after, F.gelu(F.linear(states, fast.dense.weight, fast.dense.bias)), rtol=1e-4, atol=2e-5)
+            torch.testing.assert_close(
+                after,
+                F.gelu(F.linear(states, fast.dense.weight, fast.dense.bias)),
+                rtol=1e-4,
+                atol=2e-5,
+            )
 
 
 def test_an_unchanged_weight_is_packed_once_and_freed_on_request() -> None:
@@ -177,12 +202,24 @@ def test_one_layer_serves_both_precisions_in_turn() -> None:
 
 @pytest.mark.parametrize(
     ("pooling", "precision"),
-    [("mean", "float32"), ("cls", "bf16"), *(pytest.param(*one, marks=pytest.mark.slow) for one in (("cls", "float32"), ("mean", "bf16")))],
+    [
+        ("mean", "float32"),
+        ("cls", "bf16"),
+        *(
+            pytest.param(*one, marks=pytest.mark.slow)
+            for one in (("cls", "float32"), ("mean", "bf16"))
+        ),
+    ],
 )
 def test_vectors_follow_each_training_step(pooling: str, precision: str, tmp_path: Path) -> None:
     build_random_encoder(tmp_path / "model", seed=0, hidden=128, vocabulary=["a", "man", "runs"])
     here = replace(MACHINE, precision=precision)  # type: ignore[arg-type]
-    encoder, fresh = (load_transformer(str(tmp_path / "model"), here, wishes=Wishes(pooling=pooling, max_tokens=32)) for _ in range(2))  # type: ignore[arg-type]
+    encoder, fresh = (
+        load_transformer(
+            str(tmp_path / "model"), here, wishes=Wishes(pooling=pooling, max_tokens=32)
+        )
+        for _ in range(2)
+    )  # type: ignore[arg-type]
     sentences = ["a man", "a man runs runs", "runs"] * 30
     rows = encoder.token_ids(sentences)
     ids, mask = (torch.from_numpy(array) for array in rows.padded(range(len(rows)), 0))
@@ -198,7 +235,11 @@ def test_vectors_follow_each_training_step(pooling: str, precision: str, tmp_pat
         assert not np.allclose(before, after, atol=1e-3)
         np.testing.assert_array_equal(after, fresh.encode(sentences))
         if is_training:
-            assert all(layer._cached is None for layer in encoder.backbone.modules() if isinstance(layer, FastLinear))
+            assert all(
+                layer._cached is None
+                for layer in encoder.backbone.modules()
+                if isinstance(layer, FastLinear)
+            )
 
 
 def test_only_exact_gelu_is_taken_and_small_layers_stay() -> None:
@@ -209,7 +250,10 @@ def test_only_exact_gelu_is_taken_and_small_layers_stay() -> None:
     assert type(small.dense) is nn.Linear
     states = torch.randn(2, WIDE)
     with torch.inference_mode():
-        torch.testing.assert_close(approximate(states), F.gelu(F.linear(states, *approximate.dense.parameters()), approximate="tanh"))
+        torch.testing.assert_close(
+            approximate(states),
+            F.gelu(F.linear(states, *approximate.dense.parameters()), approximate="tanh"),
+        )
 
 
 def test_without_onednn_everything_stays_torchs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,17 +267,29 @@ def test_without_onednn_everything_stays_torchs(monkeypatch: pytest.MonkeyPatch)
 def test_an_encoder_keeps_its_vectors_and_the_names_of_its_weights(
     architecture: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    build_random_encoder(tmp_path / "model", seed=0, hidden=128, vocabulary=["a", "man", "runs"], architecture=architecture)
+    build_random_encoder(
+        tmp_path / "model",
+        seed=0,
+        hidden=128,
+        vocabulary=["a", "man", "runs"],
+        architecture=architecture,
+    )
     fast = load_transformer(str(tmp_path / "model"), MACHINE, wishes=Wishes(max_tokens=32))
     monkeypatch.setattr(products, "can_multiply", lambda kind: False)
     plain = load_transformer(str(tmp_path / "model"), MACHINE, wishes=Wishes(max_tokens=32))
-    taking = [module for module in fast.backbone.modules() if isinstance(module, FastLinear) and module.takes_gelu]
+    taking = [
+        module
+        for module in fast.backbone.modules()
+        if isinstance(module, FastLinear) and module.takes_gelu
+    ]
     assert len(taking) == fast.backbone.config.num_hidden_layers
     assert fast.backbone.state_dict().keys() == plain.backbone.state_dict().keys()
     sentences = ["a man", "a man runs runs", "runs"]
     expected = plain.encode(sentences)
     monkeypatch.undo()
-    torch.testing.assert_close(torch.from_numpy(fast.encode(sentences)), torch.from_numpy(expected), rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(
+        torch.from_numpy(fast.encode(sentences)), torch.from_numpy(expected), rtol=1e-5, atol=1e-5
+    )
 
 
 def test_onednn_meets_thirty_two_numbers_of_rows_between_two_powers_of_two_and_torch_each_number_there_is(
@@ -243,7 +299,15 @@ def test_onednn_meets_thirty_two_numbers_of_rows_between_two_powers_of_two_and_t
     numbers = range(1024, 2048)
     with torch.inference_mode():
         rounded = [rows_to_multiply(rows) for rows in numbers]
-        assert [rows_to_multiply(rows) for rows in range(71)] == [*range(65), 66, 66, 68, 68, 70, 70]
+        assert [rows_to_multiply(rows) for rows in range(71)] == [
+            *range(65),
+            66,
+            66,
+            68,
+            68,
+            70,
+            70,
+        ]
     assert len(set(rounded)) == 33  # the last of them are as many as 2,048
     assert all(rows <= more < rows * 33 / 32 for rows, more in zip(numbers, rounded, strict=True))
     for has_avx512, in_float32 in ((False, list(numbers)), (True, rounded)):

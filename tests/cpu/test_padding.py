@@ -1,4 +1,6 @@
-"""Where states lie when sentences are padded: nothing is lost, nothing is added, and few lengths are left."""
+"""Where states lie when sentences are padded: nothing is lost, nothing is added, and few lengths
+are left.
+"""
 
 import torch
 
@@ -53,7 +55,9 @@ def test_a_sentence_comes_back_from_where_it_was_put_and_what_follows_is_zero() 
                 assert not back[-2:].any()
 
 
-def test_blocks_of_short_sentences_are_padded_to_a_multiple_of_them_which_attend_to_something() -> None:
+def test_blocks_of_short_sentences_are_padded_to_a_multiple_of_them_which_attend_to_something() -> (
+    None
+):
     layout = padded_layout(SPANS, HEADS, 4)
     assert layout.key_places.shapes == ((4 * HEADS, FILL), (4 * HEADS, 2 * FILL))
     assert not any(filling[3:].any() for filling in layout.fillings)
@@ -69,5 +73,13 @@ def test_where_one_token_of_each_sentence_is_a_query_it_still_is() -> None:
 
 
 def test_blocks_of_long_sentences_are_not_multiplied() -> None:
-    layout = padded_layout((TokenSpan(1, LONG - FILL, LONG - FILL), TokenSpan(1, LONG, LONG), TokenSpan(1, 10 * LONG, 10 * LONG)), HEADS, 4)
+    layout = padded_layout(
+        (
+            TokenSpan(1, LONG - FILL, LONG - FILL),
+            TokenSpan(1, LONG, LONG),
+            TokenSpan(1, 10 * LONG, 10 * LONG),
+        ),
+        HEADS,
+        4,
+    )
     assert layout.key_places.shapes == ((4 * HEADS, LONG - FILL), (HEADS, LONG), (HEADS, 10 * LONG))

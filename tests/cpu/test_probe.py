@@ -17,7 +17,9 @@ from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.random_encoder import build_random_encoder
 from tests.training.small_runs import MACHINE
 
-pytestmark = pytest.mark.skipif(not can_multiply(torch.float32), reason="oneDNN is used on x86 alone")
+pytestmark = pytest.mark.skipif(
+    not can_multiply(torch.float32), reason="oneDNN is used on x86 alone"
+)
 
 Operator = Callable[..., Any]
 
@@ -28,7 +30,9 @@ def wrong_gelu(multiply: Operator) -> Operator:
 
 
 def nan_without_bias(multiply: Operator) -> Operator:
-    return lambda states, weight, bias, *rest: multiply(states, weight, bias, *rest) * (1 if bias is not None else torch.nan)
+    return lambda states, weight, bias, *rest: (
+        multiply(states, weight, bias, *rest) * (1 if bias is not None else torch.nan)
+    )
 
 
 def another_signature(multiply: Operator) -> Operator:
@@ -49,7 +53,9 @@ def replace_operators(monkeypatch: pytest.MonkeyPatch, **operators: Operator) ->
     """Let torch have these operators of oneDNN instead of its own."""
     own = torch.ops.mkldnn
     supported = own._is_mkldnn_bf16_supported
-    monkeypatch.setattr(torch.ops, "mkldnn", SimpleNamespace(_is_mkldnn_bf16_supported=supported, **operators))
+    monkeypatch.setattr(
+        torch.ops, "mkldnn", SimpleNamespace(_is_mkldnn_bf16_supported=supported, **operators)
+    )
 
 
 def test_the_operators_of_this_torch_have_no_flaw_and_draw_no_random_numbers() -> None:
@@ -59,7 +65,9 @@ def test_the_operators_of_this_torch_have_no_flaw_and_draw_no_random_numbers() -
     assert torch.get_rng_state().equal(before)
 
 
-@pytest.mark.skipif(not can_multiply(torch.bfloat16), reason="this processor's oneDNN has no bf16 products")
+@pytest.mark.skipif(
+    not can_multiply(torch.bfloat16), reason="this processor's oneDNN has no bf16 products"
+)
 def test_the_operators_of_this_torch_have_no_flaw_in_bf16() -> None:
     assert flaw(torch.bfloat16) == ""
 
@@ -74,7 +82,10 @@ def test_the_operators_of_this_torch_have_no_flaw_in_bf16() -> None:
     ],
 )
 def test_where_an_operator_is_not_as_it_was_torch_multiplies_and_doctor_says_why(
-    change: Callable[[Operator], Operator] | None, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    change: Callable[[Operator], Operator] | None,
+    expected: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     build_random_encoder(tmp_path, seed=0, hidden=linear.SMALL, vocabulary=["a", "man", "runs"])
     sound = load_transformer(str(tmp_path), MACHINE).encode(["a man runs", "a"])

@@ -19,7 +19,10 @@ SENTENCES = ["a man sleeps", "a dog runs in the park", "two children play"]
 
 
 def test_int8_vectors_are_near_and_have_a_fingerprint_of_their_own(tiny_encoder: Path) -> None:
-    exact, short = (load_transformer(str(tiny_encoder), here, wishes=Wishes(pooling="mean", max_tokens=32)) for here in (MACHINE, INT8))
+    exact, short = (
+        load_transformer(str(tiny_encoder), here, wishes=Wishes(pooling="mean", max_tokens=32))
+        for here in (MACHINE, INT8)
+    )
     one, other = exact.encode(SENTENCES), short.encode(SENTENCES)
     error = np.linalg.norm(one - other, axis=1) / np.linalg.norm(one, axis=1)
     assert 0 < error.max() < 0.05

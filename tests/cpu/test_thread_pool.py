@@ -1,4 +1,6 @@
-"""Threads that compute alone: all pieces are done, errors come out, and torch keeps its number of threads."""
+"""Threads that compute alone: all pieces are done, errors come out, and torch keeps its number of
+threads.
+"""
 
 from collections.abc import Iterator
 from threading import Barrier, get_ident
@@ -80,8 +82,13 @@ def test_progress_can_stop_all_pieces() -> None:
     assert torch.get_num_threads() == 2
 
 
-@pytest.mark.parametrize(("threads", "most", "at_once", "each"), [(1, None, 1, 1), (2, 1, 1, 2), (5, 2, 2, 2), (3, None, 3, 1)])
-def test_the_threads_are_divided_among_the_pieces_at_once(threads: int, most: int | None, at_once: int, each: int) -> None:
+@pytest.mark.parametrize(
+    ("threads", "most", "at_once", "each"),
+    [(1, None, 1, 1), (2, 1, 1, 2), (5, 2, 2, 2), (3, None, 3, 1)],
+)
+def test_the_threads_are_divided_among_the_pieces_at_once(
+    threads: int, most: int | None, at_once: int, each: int
+) -> None:
     torch.set_num_threads(threads)
     together = Barrier(at_once, timeout=60)
     seen: list[tuple[int, int]] = []

@@ -12,8 +12,12 @@ from embedlab.data.source import dataset
 Write = Callable[[str, str | bytes], Path]
 
 
-def read_as(name: str, paths: Sequence[Path], split: str | None = None, *, layout: int = 0) -> ParsedRows:
-    """The rows of files that are read as those of a split of the corpus NAME, in one of its layouts."""
+def read_as(
+    name: str, paths: Sequence[Path], split: str | None = None, *, layout: int = 0
+) -> ParsedRows:
+    """The rows of files that are read as those of a split of the corpus NAME, in one of its
+    layouts.
+    """
     found = dataset(name)
     return found.splits[split or next(iter(found.splits))].layouts[layout].read(paths)
 
@@ -21,7 +25,11 @@ def read_as(name: str, paths: Sequence[Path], split: str | None = None, *, layou
 def write_as(name: str, frame: pl.DataFrame, split: str | None = None) -> tuple[str, ...]:
     """The text of the files that `data get` writes of the corpus NAME."""
     found = dataset(name)
-    return next(layout.write for layout in found.splits[split or next(iter(found.splits))].layouts if layout.write is not None)(frame)
+    return next(
+        layout.write
+        for layout in found.splits[split or next(iter(found.splits))].layouts
+        if layout.write is not None
+    )(frame)
 
 
 @pytest.fixture

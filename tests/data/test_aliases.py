@@ -42,7 +42,9 @@ def test_every_alias_means_a_dataset_and_hides_none() -> None:
 
 
 def test_tasks_are_selected_by_such_names_once() -> None:
-    assert select_tasks(None, ["stsb", "sts-benchmark", "STS2012"], None) == select_tasks(None, ["sts-benchmark", "sts12"], None)
+    assert select_tasks(None, ["stsb", "sts-benchmark", "STS2012"], None) == select_tasks(
+        None, ["sts-benchmark", "sts12"], None
+    )
     assert dataset("stsb").name == "sts-benchmark"
 
 
@@ -54,9 +56,17 @@ def test_a_name_close_to_such_a_name_is_offered(typed: str) -> None:
         assert "did you mean" in error.value.hint
 
 
-def test_a_name_of_a_plug_in_is_its_own_also_where_it_is_another_writing_of_a_shipped_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_of_a_plug_in_is_its_own_also_where_it_is_another_writing_of_a_shipped_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert canonical_name("STS_12") == "sts12"
     for kind in ("datasets", "tasks"):
-        monkeypatch.setattr(plugins, "find", lambda wanted, name, kind=kind: object() if (wanted, name) == (kind, "STS_12") else None)
+        monkeypatch.setattr(
+            plugins,
+            "find",
+            lambda wanted, name, kind=kind: (
+                object() if (wanted, name) == (kind, "STS_12") else None
+            ),
+        )
         assert canonical_name("STS_12") == "STS_12"
         assert canonical_name("STS_13") == "sts13"

@@ -1,4 +1,6 @@
-"""Which column holds what: limits of labels, texts and names, and the options that a refusal offers; kinds are in test_own_data."""
+"""Which column holds what: limits of labels, texts and names, and the options that a refusal
+offers; kinds are in test_own_data.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,10 @@ RIGHT = [f"another longer right text {row}" for row in range(ROWS)]
 
 def found(options: str = "", path: str = "p.csv", **columns: list[Any]) -> FoundColumns:
     rows = pl.DataFrame(columns, strict=False)
-    return FoundColumns.of(parse_file_name(path + options), rows.with_columns(pl.int_range(2, rows.height + 2).alias(PLACE)))
+    return FoundColumns.of(
+        parse_file_name(path + options),
+        rows.with_columns(pl.int_range(2, rows.height + 2).alias(PLACE)),
+    )
 
 
 def decided(options: str = "", **columns: list[Any]) -> tuple[RowKind, dict[str, str]]:
@@ -38,7 +43,9 @@ def test_labels_occur_twice_on_average(rows: int, is_of_words: bool) -> None:
     assert ("third" in found(a=LEFT[:rows], third=column).words) is is_of_words
 
 
-@pytest.mark.parametrize(("label", "is_of_words"), [("one two three", True), ("one two three four", False)])
+@pytest.mark.parametrize(
+    ("label", "is_of_words"), [("one two three", True), ("one two three four", False)]
+)
 def test_labels_have_up_to_three_words(label: str, is_of_words: bool) -> None:
     columns = found(a=LEFT, b=RIGHT, third=[label if row % 2 else "no" for row in range(ROWS)])
     assert ("third" in columns.words) is is_of_words
@@ -63,13 +70,17 @@ def test_numbers_are_columns_of_numbers_alone_and_blanks_do_not_count() -> None:
 
 @pytest.mark.parametrize("name", ["id", "Source", "row_id", "URL", "Unnamed: 0", "topic", ""])
 def test_columns_that_say_something_of_a_row_alone_are_not_texts(name: str) -> None:
-    columns = found(**{"a": LEFT, "b": RIGHT, name: [f"some words about row {row}" for row in range(ROWS)]})
+    columns = found(
+        **{"a": LEFT, "b": RIGHT, name: [f"some words about row {row}" for row in range(ROWS)]}
+    )
     assert columns.texts == ("a", "b")
     assert columns.decided() == (PAIRS, {"anchor": "a", "positive": "b"})
 
 
 def test_the_column_of_sources_is_not_a_text_and_may_be_any() -> None:
-    columns = found("?source=where", a=LEFT, b=RIGHT, where=[f"page number {row} of it" for row in range(ROWS)])
+    columns = found(
+        "?source=where", a=LEFT, b=RIGHT, where=[f"page number {row} of it" for row in range(ROWS)]
+    )
     assert columns.texts == ("a", "b")
     with pytest.raises(UsageError, match="has no column 'wher': found a, where") as error:
         found("?source=wher", a=LEFT, where=RIGHT)
@@ -90,7 +101,9 @@ def test_the_column_of_sources_is_not_a_text_and_may_be_any() -> None:
         (("sent1", "sent2"), ("s1", "s2")),
     ],
 )
-def test_columns_are_known_by_their_names_without_case_and_signs(names: tuple[str, str], roles: tuple[str, str]) -> None:
+def test_columns_are_known_by_their_names_without_case_and_signs(
+    names: tuple[str, str], roles: tuple[str, str]
+) -> None:
     columns = found(**dict(zip(names, (LEFT, RIGHT), strict=True)))
     for name, role in zip(names, roles, strict=True):
         if role != "question":
@@ -102,7 +115,10 @@ def test_columns_are_known_by_their_names_without_case_and_signs(names: tuple[st
 
 @pytest.mark.parametrize("name", ["12", "-3.5", "4,5", "a sentence of five words here"])
 def test_a_first_line_that_is_a_row_is_refused(name: str) -> None:
-    for path, example in (("p.csv", "sentence1,sentence2,score"), ("p.TSV", "sentence1\tsentence2\tscore")):
+    for path, example in (
+        ("p.csv", "sentence1,sentence2,score"),
+        ("p.TSV", "sentence1\tsentence2\tscore"),
+    ):
         with pytest.raises(MissingError, match=r"line 1: .* is not the name of a column") as error:
             found(path=path, **{"other": LEFT, name: RIGHT})
         assert error.value.hint == f"name the columns first, such as {example}"
@@ -111,7 +127,9 @@ def test_a_first_line_that_is_a_row_is_refused(name: str) -> None:
 
 def test_a_long_name_beside_a_known_one_is_a_name() -> None:
     long = "how similar are the two texts"
-    columns = found(**{"sentence1": LEFT, "sentence2": RIGHT, long: [row / 7 for row in range(ROWS)]})
+    columns = found(
+        **{"sentence1": LEFT, "sentence2": RIGHT, long: [row / 7 for row in range(ROWS)]}
+    )
     assert long in columns.numbers
     assert found(**{"four words in it": LEFT, "b": RIGHT}).texts == ("four words in it", "b")
 
@@ -127,29 +145,52 @@ def test_a_file_without_rows_or_texts_is_refused() -> None:
 def test_a_label_of_numbers_is_a_score_where_a_part_of_one_occurs() -> None:
     assert decided(s1=LEFT, s2=RIGHT, label=[row / 2 for row in range(ROWS)])[0] is SCORED
     labels = [row % 3 for row in range(ROWS)]
-    assert decided("?label=label", s1=LEFT, s2=RIGHT, label=labels) == (LABELLED, {"s1": "s1", "s2": "s2", "label": "label"})
-    with pytest.raises(UsageError, match="'label' holds 0, 1, 2, 3: scores, or numbers of labels") as error:
+    assert decided("?label=label", s1=LEFT, s2=RIGHT, label=labels) == (
+        LABELLED,
+        {"s1": "s1", "s2": "s2", "label": "label"},
+    )
+    with pytest.raises(
+        UsageError, match="'label' holds 0, 1, 2, 3: scores, or numbers of labels"
+    ) as error:
         decided("?label=label", s1=LEFT, s2=RIGHT, label=[row % 4 for row in range(ROWS)])
     assert error.value.hint == "write 'p.csv?score=label'"  # the column cannot be both
-    assert decided("?score=label", s1=LEFT, s2=RIGHT, label=[row % 4 for row in range(ROWS)])[0] is SCORED
+    assert (
+        decided("?score=label", s1=LEFT, s2=RIGHT, label=[row % 4 for row in range(ROWS)])[0]
+        is SCORED
+    )
 
 
 def test_a_score_or_a_scale_that_is_said_makes_scored_pairs() -> None:
     labels = [row % 3 for row in range(ROWS)]
     for options in ("?score=label", "?scale=0-2"):
-        assert decided(options, s1=LEFT, s2=RIGHT, label=labels) == (SCORED, {"s1": "s1", "s2": "s2", "score": "label"})
+        assert decided(options, s1=LEFT, s2=RIGHT, label=labels) == (
+            SCORED,
+            {"s1": "s1", "s2": "s2", "score": "label"},
+        )
     for options in ("?label=label", "?labels=0:neutral,1:entailment,2:contradiction"):
-        kind, columns = decided(options, s1=LEFT, s2=RIGHT, label=labels, score=[row / 7 for row in range(ROWS)])
+        kind, columns = decided(
+            options, s1=LEFT, s2=RIGHT, label=labels, score=[row / 7 for row in range(ROWS)]
+        )
         assert (kind, columns["label"]) == (LABELLED, "label")
-    with pytest.raises(UsageError, match="'score' may be their score, and 'label' their label") as error:
+    with pytest.raises(
+        UsageError, match="'score' may be their score, and 'label' their label"
+    ) as error:
         decided(s1=LEFT, s2=RIGHT, label=labels, score=[row / 7 for row in range(ROWS)])
     assert error.value.hint == "write 'p.csv?score=score' or 'p.csv?label=label'"
 
 
 def test_what_was_said_already_is_offered_again() -> None:
     with pytest.raises(UsageError, match="'rating', 'grade' may each be the score") as error:
-        decided("?s1=a&s2=b", a=LEFT, b=RIGHT, rating=[row / 7 for row in range(ROWS)], grade=[row / 9 for row in range(ROWS)])
-    assert error.value.hint == "write 'p.csv?s1=a&s2=b&score=rating' or 'p.csv?s1=a&s2=b&score=grade'"
+        decided(
+            "?s1=a&s2=b",
+            a=LEFT,
+            b=RIGHT,
+            rating=[row / 7 for row in range(ROWS)],
+            grade=[row / 9 for row in range(ROWS)],
+        )
+    assert (
+        error.value.hint == "write 'p.csv?s1=a&s2=b&score=rating' or 'p.csv?s1=a&s2=b&score=grade'"
+    )
 
 
 def test_a_third_column_that_may_say_something_of_pairs_is_refused() -> None:
@@ -157,12 +198,22 @@ def test_a_third_column_that_may_say_something_of_pairs_is_refused() -> None:
     with pytest.raises(UsageError, match="'third' may be their label") as error:
         decided(a=LEFT, b=RIGHT, third=nli)
     assert error.value.hint == "write 'p.csv?label=third' or 'p.csv?anchor=a&positive=b'"
-    for column, role in (([row % 7 / 3 for row in range(ROWS)], "score"), (["x" if row % 2 else "y" for row in range(ROWS)], "label")):
-        with pytest.raises(UsageError, match=f"'third' may be their {role}, or say nothing about them") as error:
+    for column, role in (
+        ([row % 7 / 3 for row in range(ROWS)], "score"),
+        (["x" if row % 2 else "y" for row in range(ROWS)], "label"),
+    ):
+        with pytest.raises(
+            UsageError, match=f"'third' may be their {role}, or say nothing about them"
+        ) as error:
             decided(a=LEFT, b=RIGHT, third=column)
         assert error.value.hint == f"write 'p.csv?{role}=third' or 'p.csv?anchor=a&positive=b'"
     assert decided("?anchor=a&positive=b", a=LEFT, b=RIGHT, third=nli)[0] is PAIRS
-    assert decided("?source=third", a=LEFT, b=RIGHT, third=["x" if row % 2 else "y" for row in range(ROWS)])[0] is PAIRS
+    assert (
+        decided(
+            "?source=third", a=LEFT, b=RIGHT, third=["x" if row % 2 else "y" for row in range(ROWS)]
+        )[0]
+        is PAIRS
+    )
 
 
 def test_parts_of_two_kinds_are_refused() -> None:
@@ -175,7 +226,10 @@ def test_one_column_of_texts_is_sentences_unless_something_scores_them() -> None
     assert decided(words=LEFT) == (SENTENCES, {"sentence": "words"})
     assert decided("?sentence=b", a=LEFT, b=RIGHT) == (SENTENCES, {"sentence": "b"})
     labels = ["good" if row % 2 else "bad" for row in range(ROWS)]
-    with pytest.raises(UsageError, match="single texts with 'label', which no recipe trains on and no task evaluates") as error:
+    with pytest.raises(
+        UsageError,
+        match="single texts with 'label', which no recipe trains on and no task evaluates",
+    ) as error:
         decided(text=LEFT, label=labels)
     assert error.value.hint == "write 'p.csv?sentence=text' to train on the texts alone"
     assert decided("?sentence=text", text=LEFT, label=labels)[0] is SENTENCES
@@ -189,9 +243,14 @@ def test_texts_whose_names_say_nothing_are_a_pair_in_their_order_and_three_are_r
     assert decided(x=LEFT, y=RIGHT)[1] == {"anchor": "x", "positive": "y"}
     assert decided("?anchor=y&positive=x", x=LEFT, y=RIGHT)[1] == {"anchor": "y", "positive": "x"}
     assert decided("?positive=x", x=LEFT, y=RIGHT)[1] == {"anchor": "y", "positive": "x"}
-    with pytest.raises(UsageError, match=r"3 columns of texts \(x, y, z\), of which the names do not say") as error:
+    with pytest.raises(
+        UsageError, match=r"3 columns of texts \(x, y, z\), of which the names do not say"
+    ) as error:
         decided(x=LEFT, y=RIGHT, z=[text.upper() for text in LEFT])
-    assert error.value.hint == "write 'p.csv?anchor=x&positive=y' or 'p.csv?anchor=x&positive=y&negative=z'"
+    assert (
+        error.value.hint
+        == "write 'p.csv?anchor=x&positive=y' or 'p.csv?anchor=x&positive=y&negative=z'"
+    )
 
 
 def test_labels_are_translated_where_they_are_written_otherwise(tmp_path: Path) -> None:
@@ -199,15 +258,25 @@ def test_labels_are_translated_where_they_are_written_otherwise(tmp_path: Path) 
     assert found(s1=LEFT, s2=RIGHT, label=labels).meanings("label") == {"Neutral": "neutral"}
     numbers = [float(row % 2) for row in range(ROWS)]
     said = found("?labels=0:contradiction,1:entailment,2:neutral", s1=LEFT, s2=RIGHT, label=numbers)
-    assert said.meanings("label") == {"0": "contradiction", "1": "entailment"}  # whole numbers, and those that occur
+    assert said.meanings("label") == {
+        "0": "contradiction",
+        "1": "entailment",
+    }  # whole numbers, and those that occur
     assert found(s1=LEFT, s2=RIGHT, label=["-", "neutral"] * 30).meanings("label") == {}
-    with pytest.raises(UsageError, match="label holds 'no', 'yes', none of entailment, neutral, contradiction") as error:
+    with pytest.raises(
+        UsageError, match="label holds 'no', 'yes', none of entailment, neutral, contradiction"
+    ) as error:
         found(s1=LEFT, s2=RIGHT, label=["yes", "no"] * 30).meanings("label")
     assert "'p.csv?label=label&labels=no:contradiction,yes:entailment'" in error.value.hint
 
 
 def test_the_range_of_scores_is_known_where_all_are_numbers() -> None:
-    columns = found(s1=LEFT, s2=RIGHT, score=[row / 10 for row in range(ROWS)], odd=[float("inf"), *[1.0] * (ROWS - 1)])
+    columns = found(
+        s1=LEFT,
+        s2=RIGHT,
+        score=[row / 10 for row in range(ROWS)],
+        odd=[float("inf"), *[1.0] * (ROWS - 1)],
+    )
     scale = columns.range_of("score")
     assert scale is not None
     assert (scale.low, scale.high) == (0.0, 5.9)
@@ -216,7 +285,10 @@ def test_the_range_of_scores_is_known_where_all_are_numbers() -> None:
 
 def test_numbers_of_rows_are_none_of_their_scores() -> None:
     for start in (0, 1):
-        assert decided(a=LEFT, b=RIGHT, third=[*range(start, start + ROWS)]) == (PAIRS, {"anchor": "a", "positive": "b"})
+        assert decided(a=LEFT, b=RIGHT, third=[*range(start, start + ROWS)]) == (
+            PAIRS,
+            {"anchor": "a", "positive": "b"},
+        )
         with_hole = [None if row == 7 else start + row - (row > 7) for row in range(ROWS)]
         assert decided(a=LEFT, b=RIGHT, third=with_hole)[0] == PAIRS
     for third in ([*range(2, 2 + ROWS)], [*range(ROWS, 0, -1)]):
@@ -229,7 +301,10 @@ def test_numbers_of_rows_are_none_of_their_scores() -> None:
 
 def test_a_column_of_few_short_texts_is_one_where_it_is_called_so() -> None:
     short = ["yes" if row % 2 else "no" for row in range(ROWS)]
-    assert decided(question=LEFT, answer=short) == (PAIRS, {"anchor": "question", "positive": "answer"})
+    assert decided(question=LEFT, answer=short) == (
+        PAIRS,
+        {"anchor": "question", "positive": "answer"},
+    )
     assert found(a=LEFT, b=short).texts == ("a",)
 
 
@@ -239,13 +314,18 @@ def test_a_number_is_neither_a_word_nor_a_text() -> None:
 
 
 def test_a_hard_negative_is_not_the_positive_of_a_triplet() -> None:
-    kind, columns = decided(left_one=LEFT, right_one=RIGHT, hard_negative=[f"no {text}" for text in LEFT])
+    kind, columns = decided(
+        left_one=LEFT, right_one=RIGHT, hard_negative=[f"no {text}" for text in LEFT]
+    )
     assert kind.columns == TRIPLETS.columns
     assert columns == {"anchor": "left_one", "positive": "right_one", "negative": "hard_negative"}
 
 
 def test_a_column_of_all_the_labels_of_nli_is_offered_as_their_label() -> None:
-    for labels in (("entailment", "neutral", "contradiction", "-"), ("entailment", "contradiction")):
+    for labels in (
+        ("entailment", "neutral", "contradiction", "-"),
+        ("entailment", "contradiction"),
+    ):
         with pytest.raises(UsageError, match="'third' may be their label") as error:
             decided(a=LEFT, b=RIGHT, third=[labels[row % len(labels)] for row in range(ROWS)])
         assert "label=third" in error.value.hint
@@ -267,4 +347,6 @@ def test_a_column_that_is_named_for_two_parts_is_refused(options: str) -> None:
     with pytest.raises(UsageError, match="for two parts") as refused:
         found(options, a=LEFT, b=RIGHT, score=[row / 7 for row in range(ROWS)])
     assert str(refused.value.hint) == "name one for each: a, b, score"
-    assert found("?s1=a&s2=b&source=a", a=LEFT, b=RIGHT).file.source == "a"  # items may be grouped by any column
+    assert (
+        found("?s1=a&s2=b&source=a", a=LEFT, b=RIGHT).file.source == "a"
+    )  # items may be grouped by any column

@@ -29,7 +29,11 @@ def slow(pairs: list[tuple[str, str, str]], *, is_either: bool) -> list[tuple[st
     found = []
     for anchor, entailed, label in both:
         for other, contradicted, second in both:
-            if label.lower() == "entailment" and second.lower() == "contradiction" and anchor == other:
+            if (
+                label.lower() == "entailment"
+                and second.lower() == "contradiction"
+                and anchor == other
+            ):
                 triple = (anchor, entailed, contradicted)
                 if triple not in found:
                     found.append(triple)
@@ -37,27 +41,37 @@ def slow(pairs: list[tuple[str, str, str]], *, is_either: bool) -> list[tuple[st
 
 
 @pytest.mark.parametrize("is_either", [False, True])
-def test_every_two_sentences_of_an_anchor_with_opposite_labels_are_a_contrast(is_either: bool) -> None:
+def test_every_two_sentences_of_an_anchor_with_opposite_labels_are_a_contrast(
+    is_either: bool,
+) -> None:
     frame = pl.DataFrame(PAIRS, schema=["first", "second", "label"], orient="row")
     found = contrasts_of(frame, is_either=is_either).rows()
     assert found == slow(PAIRS, is_either=is_either)
     assert len(found) == (3 if is_either else 2)
 
 
-def test_a_file_is_known_by_its_columns_or_by_a_prefix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_known_by_its_columns_or_by_a_prefix(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     row = "A dog runs.,An animal runs.,No dog runs.\n"
-    Path("mine.csv").write_text(f"anchor,entailed,contradicted\n{row}{row}A cat sits.,A cat sits.,A cat stands up.\n")
+    Path("mine.csv").write_text(
+        f"anchor,entailed,contradicted\n{row}{row}A cat sits.,A cat sits.,A cat stands up.\n"
+    )
     Path("triplets.csv").write_text(f"anchor,positive,negative\n{row}")
     Path("pairs.csv").write_text("anchor,positive\nA dog runs.,An animal runs.\n")
-    assert [holds_contrasts(name) for name in ("mine.csv", "triplets.csv", "contrast:triplets.csv", "pairs.csv", "no.csv")] == [
-        *(True, False, True, False, False)
-    ]
+    assert [
+        holds_contrasts(name)
+        for name in ("mine.csv", "triplets.csv", "contrast:triplets.csv", "pairs.csv", "no.csv")
+    ] == [*(True, False, True, False, False)]
     part = open_contrasts(Source(), "mine.csv")
     assert part.frame.rows() == [("A dog runs.", "An animal runs.", "No dog runs.")]
     assert part.state.skipped == {"triple with two equal sentences": 1}
     assert open_contrasts(Source(), "contrast:triplets.csv").frame.equals(part.frame)
-    tasks = [select_tasks(None, [name], None)[0].task for name in ("mine.csv", "triplets.csv", "contrast:triplets.csv")]
+    tasks = [
+        select_tasks(None, [name], None)[0].task
+        for name in ("mine.csv", "triplets.csv", "contrast:triplets.csv")
+    ]
     assert tasks == ["contrast", "retrieval", "contrast"]
     with pytest.raises(MissingError, match="not triples of an anchor and two sentences"):
         open_contrasts(Source(), "contrast:pairs.csv")
@@ -68,16 +82,26 @@ def test_the_sample_world_has_contrasts_of_each_set(name: str) -> None:
     part = open_contrasts(Source(sample=True), name)
     assert part.frame.height > 20
     assert (part.state.name, part.state.sample) == (name, True)
-    assert not part.frame.filter((pl.col("sentence2") == pl.col("contradicted")) | (pl.col("sentence1") == pl.col("sentence2"))).height
+    assert not part.frame.filter(
+        (pl.col("sentence2") == pl.col("contradicted"))
+        | (pl.col("sentence1") == pl.col("sentence2"))
+    ).height
 
 
-def test_entailed_sentences_of_sick_are_close_by_people_and_each_triple_counts_once(shared_data: Path) -> None:
+def test_entailed_sentences_of_sick_are_close_by_people_and_each_triple_counts_once(
+    shared_data: Path,
+) -> None:
     part = open_contrasts(Source(folder=shared_data), "contrast-sick")
     assert part.frame.height == part.frame.unique().height == 1885
     assert part.frame["sentence1"].n_unique() == 988
     related: dict[frozenset[str], float] = {}
     for split in ("train", "dev", "test"):
-        for *pair, score in Source(folder=shared_data).open("sick-r", split).frame.select("sentence1", "sentence2", "gold").iter_rows():
+        for *pair, score in (
+            Source(folder=shared_data)
+            .open("sick-r", split)
+            .frame.select("sentence1", "sentence2", "gold")
+            .iter_rows()
+        ):
             both = frozenset(text.strip() for text in pair)  # some pairs are there in both orders
             related[both] = max(score, related.get(both, 0))
     assert min(related[frozenset(row[:2])] for row in part.frame.iter_rows()) >= 4.5
@@ -99,51 +123,81 @@ def test_a_rule_makes_one_set_of_the_close_entailed_pairs_that_it_is_safe_for() 
 def test_many_contrasts_are_in_the_order_of_a_loop() -> None:
     draw = np.random.default_rng(1).integers
     labels = ("entailment", "contradiction", "neutral")
-    pairs = [(f"s{a}", f"s{b}", labels[kind]) for a, b, kind in zip(draw(0, 12, 150), draw(0, 12, 150), draw(0, 3, 150), strict=True)]
+    pairs = [
+        (f"s{a}", f"s{b}", labels[kind])
+        for a, b, kind in zip(draw(0, 12, 150), draw(0, 12, 150), draw(0, 3, 150), strict=True)
+    ]
     frame = pl.DataFrame(pairs, schema=["first", "second", "label"], orient="row")
     for is_either in (False, True):
         assert contrasts_of(frame, is_either=is_either).rows() == slow(pairs, is_either=is_either)
 
 
-def test_columns_are_called_so_without_case_and_blanks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_are_called_so_without_case_and_blanks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("mine.csv").write_text("Anchor,Entailed,CONTRADICTED\nA dog runs.,An animal runs.,No dog runs.\n")
+    Path("mine.csv").write_text(
+        "Anchor,Entailed,CONTRADICTED\nA dog runs.,An animal runs.,No dog runs.\n"
+    )
     assert holds_contrasts("mine.csv")
 
 
-@pytest.mark.parametrize(("again", "skipped"), [("A dog runs.,An animal runs.,No dog runs.\n", {}), ("a,a,b\na,b,a\nb,a,a\n", 3)])
+@pytest.mark.parametrize(
+    ("again", "skipped"),
+    [("A dog runs.,An animal runs.,No dog runs.\n", {}), ("a,a,b\na,b,a\nb,a,a\n", 3)],
+)
 def test_what_is_left_out_of_a_file_is_counted_and_rows_that_recur_are_not(
     again: str, skipped: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("mine.csv").write_text(f"anchor,entailed,contradicted\nA dog runs.,An animal runs.,No dog runs.\n{again}")
+    Path("mine.csv").write_text(
+        f"anchor,entailed,contradicted\nA dog runs.,An animal runs.,No dog runs.\n{again}"
+    )
     part = open_contrasts(Source(), "mine.csv")
     assert part.frame.rows() == [("A dog runs.", "An animal runs.", "No dog runs.")]
-    assert part.state.skipped == (skipped if skipped == {} else {"triple with two equal sentences": skipped})
+    assert part.state.skipped == (
+        skipped if skipped == {} else {"triple with two equal sentences": skipped}
+    )
 
 
-def test_a_blank_sentence_is_refused_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_blank_sentence_is_refused_with_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("mine.csv").write_text("anchor,entailed,contradicted\nA dog runs.,An animal runs.,No dog runs.\nA cat sits., ,No.\n")
+    Path("mine.csv").write_text(
+        "anchor,entailed,contradicted\nA dog runs.,An animal runs.,No dog runs.\nA cat "
+        "sits., ,No.\n"
+    )
     with pytest.raises(MissingError, match=r"mine\.csv, line 3: entailed is empty"):
         open_contrasts(Source(), "mine.csv")
 
 
-def test_the_rows_that_a_training_left_out_are_evaluated_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rows_that_a_training_left_out_are_evaluated_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     rows = [(f"a{n}", f"b{n}", f"c{n}") for n in range(40)]
-    Path("mine.csv").write_text("anchor,entailed,contradicted\n" + "".join(f"{','.join(row)}\n" for row in rows))
+    Path("mine.csv").write_text(
+        "anchor,entailed,contradicted\n" + "".join(f"{','.join(row)}\n" for row in rows)
+    )
     found = open_contrasts(Source(), "mine.csv?held-out=0.25").frame.rows()
     assert 0 < len(found) < 40
     assert {*found} < {*rows}
 
 
 @pytest.mark.parametrize(
-    ("whole", "partial"), [((True, True), (False, False)), ((True, False), (False, True)), ((True, True), (True, True))]
+    ("whole", "partial"),
+    [((True, True), (False, False)), ((True, False), (False, True)), ((True, True), (True, True))],
 )
-def test_what_a_corpus_of_several_splits_says_is_of_all_of_them(whole: tuple[bool, bool], partial: tuple[bool, bool]) -> None:
+def test_what_a_corpus_of_several_splits_says_is_of_all_of_them(
+    whole: tuple[bool, bool], partial: tuple[bool, bool]
+) -> None:
     frame = pl.DataFrame(PAIRS, schema=["premise", "hypothesis", "label"], orient="row")
-    splits = {"train": (whole[0], partial[0], 7), "dev": (whole[1], partial[1], 9), "test": (True, False, 11)}
+    splits = {
+        "train": (whole[0], partial[0], 7),
+        "dev": (whole[1], partial[1], 9),
+        "test": (True, False, 11),
+    }
 
     class Stored(Source):
         def open_split(self, dataset: object, split: str | None = None) -> Part:

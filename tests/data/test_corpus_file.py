@@ -1,4 +1,6 @@
-"""A corpus of one TOML file: what it may say, what is refused with the file and the key, and that all shipped ones are read lazily."""
+"""A corpus of one TOML file: what it may say, what is refused with the file and the key, and that
+all shipped ones are read lazily.
+"""
 
 import re
 import subprocess
@@ -50,14 +52,28 @@ def corpus(write: Write) -> Path:
     return write("birds.toml", CORPUS)
 
 
-def test_the_files_of_a_split_are_found_in_the_first_folder_that_has_them(corpus: Path, write: Write, tmp_path: Path) -> None:
+def test_the_files_of_a_split_are_found_in_the_first_folder_that_has_them(
+    corpus: Path, write: Write, tmp_path: Path
+) -> None:
     found = read_corpus(corpus)
-    assert (found.name, found.default_split, [*found.splits]) == ("birds", "train", ["train", "test"])
-    write("elsewhere/birds/first.tsv", "text\tcolour\n a robin\tred\none tit\tblue\na finch \tred\n")
+    assert (found.name, found.default_split, [*found.splits]) == (
+        "birds",
+        "train",
+        ["train", "test"],
+    )
+    write(
+        "elsewhere/birds/first.tsv", "text\tcolour\n a robin\tred\none tit\tblue\na finch \tred\n"
+    )
     source = Source(folder=tmp_path / "data", offline=True)
-    assert source.open_split(found).frame.rows() == [("a robin", "red"), ("one tit", "blue"), ("a finch", "red")]
+    assert source.open_split(found).frame.rows() == [
+        ("a robin", "red"),
+        ("one tit", "blue"),
+        ("a finch", "red"),
+    ]
     write("birds/first.tsv", "text\tcolour\na crow\tblack\n")
-    with pytest.raises(Exception, match=r"birds/first\.tsv, line 2: label 'black' is none of red, blue"):
+    with pytest.raises(
+        Exception, match=r"birds/first\.tsv, line 2: label 'black' is none of red, blue"
+    ):
         source.open_split(found)
 
 
@@ -72,13 +88,20 @@ def test_files_of_each_class_and_files_beside_the_declaration(write: Write) -> N
     text = CORPUS.partition("[[layout]]")[0].replace("kind", 'folder = "files"\nkind', 1)
     path = write(
         "birds.toml",
-        text.replace("rows = 1", "classes = { red = 1 }") + '[[layout]]\nfiles = ["{split}.{class}"]\nreader = { name = "lines" }\n',
+        text.replace("rows = 1", "classes = { red = 1 }")
+        + '[[layout]]\nfiles = ["{split}.{class}"]\nreader = { name = "lines" }\n',
     )
     write("files/first.red", "a robin\na finch\n")
     write("files/first.blue", "one tit\n")
     found = read_corpus(path)
-    assert [layout.files for layout in found.splits["train"].layouts] == [("first.red", "first.blue")]
-    assert Source(offline=True).open_split(found).frame.rows() == [("a robin", "red"), ("a finch", "red"), ("one tit", "blue")]
+    assert [layout.files for layout in found.splits["train"].layouts] == [
+        ("first.red", "first.blue")
+    ]
+    assert Source(offline=True).open_split(found).frame.rows() == [
+        ("a robin", "red"),
+        ("a finch", "red"),
+        ("one tit", "blue"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -86,36 +109,114 @@ def test_files_of_each_class_and_files_beside_the_declaration(write: Write) -> N
     [
         ("summary", "sumary", "unknown key 'sumary'", "did you mean 'summary'?"),
         ("title =", "titel =", "unknown key 'splits.train.titel'", "did you mean 'title'?"),
-        ("stripped", "striped", "unknown key 'layout.0.reader.striped'", "did you mean 'stripped'?"),
+        (
+            "stripped",
+            "striped",
+            "unknown key 'layout.0.reader.striped'",
+            "did you mean 'stripped'?",
+        ),
         ("folders =", "folder =", "unknown key 'layout.0.folder'", "did you mean 'folders'?"),
-        ('"classification"', '"clasification"', "'kind' is 'clasification'", "docs/plugins.md shows a whole one"),
-        ('kind = "classification"\n', "", "'kind' is missing", "add it; docs/plugins.md shows a whole one"),
-        ("columns = {", "fields = [2] #", "'layout.0.reader.columns' is missing", "add it; docs/plugins.md shows a whole one"),
-        ('"delimited"', '"delimitted"', "'layout.0.reader.name': no reader named 'delimitted'", "did you mean 'delimited'?"),
-        ('"delimited"', '"json-lines"', "'layout.0.reader.name': 'json-lines' reads nli, not classification", "readers: "),
-        ("{split}.tsv", "{splits}.tsv", "'layout.0.files': unknown name 'splits'", "did you mean 'split'?"),
-        ("rows = 1\n", "rows = 1\nclasses = { red = 2 }\n", "'splits.test.rows' is 1, its classes have 2", "correct one of them"),
-        ("[[layout]]", '[[layout]]\nsplits = ["tests"]', "'layout.0.splits': unknown name 'tests'", "did you mean 'test'?"),
-        ("[[layout]]", '[[layout]]\nsplits = ["test"]', "no layout has the split 'train'", "add it to the splits of a layout"),
+        (
+            '"classification"',
+            '"clasification"',
+            "'kind' is 'clasification'",
+            "docs/plugins.md shows a whole one",
+        ),
+        (
+            'kind = "classification"\n',
+            "",
+            "'kind' is missing",
+            "add it; docs/plugins.md shows a whole one",
+        ),
+        (
+            "columns = {",
+            "fields = [2] #",
+            "'layout.0.reader.columns' is missing",
+            "add it; docs/plugins.md shows a whole one",
+        ),
+        (
+            '"delimited"',
+            '"delimitted"',
+            "'layout.0.reader.name': no reader named 'delimitted'",
+            "did you mean 'delimited'?",
+        ),
+        (
+            '"delimited"',
+            '"json-lines"',
+            "'layout.0.reader.name': 'json-lines' reads nli, not classification",
+            "readers: ",
+        ),
+        (
+            "{split}.tsv",
+            "{splits}.tsv",
+            "'layout.0.files': unknown name 'splits'",
+            "did you mean 'split'?",
+        ),
+        (
+            "rows = 1\n",
+            "rows = 1\nclasses = { red = 2 }\n",
+            "'splits.test.rows' is 1, its classes have 2",
+            "correct one of them",
+        ),
         (
             "[[layout]]",
-            '[hub]\nrepository = "a/b"\nrevision = "c"\ncolumns = { sentense = "text" }\n[[layout]]',
+            '[[layout]]\nsplits = ["tests"]',
+            "'layout.0.splits': unknown name 'tests'",
+            "did you mean 'test'?",
+        ),
+        (
+            "[[layout]]",
+            '[[layout]]\nsplits = ["test"]',
+            "no layout has the split 'train'",
+            "add it to the splits of a layout",
+        ),
+        (
+            "[[layout]]",
+            '[hub]\nrepository = "a/b"\nrevision = "c"\ncolumns = { sentense = "text" '
+            "}\n[[layout]]",
             "'hub.columns': unknown name 'sentense'",
             "did you mean 'sentence'?",
         ),
-        ("sentence = ", "sentense = ", "'layout.0.reader.columns': unknown name 'sentense'", "did you mean 'sentence'?"),
-        ('sentence = "text", ', "", "'layout.0.reader.columns': 'sentence' is missing", "name the column that holds it"),
+        (
+            "sentence = ",
+            "sentense = ",
+            "'layout.0.reader.columns': unknown name 'sentense'",
+            "did you mean 'sentence'?",
+        ),
+        (
+            'sentence = "text", ',
+            "",
+            "'layout.0.reader.columns': 'sentence' is missing",
+            "name the column that holds it",
+        ),
         ('"text"', "3", "'layout.0.reader' is", "docs/plugins.md shows a whole one"),
-        ('"text", label = "colour"', "3, label = 1", "columns by position need the numbers of fields", ""),
-        ("{split}.tsv", "{split}.{class}", "'splits.test.classes' is missing", "a file for each class has {class} in its name"),
+        (
+            '"text", label = "colour"',
+            "3, label = 1",
+            "columns by position need the numbers of fields",
+            "",
+        ),
+        (
+            "{split}.tsv",
+            "{split}.{class}",
+            "'splits.test.classes' is missing",
+            "a file for each class has {class} in its name",
+        ),
         ('["{split}.tsv"]', "[]", "'layout.0.files' is []: list should have at least 1 item", ""),
         ("rows = 1", "rows = 0", "'splits.test.rows' is 0", ""),
         ("red = 2", "red = 0", "'splits.train.classes.red' is 0", ""),
         ("summary = ", "summary ", "not valid TOML", ""),
-        ("summary", 'aliases = ["tits"]\nsummary', "'aliases' is of shipped corpora alone", "remove it"),
+        (
+            "summary",
+            'aliases = ["tits"]\nsummary',
+            "'aliases' is of shipped corpora alone",
+            "remove it",
+        ),
     ],
 )
-def test_a_fault_is_refused_with_file_key_and_the_nearest_name(write: Write, before: str, after: str, message: str, hint: str) -> None:
+def test_a_fault_is_refused_with_file_key_and_the_nearest_name(
+    write: Write, before: str, after: str, message: str, hint: str
+) -> None:
     path = write("birds.toml", CORPUS.replace(before, after, 1))
     with pytest.raises(UsageError) as caught:
         read_corpus(path)
@@ -124,9 +225,18 @@ def test_a_fault_is_refused_with_file_key_and_the_nearest_name(write: Write, bef
     assert hint in str(caught.value.hint)
 
 
-@pytest.mark.parametrize(("pattern", "fault"), [("([", "is not a regular expression"), ("(.*)", "needs the groups (?P<sentence>…)")])
-def test_a_pattern_that_gives_no_sentence_and_label_is_refused(write: Write, pattern: str, fault: str) -> None:
-    path = write("birds.toml", CORPUS.partition("[layout.reader]")[0] + f'reader = {{ name = "lines", pattern = "{pattern}" }}\n')
+@pytest.mark.parametrize(
+    ("pattern", "fault"),
+    [("([", "is not a regular expression"), ("(.*)", "needs the groups (?P<sentence>…)")],
+)
+def test_a_pattern_that_gives_no_sentence_and_label_is_refused(
+    write: Write, pattern: str, fault: str
+) -> None:
+    path = write(
+        "birds.toml",
+        CORPUS.partition("[layout.reader]")[0]
+        + f'reader = {{ name = "lines", pattern = "{pattern}" }}\n',
+    )
     with pytest.raises(UsageError) as caught:
         read_corpus(path)
     assert caught.value.message.startswith(f"{path}: 'layout.0.reader' is ")
@@ -135,11 +245,23 @@ def test_a_pattern_that_gives_no_sentence_and_label_is_refused(write: Write, pat
 
 @pytest.mark.parametrize(
     ("kind", "reader", "needed"),
-    [("sts", "gold-beside", 2), ("sts", "scored-pairs", 1), ("sentences", "lines", 1), ("nli", "json-lines", 1)],
+    [
+        ("sts", "gold-beside", 2),
+        ("sts", "scored-pairs", 1),
+        ("sentences", "lines", 1),
+        ("nli", "json-lines", 1),
+    ],
 )
-def test_another_number_of_files_than_a_reader_reads_is_refused(write: Write, kind: str, reader: str, needed: int) -> None:
-    columns = ', columns = { premise = "a", hypothesis = "b", label = "c" }' if kind == "nli" else ""
-    text = f'kind = "{kind}"\nsummary = "three files"\nhome = "here"\n[splits.test]\n[[layout]]\nfiles = ["a", "b", "c"]\n'
+def test_another_number_of_files_than_a_reader_reads_is_refused(
+    write: Write, kind: str, reader: str, needed: int
+) -> None:
+    columns = (
+        ', columns = { premise = "a", hypothesis = "b", label = "c" }' if kind == "nli" else ""
+    )
+    text = (
+        f'kind = "{kind}"\nsummary = "three files"\nhome = '
+        f'"here"\n[splits.test]\n[[layout]]\nfiles = ["a", "b", "c"]\n'
+    )
     path = write("birds.toml", f'{text}reader = {{ name = "{reader}"{columns} }}\n')
     with pytest.raises(UsageError) as caught:
         read_corpus(path)
@@ -156,14 +278,22 @@ def test_every_reader_is_of_a_shipped_corpus_and_every_file_is_one() -> None:
     }
     assert used == {*reader_names()}
     assert {path.stem for path in CORPORA_FOLDER.glob("*.toml")} == {*dataset_names()}
-    assert [*shipped_tasks("gum-probing")] == sorted(path.stem for path in (CORPORA_FOLDER / "gum-probing").iterdir())
+    assert [*shipped_tasks("gum-probing")] == sorted(
+        path.stem for path in (CORPORA_FOLDER / "gum-probing").iterdir()
+    )
     assert shipped_tasks("mine-probing") == {}
 
 
 def test_the_page_on_plug_ins_lists_every_reader_with_options_that_it_has() -> None:
     page = (ROOT / "docs" / "plugins.md").read_text("utf-8")
-    rows = [line.split("|")[1:4] for line in page.partition("| reader |")[2].partition("\n\n")[0].splitlines()[2:]]
-    listed = {name.strip(" `"): {*re.findall(r"`(\w+)`", reads + options)} for name, reads, options in rows}
+    rows = [
+        line.split("|")[1:4]
+        for line in page.partition("| reader |")[2].partition("\n\n")[0].splitlines()[2:]
+    ]
+    listed = {
+        name.strip(" `"): {*re.findall(r"`(\w+)`", reads + options)}
+        for name, reads, options in rows
+    }
     assert [*listed] != []
     assert {*listed} == {*reader_names()}
     for name, options in listed.items():
@@ -174,7 +304,11 @@ def test_the_page_on_plug_ins_lists_every_reader_with_options_that_it_has() -> N
 def test_other_names_and_hashes_of_files_are_stated_once() -> None:
     texts = [path.read_text("utf-8") for path in CORPORA_FOLDER.rglob("*.toml")]
     assert sum(text.count("\naliases = ") for text in texts) == len({*shipped_aliases().values()})
-    assert len(shipped_hashes()) == sum(line.count(" = ") for text in texts for line in text.partition("[sha256]")[2].splitlines()[1:])
+    assert len(shipped_hashes()) == sum(
+        line.count(" = ")
+        for text in texts
+        for line in text.partition("[sha256]")[2].splitlines()[1:]
+    )
     assert {len(digest) for digest in shipped_hashes().values()} == {64}
 
 
@@ -192,11 +326,18 @@ def test_a_corpus_that_is_named_reads_its_own_file_alone() -> None:
     assert done.stdout.strip() == "['sts12']"
 
 
-def test_what_is_fetched_has_the_header_of_its_corpus_and_is_read_back(write: Write, tmp_path: Path) -> None:
+def test_what_is_fetched_has_the_header_of_its_corpus_and_is_read_back(
+    write: Write, tmp_path: Path
+) -> None:
     repository = tmp_path / "repository"
     repository.mkdir()
-    pl.DataFrame({"text": ["a\ttit"], "colour": ["blue"]}).write_parquet(repository / "test.parquet")
-    hub = f'[hub]\nrepository = "{repository}"\nrevision = "main"\ncolumns = {{ sentence = "text", label = "colour" }}\n'
+    pl.DataFrame({"text": ["a\ttit"], "colour": ["blue"]}).write_parquet(
+        repository / "test.parquet"
+    )
+    hub = (
+        f'[hub]\nrepository = "{repository}"\nrevision = "main"\ncolumns = {{ sentence = '
+        f'"text", label = "colour" }}\n'
+    )
     text = (
         CORPUS.partition("[splits.train]")[0]
         + "[splits.test]\nclasses = { blue = 1 }\n"
@@ -204,10 +345,16 @@ def test_what_is_fetched_has_the_header_of_its_corpus_and_is_read_back(write: Wr
         + "[[layout]]"
         + CORPUS.partition("[[layout]]")[2]
     )
-    path = write("birds.toml", text.replace("files =", "written = true\nfiles =") + 'header = ["id", "colour", "year", "text"]\n')
+    path = write(
+        "birds.toml",
+        text.replace("files =", "written = true\nfiles =")
+        + 'header = ["id", "colour", "year", "text"]\n',
+    )
     found = read_corpus(path)
     assert get_dataset(found, tmp_path / "fetched") == [tmp_path / "fetched" / "birds" / "test.tsv"]
-    assert (tmp_path / "fetched" / "birds" / "test.tsv").read_text() == "id\tcolour\tyear\ttext\n1\tblue\t\ta tit\n"
+    assert (
+        tmp_path / "fetched" / "birds" / "test.tsv"
+    ).read_text() == "id\tcolour\tyear\ttext\n1\tblue\t\ta tit\n"
     again = Source(folder=tmp_path / "fetched", offline=True).open_split(found)
     assert again.frame.rows() == [("a tit", "blue")]
     assert again.frame.columns == [*COLUMNS["classification"]]

@@ -6,11 +6,28 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from embedlab.data.dataset import COLUMNS, Dataset, DatasetKind, DatasetState, Expected, FileLayout, HubSource, ParsedRows, Part, Split
+from embedlab.data.dataset import (
+    COLUMNS,
+    Dataset,
+    DatasetKind,
+    DatasetState,
+    Expected,
+    FileLayout,
+    HubSource,
+    ParsedRows,
+    Part,
+    Split,
+)
 
 
 def dataset(kind: DatasetKind, *splits: str) -> Dataset:
-    return Dataset(name="made", kind=kind, summary="", home="", splits={name: Split(layouts=(), expected=None) for name in splits})
+    return Dataset(
+        name="made",
+        kind=kind,
+        summary="",
+        home="",
+        splits={name: Split(layouts=(), expected=None) for name in splits},
+    )
 
 
 @pytest.mark.parametrize(
@@ -23,7 +40,9 @@ def dataset(kind: DatasetKind, *splits: str) -> Dataset:
         ("sentences", ("all",), "all"),
     ],
 )
-def test_the_split_that_is_not_named_is_that_of_use(kind: DatasetKind, splits: tuple[str, ...], expected: str) -> None:
+def test_the_split_that_is_not_named_is_that_of_use(
+    kind: DatasetKind, splits: tuple[str, ...], expected: str
+) -> None:
     assert dataset(kind, *splits).default_split == expected
 
 
@@ -40,18 +59,36 @@ def test_a_dataset_is_scored_from_zero_to_five_in_rows_of_their_own_unless_it_sa
 
 def test_rows_are_whole_and_real_unless_their_state_says_more() -> None:
     state = DatasetState(name="made", split="test", rows=3, expected_rows=3, origin="folder")
-    assert (state.partial, state.sample, state.revision, state.sha256, state.skipped, state.empty) == (False, False, None, {}, {}, 0)
+    assert (
+        state.partial,
+        state.sample,
+        state.revision,
+        state.sha256,
+        state.skipped,
+        state.empty,
+    ) == (False, False, None, {}, {}, 0)
     assert not state.is_of_starter_set
-    assert DatasetState(name="made", split="test", rows=3, expected_rows=3, origin="starter").is_of_starter_set
+    assert DatasetState(
+        name="made", split="test", rows=3, expected_rows=3, origin="starter"
+    ).is_of_starter_set
 
 
 def test_a_users_own_file_is_named_with_its_hash_and_what_was_skipped(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("anything")
     rows = ParsedRows(frame=pl.DataFrame({"sentence": ["a", "b"]}), skipped={"empty": 3})
-    for split, part in (("all", Part.of_file(file, rows, name="x")), ("dev", Part.of_file(file, rows, name="x", split="dev"))):
+    for split, part in (
+        ("all", Part.of_file(file, rows, name="x")),
+        ("dev", Part.of_file(file, rows, name="x", split="dev")),
+    ):
         state = part.state
-        assert (state.name, state.split, state.rows, state.expected_rows, state.origin) == ("x", split, 2, None, "file")
+        assert (state.name, state.split, state.rows, state.expected_rows, state.origin) == (
+            "x",
+            split,
+            2,
+            None,
+            "file",
+        )
         assert state.sha256 == {"x": hashlib.sha256(b"anything").hexdigest()}
         assert state.skipped == {"empty": 3}
         assert part.frame is rows.frame
@@ -71,5 +108,7 @@ def test_each_kind_of_rows_has_its_columns() -> None:
         "pair-classification": ("sentence1", "sentence2", "label"),
     }
     assert COLUMNS["sts"]["gold"] == pl.Float64
-    assert {COLUMNS[kind]["label"] for kind in ("nli", "classification", "pair-classification")} == {pl.String()}
+    assert {
+        COLUMNS[kind]["label"] for kind in ("nli", "classification", "pair-classification")
+    } == {pl.String()}
     assert COLUMNS["sentiment"]["label"] == COLUMNS["paraphrases"]["is_duplicate"] == pl.Int8

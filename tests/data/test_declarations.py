@@ -1,6 +1,8 @@
-"""What is declared of published corpora: files, columns, classes and counts, as declarations.json has them.
+"""What is declared of published corpora: files, columns, classes and counts, as declarations.json
+has them.
 
-`python -m tests.data.test_declarations` writes that file again; each change of it is one of what rows are expected, for a reason.
+`python -m tests.data.test_declarations` writes that file again; each change of it is one of what
+rows are expected, for a reason.
 """
 
 import json
@@ -20,7 +22,9 @@ DECLARED = Path(__file__).with_name("declarations.json")
 
 
 def plain(value: object) -> Any:
-    """A value as JSON has it: what reads and writes files by its module, with what a corpus says of them."""
+    """A value as JSON has it: what reads and writes files by its module, with what a corpus says of
+    them.
+    """
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, partial):
@@ -37,7 +41,11 @@ def plain(value: object) -> Any:
 def stated(options: Any) -> dict[str, Any]:
     """The options that differ from those of a corpus that says nothing."""
     given = ((field, getattr(options, field.name)) for field in fields(options))
-    return {field.name: value for field, value in given if value != (field.default if field.default is not MISSING else None)}
+    return {
+        field.name: value
+        for field, value in given
+        if value != (field.default if field.default is not MISSING else None)
+    }
 
 
 def declared(name: str) -> Any:
@@ -48,9 +56,14 @@ def declared(name: str) -> Any:
 @pytest.mark.parametrize("name", json.loads(DECLARED.read_text(encoding="utf-8")))
 def test_a_corpus_is_declared_as_it_was_published(name: str) -> None:
     before = json.loads(DECLARED.read_text(encoding="utf-8"))[name]
-    assert json.dumps(declared(name)) == json.dumps(before)  # with the order of classes, which is that of generated sources
+    assert json.dumps(declared(name)) == json.dumps(
+        before
+    )  # with the order of classes, which is that of generated sources
 
 
 if __name__ == "__main__":
-    lines = [f"{json.dumps(name)}: {json.dumps(declared(name))}" for name in sorted(shipped_names("datasets"))]
+    lines = [
+        f"{json.dumps(name)}: {json.dumps(declared(name))}"
+        for name in sorted(shipped_names("datasets"))
+    ]
     DECLARED.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")

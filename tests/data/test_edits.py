@@ -41,7 +41,10 @@ def test_no_rule_guesses_where_a_negation_belongs(sentence: str) -> None:
         ("Two dogs and three cats.", "Three dogs and three cats."),
         ("Exactly twelve men", "Exactly eleven men"),
         ("I saw 12 birds.", "I saw 13 birds."),
-        ("In 1999 at 3:30 for $5 and 2.5% of 20 people", "In 1999 at 3:30 for $5 and 2.5% of 21 people"),
+        (
+            "In 1999 at 3:30 for $5 and 2.5% of 20 people",
+            "In 1999 at 3:30 for $5 and 2.5% of 21 people",
+        ),
         ("One dog", None),  # may be a pronoun, and another number changes the verb
         ("No number", None),
     ],

@@ -14,7 +14,11 @@ def test_a_name_is_read_and_written_again() -> None:
     file = parse_file_name(WHOLE)
     assert file.path == Path("d/pairs.csv")
     assert file.roles == {"s1": "text", "s2": "answer", "label": "mark"}
-    assert (file.source, file.labels, file.scale) == ("from", {"0": "entailment", "1": "neutral"}, (0.0, 5.0))
+    assert (file.source, file.labels, file.scale) == (
+        "from",
+        {"0": "entailment", "1": "neutral"},
+        (0.0, 5.0),
+    )
     assert (file.held_out, file.low_scores, file.is_plain) == (0.1, True, False)
     assert file.with_options().text == WHOLE
     assert file.at(Path("/x/y.csv")).text == WHOLE.replace("d/pairs.csv", "/x/y.csv")
@@ -28,7 +32,12 @@ def test_labels_are_read_without_the_blanks_around_them() -> None:
 
 @pytest.mark.parametrize(
     ("option", "scale"),
-    [("scale=0-5", (0.0, 5.0)), ("scale=-1-1", (-1.0, 1.0)), ("scale=-2--1", (-2.0, -1.0)), ("scale=0.5-1.5", (0.5, 1.5))],
+    [
+        ("scale=0-5", (0.0, 5.0)),
+        ("scale=-1-1", (-1.0, 1.0)),
+        ("scale=-2--1", (-2.0, -1.0)),
+        ("scale=0.5-1.5", (0.5, 1.5)),
+    ],
 )
 def test_a_scale_has_two_ends_of_any_sign(option: str, scale: tuple[float, float]) -> None:
     file = parse_file_name(f"pairs.csv?{option}")
@@ -53,19 +62,33 @@ def test_a_file_of_which_anything_is_said_is_not_plain(options: str) -> None:
 
 @pytest.mark.parametrize(
     ("typed", "dataset"),
-    [("pairs.csv", "pairs.csv"), ("./pairs.csv", "pairs.csv"), ("./d//pairs.csv?s1=a", "d/pairs.csv?s1=a"), ("p.csv?s1=a", "p.csv?s1=a")],
+    [
+        ("pairs.csv", "pairs.csv"),
+        ("./pairs.csv", "pairs.csv"),
+        ("./d//pairs.csv?s1=a", "d/pairs.csv?s1=a"),
+        ("p.csv?s1=a", "p.csv?s1=a"),
+    ],
 )
 def test_a_dataset_is_called_by_the_plain_form_of_its_path(typed: str, dataset: str) -> None:
     assert parse_file_name(typed).dataset == dataset
 
 
 def test_tables_have_named_columns_whatever_the_case_of_their_ending() -> None:
-    assert [parse_file_name(name).is_table for name in ("a.csv", "a.CSV", "a.parquet", "a.txt", "a")] == [True, True, True, False, False]
+    assert [
+        parse_file_name(name).is_table for name in ("a.csv", "a.CSV", "a.parquet", "a.txt", "a")
+    ] == [True, True, True, False, False]
 
 
 def test_a_file_without_options_has_none() -> None:
     file = parse_file_name("pairs.csv")
-    assert (file.roles, file.source, file.labels, file.scale, file.low_scores, file.held_out) == ({}, None, {}, None, False, None)
+    assert (file.roles, file.source, file.labels, file.scale, file.low_scores, file.held_out) == (
+        {},
+        None,
+        {},
+        None,
+        False,
+        None,
+    )
     assert file.with_options().text == "pairs.csv"
     assert parse_file_name("pairs.csv?low-scores").low_scores
 
@@ -124,13 +147,21 @@ def test_another_option_is_refused(options: str, fault: str) -> None:
         ("own-pairs", False),
     ],
 )
-def test_files_of_rows_are_known_by_their_ending_and_models_by_their_prefix(name: str, is_file: bool) -> None:
+def test_files_of_rows_are_known_by_their_ending_and_models_by_their_prefix(
+    name: str, is_file: bool
+) -> None:
     assert is_row_file(name) is is_file
 
 
 def test_columns_that_are_set_in_a_recipe_are_what_its_columns_hold() -> None:
     columns, labels = said_columns(
-        ["data.columns.gold=rating", "data.columns.anchor=q", "data.labels.0=neutral", "optim.lr=1", "data.columns={}"]
+        [
+            "data.columns.gold=rating",
+            "data.columns.anchor=q",
+            "data.labels.0=neutral",
+            "optim.lr=1",
+            "data.columns={}",
+        ]
     )
     assert columns == {"score": "rating", "anchor": "q"}
     assert labels == {"0": "neutral"}

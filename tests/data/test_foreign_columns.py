@@ -1,4 +1,6 @@
-"""A user's parquet file may have columns of any type: each reader takes them or refuses them in two lines."""
+"""A user's parquet file may have columns of any type: each reader takes them or refuses them in two
+lines.
+"""
 
 import datetime
 from collections.abc import Callable
@@ -77,7 +79,9 @@ def test_a_column_of_any_type_is_taken_or_refused_in_two_lines(
     refused: list[EmbedlabError] = []
     path = tmp_path / "mine.parquet"
     for column in columns:
-        table = pl.DataFrame({name: COLUMNS[name] for name in columns}).with_columns(VALUES[values].alias(column))
+        table = pl.DataFrame({name: COLUMNS[name] for name in columns}).with_columns(
+            VALUES[values].alias(column)
+        )
         table.write_parquet(path)
         try:
             read(path)

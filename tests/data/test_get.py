@@ -17,7 +17,11 @@ HUB = HubSource(repository="owner/made", split="train", columns={}, revision="ab
 
 
 def split(file: str, **changes: object) -> Split:
-    layout = FileLayout(files=(file,), read=lambda paths: ParsedRows(frame=FRAME), write=lambda frame: ["\n".join(frame["sentence"])])
+    layout = FileLayout(
+        files=(file,),
+        read=lambda paths: ParsedRows(frame=FRAME),
+        write=lambda frame: ["\n".join(frame["sentence"])],
+    )
     return replace(Split(layouts=(layout,), expected=Expected(rows=2), hub=HUB), **changes)  # type: ignore[arg-type]
 
 
@@ -32,7 +36,9 @@ def _hub(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_dataset_is_fetchable_where_all_of_its_splits_are_on_the_hub() -> None:
     there, away = split("a.txt"), split("b.txt", hub=None)
-    assert [is_fetchable(made(train=one, dev=other)) for one in (there, away) for other in (there, away)] == [True, False, False, False]
+    assert [
+        is_fetchable(made(train=one, dev=other)) for one in (there, away) for other in (there, away)
+    ] == [True, False, False, False]
 
 
 def test_what_is_there_is_neither_fetched_nor_missed(tmp_path: Path) -> None:
@@ -48,7 +54,11 @@ def test_what_is_there_is_neither_fetched_nor_missed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("lacks", ["hub", "write"])
 def test_a_split_that_cannot_be_fetched_or_written_is_refused(lacks: str, tmp_path: Path) -> None:
     one = split("a.txt")
-    one = replace(one, hub=None) if lacks == "hub" else replace(one, layouts=tuple(replace(own, write=None) for own in one.layouts))
+    one = (
+        replace(one, hub=None)
+        if lacks == "hub"
+        else replace(one, layouts=tuple(replace(own, write=None) for own in one.layouts))
+    )
     with pytest.raises(MissingError, match=r"'made' \(train\) is not on the hub") as error:
         get_dataset(made(train=one), tmp_path)
     assert error.value.hint == "download it by hand from its home"

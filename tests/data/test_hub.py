@@ -11,7 +11,9 @@ from embedlab.data import hub
 from embedlab.data.source import Source
 
 
-def test_an_unreachable_hub_is_tried_once_and_the_error_names_every_dataset(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_hub_is_tried_once_and_the_error_names_every_dataset(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     selected: list[str] = []
 
     def refuse(request: object, timeout: float) -> None:
@@ -35,22 +37,32 @@ def local_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     file = Path("mteb/stsbenchmark-sts/test.parquet")
     file.parent.mkdir(parents=True)
-    pl.DataFrame({"sentence1": ["a"] * 1379, "sentence2": ["b"] * 1379, "score": [1.0] * 1379}).write_parquet(file)
+    pl.DataFrame(
+        {"sentence1": ["a"] * 1379, "sentence2": ["b"] * 1379, "score": [1.0] * 1379}
+    ).write_parquet(file)
     return file
 
 
-def test_a_local_folder_is_not_the_hubs_data_set(local_copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_local_folder_is_not_the_hubs_data_set(
+    local_copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(hub, "is_reachable", lambda: False)
     with pytest.raises(MissingError, match="cannot be reached"):
         Source().open("sts-benchmark", "test")
-    monkeypatch.setattr(hub, "is_reachable", lambda: True)  # its client is offline and has nothing of this name in its cache
+    monkeypatch.setattr(
+        hub, "is_reachable", lambda: True
+    )  # its client is offline and has nothing of this name in its cache
     with pytest.raises(MissingError, match="cannot get 'mteb/stsbenchmark-sts'"):
         Source().open("sts-benchmark", "test")
 
 
-def test_rows_of_another_revision_from_the_clients_cache_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_of_another_revision_from_the_clients_cache_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     class Loaded:
-        cache_files = ({"filename": f"/cache/mteb___stsbenchmark-sts/default/0.0.0/{'0' * 40}/test.arrow"},)
+        cache_files = (
+            {"filename": f"/cache/mteb___stsbenchmark-sts/default/0.0.0/{'0' * 40}/test.arrow"},
+        )
 
     def load_dataset(*_: Any, **__: Any) -> Loaded:
         return Loaded()
@@ -62,7 +74,9 @@ def test_rows_of_another_revision_from_the_clients_cache_are_refused(monkeypatch
 
 
 @pytest.mark.parametrize("is_folder", [False, True])
-@pytest.mark.parametrize(("revision", "wanted"), [("faeb762787bd10488a50c8b5be4a3b82e411949c", True), ("", False)])
+@pytest.mark.parametrize(
+    ("revision", "wanted"), [("faeb762787bd10488a50c8b5be4a3b82e411949c", True), ("", False)]
+)
 def test_rows_are_requested_at_their_revision_and_of_a_folder_outside_the_shared_cache(
     revision: str, wanted: bool, is_folder: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,12 +96,21 @@ def test_rows_are_requested_at_their_revision_and_of_a_folder_outside_the_shared
     repository = str(tmp_path) if is_folder else "owner/rows"
     found = hub._load(repository, "eng", "validation", revision, "a hint")
     assert found["text"].to_list() == ["a", "b"]
-    expected = {"config": "eng", "split": "validation", "revision": revision if wanted else None, "trust_remote_code": False}
+    expected = {
+        "config": "eng",
+        "split": "validation",
+        "revision": revision if wanted else None,
+        "trust_remote_code": False,
+    }
     assert requested == [expected]
 
 
-@pytest.mark.parametrize(("revision", "where"), [("faeb762787bd", " at revision faeb7627 from the hub"), ("", "")])
-def test_why_rows_of_the_hub_cannot_be_had_is_said_in_one_line(revision: str, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("revision", "where"), [("faeb762787bd", " at revision faeb7627 from the hub"), ("", "")]
+)
+def test_why_rows_of_the_hub_cannot_be_had_is_said_in_one_line(
+    revision: str, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import datasets
 
     def load(*_: Any, **__: Any) -> None:

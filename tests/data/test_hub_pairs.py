@@ -1,4 +1,6 @@
-"""Scored pairs of any dataset on the hub, read from small repositories in its own layout; the real hub is never called."""
+"""Scored pairs of any dataset on the hub, read from small repositories in its own layout; the real
+hub is never called.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -31,7 +33,9 @@ NAMED = "s1=question&s2=answer&score=rating"
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Repository:
-    """Writes a repository in the hub's layout: parquet files and a card that names splits and configurations."""
+    """Writes a repository in the hub's layout: parquet files and a card that names splits and
+    configurations.
+    """
 
     def write(rows: dict[str, list[object]] | None = None) -> Path:
         folder = tmp_path / "repository"
@@ -39,16 +43,22 @@ def repository(tmp_path: Path) -> Repository:
             (folder / place).mkdir(parents=True)
         rating = pl.String if rows and "high" in rows["rating"] else pl.Float64
         schema = {"question": pl.String, "answer": pl.String, "rating": rating, "lang": pl.String}
-        pl.DataFrame(rows or ROWS, schema=schema).write_parquet(folder / "data/test-00000-of-00001.parquet")
+        pl.DataFrame(rows or ROWS, schema=schema).write_parquet(
+            folder / "data/test-00000-of-00001.parquet"
+        )
         for name in ("data/validation", "old/test"):
-            pl.DataFrame({**ROWS, "rating": [0.0, 1.0]}).write_parquet(folder / f"{name}-00000-of-00001.parquet")
+            pl.DataFrame({**ROWS, "rating": [0.0, 1.0]}).write_parquet(
+                folder / f"{name}-00000-of-00001.parquet"
+            )
         (folder / "README.md").write_text(CARD)
         return folder
 
     return write
 
 
-def test_a_copy_of_a_repository_is_read_by_the_columns_that_are_named(repository: Repository) -> None:
+def test_a_copy_of_a_repository_is_read_by_the_columns_that_are_named(
+    repository: Repository,
+) -> None:
     folder = repository()
     part = Source(offline=True).open(f"hub:{folder}?{NAMED}&scale=0-5&source=lang")
     assert part.frame.rows() == [("a", "b", 1.5, "en"), ("c", "d", 4.0, "de")]
@@ -57,9 +67,17 @@ def test_a_copy_of_a_repository_is_read_by_the_columns_that_are_named(repository
 
 
 @pytest.mark.parametrize(
-    ("options", "golds"), [("split=validation", [0.0, 1.0]), ("config=old", [0.0, 1.0]), ("where=lang:de", [4.0]), ("", [1.5, 4.0])]
+    ("options", "golds"),
+    [
+        ("split=validation", [0.0, 1.0]),
+        ("config=old", [0.0, 1.0]),
+        ("where=lang:de", [4.0]),
+        ("", [1.5, 4.0]),
+    ],
 )
-def test_splits_configurations_and_some_of_the_rows_can_be_chosen(options: str, golds: list[float], repository: Repository) -> None:
+def test_splits_configurations_and_some_of_the_rows_can_be_chosen(
+    options: str, golds: list[float], repository: Repository
+) -> None:
     part = Source().open(f"hub:{repository()}?{NAMED}&{options}".removesuffix("&"))
     assert part.frame["gold"].to_list() == golds
     assert part.frame["source"].null_count() == len(golds)
@@ -68,13 +86,19 @@ def test_splits_configurations_and_some_of_the_rows_can_be_chosen(options: str, 
 def test_a_changed_copy_gives_its_new_rows(repository: Repository) -> None:
     name = f"hub:{(folder := repository())}?{NAMED}"
     before = Source().open(name)
-    pl.DataFrame({**ROWS, "rating": [2.0, 3.0]}).write_parquet(folder / "data/test-00000-of-00001.parquet")
-    after = Source().open(name)  # the client's shared cache would give the rows of before: the card is the same
+    pl.DataFrame({**ROWS, "rating": [2.0, 3.0]}).write_parquet(
+        folder / "data/test-00000-of-00001.parquet"
+    )
+    after = Source().open(
+        name
+    )  # the client's shared cache would give the rows of before: the card is the same
     assert after.frame["gold"].to_list() == [2.0, 3.0]
     assert after.state != before.state
 
 
-def test_a_name_without_a_revision_is_read_at_the_commit_of_now(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_without_a_revision_is_read_at_the_commit_of_now(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder, commits = repository(), []
 
     def commit(name: str, revision: str) -> str:
@@ -93,10 +117,14 @@ def test_a_name_without_a_revision_is_read_at_the_commit_of_now(repository: Repo
     hub._load_once.cache_clear()
 
 
-def test_without_a_network_or_an_allowed_one_the_error_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_network_or_an_allowed_one_the_error_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(hub, "is_reachable", lambda: False)
     hub.commit.cache_clear()
-    with pytest.raises(MissingError, match="'owner/pairs' is on the hub, which cannot be reached") as caught:
+    with pytest.raises(
+        MissingError, match="'owner/pairs' is on the hub, which cannot be reached"
+    ) as caught:
         Source().open("hub:owner/pairs")
     assert "hub:FOLDER" in caught.value.hint
     with pytest.raises(MissingError, match="--offline forbids reading 'hub:owner/pairs'"):
@@ -121,8 +149,16 @@ def test_an_unknown_repository_is_said_by_its_name(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("rows", "options", "fault"),
     [
-        (ROWS, "s1=question&s2=answer", "has no column 'score': found question, answer, rating, lang"),
-        (ROWS, f"{NAMED}&source=genre", "has no column 'genre': found question, answer, rating, lang"),
+        (
+            ROWS,
+            "s1=question&s2=answer",
+            "has no column 'score': found question, answer, rating, lang",
+        ),
+        (
+            ROWS,
+            f"{NAMED}&source=genre",
+            "has no column 'genre': found question, answer, rating, lang",
+        ),
         (ROWS, f"{NAMED}&scale=0-1", "row 1: score is not from 0 to 1: 1.5"),
         (ROWS, f"{NAMED}&scale=0-10", "the scores are from 1.5 to 4, but scale is 0-10"),
         (ROWS, f"{NAMED}&split=dev", 'Unknown split "dev"'),
@@ -135,7 +171,9 @@ def test_an_unknown_repository_is_said_by_its_name(monkeypatch: pytest.MonkeyPat
         ({key: [] for key in ROWS}, NAMED, "corresponds to no data"),
     ],
 )
-def test_what_cannot_be_read_is_one_line(rows: dict[str, list[object]], options: str, fault: str, repository: Repository) -> None:
+def test_what_cannot_be_read_is_one_line(
+    rows: dict[str, list[object]], options: str, fault: str, repository: Repository
+) -> None:
     with pytest.raises(EmbedlabError, match=fault) as caught:
         Source().open(f"hub:{repository(rows)}?{options}")
     assert "\n" not in caught.value.message
@@ -168,7 +206,11 @@ def test_a_name_that_breaks_the_grammar_is_quoted(name: str, fault: str) -> None
 
 def test_values_with_signs_of_the_grammar_are_put_in_quotes() -> None:
     found = parse_hub_name('hub:a/b?s1="a & b"?s2=c&scale=-1-1')
-    assert (found.source.columns["sentence1"], found.source.columns["sentence2"], found.scale) == ("a & b", "c", (-1.0, 1.0))
+    assert (found.source.columns["sentence1"], found.source.columns["sentence2"], found.scale) == (
+        "a & b",
+        "c",
+        (-1.0, 1.0),
+    )
 
 
 def test_the_values_that_rows_can_be_chosen_by_are_named_once(repository: Repository) -> None:

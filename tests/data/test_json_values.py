@@ -1,4 +1,6 @@
-"""Texts of JSON lines are texts: a number or a list is refused by file, line and key instead of becoming another text."""
+"""Texts of JSON lines are texts: a number or a list is refused by file, line and key instead of
+becoming another text.
+"""
 
 import json
 from collections.abc import Callable
@@ -15,15 +17,30 @@ from embedlab.encoders.kinds.items import read_items
 from embedlab.encoders.kinds.scores import open_scores
 from tests.data.conftest import read_as
 
-VALUES = {"5.10": "5.1", "7": "7", "-1e3": "-1000.0", "true": "True", '["a", "b"]': r"\['a', 'b'\]", '{"a": 1}': r"\{'a': 1\}"}
+VALUES = {
+    "5.10": "5.1",
+    "7": "7",
+    "-1e3": "-1000.0",
+    "true": "True",
+    '["a", "b"]': r"\['a', 'b'\]",
+    '{"a": 1}': r"\{'a': 1\}",
+}
 PAIR = {"sentence1": "a man", "sentence2": "a woman", "score": 1.5}
 NLI = {"sentence1": "a man", "sentence2": "a woman", "gold_label": "neutral"}
 READERS: dict[str, tuple[dict[str, Any], str, Callable[[Path], Any]]] = {
     "pairs": (PAIR, "sentence2", open_pair_file),
     "scores": (PAIR, "sentence1", lambda path: open_scores(f"{path}#score")),
-    "items": ({"dataset": "mr", "item": 1, "prediction": "1"}, "dataset", lambda path: read_items(str(path))),
+    "items": (
+        {"dataset": "mr", "item": 1, "prediction": "1"},
+        "dataset",
+        lambda path: read_items(str(path)),
+    ),
     "nli": (NLI, "sentence1", lambda path: read_as("snli", [path])),
-    "own rows": (NLI, "sentence2", lambda path: open_own_rows(path, RowShape(texts=("premise", "hypothesis")), ColumnMap())),
+    "own rows": (
+        NLI,
+        "sentence2",
+        lambda path: open_own_rows(path, RowShape(texts=("premise", "hypothesis")), ColumnMap()),
+    ),
     "sentences": ({"sentence": "a man"}, "sentence", lambda path: list(sentences(path))),
 }
 
@@ -31,12 +48,16 @@ READERS: dict[str, tuple[dict[str, Any], str, Callable[[Path], Any]]] = {
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("value", VALUES)
 @pytest.mark.parametrize("is_everywhere", [False, True])
-def test_what_is_not_a_text_is_refused_by_file_line_and_key(tmp_path: Path, reader: str, value: str, is_everywhere: bool) -> None:
+def test_what_is_not_a_text_is_refused_by_file_line_and_key(
+    tmp_path: Path, reader: str, value: str, is_everywhere: bool
+) -> None:
     row, key, read = READERS[reader]
     path, wrong = tmp_path / "mine.jsonl", json.dumps(row).replace(json.dumps(row[key]), value, 1)
     path.write_text("\n".join([wrong if is_everywhere else json.dumps(row), "", wrong]))
     line = 1 if is_everywhere else 3
-    with pytest.raises(MissingError, match=rf"mine\.jsonl, line {line}: '{key}' is {VALUES[value]}, not a text"):
+    with pytest.raises(
+        MissingError, match=rf"mine\.jsonl, line {line}: '{key}' is {VALUES[value]}, not a text"
+    ):
         read(path)
 
 
@@ -44,5 +65,7 @@ def test_what_is_not_a_text_is_refused_by_file_line_and_key(tmp_path: Path, read
 def test_a_text_that_looks_like_a_number_or_a_list_is_a_text(tmp_path: Path, reader: str) -> None:
     row, key, read = READERS[reader]
     path = tmp_path / "mine.jsonl"
-    path.write_text("\n".join(json.dumps({**row, key: text}) for text in ("5.10", "[a]", '{"a": 1}', "true")))
+    path.write_text(
+        "\n".join(json.dumps({**row, key: text}) for text in ("5.10", "[a]", '{"a": 1}', "true"))
+    )
     read(path)

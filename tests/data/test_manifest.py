@@ -23,11 +23,15 @@ def test_truncated_data_is_refused_with_expected_and_found_counts() -> None:
 
 def test_odd_balance_alone_is_refused() -> None:
     odd = pl.DataFrame({"sentence": ["s"] * 4, "label": [0, 0, 0, 1]})
-    assert corpus_differences("sentiment", odd, Expected(rows=4, classes={"0": 2, "1": 2})) == ["classes 0 3, 1 1 instead of 0 2, 1 2"]
+    assert corpus_differences("sentiment", odd, Expected(rows=4, classes={"0": 2, "1": 2})) == [
+        "classes 0 3, 1 1 instead of 0 2, 1 2"
+    ]
 
 
 def test_more_rows_than_published_are_odd_too() -> None:
-    assert corpus_differences("sentences", pl.DataFrame({"sentence": ["a", "b"]}), Expected(rows=1)) == ["2 rows instead of 1"]
+    assert corpus_differences(
+        "sentences", pl.DataFrame({"sentence": ["a", "b"]}), Expected(rows=1)
+    ) == ["2 rows instead of 1"]
 
 
 def test_partial_data_is_marked_and_whole_data_is_not() -> None:
@@ -37,7 +41,14 @@ def test_partial_data_is_marked_and_whole_data_is_not() -> None:
 
 
 def test_empty_sentences_are_odd_where_the_published_corpus_has_none() -> None:
-    frame = pl.DataFrame({"sentence1": ["a", "\u00a0"], "sentence2": ["b", "c"], "gold": [1.0, 2.0], "source": ["", ""]})
+    frame = pl.DataFrame(
+        {
+            "sentence1": ["a", "\u00a0"],
+            "sentence2": ["b", "c"],
+            "gold": [1.0, 2.0],
+            "source": ["", ""],
+        }
+    )
     (fault,) = corpus_differences("sts", frame, Expected(rows=2))
     assert fault == "1 rows with an empty sentence instead of 0, the first of them row 2"
     assert corpus_differences("sts", frame, Expected(rows=2, empty=1)) == []
@@ -51,4 +62,7 @@ def test_unknown_sources_do_not_make_the_balance_odd() -> None:
 
 def test_the_hash_is_that_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"abc")
-    assert file_hash(tmp_path / "a") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert (
+        file_hash(tmp_path / "a")
+        == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    )

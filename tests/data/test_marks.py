@@ -9,12 +9,29 @@ from embedlab.data.marks import data_marks
 
 
 def state(partial: bool, sample: bool) -> DatasetState:
-    return DatasetState(name="made", split="test", rows=3, expected_rows=3, origin="file", partial=partial, sample=sample)
+    return DatasetState(
+        name="made",
+        split="test",
+        rows=3,
+        expected_rows=3,
+        origin="file",
+        partial=partial,
+        sample=sample,
+    )
 
 
-@pytest.mark.parametrize(("first", "second"), list(product(product((False, True), repeat=2), repeat=2)))
-def test_a_number_has_the_marks_of_any_of_its_data(first: tuple[bool, bool], second: tuple[bool, bool]) -> None:
-    expected = {mark for states in (first, second) for mark, holds in zip(("partial", "sample"), states, strict=True) if holds}
+@pytest.mark.parametrize(
+    ("first", "second"), list(product(product((False, True), repeat=2), repeat=2))
+)
+def test_a_number_has_the_marks_of_any_of_its_data(
+    first: tuple[bool, bool], second: tuple[bool, bool]
+) -> None:
+    expected = {
+        mark
+        for states in (first, second)
+        for mark, holds in zip(("partial", "sample"), states, strict=True)
+        if holds
+    }
     found = data_marks(iter([state(*first), state(*second)]))
     assert set(found) == expected
     assert list(found) == sorted(expected)

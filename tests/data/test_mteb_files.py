@@ -14,13 +14,28 @@ META = {"model_name": "own/model", "revision": "8b3219a92973c328a8e22fadcfa821b5
 
 def figures(*splits: tuple[str, float], subset: str = "default") -> str:
     """A result file with the main score of each split."""
-    scores = {name: [{"main_score": value, "hf_subset": subset, "languages": ["eng-Latn"]}] for name, value in splits}
-    return json.dumps({"dataset_revision": "4d8694f8", "task_name": "STS16", "mteb_version": "2.26.24", "scores": scores})
+    scores = {
+        name: [{"main_score": value, "hf_subset": subset, "languages": ["eng-Latn"]}]
+        for name, value in splits
+    }
+    return json.dumps(
+        {
+            "dataset_revision": "4d8694f8",
+            "task_name": "STS16",
+            "mteb_version": "2.26.24",
+            "scores": scores,
+        }
+    )
 
 
 def predictions(**splits: list[float]) -> str:
     """A prediction file with the similarities of each split."""
-    return json.dumps({"mteb_model_meta": META, "default": {name: {"cosine_scores": values} for name, values in splits.items()}})
+    return json.dumps(
+        {
+            "mteb_model_meta": META,
+            "default": {name: {"cosine_scores": values} for name, values in splits.items()},
+        }
+    )
 
 
 @pytest.mark.parametrize(
@@ -41,23 +56,45 @@ def test_figures_are_those_of_the_requested_split(
     found = read_figures(write("STS16.json", figures(*splits)), split)
     assert found is not None
     assert (found.split, found.main) == expected
-    assert (found.task, found.revision, found.version, found.subset) == ("STS16", "4d8694f8", "2.26.24", "default")
+    assert (found.task, found.revision, found.version, found.subset) == (
+        "STS16",
+        "4d8694f8",
+        "2.26.24",
+        "default",
+    )
     assert found.origin == f"STS16 {expected[0]} at revision 4d8694f8"
 
 
 @pytest.mark.parametrize("split", ["dev", "train", "all"])
 def test_a_split_that_a_file_has_not_gives_nothing(split: str, write: Write) -> None:
     assert (
-        read_figures(write("a.json", figures(*((("dev-x", 0.1), ("dev-y", 0.2)) if split == "all" else (("test", 0.7),)))), split) is None
+        read_figures(
+            write(
+                "a.json",
+                figures(
+                    *((("dev-x", 0.1), ("dev-y", 0.2)) if split == "all" else (("test", 0.7),))
+                ),
+            ),
+            split,
+        )
+        is None
     )
     assert (
-        read_predictions(write("a_predictions.json", predictions(**({"x": [1], "y": [1]} if split == "all" else {"test": [1.0]}))), split)
+        read_predictions(
+            write(
+                "a_predictions.json",
+                predictions(**({"x": [1], "y": [1]} if split == "all" else {"test": [1.0]})),
+            ),
+            split,
+        )
         is None
     )
 
 
 def test_predictions_are_those_of_the_requested_split_and_name_their_model(write: Write) -> None:
-    found = read_predictions(write("STS16_predictions.json", predictions(validation=[0.5], test=[0.25, -1])), "test")
+    found = read_predictions(
+        write("STS16_predictions.json", predictions(validation=[0.5], test=[0.25, -1])), "test"
+    )
     assert found is not None
     assert (found.task, found.values, found.model) == ("STS16", (0.25, -1), "own/model at 8b3219a9")
 
@@ -85,17 +122,31 @@ def test_the_english_subset_is_read_and_of_several_others_none(write: Write) -> 
         ("[]", "not a JSON object"),
         ("{", "not readable as JSON"),
         ('{"task_name": "a", "scores": {}}', "no key 'dataset_revision'"),
-        ('{"task_name": "a", "dataset_revision": "b", "scores": [1]}', "'scores' is not what mteb writes"),
-        ('{"task_name": "a", "dataset_revision": "b", "scores": {"test": [{"x": 1}]}}', "'scores' is not what mteb writes"),
-        ('{"task_name": "a", "dataset_revision": "b", "scores": {"test": [{"hf_subset": "en", "x": 1}]}}', "no number 'main_score'"),
+        (
+            '{"task_name": "a", "dataset_revision": "b", "scores": [1]}',
+            "'scores' is not what mteb writes",
+        ),
+        (
+            '{"task_name": "a", "dataset_revision": "b", "scores": {"test": [{"x": 1}]}}',
+            "'scores' is not what mteb writes",
+        ),
+        (
+            '{"task_name": "a", "dataset_revision": "b", "scores": {"test": [{"hf_subset": '
+            '"en", "x": 1}]}}',
+            "no number 'main_score'",
+        ),
     ],
 )
-def test_a_result_file_that_mteb_did_not_write_is_refused(content: str, words: str, write: Write) -> None:
+def test_a_result_file_that_mteb_did_not_write_is_refused(
+    content: str, words: str, write: Write
+) -> None:
     with pytest.raises(EmbedlabError, match=words):
         read_figures(write("a.json", content))
 
 
-def test_the_files_of_a_folder_are_found_by_task_and_two_of_one_task_are_refused(write: Write) -> None:
+def test_the_files_of_a_folder_are_found_by_task_and_two_of_one_task_are_refused(
+    write: Write,
+) -> None:
     path = write("STS16.json", figures(("test", 0.5)))
     write("STS16_predictions.json", predictions(test=[1.0]))
     write("model_meta.json", "{}")
@@ -119,8 +170,12 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
         read_figures(tmp_path / "none.json")
 
 
-@pytest.mark.parametrize("value", [True, False, None, "0.5", [0.5], 1e300, float("nan"), float("inf")])
+@pytest.mark.parametrize(
+    "value", [True, False, None, "0.5", [0.5], 1e300, float("nan"), float("inf")]
+)
 def test_what_is_not_a_similarity_is_refused_with_its_row(value: object, write: Write) -> None:
-    content = json.dumps({"mteb_model_meta": META, "default": {"test": {"cosine_scores": [0.5, value]}}})
+    content = json.dumps(
+        {"mteb_model_meta": META, "default": {"test": {"cosine_scores": [0.5, value]}}}
+    )
     with pytest.raises(MissingError, match=r"row 1 of 'cosine_scores' is .*, not a number"):
         read_predictions(write("STS16_predictions.json", content), "test")

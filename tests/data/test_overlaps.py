@@ -13,10 +13,17 @@ from embedlab.data.words import normalise
 
 def part(name: str, **columns: list[str]) -> Part:
     frame = pl.DataFrame(columns)
-    return Part(frame=frame, state=DatasetState(name=name, split="test", rows=len(frame), expected_rows=None, origin="file"))
+    return Part(
+        frame=frame,
+        state=DatasetState(
+            name=name, split="test", rows=len(frame), expected_rows=None, origin="file"
+        ),
+    )
 
 
-NLI = part("nli", premise=["A dog runs.", "A cat", "x"], hypothesis=["a dog  RUNS", "it sleeps", "y"])
+NLI = part(
+    "nli", premise=["A dog runs.", "A cat", "x"], hypothesis=["a dog  RUNS", "it sleeps", "y"]
+)
 STS = part("sts", sentence1=["It sleeps!", "new", "a dog runs"], sentence2=["a cat", "x", "other"])
 
 
@@ -27,7 +34,9 @@ def test_sentences_are_shared_by_their_words_and_pairs_in_either_order() -> None
 def test_sentences_without_a_word_are_shared_with_nothing() -> None:
     known = part("known", sentence1=["...", "!!!", "a cat"], sentence2=["a cat", "?", "it sleeps"])
     tested = part("tested", sentence1=["?!", "-", "A cat."], sentence2=["a cat", "", "It sleeps"])
-    assert overlap(known, tested) == Overlap(sentences=2, shared_sentences=2, pairs=3, shared_pairs=1)
+    assert overlap(known, tested) == Overlap(
+        sentences=2, shared_sentences=2, pairs=3, shared_pairs=1
+    )
 
 
 def test_single_sentences_have_no_pairs() -> None:
@@ -44,8 +53,12 @@ def test_a_triplet_holds_two_pairs() -> None:
 
 
 def test_each_pair_alone_is_counted_as_a_set_of_one() -> None:
-    tested = pl.concat([STS.frame, pl.DataFrame({"sentence1": ["X", "new"], "sentence2": ["x", "New"]})])
-    alone = [part("one", sentence1=[first], sentence2=[second]) for first, second in tested.iter_rows()]
+    tested = pl.concat(
+        [STS.frame, pl.DataFrame({"sentence1": ["X", "new"], "sentence2": ["x", "New"]})]
+    )
+    alone = [
+        part("one", sentence1=[first], sentence2=[second]) for first, second in tested.iter_rows()
+    ]
     assert KnownText.of([NLI.frame]).row_overlaps(tested) == [overlap(NLI, one) for one in alone]
     assert not any(KnownText.of([]).row_overlaps(tested))
 
@@ -53,12 +66,18 @@ def test_each_pair_alone_is_counted_as_a_set_of_one() -> None:
 def test_a_row_without_a_word_shares_nothing_either() -> None:
     known = KnownText.of([pl.DataFrame({"sentence1": ["...", "a cat"], "sentence2": ["!!!", "?"]})])
     tested = pl.DataFrame({"sentence1": ["?", "a cat"], "sentence2": ["--", "..."]})
-    assert [(one.sentences, one.shared_sentences, one.shared_pairs) for one in known.row_overlaps(tested)] == [(0, 0, 0), (1, 1, 0)]
+    assert [
+        (one.sentences, one.shared_sentences, one.shared_pairs)
+        for one in known.row_overlaps(tested)
+    ] == [(0, 0, 0), (1, 1, 0)]
 
 
 def test_every_training_set_meets_every_evaluation_set() -> None:
     table = find_overlaps([NLI, STS], [STS])
-    assert table.select("training", "evaluation", "shared_pairs").rows() == [("nli:test", "sts:test", 1), ("sts:test", "sts:test", 3)]
+    assert table.select("training", "evaluation", "shared_pairs").rows() == [
+        ("nli:test", "sts:test", 1),
+        ("sts:test", "sts:test", 3),
+    ]
 
 
 def test_sts_benchmark_train_shares_4760_pairs_with_the_years(shared_data: Path) -> None:
@@ -67,9 +86,14 @@ def test_sts_benchmark_train_shares_4760_pairs_with_the_years(shared_data: Path)
     years = [source.open(f"sts{year}") for year in range(12, 17)]
     assert find_overlaps([train], years)["shared_pairs"].sum() == 4760
     # The same count by plain sets, for one year.
-    known = {frozenset((normalise(a), normalise(b))) for a, b in train.frame.select("sentence1", "sentence2").iter_rows()}
+    known = {
+        frozenset((normalise(a), normalise(b)))
+        for a, b in train.frame.select("sentence1", "sentence2").iter_rows()
+    }
     tested = years[0].frame.select("sentence1", "sentence2").iter_rows()
-    assert overlap(train, years[0]).shared_pairs == sum(frozenset((normalise(a), normalise(b))) in known for a, b in tested)
+    assert overlap(train, years[0]).shared_pairs == sum(
+        frozenset((normalise(a), normalise(b))) in known for a, b in tested
+    )
 
 
 def test_known_text_is_read_as_it_was_written_and_damage_is_refused(tmp_path: Path) -> None:

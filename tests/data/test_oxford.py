@@ -1,4 +1,6 @@
-"""Oxford definitions in both layouts of DefSent's authors, on generated rows: no real copy was at hand."""
+"""Oxford definitions in both layouts of DefSent's authors, on generated rows: no real copy was at
+hand.
+"""
 
 from pathlib import Path
 
@@ -15,17 +17,25 @@ WORDS = [f"word{number}" for number in range(60)]
 
 
 def downloaded(folder: Path) -> Source:
-    """The three files that the authors download: word%number, two columns, the definition in tokens, an example."""
+    """The three files that the authors download: word%number, two columns, the definition in
+    tokens, an example.
+    """
     (folder / "oxford").mkdir(parents=True)
     for place, name in enumerate(("train", "valid", "test")):
-        rows = [f"{word}%oxford.{place}\t0\tn\ta thing ( or two ) , of {name}\tan example" for word in WORDS[place::3]]
+        rows = [
+            f"{word}%oxford.{place}\t0\tn\ta thing ( or two ) , of {name}\tan example"
+            for word in WORDS[place::3]
+        ]
         (folder / "oxford" / f"{name}.txt").write_text("\n".join(rows) + "\n", encoding="utf-8")
     return Source(folder=folder)
 
 
 def test_the_downloaded_files_are_joined_and_parted_by_word(tmp_path: Path) -> None:
     source = downloaded(tmp_path)
-    parts = {split: source.open("oxford-definitions", split).frame for split in ("train", "dev", "test", "all")}
+    parts = {
+        split: source.open("oxford-definitions", split).frame
+        for split in ("train", "dev", "test", "all")
+    }
     assert {*parts["all"]["word"]} == {*WORDS}
     for split in ("train", "dev", "test"):
         assert {*parts[split]["word"]} == {word for word in WORDS if split_of(word) == split}
@@ -35,7 +45,9 @@ def test_the_downloaded_files_are_joined_and_parted_by_word(tmp_path: Path) -> N
 def test_the_files_that_the_authors_made_are_their_own_splits(tmp_path: Path) -> None:
     source = downloaded(tmp_path)
     for name in ("train", "valid", "test"):
-        (tmp_path / "oxford" / f"{name}.tsv").write_text(f"{name}word\tof {name}\n", encoding="utf-8")
+        (tmp_path / "oxford" / f"{name}.tsv").write_text(
+            f"{name}word\tof {name}\n", encoding="utf-8"
+        )
     assert source.open("oxford-definitions", "dev").frame.rows() == [("validword", "of valid")]
     assert source.open("oxford-definitions", "train").frame.rows() == [("trainword", "of train")]
 
@@ -61,5 +73,7 @@ def test_a_line_of_too_few_columns_is_refused_with_its_place(tmp_path: Path) -> 
 
 
 def test_defsent_trains_on_them_by_name(tmp_path: Path) -> None:
-    data = open_stage(load_recipe("defsent", ["data.datasets=oxford-definitions"]), downloaded(tmp_path), 1, 0)
+    data = open_stage(
+        load_recipe("defsent", ["data.datasets=oxford-definitions"]), downloaded(tmp_path), 1, 0
+    )
     assert {*data.rows.frame["word"]} == {word for word in WORDS if split_of(word) == "train"}

@@ -13,9 +13,15 @@ def test_the_test_pairs_are_opened_and_of_sts_benchmark_all_where_they_are_wante
     for all_splits in (False, True):
         parts, missing = open_parts(sample, ["sick-r", "sts-benchmark"], all_splits=all_splits)
         more = [("sts-benchmark", "train"), ("sts-benchmark", "dev")] if all_splits else []
-        assert [(part.state.name, part.state.split) for part in parts] == [("sick-r", "test"), ("sts-benchmark", "test"), *more]
+        assert [(part.state.name, part.state.split) for part in parts] == [
+            ("sick-r", "test"),
+            ("sts-benchmark", "test"),
+            *more,
+        ]
         assert missing == []
-    assert [part.state.split for part in open_parts(sample, ["sick-r"], all_splits=True)[0]] == ["test"]
+    assert [part.state.split for part in open_parts(sample, ["sick-r"], all_splits=True)[0]] == [
+        "test"
+    ]
     with pytest.raises(MissingError, match="sts12"):
         open_parts(Source(offline=True), ["sts12", "sts13"])
 

@@ -18,21 +18,45 @@ from embedlab.data.part_worker import INDEX, write_parts
 def read(paths: Sequence[Path]) -> ParsedRows:
     scores = [float(line) for line in paths[0].read_text().split()]
     texts = [f"text {number}" for number in range(len(scores))]
-    return ParsedRows(frame=pl.DataFrame({"sentence1": texts, "sentence2": texts, "gold": scores, "source": "made"}))
+    return ParsedRows(
+        frame=pl.DataFrame(
+            {"sentence1": texts, "sentence2": texts, "gold": scores, "source": "made"}
+        )
+    )
 
 
 def made(name: str, kind: DatasetKind = "sts", split: str = "test") -> Dataset:
     layout = FileLayout(files=(f"{name}.txt",), read=read)
     splits = {split: Split(layouts=(layout,), expected=None)}
-    return Dataset(name=name, kind=kind, summary="made", home="http://example.org", gold_range=(0.0, 4.0), splits=splits)
+    return Dataset(
+        name=name,
+        kind=kind,
+        summary="made",
+        home="http://example.org",
+        gold_range=(0.0, 4.0),
+        splits=splits,
+    )
 
 
 def test_the_test_pairs_of_sound_plug_ins_are_written_and_what_cannot_be_read_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known = {one.name: one for one in (made("shipped"), made("mine"), made("texts", "sentences"), made("training", split="train"))}
+    known = {
+        one.name: one
+        for one in (
+            made("shipped"),
+            made("mine"),
+            made("texts", "sentences"),
+            made("training", split="train"),
+        )
+    }
     plugins = [
-        SimpleNamespace(name=name, is_shipped=name == "shipped", fault="broken" if name == "faulty" else None, identity="")
+        SimpleNamespace(
+            name=name,
+            is_shipped=name == "shipped",
+            fault="broken" if name == "faulty" else None,
+            identity="",
+        )
         for name in ("shipped", "faulty", "gone", "mine", "texts", "training", "absent")
     ]
 
@@ -57,6 +81,10 @@ def test_the_test_pairs_of_sound_plug_ins_are_written_and_what_cannot_be_read_is
         "gold_range": [0.0, 4.0],
         "files": [str(data / "mine.txt")],
     }
-    assert (mine["state"]["name"], mine["state"]["split"], mine["state"]["rows"]) == ("mine", "test", 2)
+    assert (mine["state"]["name"], mine["state"]["split"], mine["state"]["rows"]) == (
+        "mine",
+        "test",
+        2,
+    )
     assert pl.read_parquet(out / mine["rows"])["gold"].to_list() == [1.0, 3.5]
     assert sorted(path.name for path in out.iterdir()) == sorted([INDEX, mine["rows"]])

@@ -21,7 +21,11 @@ def write(path: Path, lines: list[str]) -> None:
 
 def test_sentevals_suite_has_its_ten_tasks() -> None:
     assert len(suite("probing", None)) == 10
-    assert {name for dataset in suite("probing", None) for name in dataset.splits} == {"train", "dev", "test"}
+    assert {name for dataset in suite("probing", None) for name in dataset.splits} == {
+        "train",
+        "dev",
+        "test",
+    }
 
 
 def test_sentevals_task_of_another_size_is_refused(tmp_path: Path) -> None:
@@ -41,14 +45,22 @@ def test_another_folder_is_a_suite_under_its_own_name(tmp_path: Path) -> None:
     assert part.state.name == "mine-probing/past-present"
 
 
-def test_the_splits_of_a_file_are_parted_from_one_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_splits_of_a_file_are_parted_from_one_reading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     read: list[Path] = []
-    monkeypatch.setattr(delimited, "read_fields", lambda path, *rest, **named: read.append(path) or read_fields(path, *rest, **named))
+    monkeypatch.setattr(
+        delimited,
+        "read_fields",
+        lambda path, *rest, **named: read.append(path) or read_fields(path, *rest, **named),
+    )
     file = tmp_path / "probing_mine/past_present.txt"
     write(file, LINES)
     (only,) = suite("mine-probing", tmp_path)
     source = Source(folder=tmp_path, offline=True)
-    assert [source.open_split(only, split).frame["sentence"].to_list() for split in only.splits] == [
+    assert [
+        source.open_split(only, split).frame["sentence"].to_list() for split in only.splits
+    ] == [
         ["it rained ."],
         ["it rains ."],
         ["it poured ."],
@@ -79,7 +91,9 @@ def test_an_unknown_suite_names_the_nearest(tmp_path: Path) -> None:
 def test_an_unknown_split_is_named_with_file_and_line(tmp_path: Path) -> None:
     write(tmp_path / "probing_mine/odd_man_out.txt", [*LINES, "dev\tPAST\tit snowed ."])
     (only,) = suite("mine-probing", tmp_path)
-    with pytest.raises(MissingError, match=r"odd_man_out\.txt, line 4: split 'dev' is none of tr, va, te"):
+    with pytest.raises(
+        MissingError, match=r"odd_man_out\.txt, line 4: split 'dev' is none of tr, va, te"
+    ):
         Source(folder=tmp_path, offline=True).open_split(only)
 
 
@@ -93,7 +107,10 @@ def test_a_file_without_a_split_is_refused(tmp_path: Path) -> None:
 def test_the_stand_in_is_read_whole_and_never_called_senteval(shared_data: Path) -> None:
     source = Source(folder=shared_data, offline=True)
     tasks = suite("gum-probing", shared_data)
-    rows = {task.name: [source.open_split(task, split).state.rows for split in task.splits] for task in tasks}
+    rows = {
+        task.name: [source.open_split(task, split).state.rows for split in task.splits]
+        for task in tasks
+    }
     assert len(rows) == 10
     assert rows["gum-probing/word-content"] == [1928, 228, 234]
     assert not any("senteval" in f"{task.name}{task.summary}{task.home}".lower() for task in tasks)
@@ -104,4 +121,6 @@ def test_the_tasks_of_another_folder_are_in_alphabetical_order(tmp_path: Path) -
     for name in names:
         write(tmp_path / f"probing_mine/{name}.txt", LINES)
     expected = ["animacy", "case", "depth", "length", "number", "tense", "voice", "word-order"]
-    assert [dataset.name for dataset in suite("mine-probing", tmp_path)] == [f"mine-probing/{name}" for name in expected]
+    assert [dataset.name for dataset in suite("mine-probing", tmp_path)] == [
+        f"mine-probing/{name}" for name in expected
+    ]

@@ -13,9 +13,18 @@ from embedlab.data.source import Source, all_datasets
 SICK = "SICK/SICK_trial.txt"
 
 
-def state(sha256: dict[str, str], *, rows: int = 500, partial: bool = False, empty: int = 0) -> dict[str, object]:
+def state(
+    sha256: dict[str, str], *, rows: int = 500, partial: bool = False, empty: int = 0
+) -> dict[str, object]:
     found = DatasetState(
-        name="sick-r", split="dev", rows=rows, expected_rows=500, origin="folder", partial=partial, sha256=sha256, empty=empty
+        name="sick-r",
+        split="dev",
+        rows=rows,
+        expected_rows=500,
+        origin="folder",
+        partial=partial,
+        sha256=sha256,
+        empty=empty,
     )
     return asdict(found)
 
@@ -24,36 +33,60 @@ def test_a_file_of_another_content_is_distinguished_from_the_published_one() -> 
     published = shipped_hashes()[SICK]
     assert content_of({SICK: published}) == "published"
     assert content_of({SICK: published, "SNLI/snli_1.0_dev.jsonl": "0" * 64}) == "unrecorded"
-    assert content_of({SICK: "0" * 64, "SICK/SICK_train.txt": shipped_hashes()["SICK/SICK_train.txt"]}) == "unknown"
+    assert (
+        content_of({SICK: "0" * 64, "SICK/SICK_train.txt": shipped_hashes()["SICK/SICK_train.txt"]})
+        == "unknown"
+    )
     assert content_of({}) == "unrecorded"
     assert other_files({SICK: "0" * 64}) == [SICK]
 
 
 def test_sentevals_own_data_folder_has_the_same_files() -> None:
-    assert published_hash("downstream/MR/rt-polarity.pos") == published_hash("SentEval/downstream/MR/rt-polarity.pos") is not None
+    assert (
+        published_hash("downstream/MR/rt-polarity.pos")
+        == published_hash("SentEval/downstream/MR/rt-polarity.pos")
+        is not None
+    )
 
 
 def test_what_is_said_of_data_follows_from_its_stored_state() -> None:
     published = {SICK: shipped_hashes()[SICK]}
     assert list(remarks(state(published))) == []
-    assert list(remarks(state({SICK: "0" * 64}))) == [f"sick-r dev: counts right, content unknown: {SICK!r} is not the published file"]
-    assert list(remarks(state({SICK: "0" * 64}, rows=7, partial=True))) == ["sick-r is partial: 7 of 500 rows"]
+    assert list(remarks(state({SICK: "0" * 64}))) == [
+        f"sick-r dev: counts right, content unknown: {SICK!r} is not the published file"
+    ]
+    assert list(remarks(state({SICK: "0" * 64}, rows=7, partial=True))) == [
+        "sick-r is partial: 7 of 500 rows"
+    ]
     assert list(remarks(state(published, empty=2))) == ["sick-r dev: 2 empty sentences"]
     assert list(remarks(state(published, empty=2), is_named=False)) == ["2 empty sentences"]
     (odd,) = remarks(state({SICK: "0" * 64}, partial=True))
-    assert odd == "sick-r dev is partial: its classes or empty sentences are not those of the published corpus"
+    assert (
+        odd == "sick-r dev is partial: its classes or empty sentences are not those of the "
+        "published corpus"
+    )
 
 
 def test_every_recorded_file_is_one_that_a_dataset_reads(shared_data: Path) -> None:
     known = [*all_datasets().values(), *suite("gum-probing", shared_data)]
-    files = {file for one in known for split in one.splits.values() for layout in split.layouts for file in layout.files}
+    files = {
+        file
+        for one in known
+        for split in one.splits.values()
+        for layout in split.layouts
+        for file in layout.files
+    }
     assert set(shipped_hashes()) <= files
 
 
-def test_a_re_encoded_copy_stays_usable_and_is_said_to_be_unknown(shared_data: Path, tmp_path: Path) -> None:
+def test_a_re_encoded_copy_stays_usable_and_is_said_to_be_unknown(
+    shared_data: Path, tmp_path: Path
+) -> None:
     folder = tmp_path / "SentEval/downstream/TREC"
     folder.mkdir(parents=True)
-    text = (shared_data / "SentEval/downstream/TREC/train_5500.label").read_bytes().decode("latin-1")
+    text = (
+        (shared_data / "SentEval/downstream/TREC/train_5500.label").read_bytes().decode("latin-1")
+    )
     (folder / "train_5500.label").write_text(text, encoding="utf-8")
     official = Source(folder=shared_data, offline=True).open("trec", "train")
     copy = Source(folder=tmp_path, offline=True).open("trec", "train")
@@ -73,10 +106,18 @@ def test_the_stand_in_for_probing_has_a_manifest(shared_data: Path, tmp_path: Pa
     source = Source(folder=tmp_path, offline=True, allow_partial=True)
     tasks = {task.name: task for task in suite("gum-probing", tmp_path)}
     assert len(tasks) == 10  # one whose file is lost is still among them
-    assert sum(source.open_split(tasks["gum-probing/obj-number"], split).state.partial for split in ("train", "dev", "test")) == 1
+    assert (
+        sum(
+            source.open_split(tasks["gum-probing/obj-number"], split).state.partial
+            for split in ("train", "dev", "test")
+        )
+        == 1
+    )
     whole = source.open_split(tasks["gum-probing/subj-number"], "test").state
     assert (whole.partial, content_of(whole.sha256)) == (False, "published")
 
 
 def test_a_part_without_its_counts_is_remarked_on_all_the_same() -> None:
-    assert list(remarks({"name": "sts12", "partial": True, "rows": 3})) == ["sts12 is partial: 3 of None rows"]
+    assert list(remarks({"name": "sts12", "partial": True, "rows": 3})) == [
+        "sts12 is partial: 3 of None rows"
+    ]

@@ -8,7 +8,10 @@ from tests.data.conftest import Write
 
 
 def test_pairs_count_once_and_equal_texts_are_skipped(write: Write) -> None:
-    path = write("faq.csv", "question,answer\nq one,a one\nq one,a two\nq one,a one\nq two,q two\nq two,a one\n")
+    path = write(
+        "faq.csv",
+        "question,answer\nq one,a one\nq one,a two\nq one,a one\nq two,q two\nq two,a one\n",
+    )
     found = open_query_file(str(path))
     assert found.part.frame.rows() == [("q one", "a one"), ("q one", "a two"), ("q two", "a one")]
     assert found.part.state.skipped == {EQUAL: 1, TWICE: 1}

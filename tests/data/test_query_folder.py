@@ -1,4 +1,6 @@
-"""Folders in BEIR's layout and files of qrels: what is read, and what is refused with its file and line."""
+"""Folders in BEIR's layout and files of qrels: what is read, and what is refused with its file and
+line.
+"""
 
 from hashlib import sha256
 from pathlib import Path
@@ -14,9 +16,18 @@ from tests.data.query_folders import CORPUS, QRELS, QUERIES, write_folder
 def test_queries_documents_and_grades_are_those_of_the_files(tmp_path: Path) -> None:
     found = open_query_folder(str(write_folder(tmp_path / "faq")))
     assert found.texts == ("what barks", "what sings")
-    assert found.candidates[:4] == ("Dogs A dog barks at night.", "The fox barks too.", "A bird sings in the morning.", "")
+    assert found.candidates[:4] == (
+        "Dogs A dog barks at night.",
+        "The fox barks too.",
+        "A bird sings in the morning.",
+        "",
+    )
     assert found.ids == (["q1", "q2"], ["d1", "d2", "d3", "4", "q1", "d6"])
-    assert [found.query.tolist(), found.relevant.tolist(), found.grade.tolist()] == [[0, 0, 1], [0, 1, 2], [2, 1, 1]]
+    assert [found.query.tolist(), found.relevant.tolist(), found.grade.tolist()] == [
+        [0, 0, 1],
+        [0, 1, 2],
+        [2, 1, 1],
+    ]
     assert found.part.frame.rows()[1] == ("what barks", "The fox barks too.")
     assert found.part.state.skipped == {NONE_RELEVANT: 1}
     assert (found.part.state.empty, found.part.state.rows, found.has_texts) == (1, 3, True)
@@ -24,7 +35,10 @@ def test_queries_documents_and_grades_are_those_of_the_files(tmp_path: Path) -> 
 
 def test_what_is_the_query_itself_does_not_count_by_its_text_or_by_its_id(tmp_path: Path) -> None:
     found = open_query_folder(str(write_folder(tmp_path / "faq")))
-    assert [one.tolist() for one in found.excluded] == [[0, 1], [4, 5]]  # under its id after a title; under another id
+    assert [one.tolist() for one in found.excluded] == [
+        [0, 1],
+        [4, 5],
+    ]  # under its id after a title; under another id
     said = open_query_folder(str(write_folder(tmp_path / "said", qrels=[*QRELS, "q2\td6\t1"])))
     assert [one.tolist() for one in said.excluded] == [[0], [4]]  # people say that it is relevant
 
@@ -47,7 +61,10 @@ def test_a_folder_is_known_by_its_files_and_its_qrels_by_their_split(tmp_path: P
 
 def test_qrels_are_read_as_trec_writes_them_too_and_alone_they_name_ids(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "faq")
-    lines = [f"{query} 0 {document} {grade}" for query, document, grade in (line.split("\t") for line in QRELS[1:])]
+    lines = [
+        f"{query} 0 {document} {grade}"
+        for query, document, grade in (line.split("\t") for line in QRELS[1:])
+    ]
     expected = open_query_folder(str(folder))
     (folder / "qrels" / "test.tsv").unlink()
     (folder / "qrels" / "test.qrels").write_text("\n".join(lines))
@@ -57,24 +74,36 @@ def test_qrels_are_read_as_trec_writes_them_too_and_alone_they_name_ids(tmp_path
     alone = open_query_folder(f"retrieval:{folder / 'qrels' / 'test.qrels'}")
     assert not alone.has_texts
     assert (alone.ids[0], sorted(alone.ids[1])) == (["q1", "q2"], ["d1", "d2", "d3"])
-    assert len({*alone.keys.ravel().tolist()}) == 5  # two queries and three documents; an id is not the same text in both columns
+    assert (
+        len({*alone.keys.ravel().tolist()}) == 5
+    )  # two queries and three documents; an id is not the same text in both columns
 
 
 FAULTS = {
     "no document 'd9' in corpus.jsonl": {"qrels": [*QRELS, "q1\td9\t1"]},
     "qrels/test.tsv, line 7: no query 'q9' in queries.jsonl": {"qrels": [*QRELS, "q9\td1\t1"]},
-    "test.tsv, line 7: query 'q1' and document 'd1' a second time": {"qrels": [*QRELS, "q1\td1\t1"]},
+    "test.tsv, line 7: query 'q1' and document 'd1' a second time": {
+        "qrels": [*QRELS, "q1\td1\t1"]
+    },
     "test.tsv, line 7: grade '0.5' is not a whole number": {"qrels": [*QRELS, "q1\td3\t0.5"]},
     "test.tsv, line 7: grade 2000 is above 1024": {"qrels": [*QRELS, "q1\td3\t2000"]},
     "test.tsv, line 7: corpus-id is empty": {"qrels": [*QRELS, "q1\t\t1"]},
     "test.tsv, line 1: no column 'query-id'": {"qrels": ["query\tdocument\tscore", *QRELS[1:]]},
     "names no relevant document": {"qrels": QRELS[:1] + QRELS[4:]},
-    "corpus.jsonl, line 7: the id 'd1' a second time, after line 1": {"corpus": [*CORPUS, '{"_id": "d1", "text": "again"}']},
-    "corpus.jsonl, line 7: no id under '_id'": {"corpus": [*CORPUS, '{"id": "d7", "text": "again"}']},
+    "corpus.jsonl, line 7: the id 'd1' a second time, after line 1": {
+        "corpus": [*CORPUS, '{"_id": "d1", "text": "again"}']
+    },
+    "corpus.jsonl, line 7: no id under '_id'": {
+        "corpus": [*CORPUS, '{"id": "d7", "text": "again"}']
+    },
     "corpus.jsonl, line 7: no text under 'text'": {"corpus": [*CORPUS, '{"_id": "d7", "text": 3}']},
-    "corpus.jsonl, line 7: broken JSON at character": {"corpus": [*CORPUS, '{"_id": "d7", "text": ']},
+    "corpus.jsonl, line 7: broken JSON at character": {
+        "corpus": [*CORPUS, '{"_id": "d7", "text": ']
+    },
     "queries.jsonl, line 4: the id 'q1' a second time": {"queries": [*QUERIES, QUERIES[0]]},
-    "queries.jsonl, line 1: the text of query 'q1' is empty": {"queries": ['{"_id": "q1", "text": " "}', *QUERIES[1:]]},
+    "queries.jsonl, line 1: the text of query 'q1' is empty": {
+        "queries": ['{"_id": "q1", "text": " "}', *QUERIES[1:]]
+    },
 }
 
 

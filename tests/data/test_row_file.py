@@ -1,4 +1,6 @@
-"""Rows of a user's file as they are read, each with its place, and what is said of a row that is refused."""
+"""Rows of a user's file as they are read, each with its place, and what is said of a row that is
+refused.
+"""
 
 from pathlib import Path
 
@@ -6,7 +8,15 @@ import polars as pl
 import pytest
 
 from embedlab.core.errors import MissingError
-from embedlab.data.row_file import PLACE, class_texts, number_of, read_rows, refuse_bad_texts, refuse_nested, refuse_rows
+from embedlab.data.row_file import (
+    PLACE,
+    class_texts,
+    number_of,
+    read_rows,
+    refuse_bad_texts,
+    refuse_nested,
+    refuse_rows,
+)
 from tests.data.conftest import Write
 
 ROWS = pl.DataFrame({"text": ["a", None, "c"], "score": ["1", "x", None], PLACE: [2, 3, 4]})
@@ -22,15 +32,27 @@ ROWS = pl.DataFrame({"text": ["a", None, "c"], "score": ["1", "x", None], PLACE:
         ("a dataset", "row"),
     ],
 )
-def test_a_refused_row_is_named_by_its_place_with_what_it_holds(title: Path | str, place: str) -> None:
+def test_a_refused_row_is_named_by_its_place_with_what_it_holds(
+    title: Path | str, place: str
+) -> None:
     with pytest.raises(MissingError) as refused:
         refuse_rows(title, ROWS, pl.col("score") == "x", "score is not a number", "score")
-    assert (refused.value.message, refused.value.hint) == (f"{title}, {place} 3: score is not a number: 'x'", f"correct the {place}")
+    assert (refused.value.message, refused.value.hint) == (
+        f"{title}, {place} 3: score is not a number: 'x'",
+        f"correct the {place}",
+    )
 
 
 def test_the_first_refused_row_is_named_and_of_nothing_nothing_is_quoted() -> None:
     with pytest.raises(MissingError) as refused:
-        refuse_rows("it", ROWS, pl.col("score").is_null() | pl.col("text").is_null(), "text is empty", "text", hint="write one")
+        refuse_rows(
+            "it",
+            ROWS,
+            pl.col("score").is_null() | pl.col("text").is_null(),
+            "text is empty",
+            "text",
+            hint="write one",
+        )
     assert (refused.value.message, refused.value.hint) == ("it, row 3: text is empty", "write one")
     refuse_rows("it", ROWS, pl.col("text") == "no such text", "never", "text")
 
@@ -45,7 +67,11 @@ def test_a_blank_text_is_refused(text: str | None) -> None:
 def test_a_nul_character_is_refused_and_other_texts_are_not() -> None:
     with pytest.raises(MissingError, match="row 1: text holds a NUL character"):
         refuse_bad_texts("it", pl.DataFrame({"text": ["a\0b"], PLACE: [1]}), ["text"])
-    refuse_bad_texts("it", pl.DataFrame({"text": ["0", "a\u00a0b"], "number": [0, 1], PLACE: [1, 2]}), ["text", "number"])
+    refuse_bad_texts(
+        "it",
+        pl.DataFrame({"text": ["0", "a\u00a0b"], "number": [0, 1], PLACE: [1, 2]}),
+        ["text", "number"],
+    )
 
 
 def test_lists_and_bytes_are_refused_where_texts_belong() -> None:
@@ -56,7 +82,10 @@ def test_lists_and_bytes_are_refused_where_texts_belong() -> None:
 
 
 def test_every_row_has_the_line_that_it_is_on(write: Write) -> None:
-    assert read_rows(write("a.csv", 'sentence1,sentence2\na,"b\nb"\nc,d\n'))[PLACE].to_list() == [2, 4]
+    assert read_rows(write("a.csv", 'sentence1,sentence2\na,"b\nb"\nc,d\n'))[PLACE].to_list() == [
+        2,
+        4,
+    ]
     assert read_rows(write("a.jsonl", '{"a": 1}\n\n{"a": 2}\n'))[PLACE].to_list() == [1, 3]
     frame = pl.DataFrame({"a": [5, 6]})
     frame.write_parquet(path := write("a.parquet", ""))
@@ -91,14 +120,28 @@ def test_lines_of_blanks_between_json_objects_are_skipped(write: Write) -> None:
 
 
 NUMBERS = {
-    **{" 1.5 ": 1.5, "0,75": 0.75, "-0,5": -0.5, "+3,25": 3.25, "1,2345": 1.2345, "0,123": 0.123, "12,34": 12.34, "7": 7, "1e3": 1000},
+    **{
+        " 1.5 ": 1.5,
+        "0,75": 0.75,
+        "-0,5": -0.5,
+        "+3,25": 3.25,
+        "1,2345": 1.2345,
+        "0,123": 0.123,
+        "12,34": 12.34,
+        "7": 7,
+        "1e3": 1000,
+    },
     **dict.fromkeys(("1,234", "12,345", "1,234,567", "x", "1.2.3", "", None)),
 }
 
 
 @pytest.mark.parametrize(("text", "number"), NUMBERS.items())
-def test_numbers_are_read_with_a_point_or_a_comma_that_is_not_of_thousands(text: str | None, number: float | None) -> None:
-    assert pl.DataFrame({"a": [text]}, schema={"a": pl.String}).select(number_of("a")).to_series().to_list() == [number]
+def test_numbers_are_read_with_a_point_or_a_comma_that_is_not_of_thousands(
+    text: str | None, number: float | None
+) -> None:
+    assert pl.DataFrame({"a": [text]}, schema={"a": pl.String}).select(
+        number_of("a")
+    ).to_series().to_list() == [number]
 
 
 def test_numbers_of_any_type_are_numbers() -> None:
@@ -116,13 +159,20 @@ def test_numbers_of_any_type_are_numbers() -> None:
         ([True, False], ["true", "false"]),
     ],
 )
-def test_labels_are_texts_and_whole_numbers_are_without_a_point(values: list[object], texts: list[str | None]) -> None:
+def test_labels_are_texts_and_whole_numbers_are_without_a_point(
+    values: list[object], texts: list[str | None]
+) -> None:
     assert class_texts(pl.Series(values)).to_list() == texts
 
 
 def test_fields_that_a_row_lacks_are_blank_and_blank_rows_at_the_end_are_none(write: Write) -> None:
     rows = read_rows(write("p.csv", " a ,b,c\n1,2,3\n4\n,,\n5,6\n,,\n\n"))
-    assert rows.drop(PLACE).rows() == [("1", "2", "3"), ("4", None, None), (None, None, None), ("5", "6", None)]
+    assert rows.drop(PLACE).rows() == [
+        ("1", "2", "3"),
+        ("4", None, None),
+        (None, None, None),
+        ("5", "6", None),
+    ]
     assert rows.columns[:3] == ["a", "b", "c"]
     assert rows[PLACE].to_list() == [2, 3, 4, 5]
     with pytest.raises(MissingError, match="line 3: 1 field: the header has 3"):
@@ -130,6 +180,8 @@ def test_fields_that_a_row_lacks_are_blank_and_blank_rows_at_the_end_are_none(wr
     assert read_rows(write("r.csv", "a,b,c\n1,2\n"), needed=("b",)).height == 1
 
 
-def test_a_row_that_ends_too_early_is_refused_also_where_one_of_its_fields_is_blank(write: Write) -> None:
+def test_a_row_that_ends_too_early_is_refused_also_where_one_of_its_fields_is_blank(
+    write: Write,
+) -> None:
     with pytest.raises(MissingError, match="line 2: 2 fields: the header has 3"):
         read_rows(write("a.csv", "sentence1,sentence2,score\n,b\nc,d,1\n"), needed=["score"])

@@ -9,7 +9,15 @@ from embedlab.analysis.overlap import dice_column
 from embedlab.data.dataset import COLUMNS, NLI_LABELS
 from embedlab.data.lexicon import AGENTS, CONCEPTS, ENCOUNTERS
 from embedlab.data.sample import sample_rows, vocabulary
-from embedlab.data.scenes import Scene, negate, random_scene, reverse_quality, similarity, swap_roles, word_scene
+from embedlab.data.scenes import (
+    Scene,
+    negate,
+    random_scene,
+    reverse_quality,
+    similarity,
+    swap_roles,
+    word_scene,
+)
 from embedlab.data.source import Source, dataset, dataset_names
 
 WORLD = Source(sample=True)
@@ -27,9 +35,22 @@ def test_every_dataset_has_a_sample_in_its_columns_and_the_vocabulary(name: str)
         assert part.frame.schema == pl.Schema(COLUMNS[dataset(name).kind])
         assert part.state.sample
         assert not part.state.partial
-        assert part.state.rows == len(part.frame) >= (10 if dataset(name).kind == "definitions" and split in {"dev", "test"} else 100)
-        sentences = [column for column in part.frame.columns if column not in {"label", "source"} and part.frame[column].dtype == pl.String]
-        used = {word for column in sentences for sentence in part.frame[column] for word in sentence.split()}
+        assert (
+            part.state.rows
+            == len(part.frame)
+            >= (10 if dataset(name).kind == "definitions" and split in {"dev", "test"} else 100)
+        )
+        sentences = [
+            column
+            for column in part.frame.columns
+            if column not in {"label", "source"} and part.frame[column].dtype == pl.String
+        ]
+        used = {
+            word
+            for column in sentences
+            for sentence in part.frame[column]
+            for word in sentence.split()
+        }
         assert used <= known
         assert not part.frame.null_count().sum_horizontal().item()
 
@@ -71,7 +92,9 @@ def test_sts_pairs_keep_the_real_sources_and_range() -> None:
         frame, (low, high) = WORLD.open(name).frame, dataset(name).gold_range
         expected = dataset(name).splits["test"].expected
         known = expected.classes if expected is not None else ()
-        assert set(frame["source"]) == set(known or {name})  # the set itself where its sources are not known
+        assert set(frame["source"]) == set(
+            known or {name}
+        )  # the set itself where its sources are not known
         assert min(frame.group_by("source").len()["len"]) >= 100
         assert frame["gold"].is_between(low, high).all()
 
@@ -79,7 +102,12 @@ def test_sts_pairs_keep_the_real_sources_and_range() -> None:
 def test_word_overlap_alone_does_not_solve_it() -> None:
     def dice_score(name: str) -> float:
         frame = WORLD.open(name).frame
-        return float(spearmanr(frame["gold"], dice_column(frame["sentence1"].to_list(), frame["sentence2"].to_list())).statistic)
+        return float(
+            spearmanr(
+                frame["gold"],
+                dice_column(frame["sentence1"].to_list(), frame["sentence2"].to_list()),
+            ).statistic
+        )
 
     assert 0.15 < np.mean([dice_score(name) for name in STS]) < 0.45
 
@@ -118,12 +146,24 @@ def test_a_scene_can_be_described_in_many_ways() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "split"), [("trec", "train"), ("mr", "all"), ("mrpc", "test"), ("sick-e", "dev"), ("tree-depth", "train")]
+    ("name", "split"),
+    [
+        ("trec", "train"),
+        ("mr", "all"),
+        ("mrpc", "test"),
+        ("sick-e", "dev"),
+        ("tree-depth", "train"),
+    ],
 )
 def test_every_class_of_a_transfer_or_probing_task_is_drawn(name: str, split: str) -> None:
     part = WORLD.open(name, split)
     expected = next(
-        (one.expected.classes for one in dataset(name).splits.values() if one.expected and one.expected.classes), {"A", "B", "C"}
+        (
+            one.expected.classes
+            for one in dataset(name).splits.values()
+            if one.expected and one.expected.classes
+        ),
+        {"A", "B", "C"},
     )
     assert set(part.frame["label"]) == set(expected)
     assert part.state.sample

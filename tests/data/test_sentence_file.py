@@ -21,7 +21,9 @@ from tests.data.conftest import Write
         ("a.jsonl", '{"text": "one", "sentence": 5}\n', "text", ["one"]),
     ],
 )
-def test_the_sentences_of_a_file_come_in_order(name: str, content: str, column: str | None, expected: list[str], write: Write) -> None:
+def test_the_sentences_of_a_file_come_in_order(
+    name: str, content: str, column: str | None, expected: list[str], write: Write
+) -> None:
     assert list(sentences(write(name, content), column)) == expected
 
 
@@ -36,7 +38,12 @@ def test_the_sentences_of_a_file_come_in_order(name: str, content: str, column: 
         ("a.tsv", "id\tsentence\n1\n2\ttwo\n", None, "line 2: only 1 columns"),
         ("a.csv", "id,sentence\n1,two\0\n", None, "line 2: a NUL character"),
         ("a.csv", 'sentence\n"one\n', None, "line 2: not readable as CSV"),
-        ("a.jsonl", '{"sentence": "one"}\n{"sentence": 2}\n', None, "line 2: 'sentence' is 2, not a text"),
+        (
+            "a.jsonl",
+            '{"sentence": "one"}\n{"sentence": 2}\n',
+            None,
+            "line 2: 'sentence' is 2, not a text",
+        ),
         ("a.jsonl", '{"text": "one"}\n', None, "has no column 'sentence'"),
         ("a.jsonl", '{"sentence": null}\n', None, "line 1: 'sentence' is None, not a text"),
         ("a.parquet", "", None, "sentences cannot be read from '.parquet' files"),

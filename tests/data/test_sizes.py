@@ -1,4 +1,6 @@
-"""The published sizes of corpora, by which a truncated copy is known: totals as their papers and pages state them."""
+"""The published sizes of corpora, by which a truncated copy is known: totals as their papers and
+pages state them.
+"""
 
 from collections.abc import Mapping
 
@@ -21,7 +23,13 @@ SIZES: Mapping[str, Mapping[str, int]] = {
     "glue-wnli": {"train": 635, "dev": 71, "test": 146},
     "glue-qnli": {"train": 104_743, "dev": 5_463, "test": 5_463},
     "glue-qqp": {"train": 363_846, "dev": 40_430, "test": 390_965},
-    "glue-mnli": {"train": 392_702, "dev-matched": 9_815, "dev-mismatched": 9_832, "test-matched": 9_796, "test-mismatched": 9_847},
+    "glue-mnli": {
+        "train": 392_702,
+        "dev-matched": 9_815,
+        "dev-mismatched": 9_832,
+        "test-matched": 9_796,
+        "test-mismatched": 9_847,
+    },
     "sts12": {"test": 3_108},
     "sts13": {"test": 1_500},
     "sts14": {"test": 3_750},
@@ -53,10 +61,23 @@ SIZES: Mapping[str, Mapping[str, int]] = {
     "trec": {"train": 5_452, "test": 500},
     "mrpc": {"train": 4_076, "test": 1_725},
     "sick-e": {"train": 4_500, "dev": 500, "test": 4_927},
-    **dict.fromkeys(("sentence-length", "word-content", "tree-depth", "top-constituents", "bigram-shift", "past-present"), PROBING),
-    **dict.fromkeys(("subj-number", "obj-number", "odd-man-out", "coordination-inversion"), PROBING),
+    **dict.fromkeys(
+        (
+            "sentence-length",
+            "word-content",
+            "tree-depth",
+            "top-constituents",
+            "bigram-shift",
+            "past-present",
+        ),
+        PROBING,
+    ),
+    **dict.fromkeys(
+        ("subj-number", "obj-number", "odd-man-out", "coordination-inversion"), PROBING
+    ),
 }
-# The smallest and the largest of the classes, so that two counts that are changed together are noticed.
+# The smallest and the largest of the classes, so that two counts that are changed together are
+# noticed.
 ENDS: Mapping[tuple[str, str], tuple[int, int]] = {
     ("snli", "train"): (182_764, 183_416),
     ("snli", "dev"): (3_235, 3_329),
@@ -85,7 +106,11 @@ ENDS: Mapping[tuple[str, str], tuple[int, int]] = {
 
 @pytest.mark.parametrize("name", SIZES)
 def test_the_rows_of_a_corpus_are_those_that_were_published(name: str) -> None:
-    assert {split: one.expected.rows for split, one in dataset(name).splits.items() if one.expected is not None} == SIZES[name]
+    assert {
+        split: one.expected.rows
+        for split, one in dataset(name).splits.items()
+        if one.expected is not None
+    } == SIZES[name]
 
 
 @pytest.mark.parametrize("name", shipped_names("datasets"))
@@ -96,7 +121,9 @@ def test_the_classes_of_a_corpus_are_as_many_as_its_rows(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "split"), ENDS)
-def test_the_smallest_and_the_largest_class_are_those_that_were_published(name: str, split: str) -> None:
+def test_the_smallest_and_the_largest_class_are_those_that_were_published(
+    name: str, split: str
+) -> None:
     expected = dataset(name).splits[split].expected
     assert expected is not None
     assert expected.classes is not None
@@ -104,7 +131,9 @@ def test_the_smallest_and_the_largest_class_are_those_that_were_published(name: 
 
 
 def test_the_scales_of_gold_scores_and_the_rows_that_belong_together_are_stated() -> None:
-    scales = {name: dataset(name).gold_range for name in {*SIZES, "c-sts"} if dataset(name).kind == "sts"}
+    scales = {
+        name: dataset(name).gold_range for name in {*SIZES, "c-sts"} if dataset(name).kind == "sts"
+    }
     others = {name: scale for name, scale in scales.items() if scale != (0.0, 5.0)}
     assert others == {
         "sick-r": (1.0, 5.0),
@@ -116,5 +145,10 @@ def test_the_scales_of_gold_scores_and_the_rows_that_belong_together_are_stated(
     }
     units = {name for name in SIZES if dataset(name).unit == 2}
     assert units == {"sts-course-sentences", "paraphrase-sentences"}
-    empty = {name: one.expected.empty for name in SIZES for one in dataset(name).splits.values() if one.expected and one.expected.empty}
+    empty = {
+        name: one.expected.empty
+        for name in SIZES
+        for one in dataset(name).splits.values()
+        if one.expected and one.expected.empty
+    }
     assert empty == {"cr": 4, "mpqa": 3}

@@ -1,4 +1,6 @@
-"""The starter set: what it holds, that it is a part of the corpora, and that it is read only where it is named."""
+"""The starter set: what it holds, that it is a part of the corpora, and that it is read only where
+it is named.
+"""
 
 import shutil
 from hashlib import sha256
@@ -37,7 +39,9 @@ def starter() -> Source:
 
 
 @pytest.mark.parametrize(("name", "split", "rows", "published"), ROWS)
-def test_it_holds_parts_of_corpora_that_are_marked_without_being_allowed(name: str, split: str, rows: int, published: int) -> None:
+def test_it_holds_parts_of_corpora_that_are_marked_without_being_allowed(
+    name: str, split: str, rows: int, published: int
+) -> None:
     part = starter().open(name, split)
     assert (part.state.rows, part.state.expected_rows) == (rows, published)
     assert (part.state.origin, part.state.partial) == ("starter", True)
@@ -45,10 +49,17 @@ def test_it_holds_parts_of_corpora_that_are_marked_without_being_allowed(name: s
 
 def test_its_pairs_are_a_dataset_by_themselves() -> None:
     part = Source(offline=True).open("starter")  # without any data folder
-    assert part.frame["source"].value_counts(sort=True).rows() == [("images", 1_500), ("track5.en-en", 250)]
+    assert part.frame["source"].value_counts(sort=True).rows() == [
+        ("images", 1_500),
+        ("track5.en-en", 250),
+    ]
     assert part.frame["gold"].is_between(0, 5).all()
     assert part.frame["gold"].n_unique() > 20
-    assert (part.state.origin, part.state.partial, part.state.expected_rows) == ("starter", True, 8_628)
+    assert (part.state.origin, part.state.partial, part.state.expected_rows) == (
+        "starter",
+        True,
+        8_628,
+    )
     assert tuple(part.frame["source"].unique().sort()) == SOURCES
 
 
@@ -66,21 +77,36 @@ def test_each_row_is_a_row_of_the_corpora(shared_data: Path) -> None:
     whole = Source(folder=shared_data, allow_partial=True)
     for name, split, rows, _ in ROWS:
         found = starter().open(name, split).frame
-        assert found.join(whole.open(name, split).frame, on=found.columns, how="semi", nulls_equal=True).height == rows
-    pairs = pl.concat([whole.open("sts-benchmark", split).frame for split in ("train", "dev", "test")])
+        assert (
+            found.join(
+                whole.open(name, split).frame, on=found.columns, how="semi", nulls_equal=True
+            ).height
+            == rows
+        )
+    pairs = pl.concat(
+        [whole.open("sts-benchmark", split).frame for split in ("train", "dev", "test")]
+    )
     assert starter().open("starter").frame.equals(pairs.filter(pl.col("source").is_in(SOURCES)))
 
 
 def test_it_can_be_made_again_byte_for_byte(shared_data: Path) -> None:
     made = starter_files(shared_data)
-    assert {path: (STARTER_FOLDER / path).read_bytes() for path in made} == {path: text.encode() for path, text in made.items()}
+    assert {path: (STARTER_FOLDER / path).read_bytes() for path in made} == {
+        path: text.encode() for path, text in made.items()
+    }
 
 
 def test_the_files_are_those_of_the_manifest_with_licences_and_attribution() -> None:
     lines = (STARTER_FOLDER / MANIFEST).read_text("utf-8").splitlines()[1:]
-    listed = {path: (int(count), digest) for path, count, digest in (line.split("\t") for line in lines)}
+    listed = {
+        path: (int(count), digest) for path, count, digest in (line.split("\t") for line in lines)
+    }
     there = {path for path in STARTER_FOLDER.rglob("*") if path.is_file()}
-    data = {path for path in there if path.suffix in {".csv", ".jsonl"} or path.name == "definitions.tsv"}
+    data = {
+        path
+        for path in there
+        if path.suffix in {".csv", ".jsonl"} or path.name == "definitions.tsv"
+    }
     assert {path.relative_to(STARTER_FOLDER).as_posix() for path in data} == listed.keys()
     for path, (count, digest) in listed.items():
         content = (STARTER_FOLDER / path).read_bytes()
@@ -91,7 +117,14 @@ def test_the_files_are_those_of_the_manifest_with_licences_and_attribution() -> 
     for path, (count, _) in listed.items():
         assert Path(path).name in page
         assert f"{count:,}" in page
-    for name in ("Cer", "Rashtchian", "Bowman", "Open English WordNet Team", "Princeton University", "What was changed"):
+    for name in (
+        "Cer",
+        "Rashtchian",
+        "Bowman",
+        "Open English WordNet Team",
+        "Princeton University",
+        "What was changed",
+    ):
         assert name in page
     texts = {path.name: path.read_text("utf-8") for path in (STARTER_FOLDER / "licences").iterdir()}
     assert texts.keys() == {"CC-BY-SA-4.0.txt", "OEWN-LICENSE.txt", "WNDB_License.txt"}
@@ -114,11 +147,16 @@ def test_a_damaged_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         Source(folder=copy).open("snli", "train")
 
 
-def test_of_a_whole_task_it_reads_what_it_holds_and_a_named_dataset_that_it_lacks_is_missing() -> None:
+def test_of_a_whole_task_it_reads_what_it_holds_and_a_named_dataset_that_it_lacks_is_missing() -> (
+    None
+):
     source = Source.from_settings(load_settings({"data": "starter", "offline": True})[0])
     assert source.suite(("sts12", "sts-benchmark", "sick-r")) == ["sts-benchmark"]
     assert source.suite(("mr", "cr")) == ("mr", "cr")
-    assert Source(folder=Path("elsewhere")).suite(("sts12", "sts-benchmark")) == ("sts12", "sts-benchmark")
+    assert Source(folder=Path("elsewhere")).suite(("sts12", "sts-benchmark")) == (
+        "sts12",
+        "sts-benchmark",
+    )
     with pytest.raises(MissingError, match="'sts12' \\(test\\) is missing"):
         source.open("sts12")
     with pytest.raises(MissingError, match="'snli' \\(dev\\) is missing") as raised:
@@ -140,7 +178,9 @@ def test_another_folder_with_the_same_rows_is_refused_as_truncated(tmp_path: Pat
         Source(folder=tmp_path / "copy").open("snli", "train")
 
 
-def test_its_name_is_the_same_wherever_a_data_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_its_name_is_the_same_wherever_a_data_folder_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for flags, environment in (({"data": Path("starter")}, {}), ({}, {"EMBEDLAB_DATA": "starter"})):
         settings, _ = load_settings(flags, environment=environment, folder=tmp_path)
         assert settings.data == STARTER_FOLDER
@@ -156,10 +196,20 @@ def test_its_name_is_the_same_wherever_a_data_folder_is_named(tmp_path: Path, mo
 
 def test_it_is_listed_and_checked_and_nothing_is_fetched_into_it() -> None:
     settings, _ = load_settings({"data": "starter", "offline": True})
-    origins = {(one.dataset, one.split): one.origin for one in list_splits(["snli", "sts-benchmark", "starter"], settings)}
-    assert origins["snli", "train"] == origins["sts-benchmark", "dev"] == origins["starter", "test"] == "starter"
+    origins = {
+        (one.dataset, one.split): one.origin
+        for one in list_splits(["snli", "sts-benchmark", "starter"], settings)
+    }
+    assert (
+        origins["snli", "train"]
+        == origins["sts-benchmark", "dev"]
+        == origins["starter", "test"]
+        == "starter"
+    )
     assert origins["snli", "dev"] == "missing"
-    checked = {(one.dataset, one.split): one for one in check_data((), NotebookSession(settings=settings))}
+    checked = {
+        (one.dataset, one.split): one for one in check_data((), NotebookSession(settings=settings))
+    }
     assert checked.keys() == {
         ("starter", "test"),
         ("snli", "train"),
@@ -173,17 +223,32 @@ def test_it_is_listed_and_checked_and_nothing_is_fetched_into_it() -> None:
 
 
 def test_a_run_that_is_trained_on_it_says_so(tiny_encoder: Path, tmp_path: Path) -> None:
-    settings, _ = load_settings({"data": "starter", "runs": tmp_path / "runs", "cache": tmp_path / "cache", "device": "cpu", "threads": 1})
+    settings, _ = load_settings(
+        {
+            "data": "starter",
+            "runs": tmp_path / "runs",
+            "cache": tmp_path / "cache",
+            "device": "cpu",
+            "threads": 1,
+        }
+    )
     session = NotebookSession(settings=settings)
-    options = TrainOptions(recipe="snli-ce", encoder=str(tiny_encoder), max_steps=1, overrides=("data.rows=200",))
+    options = TrainOptions(
+        recipe="snli-ce", encoder=str(tiny_encoder), max_steps=1, overrides=("data.rows=200",)
+    )
     trained = training_report(options, session)
     assert "dev score: sts-benchmark is partial: 375 of 1500 rows (starter set)" in session.said
     assert "Spearman x 100 [partial] [shortened]" in trained.tables[0].title
     notes = " ".join(trained.notes)
-    assert "trained on 200 rows, the same for every seed, of partial snli train: 8000 of 549367 rows" in notes
+    assert (
+        "trained on 200 rows, the same for every seed, of partial snli train: 8000 of 549367 rows"
+        in notes
+    )
     assert "sts-benchmark is partial: 375 of 1379 rows (starter set)" in notes
     assert trained.is_whole
-    assert trained.frame.filter(dataset="sts-benchmark")["items"].drop_nulls().unique().to_list() == [375]
+    assert trained.frame.filter(dataset="sts-benchmark")[
+        "items"
+    ].drop_nulls().unique().to_list() == [375]
 
 
 def test_the_dashboard_shows_its_pairs_once_and_misses_none(tmp_path: Path) -> None:
@@ -193,7 +258,9 @@ def test_the_dashboard_shows_its_pairs_once_and_misses_none(tmp_path: Path) -> N
     assert found.marks == ["partial"]
     assert not found.missing
 
-    shutil.copytree(STARTER_FOLDER, tmp_path / "corpora")  # the same files in another folder are not the starter set
+    shutil.copytree(
+        STARTER_FOLDER, tmp_path / "corpora"
+    )  # the same files in another folder are not the starter set
     other = load_pairs(load_settings({"data": tmp_path / "corpora", "allow_partial": True})[0])
     assert "starter" not in other.datasets
 

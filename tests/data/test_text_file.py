@@ -1,4 +1,6 @@
-"""Text files as corpora have them: lines, fields and numbers, and the line that is named where one is wrong."""
+"""Text files as corpora have them: lines, fields and numbers, and the line that is named where one
+is wrong.
+"""
 
 from pathlib import Path
 
@@ -37,8 +39,12 @@ def test_latin_1_is_read_where_it_is_documented_and_refused_elsewhere(write: Wri
     assert read_lines(path, encoding="latin-1") == ["plain", "café"]
     with pytest.raises(MissingError, match="line 2: byte 0xe9 is not UTF-8"):
         read_lines(path)
-    with pytest.raises(MissingError, match="line 2: byte 0xe9 is not UTF-8"):  # one file never mixes the two
-        read_lines(write("a.txt", "naïve\n".encode() + "caf\xe9\n".encode("latin-1")), encoding="latin-1")
+    with pytest.raises(
+        MissingError, match="line 2: byte 0xe9 is not UTF-8"
+    ):  # one file never mixes the two
+        read_lines(
+            write("a.txt", "naïve\n".encode() + "caf\xe9\n".encode("latin-1")), encoding="latin-1"
+        )
 
 
 def test_fields_are_found_by_position_and_may_be_of_several_counts(write: Write) -> None:
@@ -47,7 +53,9 @@ def test_fields_are_found_by_position_and_may_be_of_several_counts(write: Write)
     assert found.rows() == [(1, '"b"', "a"), (2, "d", "c")]
     with pytest.raises(MissingError, match=r"line 2: 3 tab-separated fields: expected a pair$"):
         read_fields(path, (0,), line_shape="a pair", fields=(2,))
-    with pytest.raises(MissingError, match="line 1: 2 tab-separated fields: expected more in 3 or 4 fields"):
+    with pytest.raises(
+        MissingError, match="line 1: 2 tab-separated fields: expected more in 3 or 4 fields"
+    ):
         read_fields(path, (0,), line_shape="more", fields=(3, 4))
     with pytest.raises(MissingError, match="line 2: 1 tab-separated field: "):
         read_fields(write("a.tsv", "a\tb\nc\n"), (0,), line_shape="a pair", fields=(2,))
@@ -55,22 +63,36 @@ def test_fields_are_found_by_position_and_may_be_of_several_counts(write: Write)
 
 def test_fields_are_found_by_the_names_of_a_header(write: Write) -> None:
     path = write("a.tsv", "id\t gold \ttext\n1\t2.5\tone\n2\t3\ttwo\n")
-    assert read_fields(path, ("text", "gold"), line_shape="x").rows() == [(2, "one", "2.5"), (3, "two", "3")]
+    assert read_fields(path, ("text", "gold"), line_shape="x").rows() == [
+        (2, "one", "2.5"),
+        (3, "two", "3"),
+    ]
     with pytest.raises(MissingError, match="line 1: no column 'label': found id, gold, text"):
         read_fields(path, ("text", "label"), line_shape="x")
-    with pytest.raises(MissingError, match="line 3: 2 tab-separated fields: expected x in 3 fields"):
-        read_fields(write("a.tsv", "id\tgold\ttext\n1\t2\tone\n2\ttwo\n"), ("text",), line_shape="x")
+    with pytest.raises(
+        MissingError, match="line 3: 2 tab-separated fields: expected x in 3 fields"
+    ):
+        read_fields(
+            write("a.tsv", "id\tgold\ttext\n1\t2\tone\n2\ttwo\n"), ("text",), line_shape="x"
+        )
     with pytest.raises(MissingError, match="line 1: column 'text' occurs twice"):
         read_fields(write("a.tsv", "text\ttext\na\tb\n"), ("text",), line_shape="x")
 
 
 def test_a_quoted_field_of_several_lines_counts_them(write: Write) -> None:
-    assert list(read_csv_rows(write("a.csv", 'h\n"a\nb"\nc\n'))) == [(1, ["h"]), (2, ["a\nb"]), (4, ["c"])]
+    assert list(read_csv_rows(write("a.csv", 'h\n"a\nb"\nc\n'))) == [
+        (1, ["h"]),
+        (2, ["a\nb"]),
+        (4, ["c"]),
+    ]
     with pytest.raises(MissingError, match="line 2: not readable as CSV"):
         list(read_csv_rows(write("a.csv", 'h\n"a\nb\n')))
 
 
-@pytest.mark.parametrize(("text", "fault"), [("a\0b", "a NUL character"), ("a\ud800", "half of a surrogate pair"), ("a\u2028é", None)])
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [("a\0b", "a NUL character"), ("a\ud800", "half of a surrogate pair"), ("a\u2028é", None)],
+)
 def test_no_text_may_hold_what_cannot_be_stored(text: str, fault: str | None) -> None:
     assert text_fault(text) == fault
 
@@ -82,5 +104,9 @@ def test_numbers_are_read_with_blanks_and_refused_outside_their_range() -> None:
     for wrong in ("5.01", "-0.01", "nan", "five", "inf"):
         with pytest.raises(MissingError, match=r"line 3: gold '.*' is not a number from 0 to 5"):
             read_numbers(Path("a.tsv"), pl.Series(["0", wrong, ""]), lines, 0, 5, "gold")
-    with pytest.raises(MissingError, match=r"line 4: label '1\.5' is not a whole number from 0 to 2"):
-        read_numbers(Path("a.tsv"), pl.Series(["0", "2", "1.5"]), lines, 0, 2, "label", is_class=True)
+    with pytest.raises(
+        MissingError, match=r"line 4: label '1\.5' is not a whole number from 0 to 2"
+    ):
+        read_numbers(
+            Path("a.tsv"), pl.Series(["0", "2", "1.5"]), lines, 0, 2, "label", is_class=True
+        )

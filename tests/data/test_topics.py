@@ -1,4 +1,6 @@
-"""Rows that a chain of shared sentences connects are one topic, and a part is held out by whole topics."""
+"""Rows that a chain of shared sentences connects are one topic, and a part is held out by whole
+topics.
+"""
 
 import numpy as np
 import polars as pl
@@ -11,7 +13,9 @@ COLUMNS = ("anchor", "positive", "negative")
 
 
 def random_rows(rng: np.random.Generator, rows: int, texts: int) -> pl.DataFrame:
-    return pl.DataFrame({name: [f"text {number}" for number in rng.integers(texts, size=rows)] for name in COLUMNS})
+    return pl.DataFrame(
+        {name: [f"text {number}" for number in rng.integers(texts, size=rows)] for name in COLUMNS}
+    )
 
 
 def slow_topics(rows: pl.DataFrame) -> list[int]:
@@ -38,7 +42,9 @@ def test_topics_are_those_of_the_slow_search(seed: int) -> None:
 
 
 def test_texts_are_equal_by_their_words_and_texts_without_words_by_themselves() -> None:
-    rows = pl.DataFrame({"a": ["A dog runs.", "it", "a DOG runs", "…", "?"], "b": ["1", "2", "3", "4", "5"]})
+    rows = pl.DataFrame(
+        {"a": ["A dog runs.", "it", "a DOG runs", "…", "?"], "b": ["1", "2", "3", "4", "5"]}
+    )
     assert topics_of(rows, ("a", "b")).tolist() == [0, 1, 0, 2, 3]
 
 
@@ -47,14 +53,22 @@ def test_what_is_held_out_shares_no_text_with_the_rest_and_has_about_its_share(s
     rng = np.random.default_rng(seed)
     rows = random_rows(rng, rows=300, texts=900)
     held_out = is_held_out(rows, COLUMNS, 0.1)
-    sides = [{text for row in rows.filter(pl.Series(chosen)).iter_rows() for text in row} for chosen in (held_out, ~held_out)]
+    sides = [
+        {text for row in rows.filter(pl.Series(chosen)).iter_rows() for text in row}
+        for chosen in (held_out, ~held_out)
+    ]
     assert not sides[0] & sides[1]
     assert 15 <= held_out.sum() <= 45
     assert (held_out == is_held_out(rows, COLUMNS, 0.1)).all()
 
 
 def test_a_small_file_and_one_of_a_single_topic_have_no_part_to_hold_out() -> None:
-    apart = pl.DataFrame({"a": [f"one {number}" for number in range(60)], "b": [f"two {number}" for number in range(60)]})
+    apart = pl.DataFrame(
+        {
+            "a": [f"one {number}" for number in range(60)],
+            "b": [f"two {number}" for number in range(60)],
+        }
+    )
     assert is_held_out(apart, ("a", "b"), 0.1).sum() == FEWEST
     assert not is_held_out(apart.head(39), ("a", "b"), 0.1).any()
     assert not is_held_out(apart.with_columns(a=pl.lit("the same")), ("a", "b"), 0.1).any()

@@ -35,7 +35,10 @@ def test_a_line_that_is_not_of_a_run_is_refused(line: str, fault: str, tmp_path:
 def test_qrels_without_a_header_have_four_fields(tmp_path: Path) -> None:
     path = tmp_path / "test.tsv"
     path.write_text("q1\t0\td1\t1\nq1\t0\td2\t-1\n")
-    assert [(one.line, one.query, one.document, one.grade) for one in read_qrels(path)] == [(1, "q1", "d1", 1), (2, "q1", "d2", -1)]
+    assert [(one.line, one.query, one.document, one.grade) for one in read_qrels(path)] == [
+        (1, "q1", "d1", 1),
+        (2, "q1", "d2", -1),
+    ]
     path.write_text("q1\t0\td1\t1\nq1\td2\t1\n")
     with pytest.raises(MissingError, match="line 2: 3 fields, not 4"):
         read_qrels(path)

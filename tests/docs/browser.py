@@ -47,7 +47,13 @@ class Seen:
         facts = event.get("params", {})
         match event["method"]:
             case "Runtime.exceptionThrown":
-                self.errors.append(str(facts["exceptionDetails"].get("exception", facts["exceptionDetails"]).get("description", facts)))
+                self.errors.append(
+                    str(
+                        facts["exceptionDetails"]
+                        .get("exception", facts["exceptionDetails"])
+                        .get("description", facts)
+                    )
+                )
             case "Runtime.consoleAPICalled" if facts["type"] in {"error", "assert"}:
                 self.errors.append(json.dumps(facts["args"]))
             case "Log.entryAdded" if facts["entry"]["level"] == "error":
@@ -85,12 +91,16 @@ class Tab:
 
     async def value(self, script: str) -> Any:
         """Return the value of an expression in the page; a promise is awaited."""
-        found = await self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        found = await self.call(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
 
     async def until(self, script: str, seconds: float = 20) -> Any:
-        """Return the value of an expression as soon as it is true; the last one after some SECONDS."""
+        """Return the value of an expression as soon as it is true; the last one after some
+        SECONDS.
+        """
         for _ in range(int(seconds / 0.05)):
             if found := await self.value(script):
                 break
@@ -99,11 +109,20 @@ class Tab:
 
     async def resize(self, width: int, height: int) -> None:
         """Show the page in a window of WIDTH x HEIGHT."""
-        await self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
+        await self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=width < 600,
+        )
 
     async def prefer(self, scheme: str) -> None:
         """Let the system prefer the colours of SCHEME, "light" or "dark"."""
-        await self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        await self.call(
+            "Emulation.setEmulatedMedia",
+            features=[{"name": "prefers-color-scheme", "value": scheme}],
+        )
 
     async def picture(self) -> bytes:
         """Return what the window shows as PNG."""
@@ -123,12 +142,18 @@ async def opened_tab(profile: Path) -> AsyncIterator[Tab]:
     found = program()
     assert found is not None
     words = [found, *QUIET, f"--user-data-dir={profile}", "about:blank"]
-    process = await asyncio.create_subprocess_exec(*words, stderr=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL)
+    process = await asyncio.create_subprocess_exec(
+        *words, stderr=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL
+    )
     try:
         port = await asyncio.wait_for(_port(process), 60)
         async with aiohttp.ClientSession() as session:
             async with session.get(f"http://127.0.0.1:{port}/json/list") as answer:
-                address = next(one["webSocketDebuggerUrl"] for one in await answer.json() if one["type"] == "page")
+                address = next(
+                    one["webSocketDebuggerUrl"]
+                    for one in await answer.json()
+                    if one["type"] == "page"
+                )
             async with session.ws_connect(address, max_msg_size=0) as socket:
                 tab = Tab(socket)
                 for domain in ("Page", "Runtime", "Log", "Network"):

@@ -22,8 +22,12 @@ def plugins(executed: Sequence[Executed], _names: dict[str, Any], folder: Path) 
     assert (before.count("not trusted"), before.count(" ok")) == (8, 0)
     assert after.count(" ok") == 8
     assert "close-pairs x 100" in answers["embedlab train mine.toml --sample --max-steps 4"][0]
-    assert "letters:64" in answers["embedlab evaluate mine letters:64 --sample --suite close-pairs"][0]
-    assert re.search(r"weather +8 +\d", answers["embedlab compare letters:64 dice --task weather"][0])
+    assert (
+        "letters:64" in answers["embedlab evaluate mine letters:64 --sample --suite close-pairs"][0]
+    )
+    assert re.search(
+        r"weather +8 +\d", answers["embedlab compare letters:64 dice --task weather"][0]
+    )
     assert "both years" in answers["embedlab compare letters:64 dice --sample --suite two-years"][0]
     assert re.search(r"rain +test +8 +8 +counts right", answers["embedlab data check rain"][0])
     assert re.search(r"rain +81\.44", answers["embedlab evaluate dice --task rain"][0])
@@ -31,13 +35,20 @@ def plugins(executed: Sequence[Executed], _names: dict[str, Any], folder: Path) 
     assert "8 of 8 pairs" in answers["embedlab pairs letters:64 dice --dataset weather"][0]
     assert "capitals" in answers["embedlab compare letters:64 dice --task weather --by capitals"][0]
     run = folder / "runs-sample" / "mine" / "seed-1"
-    assert {"objectives:margin", "poolings:ends"} <= json.loads((run / "environment.json").read_text())["packages"].keys()
+    assert {"objectives:margin", "poolings:ends"} <= json.loads(
+        (run / "environment.json").read_text()
+    )["packages"].keys()
     assert json.loads((run / "model" / "embedlab.json").read_text())["pooling"] == "ends"
 
     (folder / "embedlab.toml").unlink()
     with inside(folder):
         assert execute("embedlab runs show mine --sample --json").code == 0
-        assert execute("embedlab evaluate mine --sample --task sts12").err.count("no pooling named 'ends'") == 1
+        assert (
+            execute("embedlab evaluate mine --sample --task sts12").err.count(
+                "no pooling named 'ends'"
+            )
+            == 1
+        )
 
 
 def python(_executed: Sequence[Executed], names: dict[str, Any], folder: Path) -> None:
@@ -54,7 +65,9 @@ def python(_executed: Sequence[Executed], names: dict[str, Any], folder: Path) -
     assert "<table" in trained._repr_html_()
     with inside(folder):
         assert trained.runs[0].run.model.is_dir()
-        again = embedlab.train("snli-ce", set=names["values"], seeds=[1, 2], name="small", sample=True, threads=1)
+        again = embedlab.train(
+            "snli-ce", set=names["values"], seeds=[1, 2], name="small", sample=True, threads=1
+        )
     assert "small@1 is finished already: skipped" in again.notes
     assert again.frame.equals(trained.frame)
 
@@ -63,7 +76,11 @@ def data(executed: Sequence[Executed], _names: dict[str, Any], _folder: Path) ->
     """Each command of the page reads what the page says."""
 
     def out(beginning: str) -> str:
-        (found,) = [one.output.out + one.output.err for one in executed if one.command.startswith(f"embedlab {beginning}")]
+        (found,) = [
+            one.output.out + one.output.err
+            for one in executed
+            if one.command.startswith(f"embedlab {beginning}")
+        ]
         return found
 
     assert "49401" in out("data ls")
@@ -85,4 +102,9 @@ def one_line(executed: Sequence[Executed], _names: dict[str, Any], _folder: Path
     assert "dev: 10 of 48 rows that share no sentence with the rest" in trained.output.err
 
 
-CHECKS: dict[str, Check] = {"docs/data.md": data, "docs/guides/one-line.md": one_line, "docs/plugins.md": plugins, "docs/python.md": python}
+CHECKS: dict[str, Check] = {
+    "docs/data.md": data,
+    "docs/guides/one-line.md": one_line,
+    "docs/plugins.md": plugins,
+    "docs/python.md": python,
+}

@@ -26,8 +26,19 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("material", reason="it builds the site: pip install -e '.[docs]'")
     place = tmp_path_factory.mktemp("site")
     (place / "sitecustomize.py").write_text(REFUSE_SOCKETS)
-    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(place / "site")]
+    build = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--strict",
+        "--quiet",
+        "--site-dir",
+        str(place / "site"),
+    ]
     environment = {**os.environ, "PYTHONPATH": str(place)}
-    done = subprocess.run(build, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        build, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return (place / "site").resolve()

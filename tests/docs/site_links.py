@@ -1,4 +1,6 @@
-"""Reads a built site as a browser would follow it: what each page refers to, and where a reader can be sent."""
+"""Reads a built site as a browser would follow it: what each page refers to, and where a reader can
+be sent.
+"""
 
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -8,7 +10,9 @@ from urllib.parse import unquote, urlsplit
 
 @dataclass(kw_only=True)
 class SitePage:
-    """A page's references to other files, its anchors, and the images without a text for those who do not see them."""
+    """A page's references to other files, its anchors, and the images without a text for those who
+    do not see them.
+    """
 
     targets: list[str] = field(default_factory=list)
     anchors: set[str] = field(default_factory=set)
@@ -44,7 +48,9 @@ class _Reader(HTMLParser):
 
 
 def read_pages(site: Path) -> dict[Path, SitePage]:
-    """Return every page of a site that has addresses of its own; the page for unknown addresses has absolute ones."""
+    """Return every page of a site that has addresses of its own; the page for unknown addresses has
+    absolute ones.
+    """
     return {path: _read(path) for path in sorted(site.rglob("*.html")) if path.name != "404.html"}
 
 
@@ -64,6 +70,10 @@ def broken(site: Path, pages: dict[Path, SitePage]) -> list[str]:
                 continue
             place = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             is_there = place.is_file() and place.is_relative_to(site)
-            if not is_there or (parts.fragment and place in pages and unquote(parts.fragment) not in pages[place].anchors):
+            if not is_there or (
+                parts.fragment
+                and place in pages
+                and unquote(parts.fragment) not in pages[place].anchors
+            ):
                 found.append(f"{path.relative_to(site)}: {target}")
     return found

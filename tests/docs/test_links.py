@@ -1,4 +1,6 @@
-"""Links between the pages of the repository lead somewhere, as its host shows them, without the site."""
+"""Links between the pages of the repository lead somewhere, as its host shows them, without the
+site.
+"""
 
 import posixpath
 import re
@@ -27,7 +29,9 @@ def links(page: Path) -> Iterator[str]:
 
 @cache
 def anchors(page: Path) -> set[str]:
-    """The anchors of a page's headings: lower case, words joined by hyphens, without other signs."""
+    """The anchors of a page's headings: lower case, words joined by hyphens, without other
+    signs.
+    """
     headings = _HEADING.findall(_FENCED.sub("", page.read_text("utf-8")))
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -37,7 +41,11 @@ def broken(page: Path) -> list[str]:
     found = []
     for target in links(page):
         file, _, anchor = target.partition("#")
-        place = ROOT / posixpath.normpath((page.parent / file).relative_to(ROOT).as_posix()) if file else page
+        place = (
+            ROOT / posixpath.normpath((page.parent / file).relative_to(ROOT).as_posix())
+            if file
+            else page
+        )
         if not place.exists() or (anchor and anchor not in anchors(place)):
             found.append(target)
     return found
@@ -48,7 +56,12 @@ def test_each_link_of_a_page_leads_to_a_file_and_heading_of_the_repository(page:
     assert not broken(page)
 
 
-def test_a_link_to_a_page_or_heading_that_does_not_exist_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_to_a_page_or_heading_that_does_not_exist_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tests.docs.test_links.ROOT", tmp_path)
-    (tmp_path / "a.md").write_text("# One `word`\n[ok](a.md#one-word) [web](https://example.org/x.md) [page](b.md) [heading](#two)\n")
+    (tmp_path / "a.md").write_text(
+        "# One `word`\n[ok](a.md#one-word) [web](https://example.org/x.md) [page](b.md) "
+        "[heading](#two)\n"
+    )
     assert broken(tmp_path / "a.md") == ["b.md", "#two"]

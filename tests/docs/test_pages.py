@@ -1,4 +1,6 @@
-"""The pages work as they are written: each command and Python block runs, or says why not, and the outputs are those of today."""
+"""The pages work as they are written: each command and Python block runs, or says why not, and the
+outputs are those of today.
+"""
 
 import os
 import re
@@ -15,7 +17,9 @@ from tests.conftest import thin_out_the_sample
 from tests.docs.checks import CHECKS
 
 REFRESH = "python docs/refresh.py writes the outputs anew"
-THINNED = 2  # every other pair of the sample world's STS datasets is read: enough for every mark that the pages show
+# every other pair of the sample world's STS datasets is read: enough for every mark that the pages
+# show
+THINNED = 2
 PAGE = """
 ```console output=2
 $ echo one
@@ -31,7 +35,9 @@ $ false
 
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The runs of the demo, trained for fewer steps and scored on fewer pairs; processes of one test session share them."""
+    """The runs of the demo, trained for fewer steps and scored on fewer pairs; processes of one
+    test session share them.
+    """
     base = tmp_path_factory.getbasetemp()
     place = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "world-of-pages"
     with sole_writer(place):
@@ -54,7 +60,9 @@ def is_executed(path: Path) -> bool:
 
 
 @pytest.mark.parametrize("path", [path for path in pages() if is_executed(path)], ids=named)
-def test_a_page_works_and_shows_the_outputs_of_today(path: Path, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_works_and_shows_the_outputs_of_today(
+    path: Path, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     thin_out_the_sample(monkeypatch, THINNED)
     names: dict[str, Any] = {}
     executed = list(run_page(path.read_text("utf-8"), world, tmp_path / "page", names=names))
@@ -68,7 +76,9 @@ def test_a_page_works_and_shows_the_outputs_of_today(path: Path, world: Path, tm
 @pytest.mark.parametrize("path", pages(), ids=named)
 def test_each_block_of_commands_runs_or_says_why_not(path: Path) -> None:
     page = path.read_text("utf-8")
-    assert not unmarked(page), "open the block with ```console and '$ ', or give a reason: ```console not-run=\"…\""
+    assert not unmarked(page), (
+        "open the block with ```console and '$ ', or give a reason: ```console not-run=\"…\""
+    )
     for block in blocks_of(page):
         assert len(block.facts.get("not-run", "a reason")) > 5
         assert block.language != "console" or block.commands
@@ -77,13 +87,22 @@ def test_each_block_of_commands_runs_or_says_why_not(path: Path) -> None:
 @pytest.mark.parametrize("path", pages(), ids=named)
 def test_no_line_of_a_console_block_is_wider_than_a_page_shows(path: Path) -> None:
     blocks = [block for block in blocks_of(path.read_text("utf-8")) if block.language == "console"]
-    wide = [f"line {block.line}: {line}" for block in blocks for line in block.text.split("\n") if len(line) > WIDTH]
-    assert not wide, "\n".join([f"more than {WIDTH} characters: {REFRESH}, and commands go on after a backslash", *wide])
+    wide = [
+        f"line {block.line}: {line}"
+        for block in blocks
+        for line in block.text.split("\n")
+        if len(line) > WIDTH
+    ]
+    assert not wide, "\n".join(
+        [f"more than {WIDTH} characters: {REFRESH}, and commands go on after a backslash", *wide]
+    )
 
 
 @pytest.mark.slow
 def test_the_outputs_are_those_of_the_demos(tmp_path: Path) -> None:
-    """The numbers of untouched models are those of the page to the last digit, those of trained ones within its tolerance."""
+    """The numbers of untouched models are those of the page to the last digit, those of trained
+    ones within its tolerance.
+    """
     pytest.importorskip("wordllama", reason="the page shows static vectors")
     (tmp_path / "world").mkdir()
     made = make_world(tmp_path / "world", quick=False)
@@ -91,11 +110,18 @@ def test_the_outputs_are_those_of_the_demos(tmp_path: Path) -> None:
     executed = list(run_page(page, tmp_path / "world", tmp_path / "page", made))
     assert not stale(executed)
 
-    shown, now = (scores_of(text) for text in next((one.shown, one.output.out) for one in executed if one.command == "embedlab demo"))
+    shown, now = (
+        scores_of(text)
+        for text in next(
+            (one.shown, one.output.out) for one in executed if one.command == "embedlab demo"
+        )
+    )
     tolerance = float(re.search(r"differ by at most\s([\d.]+) between", page)[1])  # type: ignore[index]
     assert shown.keys() == now.keys() == {"minilm", "demo-ce", "demo-supcl", "wordllama", "dice"}
     for name, score in shown.items():
-        assert now[name] == (pytest.approx(score, abs=tolerance) if name.startswith("demo") else score), name
+        assert now[name] == (
+            pytest.approx(score, abs=tolerance) if name.startswith("demo") else score
+        ), name
 
 
 def scores_of(output: str) -> dict[str, float]:
@@ -108,7 +134,9 @@ def scores_of(output: str) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/start.md", "docs/data.md"])
-def test_numbers_of_untouched_models_are_those_of_the_page_to_the_last_digit(name: str, world: Path, tmp_path: Path) -> None:
+def test_numbers_of_untouched_models_are_those_of_the_page_to_the_last_digit(
+    name: str, world: Path, tmp_path: Path
+) -> None:
     checked = 0
     for one in run_page((ROOT / name).read_text("utf-8"), world, tmp_path / "page"):
         if "--data starter" in one.command and one.block.shown_lines:
@@ -136,19 +164,31 @@ def test_outputs_are_written_below_their_commands(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("first", "second", "is_alike"),
     [
-        ("sts12  600  45.43‡ b  +33.51 [+27.87, +39.35]*", "sts12 600 46.01 a  -3.5 [-7.87, +9.35]", True),
+        (
+            "sts12  600  45.43‡ b  +33.51 [+27.87, +39.35]*",
+            "sts12 600 46.01 a  -3.5 [-7.87, +9.35]",
+            True,
+        ),
         ("score  spearman", "score  pearson", False),
         ("one\ntwo", "one", False),
     ],
 )
-def test_numbers_and_what_follows_from_them_may_differ(first: str, second: str, is_alike: bool) -> None:
+def test_numbers_and_what_follows_from_them_may_differ(
+    first: str, second: str, is_alike: bool
+) -> None:
     assert (pattern(first) == pattern(second)) is is_alike
 
 
 def test_a_long_command_is_shown_in_lines_and_read_as_one() -> None:
-    command = "embedlab grid table weight --rows objective.weight --columns optim.lr --score sts12-16 --latex"
+    command = (
+        "embedlab grid table weight --rows objective.weight --columns optim.lr --score "
+        "sts12-16 --latex"
+    )
     shown = typed(command)
-    assert shown == ("$ embedlab grid table weight --rows objective.weight --columns optim.lr \\\n    --score sts12-16 --latex")
+    assert shown == (
+        "$ embedlab grid table weight --rows objective.weight --columns optim.lr \\\n    "
+        "--score sts12-16 --latex"
+    )
     (block,) = blocks_of(f"```console\n{shown}\nan answer\n```")
     assert block.commands == [(command, "an answer\n")]
     assert typed("embedlab demo") == "$ embedlab demo"

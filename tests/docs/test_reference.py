@@ -24,12 +24,16 @@ def test_every_command_and_option_is_described() -> None:
             for option in word.split("/") if word.startswith("-") else []:
                 assert f"`{option}`" in page, f"{name} {option}"
     assert page.count("\n## embedlab ") == len(offered)
-    assert not re.search(r"^\| `-[^|]*\|[^|]*\|[^|]*\| +\|$", page, re.MULTILINE), "an option without help"
+    assert not re.search(r"^\| `-[^|]*\|[^|]*\|[^|]*\| +\|$", page, re.MULTILINE), (
+        "an option without help"
+    )
 
 
 def test_every_setting_and_recipe_key_is_described() -> None:
     settings, recipes = keys.settings_page(), keys.recipes_page()
-    assert all(f"| `{one.name}` | `EMBEDLAB_{one.name.upper()}` |" in settings for one in fields(Settings))
+    assert all(
+        f"| `{one.name}` | `EMBEDLAB_{one.name.upper()}` |" in settings for one in fields(Settings)
+    )
     for cls in keys.recipe_sections().values():
         assert all(f"| `{one.name}` |" in recipes for one in fields(cls))
     assert "rows are sampled by the run's seed" in recipes  # a comment behind a key
@@ -59,8 +63,13 @@ def test_every_dataset_has_counts_and_terms() -> None:
 
 def test_files_events_and_rows_are_described() -> None:
     runs, schemas = stored.runs_page(), stored.schemas_page()
-    assert all(f"| `{name}` |" in runs for name in ("recipe.toml", "events.jsonl", "scores.parquet", "step", "finished"))
-    assert all(f"| `{name}` |" in schemas for name in ("difference_low", "p_corrected", "similarity"))
+    assert all(
+        f"| `{name}` |" in runs
+        for name in ("recipe.toml", "events.jsonl", "scores.parquet", "step", "finished")
+    )
+    assert all(
+        f"| `{name}` |" in schemas for name in ("difference_low", "p_corrected", "similarity")
+    )
     assert '"fingerprint"' in schemas
 
 
@@ -73,7 +82,10 @@ def test_the_python_page_has_each_call() -> None:
 
 def test_the_files_that_are_never_read_are_listed_with_what_they_are() -> None:
     page = parts.models_page()
-    assert all(f"| {what} |" in page and all(f"`{name}`" in page for name in names) for what, names in NEVER_READ.items())
+    assert all(
+        f"| {what} |" in page and all(f"`{name}`" in page for name in names)
+        for what, names in NEVER_READ.items()
+    )
 
 
 def test_a_paper_has_its_printed_numbers_with_what_makes_them() -> None:

@@ -1,4 +1,6 @@
-"""The site as a browser shows it, opened from files: python -m pytest -m slow tests/docs/test_site_in_browser.py."""
+"""The site as a browser shows it, opened from files: python -m pytest -m slow
+tests/docs/test_site_in_browser.py.
+"""
 
 import importlib.util
 from collections.abc import AsyncIterator
@@ -13,7 +15,10 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(importlib.util.find_spec("aiohttp") is None, reason="aiohttp speaks to the browser: pip install -e '.[serve]'"),
+    pytest.mark.skipif(
+        importlib.util.find_spec("aiohttp") is None,
+        reason="aiohttp speaks to the browser: pip install -e '.[serve]'",
+    ),
 ]
 WINDOWS = ((1280, 900), (390, 844))  # a desk, a phone
 UNSHOWN = """
@@ -42,7 +47,9 @@ def pages(site: Path) -> list[Path]:
     return [path for path in sorted(site.rglob("*.html")) if path.name != "404.html"]
 
 
-async def test_every_page_is_shown_without_an_error_or_anything_from_elsewhere(pages: list[Path], tmp_path: Path) -> None:
+async def test_every_page_is_shown_without_an_error_or_anything_from_elsewhere(
+    pages: list[Path], tmp_path: Path
+) -> None:
     faults = []
     async with browser(tmp_path) as tab:
         for path in pages:
@@ -57,14 +64,18 @@ async def test_every_page_is_shown_without_an_error_or_anything_from_elsewhere(p
     assert not faults, "\n".join(faults)
 
 
-async def test_the_search_finds_a_command_and_colours_follow_the_system(site: Path, tmp_path: Path) -> None:
+async def test_the_search_finds_a_command_and_colours_follow_the_system(
+    site: Path, tmp_path: Path
+) -> None:
     async with browser(tmp_path) as tab:
         await tab.resize(*WINDOWS[0])
         await tab.open((site / "index.html").as_uri())
         await tab.value("document.querySelector('[data-md-component=search-query]').focus()")
         await tab.call("Input.insertText", text="embedlab power")
         found = await tab.until(f"({RESULTS}).length && {RESULTS}")
-        assert any("reference/commands.html?h=embedlab+power#embedlab-power" in one for one in found)
+        assert any(
+            "reference/commands.html?h=embedlab+power#embedlab-power" in one for one in found
+        )
         assert not tab.seen.errors
 
         for scheme, name in (("light", "default"), ("dark", "slate"), ("light", "default")):

@@ -1,13 +1,16 @@
-"""A server that speaks the embeddings protocol, in a process of its own; the model's name says how it behaves.
+"""A server that speaks the embeddings protocol, in a process of its own; the model's name says how
+it behaves.
 
     python endpoint_server.py FILE
 
-prints its port. `good` answers; `flaky` first answers 429, then 500, then drops the connection; `down` always answers 503; `key` wants the
-key "s3cret"; `shapes`, `text`, `infinite`, `order`, `twice` and `lengths` answer with something else, `busy` with an error of status 200,
-`moved` with another address, `lost` with none; `large` refuses more than two texts with 413 and a text of more than 45 characters alone,
-`picky` the same with 400, `all` every text; `endless`, `slow`, `silent`, `bomb`, `deep`, `huge` and `counted` answer too much or too late;
-`other`, `longer` and `drifted` have other vectors than `good`, the last by little; `swapped` is the model that FILE names;
-GET returns how many texts and requests were answered.
+prints its port. `good` answers; `flaky` first answers 429, then 500, then drops the connection;
+`down` always answers 503; `key` wants the key "s3cret"; `shapes`, `text`, `infinite`, `order`,
+`twice` and `lengths` answer with something else, `busy` with an error of status 200, `moved` with
+another address, `lost` with none; `large` refuses more than two texts with 413 and a text of more
+than 45 characters alone, `picky` the same with 400, `all` every text; `endless`, `slow`, `silent`,
+`bomb`, `deep`, `huge` and `counted` answer too much or too late; `other`, `longer` and `drifted`
+have other vectors than `good`, the last by little; `swapped` is the model that FILE names; GET
+returns how many texts and requests were answered.
 """
 
 import gzip
@@ -43,10 +46,14 @@ def answered_rows(model: str, texts: list[str]) -> list[dict]:
         "words": [{**row, "embedding": "many"} for row in rows],
         "other": [{**row, "embedding": [value**3 for value in row["embedding"]]} for row in rows],
         "longer": [{**row, "embedding": [*row["embedding"], 1.0]} for row in rows],
-        "drifted": [{**row, "embedding": [value * 1.00001 for value in row["embedding"]]} for row in rows],
+        "drifted": [
+            {**row, "embedding": [value * 1.00001 for value in row["embedding"]]} for row in rows
+        ],
         "twice": [{**row, "index": row["index"] // 2} for row in rows],
         "unnumbered": [{"embedding": row["embedding"]} for row in rows[::-1]],
-        "lengths": [{**row, "embedding": row["embedding"][: 6 if len(rows) == 1 else 4]} for row in rows],
+        "lengths": [
+            {**row, "embedding": row["embedding"][: 6 if len(rows) == 1 else 4]} for row in rows
+        ],
     }
     return changed.get(model, rows)
 
@@ -81,12 +88,18 @@ class Handler(BaseHTTPRequestHandler):
         if model == "unknown":
             return self._answer(404, {"error": f"no model for {self.headers['Authorization']}"})
         if model in {"text", "busy"}:
-            return self._answer(200, None if model == "text" else {"error": {"message": "model is busy"}})
+            return self._answer(
+                200, None if model == "text" else {"error": {"message": "model is busy"}}
+            )
         if model == "moved":
-            return self._answer(307, {}, {"Location": f"http://localhost:{self.server.server_port}/v1/embeddings"})
+            return self._answer(
+                307, {}, {"Location": f"http://localhost:{self.server.server_port}/v1/embeddings"}
+            )
         if model == "lost":
             return self._answer(302, {})
-        if model in {"large", "picky", "all"} and (model == "all" or len(texts) > 2 or any(len(text) > 45 for text in texts)):
+        if model in {"large", "picky", "all"} and (
+            model == "all" or len(texts) > 2 or any(len(text) > 45 for text in texts)
+        ):
             return self._answer(413 if model == "large" else 400, {"error": "too long"})
         if model in {"endless", "slow", "silent", "bomb"}:
             return self._answer_for_ever(model)
@@ -97,11 +110,15 @@ class Handler(BaseHTTPRequestHandler):
         tokens = 10**4000 if model == "counted" else sum(len(text.split()) for text in texts)
         content = {"data": rows[::-1], "usage": {"total_tokens": tokens}}
         if model == "packed":
-            return self._answer(200, gzip.compress(json.dumps(content).encode()), {"Content-Encoding": "gzip"})
+            return self._answer(
+                200, gzip.compress(json.dumps(content).encode()), {"Content-Encoding": "gzip"}
+            )
         return self._answer(200, content)
 
     def _answer_for_ever(self, model: str) -> None:
-        """Answer without an end: as fast as it is read, also packed, a byte now and then from the first on, or not at all."""
+        """Answer without an end: as fast as it is read, also packed, a byte now and then from the
+        first on, or not at all.
+        """
         if model == "silent":
             time.sleep(60)
         for byte in b"HTTP/1.1 200 OK\r\nX-Long: " if model == "slow" else b"":
@@ -118,7 +135,13 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(b" " * 2**20)
 
     def _answer(self, status: int, content: object, headers: dict[str, str] | None = None) -> None:
-        payload = b"hello" if content is None else content if isinstance(content, bytes) else json.dumps(content).encode()
+        payload = (
+            b"hello"
+            if content is None
+            else content
+            if isinstance(content, bytes)
+            else json.dumps(content).encode()
+        )
         self.send_response(status)
         for name, value in {**(headers or {}), "Content-Length": str(len(payload))}.items():
             self.send_header(name, value)

@@ -9,7 +9,20 @@ import torch
 from embedlab.encoders.device import Machine
 from embedlab.encoders.random_encoder import build_random_encoder
 
-WORDS = ("a", "dog", "runs", "in", "the", "park", "cat", "sleeps", "man", "guitar", "plays", "woman")
+WORDS = (
+    "a",
+    "dog",
+    "runs",
+    "in",
+    "the",
+    "park",
+    "cat",
+    "sleeps",
+    "man",
+    "guitar",
+    "plays",
+    "woman",
+)
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +45,12 @@ def small_bert(architectures: dict[str, Path]) -> Path:
 
 @pytest.fixture(scope="session")
 def sentences() -> list[str]:
-    """Forty distinct sentences of 0 to 60 words, some unknown, one longer than the encoders read."""
+    """Forty distinct sentences of 0 to 60 words, some unknown, one longer than the encoders
+    read.
+    """
     rng = np.random.default_rng(0)
-    drawn = [f"{number} " + " ".join(rng.choice([*WORDS, "zebra", "Über", "!"], rng.integers(0, 60))) for number in range(38)]
+    drawn = [
+        f"{number} " + " ".join(rng.choice([*WORDS, "zebra", "Über", "!"], rng.integers(0, 60)))
+        for number in range(38)
+    ]
     return ["", *drawn, "a " * 300]

@@ -1,4 +1,6 @@
-"""Model folders in the layouts that sentence-transformers writes, with small random weights: each by its own name."""
+"""Model folders in the layouts that sentence-transformers writes, with small random weights: each
+by its own name.
+"""
 
 import json
 import shutil
@@ -10,7 +12,12 @@ import torch
 from peft import IA3Config, LoraConfig, PeftConfig, PeftModel
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense, Normalize, Router, Transformer
-from sentence_transformers.sentence_transformer.modules import LayerNorm, Pooling, StaticEmbedding, WordWeights
+from sentence_transformers.sentence_transformer.modules import (
+    LayerNorm,
+    Pooling,
+    StaticEmbedding,
+    WordWeights,
+)
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast, T5Config, T5EncoderModel
 
@@ -29,7 +36,12 @@ SENTENCES = (
 
 DECODERS: dict[str, dict[str, Any]] = {
     "qwen3": {"head_dim": 16, "num_key_value_heads": 1},
-    "gemma3_text": {"head_dim": 16, "num_key_value_heads": 1, "use_bidirectional_attention": True, "query_pre_attn_scalar": 16},
+    "gemma3_text": {
+        "head_dim": 16,
+        "num_key_value_heads": 1,
+        "use_bidirectional_attention": True,
+        "query_pre_attn_scalar": 16,
+    },
     "mistral": {"num_key_value_heads": 1},
     "llama": {"num_key_value_heads": 2},
 }
@@ -46,20 +58,29 @@ def byte_level() -> PreTrainedTokenizerFast:
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    made.train_from_iterator(SENTENCES, trainers.BpeTrainer(vocab_size=320, special_tokens=special, initial_alphabet=alphabet))
+    made.train_from_iterator(
+        SENTENCES,
+        trainers.BpeTrainer(vocab_size=320, special_tokens=special, initial_alphabet=alphabet),
+    )
     made.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
     return _fast(made, special)
 
 
 def unigram() -> PreTrainedTokenizerFast:
-    """The kind of tokenizer of XLM-R and T5: pieces with their spaces, after Unicode's compatible normal form."""
+    """The kind of tokenizer of XLM-R and T5: pieces with their spaces, after Unicode's compatible
+    normal form.
+    """
     made = Tokenizer(models.Unigram())
     made.normalizer = normalizers.NFKC()
     made.pre_tokenizer = pre_tokenizers.Metaspace()
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
-    made.train_from_iterator(SENTENCES, trainers.UnigramTrainer(vocab_size=60, special_tokens=special, unk_token="<unk>"))
+    made.train_from_iterator(
+        SENTENCES, trainers.UnigramTrainer(vocab_size=60, special_tokens=special, unk_token="<unk>")
+    )
     ends = [("<s>", 0), ("</s>", 2)]
-    made.post_processor = processors.TemplateProcessing(single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=ends)
+    made.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=ends
+    )
     return _fast(made, special)
 
 
@@ -67,7 +88,9 @@ def typed() -> PreTrainedTokenizerFast:
     """A tokenizer that gives the first token of every text a type of its own, as Funnel's does."""
     made = tokenizer()
     ends = [(mark, made.convert_tokens_to_ids(mark)) for mark in ("[CLS]", "[SEP]")]
-    made.backend_tokenizer.post_processor = processors.TemplateProcessing(single="[CLS]:1 $A:0 [SEP]:0", special_tokens=ends)
+    made.backend_tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS]:1 $A:0 [SEP]:0", special_tokens=ends
+    )
     made.model_input_names = ["input_ids", "token_type_ids", "attention_mask"]
     return made
 
@@ -75,19 +98,24 @@ def typed() -> PreTrainedTokenizerFast:
 def _fast(made: Tokenizer, special: list[str]) -> PreTrainedTokenizerFast:
     names = ("cls_token", "pad_token", "sep_token", "unk_token", "mask_token")
     marks = dict(zip(names, special, strict=True))
-    return PreTrainedTokenizerFast(tokenizer_object=made, model_max_length=128, bos_token="<s>", eos_token="</s>", **marks)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=made, model_max_length=128, bos_token="<s>", eos_token="</s>", **marks
+    )
 
 
 def write_backbone(folder: Path, architecture: str, **more: Any) -> None:
     """A random backbone of ARCHITECTURE with its tokenizer, in transformers' layout."""
     side = more.pop("padding_side", "right")
     words = more.pop("words", tokenizer)()
-    words.padding_side = words.init_kwargs["padding_side"] = side  # what is saved is what it was made with
+    # what is saved is what it was made with
+    words.padding_side = words.init_kwargs["padding_side"] = side
     common = {"vocab_size": len(words), "pad_token_id": words.pad_token_id}
     torch.manual_seed(3)
     with silence_transformers():
         if architecture == "t5":
-            config = T5Config(**common, d_model=WIDTH, d_kv=16, d_ff=64, num_layers=2, num_heads=2, **more)
+            config = T5Config(
+                **common, d_model=WIDTH, d_kv=16, d_ff=64, num_layers=2, num_heads=2, **more
+            )
             model: Any = T5EncoderModel(config)
         else:
             config = AutoConfig.for_model(
@@ -133,19 +161,27 @@ def layer_norm() -> LayerNorm:
 def save(folder: Path, *modules: Any, **options: Any) -> Path:
     """Write a model of MODULES."""
     with silence_transformers():
-        SentenceTransformer(modules=list(modules), device="cpu", trust_remote_code=False, **options).save_pretrained(str(folder))
+        SentenceTransformer(
+            modules=list(modules), device="cpu", trust_remote_code=False, **options
+        ).save_pretrained(str(folder))
     return folder
 
 
-def pooled(mode: str | tuple[str, ...], architecture: str = "bert", **more: Any) -> Callable[[Path], Path]:
+def pooled(
+    mode: str | tuple[str, ...], architecture: str = "bert", **more: Any
+) -> Callable[[Path], Path]:
     """A transformer with one Pooling module."""
-    return lambda folder: save(folder, transformer(folder, architecture, **more), Pooling(WIDTH, mode))
+    return lambda folder: save(
+        folder, transformer(folder, architecture, **more), Pooling(WIDTH, mode)
+    )
 
 
 def decoder(name: str, *, side: str) -> Callable[[Path], Path]:
     """A decoder pooled by its last token, normalised."""
     more = {**DECODERS[name], "padding_side": side}
-    return lambda folder: save(folder, transformer(folder, name, **more), Pooling(WIDTH, "lasttoken"), Normalize())
+    return lambda folder: save(
+        folder, transformer(folder, name, **more), Pooling(WIDTH, "lasttoken"), Normalize()
+    )
 
 
 def dense(folder: Path) -> Path:
@@ -162,7 +198,10 @@ def t5_dense(folder: Path) -> Path:
 def gemma_dense(folder: Path) -> Path:
     """EmbeddingGemma's layout: mean, two Dense layers without activation, Normalize, prompts."""
     none = torch.nn.Identity()
-    first, second = Dense(WIDTH, 64, bias=False, activation_function=none), Dense(64, WIDTH, bias=False, activation_function=none)
+    first, second = (
+        Dense(WIDTH, 64, bias=False, activation_function=none),
+        Dense(64, WIDTH, bias=False, activation_function=none),
+    )
     prompts = {"query": "two dogs | a: ", "document": "the woman: ", "STS": "a man: "}
     return save(
         folder,
@@ -178,7 +217,10 @@ def gemma_dense(folder: Path) -> Path:
 def residual_dense(folder: Path) -> Path:
     """A Dense layer with an activation of another module, and a residual connection."""
     return save(
-        folder, transformer(folder), Pooling(WIDTH, "mean"), Dense(WIDTH, 16, activation_function=torch.nn.GELU(), use_residual=True)
+        folder,
+        transformer(folder),
+        Pooling(WIDTH, "mean"),
+        Dense(WIDTH, 16, activation_function=torch.nn.GELU(), use_residual=True),
     )
 
 
@@ -191,7 +233,9 @@ def word_weights(folder: Path) -> Path:
     """Words weighted before their mean."""
     words = tokenizer()
     weights = WordWeights(
-        words.convert_ids_to_tokens(list(range(len(words)))), {"man": 0.3, "dogs": 2.5, "a": 0.05}, unknown_word_weight=0.7
+        words.convert_ids_to_tokens(list(range(len(words)))),
+        {"man": 0.3, "dogs": 2.5, "a": 0.05},
+        unknown_word_weight=0.7,
     )
     return save(folder, transformer(folder), weights, Pooling(WIDTH, "mean"))
 
@@ -199,12 +243,24 @@ def word_weights(folder: Path) -> Path:
 def default_prompt(folder: Path) -> Path:
     """A prompt before every text, left out of the mean (as INSTRUCTOR does)."""
     pooling = Pooling(WIDTH, "mean", include_prompt=False)
-    return save(folder, transformer(folder), pooling, prompts={"query": "the woman in the kitchen: "}, default_prompt_name="query")
+    return save(
+        folder,
+        transformer(folder),
+        pooling,
+        prompts={"query": "the woman in the kitchen: "},
+        default_prompt_name="query",
+    )
 
 
 def truncated(folder: Path) -> Path:
     """Vectors cut to their first numbers (matryoshka), by the dot product."""
-    return save(folder, transformer(folder), Pooling(WIDTH, "mean"), truncate_dim=12, similarity_fn_name="dot")
+    return save(
+        folder,
+        transformer(folder),
+        Pooling(WIDTH, "mean"),
+        truncate_dim=12,
+        similarity_fn_name="dot",
+    )
 
 
 def static(folder: Path) -> Path:
@@ -218,12 +274,18 @@ def routed(folder: Path) -> Path:
     words = tokenizer()
     document = [transformer(folder), Pooling(WIDTH, "mean")]
     return save(
-        folder, Router.for_query_document(query_modules=[StaticEmbedding(words, torch.randn(len(words), WIDTH))], document_modules=document)
+        folder,
+        Router.for_query_document(
+            query_modules=[StaticEmbedding(words, torch.randn(len(words), WIDTH))],
+            document_modules=document,
+        ),
     )
 
 
 def adapted(architecture: str, change: PeftConfig, **more: Any) -> Callable[[Path], Path]:
-    """An adapter on a base in another folder, as sentence-transformers writes it: without the base's weights."""
+    """An adapter on a base in another folder, as sentence-transformers writes it: without the
+    base's weights.
+    """
 
     def write(folder: Path) -> Path:
         module = transformer(folder, architecture, **more)
@@ -246,7 +308,12 @@ def bare_adapter(folder: Path) -> Path:
     """What peft alone writes, and a tokenizer beside it."""
     written = adapted("bert", lora("query", "value"))(folder.parent / f"{folder.name}-whole")
     folder.mkdir()
-    for name in ("adapter_config.json", "adapter_model.safetensors", "tokenizer.json", "tokenizer_config.json"):
+    for name in (
+        "adapter_config.json",
+        "adapter_model.safetensors",
+        "tokenizer.json",
+        "tokenizer_config.json",
+    ):
         shutil.copy(written / name, folder)
     return folder
 
@@ -254,36 +321,67 @@ def bare_adapter(folder: Path) -> Path:
 def merged_adapter(folder: Path) -> Path:
     """An adapter that peft merged into its base."""
     written = adapted("bert", lora("query", "value"))(folder.parent / f"{folder.name}-adapter")
-    base, whole = folder.parent / f"{folder.name}-adapter-backbone", folder.parent / f"{folder.name}-merged"
+    base, whole = (
+        folder.parent / f"{folder.name}-adapter-backbone",
+        folder.parent / f"{folder.name}-merged",
+    )
     with silence_transformers():
-        merged: Any = PeftModel.from_pretrained(AutoModel.from_pretrained(base, trust_remote_code=False), written)
+        merged: Any = PeftModel.from_pretrained(
+            AutoModel.from_pretrained(base, trust_remote_code=False), written
+        )
         merged.merge_and_unload().save_pretrained(whole)
         tokenizer().save_pretrained(whole)
         return save(folder, Transformer(str(whole)), Pooling(WIDTH, "mean"))
 
 
 def old_files(folder: Path) -> Path:
-    """The files of version 2: module types of that time, one switch a pooling mode, the transformer in a folder of its own."""
+    """The files of version 2: module types of that time, one switch a pooling mode, the transformer
+    in a folder of its own.
+    """
     made = save(folder, transformer(folder), Pooling(WIDTH, "max"))
     modules = [
-        {"idx": 0, "name": "0", "path": "0_Transformer", "type": "sentence_transformers.models.Transformer"},
-        {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+        {
+            "idx": 0,
+            "name": "0",
+            "path": "0_Transformer",
+            "type": "sentence_transformers.models.Transformer",
+        },
+        {
+            "idx": 1,
+            "name": "1",
+            "path": "1_Pooling",
+            "type": "sentence_transformers.models.Pooling",
+        },
     ]
     (made / "0_Transformer").mkdir()
     for file in list(made.iterdir()):
-        if file.is_file() and file.name not in {"modules.json", "config_sentence_transformers.json", "README.md"}:
+        if file.is_file() and file.name not in {
+            "modules.json",
+            "config_sentence_transformers.json",
+            "README.md",
+        }:
             file.rename(made / "0_Transformer" / file.name)
     (made / "modules.json").write_text(json.dumps(modules))
-    switches = {f"pooling_mode_{name}": name == "max_tokens" for name in ("cls_token", "mean_tokens", "max_tokens", "mean_sqrt_len_tokens")}
-    (made / "1_Pooling" / "config.json").write_text(json.dumps({"word_embedding_dimension": WIDTH, **switches}))
-    (made / "0_Transformer" / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 20, "do_lower_case": False}))
+    switches = {
+        f"pooling_mode_{name}": name == "max_tokens"
+        for name in ("cls_token", "mean_tokens", "max_tokens", "mean_sqrt_len_tokens")
+    }
+    (made / "1_Pooling" / "config.json").write_text(
+        json.dumps({"word_embedding_dimension": WIDTH, **switches})
+    )
+    (made / "0_Transformer" / "sentence_bert_config.json").write_text(
+        json.dumps({"max_seq_length": 20, "do_lower_case": False})
+    )
     return made
 
 
 def longer(folder: Path) -> Path:
     """A stated longest input above the limit that the tokenizer states."""
     made = pooled("mean")(folder)
-    for name, key, tokens in (("sentence_bert_config.json", "max_seq_length", 100), ("tokenizer_config.json", "model_max_length", 64)):
+    for name, key, tokens in (
+        ("sentence_bert_config.json", "max_seq_length", 100),
+        ("tokenizer_config.json", "model_max_length", 64),
+    ):
         (made / name).write_text(json.dumps({**json.loads((made / name).read_text()), key: tokens}))
     return made
 
@@ -295,7 +393,9 @@ LAYOUTS: dict[str, Callable[[Path], Path]] = {
     "weighted mean": pooled("weightedmean"),
     "weighted mean of a decoder": pooled("weightedmean", "llama", **DECODERS["llama"]),
     "ModernBERT": pooled("cls", "modernbert", global_attn_every_n_layers=2, local_attention=8),
-    "long ModernBERT": pooled("mean", "modernbert", positions=8192, global_attn_every_n_layers=2, local_attention=8),
+    "long ModernBERT": pooled(
+        "mean", "modernbert", positions=8192, global_attn_every_n_layers=2, local_attention=8
+    ),
     "Qwen3, padded left": decoder("qwen3", side="left"),
     "Mistral, padded right": decoder("mistral", side="right"),
     "Llama, padded left": decoder("llama", side="left"),
@@ -311,9 +411,15 @@ LAYOUTS: dict[str, Callable[[Path], Path]] = {
     "routed": routed,
     "files of version 2": old_files,
     "LoRA on BERT": adapted("bert", lora("query", "value", "dense")),
-    "LoRA on Qwen3": adapted("qwen3", lora("q_proj", "down_proj", use_rslora=True), **DECODERS["qwen3"]),
-    "LoRA with whole modules": adapted("bert", lora("query", modules_to_save=["embeddings.LayerNorm"])),
-    "IA3 on BERT": adapted("bert", IA3Config(target_modules=["key", "value"], feedforward_modules=[])),
+    "LoRA on Qwen3": adapted(
+        "qwen3", lora("q_proj", "down_proj", use_rslora=True), **DECODERS["qwen3"]
+    ),
+    "LoRA with whole modules": adapted(
+        "bert", lora("query", modules_to_save=["embeddings.LayerNorm"])
+    ),
+    "IA3 on BERT": adapted(
+        "bert", IA3Config(target_modules=["key", "value"], feedforward_modules=[])
+    ),
     "LoRA alone, without modules": bare_adapter,
     "LoRA, merged": merged_adapter,
     "RoBERTa, byte-level": pooled("mean", "roberta", words=byte_level),

@@ -1,4 +1,6 @@
-"""A process that loads a model and prints the peak of the memory that this took: arguments are a small model, a model and a precision."""
+"""A process that loads a model and prints the peak of the memory that this took: arguments are a
+small model, a model and a precision.
+"""
 
 import sys
 from pathlib import Path
@@ -12,7 +14,11 @@ from embedlab.models.catalog import ModelSpec
 
 def memory(field: str) -> int:
     """A field of the kernel's account of this process, in bytes."""
-    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(f"{field}:"))
+    line = next(
+        line
+        for line in Path("/proc/self/status").read_text().splitlines()
+        if line.startswith(f"{field}:")
+    )
     return int(line.split()[1]) * 1024
 
 

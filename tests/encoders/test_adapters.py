@@ -1,4 +1,6 @@
-"""Adapters of peft as models: what they change, where their base comes from, and what is refused."""
+"""Adapters of peft as models: what they change, where their base comes from, and what is
+refused.
+"""
 
 import json
 import shutil
@@ -22,7 +24,16 @@ from embedlab.models.catalog import resolve, starting_location
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.models.folder import Wishes, read_usage
 from embedlab.scoring.stated_text import is_text_unknown
-from tests.encoders.layouts import DECODERS, SENTENCES, WIDTH, adapted, lora, save, transformer, write_backbone
+from tests.encoders.layouts import (
+    DECODERS,
+    SENTENCES,
+    WIDTH,
+    adapted,
+    lora,
+    save,
+    transformer,
+    write_backbone,
+)
 
 WEIGHTS, CONFIG = "adapter_model.safetensors", "adapter_config.json"
 
@@ -44,11 +55,15 @@ def base_of(adapter: Path) -> str:
 
 
 def change(adapter: Path, **values: object) -> None:
-    (adapter / CONFIG).write_text(json.dumps({**json.loads((adapter / CONFIG).read_text()), **values}))
+    (adapter / CONFIG).write_text(
+        json.dumps({**json.loads((adapter / CONFIG).read_text()), **values})
+    )
 
 
 def vectors(name: str | Path, cpu: Machine) -> NDArray[np.float32]:
-    return load_encoder(resolve(str(name), Path("none")).members[0], cpu, offline=True).encode(SENTENCES)
+    return load_encoder(resolve(str(name), Path("none")).members[0], cpu, offline=True).encode(
+        SENTENCES
+    )
 
 
 def test_an_adapter_changes_its_base_and_says_which(written: Path, cpu: Machine) -> None:
@@ -58,13 +73,23 @@ def test_an_adapter_changes_its_base_and_says_which(written: Path, cpu: Machine)
     assert is_text_unknown(resolve(str(written), Path("none")).members[0])
 
 
-def test_a_typed_adapter_holds_with_the_statements_of_its_base(written: Path, cpu: Machine, tmp_path: Path) -> None:
+def test_a_typed_adapter_holds_with_the_statements_of_its_base(
+    written: Path, cpu: Machine, tmp_path: Path
+) -> None:
     whole = save(tmp_path / "whole", transformer(tmp_path / "whole"), Pooling(WIDTH, "cls"))
-    np.testing.assert_allclose(vectors(f"{whole}?adapter={written}", cpu), vectors(f"{written}?pooling=cls", cpu), atol=1e-6)
-    assert is_text_unknown(resolve(f"{base_of(written)}?adapter={written}", Path("none")).members[0])
+    np.testing.assert_allclose(
+        vectors(f"{whole}?adapter={written}", cpu),
+        vectors(f"{written}?pooling=cls", cpu),
+        atol=1e-6,
+    )
+    assert is_text_unknown(
+        resolve(f"{base_of(written)}?adapter={written}", Path("none")).members[0]
+    )
 
 
-def test_an_adapter_alone_is_used_as_its_base_states(adapter: Path, cpu: Machine, tmp_path: Path) -> None:
+def test_an_adapter_alone_is_used_as_its_base_states(
+    adapter: Path, cpu: Machine, tmp_path: Path
+) -> None:
     whole = save(tmp_path / "whole", transformer(tmp_path / "whole"), Pooling(WIDTH, "cls"))
     change(adapter, base_model_name_or_path=str(whole))
     expected = vectors(f"{adapter}?pooling=cls", cpu)
@@ -84,7 +109,9 @@ def test_the_fingerprint_changes_with_adapter_and_base(adapter: Path, tmp_path: 
     assert len({before, fingerprint(str(adapter)), fingerprint(base_of(adapter))}) == 3
 
 
-def test_the_base_is_found_by_a_name_of_the_catalog_or_the_hub(adapter: Path, cpu: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_base_is_found_by_a_name_of_the_catalog_or_the_hub(
+    adapter: Path, cpu: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     expected, base, sought = vectors(adapter, cpu), Path(base_of(adapter)), []
 
     def found(repository: str, revision: str | None = None, *, offline: bool = False) -> Path:
@@ -105,8 +132,12 @@ def test_the_magnitudes_of_dora_are_read(cpu: Machine, tmp_path: Path) -> None:
     for name, parameter in module.model.named_parameters():
         if ".default" in name:
             torch.nn.init.normal_(parameter, std=0.2)
-    model = SentenceTransformer(modules=[module, Pooling(WIDTH, "mean")], device="cpu", trust_remote_code=False)
-    expected = model.encode(list(SENTENCES))  # before it is written: transformers 5.23 reads back other magnitudes
+    model = SentenceTransformer(
+        modules=[module, Pooling(WIDTH, "mean")], device="cpu", trust_remote_code=False
+    )
+    expected = model.encode(
+        list(SENTENCES)
+    )  # before it is written: transformers 5.23 reads back other magnitudes
     model.save_pretrained(str(tmp_path / "dora"))
     np.testing.assert_allclose(vectors(tmp_path / "dora", cpu), expected, atol=1e-5)
 
@@ -136,8 +167,14 @@ def not_finite(adapter: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda one: change(one, base_model_name_or_path="org/gone"), r"the base model is missing: 'org/gone' is not on this machine"),
-        (lambda one: change(one, base_model_name_or_path="/nothing/there"), r"the base model is missing: no folder and no hub model"),
+        (
+            lambda one: change(one, base_model_name_or_path="org/gone"),
+            r"the base model is missing: 'org/gone' is not on this machine",
+        ),
+        (
+            lambda one: change(one, base_model_name_or_path="/nothing/there"),
+            r"the base model is missing: no folder and no hub model",
+        ),
         (lambda one: change(one, base_model_name_or_path=None), "names no base model"),
         (lambda one: change(one, peft_type="MAGIC"), "does not fit the base model"),
         (lambda one: change(one, megatron_config={"a": 1}), "names modules of Megatron"),
@@ -147,7 +184,10 @@ def not_finite(adapter: Path) -> None:
         (not_finite, "numbers that are not finite in 'base_model"),
         (lambda one: (one / WEIGHTS).rename(one / "adapter_model.bin"), f"holds no {WEIGHTS}"),
         (lambda one: (one / WEIGHTS).write_bytes(b"x" * 40), "cannot be read"),
-        (lambda one: shutil.copy(Path(base_of(one)) / "model.safetensors", one), "holds a whole model and an adapter"),
+        (
+            lambda one: shutil.copy(Path(base_of(one)) / "model.safetensors", one),
+            "holds a whole model and an adapter",
+        ),
     ],
 )
 def test_an_adapter_that_does_not_fit_or_lacks_its_base_is_refused_in_one_line(
@@ -160,7 +200,9 @@ def test_an_adapter_that_does_not_fit_or_lacks_its_base_is_refused_in_one_line(
     assert error.value.hint
 
 
-def test_without_peft_an_adapter_is_refused_with_the_extra_to_install(written: Path, cpu: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_peft_an_adapter_is_refused_with_the_extra_to_install(
+    written: Path, cpu: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "peft", None)
     with pytest.raises(MissingError, match="peft is not installed") as error:
         vectors(written, cpu)

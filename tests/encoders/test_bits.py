@@ -1,4 +1,6 @@
-"""Vectors stored in 8 bits or 1, against sentence-transformers' own and against one number at a time; and vectors of fewer numbers."""
+"""Vectors stored in 8 bits or 1, against sentence-transformers' own and against one number at a
+time; and vectors of fewer numbers.
+"""
 
 from pathlib import Path
 
@@ -38,15 +40,34 @@ def test_eight_bits_are_255_steps_up_to_the_largest_component_of_each_vector() -
     assert len(np.unique(np.rint(found[0] / np.abs(found[0]).max() * 127))) > 8
 
 
-def test_a_model_with_bits_has_them_after_its_other_options(small_bert: Path, cpu: Machine, sentences: list[str]) -> None:
+def test_a_model_with_bits_has_them_after_its_other_options(
+    small_bert: Path, cpu: Machine, sentences: list[str]
+) -> None:
     def encode(options: str) -> np.ndarray:
-        return load_encoder(resolve(f"{small_bert}{options}", Path("none")).members[0], cpu, offline=True).encode(sentences)
+        return load_encoder(
+            resolve(f"{small_bert}{options}", Path("none")).members[0], cpu, offline=True
+        ).encode(sentences)
 
     assert (encode("?dim=9&bits=1") == in_bits(encode("?dim=9"), 1)).all()
-    assert (encode("?whiten=fit&dim=5&normalise&bits=8") == in_bits(encode("?whiten=fit&dim=5&normalise"), 8)).all()
+    assert (
+        encode("?whiten=fit&dim=5&normalise&bits=8")
+        == in_bits(encode("?whiten=fit&dim=5&normalise"), 8)
+    ).all()
     names = ("", "?bits=8", "?bits=1", "?dim=9&bits=1")
-    assert len({spec_fingerprint(resolve(f"{small_bert}{one}", Path("none")).members[0], precision="float32") for one in names}) == 4
-    model = load_encoder(resolve(f"{small_bert}?bits=1", Path("none")).members[0], cpu, offline=True)
+    assert (
+        len(
+            {
+                spec_fingerprint(
+                    resolve(f"{small_bert}{one}", Path("none")).members[0], precision="float32"
+                )
+                for one in names
+            }
+        )
+        == 4
+    )
+    model = load_encoder(
+        resolve(f"{small_bert}?bits=1", Path("none")).members[0], cpu, offline=True
+    )
     assert model.similarity == "cosine"
     assert str(model.facts.pooling).endswith("bits=1")
 
@@ -60,12 +81,24 @@ def test_other_numbers_of_bits_and_training_are_refused(small_bert: Path) -> Non
 
 
 def test_fewer_numbers_are_read_from_the_whole_vectors_that_are_cached(
-    small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small_bert: Path,
+    cpu: Machine,
+    sentences: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def opened(options: str) -> object:
-        return load_cached(resolve(f"{small_bert}{options}", Path("none")).members[0], cpu, tmp_path, 1.0, offline=True)
+        return load_cached(
+            resolve(f"{small_bert}{options}", Path("none")).members[0],
+            cpu,
+            tmp_path,
+            1.0,
+            offline=True,
+        )
 
-    plain = load_encoder(resolve(f"{small_bert}?dim=7", Path("none")).members[0], cpu, offline=True).encode(sentences)
+    plain = load_encoder(
+        resolve(f"{small_bert}?dim=7", Path("none")).members[0], cpu, offline=True
+    ).encode(sentences)
     whole = opened("").encode(sentences)
     monkeypatch.setattr(TransformerEncoder, "embed", lambda *_, **__: pytest.fail("computed again"))
     cut = opened("?dim=7")
@@ -76,9 +109,17 @@ def test_fewer_numbers_are_read_from_the_whole_vectors_that_are_cached(
     assert opened("?dim=7").lacking(sentences) == 0
 
 
-def test_truncated_sentences_are_counted_of_vectors_of_fewer_numbers(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
+def test_truncated_sentences_are_counted_of_vectors_of_fewer_numbers(
+    small_bert: Path, cpu: Machine, tmp_path: Path
+) -> None:
     long = "the dogs run " * 300
     for options in ("", "?dim=7"):
-        encoder = load_cached(resolve(f"{small_bert}{options}", Path("none")).members[0], cpu, tmp_path, 1.0, offline=True)
+        encoder = load_cached(
+            resolve(f"{small_bert}{options}", Path("none")).members[0],
+            cpu,
+            tmp_path,
+            1.0,
+            offline=True,
+        )
         encoder.encode([long, "dogs"])
         assert encoder.facts.truncated == 1

@@ -1,4 +1,6 @@
-"""The index of bm25s against the formula of Lucene's variant, written out; what has no words, and what is refused."""
+"""The index of bm25s against the formula of Lucene's variant, written out; what has no words, and
+what is refused.
+"""
 
 from importlib.metadata import PackageNotFoundError
 from math import log
@@ -15,8 +17,20 @@ from embedlab.encoders.loading import load_encoder, scorer_for
 from embedlab.models.catalog import resolve
 from embedlab.scoring.stated_text import is_text_unknown
 
-DOCUMENTS = ["A dog barks at night, the dog.", "the fox barks too", "", "a bird sings at night to a bird", "of the"]
-WORDS = [["dog", "barks", "night", "dog"], ["fox", "barks", "too"], [], ["bird", "sings", "night", "bird"], []]
+DOCUMENTS = [
+    "A dog barks at night, the dog.",
+    "the fox barks too",
+    "",
+    "a bird sings at night to a bird",
+    "of the",
+]
+WORDS = [
+    ["dog", "barks", "night", "dog"],
+    ["fox", "barks", "too"],
+    [],
+    ["bird", "sings", "night", "bird"],
+    [],
+]
 
 
 def by_formula(query: list[str], document: list[str]) -> float:
@@ -25,13 +39,23 @@ def by_formula(query: list[str], document: list[str]) -> float:
     for word in query:
         having = sum(word in own for own in WORDS)
         count = document.count(word)
-        total += log(1 + (len(WORDS) - having + 0.5) / (having + 0.5)) * count / (count + 1.5 * (0.25 + 0.75 * len(document) / mean))
+        total += (
+            log(1 + (len(WORDS) - having + 0.5) / (having + 0.5))
+            * count
+            / (count + 1.5 * (0.25 + 0.75 * len(document) / mean))
+        )
     return total
 
 
-@pytest.mark.parametrize("query", ["Does a dog bark?", "NIGHT barks", "barks barks fox", "birds of the", "zebra", ""])
+@pytest.mark.parametrize(
+    "query", ["Does a dog bark?", "NIGHT barks", "barks barks fox", "birds of the", "zebra", ""]
+)
 def test_scores_are_those_of_the_formula(query: str) -> None:
-    words = [word for word in query.lower().replace("?", "").split() if word in {"dog", "barks", "night", "fox"}]
+    words = [
+        word
+        for word in query.lower().replace("?", "").split()
+        if word in {"dog", "barks", "night", "fox"}
+    ]
     found = Bm25Index(DOCUMENTS, "lucene").scores(query)
     assert found.tolist() == pytest.approx([by_formula(words, own) for own in WORDS], rel=1e-5)
 
@@ -41,9 +65,14 @@ def test_documents_without_a_word_have_no_score() -> None:
 
 
 def test_a_variant_has_scores_of_its_own_and_is_named(tmp_path: Path) -> None:
-    one, other = (Bm25Index(DOCUMENTS, variant).scores("dog barks").tolist() for variant in ("lucene", "bm25+"))
+    one, other = (
+        Bm25Index(DOCUMENTS, variant).scores("dog barks").tolist()
+        for variant in ("lucene", "bm25+")
+    )
     assert one != other
-    (alone,), (named,), (plus,) = (resolve(name, tmp_path).members for name in ("bm25", "bm25:lucene", "bm25:bm25+"))
+    (alone,), (named,), (plus,) = (
+        resolve(name, tmp_path).members for name in ("bm25", "bm25:lucene", "bm25:bm25+")
+    )
     assert alone.location == named.location != plus.location
     assert not is_text_unknown(alone)
     with pytest.raises(UsageError, match="no variant of BM25 named 'lucen'"):
@@ -74,4 +103,7 @@ def test_without_the_package_a_command_ends_with_two_lines_that_name_the_extra(
     code = main(("compare", "dice", model, "--sample", "--task", "retrieval-captions"))
     out, err = capsys.readouterr()
     assert (code, out) == (3, "")
-    assert err.splitlines() == ["embedlab: error: the package bm25s is not installed", "hint: pip install 'embedlab[search]'"]
+    assert err.splitlines() == [
+        "embedlab: error: the package bm25s is not installed",
+        "hint: pip install 'embedlab[search]'",
+    ]

@@ -27,7 +27,9 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counts: list[int] = []
     embed = TransformerEncoder.embed
 
-    def counted(self: TransformerEncoder, sentences: list[str], progress: ProgressCallback | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def counted(
+        self: TransformerEncoder, sentences: list[str], progress: ProgressCallback | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         counts.append(len(sentences))
         return embed(self, sentences, progress)
 
@@ -46,7 +48,10 @@ def test_a_second_process_would_compute_nothing_and_report_the_same(
     first, second = load(str(small_bert), cpu, tmp_path), load(str(small_bert), cpu, tmp_path)
     vectors = first.encode(sentences)
     reported = []
-    assert (second.encode(sentences[::-1], lambda done, total: reported.append((done, total))) == vectors[::-1]).all()
+    assert (
+        second.encode(sentences[::-1], lambda done, total: reported.append((done, total)))
+        == vectors[::-1]
+    ).all()
     assert computed == [len(sentences)]
     assert first.facts == second.facts
     assert second.facts.truncated >= 1
@@ -54,7 +59,12 @@ def test_a_second_process_would_compute_nothing_and_report_the_same(
 
 
 def test_only_new_sentences_are_computed_in_pieces_that_are_cached(
-    small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path, computed: list[int], monkeypatch: pytest.MonkeyPatch
+    small_bert: Path,
+    cpu: Machine,
+    sentences: list[str],
+    tmp_path: Path,
+    computed: list[int],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(cached_encoder, "SENTENCES_PER_SAVE", 8)
     encoder = load(str(small_bert), cpu, tmp_path)
@@ -66,7 +76,11 @@ def test_only_new_sentences_are_computed_in_pieces_that_are_cached(
 
 
 def test_other_weights_pooling_normalisation_or_precision_are_never_served(
-    architectures: dict[str, Path], cpu: Machine, sentences: list[str], tmp_path: Path, computed: list[int]
+    architectures: dict[str, Path],
+    cpu: Machine,
+    sentences: list[str],
+    tmp_path: Path,
+    computed: list[int],
 ) -> None:
     bert, distilbert = str(architectures["bert"]), str(architectures["distilbert"])
     normalising = load_transformer(bert, cpu, wishes=Wishes(pooling="mean"))
@@ -82,7 +96,9 @@ def test_other_weights_pooling_normalisation_or_precision_are_never_served(
     for name, precision in variants:
         load(name, cpu, tmp_path, precision).encode(sentences[:5])
     assert computed == [5] * len(variants)
-    assert len({load(name, cpu, tmp_path, precision).fingerprint for name, precision in variants}) == len(variants)
+    assert len(
+        {load(name, cpu, tmp_path, precision).fingerprint for name, precision in variants}
+    ) == len(variants)
 
 
 def test_sentences_are_cached_longest_first_without_being_read_again(
@@ -101,12 +117,16 @@ def test_weights_are_read_only_when_a_sentence_is_new(
     small_bert: Path, cpu: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load(str(small_bert), cpu, tmp_path).encode(["a dog"])
-    monkeypatch.setattr(loading, "load_trainable", lambda *_, **__: pytest.fail("the weights were read"))
+    monkeypatch.setattr(
+        loading, "load_trainable", lambda *_, **__: pytest.fail("the weights were read")
+    )
     again = load(str(small_bert), cpu, tmp_path)
     assert again.encode(["a dog"]).shape == (1, again.dim)
 
 
-def test_weights_that_change_before_they_are_read_are_refused(architectures: dict[str, Path], cpu: Machine, tmp_path: Path) -> None:
+def test_weights_that_change_before_they_are_read_are_refused(
+    architectures: dict[str, Path], cpu: Machine, tmp_path: Path
+) -> None:
     folder = tmp_path / "model"
     shutil.copytree(architectures["bert"], folder)
     encoder = load(str(folder), cpu, tmp_path)
@@ -125,22 +145,32 @@ def test_the_length_of_vectors_is_known_without_the_weights(
     assert encoder.dim == encoder.encode(["a dog"]).shape[1]
 
 
-def test_no_cache_is_written_where_its_size_is_zero(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
+def test_no_cache_is_written_where_its_size_is_zero(
+    small_bert: Path, cpu: Machine, tmp_path: Path
+) -> None:
     (spec,) = resolve(str(small_bert), tmp_path).members
     load_encoder(spec, cpu, cache=tmp_path / "cache", cache_gib=0).encode(["a dog"])
     assert not (tmp_path / "cache").exists()
 
 
-def test_what_an_earlier_version_stored_of_a_misread_text_is_computed_again(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
+def test_what_an_earlier_version_stored_of_a_misread_text_is_computed_again(
+    small_bert: Path, cpu: Machine, tmp_path: Path
+) -> None:
     encoder = load(str(small_bert), cpu, tmp_path)
     texts = ["a dog\x1fthe cat", "a dog [SEP] the cat", "a dog"]
-    keys = np.frombuffer(b"".join(blake2b(text.encode(), digest_size=16).digest() for text in texts), np.uint64).reshape(-1, 2)
-    stored = EmbeddingCache(tmp_path / "embeddings", encoder.fingerprint, dim=encoder.dim, limit_bytes=2**30)
+    keys = np.frombuffer(
+        b"".join(blake2b(text.encode(), digest_size=16).digest() for text in texts), np.uint64
+    ).reshape(-1, 2)
+    stored = EmbeddingCache(
+        tmp_path / "embeddings", encoder.fingerprint, dim=encoder.dim, limit_bytes=2**30
+    )
     stored.store(keys, np.ones((3, encoder.dim), np.float32), np.zeros(3, np.bool_))
     assert [bool((vector == 1).all()) for vector in encoder.encode(texts)] == [False, False, True]
 
 
-def test_a_pair_of_texts_is_cached_apart_from_every_sentence(small_bert: Path, cpu: Machine, tmp_path: Path, computed: list[int]) -> None:
+def test_a_pair_of_texts_is_cached_apart_from_every_sentence(
+    small_bert: Path, cpu: Machine, tmp_path: Path, computed: list[int]
+) -> None:
     encoder, plain = load(str(small_bert), cpu, tmp_path), load_transformer(str(small_bert), cpu)
     pair, sentence = TextPair(first="a dog", second="the cat"), "a dog\x1fthe cat"
     expected = plain.encode([pair])

@@ -24,8 +24,13 @@ EXPORTED = [
 @pytest.mark.parametrize(
     ("architecture", "pooling"),
     [
-        *(("bert", pooling) for pooling in EXPORTED),  # another architecture has the same module of pooling
-        *(pytest.param("roberta", one, marks=[] if one == "mean" else [pytest.mark.slow]) for one in EXPORTED),
+        *(
+            ("bert", pooling) for pooling in EXPORTED
+        ),  # another architecture has the same module of pooling
+        *(
+            pytest.param("roberta", one, marks=[] if one == "mean" else [pytest.mark.slow])
+            for one in EXPORTED
+        ),
     ],
 )
 def test_folder_sentence_transformers_and_embedlab_give_one_vector(
@@ -39,20 +44,34 @@ def test_folder_sentence_transformers_and_embedlab_give_one_vector(
 ) -> None:
     from sentence_transformers import SentenceTransformer
 
-    encoder = load_transformer(str(architectures[architecture]), cpu, wishes=Wishes(pooling=pooling, max_tokens=64))
+    encoder = load_transformer(
+        str(architectures[architecture]), cpu, wishes=Wishes(pooling=pooling, max_tokens=64)
+    )
     save_model(tmp_path / "model", encoder, card="# A card\n")
     saved = load_transformer(str(tmp_path / "model"), cpu)
     theirs = SentenceTransformer(str(tmp_path / "model"), device="cpu", trust_remote_code=False)
-    assert "MISSING" not in "".join(capfd.readouterr())  # no layer was invented, and no warning of one
-    assert (saved.pooling, saved.max_tokens, theirs.max_seq_length) == (saved_pooling(pooling), 64, 64)
+    assert "MISSING" not in "".join(
+        capfd.readouterr()
+    )  # no layer was invented, and no warning of one
+    assert (saved.pooling, saved.max_tokens, theirs.max_seq_length) == (
+        saved_pooling(pooling),
+        64,
+        64,
+    )
     vectors = encoder.encode(sentences)
     np.testing.assert_allclose(saved.encode(sentences), vectors, atol=1e-6)
     np.testing.assert_allclose(theirs.encode(sentences), vectors, atol=1e-5)
 
 
 @pytest.mark.parametrize("pooling", shipped_names("poolings"))
-def test_pooling_is_read_from_sentence_transformers_own_files(small_bert: Path, cpu: Machine, pooling: Pooling, tmp_path: Path) -> None:
-    save_model(tmp_path / "model", load_transformer(str(small_bert), cpu, wishes=Wishes(pooling=pooling)), card="")
+def test_pooling_is_read_from_sentence_transformers_own_files(
+    small_bert: Path, cpu: Machine, pooling: Pooling, tmp_path: Path
+) -> None:
+    save_model(
+        tmp_path / "model",
+        load_transformer(str(small_bert), cpu, wishes=Wishes(pooling=pooling)),
+        card="",
+    )
     (tmp_path / "model" / "embedlab.json").unlink()
     assert load_transformer(str(tmp_path / "model"), cpu).pooling == saved_pooling(pooling)
 
@@ -64,7 +83,9 @@ def test_a_model_that_sentence_transformers_saved_gives_its_vectors(
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
     transformer = Transformer(str(small_bert))
-    theirs = SentenceTransformer(modules=[transformer, Pooling(32, "max")], device="cpu", trust_remote_code=False)
+    theirs = SentenceTransformer(
+        modules=[transformer, Pooling(32, "max")], device="cpu", trust_remote_code=False
+    )
     theirs.save(str(tmp_path / "theirs"))
     ours = load_transformer(str(tmp_path / "theirs"), cpu)
     assert ours.pooling == "max"
@@ -77,7 +98,9 @@ def save_normalising(folder: Path, small_bert: Path) -> Path:
     from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
 
     SentenceTransformer(
-        modules=[Transformer(str(small_bert)), Pooling(32, "mean"), Normalize()], device="cpu", trust_remote_code=False
+        modules=[Transformer(str(small_bert)), Pooling(32, "mean"), Normalize()],
+        device="cpu",
+        trust_remote_code=False,
     ).save(str(folder))
     return folder
 
@@ -93,21 +116,29 @@ def test_vectors_are_normalised_where_sentence_transformers_normalises_them(
     vectors = ours.encode(sentences)
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
     np.testing.assert_allclose(
-        vectors, SentenceTransformer(str(folder), device="cpu", trust_remote_code=False).encode(sentences), atol=1e-5
+        vectors,
+        SentenceTransformer(str(folder), device="cpu", trust_remote_code=False).encode(sentences),
+        atol=1e-5,
     )
     assert ours.facts.pooling == "mean, normalised"
     assert ours.facts.notes == ()
 
 
 @pytest.mark.parametrize(
-    "pooling", [pytest.param(one, marks=[] if one in {"mean", "last"} else [pytest.mark.slow]) for one in shipped_names("poolings")]
+    "pooling",
+    [
+        pytest.param(one, marks=[] if one in {"mean", "last"} else [pytest.mark.slow])
+        for one in shipped_names("poolings")
+    ],
 )
 def test_a_model_that_normalises_is_saved_as_one_whichever_pooling_it_has(
     small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path, pooling: Pooling
 ) -> None:
     from sentence_transformers import SentenceTransformer
 
-    encoder = load_transformer(str(save_normalising(tmp_path / "theirs", small_bert)), cpu, wishes=Wishes(pooling=pooling))
+    encoder = load_transformer(
+        str(save_normalising(tmp_path / "theirs", small_bert)), cpu, wishes=Wishes(pooling=pooling)
+    )
     save_model(tmp_path / "ours", encoder, card="")
     (tmp_path / "ours" / "embedlab.json").unlink()
     again = load_transformer(str(tmp_path / "ours"), cpu)
@@ -115,24 +146,38 @@ def test_a_model_that_normalises_is_saved_as_one_whichever_pooling_it_has(
     vectors = encoder.encode(sentences)
     np.testing.assert_allclose(again.encode(sentences), vectors, atol=1e-6)
     np.testing.assert_allclose(
-        SentenceTransformer(str(tmp_path / "ours"), device="cpu", trust_remote_code=False).encode(sentences), vectors, atol=1e-5
+        SentenceTransformer(str(tmp_path / "ours"), device="cpu", trust_remote_code=False).encode(
+            sentences
+        ),
+        vectors,
+        atol=1e-5,
     )
 
 
-def test_a_model_that_normalises_its_tokens_is_refused(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
+def test_a_model_that_normalises_its_tokens_is_refused(
+    small_bert: Path, cpu: Machine, tmp_path: Path
+) -> None:
     folder = save_normalising(tmp_path / "theirs", small_bert)
     (folder / "2_Normalize" / "config.json").write_text('{"module_input_name": "token_embeddings"}')
-    with pytest.raises(MissingError, match="'Normalize from token_embeddings to token_embeddings' that embedlab does not compute"):
+    with pytest.raises(
+        MissingError,
+        match="'Normalize from token_embeddings to token_embeddings' that embedlab does not "
+        "compute",
+    ):
         load_transformer(str(folder), cpu)
 
 
-def test_a_real_encoder_saves_mean_without_cls_for_sentence_transformers(shared_encoder: Path, cpu: Machine, tmp_path: Path) -> None:
+def test_a_real_encoder_saves_mean_without_cls_for_sentence_transformers(
+    shared_encoder: Path, cpu: Machine, tmp_path: Path
+) -> None:
     from sentence_transformers import SentenceTransformer
 
     encoder = load_transformer(str(shared_encoder), cpu, wishes=Wishes(pooling="mean-without-cls"))
     save_model(tmp_path / "model", encoder, card="")
     texts = ["A man plays a guitar.", "", "Snow fell."]
-    theirs = SentenceTransformer(str(tmp_path / "model"), device="cpu", trust_remote_code=False).encode(texts)
+    theirs = SentenceTransformer(
+        str(tmp_path / "model"), device="cpu", trust_remote_code=False
+    ).encode(texts)
     np.testing.assert_allclose(theirs, encoder.encode(texts), atol=1e-5)
 
 
@@ -141,9 +186,21 @@ def test_saving_twice_gives_the_same_files(small_bert: Path, cpu: Machine, tmp_p
     save_model(tmp_path / "one", encoder, card="# A card\n")
     encoder.encode(["a dog"])
     save_model(tmp_path / "two", encoder, card="# A card\n")
-    files = [path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*") if path.is_file()]
-    assert {Path("README.md"), Path("config.json"), Path("model.safetensors"), Path("modules.json")} <= set(files)
-    assert all((tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes() for file in files)
+    files = [
+        path.relative_to(tmp_path / "one")
+        for path in (tmp_path / "one").rglob("*")
+        if path.is_file()
+    ]
+    assert {
+        Path("README.md"),
+        Path("config.json"),
+        Path("model.safetensors"),
+        Path("modules.json"),
+    } <= set(files)
+    assert all(
+        (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
+        for file in files
+    )
 
 
 def test_a_full_disk_is_missing_and_leaves_the_old_model(
@@ -153,7 +210,9 @@ def test_a_full_disk_is_missing_and_leaves_the_old_model(
     save_model(tmp_path / "model", encoder, card="old")
 
     def full(*_: object, **__: object) -> None:
-        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+        raise SafetensorError(
+            "Error while serializing: I/O error: No space left on device (os error 28)"
+        )
 
     monkeypatch.setattr(encoder.backbone, "save_pretrained", full)
     with pytest.raises(MissingError, match="no space left"):
@@ -167,7 +226,9 @@ def test_an_untuned_folder_is_pooled_by_mean_and_says_so(small_bert: Path, cpu: 
     assert load_transformer(str(small_bert), cpu, wishes=Wishes(pooling="cls")).facts.notes == ()
 
 
-def test_loading_says_nothing_and_leaves_no_random_layer(small_bert: Path, cpu: Machine, capfd: pytest.CaptureFixture[str]) -> None:
+def test_loading_says_nothing_and_leaves_no_random_layer(
+    small_bert: Path, cpu: Machine, capfd: pytest.CaptureFixture[str]
+) -> None:
     encoder = load_transformer(str(small_bert), cpu)
     assert encoder.backbone.pooler is None
     assert capfd.readouterr() == ("", "")
@@ -188,21 +249,32 @@ def test_pickled_weights_are_never_loaded(small_bert: Path, cpu: Machine, tmp_pa
 
 
 @pytest.mark.parametrize("broken", ["model.safetensors", "config.json", "tokenizer.json"])
-def test_a_broken_file_is_one_clear_error(small_bert: Path, cpu: Machine, tmp_path: Path, broken: str) -> None:
+def test_a_broken_file_is_one_clear_error(
+    small_bert: Path, cpu: Machine, tmp_path: Path, broken: str
+) -> None:
     for file in small_bert.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes() if file.name != broken else file.read_bytes()[:50])
+        (tmp_path / file.name).write_bytes(
+            file.read_bytes() if file.name != broken else file.read_bytes()[:50]
+        )
     with pytest.raises(MissingError, match=str(tmp_path)):
         load_transformer(str(tmp_path), cpu)
 
 
-def test_a_module_that_embedlab_does_not_compute_is_refused(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
+def test_a_module_that_embedlab_does_not_compute_is_refused(
+    small_bert: Path, cpu: Machine, tmp_path: Path
+) -> None:
     save_model(tmp_path / "model", load_transformer(str(small_bert), cpu), card="")
     for name in ("embedlab.json", CHECKSUMS):  # sentence-transformers writes neither
         (tmp_path / "model" / name).unlink()
     modules = json.loads((tmp_path / "model" / "modules.json").read_text())
-    modules.append({"idx": 2, "name": "2", "path": "2_CNN", "type": "sentence_transformers.models.CNN"})
+    modules.append(
+        {"idx": 2, "name": "2", "path": "2_CNN", "type": "sentence_transformers.models.CNN"}
+    )
     (tmp_path / "model" / "modules.json").write_text(json.dumps(modules))
-    for wishes in (Wishes(), Wishes(pooling="mean")):  # a pooling that is typed replaces no other module
+    for wishes in (
+        Wishes(),
+        Wishes(pooling="mean"),
+    ):  # a pooling that is typed replaces no other module
         with pytest.raises(MissingError, match="a module 'CNN' that embedlab does not compute"):
             load_transformer(str(tmp_path / "model"), cpu, wishes=wishes)
 
@@ -217,7 +289,9 @@ def test_something_that_is_neither_folder_nor_hub_id_is_missing(cpu: Machine) ->
         load_transformer("not/a/model", cpu)
 
 
-def test_text_is_lower_cased_where_sentence_transformers_does_so(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
+def test_text_is_lower_cased_where_sentence_transformers_does_so(
+    small_bert: Path, cpu: Machine, tmp_path: Path
+) -> None:
     from sentence_transformers import SentenceTransformer
     from tokenizers.normalizers import BertNormalizer
 
@@ -225,7 +299,9 @@ def test_text_is_lower_cased_where_sentence_transformers_does_so(small_bert: Pat
     encoder.tokenizer.backend_tokenizer.normalizer = BertNormalizer(lowercase=False)
     save_model(tmp_path / "model", encoder, card="")
     cased = load_transformer(str(tmp_path / "model"), cpu)
-    (tmp_path / "model" / "sentence_bert_config.json").write_text('{"max_seq_length": 64, "do_lower_case": true}')
+    (tmp_path / "model" / "sentence_bert_config.json").write_text(
+        '{"max_seq_length": 64, "do_lower_case": true}'
+    )
     with pytest.raises(MissingError, match=r"sentence_bert_config\.json' is damaged") as refused:
         load_transformer(str(tmp_path / "model"), cpu)
     assert CHECKSUMS in refused.value.hint
@@ -239,38 +315,64 @@ def test_text_is_lower_cased_where_sentence_transformers_does_so(small_bert: Pat
 
 
 def test_the_default_prompt_is_reported(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
-    save_model(tmp_path / "model", load_transformer(str(small_bert), cpu, wishes=Wishes(pooling="mean")), card="")
+    save_model(
+        tmp_path / "model",
+        load_transformer(str(small_bert), cpu, wishes=Wishes(pooling="mean")),
+        card="",
+    )
     stated = tmp_path / "model" / "config_sentence_transformers.json"
     for name, notes in ((None, ()), ("passage", ()), ("query", ("prompt 'ask: '",))):
-        stated.write_text(json.dumps({"prompts": {"query": "ask: ", "passage": ""}, "default_prompt_name": name}))
+        stated.write_text(
+            json.dumps({"prompts": {"query": "ask: ", "passage": ""}, "default_prompt_name": name})
+        )
         assert load_transformer(str(tmp_path / "model"), cpu).facts.notes == notes
 
 
-def test_of_t5_only_the_encoder_is_loaded(small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path) -> None:
+def test_of_t5_only_the_encoder_is_loaded(
+    small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path
+) -> None:
     from sentence_transformers import SentenceTransformer
     from transformers import T5Config, T5Model
 
     tokenizer = load_transformer(str(small_bert), cpu).tokenizer
     config = T5Config(
-        vocab_size=len(tokenizer), d_model=16, d_kv=8, d_ff=32, num_layers=1, num_heads=2, pad_token_id=tokenizer.pad_token_id
+        vocab_size=len(tokenizer),
+        d_model=16,
+        d_kv=8,
+        d_ff=32,
+        num_layers=1,
+        num_heads=2,
+        pad_token_id=tokenizer.pad_token_id,
     )
     T5Model(config).save_pretrained(tmp_path / "t5")
     tokenizer.save_pretrained(tmp_path / "t5")
     encoder = load_transformer(str(tmp_path / "t5"), cpu, wishes=Wishes(pooling="mean"))
     save_model(tmp_path / "model", encoder, card="")
     vectors = encoder.encode(sentences)
-    np.testing.assert_allclose(load_transformer(str(tmp_path / "model"), cpu).encode(sentences), vectors, atol=1e-6)
     np.testing.assert_allclose(
-        SentenceTransformer(str(tmp_path / "model"), device="cpu", trust_remote_code=False).encode(sentences), vectors, atol=1e-5
+        load_transformer(str(tmp_path / "model"), cpu).encode(sentences), vectors, atol=1e-6
+    )
+    np.testing.assert_allclose(
+        SentenceTransformer(str(tmp_path / "model"), device="cpu", trust_remote_code=False).encode(
+            sentences
+        ),
+        vectors,
+        atol=1e-5,
     )
 
 
-def test_gpt2_reads_no_more_tokens_than_it_has_positions(small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path) -> None:
+def test_gpt2_reads_no_more_tokens_than_it_has_positions(
+    small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path
+) -> None:
     from transformers import GPT2Config, GPT2Model
 
     tokenizer = load_transformer(str(small_bert), cpu).tokenizer
-    GPT2Model(GPT2Config(vocab_size=len(tokenizer), n_embd=16, n_layer=1, n_head=2, n_positions=24)).save_pretrained(tmp_path / "gpt2")
+    GPT2Model(
+        GPT2Config(vocab_size=len(tokenizer), n_embd=16, n_layer=1, n_head=2, n_positions=24)
+    ).save_pretrained(tmp_path / "gpt2")
     tokenizer.save_pretrained(tmp_path / "gpt2")
     encoder = load_transformer(str(tmp_path / "gpt2"), cpu, wishes=Wishes(pooling="mean"))
     assert encoder.max_tokens == 24
-    np.testing.assert_allclose(encoder.encode(sentences)[-1], encoder.encode(sentences[-1:])[0], atol=1e-5)
+    np.testing.assert_allclose(
+        encoder.encode(sentences)[-1], encoder.encode(sentences[-1:])[0], atol=1e-5
+    )

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.encoders.combination import CombinedEncoder, average_vectors, concat, normalized_average
+from embedlab.encoders.combination import (
+    CombinedEncoder,
+    average_vectors,
+    concat,
+    normalized_average,
+)
 from embedlab.encoders.device import Machine
 from embedlab.encoders.kinds.word_vectors import WordVectorEncoder
 from embedlab.encoders.loading import load_encoder, load_scorer
@@ -32,7 +37,9 @@ def test_concat_puts_one_after_the_other() -> None:
 
 def test_a_combined_encoder_combines_and_reports_progress_over_all_parts() -> None:
     reported = []
-    encoder = CombinedEncoder(name="both", kind="concat", parts=[words("one", ONE), words("two", TWO)])
+    encoder = CombinedEncoder(
+        name="both", kind="concat", parts=[words("one", ONE), words("two", TWO)]
+    )
     assert (
         encoder.encode(["b", "a", "b"], lambda done, total: reported.append((done, total))).tolist()
         == concat([ONE, TWO])[[1, 0, 1]].tolist()
@@ -50,10 +57,22 @@ def test_averages_need_one_dimension() -> None:
     assert CombinedEncoder(name="both", kind="concat", parts=parts).dim == 5
 
 
-def test_a_combination_by_name_equals_its_parts_by_hand(small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path) -> None:
-    parts = [load_encoder(resolve(f"{small_bert}?pooling={pooling}", tmp_path).members[0], cpu) for pooling in ("cls", "max")]
-    both = load_encoder(resolve(f"average:{small_bert}?pooling=cls,{small_bert}?pooling=max", tmp_path).members[0], cpu)
-    np.testing.assert_allclose(both.encode(sentences), (parts[0].encode(sentences) + parts[1].encode(sentences)) / 2, atol=1e-6)
+def test_a_combination_by_name_equals_its_parts_by_hand(
+    small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path
+) -> None:
+    parts = [
+        load_encoder(resolve(f"{small_bert}?pooling={pooling}", tmp_path).members[0], cpu)
+        for pooling in ("cls", "max")
+    ]
+    both = load_encoder(
+        resolve(f"average:{small_bert}?pooling=cls,{small_bert}?pooling=max", tmp_path).members[0],
+        cpu,
+    )
+    np.testing.assert_allclose(
+        both.encode(sentences),
+        (parts[0].encode(sentences) + parts[1].encode(sentences)) / 2,
+        atol=1e-6,
+    )
     assert both.facts.pooling == "cls + max"
 
 

@@ -13,7 +13,9 @@ TEXTS = [str(number) for number in range(300)]
 
 
 class Timed:
-    """An encoder that takes a number of milliseconds for each sentence, the first call ten times as long, on a clock of its own."""
+    """An encoder that takes a number of milliseconds for each sentence, the first call ten times as
+    long, on a clock of its own.
+    """
 
     def __init__(self, milliseconds: float) -> None:
         self.now, self.calls, self._each = 0.0, [], milliseconds / 1000
@@ -24,7 +26,9 @@ class Timed:
 
 
 @pytest.mark.parametrize(("milliseconds", "counted"), [(0.5, 300), (19.9, 150), (500.0, FEWEST)])
-def test_rounds_are_as_long_as_a_model_is_fast_and_the_first_call_does_not_count(milliseconds: float, counted: int) -> None:
+def test_rounds_are_as_long_as_a_model_is_fast_and_the_first_call_does_not_count(
+    milliseconds: float, counted: int
+) -> None:
     model = Timed(milliseconds)
     found, sentences = measure(model, TEXTS, clock=lambda: model.now)
     assert found == pytest.approx([milliseconds] * ROUNDS)
@@ -43,7 +47,10 @@ def test_a_model_without_vectors_reads_pairs_of_different_sentences() -> None:
     found, sentences = measure(Pairs(), TEXTS[:40], clock=lambda: next(clock))
     assert sentences == 40
     assert found == [1000 / 40] * ROUNDS
-    assert all(sorted(first) == sorted(second) and not any(map(str.__eq__, first, second)) for first, second in seen)
+    assert all(
+        sorted(first) == sorted(second) and not any(map(str.__eq__, first, second))
+        for first, second in seen
+    )
 
 
 def test_few_sentences_are_enough() -> None:
@@ -55,5 +62,9 @@ def test_few_sentences_are_enough() -> None:
 def test_the_memory_of_a_process_is_its_own_and_not_that_of_the_one_that_started_it() -> None:
     held = b"x" * (900 * 2**20)  # written, so that it is resident
     code = "from embedlab.encoders.cost_worker import peak_memory_mib; print(peak_memory_mib())"
-    found = float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+    found = float(
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+    )
     assert len(held) / 2**20 > found > 20

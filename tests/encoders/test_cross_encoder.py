@@ -1,4 +1,6 @@
-"""Scores of cross-encoders in the layouts that sentence-transformers writes, compared with its own `predict`; what is refused."""
+"""Scores of cross-encoders in the layouts that sentence-transformers writes, compared with its own
+`predict`; what is refused.
+"""
 
 import json
 import shutil
@@ -38,7 +40,13 @@ PAIRS = (
 NLI = {0: "contradiction", 1: "entailment", 2: "neutral"}
 
 
-def classifier(folder: Path, architecture: str = "bert", labels: int = 1, words: Callable[[], Any] = tokenizer, **more: Any) -> Path:
+def classifier(
+    folder: Path,
+    architecture: str = "bert",
+    labels: int = 1,
+    words: Callable[[], Any] = tokenizer,
+    **more: Any,
+) -> Path:
     """A random classifier of pairs in transformers' layout, with scores that differ by tenths."""
     made = words()
     more = {"max_position_embeddings": 66, **more}
@@ -51,7 +59,9 @@ def classifier(folder: Path, architecture: str = "bert", labels: int = 1, words:
         num_hidden_layers=2,
         num_attention_heads=2,
         intermediate_size=64,
-        id2label=dict(enumerate(f"LABEL_{number}" for number in range(labels))) if labels != 3 else NLI,
+        id2label=dict(enumerate(f"LABEL_{number}" for number in range(labels)))
+        if labels != 3
+        else NLI,
         **more,
     )
     with silence_transformers():
@@ -65,41 +75,63 @@ def classifier(folder: Path, architecture: str = "bert", labels: int = 1, words:
 
 
 def change(file: Path, **values: Any) -> Path:
-    file.write_text(json.dumps({**(json.loads(file.read_text()) if file.exists() else {}), **values}))
+    file.write_text(
+        json.dumps({**(json.loads(file.read_text()) if file.exists() else {}), **values})
+    )
     return file.parent
 
 
 def rewritten(folder: Path, source: Path, **options: Any) -> Path:
     """The classifier in SOURCE as version 6 writes it."""
     with silence_transformers():
-        CrossEncoder(str(source), device="cpu", local_files_only=True, trust_remote_code=False, **options).save_pretrained(str(folder))
+        CrossEncoder(
+            str(source), device="cpu", local_files_only=True, trust_remote_code=False, **options
+        ).save_pretrained(str(folder))
     return folder
 
 
 def newer(**options: Any) -> Callable[[Path], Path]:
-    given = {name: options.pop(name) for name in ("activation_fn", "max_length", "prompts", "default_prompt_name") if name in options}
-    return lambda folder: rewritten(folder, classifier(folder.with_name(f"{folder.name}-source"), **options), **given)
+    given = {
+        name: options.pop(name)
+        for name in ("activation_fn", "max_length", "prompts", "default_prompt_name")
+        if name in options
+    }
+    return lambda folder: rewritten(
+        folder, classifier(folder.with_name(f"{folder.name}-source"), **options), **given
+    )
 
 
 def cut_short(folder: Path) -> Path:
     """A longest input and lower case, as version 6 reads them."""
-    return change(newer()(folder) / "sentence_bert_config.json", max_seq_length=16, do_lower_case=True)
+    return change(
+        newer()(folder) / "sentence_bert_config.json", max_seq_length=16, do_lower_case=True
+    )
 
 
 LAYOUTS: dict[str, Callable[[Path], Path]] = {
     "transformers alone": classifier,
     "before version 4": lambda folder: change(
-        classifier(folder) / "config.json", sbert_ce_default_activation_function="torch.nn.modules.linear.Identity"
+        classifier(folder) / "config.json",
+        sbert_ce_default_activation_function="torch.nn.modules.linear.Identity",
     ),
     "versions 4 and 5": lambda folder: change(
-        classifier(folder) / "config.json", sentence_transformers={"activation_fn": "torch.nn.modules.linear.Identity", "version": "5.0.0"}
+        classifier(folder) / "config.json",
+        sentence_transformers={
+            "activation_fn": "torch.nn.modules.linear.Identity",
+            "version": "5.0.0",
+        },
     ),
     "versions 4 and 5, several labels": lambda folder: change(
         classifier(folder, labels=3) / "config.json",
-        sentence_transformers={"activation_fn": "torch.nn.modules.activation.Sigmoid", "version": "5.0.0"},
+        sentence_transformers={
+            "activation_fn": "torch.nn.modules.activation.Sigmoid",
+            "version": "5.0.0",
+        },
     ),
     "several labels": lambda folder: classifier(folder, labels=3),
-    "RoBERTa": lambda folder: classifier(folder, "roberta", words=byte_level, max_position_embeddings=130),
+    "RoBERTa": lambda folder: classifier(
+        folder, "roberta", words=byte_level, max_position_embeddings=130
+    ),
     "DistilBERT": lambda folder: classifier(folder, "distilbert"),
     "decoder": lambda folder: classifier(folder, "qwen3", **DECODERS["qwen3"]),
     "version 6": newer(),
@@ -116,7 +148,9 @@ LAYOUTS: dict[str, Callable[[Path], Path]] = {
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """One folder a layout."""
     place = tmp_path_factory.mktemp("cross-encoders")
-    return {name: write(place / f"{number}") for number, (name, write) in enumerate(LAYOUTS.items())}
+    return {
+        name: write(place / f"{number}") for number, (name, write) in enumerate(LAYOUTS.items())
+    }
 
 
 @pytest.fixture
@@ -127,8 +161,12 @@ def folder_of(folders: dict[str, Path], tmp_path: Path) -> Callable[[str], Path]
 
 def theirs(folder: Path, *, batch: int = 32, **options: Any) -> NDArray[np.float32]:
     with silence_transformers():
-        model = CrossEncoder(str(folder), device="cpu", local_files_only=True, trust_remote_code=False)
-        return np.asarray(model.predict([list(pair) for pair in PAIRS], batch_size=batch, **options))
+        model = CrossEncoder(
+            str(folder), device="cpu", local_files_only=True, trust_remote_code=False
+        )
+        return np.asarray(
+            model.predict([list(pair) for pair in PAIRS], batch_size=batch, **options)
+        )
 
 
 def opened(name: str, cpu: Machine) -> CrossEncoderScorer:
@@ -146,7 +184,9 @@ def fingerprint(name: str, precision: str = "float32") -> str:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_scores_are_those_of_sentence_transformers(folders: dict[str, Path], cpu: Machine, layout: str) -> None:
+def test_scores_are_those_of_sentence_transformers(
+    folders: dict[str, Path], cpu: Machine, layout: str
+) -> None:
     folder, batch = folders[layout], 32
     expected = theirs(folder, batch=batch)
     columns = [expected] if expected.ndim == 1 else expected.T
@@ -158,8 +198,13 @@ def test_scores_are_those_of_sentence_transformers(folders: dict[str, Path], cpu
         assert np.ptp(found) > 1e-3  # not one number for all pairs
 
 
-@pytest.mark.parametrize(("typed", "options"), [("softmax", {"apply_softmax": True}), ("sigmoid", {"activation_fn": nn.Sigmoid()})])
-def test_another_activation_can_be_typed(folders: dict[str, Path], cpu: Machine, typed: str, options: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("typed", "options"),
+    [("softmax", {"apply_softmax": True}), ("sigmoid", {"activation_fn": nn.Sigmoid()})],
+)
+def test_another_activation_can_be_typed(
+    folders: dict[str, Path], cpu: Machine, typed: str, options: dict[str, Any]
+) -> None:
     folder = folders["version 6, several labels"]
     found = ours(f"{folder}?label=2&activation={typed}", cpu)
     np.testing.assert_allclose(found, theirs(folder, **options)[:, 2], atol=1e-5)
@@ -200,29 +245,45 @@ def test_a_folder_that_says_what_it_is_needs_no_prefix(folders: dict[str, Path])
     }
 
 
-def test_a_classifier_that_does_not_say_so_is_refused_with_both_readings(folders: dict[str, Path], cpu: Machine) -> None:
+def test_a_classifier_that_does_not_say_so_is_refused_with_both_readings(
+    folders: dict[str, Path], cpu: Machine
+) -> None:
     folder = folders["transformers alone"]
     with pytest.raises(MissingError) as refused:
         load_scorer(resolve(str(folder), Path("none")).members[0], cpu)
     assert f"cross-encoder:{folder}" in (refused.value.hint or "")
     assert f"{folder}?pooling=mean" in (refused.value.hint or "")
-    encoder = load_encoder(resolve(f"{folders['versions 4 and 5']}?pooling=mean", Path("none")).members[0], cpu)
+    encoder = load_encoder(
+        resolve(f"{folders['versions 4 and 5']}?pooling=mean", Path("none")).members[0], cpu
+    )
     assert encoder.encode(["a man plays a guitar"]).shape == (1, WIDTH)
 
 
-def test_several_labels_need_one_and_a_wrong_one_is_refused(folders: dict[str, Path], cpu: Machine) -> None:
+def test_several_labels_need_one_and_a_wrong_one_is_refused(
+    folders: dict[str, Path], cpu: Machine
+) -> None:
     folder = folders["version 6, several labels"]
-    for name, expected in ((f"{folder}", "?label=entailment"), (f"{folder}?label=entail", "entailment"), (f"{folder}?label=7", "neutral")):
+    for name, expected in (
+        (f"{folder}", "?label=entailment"),
+        (f"{folder}?label=entail", "entailment"),
+        (f"{folder}?label=7", "neutral"),
+    ):
         with pytest.raises(UsageError) as refused:
             opened(name, cpu)
         assert expected in (refused.value.hint or "")
-    np.testing.assert_array_equal(ours(f"{folder}?label=1", cpu), ours(f"{folder}?label=entailment", cpu))
+    np.testing.assert_array_equal(
+        ours(f"{folder}?label=1", cpu), ours(f"{folder}?label=entailment", cpu)
+    )
     with pytest.raises(UsageError, match="softmax"):
         opened(f"{folders['version 6']}?activation=softmax", cpu)
 
 
 def test_options_of_the_other_kind_of_model_are_refused(folders: dict[str, Path]) -> None:
-    for name in (f"{folders['version 6']}?dim=3", f"cross-encoder:{folders['version 6']}?pooling=mean", f"{folders['RoBERTa']}?label=0"):
+    for name in (
+        f"{folders['version 6']}?dim=3",
+        f"cross-encoder:{folders['version 6']}?pooling=mean",
+        f"{folders['RoBERTa']}?label=0",
+    ):
         with pytest.raises(UsageError, match="takes no option"):
             resolve(name, Path("none"))
 
@@ -246,12 +307,38 @@ def without(name: str) -> Callable[[Path], object]:
     [
         (without("classifier.weight"), "lacks tensor 'classifier.weight'"),
         (without("bert.pooler.dense.bias"), "lacks tensor 'bert.pooler.dense.bias'"),
-        (lambda folder: change(folder / "config.json", architectures=["BertModel"]), "no layer of it scores a pair"),
-        (lambda folder: change(folder / "config.json", auto_map={"AutoModelForSequenceClassification": "mine.Mine"}), "its own code"),
-        (lambda folder: change(folder / "config_sentence_transformers.json", activation_fn="mine.Odd"), "states the activation 'mine.Odd'"),
-        (lambda folder: change(folder / "config_sentence_transformers.json", keep_in_fp32_modules=["0.model"]), "keep_in_fp32_modules"),
-        (lambda folder: change(folder / "sentence_bert_config.json", transformer_task="text-generation"), "for text-generation"),
-        (lambda folder: change(folder / "sentence_bert_config.json", max_seq_length=4), "too few for a pair"),
+        (
+            lambda folder: change(folder / "config.json", architectures=["BertModel"]),
+            "no layer of it scores a pair",
+        ),
+        (
+            lambda folder: change(
+                folder / "config.json", auto_map={"AutoModelForSequenceClassification": "mine.Mine"}
+            ),
+            "its own code",
+        ),
+        (
+            lambda folder: change(
+                folder / "config_sentence_transformers.json", activation_fn="mine.Odd"
+            ),
+            "states the activation 'mine.Odd'",
+        ),
+        (
+            lambda folder: change(
+                folder / "config_sentence_transformers.json", keep_in_fp32_modules=["0.model"]
+            ),
+            "keep_in_fp32_modules",
+        ),
+        (
+            lambda folder: change(
+                folder / "sentence_bert_config.json", transformer_task="text-generation"
+            ),
+            "for text-generation",
+        ),
+        (
+            lambda folder: change(folder / "sentence_bert_config.json", max_seq_length=4),
+            "too few for a pair",
+        ),
         (lambda folder: change(folder / "adapter_config.json", peft_type="LORA"), "adapter"),
     ],
 )
@@ -264,10 +351,17 @@ def test_what_would_be_left_out_or_drawn_at_random_is_refused(
         opened(f"cross-encoder:{folder}", cpu)
 
 
-def test_modules_that_are_not_computed_are_refused_by_name(folder_of: Callable[[str], Path], cpu: Machine) -> None:
+def test_modules_that_are_not_computed_are_refused_by_name(
+    folder_of: Callable[[str], Path], cpu: Machine
+) -> None:
     folder = folder_of("version 6")
     listed = json.loads((folder / "modules.json").read_text())
-    more = {"idx": 1, "name": "1", "path": "1_LogitScore", "type": "sentence_transformers.cross_encoder.modules.logit_score.LogitScore"}
+    more = {
+        "idx": 1,
+        "name": "1",
+        "path": "1_LogitScore",
+        "type": "sentence_transformers.cross_encoder.modules.logit_score.LogitScore",
+    }
     (folder / "modules.json").write_text(json.dumps([*listed, more]))
     with pytest.raises(MissingError, match="LogitScore") as refused:
         opened(str(folder), cpu)
@@ -294,12 +388,21 @@ def test_sparse_and_multi_vector_folders_are_refused_by_what_they_are(
         assert "scores:FILE" in (refused.value.hint or "")
 
 
-def test_the_fingerprint_covers_files_options_and_precision(folder_of: Callable[[str], Path]) -> None:
+def test_the_fingerprint_covers_files_options_and_precision(
+    folder_of: Callable[[str], Path],
+) -> None:
     folder = folder_of("version 6, several labels")
-    names = [f"{folder}?label={label}{more}" for label in NLI.values() for more in ("", "&activation=softmax", '&prompt="a: "')]
+    names = [
+        f"{folder}?label={label}{more}"
+        for label in NLI.values()
+        for more in ("", "&activation=softmax", '&prompt="a: "')
+    ]
     before = [fingerprint(name) for name in names]
     assert len({*before, fingerprint(names[0], "bf16")}) == len(names) + 1
-    change(folder / "config_sentence_transformers.json", activation_fn="torch.nn.modules.activation.Sigmoid")
+    change(
+        folder / "config_sentence_transformers.json",
+        activation_fn="torch.nn.modules.activation.Sigmoid",
+    )
     assert not {*before} & {fingerprint(name) for name in names}
 
 
@@ -309,7 +412,9 @@ def test_int8_is_refused(folders: dict[str, Path], cpu: Machine) -> None:
 
 
 def on_the_hub(source: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Put the files of SOURCE into PLACE as the hub's cache has the repository org/reader, and return its snapshot."""
+    """Put the files of SOURCE into PLACE as the hub's cache has the repository org/reader, and
+    return its snapshot.
+    """
     repository = place / "models--org--reader"
     snapshot = repository / "snapshots" / "aaa"
     snapshot.mkdir(parents=True)
@@ -320,14 +425,21 @@ def on_the_hub(source: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
         (snapshot / file.name).symlink_to(blob)
     (repository / "refs").mkdir()
     (repository / "refs" / "main").write_text("aaa")
-    for name in ("huggingface_hub.constants.HF_HUB_CACHE", "huggingface_hub._snapshot_download.constants.HF_HUB_CACHE"):
+    for name in (
+        "huggingface_hub.constants.HF_HUB_CACHE",
+        "huggingface_hub._snapshot_download.constants.HF_HUB_CACHE",
+    ):
         monkeypatch.setattr(name, str(place))
     return snapshot
 
 
 @pytest.mark.parametrize("layout", ["version 6", "versions 4 and 5", "before version 4"])
 def test_a_hub_id_whose_files_say_so_is_a_cross_encoder(
-    layout: str, folders: dict[str, Path], cpu: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    layout: str,
+    folders: dict[str, Path],
+    cpu: Machine,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     snapshot = on_the_hub(folders[layout], tmp_path, monkeypatch)
     for name in ("org/reader", "cross-encoder:org/reader", "org/reader?revision=aaa"):
@@ -335,7 +447,8 @@ def test_a_hub_id_whose_files_say_so_is_a_cross_encoder(
         assert (spec.name, spec.kind, spec.location) == (name, "cross-encoder", str(snapshot))
         assert pinned(spec, offline=True) == spec
         np.testing.assert_array_equal(
-            load_scorer(spec, cpu, offline=True).score(*zip(*PAIRS, strict=True)), ours(str(folders[layout]), cpu)
+            load_scorer(spec, cpu, offline=True).score(*zip(*PAIRS, strict=True)),
+            ours(str(folders[layout]), cpu),
         )
         assert model_columns(Model(name=name, members=(spec,))).is_published
     assert resolve("org/reader?pooling=mean", Path("none")).members[0].kind == "hub"
@@ -357,7 +470,9 @@ def test_a_hub_id_becomes_a_cross_encoder_when_its_files_are_there(
         found = pinned(before[name], offline=True)
         assert (found.kind, found.location, found.name) == ("cross-encoder", str(snapshot), name)
     assert pinned(before["org/reader?label=entailment"], offline=True).label == "entailment"
-    with pytest.raises(UsageError, match=r"'org/reader\?dim=3' is a cross-encoder, which takes no option 'dim'"):
+    with pytest.raises(
+        UsageError, match=r"'org/reader\?dim=3' is a cross-encoder, which takes no option 'dim'"
+    ):
         pinned(before["org/reader?dim=3"], offline=True)
 
 

@@ -39,7 +39,10 @@ def load(said: bytes, error: BaseException | None) -> None:
 
 def test_a_panic_is_one_line_and_says_nothing_before(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(MissingError, match="cannot load the tokenizer in 'x': index out of bounds"):
-        load(b"thread '<unnamed>' panicked at src/lib.rs:1:1\n", PanicException("index out of bounds"))
+        load(
+            b"thread '<unnamed>' panicked at src/lib.rs:1:1\n",
+            PanicException("index out of bounds"),
+        )
     assert capfd.readouterr().err == ""
 
 
@@ -50,7 +53,9 @@ def test_what_is_said_beside_other_errors_is_shown(capfd: pytest.CaptureFixture[
     assert capfd.readouterr().err == "a warning\nanother\n"
 
 
-def test_two_threads_that_load_at_the_same_time_leave_stderr_as_it_was(capfd: pytest.CaptureFixture[str]) -> None:
+def test_two_threads_that_load_at_the_same_time_leave_stderr_as_it_was(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     first_began, second_began, first_ended = Event(), Event(), Event()
 
     def first() -> None:
@@ -76,7 +81,9 @@ def test_two_threads_that_load_at_the_same_time_leave_stderr_as_it_was(capfd: py
     assert capfd.readouterr().err == "first\nsecond\nafter\n"
 
 
-def test_a_full_disk_is_not_taken_for_a_damaged_file(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_full_disk_is_not_taken_for_a_damaged_file(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     def full() -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -92,13 +99,28 @@ def test_a_full_disk_is_not_taken_for_a_damaged_file(monkeypatch: pytest.MonkeyP
 
 
 def damage_beyond_ascii(folder: Path) -> None:
-    """Make the tokenizer in FOLDER one that panics over any text with a letter beyond ASCII: its table of characters is cut off."""
+    """Make the tokenizer in FOLDER one that panics over any text with a letter beyond ASCII: its
+    table of characters is cut off.
+    """
     path = folder / "tokenizer.json"
     table = base64.b64encode(np.array([512, *[0] * 128], "<u4").tobytes() + b"a\0").decode()
-    stated = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"version": "1.0", "added_tokens": []}
+    stated = (
+        json.loads(path.read_text(encoding="utf-8"))
+        if path.exists()
+        else {"version": "1.0", "added_tokens": []}
+    )
     words = {"type": "WordLevel", "vocab": {"[UNK]": 0, "word": 1}, "unk_token": "[UNK]"}
     normalizer = {"type": "Precompiled", "precompiled_charsmap": table}
-    path.write_text(json.dumps({"model": words, "pre_tokenizer": {"type": "Whitespace"}, **stated, "normalizer": normalizer}))
+    path.write_text(
+        json.dumps(
+            {
+                "model": words,
+                "pre_tokenizer": {"type": "Whitespace"},
+                **stated,
+                "normalizer": normalizer,
+            }
+        )
+    )
 
 
 def test_a_static_tokenizer_that_panics_over_a_text_is_one_line_and_says_nothing_before(
@@ -110,7 +132,9 @@ def test_a_static_tokenizer_that_panics_over_a_text_is_one_line_and_says_nothing
     encoder = load_encoder(resolve(str(tmp_path), Path("none")).members[0], cpu)
     assert encoder.encode(["word", "a word"])[0].tolist() == [0, 1]
     for encode in (lambda text: encoder.encode([text]), encoder.token_vectors):  # type: ignore[attr-defined]
-        with pytest.raises(MissingError, match=f"cannot load the tokenizer in '{tmp_path}': index out of bounds"):
+        with pytest.raises(
+            MissingError, match=f"cannot load the tokenizer in '{tmp_path}': index out of bounds"
+        ):
             encode("é")
     assert capfd.readouterr().err == ""
 
@@ -124,7 +148,9 @@ def test_a_transformer_s_tokenizer_that_panics_over_a_text_is_one_line_and_says_
     assert isinstance(encoder, TransformerEncoder)
     assert encoder.encode(["a word"]).shape == (1, encoder.dim)
     for read in (encoder.encode, encoder.word_ids):
-        with pytest.raises(MissingError, match=r"cannot load the tokenizer in .*: index out of bounds"):
+        with pytest.raises(
+            MissingError, match=r"cannot load the tokenizer in .*: index out of bounds"
+        ):
             read(["é"])
     usage = replace(read_usage(folder), prompt="é", includes_prompt=False)
     with pytest.raises(MissingError, match=r"cannot load the tokenizer in .*: index out of bounds"):

@@ -33,15 +33,32 @@ class Known:
 
 
 @pytest.fixture
-def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Settings, list[ModelSpec], list[Known]]:
+def parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Settings, list[ModelSpec], list[Known]]:
     """Two models with cached vectors; the second has none of the last ten sentences."""
     settings = Settings(cache=tmp_path)
     specs = [ModelSpec(name=name, kind="folder", location=name) for name in ("one", "two")]
-    place = ScorePlace(spec=specs[0], fingerprint="", precision="float32", scores_file=tmp_path, evaluations=tmp_path)
-    monkeypatch.setattr(ScorePlace, "of", lambda spec, settings: replace(place, spec=spec, fingerprint=spec.location))
+    place = ScorePlace(
+        spec=specs[0],
+        fingerprint="",
+        precision="float32",
+        scores_file=tmp_path,
+        evaluations=tmp_path,
+    )
+    monkeypatch.setattr(
+        ScorePlace,
+        "of",
+        lambda spec, settings: replace(place, spec=spec, fingerprint=spec.location),
+    )
     rng, encoders = np.random.default_rng(0), []
     for spec, count in zip(specs, (60, 50), strict=True):
-        encoders.append(Known(spec.name, rng.normal(size=(60, DIM)).astype(np.float32) * (3 if spec.name == "two" else 1)))
+        encoders.append(
+            Known(
+                spec.name,
+                rng.normal(size=(60, DIM)).astype(np.float32) * (3 if spec.name == "two" else 1),
+            )
+        )
         cache = EmbeddingCache(tmp_path / "embeddings", spec.name, dim=DIM, limit_bytes=2**30)
         cache.store(KEYS[:count], encoders[-1].encode(CORPUS[:count]), np.zeros(count, np.bool_))
     return settings, specs, encoders
@@ -53,7 +70,9 @@ def test_a_combination_is_searched_by_the_vectors_that_it_computes(
 ) -> None:
     settings, specs, encoders = parts
     monkeypatch.setattr("embedlab.encoders.derived_search.BLOCK_ROWS", 7)
-    search = derived_search(ModelSpec(name=kind, kind=kind, parts=tuple(specs)), CORPUS, KEYS, settings, "cosine")
+    search = derived_search(
+        ModelSpec(name=kind, kind=kind, parts=tuple(specs)), CORPUS, KEYS, settings, "cosine"
+    )
     assert search is not None
     assert search.is_known.tolist() == [True] * 50 + [False] * 10
     vectors = CombinedEncoder(name=kind, kind=kind, parts=encoders).encode(CORPUS)  # type: ignore[arg-type]
@@ -77,7 +96,11 @@ def test_a_whitened_model_is_searched_by_its_whitened_vectors_also_inside_a_comb
     vectors = TransformedEncoder(spec=whitened, inner=known).encode(CORPUS)  # type: ignore[arg-type]
     assert np.allclose(search.approximate([CORPUS[3]])[0], vectors @ vectors[3], atol=1e-4)
 
-    both = ModelSpec(name="both", kind="concat", parts=(replace(two, name="two?normalise=true", normalise=True), one))
+    both = ModelSpec(
+        name="both",
+        kind="concat",
+        parts=(replace(two, name="two?normalise=true", normalise=True), one),
+    )
     search = derived_search(both, CORPUS, KEYS, settings, "cosine")
     assert search is not None
     unit = other.encode(CORPUS) / np.linalg.norm(other.encode(CORPUS), axis=1, keepdims=True)
@@ -86,7 +109,9 @@ def test_a_whitened_model_is_searched_by_its_whitened_vectors_also_inside_a_comb
     assert np.allclose(search.approximate([CORPUS[3]])[0, :50], wanted, atol=1e-5)
 
 
-def test_a_combination_of_a_model_without_vectors_is_not_searched(parts: tuple[Settings, list[ModelSpec], list[Known]]) -> None:
+def test_a_combination_of_a_model_without_vectors_is_not_searched(
+    parts: tuple[Settings, list[ModelSpec], list[Known]],
+) -> None:
     settings, (one, _), _ = parts
     unknown = ModelSpec(name="three", kind="folder", location="three")
     combined = ModelSpec(name="both", kind="concat", parts=(one, unknown))

@@ -16,7 +16,9 @@ def test_evaluation_is_float32_by_default() -> None:
 
 
 @pytest.mark.parametrize(("has_avx", "has_amx"), [(True, False), (False, True), (False, False)])
-def test_training_is_float32_on_every_processor_unless_bf16_is_typed(has_avx: bool, has_amx: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_is_float32_on_every_processor_unless_bf16_is_typed(
+    has_avx: bool, has_amx: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: has_avx)
     monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: has_amx)
     assert has_bf16_units(torch.device("cpu")) is (has_avx or has_amx)
@@ -24,25 +26,34 @@ def test_training_is_float32_on_every_processor_unless_bf16_is_typed(has_avx: bo
     assert machine(Settings(device="cpu", precision="bf16"), training=True).precision == "bf16"
 
 
-@pytest.mark.parametrize(("capability", "precision"), [((6, 1), "float32"), ((7, 0), "fp16"), ((7, 5), "fp16"), ((9, 0), "bf16")])
+@pytest.mark.parametrize(
+    ("capability", "precision"),
+    [((6, 1), "float32"), ((7, 0), "fp16"), ((7, 5), "fp16"), ((9, 0), "bf16")],
+)
 def test_training_on_a_gpu_takes_what_it_has_units_for(
     capability: tuple[int, int], precision: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "set_device", lambda _: None)
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: capability)
-    monkeypatch.setattr("embedlab.encoders.device.process_state", lambda _: SimpleNamespace(local_process_index=0))
+    monkeypatch.setattr(
+        "embedlab.encoders.device.process_state", lambda _: SimpleNamespace(local_process_index=0)
+    )
     assert machine(Settings(device="cuda"), training=True).precision == precision
     assert machine(Settings(device="cuda")).precision == "float32"
 
 
 @pytest.mark.parametrize("precision", ["tf32", "fp16"])
 def test_a_precision_of_gpus_is_refused_elsewhere(precision: Precision) -> None:
-    with pytest.raises(UsageError, match=f"--precision {precision} is for a GPU, not for device 'cpu'"):
+    with pytest.raises(
+        UsageError, match=f"--precision {precision} is for a GPU, not for device 'cpu'"
+    ):
         machine(Settings(device="cpu", precision=precision))
 
 
-@pytest.mark.parametrize(("precision", "products"), [("tf32", "high"), ("float32", "highest"), ("bf16", "highest")])
+@pytest.mark.parametrize(
+    ("precision", "products"), [("tf32", "high"), ("float32", "highest"), ("bf16", "highest")]
+)
 def test_tf32_is_for_products_in_float32_and_only_where_it_is_typed(
     precision: Precision, products: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -57,18 +68,30 @@ def test_tf32_is_for_products_in_float32_and_only_where_it_is_typed(
         torch.backends.cuda.enable_cudnn_sdp(before[1])
 
 
-def test_a_deterministic_gpu_uses_neither_chance_nor_fused_attention(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_deterministic_gpu_uses_neither_chance_nor_fused_attention(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG", raising=False)
     switches = torch.backends.cuda
-    before = switches.flash_sdp_enabled(), switches.mem_efficient_sdp_enabled(), switches.cudnn_sdp_enabled()
+    before = (
+        switches.flash_sdp_enabled(),
+        switches.mem_efficient_sdp_enabled(),
+        switches.cudnn_sdp_enabled(),
+    )
     try:
         machine(Settings(device="cuda", deterministic=False))
         assert not torch.are_deterministic_algorithms_enabled()
         machine(Settings(device="cuda", deterministic=True))
         assert torch.are_deterministic_algorithms_enabled()
         assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
-        assert not any((switches.flash_sdp_enabled(), switches.mem_efficient_sdp_enabled(), switches.cudnn_sdp_enabled()))
+        assert not any(
+            (
+                switches.flash_sdp_enabled(),
+                switches.mem_efficient_sdp_enabled(),
+                switches.cudnn_sdp_enabled(),
+            )
+        )
     finally:
         torch.use_deterministic_algorithms(mode=False)
         switches.enable_flash_sdp(before[0])
@@ -76,7 +99,9 @@ def test_a_deterministic_gpu_uses_neither_chance_nor_fused_attention(monkeypatch
         switches.enable_cudnn_sdp(before[2])
 
 
-@pytest.mark.parametrize(("capability", "has_units"), [((7, 5), False), ((8, 0), True), ((9, 0), True)])
+@pytest.mark.parametrize(
+    ("capability", "has_units"), [((7, 5), False), ((8, 0), True), ((9, 0), True)]
+)
 def test_gpus_multiply_bf16_since_their_eighth_generation(
     capability: tuple[int, int], has_units: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,7 +123,9 @@ def test_attention_on_a_gpu_makes_no_plan_for_each_shape(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("device", ["cuda", "mps"])
-def test_a_device_that_is_not_there_is_missing(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_device_that_is_not_there_is_missing(
+    device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     with pytest.raises(MissingError, match=device):
@@ -115,7 +142,11 @@ def test_threads_are_as_many_as_requested() -> None:
 
 @pytest.mark.parametrize(
     ("largest", "expected"),
-    [(2**31 - 1, {"map": 2**31 - 1, "trim": 2**31 - 1}), (2**25, {"map": 2**25, "trim": 2**31 - 1}), (0, {})],
+    [
+        (2**31 - 1, {"map": 2**31 - 1, "trim": 2**31 - 1}),
+        (2**25, {"map": 2**25, "trim": 2**31 - 1}),
+        (0, {}),
+    ],
     ids=["glibc", "glibc before 2.35", "a library that refuses"],
 )
 def test_freed_memory_stays_with_the_process_as_far_as_the_library_lets(

@@ -15,7 +15,9 @@ def test_distinct_keeps_first_appearance_and_every_place() -> None:
 def test_cosines_equal_a_slow_loop() -> None:
     rng = np.random.default_rng(0)
     first, second = rng.normal(size=(2, 20, 7)).astype(np.float32)
-    slow = [a @ b / (np.linalg.norm(a) * np.linalg.norm(b)) for a, b in zip(first, second, strict=True)]
+    slow = [
+        a @ b / (np.linalg.norm(a) * np.linalg.norm(b)) for a, b in zip(first, second, strict=True)
+    ]
     np.testing.assert_allclose(cosines(first, second), slow, atol=1e-6)
 
 
@@ -31,7 +33,9 @@ def test_a_zero_vector_has_cosine_zero() -> None:
 
 def test_pairs_are_scored_in_pieces_as_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = np.random.default_rng(2).normal(size=(4, 5)).astype(np.float32)
-    words = WordVectorEncoder(name="w", fingerprint="w", places={"a": 0, "b": 1, "c": 2, "d": 3}, vectors=vectors)
+    words = WordVectorEncoder(
+        name="w", fingerprint="w", places={"a": 0, "b": 1, "c": 2, "d": 3}, vectors=vectors
+    )
     first, second = ["a", "b", "c", "d", "a"], ["b", "b", "a", "c", "d"]
     whole = score_by_vectors(words, first, second)
     monkeypatch.setattr(encoder, "PAIRS_AT_ONCE", 2)
@@ -39,5 +43,7 @@ def test_pairs_are_scored_in_pieces_as_at_once(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_no_pairs_have_no_scores() -> None:
-    words = WordVectorEncoder(name="w", fingerprint="w", places={"a": 0}, vectors=np.ones((1, 2), np.float32))
+    words = WordVectorEncoder(
+        name="w", fingerprint="w", places={"a": 0}, vectors=np.ones((1, 2), np.float32)
+    )
     assert score_by_vectors(words, [], []).shape == (0,)

@@ -29,7 +29,11 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
     """The address of a fresh server, without waits between attempts."""
     monkeypatch.setattr("embedlab.encoders.endpoint._wait", lambda _: 0.01)
     monkeypatch.delenv("EMBEDLAB_API_KEY", raising=False)
-    program = [sys.executable, str(Path(__file__).with_name("endpoint_server.py")), str(tmp_path / "model.txt")]
+    program = [
+        sys.executable,
+        str(Path(__file__).with_name("endpoint_server.py")),
+        str(tmp_path / "model.txt"),
+    ]
     with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
@@ -64,7 +68,9 @@ def test_the_second_run_requests_nothing(server: str, cpu: Machine, tmp_path: Pa
     again = load(f"{server}#good", cpu, tmp_path, offline=True)
     assert (again.encode(TEXTS) == first).all()
     assert answered(server) == before
-    with pytest.raises(MissingError, match="no cached vectors of some sentences, and --offline is set"):
+    with pytest.raises(
+        MissingError, match="no cached vectors of some sentences, and --offline is set"
+    ):
         again.encode(["something new"])
 
 
@@ -73,7 +79,9 @@ def test_limits_errors_and_dropped_connections_are_tried_again(server: str, cpu:
     assert answered(server)["requests"] == 4
 
 
-def test_what_was_computed_before_a_failure_is_not_lost(server: str, cpu: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_computed_before_a_failure_is_not_lost(
+    server: str, cpu: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("embedlab.encoders.endpoint.TEXTS_A_REQUEST", 2)
     monkeypatch.setattr("embedlab.encoders.cached_encoder.SENTENCES_PER_SAVE", 2)
     texts = [f"{'long ' * (9 - place)}text {place}" for place in range(6)]
@@ -101,14 +109,18 @@ def test_what_was_computed_before_a_failure_is_not_lost(server: str, cpu: Machin
         ("all", "refuses the model 'all': status 400"),
     ],
 )
-def test_a_server_that_fails_is_one_line(server: str, cpu: Machine, model: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_fails_is_one_line(
+    server: str, cpu: Machine, model: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("embedlab.encoders.endpoint.ANSWER_BYTES", 2**20)
     with pytest.raises(EmbedlabError, match=words) as error:
         load(f"{server}#{model}", cpu).encode(["a", "b"])
     assert "\n" not in error.value.message + error.value.hint
 
 
-def test_answers_that_would_give_wrong_vectors_are_refused(server: str, cpu: Machine, tmp_path: Path) -> None:
+def test_answers_that_would_give_wrong_vectors_are_refused(
+    server: str, cpu: Machine, tmp_path: Path
+) -> None:
     for model, words in {
         "order": "vectors whose indices are not 0 to 2, each once",
         "twice": "vectors whose indices are not 0 to 2, each once",
@@ -119,14 +131,23 @@ def test_answers_that_would_give_wrong_vectors_are_refused(server: str, cpu: Mac
         "moved": "redirects to http://localhost",
         "lengths": "gives vectors of 4 numbers, after others of 6",
     }.items():
-        encoder = load(f"{server}#{model}", cpu, tmp_path) if model == "lengths" else load(f"{server}#{model}", cpu)
+        encoder = (
+            load(f"{server}#{model}", cpu, tmp_path)
+            if model == "lengths"
+            else load(f"{server}#{model}", cpu)
+        )
         with pytest.raises(EmbedlabError, match=words) as error:
             encoder.encode(["a", "b", "c"])
         assert "\n" not in error.value.message + error.value.hint
-    assert load(f"{server}#unnumbered", cpu).encode(["a", "b"]).tolist() == load(f"{server}#good", cpu).encode(["a", "b"]).tolist()
+    assert (
+        load(f"{server}#unnumbered", cpu).encode(["a", "b"]).tolist()
+        == load(f"{server}#good", cpu).encode(["a", "b"]).tolist()
+    )
 
 
-def test_a_key_that_no_header_carries_is_refused_without_showing_it(server: str, cpu: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_that_no_header_carries_is_refused_without_showing_it(
+    server: str, cpu: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("EMBEDLAB_API_KEY", " s3cret\n")
     assert load(f"{server}#key", cpu).encode(["a"]).shape == (1, 6)
     monkeypatch.setenv("EMBEDLAB_API_KEY", "s3crét")
@@ -140,7 +161,9 @@ def test_a_server_that_is_not_there_is_one_line(server: str, cpu: Machine) -> No
         load("http://127.0.0.1:9/v1#good", cpu).encode(["a"])
 
 
-def test_the_key_is_sent_and_in_no_file_and_no_message(server: str, cpu: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_is_sent_and_in_no_file_and_no_message(
+    server: str, cpu: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("EMBEDLAB_API_KEY", "s3cret")
     encoder = load(f"{server}#key", cpu, tmp_path)
     assert encoder.encode(TEXTS).shape == (4, 6)
@@ -153,9 +176,16 @@ def test_the_key_is_sent_and_in_no_file_and_no_message(server: str, cpu: Machine
     assert not any(b"s3cret" in content for content in stored)
 
 
-def test_a_prompt_and_a_length_are_applied_and_part_of_the_fingerprint(server: str, cpu: Machine) -> None:
-    plain, prompted = load(f"{server}#good", cpu), load(f'{server}#good?prompt="query: "&dim=4', cpu)
-    np.testing.assert_allclose(prompted.encode(["two dogs"])[0], np.array(vector("query: two dogs")[:4], np.float32))
+def test_a_prompt_and_a_length_are_applied_and_part_of_the_fingerprint(
+    server: str, cpu: Machine
+) -> None:
+    plain, prompted = (
+        load(f"{server}#good", cpu),
+        load(f'{server}#good?prompt="query: "&dim=4', cpu),
+    )
+    np.testing.assert_allclose(
+        prompted.encode(["two dogs"])[0], np.array(vector("query: two dogs")[:4], np.float32)
+    )
     assert plain.fingerprint != prompted.fingerprint
     assert prompted.dim == 4
 
@@ -179,10 +209,14 @@ def test_tables_call_it_by_its_model() -> None:
 
 
 @pytest.mark.parametrize("model", ["slow", "silent"])
-def test_a_server_that_never_comes_to_an_end_is_left(server: str, cpu: Machine, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_never_comes_to_an_end_is_left(
+    server: str, cpu: Machine, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("embedlab.encoders.endpoint.REQUEST_S", 0.3)
     monkeypatch.setattr("embedlab.encoders.endpoint.ATTEMPTS", 2)
-    with pytest.raises(MissingError, match=r"did not answer after 2 attempts: no whole answer within 0.3 s"):
+    with pytest.raises(
+        MissingError, match=r"did not answer after 2 attempts: no whole answer within 0.3 s"
+    ):
         load(f"{server}#{model}", cpu).encode(["a"])
 
 
@@ -194,7 +228,9 @@ def test_answers_that_are_packed_or_count_absurdly_are_read(server: str, cpu: Ma
 
 
 @pytest.mark.parametrize("model", ["large", "picky"])
-def test_what_is_refused_together_is_halved_and_a_text_alone_is_named(server: str, cpu: Machine, tmp_path: Path, model: str) -> None:
+def test_what_is_refused_together_is_halved_and_a_text_alone_is_named(
+    server: str, cpu: Machine, tmp_path: Path, model: str
+) -> None:
     short, long = [f"text {number}" for number in range(9)], [LONG, f"another, {LONG}"]
     encoder = load(f"{server}#{model}", cpu, tmp_path)
     assert len(encoder.encode(short)) == 9
@@ -204,13 +240,19 @@ def test_what_is_refused_together_is_halved_and_a_text_alone_is_named(server: st
     assert all(f"{text[:45]}" in error.value.message for text in long)
     assert "\n" not in error.value.message + error.value.hint
     before = answered(server)
-    again = load(f"{server}#{model}", cpu, tmp_path, offline=True)  # what was computed beside them is cached, each with its text
+    again = load(
+        f"{server}#{model}", cpu, tmp_path, offline=True
+    )  # what was computed beside them is cached, each with its text
     expected = [vector(text) for text in texts if text not in long]
-    np.testing.assert_allclose(again.encode([text for text in texts if text not in long]), np.array(expected, np.float32))
+    np.testing.assert_allclose(
+        again.encode([text for text in texts if text not in long]), np.array(expected, np.float32)
+    )
     assert answered(server) == before
 
 
-def test_a_prompt_and_a_length_hold_for_what_is_computed_beside_a_refused_text(server: str, cpu: Machine, tmp_path: Path) -> None:
+def test_a_prompt_and_a_length_hold_for_what_is_computed_beside_a_refused_text(
+    server: str, cpu: Machine, tmp_path: Path
+) -> None:
     name = f'{server}#large?prompt="q: "&dim=4'
     with pytest.raises(EmbedlabError, match=rf"refuses a text alone .*'{LONG}'"):
         load(name, cpu, tmp_path).encode(["two dogs", LONG])
@@ -235,14 +277,19 @@ def test_encode_goes_on_behind_a_refused_sentence_and_names_its_place(
     file.write_text("\n".join(texts).replace(texts[4], "short"))
     assert main(words) == 0
     assert answered(server)["texts"] == before["texts"] + 1 + 3  # and the three fixed sentences
-    np.testing.assert_allclose(np.load(tmp_path / "out.npy")[4], np.array(vector("short"), np.float32))
+    np.testing.assert_allclose(
+        np.load(tmp_path / "out.npy")[4], np.array(vector("short"), np.float32)
+    )
 
 
 def scored(server: str, tmp_path: Path, model: str, *words: str) -> float:
     """The score that `evaluate` prints of the server's model, which behaves as MODEL now."""
     (tmp_path / "model.txt").write_text(model)
     pairs = tmp_path / "pairs.tsv"
-    pairs.write_text("sentence1\tsentence2\tscore\n" + "".join(f"a b {n}\tb c {n * n}\t{n % 6}\n" for n in range(30)))
+    pairs.write_text(
+        "sentence1\tsentence2\tscore\n"
+        + "".join(f"a b {n}\tb c {n * n}\t{n % 6}\n" for n in range(30))
+    )
     out = tmp_path / "answer.json"
     with out.open("w") as file, contextlib.redirect_stdout(file):
         assert main(["evaluate", f"{server}#swapped", "--task", str(pairs), "--json", *words]) == 0
@@ -257,7 +304,9 @@ def test_another_model_behind_the_same_name_starts_anew_and_is_reported(
     first = scored(server, tmp_path, "good")
     assert "fixed sentences" not in capsys.readouterr().err
     before = answered(server)["texts"]
-    assert scored(server, tmp_path, "drifted") == first  # as little as another device changes: the same model
+    assert (
+        scored(server, tmp_path, "drifted") == first
+    )  # as little as another device changes: the same model
     assert answered(server)["texts"] == before + 3
     second = scored(server, tmp_path, "other")
     assert second != first
@@ -279,7 +328,10 @@ def test_the_check_is_a_setting_and_a_server_that_is_down_leaves_what_is_cached(
     monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
     first = scored(server, tmp_path, "good")
     assert scored(server, tmp_path, "down") == first
-    assert "whether it is still the model whose vectors are cached is not known" in capsys.readouterr().err
+    assert (
+        "whether it is still the model whose vectors are cached is not known"
+        in capsys.readouterr().err
+    )
     monkeypatch.setenv("EMBEDLAB_ENDPOINT_CHECK", "off")
     before = answered(server)["requests"]
     assert scored(server, tmp_path, "other") == first

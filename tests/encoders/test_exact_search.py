@@ -1,4 +1,6 @@
-"""Ranks by blocks against a plain sort of all documents, with ties, with documents that do not count, and without vectors."""
+"""Ranks by blocks against a plain sort of all documents, with ties, with documents that do not
+count, and without vectors.
+"""
 
 from collections.abc import Sequence
 
@@ -8,7 +10,13 @@ import pytest
 from embedlab.core.errors import UsageError
 from embedlab.encoders import exact_search
 from embedlab.encoders.encoder import EncoderFacts, similarities
-from embedlab.encoders.exact_search import OfTexts, OfVectors, Relevant, ranks_in_run, relevant_ranks
+from embedlab.encoders.exact_search import (
+    OfTexts,
+    OfVectors,
+    Relevant,
+    ranks_in_run,
+    relevant_ranks,
+)
 from embedlab.encoders.lexical import DiceScorer
 
 SIMILARITIES = ("cosine", "dot", "euclidean", "manhattan")
@@ -20,30 +28,57 @@ def slow_ranks(table: np.ndarray, relevant: Relevant) -> list[float]:
     out = {*zip(*(one.tolist() for one in relevant.excluded), strict=True)}
     grades = {
         (query, document): grade
-        for query, document, grade in zip(relevant.query.tolist(), relevant.document.tolist(), relevant.grade.tolist(), strict=True)
+        for query, document, grade in zip(
+            relevant.query.tolist(),
+            relevant.document.tolist(),
+            relevant.grade.tolist(),
+            strict=True,
+        )
     }
     for query, document in zip(relevant.query.tolist(), relevant.document.tolist(), strict=True):
-        order = [own for own in range(table.shape[1]) if (query, own) not in out and not np.isnan(table[query, own])]
+        order = [
+            own
+            for own in range(table.shape[1])
+            if (query, own) not in out and not np.isnan(table[query, own])
+        ]
         order.sort(key=lambda own: (-table[query, own], grades.get((query, own), 0), -own))
-        # Relevant documents of one grade that tie change places without a change of any measure: their ranks are compared as a set.
+        # Relevant documents of one grade that tie change places without a change of any measure:
+        # their ranks are compared as a set.
         ranks.append(order.index(document) + 1.0 if document in order else np.inf)
     return ranks
 
 
 def as_sets(relevant: Relevant, ranks: Sequence[float]) -> dict[tuple[int, int], list[float]]:
     found: dict[tuple[int, int], list[float]] = {}
-    for query, grade, rank in zip(relevant.query.tolist(), relevant.grade.tolist(), ranks, strict=True):
+    for query, grade, rank in zip(
+        relevant.query.tolist(), relevant.grade.tolist(), ranks, strict=True
+    ):
         found.setdefault((query, grade), []).append(float(rank))
     return {key: sorted(values) for key, values in found.items()}
 
 
 def some_relevant(rng: np.random.Generator, queries: int, documents: int) -> Relevant:
     pairs = np.array(
-        [(query, document) for query in range(queries) for document in rng.choice(documents, rng.integers(1, 6), replace=False)]
+        [
+            (query, document)
+            for query in range(queries)
+            for document in rng.choice(documents, rng.integers(1, 6), replace=False)
+        ]
     )
     pairs = pairs[rng.random(len(pairs)) < 0.8]
-    out = np.array([(query, 0) for query in range(queries) if not ((pairs[:, 0] == query) & (pairs[:, 1] == 0)).any()]).reshape(-1, 2)
-    return Relevant(query=pairs[:, 0], document=pairs[:, 1], grade=rng.integers(1, 4, len(pairs)), excluded=(out[:, 0], out[:, 1]))
+    out = np.array(
+        [
+            (query, 0)
+            for query in range(queries)
+            if not ((pairs[:, 0] == query) & (pairs[:, 1] == 0)).any()
+        ]
+    ).reshape(-1, 2)
+    return Relevant(
+        query=pairs[:, 0],
+        document=pairs[:, 1],
+        grade=rng.integers(1, 4, len(pairs)),
+        excluded=(out[:, 0], out[:, 1]),
+    )
 
 
 @pytest.fixture(params=[(8192, 512), (7, 5), (1, 1)], ids=str)
@@ -64,7 +99,9 @@ def test_ranks_are_those_of_a_sort_of_all_documents(similarity: str, kind: str) 
     if kind == "nearly equal":  # closer than float32 sums are exact
         second = (second[:1] + 1e-7 * second).astype(np.float32)
     relevant = some_relevant(rng, len(first), len(second))
-    table = similarities(np.repeat(first, len(second), axis=0), np.tile(second, (len(first), 1)), similarity).reshape(len(first), -1)
+    table = similarities(
+        np.repeat(first, len(second), axis=0), np.tile(second, (len(first), 1)), similarity
+    ).reshape(len(first), -1)
     found = relevant_ranks(OfVectors(first=first, second=second, similarity=similarity), relevant)
     assert as_sets(relevant, found) == as_sets(relevant, slow_ranks(table, relevant))
 
@@ -73,21 +110,38 @@ def test_a_scorer_that_gives_every_document_the_same_gains_nothing() -> None:
     rng = np.random.default_rng(0)
     vectors = np.ones((50, 4), np.float32)
     relevant = Relevant(
-        query=np.array([0, 0, 1]), document=np.array([0, 1, 2]), grade=np.array([1, 3, 1]), excluded=(np.array([1]), np.array([0]))
+        query=np.array([0, 0, 1]),
+        document=np.array([0, 1, 2]),
+        grade=np.array([1, 3, 1]),
+        excluded=(np.array([1]), np.array([0])),
     )
-    found = relevant_ranks(OfVectors(first=vectors[:2] * rng.random((2, 1), np.float32), second=vectors, similarity="cosine"), relevant)
+    found = relevant_ranks(
+        OfVectors(
+            first=vectors[:2] * rng.random((2, 1), np.float32), second=vectors, similarity="cosine"
+        ),
+        relevant,
+    )
     assert found.tolist() == [49, 50, 49]
 
 
-def test_a_duplicate_of_a_relevant_document_comes_before_it_wherever_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_duplicate_of_a_relevant_document_comes_before_it_wherever_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     rng = np.random.default_rng(1)
     second = rng.standard_normal((300, 24)).astype(np.float32)
     second[[0, 120, 299]] = second[57]
     first = second[57:58] + 0.1
     for size in (8192, 64, 7):
         monkeypatch.setattr(exact_search, "DOCUMENTS_AT_ONCE", size)
-        relevant = Relevant(query=np.array([0]), document=np.array([57]), grade=np.array([1]), excluded=(np.array([], int),) * 2)
-        assert relevant_ranks(OfVectors(first=first, second=second, similarity="cosine"), relevant).tolist() == [4]
+        relevant = Relevant(
+            query=np.array([0]),
+            document=np.array([57]),
+            grade=np.array([1]),
+            excluded=(np.array([], int),) * 2,
+        )
+        assert relevant_ranks(
+            OfVectors(first=first, second=second, similarity="cosine"), relevant
+        ).tolist() == [4]
 
 
 class Counting:
@@ -95,14 +149,25 @@ class Counting:
 
     name, fingerprint, facts = "counting", "c0", EncoderFacts()
 
-    def score(self, first: Sequence[str], second: Sequence[str], progress: object = None) -> np.ndarray:
-        return np.array([len({*one.split()} & {*other.split()}) for one, other in zip(first, second, strict=True)], np.float32)
+    def score(
+        self, first: Sequence[str], second: Sequence[str], progress: object = None
+    ) -> np.ndarray:
+        return np.array(
+            [
+                len({*one.split()} & {*other.split()})
+                for one, other in zip(first, second, strict=True)
+            ],
+            np.float32,
+        )
 
 
 @pytest.mark.usefixtures("sizes")
 def test_models_without_vectors_score_every_pair() -> None:
     rng = np.random.default_rng(2)
-    first, second = ([" ".join(rng.choice(list("abcdefgh"), rng.integers(0, 5))) for _ in range(count)] for count in (9, 30))
+    first, second = (
+        [" ".join(rng.choice(list("abcdefgh"), rng.integers(0, 5))) for _ in range(count)]
+        for count in (9, 30)
+    )
     relevant = some_relevant(rng, 9, 30)
     for scorer in (Counting(), DiceScorer()):
         table = np.array([scorer.score([text] * 30, second) for text in first])
@@ -112,12 +177,23 @@ def test_models_without_vectors_score_every_pair() -> None:
 
 def test_a_score_that_is_lacking_is_refused() -> None:
     class Lacking(Counting):
-        def score(self, first: Sequence[str], second: Sequence[str], progress: object = None) -> np.ndarray:
+        def score(
+            self, first: Sequence[str], second: Sequence[str], progress: object = None
+        ) -> np.ndarray:
             return np.where([text == "b" for text in second], np.nan, 1).astype(np.float32)
 
-    relevant = Relevant(query=np.array([0]), document=np.array([0]), grade=np.array([1]), excluded=(np.array([], int),) * 2)
-    with pytest.raises(UsageError, match="'counting' has no score of 2 of 6 pairs of a query and a document"):
-        relevant_ranks(OfTexts(scorer=Lacking(), first=["a", "c"], second=["a", "b", "c"]), relevant)
+    relevant = Relevant(
+        query=np.array([0]),
+        document=np.array([0]),
+        grade=np.array([1]),
+        excluded=(np.array([], int),) * 2,
+    )
+    with pytest.raises(
+        UsageError, match="'counting' has no score of 2 of 6 pairs of a query and a document"
+    ):
+        relevant_ranks(
+            OfTexts(scorer=Lacking(), first=["a", "c"], second=["a", "b", "c"]), relevant
+        )
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -135,6 +211,11 @@ def test_ranks_in_a_run_are_those_of_a_sort_of_what_was_found(seed: int) -> None
 
 
 def test_documents_that_the_data_lacks_have_a_place_in_a_run() -> None:
-    relevant = Relevant(query=np.array([1]), document=np.array([4]), grade=np.array([1]), excluded=(np.array([], int),) * 2)
+    relevant = Relevant(
+        query=np.array([1]),
+        document=np.array([4]),
+        grade=np.array([1]),
+        excluded=(np.array([], int),) * 2,
+    )
     query, document = np.array([0, 1, 1, 1]), np.array([4, -1, -1, 4])
     assert ranks_in_run(query, document, np.array([9.0, 3, 2, 1]), relevant).tolist() == [3]

@@ -1,4 +1,6 @@
-"""Vectors of every layout that sentence-transformers writes, compared with its own `encode` of the same folder."""
+"""Vectors of every layout that sentence-transformers writes, compared with its own `encode` of the
+same folder.
+"""
 
 import json
 import shutil
@@ -29,7 +31,9 @@ from tests.encoders.layouts import LAYOUTS, SENTENCES, WIDTH, save, transformer
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """One folder a layout."""
     place = tmp_path_factory.mktemp("layouts")
-    return {name: write(place / f"{number}") for number, (name, write) in enumerate(LAYOUTS.items())}
+    return {
+        name: write(place / f"{number}") for number, (name, write) in enumerate(LAYOUTS.items())
+    }
 
 
 def theirs(folder: Path, *, batch: int = 32, **options: str) -> NDArray[np.float32]:
@@ -39,7 +43,9 @@ def theirs(folder: Path, *, batch: int = 32, **options: str) -> NDArray[np.float
 
 def loaded(folder: Path) -> SentenceTransformer:
     with silence_transformers():
-        return SentenceTransformer(str(folder), device="cpu", local_files_only=True, trust_remote_code=False)
+        return SentenceTransformer(
+            str(folder), device="cpu", local_files_only=True, trust_remote_code=False
+        )
 
 
 def of_model(model: SentenceTransformer, *, batch: int = 32, **options: str) -> NDArray[np.float32]:
@@ -49,50 +55,78 @@ def of_model(model: SentenceTransformer, *, batch: int = 32, **options: str) -> 
 
 def ours(name: str, cpu: Machine, cache: Path | None = None) -> NDArray[np.float32]:
     """Our vectors of a typed name."""
-    return load_encoder(resolve(name, Path("none")).members[0], cpu, cache=cache, offline=True).encode(SENTENCES)
+    return load_encoder(
+        resolve(name, Path("none")).members[0], cpu, cache=cache, offline=True
+    ).encode(SENTENCES)
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_vectors_are_those_of_sentence_transformers(folders: dict[str, Path], cpu: Machine, name: str) -> None:
+def test_vectors_are_those_of_sentence_transformers(
+    folders: dict[str, Path], cpu: Machine, name: str
+) -> None:
     options = {"task": "document"} if name == "routed" else {}
     vectors, model = ours(str(folders[name]), cpu), loaded(folders[name])
     for batch in (1, 32):
         np.testing.assert_allclose(vectors, of_model(model, batch=batch, **options), atol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["EmbeddingGemma", "truncated", "static", "routed", "default prompt outside the mean"])
-def test_a_cached_vector_is_the_computed_one(folders: dict[str, Path], cpu: Machine, name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "name", ["EmbeddingGemma", "truncated", "static", "routed", "default prompt outside the mean"]
+)
+def test_a_cached_vector_is_the_computed_one(
+    folders: dict[str, Path], cpu: Machine, name: str, tmp_path: Path
+) -> None:
     computed = ours(str(folders[name]), cpu, tmp_path)
     assert (ours(str(folders[name]), cpu, tmp_path) == computed).all()
     assert computed.shape == ours(str(folders[name]), cpu).shape
 
 
 @pytest.mark.parametrize(
-    ("option", "named"), [("?prompt=query", {"prompt_name": "query"}), ('?prompt="two dogs: "', {"prompt": "two dogs: "})]
+    ("option", "named"),
+    [
+        ("?prompt=query", {"prompt_name": "query"}),
+        ('?prompt="two dogs: "', {"prompt": "two dogs: "}),
+    ],
 )
-def test_a_prompt_is_chosen_by_name_or_typed(folders: dict[str, Path], cpu: Machine, option: str, named: dict[str, str]) -> None:
+def test_a_prompt_is_chosen_by_name_or_typed(
+    folders: dict[str, Path], cpu: Machine, option: str, named: dict[str, str]
+) -> None:
     folder = folders["EmbeddingGemma"]
     np.testing.assert_allclose(ours(f"{folder}{option}", cpu), theirs(folder, **named), atol=1e-5)
 
 
 def test_a_role_chooses_the_modules_of_a_router(folders: dict[str, Path], cpu: Machine) -> None:
-    np.testing.assert_allclose(ours(f"{folders['routed']}?role=query", cpu), theirs(folders["routed"], task="query"), atol=1e-5)
+    np.testing.assert_allclose(
+        ours(f"{folders['routed']}?role=query", cpu),
+        theirs(folders["routed"], task="query"),
+        atol=1e-5,
+    )
 
 
-def test_vectors_are_cut_to_the_first_numbers_that_were_typed(folders: dict[str, Path], cpu: Machine) -> None:
+def test_vectors_are_cut_to_the_first_numbers_that_were_typed(
+    folders: dict[str, Path], cpu: Machine
+) -> None:
     whole = ours(str(folders["mean"]), cpu)
     assert (ours(f"{folders['mean']}?dim=5", cpu) == whole[:, :5]).all()
 
 
 def test_poolings_joined_by_plus_are_concatenated(folders: dict[str, Path], cpu: Machine) -> None:
     parts = [ours(f"{folders['mean']}?pooling={name}", cpu) for name in ("last", "mean")]
-    np.testing.assert_allclose(ours(f"{folders['mean']}?pooling=last+mean", cpu), np.concatenate(parts, axis=1), atol=1e-6)
+    np.testing.assert_allclose(
+        ours(f"{folders['mean']}?pooling=last+mean", cpu), np.concatenate(parts, axis=1), atol=1e-6
+    )
 
 
-def test_pairs_are_scored_by_the_similarity_that_the_folder_states(folders: dict[str, Path], cpu: Machine) -> None:
-    encoder = load_encoder(resolve(str(folders["truncated"]), Path("none")).members[0], cpu, offline=True)
+def test_pairs_are_scored_by_the_similarity_that_the_folder_states(
+    folders: dict[str, Path], cpu: Machine
+) -> None:
+    encoder = load_encoder(
+        resolve(str(folders["truncated"]), Path("none")).members[0], cpu, offline=True
+    )
     first, second = encoder.encode(SENTENCES[:2]), encoder.encode(SENTENCES[1:3])
-    np.testing.assert_allclose(encoder.score(SENTENCES[:2], SENTENCES[1:3]), (first * second).sum(axis=1), rtol=1e-5)
+    np.testing.assert_allclose(
+        encoder.score(SENTENCES[:2], SENTENCES[1:3]), (first * second).sum(axis=1), rtol=1e-5
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,32 +139,53 @@ def test_pairs_are_scored_by_the_similarity_that_the_folder_states(folders: dict
         ("?colour=red", "no option 'colour=red'"),
     ],
 )
-def test_an_option_that_does_not_fit_is_refused_in_one_line(folders: dict[str, Path], cpu: Machine, options: str, words: str) -> None:
+def test_an_option_that_does_not_fit_is_refused_in_one_line(
+    folders: dict[str, Path], cpu: Machine, options: str, words: str
+) -> None:
     with pytest.raises(UsageError, match=words):
         ours(f"{folders['EmbeddingGemma']}{options}", cpu)
 
 
 @pytest.mark.parametrize(
-    "name", ["LaBSE", "several poolings", "residual Dense", "LayerNorm", "word weights", "truncated", "default prompt outside the mean"]
+    "name",
+    [
+        "LaBSE",
+        "several poolings",
+        "residual Dense",
+        "LayerNorm",
+        "word weights",
+        "truncated",
+        "default prompt outside the mean",
+    ],
 )
-def test_an_export_gives_the_same_vectors_in_both_programs(folders: dict[str, Path], cpu: Machine, name: str, tmp_path: Path) -> None:
+def test_an_export_gives_the_same_vectors_in_both_programs(
+    folders: dict[str, Path], cpu: Machine, name: str, tmp_path: Path
+) -> None:
     save_model(tmp_path / "model", load_transformer(str(folders[name]), cpu), card="")
     expected = ours(str(folders[name]), cpu)
     np.testing.assert_allclose(ours(str(tmp_path / "model"), cpu), expected, atol=1e-6)
     np.testing.assert_allclose(theirs(tmp_path / "model"), expected, atol=1e-5)
 
 
-def test_a_pooling_that_is_typed_keeps_the_layers_and_says_so(folders: dict[str, Path], cpu: Machine) -> None:
-    encoder = load_encoder(resolve(f"{folders['LaBSE']}?pooling=mean", Path("none")).members[0], cpu, offline=True)
+def test_a_pooling_that_is_typed_keeps_the_layers_and_says_so(
+    folders: dict[str, Path], cpu: Machine
+) -> None:
+    encoder = load_encoder(
+        resolve(f"{folders['LaBSE']}?pooling=mean", Path("none")).members[0], cpu, offline=True
+    )
     assert encoder.dim == 24
     assert any("layers that were trained with 'cls'" in note for note in encoder.facts.notes)
 
 
-def test_a_long_model_reads_as_many_tokens_as_its_files_allow(folders: dict[str, Path], tmp_path: Path) -> None:
+def test_a_long_model_reads_as_many_tokens_as_its_files_allow(
+    folders: dict[str, Path], tmp_path: Path
+) -> None:
     folder = shutil.copytree(folders["long ModernBERT"], tmp_path / "long")
     assert read_usage(folder).max_tokens == 128  # its tokenizer's limit
     settings = json.loads((folder / "tokenizer_config.json").read_text())
-    (folder / "tokenizer_config.json").write_text(json.dumps({**settings, "model_max_length": 10**30}))
+    (folder / "tokenizer_config.json").write_text(
+        json.dumps({**settings, "model_max_length": 10**30})
+    )
     assert read_usage(folder).max_tokens == 8192
     (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 3000}')
     assert read_usage(folder).max_tokens == 3000
@@ -141,7 +196,9 @@ def test_a_dense_layer_of_another_width_is_refused(folders: dict[str, Path], cpu
         ours(f"{folders['LaBSE']}?pooling=cls+mean+max", cpu)
 
 
-def test_an_activation_that_is_not_torchs_is_not_run(folders: dict[str, Path], cpu: Machine) -> None:
+def test_an_activation_that_is_not_torchs_is_not_run(
+    folders: dict[str, Path], cpu: Machine
+) -> None:
     file = next(folders["residual Dense"].glob("*_Dense/config.json"))
     before = file.read_text()
     try:
@@ -163,12 +220,23 @@ def test_an_activation_with_weights_of_its_own_has_them_in_both_programs(tmp_pat
     assert set(layer[0].state_dict()) == set(made.state_dict())  # an export writes the same names
 
 
-def test_modules_that_are_not_computed_go_through_sentence_transformers(cpu: Machine, tmp_path: Path) -> None:
-    folder = save(tmp_path / "cnn", transformer(tmp_path / "cnn"), CNN(WIDTH, out_channels=4), Pooling(4 * 3, "mean"))
-    with pytest.raises(MissingError, match="a module 'CNN' that embedlab does not compute") as error:
+def test_modules_that_are_not_computed_go_through_sentence_transformers(
+    cpu: Machine, tmp_path: Path
+) -> None:
+    folder = save(
+        tmp_path / "cnn",
+        transformer(tmp_path / "cnn"),
+        CNN(WIDTH, out_channels=4),
+        Pooling(4 * 3, "mean"),
+    )
+    with pytest.raises(
+        MissingError, match="a module 'CNN' that embedlab does not compute"
+    ) as error:
         ours(str(folder), cpu)
     assert f"sentence-transformers:{folder}" in error.value.hint
-    np.testing.assert_allclose(ours(f"sentence-transformers:{folder}", cpu), theirs(folder), atol=1e-6)
+    np.testing.assert_allclose(
+        ours(f"sentence-transformers:{folder}", cpu), theirs(folder), atol=1e-6
+    )
     with pytest.raises(MissingError, match="no model folder"):
         ours("sentence-transformers:nothing", cpu)
 
@@ -183,11 +251,21 @@ def test_a_published_model_has_the_vectors_of_sentence_transformers(cpu: Machine
 def test_options_of_the_package_reach_it(folders: dict[str, Path], cpu: Machine) -> None:
     place = folders["EmbeddingGemma"]
     np.testing.assert_allclose(
-        ours(f"sentence-transformers:{place}?prompt=query&dim=9", cpu), theirs(place, prompt_name="query")[:, :9], atol=1e-6
+        ours(f"sentence-transformers:{place}?prompt=query&dim=9", cpu),
+        theirs(place, prompt_name="query")[:, :9],
+        atol=1e-6,
     )
-    np.testing.assert_allclose(ours(f'sentence-transformers:{place}?prompt="a man: "', cpu), theirs(place, prompt="a man: "), atol=1e-6)
+    np.testing.assert_allclose(
+        ours(f'sentence-transformers:{place}?prompt="a man: "', cpu),
+        theirs(place, prompt="a man: "),
+        atol=1e-6,
+    )
     routed = folders["routed"]
-    np.testing.assert_allclose(ours(f"sentence-transformers:{routed}?role=query", cpu), theirs(routed, task="query"), atol=1e-6)
+    np.testing.assert_allclose(
+        ours(f"sentence-transformers:{routed}?role=query", cpu),
+        theirs(routed, task="query"),
+        atol=1e-6,
+    )
 
 
 def test_the_package_loads_a_folder_only_for_new_sentences(

@@ -23,15 +23,24 @@ from embedlab.models.encoder_kind import score_part
 GOLD = [0.0, 5.0, 3.0, 1.0, 4.0]
 REVISION = "4d8694f8f0e0100860b497b999b3dbed754a0513"
 PART = Part(
-    frame=pl.DataFrame({"sentence1": list("abcde"), "sentence2": list("vwxyz"), "gold": GOLD, "source": [None] * 5}),
+    frame=pl.DataFrame(
+        {"sentence1": list("abcde"), "sentence2": list("vwxyz"), "gold": GOLD, "source": [None] * 5}
+    ),
     state=DatasetState(name="sts16", split="test", rows=5, expected_rows=5, origin="folder"),
 )
 
 
-def predictions(folder: Path, values: Sequence[object], *, task: str = "STS16", **other: object) -> Path:
+def predictions(
+    folder: Path, values: Sequence[object], *, task: str = "STS16", **other: object
+) -> Path:
     """A prediction file as mteb 2.26 writes it."""
     folder.mkdir(exist_ok=True)
-    own = {"cosine_scores": values, "manhattan_distances": values, "euclidean_distances": values, "similarity_scores": values}
+    own = {
+        "cosine_scores": values,
+        "manhattan_distances": values,
+        "euclidean_distances": values,
+        "similarity_scores": values,
+    }
     path = folder / f"{task}_predictions.json"
     meta = {"model_name": "own/model", "revision": "8b3219a92973c328a8e22fadcfa821b5dc75636a"}
     path.write_text(json.dumps({"mteb_model_meta": meta, "default": {"test": own}, **other}))
@@ -41,11 +50,23 @@ def predictions(folder: Path, values: Sequence[object], *, task: str = "STS16", 
 def result(folder: Path, spearman: float, *, task: str = "STS16", revision: str = REVISION) -> Path:
     """A result file as mteb 2.26 writes it."""
     folder.mkdir(exist_ok=True)
-    own = {"cosine_spearman": round(spearman, 6), "cosine_pearson": 0.5, "main_score": round(spearman, 6)}
+    own = {
+        "cosine_spearman": round(spearman, 6),
+        "cosine_pearson": 0.5,
+        "main_score": round(spearman, 6),
+    }
     scores = {"test": [{**own, "hf_subset": "default", "languages": ["eng-Latn"]}]}
     path = folder / f"{task}.json"
     path.write_text(
-        json.dumps({"dataset_revision": revision, "task_name": task, "mteb_version": "2.26.24", "scores": scores, "evaluation_time": 1.0})
+        json.dumps(
+            {
+                "dataset_revision": revision,
+                "task_name": task,
+                "mteb_version": "2.26.24",
+                "scores": scores,
+                "evaluation_time": 1.0,
+            }
+        )
     )
     return path
 
@@ -61,7 +82,14 @@ def at(revision: str) -> Part:
     """PART as it is read from a revision."""
     return Part(
         frame=PART.frame,
-        state=DatasetState(name="sts16", split="test", rows=5, expected_rows=5, origin="hub", revision=f"mteb/sts16-sts@{revision}"),
+        state=DatasetState(
+            name="sts16",
+            split="test",
+            rows=5,
+            expected_rows=5,
+            origin="hub",
+            revision=f"mteb/sts16-sts@{revision}",
+        ),
     )
 
 
@@ -75,7 +103,10 @@ def test_rows_are_aligned_where_the_stated_correlation_is_theirs(tmp_path: Path)
 def test_rows_in_another_order_are_refused_by_the_stated_correlation(tmp_path: Path) -> None:
     predictions(tmp_path, [0.5, 0.75, 0.25, 0.0, 1.0])
     result(tmp_path, 1.0)
-    with pytest.raises(EmbedlabError, match=r"gives a Spearman of 60\.00 on sts16, where STS16\.json states 100\.00"):
+    with pytest.raises(
+        EmbedlabError,
+        match=r"gives a Spearman of 60\.00 on sts16, where STS16\.json states 100\.00",
+    ):
         scored(tmp_path)
 
 
@@ -111,7 +142,10 @@ def test_what_is_not_known_to_be_the_same_rows_is_refused(
         ("[1]", "not a JSON object"),
         ("{", "not readable as JSON"),
         ("{}", "no key 'mteb_model_meta'"),
-        ('{"mteb_model_meta": {}, "default": {"test": [[0, 1], [1, 1]]}}', "no similarities, but what another kind of task predicts"),
+        (
+            '{"mteb_model_meta": {}, "default": {"test": [[0, 1], [1, 1]]}}',
+            "no similarities, but what another kind of task predicts",
+        ),
         ('{"mteb_model_meta": {}, "de": {}, "fr": {}}', "several subsets, de, fr"),
     ],
 )
@@ -124,7 +158,9 @@ def test_a_damaged_file_is_refused_in_one_line(tmp_path: Path, content: str, wor
 
 @pytest.mark.parametrize("value", [float("nan"), None, "a", [1.0], True, 1e39])
 @pytest.mark.parametrize("row", [0, 3])
-def test_a_similarity_that_is_not_a_number_is_refused_wherever_it_is(tmp_path: Path, value: object, row: int) -> None:
+def test_a_similarity_that_is_not_a_number_is_refused_wherever_it_is(
+    tmp_path: Path, value: object, row: int
+) -> None:
     path = predictions(tmp_path, [*GOLD[:row], value, *GOLD[row + 1 :]])
     with pytest.raises(EmbedlabError, match=f"row {row} of 'cosine_scores' is "):
         score_part("mteb", f"{path}#sts16", PART)
@@ -139,9 +175,15 @@ def test_a_folder_of_two_models_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("mteb:absent", "no file or folder 'absent'"), ("mteb:.", "no file of mteb in"), ("mteb:.#sts16", "is a folder: #sts16 names")],
+    [
+        ("mteb:absent", "no file or folder 'absent'"),
+        ("mteb:.", "no file of mteb in"),
+        ("mteb:.#sts16", "is a folder: #sts16 names"),
+    ],
 )
-def test_a_name_without_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, words: str) -> None:
+def test_a_name_without_files_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, words: str
+) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(EmbedlabError, match=words):
         resolve(name, Path("none"))
@@ -154,37 +196,64 @@ def test_typed_sentences_have_no_similarity(tmp_path: Path, cpu: Machine) -> Non
         scorer.score(["a"], ["b"])
 
 
-def test_two_models_are_compared_with_intervals_pairs_and_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_models_are_compared_with_intervals_pairs_and_figures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     frame = pl.DataFrame(
-        {"sentence1": [f"one {i}" for i in range(40)], "sentence2": [f"two {i}" for i in range(40)], "score": rng.random(40)}
+        {
+            "sentence1": [f"one {i}" for i in range(40)],
+            "sentence2": [f"two {i}" for i in range(40)],
+            "score": rng.random(40),
+        }
     )
     frame.write_csv("mine.tsv", separator="\t")
     for model in ("a", "b"):
-        predictions(tmp_path / model, (frame["score"].to_numpy() + rng.random(40)).tolist(), task="Mine")
+        predictions(
+            tmp_path / model, (frame["score"].to_numpy() + rng.random(40)).tolist(), task="Mine"
+        )
     result(tmp_path / "c", 0.5, task="Mine.tsv")  # figures alone
     names = [f"mteb:{model}/Mine_predictions.json#mine.tsv" for model in ("a", "b")]
-    done = CliRunner().invoke(program(), ["compare", *names, "mteb:c", "--task", "mine.tsv", "--json"])
+    done = CliRunner().invoke(
+        program(), ["compare", *names, "mteb:c", "--task", "mine.tsv", "--json"]
+    )
     assert done.exit_code == 0, done.output
     first, second, stated = json.loads(done.stdout)["rows"]
     for row, model in ((first, "a"), (second, "b")):
-        values = json.loads(Path(model, "Mine_predictions.json").read_text())["default"]["test"]["cosine_scores"]
-        assert row["score"] == pytest.approx(100 * spearmanr(frame["score"], np.float32(values)).statistic, abs=1e-6)
+        values = json.loads(Path(model, "Mine_predictions.json").read_text())["default"]["test"][
+            "cosine_scores"
+        ]
+        assert row["score"] == pytest.approx(
+            100 * spearmanr(frame["score"], np.float32(values)).statistic, abs=1e-6
+        )
         assert row["low"] < row["score"] < row["high"]
     assert second["difference_low"] < second["difference"] < second["difference_high"]
-    assert (stated["model"], stated["score"], stated["low"], stated["marks"]) == ("mteb:c", 50.0, None, "stated")
+    assert (stated["model"], stated["score"], stated["low"], stated["marks"]) == (
+        "mteb:c",
+        50.0,
+        None,
+        "stated",
+    )
     assert "Mine.tsv test at revision 4d8694f8" in done.stdout
     shown = embedlab.pairs(names, tasks=["mine.tsv"]).frame
     assert shown.height == 80
     other = frame.head(20).with_columns(
-        sentence1=pl.lit("x ") + pl.col("sentence1"), sentence2=pl.when(pl.col("score") > 0.5).then(pl.lit("x"))
+        sentence1=pl.lit("x ") + pl.col("sentence1"),
+        sentence2=pl.when(pl.col("score") > 0.5).then(pl.lit("x")),
     )
     other = other.with_columns(pl.col("sentence2").fill_null("y"))
     pl.concat([other, frame.head(2)]).write_csv("other.tsv", separator="\t")
     both = embedlab.compare(["dice", *names], tasks=["mine.tsv", "other.tsv"]).frame
-    assert both.filter(pl.col("model") == "dice")["items"].to_list() == [40, 22]  # two pairs of other.tsv are in both
-    scored_there = both.filter(pl.col("slice") == "other.tsv").filter(pl.col("score").is_not_null())["model"].to_list()
+    assert both.filter(pl.col("model") == "dice")["items"].to_list() == [
+        40,
+        22,
+    ]  # two pairs of other.tsv are in both
+    scored_there = (
+        both.filter(pl.col("slice") == "other.tsv")
+        .filter(pl.col("score").is_not_null())["model"]
+        .to_list()
+    )
     assert scored_there == ["dice"]
     alone = embedlab.evaluate(["mteb:c"], tasks=["mine.tsv"])
     assert alone.frame["score"].to_list() == [50.0]

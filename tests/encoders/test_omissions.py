@@ -1,4 +1,6 @@
-"""What an encoder would leave out of a folder is refused with another way, or computed as sentence-transformers computes it."""
+"""What an encoder would leave out of a folder is refused with another way, or computed as
+sentence-transformers computes it.
+"""
 
 import json
 import shutil
@@ -24,7 +26,15 @@ from embedlab.encoders.loading import load_encoder
 from embedlab.models.catalog import resolve
 from embedlab.models.folder import Wishes, read_usage
 from embedlab.models.omissions import NATIVE_NOTE
-from tests.encoders.layouts import LAYOUTS, SENTENCES, WIDTH, save, tokenizer, transformer, write_backbone
+from tests.encoders.layouts import (
+    LAYOUTS,
+    SENTENCES,
+    WIDTH,
+    save,
+    tokenizer,
+    transformer,
+    write_backbone,
+)
 
 CODE = {"AutoConfig": "mine.MyConfig", "AutoModel": "mine.MyModel"}
 LONG = "two dogs run in the park " * 30
@@ -35,7 +45,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """One folder a layout that is changed here."""
     place = tmp_path_factory.mktemp("layouts")
     return {
-        name: LAYOUTS[name](place / f"{number}") for number, name in enumerate(("mean", "files of version 2", "LoRA on BERT", "routed"))
+        name: LAYOUTS[name](place / f"{number}")
+        for number, name in enumerate(("mean", "files of version 2", "LoRA on BERT", "routed"))
     }
 
 
@@ -46,7 +57,9 @@ def folder_of(made: dict[str, Path], tmp_path: Path) -> Callable[[str], Path]:
 
 
 def change(file: Path, **values: Any) -> None:
-    file.write_text(json.dumps({**(json.loads(file.read_text()) if file.exists() else {}), **values}))
+    file.write_text(
+        json.dumps({**(json.loads(file.read_text()) if file.exists() else {}), **values})
+    )
 
 
 def opened(name: str, cpu: Machine, cache: Path | None = None) -> Encoder:
@@ -55,7 +68,9 @@ def opened(name: str, cpu: Machine, cache: Path | None = None) -> Encoder:
 
 def theirs(folder: Path, texts: tuple[str, ...] = SENTENCES, **options: Any) -> NDArray[np.float32]:
     with silence_transformers():
-        model = SentenceTransformer(str(folder), device="cpu", local_files_only=True, trust_remote_code=False)
+        model = SentenceTransformer(
+            str(folder), device="cpu", local_files_only=True, trust_remote_code=False
+        )
         return np.asarray(model.encode(list(texts), **options))
 
 
@@ -77,12 +92,21 @@ def test_a_folder_with_code_of_its_own_is_refused_before_any_of_it_is_loaded(
     folder = folder_of(layout)
     before = opened(str(folder), cpu, tmp_path / "cache").encode(SENTENCES)
     if file.startswith("BASE/"):
-        base = shutil.copytree(json.loads((folder / "adapter_config.json").read_text())["base_model_name_or_path"], tmp_path / "base")
+        base = shutil.copytree(
+            json.loads((folder / "adapter_config.json").read_text())["base_model_name_or_path"],
+            tmp_path / "base",
+        )
         change(folder / "adapter_config.json", base_model_name_or_path=str(base))
         change(base / "config.json", auto_map=CODE)
     else:
-        change(folder / file, auto_map={"AutoTokenizer": ["mine.Slow", None]} if "tokenizer" in file else CODE)
-    with pytest.raises(MissingError, match="wants to run its own code for the model type 'bert': embedlab runs none") as error:
+        change(
+            folder / file,
+            auto_map={"AutoTokenizer": ["mine.Slow", None]} if "tokenizer" in file else CODE,
+        )
+    with pytest.raises(
+        MissingError,
+        match="wants to run its own code for the model type 'bert': embedlab runs none",
+    ) as error:
         opened(str(folder), cpu, tmp_path / "cache")  # although its vectors are cached
     assert "?code=native" in error.value.hint
     assert "vectors:FILE" in error.value.hint
@@ -97,17 +121,25 @@ def test_code_of_an_old_tokenizer_named_in_a_list_is_refused_and_read_in_the_sam
     folder = folder_of("mean")
     before = opened(str(folder), cpu).encode(SENTENCES)
     change(folder / "tokenizer_config.json", auto_map=["mine.Slow", None])
-    with pytest.raises(MissingError, match="wants to run its own code for the model type 'bert': embedlab runs none"):
+    with pytest.raises(
+        MissingError,
+        match="wants to run its own code for the model type 'bert': embedlab runs none",
+    ):
         opened(str(folder), cpu)
     native = opened(f"{folder}?code=native", cpu)
     np.testing.assert_array_equal(native.encode(SENTENCES), before)
     assert NATIVE_NOTE in native.facts.notes
     change(folder / "config.json", model_type="mine")
-    with pytest.raises(MissingError, match="wants to run its own code for the model type 'mine': embedlab runs none"):
+    with pytest.raises(
+        MissingError,
+        match="wants to run its own code for the model type 'mine': embedlab runs none",
+    ):
         opened(f"{folder}?code=native", cpu)
 
 
-def test_code_that_no_encoder_is_loaded_by_changes_nothing(folder_of: Callable[[str], Path], cpu: Machine) -> None:
+def test_code_that_no_encoder_is_loaded_by_changes_nothing(
+    folder_of: Callable[[str], Path], cpu: Machine
+) -> None:
     folder = folder_of("mean")
     before = opened(str(folder), cpu).encode(SENTENCES)
     change(folder / "config.json", auto_map={"AutoModelForSequenceClassification": "mine.MyHead"})
@@ -116,9 +148,15 @@ def test_code_that_no_encoder_is_loaded_by_changes_nothing(folder_of: Callable[[
 
 @pytest.mark.parametrize(
     ("option", "words"),
-    [("?code=native", "brings no code of its own"), ("?code=theirs", "no code named 'theirs'"), ("?code=", "no option")],
+    [
+        ("?code=native", "brings no code of its own"),
+        ("?code=theirs", "no code named 'theirs'"),
+        ("?code=", "no option"),
+    ],
 )
-def test_an_option_on_code_that_does_not_fit_is_refused(made: dict[str, Path], cpu: Machine, option: str, words: str) -> None:
+def test_an_option_on_code_that_does_not_fit_is_refused(
+    made: dict[str, Path], cpu: Machine, option: str, words: str
+) -> None:
     with pytest.raises(UsageError, match=words):
         opened(f"{made['mean']}{option}", cpu)
 
@@ -131,8 +169,12 @@ def test_what_is_trained_from_a_folder_with_code_names_none_and_opens_as_any_oth
     change(folder / "tokenizer_config.json", auto_map={"AutoTokenizer": ["mine.Slow", None]})
     encoder = load_transformer(str(folder), cpu, wishes=Wishes(code="native"))
     save_model(tmp_path / "saved", encoder, card="")
-    assert not [file.name for file in (tmp_path / "saved").glob("*.json") if "auto_map" in file.read_text()]
-    np.testing.assert_allclose(opened(str(tmp_path / "saved"), cpu).encode(SENTENCES), encoder.encode(SENTENCES), atol=1e-6)
+    assert not [
+        file.name for file in (tmp_path / "saved").glob("*.json") if "auto_map" in file.read_text()
+    ]
+    np.testing.assert_allclose(
+        opened(str(tmp_path / "saved"), cpu).encode(SENTENCES), encoder.encode(SENTENCES), atol=1e-6
+    )
 
 
 def test_a_model_that_an_earlier_version_trained_so_opens_and_says_it(
@@ -144,7 +186,9 @@ def test_a_model_that_an_earlier_version_trained_so_opens_and_says_it(
     assert NATIVE_NOTE in opened(str(tmp_path / "saved"), cpu).facts.notes
 
 
-def test_through_the_package_code_is_refused_too(folder_of: Callable[[str], Path], cpu: Machine, tmp_path: Path) -> None:
+def test_through_the_package_code_is_refused_too(
+    folder_of: Callable[[str], Path], cpu: Machine, tmp_path: Path
+) -> None:
     folder = folder_of("mean")
     before = opened(f"sentence-transformers:{folder}", cpu).encode(SENTENCES)
     change(folder / "config.json", auto_map=CODE)
@@ -156,12 +200,16 @@ def test_through_the_package_code_is_refused_too(folder_of: Callable[[str], Path
         assert NATIVE_NOTE in native.facts.notes
 
 
-def test_through_the_package_code_beside_the_modules_of_a_folder_changes_nothing(folder_of: Callable[[str], Path], cpu: Machine) -> None:
+def test_through_the_package_code_beside_the_modules_of_a_folder_changes_nothing(
+    folder_of: Callable[[str], Path], cpu: Machine
+) -> None:
     folder = folder_of("mean")
     before = opened(f"sentence-transformers:{folder}", cpu).encode(SENTENCES)
     (folder / "checkpoint-1").mkdir()
     change(folder / "checkpoint-1" / "config.json", model_type="mine", auto_map=CODE)
-    np.testing.assert_array_equal(opened(f"sentence-transformers:{folder}", cpu).encode(SENTENCES), before)
+    np.testing.assert_array_equal(
+        opened(f"sentence-transformers:{folder}", cpu).encode(SENTENCES), before
+    )
 
 
 # Modules by their full name.
@@ -188,7 +236,9 @@ def test_a_module_of_another_package_is_refused_by_its_full_name(
     folder_of: Callable[[str], Path], cpu: Machine, place: int, kind: str
 ) -> None:
     folder = with_type(folder_of("mean"), place, kind)
-    with pytest.raises(MissingError, match=f"a module '{kind}' that embedlab does not compute") as error:
+    with pytest.raises(
+        MissingError, match=f"a module '{kind}' that embedlab does not compute"
+    ) as error:
         opened(str(folder), cpu)
     assert "sentence-transformers:" not in error.value.hint
     assert "vectors:FILE" in error.value.hint
@@ -196,8 +246,12 @@ def test_a_module_of_another_package_is_refused_by_its_full_name(
         opened(f"sentence-transformers:{folder}", cpu).encode(SENTENCES)
 
 
-def test_a_module_without_a_package_is_refused(folder_of: Callable[[str], Path], cpu: Machine) -> None:
-    with pytest.raises(MissingError, match="the type 'Pooling', which is not the full name of a class"):
+def test_a_module_without_a_package_is_refused(
+    folder_of: Callable[[str], Path], cpu: Machine
+) -> None:
+    with pytest.raises(
+        MissingError, match="the type 'Pooling', which is not the full name of a class"
+    ):
         opened(str(with_type(folder_of("mean"), 1, "Pooling")), cpu)
 
 
@@ -214,18 +268,28 @@ def test_a_module_of_the_package_is_known_by_the_names_of_all_its_versions(
     folder_of: Callable[[str], Path], cpu: Machine, kind: str
 ) -> None:
     folder = with_type(folder_of("mean"), 1, kind)
-    np.testing.assert_allclose(opened(str(folder), cpu).encode(SENTENCES), theirs(folder), atol=1e-5)
+    np.testing.assert_allclose(
+        opened(str(folder), cpu).encode(SENTENCES), theirs(folder), atol=1e-5
+    )
 
 
-def test_a_module_of_another_package_on_a_route_is_refused(folder_of: Callable[[str], Path], cpu: Machine) -> None:
+def test_a_module_of_another_package_on_a_route_is_refused(
+    folder_of: Callable[[str], Path], cpu: Machine
+) -> None:
     folder = folder_of("routed")
     (file,) = folder.rglob("router_config.json")
     stated = json.loads(file.read_text())
-    kinds = {name: "custom_st.StaticEmbedding" if kind.endswith("StaticEmbedding") else kind for name, kind in stated["types"].items()}
+    kinds = {
+        name: "custom_st.StaticEmbedding" if kind.endswith("StaticEmbedding") else kind
+        for name, kind in stated["types"].items()
+    }
     change(file, types=kinds)
     with pytest.raises(MissingError, match=r"a module 'custom_st\.StaticEmbedding'"):
         opened(f"{folder}?role=query", cpu)
-    assert opened(str(folder), cpu).encode(SENTENCES).shape == (len(SENTENCES), WIDTH)  # documents do not need it
+    assert opened(str(folder), cpu).encode(SENTENCES).shape == (
+        len(SENTENCES),
+        WIDTH,
+    )  # documents do not need it
 
 
 # Heads.
@@ -235,23 +299,36 @@ def test_a_module_of_another_package_on_a_route_is_refused(folder_of: Callable[[
 def classifier(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     """A cross-encoder of one label, as cross-encoder/stsb-* and rerankers are, or of three."""
     write_backbone(tmp_path / "base", "bert")
-    config = AutoConfig.from_pretrained(tmp_path / "base", num_labels=request.param, trust_remote_code=False)
+    config = AutoConfig.from_pretrained(
+        tmp_path / "base", num_labels=request.param, trust_remote_code=False
+    )
     torch.manual_seed(1)
     with silence_transformers():
-        AutoModelForSequenceClassification.from_config(config, trust_remote_code=False).save_pretrained(tmp_path / "scorer")
+        AutoModelForSequenceClassification.from_config(
+            config, trust_remote_code=False
+        ).save_pretrained(tmp_path / "scorer")
         tokenizer().save_pretrained(tmp_path / "scorer")
     return tmp_path / "scorer"
 
 
-def test_a_classifier_is_refused_as_an_encoder_unless_a_pooling_is_typed_or_stated(classifier: Path, cpu: Machine) -> None:
+def test_a_classifier_is_refused_as_an_encoder_unless_a_pooling_is_typed_or_stated(
+    classifier: Path, cpu: Machine
+) -> None:
     for name in (str(classifier), f"sentence-transformers:{classifier}"):
-        with pytest.raises(MissingError, match="is a BertForSequenceClassification, a cross-encoder or a classifier") as error:
+        with pytest.raises(
+            MissingError,
+            match="is a BertForSequenceClassification, a cross-encoder or a classifier",
+        ) as error:
             opened(name, cpu).encode(SENTENCES)
         assert f"{classifier}?pooling=mean" in error.value.hint
         assert f"cross-encoder:{classifier}" in error.value.hint
     expected = theirs(classifier)  # the mean without the head, with a warning
-    np.testing.assert_allclose(opened(f"{classifier}?pooling=mean", cpu).encode(SENTENCES), expected, atol=1e-5)
-    assert load_transformer(str(classifier), cpu, wishes=Wishes(pooling="cls")).pooling == "cls"  # as training opens it
+    np.testing.assert_allclose(
+        opened(f"{classifier}?pooling=mean", cpu).encode(SENTENCES), expected, atol=1e-5
+    )
+    assert (
+        load_transformer(str(classifier), cpu, wishes=Wishes(pooling="cls")).pooling == "cls"
+    )  # as training opens it
     (classifier / "embedlab.json").write_text('{"pooling": "mean"}')
     np.testing.assert_allclose(opened(str(classifier), cpu).encode(SENTENCES), expected, atol=1e-5)
 
@@ -259,11 +336,15 @@ def test_a_classifier_is_refused_as_an_encoder_unless_a_pooling_is_typed_or_stat
 # Routes.
 
 
-def routed(folder: Path, mappings: dict[tuple[str | None, Any], str] | None, **options: Any) -> Path:
+def routed(
+    folder: Path, mappings: dict[tuple[str | None, Any], str] | None, **options: Any
+) -> Path:
     """A router over two static tables and a transformer."""
     words = tokenizer()
     torch.manual_seed(2)
-    tables = {name: [StaticEmbedding(words, torch.randn(len(words), WIDTH))] for name in ("one", "two")}
+    tables = {
+        name: [StaticEmbedding(words, torch.randn(len(words), WIDTH))] for name in ("one", "two")
+    }
     modules = {**tables, "three": [transformer(folder), Pooling(WIDTH, "mean")]}
     return save(folder, Router(modules, route_mappings=mappings, **options))
 
@@ -299,7 +380,11 @@ def test_a_router_without_a_default_needs_a_role(cpu: Machine, tmp_path: Path) -
     with pytest.raises(UsageError, match="and has no default") as error:
         opened(str(folder), cpu)
     assert error.value.hint == "give ?role=query"
-    np.testing.assert_allclose(opened(f"{folder}?role=query", cpu).encode(SENTENCES), theirs(folder, task="query"), atol=1e-5)
+    np.testing.assert_allclose(
+        opened(f"{folder}?role=query", cpu).encode(SENTENCES),
+        theirs(folder, task="query"),
+        atol=1e-5,
+    )
 
 
 def test_a_mapping_that_cannot_be_read_is_refused(cpu: Machine, tmp_path: Path) -> None:
@@ -321,22 +406,34 @@ def test_a_stated_length_holds_whatever_the_tokenizer_states(
     change(folder / "tokenizer_config.json", model_max_length=64)
     change(folder / "sentence_bert_config.json", max_seq_length=stated)
     assert read_usage(folder).max_tokens == tokens
-    assert read_usage(folder, Wishes(max_tokens=30)).max_tokens == min(30, tokens) if stated != 20 else 30
-    if stated != 5000:  # more than the model has positions for: sentence-transformers stops with an index out of range
+    assert (
+        read_usage(folder, Wishes(max_tokens=30)).max_tokens == min(30, tokens)
+        if stated != 20
+        else 30
+    )
+    if (
+        stated != 5000
+    ):  # more than the model has positions for: sentence-transformers stops with an index out of range
         texts = (LONG, LONG[: len(LONG) // 2])
-        np.testing.assert_allclose(opened(str(folder), cpu).encode(texts), theirs(folder, texts), atol=1e-5)
+        np.testing.assert_allclose(
+            opened(str(folder), cpu).encode(texts), theirs(folder, texts), atol=1e-5
+        )
 
 
 # Weights for other programs.
 
 
 @pytest.mark.parametrize("backend", ["onnx", "openvino"])
-def test_weights_of_other_programs_are_refused_with_another_way(made: dict[str, Path], cpu: Machine, backend: str) -> None:
+def test_weights_of_other_programs_are_refused_with_another_way(
+    made: dict[str, Path], cpu: Machine, backend: str
+) -> None:
     for name in (
         f"{made['mean']}?backend={backend}",
         f"{made['mean']}?pooling=cls&backend={backend}",
         f"all-MiniLM-L6-v2?backend={backend}",
     ):
-        with pytest.raises(UsageError, match="no weights of ONNX or OpenVINO are computed") as error:
+        with pytest.raises(
+            UsageError, match="no weights of ONNX or OpenVINO are computed"
+        ) as error:
             opened(name, cpu)
         assert "vectors:FILE" in error.value.hint

@@ -11,11 +11,18 @@ from embedlab.encoders.pair_worker import PairWorker, serve
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return Settings(runs=tmp_path / "runs", cache=tmp_path / "cache", device="cpu", threads=1, offline=True)
+    return Settings(
+        runs=tmp_path / "runs", cache=tmp_path / "cache", device="cpu", threads=1, offline=True
+    )
 
 
 def selected(*models: str, number: int = 1) -> dict[str, Any]:
-    return {"number": number, "first": ["a cat sleeps", "a cat"], "second": ["a dog sleeps", "a cat"], "models": list(models)}
+    return {
+        "number": number,
+        "first": ["a cat sleeps", "a cat"],
+        "second": ["a dog sleeps", "a cat"],
+        "models": list(models),
+    }
 
 
 def test_each_model_answers_for_itself(settings: Settings, tiny_encoder: Path) -> None:
@@ -33,15 +40,23 @@ def test_a_model_is_loaded_once(settings: Settings, monkeypatch: pytest.MonkeyPa
     from embedlab.encoders import pair_worker
 
     loaded, load = [], pair_worker.scorer_for
-    monkeypatch.setattr(pair_worker, "scorer_for", lambda spec, *rest, **more: loaded.append(spec.name) or load(spec, *rest, **more))
+    monkeypatch.setattr(
+        pair_worker,
+        "scorer_for",
+        lambda spec, *rest, **more: loaded.append(spec.name) or load(spec, *rest, **more),
+    )
     worker = PairWorker(settings)
     for number in (1, 2, 3):
         list(worker.answer(selected("dice", number=number)))
     assert loaded == ["dice"]
 
 
-def test_lines_are_answered_until_the_source_closes_and_the_newest_counts(settings: Settings) -> None:
-    source = StringIO("".join(json.dumps(selected("dice", number=number)) + "\n" for number in (1, 2, 3)))
+def test_lines_are_answered_until_the_source_closes_and_the_newest_counts(
+    settings: Settings,
+) -> None:
+    source = StringIO(
+        "".join(json.dumps(selected("dice", number=number)) + "\n" for number in (1, 2, 3))
+    )
     sink = StringIO()
     serve(settings, source, sink)
     answers = [json.loads(line) for line in sink.getvalue().splitlines()]

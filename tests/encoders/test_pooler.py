@@ -1,4 +1,6 @@
-"""The pooling `pooler` against transformers' own pooler_output, from the first use to training, resuming and exporting."""
+"""The pooling `pooler` against transformers' own pooler_output, from the first use to training,
+resuming and exporting.
+"""
 
 from pathlib import Path
 
@@ -6,7 +8,14 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-from transformers import AutoModel, AutoTokenizer, BertConfig, BertModel, RobertaConfig, RobertaModel
+from transformers import (
+    AutoModel,
+    AutoTokenizer,
+    BertConfig,
+    BertModel,
+    RobertaConfig,
+    RobertaModel,
+)
 
 from embedlab.core.errors import UsageError
 from embedlab.core.recipe import load_recipe
@@ -30,7 +39,9 @@ POOLER = Wishes(pooling="pooler", max_tokens=32)
 @pytest.fixture(params=["bert", "roberta"], scope="module")
 def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An encoder with a pooler of its own, saved by transformers."""
-    tokenizer = build_tokenizer(sorted({word for sentence in SENTENCES for word in sentence.split()}))
+    tokenizer = build_tokenizer(
+        sorted({word for sentence in SENTENCES for word in sentence.split()})
+    )
     config = {"bert": BertConfig, "roberta": RobertaConfig}[request.param](
         vocab_size=len(tokenizer),
         hidden_size=16,
@@ -53,7 +64,12 @@ def theirs(folder: Path) -> np.ndarray:
     model = AutoModel.from_pretrained(folder, trust_remote_code=False).eval()
     tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
     with torch.inference_mode():
-        return torch.cat([model(**tokenizer(sentence, return_tensors="pt")).pooler_output for sentence in SENTENCES]).numpy()
+        return torch.cat(
+            [
+                model(**tokenizer(sentence, return_tensors="pt")).pooler_output
+                for sentence in SENTENCES
+            ]
+        ).numpy()
 
 
 def test_vectors_are_the_pooler_output_of_transformers(whole: Path, cpu: Machine) -> None:
@@ -66,7 +82,9 @@ def test_vectors_are_the_pooler_output_of_transformers(whole: Path, cpu: Machine
     assert used.facts.pooling == "pooler"
 
 
-def test_an_exported_pooler_is_a_dense_layer_that_others_read(whole: Path, cpu: Machine, tmp_path: Path) -> None:
+def test_an_exported_pooler_is_a_dense_layer_that_others_read(
+    whole: Path, cpu: Machine, tmp_path: Path
+) -> None:
     from sentence_transformers import SentenceTransformer
 
     save_model(tmp_path / "model", load_transformer(str(whole), cpu, wishes=POOLER), card="")
@@ -76,12 +94,20 @@ def test_an_exported_pooler_is_a_dense_layer_that_others_read(whole: Path, cpu: 
     again = load_transformer(str(tmp_path / "model"), cpu)
     np.testing.assert_allclose(again.encode(SENTENCES), expected, atol=1e-6)
     save_model(tmp_path / "twice", again, card="")
-    np.testing.assert_allclose(load_transformer(str(tmp_path / "twice"), cpu).encode(SENTENCES), expected, atol=1e-6)
+    np.testing.assert_allclose(
+        load_transformer(str(tmp_path / "twice"), cpu).encode(SENTENCES), expected, atol=1e-6
+    )
 
 
-def test_a_folder_without_a_pooler_starts_one_by_the_seed_and_says_so(tiny_encoder: Path, cpu: Machine) -> None:
-    poolers = [load_transformer(str(tiny_encoder), cpu, wishes=POOLER, seed=seed) for seed in (1, 1, 2)]
-    assert all("the folder has no pooler: it started at random" in one.facts.notes for one in poolers)
+def test_a_folder_without_a_pooler_starts_one_by_the_seed_and_says_so(
+    tiny_encoder: Path, cpu: Machine
+) -> None:
+    poolers = [
+        load_transformer(str(tiny_encoder), cpu, wishes=POOLER, seed=seed) for seed in (1, 1, 2)
+    ]
+    assert all(
+        "the folder has no pooler: it started at random" in one.facts.notes for one in poolers
+    )
     first, same, other = (one.layers[0].linear.weight for one in poolers)
     assert torch.equal(first, same)
     assert not torch.equal(first, other)
@@ -105,7 +131,12 @@ def test_a_pooler_is_trained_and_resumed_to_the_bit(
     tiny_encoder: Path, tmp_path: Path, cpu: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     torch.set_num_threads(1)
-    changes = ["encoder.pooling=pooler", "encoder.max_tokens=32", "stage.0.data.rows=192", "evaluate.dev=none"]
+    changes = [
+        "encoder.pooling=pooler",
+        "encoder.max_tokens=32",
+        "stage.0.data.rows=192",
+        "evaluate.dev=none",
+    ]
     recipe = load_recipe("snli-supcl", changes, encoder=str(tiny_encoder))
 
     def train(chosen: object, name: str = "small", **options: object) -> RunFolder:
@@ -125,6 +156,10 @@ def test_a_pooler_is_trained_and_resumed_to_the_bit(
 def test_a_frozen_encoder_includes_its_pooler(whole: Path, cpu: Machine) -> None:
     encoder = load_transformer(str(whole), cpu, wishes=POOLER)
     with frozen(encoder.backbone, encoder.layers, "encoder"):
-        vectors = encoder.forward_tokens(torch.tensor([[2, 5, 3]]), torch.ones(1, 3, dtype=torch.long))
+        vectors = encoder.forward_tokens(
+            torch.tensor([[2, 5, 3]]), torch.ones(1, 3, dtype=torch.long)
+        )
         assert not vectors.requires_grad
-    assert encoder.forward_tokens(torch.tensor([[2, 5, 3]]), torch.ones(1, 3, dtype=torch.long)).requires_grad
+    assert encoder.forward_tokens(
+        torch.tensor([[2, 5, 3]]), torch.ones(1, 3, dtype=torch.long)
+    ).requires_grad

@@ -8,12 +8,18 @@ from embedlab.core.plugins import shipped_names
 from embedlab.core.recipe import Pooling
 from embedlab.encoders.pooling import pooling_method
 
-SLOW: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {  # of the published poolings, by the tokens that are not padding
+SLOW: Mapping[
+    str, Callable[[np.ndarray], np.ndarray]
+] = {  # of the published poolings, by the tokens that are not padding
     "cls": lambda tokens: tokens[0],
     "mean": lambda tokens: sum(tokens) / len(tokens),
-    "mean-without-cls": lambda tokens: sum(tokens[1:]) / max(len(tokens) - 1, 1) * np.ones(tokens.shape[1]),
+    "mean-without-cls": lambda tokens: (
+        sum(tokens[1:]) / max(len(tokens) - 1, 1) * np.ones(tokens.shape[1])
+    ),
     "mean-sqrt-length": lambda tokens: sum(tokens) / np.sqrt(len(tokens)),
-    "weighted-mean": lambda tokens: sum(place * row for place, row in enumerate(tokens, 1)) / sum(range(1, len(tokens) + 1)),
+    "weighted-mean": lambda tokens: (
+        sum(place * row for place, row in enumerate(tokens, 1)) / sum(range(1, len(tokens) + 1))
+    ),
     "max": lambda tokens: np.array([max(column) for column in tokens.T]),
     "last": lambda tokens: tokens[-1],
 }
@@ -24,7 +30,8 @@ def test_a_row_is_pooled_as_it_is_without_the_others_and_without_padding(name: P
     tokens, lengths = torch.randn(3, 9, 4), (2, 5, 9)
     mask = torch.tensor([[1] * length + [0] * (9 - length) for length in lengths])
     alone = [
-        pooling_method(name).pool(row[None, :length], mask[:1, :1].expand(1, length)) for row, length in zip(tokens, lengths, strict=True)
+        pooling_method(name).pool(row[None, :length], mask[:1, :1].expand(1, length))
+        for row, length in zip(tokens, lengths, strict=True)
     ]
     torch.testing.assert_close(pooling_method(name).pool(tokens, mask), torch.cat(alone))
 
@@ -45,7 +52,9 @@ def test_values_at_padded_places_change_nothing(name: Pooling) -> None:
     mask = torch.tensor([[1, 1, 0, 0]])
     tokens = torch.randn(1, 4, 3)
     spoiled = tokens.masked_fill(mask.unsqueeze(-1) == 0, torch.inf)
-    assert torch.equal(pooling_method(name).pool(tokens, mask), pooling_method(name).pool(spoiled, mask))
+    assert torch.equal(
+        pooling_method(name).pool(tokens, mask), pooling_method(name).pool(spoiled, mask)
+    )
 
 
 @pytest.mark.parametrize("name", shipped_names("poolings"))
@@ -55,11 +64,17 @@ def test_a_row_of_nothing_but_cls_stays_finite_and_so_do_its_gradients(name: Poo
     assert torch.isfinite(tokens.grad).all()
 
 
-@pytest.mark.parametrize("name", ["mean", "mean-without-cls", "mean-sqrt-length", "weighted-mean", "max", "last"])
+@pytest.mark.parametrize(
+    "name", ["mean", "mean-without-cls", "mean-sqrt-length", "weighted-mean", "max", "last"]
+)
 def test_an_empty_row_gives_zeros(name: Pooling) -> None:
-    assert pooling_method(name).pool(torch.randn(1, 3, 2), torch.zeros(1, 3, dtype=torch.int64)).tolist() == [[0, 0]]
+    assert pooling_method(name).pool(
+        torch.randn(1, 3, 2), torch.zeros(1, 3, dtype=torch.int64)
+    ).tolist() == [[0, 0]]
 
 
 def test_a_negative_weight_counts_as_stated() -> None:
     tokens, weights = torch.tensor([[[2.0], [4.0], [7.0]]]), torch.tensor([[3.0, -1.0, 0.0]])
-    assert pooling_method("mean").pool(tokens, weights).item() == pytest.approx((3 * 2 - 4) / (3 - 1))
+    assert pooling_method("mean").pool(tokens, weights).item() == pytest.approx(
+        (3 * 2 - 4) / (3 - 1)
+    )

@@ -1,4 +1,6 @@
-"""Weights are read in the precision that computes: how much memory that takes, shards, and layers spread over devices."""
+"""Weights are read in the precision that computes: how much memory that takes, shards, and layers
+spread over devices.
+"""
 
 import json
 import shutil
@@ -31,8 +33,15 @@ def spec(folder: Path) -> ModelSpec:
     return ModelSpec(name="it", kind="folder", location=str(folder))
 
 
-def opened(folder: Path, cpu: Machine, precision: Literal["float32", "bf16"], device_map: DeviceMap | None = None) -> TransformerEncoder:
-    encoder = load_plain(spec(folder), replace(cpu, precision=precision, device_map=device_map), offline=True)
+def opened(
+    folder: Path,
+    cpu: Machine,
+    precision: Literal["float32", "bf16"],
+    device_map: DeviceMap | None = None,
+) -> TransformerEncoder:
+    encoder = load_plain(
+        spec(folder), replace(cpu, precision=precision, device_map=device_map), offline=True
+    )
     assert isinstance(encoder, TransformerEncoder)
     return encoder
 
@@ -42,24 +51,49 @@ def write_large(folder: Path, megabytes: int, dtype: torch.dtype, shards: int) -
     write_backbone(folder, "bert")
     config = json.loads((folder / "config.json").read_text())
     layer = 12 * 512 * 512 * dtype.itemsize
-    own = {"hidden_size": 512, "intermediate_size": 2048, "num_attention_heads": 8, "num_hidden_layers": round(megabytes * 1e6 / layer)}
+    own = {
+        "hidden_size": 512,
+        "intermediate_size": 2048,
+        "num_attention_heads": 8,
+        "num_hidden_layers": round(megabytes * 1e6 / layer),
+    }
     (folder / "config.json").write_text(json.dumps({**config, **own}))
     with torch.device("meta"), silence_transformers():
-        described = AutoModel.from_config(AutoConfig.from_pretrained(folder, trust_remote_code=False), trust_remote_code=False).state_dict()
+        described = AutoModel.from_config(
+            AutoConfig.from_pretrained(folder, trust_remote_code=False), trust_remote_code=False
+        ).state_dict()
     (folder / "model.safetensors").unlink()
-    places = {name: f"model-{number * shards // len(described) + 1:05}-of-{shards:05}.safetensors" for number, name in enumerate(described)}
+    places = {
+        name: f"model-{number * shards // len(described) + 1:05}-of-{shards:05}.safetensors"
+        for number, name in enumerate(described)
+    }
     for file in set(places.values()):
-        part = {name: torch.full(value.shape, 0.01, dtype=dtype) for name, value in described.items() if places[name] == file}
+        part = {
+            name: torch.full(value.shape, 0.01, dtype=dtype)
+            for name, value in described.items()
+            if places[name] == file
+        }
         save_file(part, folder / file, metadata={"format": "pt"})
-    (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": places}))
+    (folder / "model.safetensors.index.json").write_text(
+        json.dumps({"metadata": {}, "weight_map": places})
+    )
     return sum(file.stat().st_size for file in folder.glob("model-*.safetensors"))
 
 
 def peak(folder: Path, precision: str) -> int:
     """The bytes that loading FOLDER takes at most, in a process of its own."""
     write_backbone(folder.parent / "small", "bert")
-    command = [sys.executable, "-m", "tests.encoders.loading_peak", str(folder.parent / "small"), str(folder), precision]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
+    command = [
+        sys.executable,
+        "-m",
+        "tests.encoders.loading_peak",
+        str(folder.parent / "small"),
+        str(folder),
+        precision,
+    ]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2]
+    )
     assert done.returncode == 0, done.stderr
     return int(done.stdout.split()[-1])
 
@@ -68,14 +102,23 @@ def peak(folder: Path, precision: str) -> int:
 def test_loading_makes_no_second_copy(tmp_path: Path) -> None:
     write_backbone(tmp_path / "small", "bert")
     size = write_large(tmp_path / "large", 64, torch.bfloat16, shards=3)
-    assert loading_peak.peak(tmp_path / "small", tmp_path / "large", "bf16") < MOST * size  # freed memory of this process may be used again
+    assert (
+        loading_peak.peak(tmp_path / "small", tmp_path / "large", "bf16") < MOST * size
+    )  # freed memory of this process may be used again
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
 @pytest.mark.parametrize(("megabytes", "precision"), [(1000, "bf16"), (1000, "float32")])
-def test_loading_takes_little_more_memory_than_the_checkpoint(tmp_path: Path, megabytes: int, precision: str) -> None:
-    size = write_large(tmp_path / "large", megabytes, torch.bfloat16 if precision == "bf16" else torch.float32, shards=3)
+def test_loading_takes_little_more_memory_than_the_checkpoint(
+    tmp_path: Path, megabytes: int, precision: str
+) -> None:
+    size = write_large(
+        tmp_path / "large",
+        megabytes,
+        torch.bfloat16 if precision == "bf16" else torch.float32,
+        shards=3,
+    )
     assert size > 0.9 * megabytes * 1e6
     needed = peak(tmp_path / "large", precision)
     shutil.rmtree(tmp_path / "large")
@@ -83,12 +126,23 @@ def test_loading_takes_little_more_memory_than_the_checkpoint(tmp_path: Path, me
 
 
 @pytest.mark.parametrize("architecture", ["bert", "qwen3"])
-def test_weights_in_bf16_give_nearly_the_vectors_of_float32(tmp_path: Path, cpu: Machine, architecture: str) -> None:
+def test_weights_in_bf16_give_nearly_the_vectors_of_float32(
+    tmp_path: Path, cpu: Machine, architecture: str
+) -> None:
     write_backbone(tmp_path / "model", architecture, **DECODERS.get(architecture, {}))
     encoder = opened(tmp_path / "model", cpu, "bf16")
-    assert {value.dtype for value in encoder.backbone.parameters() if value.ndim >= 2} == {torch.bfloat16}
-    exact, vectors = opened(tmp_path / "model", cpu, "float32").encode(SENTENCES), encoder.encode(SENTENCES)
-    cosines = (exact * vectors).sum(axis=1) / np.linalg.norm(exact, axis=1) / np.linalg.norm(vectors, axis=1)
+    assert {value.dtype for value in encoder.backbone.parameters() if value.ndim >= 2} == {
+        torch.bfloat16
+    }
+    exact, vectors = (
+        opened(tmp_path / "model", cpu, "float32").encode(SENTENCES),
+        encoder.encode(SENTENCES),
+    )
+    cosines = (
+        (exact * vectors).sum(axis=1)
+        / np.linalg.norm(exact, axis=1)
+        / np.linalg.norm(vectors, axis=1)
+    )
     assert cosines.min() > 0.999
     assert not np.allclose(exact, vectors, atol=1e-6)
 
@@ -101,20 +155,36 @@ def test_training_reads_float32_weights(tmp_path: Path, cpu: Machine) -> None:
 
 def test_a_checkpoint_in_shards_is_the_same_model(tmp_path: Path, cpu: Machine) -> None:
     write_backbone(tmp_path / "whole", "qwen3", **DECODERS["qwen3"])
-    shutil.copytree(tmp_path / "whole", tmp_path / "shards", ignore=shutil.ignore_patterns("*.safetensors"))
+    shutil.copytree(
+        tmp_path / "whole", tmp_path / "shards", ignore=shutil.ignore_patterns("*.safetensors")
+    )
     with silence_transformers():
-        AutoModel.from_pretrained(tmp_path / "whole", trust_remote_code=False).save_pretrained(tmp_path / "shards", max_shard_size="30KB")
+        AutoModel.from_pretrained(tmp_path / "whole", trust_remote_code=False).save_pretrained(
+            tmp_path / "shards", max_shard_size="30KB"
+        )
     assert len(list((tmp_path / "shards").glob("model-*.safetensors"))) > 1
-    whole, shards = (opened(tmp_path / name, cpu, "float32").encode(SENTENCES) for name in ("whole", "shards"))
+    whole, shards = (
+        opened(tmp_path / name, cpu, "float32").encode(SENTENCES) for name in ("whole", "shards")
+    )
     assert (whole == shards).all()
 
 
 def test_layers_on_several_devices_give_the_same_vectors(tmp_path: Path, cpu: Machine) -> None:
     folder = dense(tmp_path / "model")
-    placed = {"embeddings": "cpu", "encoder.layer.0": "cpu", "encoder.layer.1": "disk", "pooler": "cpu"}
+    placed = {
+        "embeddings": "cpu",
+        "encoder.layer.0": "cpu",
+        "encoder.layer.1": "disk",
+        "pooler": "cpu",
+    }
     spread = opened(folder, cpu, "float32", placed)
-    assert {value.device.type for value in spread.backbone.parameters()} == {"cpu", "meta"}  # what is on the disk is read as it is used
-    np.testing.assert_allclose(spread.encode(SENTENCES), opened(folder, cpu, "float32").encode(SENTENCES), atol=1e-5)
+    assert {value.device.type for value in spread.backbone.parameters()} == {
+        "cpu",
+        "meta",
+    }  # what is on the disk is read as it is used
+    np.testing.assert_allclose(
+        spread.encode(SENTENCES), opened(folder, cpu, "float32").encode(SENTENCES), atol=1e-5
+    )
 
 
 def test_only_encoding_on_gpus_is_spread() -> None:

@@ -1,4 +1,6 @@
-"""Static token vectors: the published model of wordllama, and folders of model2vec, each compared with its own program."""
+"""Static token vectors: the published model of wordllama, and folders of model2vec, each compared
+with its own program.
+"""
 
 import json
 from importlib.util import find_spec
@@ -48,18 +50,27 @@ def wordllama() -> object:
     from wordllama.inference import WordLlamaInference
 
     package = Path(str(find_spec("wordllama").origin)).parent  # type: ignore[union-attr]
-    tokenizer = Tokenizer.from_file(str(package / "tokenizers" / "l2_supercat_tokenizer_config.json"))
-    return WordLlamaInference(load_file(package / "weights" / "l2_supercat_256.safetensors")["embedding.weight"], tokenizer)
+    tokenizer = Tokenizer.from_file(
+        str(package / "tokenizers" / "l2_supercat_tokenizer_config.json")
+    )
+    return WordLlamaInference(
+        load_file(package / "weights" / "l2_supercat_256.safetensors")["embedding.weight"],
+        tokenizer,
+    )
 
 
-def test_the_published_static_model_has_the_vectors_of_its_own_program(cpu: Machine, wordllama: object) -> None:
+def test_the_published_static_model_has_the_vectors_of_its_own_program(
+    cpu: Machine, wordllama: object
+) -> None:
     expected = wordllama.embed(list(TEXTS), norm=False)  # type: ignore[attr-defined]
     np.testing.assert_allclose(ours(PUBLISHED, cpu), expected, atol=1e-5)
     np.testing.assert_allclose(ours(f"{PUBLISHED}?dim=64", cpu), expected[:, :64], atol=1e-5)
     assert vector_length(resolve(PUBLISHED, Path("none")).members[0]) == 256
 
 
-def test_the_published_static_model_has_the_sts_number_of_its_own_program(cpu: Machine, wordllama: object, shared_data: Path) -> None:
+def test_the_published_static_model_has_the_sts_number_of_its_own_program(
+    cpu: Machine, wordllama: object, shared_data: Path
+) -> None:
     from embedlab.data.source import Source
 
     frame = Source(folder=shared_data, allow_partial=True).open("sts-benchmark", "test").frame
@@ -67,34 +78,71 @@ def test_the_published_static_model_has_the_sts_number_of_its_own_program(cpu: M
     theirs = [wordllama.embed(texts, norm=True) for texts in (first, second)]  # type: ignore[attr-defined]
     scorer = load_scorer(resolve(PUBLISHED, Path("none")).members[0], cpu)
     found = spearman(scorer.score(first, second), frame["gold"].to_numpy())
-    assert found == pytest.approx(spearman((theirs[0] * theirs[1]).sum(axis=1), frame["gold"].to_numpy()), abs=1e-5)
+    assert found == pytest.approx(
+        spearman((theirs[0] * theirs[1]).sum(axis=1), frame["gold"].to_numpy()), abs=1e-5
+    )
 
 
 @pytest.mark.usefixtures("wordllama")
 def test_an_unknown_model_of_the_package_gets_the_nearest(cpu: Machine) -> None:
-    with pytest.raises(EmbedlabError, match="no model of wordllama named 'l2_supercat_25'") as error:
+    with pytest.raises(
+        EmbedlabError, match="no model of wordllama named 'l2_supercat_25'"
+    ) as error:
         ours("wordllama:l2_supercat_25", cpu)
     assert "l2_supercat_256" in error.value.hint
 
 
 def word_piece() -> Tokenizer:
-    words = ["[PAD]", "[UNK]", "[CLS]", "a", "man", "guitar", "dogs", "two", "##s", "##a", "and", "so", "on", "play", "##ing", ".", "is"]
-    tokenizer = Tokenizer(WordPiece({word: place for place, word in enumerate(words)}, unk_token="[UNK]"))
+    words = [
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "a",
+        "man",
+        "guitar",
+        "dogs",
+        "two",
+        "##s",
+        "##a",
+        "and",
+        "so",
+        "on",
+        "play",
+        "##ing",
+        ".",
+        "is",
+    ]
+    tokenizer = Tokenizer(
+        WordPiece({word: place for place, word in enumerate(words)}, unk_token="[UNK]")
+    )
     tokenizer.normalizer, tokenizer.pre_tokenizer = BertNormalizer(), BertPreTokenizer()
     tokenizer.add_special_tokens(["[CLS]", "[UNK]"])
     return tokenizer
 
 
 def unigram() -> Tokenizer:
-    pieces = [("<unk>", 0.0), ("▁", -2.0), ("▁a", -2.5), ("▁man", -3.0), ("s", -4.0), ("o", -4.0), ("n", -4.0), ("▁and", -3.0)]
+    pieces = [
+        ("<unk>", 0.0),
+        ("▁", -2.0),
+        ("▁a", -2.5),
+        ("▁man", -3.0),
+        ("s", -4.0),
+        ("o", -4.0),
+        ("n", -4.0),
+        ("▁and", -3.0),
+    ]
     tokenizer = Tokenizer(Unigram(pieces, unk_id=0))
     tokenizer.pre_tokenizer = Metaspace()
     return tokenizer
 
 
 def saved(folder: Path, tokenizer: Tokenizer, **options: object) -> Path:
-    vectors = np.random.default_rng(0).normal(size=(tokenizer.get_vocab_size(), 12)).astype(np.float32)
-    save_pretrained(folder, vectors, tokenizer, {"model_type": "model2vec", **options}, create_model_card=False)  # type: ignore[arg-type, typeddict-item]
+    vectors = (
+        np.random.default_rng(0).normal(size=(tokenizer.get_vocab_size(), 12)).astype(np.float32)
+    )
+    save_pretrained(
+        folder, vectors, tokenizer, {"model_type": "model2vec", **options}, create_model_card=False
+    )  # type: ignore[arg-type, typeddict-item]
     return folder
 
 
@@ -120,18 +168,37 @@ def test_fewer_vectors_than_tokens_are_found_by_their_places(cpu: Machine, tmp_p
         token_mapping=rng.integers(0, 5, size),
     )
     model.save_pretrained(tmp_path / "model")
-    np.testing.assert_allclose(ours(str(tmp_path / "model"), cpu), model.encode(list(TEXTS)), atol=1e-6)
+    np.testing.assert_allclose(
+        ours(str(tmp_path / "model"), cpu), model.encode(list(TEXTS)), atol=1e-6
+    )
 
 
 def test_texts_that_are_cut_are_counted(cpu: Machine, tmp_path: Path) -> None:
-    encoder = load_encoder(resolve(str(saved(tmp_path / "model", word_piece(), max_length=9)), tmp_path).members[0], cpu)
+    encoder = load_encoder(
+        resolve(str(saved(tmp_path / "model", word_piece(), max_length=9)), tmp_path).members[0],
+        cpu,
+    )
     encoder.encode([*TEXTS, *TEXTS])
     assert (encoder.facts.max_tokens, encoder.facts.truncated) == (9, 6)
 
 
 def blank_first(*merges: tuple[str, str], inner: bool = False) -> Tokenizer:
-    words = ["<unk>", "<s>", "▁", "a", "b", "▁a", "▁b", "ab", "▁ab", "▁▁", *(["b▁"] if inner else [])]
-    tokenizer = Tokenizer(BPE({word: place for place, word in enumerate(words)}, list(merges), unk_token="<unk>"))
+    words = [
+        "<unk>",
+        "<s>",
+        "▁",
+        "a",
+        "b",
+        "▁a",
+        "▁b",
+        "ab",
+        "▁ab",
+        "▁▁",
+        *(["b▁"] if inner else []),
+    ]
+    tokenizer = Tokenizer(
+        BPE({word: place for place, word in enumerate(words)}, list(merges), unk_token="<unk>")
+    )
     tokenizer.normalizer = Sequence([Prepend("▁"), Replace(" ", "▁")])
     tokenizer.add_special_tokens([AddedToken("<s>", special=True)])
     return tokenizer
@@ -146,19 +213,27 @@ def blank_first(*merges: tuple[str, str], inner: bool = False) -> Tokenizer:
         (blank_first(("b", "▁"), inner=True), "none"),
     ],
 )
-def test_words_that_are_tokenised_once_give_the_tokens_of_the_whole_text(tokenizer: Tokenizer, independence: str) -> None:
+def test_words_that_are_tokenised_once_give_the_tokens_of_the_whole_text(
+    tokenizer: Tokenizer, independence: str
+) -> None:
     words, rng = WordTokens(tokenizer=tokenizer), np.random.default_rng(0)
     assert words._independence == independence
-    drawn = ["".join(rng.choice([*"ab ", "  ", "<s>", " a", "man", ".", "\t"], 12)) for _ in range(200)]
+    drawn = [
+        "".join(rng.choice([*"ab ", "  ", "<s>", " a", "man", ".", "\t"], 12)) for _ in range(200)
+    ]
     for texts in (drawn, [*drawn[:3], *TEXTS], []):
         found = words.tokens_of(texts)
-        expected = [one.ids for one in tokenizer.encode_batch(list(texts), add_special_tokens=False)]
+        expected = [
+            one.ids for one in tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        ]
         assert found.lengths.tolist() == [len(ids) for ids in expected]
         assert found.flat.tolist() == [token for ids in expected for token in ids]
 
 
 @pytest.mark.parametrize("name", ["minilm", "wordllama"])
-def test_words_of_real_sentences_have_the_tokens_of_their_tokenizers(name: str, shared_data: Path) -> None:
+def test_words_of_real_sentences_have_the_tokens_of_their_tokenizers(
+    name: str, shared_data: Path
+) -> None:
     from embedlab.data.source import Source
 
     package = Path(str(find_spec("wordllama").origin)).parent  # type: ignore[union-attr]
@@ -181,10 +256,15 @@ def test_the_memory_for_words_is_limited(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("embedlab.encoders.word_tokens.MOST_WORDS", 3)
     words = WordTokens(tokenizer=word_piece())
     for text in ("a man is", "two dogs play a guitar", "a man is"):
-        assert words.tokens_of([text]).flat.tolist() == words.tokenizer.encode(text, add_special_tokens=False).ids
+        assert (
+            words.tokens_of([text]).flat.tolist()
+            == words.tokenizer.encode(text, add_special_tokens=False).ids
+        )
 
 
-def test_a_folder_whose_tokenizer_has_more_tokens_than_vectors_is_refused(cpu: Machine, tmp_path: Path) -> None:
+def test_a_folder_whose_tokenizer_has_more_tokens_than_vectors_is_refused(
+    cpu: Machine, tmp_path: Path
+) -> None:
     folder = saved(tmp_path / "model", word_piece())
     stated = json.loads((folder / "tokenizer.json").read_text())
     stated["model"]["vocab"]["more"] = len(stated["model"]["vocab"])

@@ -27,10 +27,14 @@ def test_the_neighbours_by_wordllama_are_those_of_its_encoder(cpu: Machine) -> N
     search = corpus.static_vectors(spec)
     assert search is not None
     encoder, queries = load_encoder(spec, cpu, offline=True), ["A man plays.", "two dogs run", ""]
-    expected = [[encoder.score([query], [other])[0] for other in SENTENCES] for query in queries[:2]]
+    expected = [
+        [encoder.score([query], [other])[0] for other in SENTENCES] for query in queries[:2]
+    ]
     np.testing.assert_allclose(search.approximate(queries)[:2], expected, atol=1e-5)
     assert np.isnan(search.approximate(queries)[2]).all()  # it has no token
-    np.testing.assert_allclose(search.exact(queries[0], np.array([3, 0])), np.array(expected[0])[[3, 0]], atol=1e-5)
+    np.testing.assert_allclose(
+        search.exact(queries[0], np.array([3, 0])), np.array(expected[0])[[3, 0]], atol=1e-5
+    )
     closest = find_neighbours(["Two dogs run."], corpus, [search], 1, itself=False)[0].found[0]
     assert corpus.sentences[closest.number] == "Dogs are running outside."
 

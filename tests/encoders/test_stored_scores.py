@@ -11,7 +11,9 @@ from embedlab.models.catalog import resolve
 
 
 @pytest.mark.parametrize("name", ["one@1?pooling=max", "ensemble:one@1,two@1"])
-def test_what_other_heads_predict_is_stored_apart(small_bert: Path, tmp_path: Path, name: str) -> None:
+def test_what_other_heads_predict_is_stored_apart(
+    small_bert: Path, tmp_path: Path, name: str
+) -> None:
     settings = Settings(runs=tmp_path / "runs", cache=tmp_path / "cache")
     for run in ("one", "two"):
         shutil.copytree(small_bert, settings.runs / run / "seed-1" / "model")

@@ -1,4 +1,6 @@
-"""Sentences and pairs of texts: each has its own bytes, and those of ordinary sentences are as they always were."""
+"""Sentences and pairs of texts: each has its own bytes, and those of ordinary sentences are as they
+always were.
+"""
 
 from itertools import combinations
 
@@ -26,12 +28,25 @@ def test_no_two_texts_are_stored_under_one_key() -> None:
     assert all(key_content(one) != key_content(other) for one, other in combinations(ODD, 2))
 
 
-@pytest.mark.parametrize("text", ["A man is playing a guitar.", "", "e\u0301 \ud800", "a < s > b", "[1] <b>x</b>"])
+@pytest.mark.parametrize(
+    "text", ["A man is playing a guitar.", "", "e\u0301 \ud800", "a < s > b", "[1] <b>x</b>"]
+)
 def test_what_was_stored_of_an_ordinary_sentence_is_found(text: str) -> None:
     assert key_content(text) == text.encode("utf-8", "surrogatepass")
 
 
-@pytest.mark.parametrize("text", ["a\x1fb", "a [SEP] b", "a</s>b", "a<sep>b", "a [PAD]", "<pad>", TextPair(first="a", second="b")])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a\x1fb",
+        "a [SEP] b",
+        "a</s>b",
+        "a<sep>b",
+        "a [PAD]",
+        "<pad>",
+        TextPair(first="a", second="b"),
+    ],
+)
 def test_what_earlier_versions_misread_is_not_found_under_its_old_key(text: Text) -> None:
     before = text if isinstance(text, str) else f"{text.first}\x1f{text.second}"
     assert key_content(text) != before.encode()

@@ -1,4 +1,6 @@
-"""Token vectors whose sum is a sentence's vector: equal to the cosine of each kind of encoder that has them, refused of the others."""
+"""Token vectors whose sum is a sentence's vector: equal to the cosine of each kind of encoder that
+has them, refused of the others.
+"""
 
 from pathlib import Path
 
@@ -11,12 +13,26 @@ from embedlab.encoders.loading import scorer_for
 from embedlab.encoders.token_sums import token_vectors_of
 from embedlab.models.catalog import resolve
 
-PAIRS = [("a dog runs in the park", "the zebra sleeps"), ("woman", "a man plays guitar a man plays the guitar"), ("!", "Über cat")]
+PAIRS = [
+    ("a dog runs in the park", "the zebra sleeps"),
+    ("woman", "a man plays guitar a man plays the guitar"),
+    ("!", "Über cat"),
+]
 
 
-@pytest.mark.parametrize("options", ["?pooling=mean", "?pooling=mean-without-cls", "?pooling=mean-sqrt-length", "?pooling=mean&dim=7"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        "?pooling=mean",
+        "?pooling=mean-without-cls",
+        "?pooling=mean-sqrt-length",
+        "?pooling=mean&dim=7",
+    ],
+)
 @pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "modernbert"])
-def test_the_sum_over_token_pairs_is_the_cosine(architectures: dict[str, Path], architecture: str, options: str) -> None:
+def test_the_sum_over_token_pairs_is_the_cosine(
+    architectures: dict[str, Path], architecture: str, options: str
+) -> None:
     spec = resolve(f"{architectures[architecture]}{options}", Path("none")).members[0]
     settings = Settings(device="cpu")
     tokens_of, scorer = token_vectors_of(spec, settings), scorer_for(spec, settings)
@@ -31,7 +47,11 @@ def test_the_tokens_of_a_transformer_know_their_place(small_bert: Path) -> None:
     placed = [span for span in tokens.spans if span is not None]
     assert placed[0] == (0, 3)
     assert placed[-1] == (9, 10)
-    assert {start for start, _ in placed} == {0, *range(4, 9), 9}  # a word outside the vocabulary is spelled
+    assert {start for start, _ in placed} == {
+        0,
+        *range(4, 9),
+        9,
+    }  # a word outside the vocabulary is spelled
     assert tokens.spans[0] is None
 
 
@@ -43,7 +63,9 @@ def test_word_vectors_add_up(tmp_path: Path) -> None:
     tokens = tokens_of("The Dog runs")
     assert tokens.spans == ((4, 7), (8, 12))
     expected = scorer_for(spec, Settings(device="cpu")).score(["The Dog runs"], ["cat dog"])[0]
-    assert token_pair_sum(tokens, tokens_of("cat dog")).sum() == pytest.approx(float(expected), abs=1e-6)
+    assert token_pair_sum(tokens, tokens_of("cat dog")).sum() == pytest.approx(
+        float(expected), abs=1e-6
+    )
 
 
 @pytest.mark.parametrize("options", ["?pooling=max", "?pooling=cls", "?pooling=mean+max"])

@@ -19,7 +19,9 @@ from embedlab.models.folder import Wishes
 
 ARCHITECTURES = ("bert", "roberta", "distilbert", "modernbert")
 OTHER_POOLINGS = [
-    pytest.param(name, pooling, marks=pytest.mark.slow)  # a pooling takes what it is given, whichever architecture computed it
+    pytest.param(
+        name, pooling, marks=pytest.mark.slow
+    )  # a pooling takes what it is given, whichever architecture computed it
     for name in ARCHITECTURES[1:]
     for pooling in shipped_names("poolings")
     if pooling != "mean"
@@ -28,12 +30,23 @@ OTHER_POOLINGS = [
 
 @pytest.mark.parametrize(
     ("architecture", "pooling"),
-    [*(("bert", pooling) for pooling in shipped_names("poolings")), *((name, "mean") for name in ARCHITECTURES[1:]), *OTHER_POOLINGS],
+    [
+        *(("bert", pooling) for pooling in shipped_names("poolings")),
+        *((name, "mean") for name in ARCHITECTURES[1:]),
+        *OTHER_POOLINGS,
+    ],
 )
 def test_a_vector_does_not_depend_on_batch_order_or_padding(
-    architectures: dict[str, Path], cpu: Machine, sentences: list[str], architecture: str, pooling: Pooling, monkeypatch: pytest.MonkeyPatch
+    architectures: dict[str, Path],
+    cpu: Machine,
+    sentences: list[str],
+    architecture: str,
+    pooling: Pooling,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    encoder = load_transformer(str(architectures[architecture]), cpu, wishes=Wishes(pooling=pooling))
+    encoder = load_transformer(
+        str(architectures[architecture]), cpu, wishes=Wishes(pooling=pooling)
+    )
     vectors = encoder.encode(sentences)
     order = np.random.default_rng(1).permutation(len(sentences))
     for budget in (1, 333, 100_000):
@@ -43,9 +56,13 @@ def test_a_vector_does_not_depend_on_batch_order_or_padding(
 
 
 @pytest.mark.parametrize("pooling", ["cls+mean", "last"])
-def test_a_text_without_any_token_has_a_zero_vector_alone_and_among_others(small_bert: Path, cpu: Machine, pooling: str) -> None:
+def test_a_text_without_any_token_has_a_zero_vector_alone_and_among_others(
+    small_bert: Path, cpu: Machine, pooling: str
+) -> None:
     encoder = load_transformer(str(small_bert), cpu, wishes=Wishes(pooling=pooling))
-    encoder.tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single="$A")  # as of many decoders: nothing is added
+    encoder.tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+        single="$A"
+    )  # as of many decoders: nothing is added
     assert not encoder.encode([""]).any()
     both = encoder.encode(["", "two dogs"])
     assert not both[0].any()
@@ -66,14 +83,21 @@ def test_a_text_without_any_token_has_a_zero_vector_alone_and_among_others(small
     ],
 )
 def test_many_batches_are_encoded_in_parallel_to_the_same_vectors(
-    architectures: dict[str, Path], cpu: Machine, sentences: list[str], architecture: str, precision: str, monkeypatch: pytest.MonkeyPatch
+    architectures: dict[str, Path],
+    cpu: Machine,
+    sentences: list[str],
+    architecture: str,
+    precision: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     encoder = load_transformer(str(architectures[architecture]), replace(cpu, precision=precision))
     many = [f"{sentence} {number}" for number in range(2) for sentence in sentences]
     monkeypatch.setitem(transformer.BATCH_TOKENS, "cpu", 128)
     workers = set()
     forward = encoder.forward_tokens
-    monkeypatch.setattr(encoder, "forward_tokens", lambda ids, mask: workers.add(get_ident()) or forward(ids, mask))
+    monkeypatch.setattr(
+        encoder, "forward_tokens", lambda ids, mask: workers.add(get_ident()) or forward(ids, mask)
+    )
     vectors = {}
     before = torch.get_num_threads()
     for threads in (1, 2):
@@ -83,21 +107,31 @@ def test_many_batches_are_encoded_in_parallel_to_the_same_vectors(
         finally:
             torch.set_num_threads(before)
         assert len(workers) == threads
-    np.testing.assert_allclose(vectors[2], vectors[1], atol=1e-5 if precision == "float32" else 1e-2)
+    np.testing.assert_allclose(
+        vectors[2], vectors[1], atol=1e-5 if precision == "float32" else 1e-2
+    )
 
 
 @pytest.mark.parametrize("has_cpu_engine", [True, False])
-def test_vectors_equal_the_plain_use_of_transformers(small_bert: Path, cpu: Machine, sentences: list[str], has_cpu_engine: bool) -> None:
+def test_vectors_equal_the_plain_use_of_transformers(
+    small_bert: Path, cpu: Machine, sentences: list[str], has_cpu_engine: bool
+) -> None:
     from transformers import AutoModel, AutoTokenizer
 
     tokenizer, model = (
         AutoTokenizer.from_pretrained(small_bert, trust_remote_code=False),
         AutoModel.from_pretrained(small_bert, trust_remote_code=False).eval(),
     )
-    encoder = load_transformer(str(small_bert), replace(cpu, has_cpu_engine=has_cpu_engine), wishes=Wishes(pooling="mean"))
+    encoder = load_transformer(
+        str(small_bert), replace(cpu, has_cpu_engine=has_cpu_engine), wishes=Wishes(pooling="mean")
+    )
     for sentence, vector in zip(sentences, encoder.encode(sentences), strict=True):
         with torch.no_grad():
-            tokens = model(**tokenizer(sentence, return_tensors="pt", truncation=True, max_length=encoder.max_tokens)).last_hidden_state
+            tokens = model(
+                **tokenizer(
+                    sentence, return_tensors="pt", truncation=True, max_length=encoder.max_tokens
+                )
+            ).last_hidden_state
         np.testing.assert_allclose(tokens[0].mean(0), vector, atol=1e-5)
 
 
@@ -107,8 +141,12 @@ def test_each_sentence_is_computed_once_and_progress_reaches_the_end(
     encoder = load_transformer(str(small_bert), cpu)
     seen, reported = [], []
     forward = encoder.forward_tokens
-    monkeypatch.setattr(encoder, "forward_tokens", lambda ids, mask: seen.append(len(ids)) or forward(ids, mask))
-    vectors = encoder.encode(["a dog", "a cat", "a dog"], lambda done, total: reported.append((done, total)))
+    monkeypatch.setattr(
+        encoder, "forward_tokens", lambda ids, mask: seen.append(len(ids)) or forward(ids, mask)
+    )
+    vectors = encoder.encode(
+        ["a dog", "a cat", "a dog"], lambda done, total: reported.append((done, total))
+    )
     assert sum(seen) == 2
     assert reported[-1] == (2, 2)
     assert (vectors[0] == vectors[2]).all()
@@ -128,11 +166,15 @@ def test_long_sentences_are_cut_and_counted_once(small_bert: Path, cpu: Machine)
     assert (encoder.encode(["a " * 6]) == encoder.encode(["a " * 7 + "dog"])).all()
 
 
-@pytest.mark.parametrize(("architecture", "limit"), [("bert", 128), ("roberta", 128), ("modernbert", 128)])
+@pytest.mark.parametrize(
+    ("architecture", "limit"), [("bert", 128), ("roberta", 128), ("modernbert", 128)]
+)
 def test_the_longest_input_never_exceeds_the_positions_there_are(
     architectures: dict[str, Path], cpu: Machine, architecture: str, limit: int
 ) -> None:
-    encoder = load_transformer(str(architectures[architecture]), cpu, wishes=Wishes(max_tokens=5_000))
+    encoder = load_transformer(
+        str(architectures[architecture]), cpu, wishes=Wishes(max_tokens=5_000)
+    )
     assert encoder.max_tokens == limit
     assert np.isfinite(encoder.encode(["a " * 300])).all()
 
@@ -145,9 +187,14 @@ def test_encoding_leaves_dropout_as_it_was(small_bert: Path, cpu: Machine) -> No
     assert encoder.backbone.training
 
 
-def test_forward_tokens_carries_gradients_and_drops_out_only_in_training(small_bert: Path, cpu: Machine) -> None:
+def test_forward_tokens_carries_gradients_and_drops_out_only_in_training(
+    small_bert: Path, cpu: Machine
+) -> None:
     encoder = load_transformer(str(small_bert), cpu)
-    ids, mask = (torch.from_numpy(array) for array in encoder.token_ids(["a dog runs", "cat"]).padded([0, 1], 0))
+    ids, mask = (
+        torch.from_numpy(array)
+        for array in encoder.token_ids(["a dog runs", "cat"]).padded([0, 1], 0)
+    )
     still = encoder.forward_tokens(ids, mask)
     assert torch.equal(still, encoder.forward_tokens(ids, mask))
     encoder.backbone.train()
@@ -157,7 +204,9 @@ def test_forward_tokens_carries_gradients_and_drops_out_only_in_training(small_b
     assert all(parameter.grad is not None for parameter in encoder.backbone.parameters())
 
 
-def test_bf16_is_near_float32_and_has_another_fingerprint(small_bert: Path, cpu: Machine, sentences: list[str]) -> None:
+def test_bf16_is_near_float32_and_has_another_fingerprint(
+    small_bert: Path, cpu: Machine, sentences: list[str]
+) -> None:
     from dataclasses import replace
 
     exact = load_transformer(str(small_bert), cpu)
@@ -170,7 +219,10 @@ def test_bf16_is_near_float32_and_has_another_fingerprint(small_bert: Path, cpu:
 
 def test_a_real_encoder_finds_the_paraphrase(shared_encoder: Path, cpu: Machine) -> None:
     encoder = load_transformer(str(shared_encoder), cpu, wishes=Wishes(pooling="mean"))
-    near, far = encoder.score(["A man plays a guitar."] * 2, ["A guitarist is playing music.", "The stock market fell on Monday."])
+    near, far = encoder.score(
+        ["A man plays a guitar."] * 2,
+        ["A guitarist is playing music.", "The stock market fell on Monday."],
+    )
     assert near > far
     assert encoder.facts.max_tokens == 512
 
@@ -179,16 +231,33 @@ def test_a_real_encoder_finds_the_paraphrase(shared_encoder: Path, cpu: Machine)
 def test_a_sentence_is_what_transformers_makes_of_it_whatever_it_holds(
     architectures: dict[str, Path], cpu: Machine, architecture: str
 ) -> None:
-    texts = ["a dog\x1fthe cat runs", "a dog [SEP] the cat runs", "[SEP]", "a [CLS] dog </s> the [MASK] cat", "a dog\x1f"]
+    texts = [
+        "a dog\x1fthe cat runs",
+        "a dog [SEP] the cat runs",
+        "[SEP]",
+        "a [CLS] dog </s> the [MASK] cat",
+        "a dog\x1f",
+    ]
     with silence_transformers():
-        model = AutoModel.from_pretrained(architectures[architecture], trust_remote_code=False).eval()
-        tokenizer = AutoTokenizer.from_pretrained(architectures[architecture], trust_remote_code=False)
+        model = AutoModel.from_pretrained(
+            architectures[architecture], trust_remote_code=False
+        ).eval()
+        tokenizer = AutoTokenizer.from_pretrained(
+            architectures[architecture], trust_remote_code=False
+        )
     with torch.no_grad():
-        expected = torch.cat([model(**tokenizer(text, return_tensors="pt")).last_hidden_state[:, 0] for text in texts])
+        expected = torch.cat(
+            [
+                model(**tokenizer(text, return_tensors="pt")).last_hidden_state[:, 0]
+                for text in texts
+            ]
+        )
     encoder = load_transformer(str(architectures[architecture]), cpu, wishes=Wishes(pooling="cls"))
     for start in range(len(texts)):  # in any company, and at any place in it
         order = [*range(start, len(texts)), *range(start)]
-        np.testing.assert_allclose(encoder.encode([texts[place] for place in order]), expected[order], atol=1e-5)
+        np.testing.assert_allclose(
+            encoder.encode([texts[place] for place in order]), expected[order], atol=1e-5
+        )
 
 
 def test_sentences_and_pairs_are_tokenised_apart(small_bert: Path, cpu: Machine) -> None:

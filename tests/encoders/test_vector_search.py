@@ -18,23 +18,32 @@ QUERIES = ["sentence 3", "not in the corpus"]
 
 @pytest.fixture
 def vectors(tmp_path: Path) -> dict[str, np.ndarray]:
-    """Vectors in two segments that overlap, with sentences outside the corpus; the last ten of the corpus have none."""
+    """Vectors in two segments that overlap, with sentences outside the corpus; the last ten of the
+    corpus have none.
+    """
     rng = np.random.default_rng(1)
     found = {
-        text: rng.normal(size=DIM).astype(np.float32) for text in [*CORPUS[:80], "not in the corpus", *(f"other {n}" for n in range(60))]
+        text: rng.normal(size=DIM).astype(np.float32)
+        for text in [*CORPUS[:80], "not in the corpus", *(f"other {n}" for n in range(60))]
     }
     found["sentence 7"][:] = 0
     texts = list(found)
     for part in (texts[:50], texts[40:]):
         stacked = np.stack([found[text] for text in part])
-        EmbeddingCache(tmp_path, "f", dim=DIM, limit_bytes=2**30).store(sentence_keys(part), stacked, np.zeros(len(part), np.bool_))
+        EmbeddingCache(tmp_path, "f", dim=DIM, limit_bytes=2**30).store(
+            sentence_keys(part), stacked, np.zeros(len(part), np.bool_)
+        )
     return found
 
 
 @pytest.mark.parametrize("similarity", get_args(Similarity))
 @pytest.mark.parametrize("block", [8, 10_000])
 def test_a_search_gives_what_scoring_each_pair_gives(
-    vectors: dict[str, np.ndarray], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, similarity: Similarity, block: int
+    vectors: dict[str, np.ndarray],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    similarity: Similarity,
+    block: int,
 ) -> None:
     monkeypatch.setattr(vector_search, "BLOCK_ROWS", block)
     search = VectorSearch.open(tmp_path, "f", sentence_keys(CORPUS), similarity)
@@ -42,7 +51,10 @@ def test_a_search_gives_what_scoring_each_pair_gives(
     assert search.is_known.tolist() == [text in vectors for text in CORPUS]
     found = search.approximate([*QUERIES, "sentence 85"])
     for query, row in zip(QUERIES, found, strict=False):
-        slow = [similarities(vectors[query][None], vectors[text][None], similarity)[0] for text in CORPUS[:80]]
+        slow = [
+            similarities(vectors[query][None], vectors[text][None], similarity)[0]
+            for text in CORPUS[:80]
+        ]
         np.testing.assert_allclose(row[:80], slow, rtol=0, atol=1e-4)
         assert search.exact(query, np.arange(80)).tolist() == slow
         assert search.exact(query, np.array([7])).tolist() == slow[7:8]
@@ -50,7 +62,9 @@ def test_a_search_gives_what_scoring_each_pair_gives(
     assert np.isnan(found[2]).all()  # it has no vector
 
 
-def test_a_damaged_row_is_not_compared_and_other_files_are_noticed(vectors: dict[str, np.ndarray], tmp_path: Path) -> None:
+def test_a_damaged_row_is_not_compared_and_other_files_are_noticed(
+    vectors: dict[str, np.ndarray], tmp_path: Path
+) -> None:
     (file,) = [path for path in tmp_path.glob("f/*.vectors.npy") if np.load(path).shape[0] == 50]
     keys = np.load(file.with_name(file.name.replace("vectors", "keys")))
     row = int(np.flatnonzero((keys == sentence_keys(["sentence 5"])).all(axis=1))[0])

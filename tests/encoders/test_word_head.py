@@ -1,4 +1,6 @@
-"""Word heads: equal to the whole masked language model, saved with the encoder, refused where there is none."""
+"""Word heads: equal to the whole masked language model, saved with the encoder, refused where there
+is none.
+"""
 
 import weakref
 from pathlib import Path
@@ -19,8 +21,12 @@ IDS, MASK = torch.tensor([[2, 5, 6, 3]]), torch.ones(1, 4, dtype=torch.long)
 
 
 @pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "electra"])
-def test_the_head_gives_what_the_whole_model_gives_and_is_saved_with_it(architecture: str, tmp_path: Path) -> None:
-    build_random_encoder(tmp_path / "model", seed=0, hidden=16, vocabulary=["a", "man"], architecture=architecture)
+def test_the_head_gives_what_the_whole_model_gives_and_is_saved_with_it(
+    architecture: str, tmp_path: Path
+) -> None:
+    build_random_encoder(
+        tmp_path / "model", seed=0, hidden=16, vocabulary=["a", "man"], architecture=architecture
+    )
     encoder = load_transformer(str(tmp_path / "model"), MACHINE, wishes=Wishes(pooling="cls"))
     head = load_word_head(encoder)
     assert isinstance(head, MaskedWordHead)
@@ -30,7 +36,9 @@ def test_the_head_gives_what_the_whole_model_gives_and_is_saved_with_it(architec
     expected = whole(input_ids=IDS, attention_mask=MASK).logits[:, 0]
     torch.testing.assert_close(head(encoder.forward_tokens(IDS, MASK)), expected)
     with torch.no_grad():
-        encoder.backbone.get_input_embeddings().weight[5] += 0.1  # another signal moves the word vectors
+        encoder.backbone.get_input_embeddings().weight[5] += (
+            0.1  # another signal moves the word vectors
+        )
     before = head(encoder.forward_tokens(IDS, MASK))
     save_model(tmp_path / "saved", encoder, card="", word_head=head)
     again = load_transformer(str(tmp_path / "saved"), MACHINE)
@@ -54,12 +62,21 @@ def test_a_tied_decoder_is_written_once(tmp_path: Path, tiny_encoder: Path) -> N
     head = load_word_head(encoder)
     assert isinstance(head, MaskedWordHead)
     save_model(tmp_path / "saved", encoder, card="", word_head=head)
-    sizes = [(folder / "model.safetensors").stat().st_size for folder in (tmp_path / "saved", tiny_encoder)]
+    sizes = [
+        (folder / "model.safetensors").stat().st_size
+        for folder in (tmp_path / "saved", tiny_encoder)
+    ]
     assert sizes[0] == pytest.approx(sizes[1], rel=0.01)
 
 
-def test_an_encoder_without_a_head_is_refused_and_its_word_vectors_can_replace_it(tmp_path: Path, tiny_encoder: Path) -> None:
-    save_model(tmp_path / "bare", load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean")), card="")
+def test_an_encoder_without_a_head_is_refused_and_its_word_vectors_can_replace_it(
+    tmp_path: Path, tiny_encoder: Path
+) -> None:
+    save_model(
+        tmp_path / "bare",
+        load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean")),
+        card="",
+    )
     bare = load_transformer(str(tmp_path / "bare"), MACHINE)
     with pytest.raises(UsageError, match="has no masked-language-model head") as error:
         load_word_head(bare)

@@ -19,7 +19,9 @@ def load(tmp_path: Path, text: str | bytes) -> WordVectorEncoder:
 def test_a_sentence_is_the_mean_of_its_known_words(tmp_path: Path) -> None:
     encoder = load(tmp_path, GLOVE)
     vectors = encoder.encode(["the Paris", "The PARIS, unknown", "nothing known", ""])
-    np.testing.assert_allclose(vectors, [[0.5, 1, 0], [1 / 3, 1 / 3, 4 / 3], [0, 0, 0], [0, 0, 0]], atol=1e-6)
+    np.testing.assert_allclose(
+        vectors, [[0.5, 1, 0], [1 / 3, 1 / 3, 4 / 3], [0, 0, 0], [0, 0, 0]], atol=1e-6
+    )
 
 
 def test_unknown_words_are_counted_once_a_sentence(tmp_path: Path) -> None:
@@ -30,7 +32,9 @@ def test_unknown_words_are_counted_once_a_sentence(tmp_path: Path) -> None:
 
 
 def test_no_known_word_has_cosine_zero(tmp_path: Path) -> None:
-    assert load(tmp_path, GLOVE).score(["the", "xyz", "the"], ["the", "the", "france"]).tolist() == pytest.approx([1, 0, 1 / 3**0.5])
+    assert load(tmp_path, GLOVE).score(
+        ["the", "xyz", "the"], ["the", "the", "france"]
+    ).tolist() == pytest.approx([1, 0, 1 / 3**0.5])
 
 
 def test_word2vec_files_start_with_two_counts(tmp_path: Path) -> None:
@@ -65,7 +69,9 @@ def test_an_empty_file_is_missing(tmp_path: Path) -> None:
         load(tmp_path, "")
 
 
-@pytest.mark.parametrize("name", ["glove.twitter.27B.25d.subset12k.txt", "word2vec.GoogleNews.300d.subset8k.txt"])
+@pytest.mark.parametrize(
+    "name", ["glove.twitter.27B.25d.subset12k.txt", "word2vec.GoogleNews.300d.subset8k.txt"]
+)
 def test_real_files_equal_a_slow_loop(shared_data: Path, name: str) -> None:
     path = shared_data / "word_vectors" / name
     encoder = load_word_vectors(path, name=name, fingerprint="f")
@@ -76,6 +82,10 @@ def test_real_files_equal_a_slow_loop(shared_data: Path, name: str) -> None:
     sentences = ["a man is playing a guitar", "The President visited Paris in March", "qqqq zzzz"]
     for sentence, vector in zip(sentences, encoder.encode(sentences), strict=True):
         rows = [
-            table[word] if word in table else table[word.lower()] for word in sentence.split() if word in table or word.lower() in table
+            table[word] if word in table else table[word.lower()]
+            for word in sentence.split()
+            if word in table or word.lower() in table
         ]
-        np.testing.assert_allclose(vector, np.mean(rows, axis=0) if rows else np.zeros(encoder.dim), atol=1e-5)
+        np.testing.assert_allclose(
+            vector, np.mean(rows, axis=0) if rows else np.zeros(encoder.dim), atol=1e-5
+        )

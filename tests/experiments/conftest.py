@@ -33,7 +33,9 @@ SHORT = GRID.replace('"cls", "mean"', '"cls"').replace("[1, 2]", "[1]")
 
 
 def plan_of(folder: Path, text: str = GRID) -> GridPlan:
-    """The plan of a grid file with this TEXT on the sample world; its runs lie in FOLDER/runs-sample."""
+    """The plan of a grid file with this TEXT on the sample world; its runs lie in
+    FOLDER/runs-sample.
+    """
     path = folder / "mine.toml"
     path.write_text(text)
     place = GridPlace(runs=str(folder / "runs"), cache=str(folder / "cache"), sample=True)
@@ -41,7 +43,9 @@ def plan_of(folder: Path, text: str = GRID) -> GridPlan:
 
 
 def work_here(folder: GridFolder) -> ExitCode:
-    """Do what is left of a grid as one worker in this process; starting a worker takes longer than its cells."""
+    """Do what is left of a grid as one worker in this process; starting a worker takes longer than
+    its cells.
+    """
     return Worker(folder, parent=os.getppid(), since=time.time(), program=STAND_IN).work()
 
 

@@ -1,7 +1,9 @@
-"""Stands in for `embedlab train` and `embedlab evaluate`: the same files, lock, checkpoints and exit codes in a fraction of a second.
+"""Stands in for `embedlab train` and `embedlab evaluate`: the same files, lock, checkpoints and
+exit codes in a fraction of a second.
 
-It imports nothing of the package, and of Python only what loads at once: anything more would take longer than a cell. FAULTS in the
-environment is JSON: a part of the run's id → "raise", "diverge", "memory", "usage", "once" (fails the first time) or "suicide".
+It imports nothing of the package, and of Python only what loads at once: anything more would take
+longer than a cell. FAULTS in the environment is JSON: a part of the run's id → "raise", "diverge",
+"memory", "usage", "once" (fails the first time) or "suicide".
 """
 
 import fcntl
@@ -13,7 +15,9 @@ import zlib
 
 STEPS = 8
 STEP_S = float(os.environ.get("STEP_S", "0.01"))
-HOLD_AT = int(os.environ.get("HOLD_AT", "-1"))  # the step at which to wait until the end is requested
+HOLD_AT = int(
+    os.environ.get("HOLD_AT", "-1")
+)  # the step at which to wait until the end is requested
 RUNS = os.environ["EMBEDLAB_RUNS"] + ("-sample" if os.environ["EMBEDLAB_SAMPLE"] == "True" else "")
 is_stopping = False
 
@@ -66,13 +70,23 @@ def fail(message: str, code: int) -> None:
 
 
 def report(message: str, code: int, cause: str = "") -> None:
-    append(os.environ["EMBEDLAB_ERRORS_TO"], "failed", message=message, hint="", exit_code=code, cause=cause)
+    append(
+        os.environ["EMBEDLAB_ERRORS_TO"],
+        "failed",
+        message=message,
+        hint="",
+        exit_code=code,
+        cause=cause,
+    )
 
 
 def append(path: str, kind: str, **values: float | str) -> None:
     """Write an event as one line of JSON."""
     known = {"event": kind, "time": time.time(), **values}
-    parts = (f'"{name}": "{value}"' if isinstance(value, str) else f'"{name}": {value}' for name, value in known.items())
+    parts = (
+        f'"{name}": "{value}"' if isinstance(value, str) else f'"{name}": {value}'
+        for name, value in known.items()
+    )
     write(path, "{" + ", ".join(parts) + "}\n", mode="a")
 
 
@@ -91,7 +105,9 @@ def begun(run: str, recipe: str) -> tuple[int, str]:
 def train(recipe: str, run: str, name: str, seed: str) -> None:
     log = f"{run}/events.jsonl"
     step, value = begun(run, recipe)
-    lr = float(next(line for line in recipe.splitlines() if line.startswith("lr = ")).removeprefix("lr = "))
+    lr = float(
+        next(line for line in recipe.splitlines() if line.startswith("lr = ")).removeprefix("lr = ")
+    )
     append(log, "started", pid=os.getpid(), host="here", steps=STEPS, step=step)
     while step < STEPS:
         if is_stopping:
@@ -138,5 +154,9 @@ if __name__ == "__main__":
     try:
         main()
     except Exception as error:
-        report(f"{type(error).__name__}: {error}", 1, "memory" if isinstance(error, MemoryError) else "")
+        report(
+            f"{type(error).__name__}: {error}",
+            1,
+            "memory" if isinstance(error, MemoryError) else "",
+        )
         raise

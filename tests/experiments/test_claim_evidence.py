@@ -1,4 +1,6 @@
-"""The differences behind claims: of years by their sources, of slices that years share, and of classified items."""
+"""The differences behind claims: of years by their sources, of slices that years share, and of
+classified items.
+"""
 
 from dataclasses import replace
 
@@ -41,7 +43,10 @@ def scored_pairs(years: tuple[str, ...] = YEARS) -> pl.DataFrame:
 
 
 def members(columns: tuple[str, ...]) -> dict[tuple[str, str], tuple[Member, ...]]:
-    own = {row: tuple(Member(name=name, seed=seed) for seed, name in enumerate(names, start=1)) for row, names in ROWS.items()}
+    own = {
+        row: tuple(Member(name=name, seed=seed) for seed, name in enumerate(names, start=1))
+        for row, names in ROWS.items()
+    }
     return {(row, column): found for row, found in own.items() for column in ("", *columns)}
 
 
@@ -49,20 +54,27 @@ def test_a_claim_is_about_the_mean_of_the_columns_in_the_papers_aggregation() ->
     (table,) = select_tables("liao", "table6")
     pairs = scored_pairs()
     outcomes = pair_outcomes(pairs, ["a", "b", "c", "d"], task="sts", averages={})
-    found = measured_claims(table, members(table.columns), ClaimedItems(pairs=outcomes, answers={}), {})
+    found = measured_claims(
+        table, members(table.columns), ClaimedItems(pairs=outcomes, answers={}), {}
+    )
     assert [*found] == ["lambda-sts-01"]  # no other row has a model
     own = found["lambda-sts-01"]
     by_member = {
         name: np.mean(
             [
-                np.average([spearmanr(part["gold"], part[name])[0] for _, part in parts], weights=[part.height for _, part in parts])
+                np.average(
+                    [spearmanr(part["gold"], part[name])[0] for _, part in parts],
+                    weights=[part.height for _, part in parts],
+                )
                 for _, year in pairs.group_by("dataset")
                 for parts in [list(year.group_by("source"))]
             ]
         )
         for name in "abcd"
     }
-    assert own.value == pytest.approx(np.mean([by_member["a"], by_member["b"]]) - np.mean([by_member["c"], by_member["d"]]))
+    assert own.value == pytest.approx(
+        np.mean([by_member["a"], by_member["b"]]) - np.mean([by_member["c"], by_member["d"]])
+    )
     assert own.low < own.value < own.high
     assert own.reach == "models"
     assert own.scale == 100
@@ -71,7 +83,9 @@ def test_a_claim_is_about_the_mean_of_the_columns_in_the_papers_aggregation() ->
 def test_a_slice_without_its_year_is_that_of_every_year() -> None:
     (table,) = select_tables("tsukagoshi", "figure2_sources")
     claims = {
-        name: Claim(table=table.name, first="SBERT", second="DefSent", direction="above", columns=(column,))
+        name: Claim(
+            table=table.name, first="SBERT", second="DefSent", direction="above", columns=(column,)
+        )
         for name, column in {"every": "OnWN", "one": "sts13/OnWN", "none": "images"}.items()
     }
     own = {("SBERT", ""): (Member(name="a", seed=1),), ("DefSent", ""): (Member(name="c", seed=1),)}
@@ -81,22 +95,34 @@ def test_a_slice_without_its_year_is_that_of_every_year() -> None:
     differences = []
     for year in ("sts12", "sts13"):
         part = pairs.filter(dataset=year, source="OnWN")
-        differences.append(spearmanr(part["gold"], part["a"])[0] - spearmanr(part["gold"], part["c"])[0])
-    assert {name: one.value for name, one in found.items()} == pytest.approx({"every": np.mean(differences), "one": differences[1]})
+        differences.append(
+            spearmanr(part["gold"], part["a"])[0] - spearmanr(part["gold"], part["c"])[0]
+        )
+    assert {name: one.value for name, one in found.items()} == pytest.approx(
+        {"every": np.mean(differences), "one": differences[1]}
+    )
     assert {one.reach for one in found.values()} == {"checkpoints"}
     published = ClaimedItems(pairs=outcomes, answers={}, published=frozenset("ac"))
-    assert {one.reach for one in measured_claims(_with(table, claims), own, published, {}).values()} == {"models"}
+    assert {
+        one.reach for one in measured_claims(_with(table, claims), own, published, {}).values()
+    } == {"models"}
 
 
 def test_a_claim_on_classified_items_is_tested_and_one_on_scores_alone_is_not() -> None:
     (table,) = select_tables("sedghamiz", "table3")
     names = {"SupCL-Seq": "s", "Self-supervised-CL": "u"}
-    own = {(row, column): (Member(name=name, seed=1),) for row, name in names.items() for column in ("RTE_acc", "CoLA_mcc")}
+    own = {
+        (row, column): (Member(name=name, seed=1),)
+        for row, name in names.items()
+        for column in ("RTE_acc", "CoLA_mcc")
+    }
     right = {"s": 80, "u": 60}
     answers = {(name, "glue"): [answered(name, count)] for name, count in right.items()}
     values = {"s": 0.5, "u": 0.3}
     scores = {
-        (name, "glue"): evaluation("glue", score("glue-cola", value, metric="matthews", setting="validation", split="dev"))
+        (name, "glue"): evaluation(
+            "glue", score("glue-cola", value, metric="matthews", setting="validation", split="dev")
+        )
         for name, value in values.items()
     }
     found = measured_claims(table, own, ClaimedItems(pairs=None, answers=answers), scores)
@@ -113,7 +139,15 @@ def answered(name: str, right: int) -> StoredOutcomes:
     said = np.where(np.arange(100) < right, gold, 1 - gold)
     items = items_frame(np.arange(100), gold.astype(str), said.astype(str))
     return StoredOutcomes(
-        task="glue", dataset="glue-rte", split="dev", model=name, fingerprint="f", data=(), marks=(), classes=("0", "1"), items=items
+        task="glue",
+        dataset="glue-rte",
+        split="dev",
+        model=name,
+        fingerprint="f",
+        data=(),
+        marks=(),
+        classes=("0", "1"),
+        items=items,
     )
 
 

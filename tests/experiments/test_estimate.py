@@ -17,13 +17,18 @@ from embedlab.runs.store import RunFolder
 
 
 def waiting(plan: GridPlan) -> list[QueueEntry]:
-    return [QueueEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="waiting") for cell in plan.cells]
+    return [
+        QueueEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="waiting")
+        for cell in plan.cells
+    ]
 
 
 def write_run(plan: GridPlan, name: str, written: list[events.Event]) -> None:
     run = RunFolder.of(plan.place.runs_folder, name, 1)
     run.path.mkdir(parents=True)
-    run.recipe_file.write_text(to_toml(from_table(dict(plan.variants[0].recipe), name=name, where="here")))
+    run.recipe_file.write_text(
+        to_toml(from_table(dict(plan.variants[0].recipe), name=name, where="here"))
+    )
     run.events_file.write_text("".join(events.to_line(event) + "\n" for event in written))
 
 
@@ -32,16 +37,39 @@ def started(time: float, step: int = 0) -> events.Event:
 
 
 def fast_last_step(time: float) -> events.Event:
-    return events.Step(time=time, stage=1, epoch=1.0, step=10, steps=10, loss=0.5, lr=0.0, rows_per_s=1e6, eta_s=0.0, memory_mib=1.0)
+    return events.Step(
+        time=time,
+        stage=1,
+        epoch=1.0,
+        step=10,
+        steps=10,
+        loss=0.5,
+        lr=0.0,
+        rows_per_s=1e6,
+        eta_s=0.0,
+        memory_mib=1.0,
+    )
 
 
-def test_cells_are_expected_to_take_what_runs_of_their_encoder_took_from_end_to_end(short_plan: GridPlan) -> None:
-    write_run(short_plan, "quick", [started(1000.0), fast_last_step(1100.0), events.Finished(time=1100.0, step=10)])
-    write_run(short_plan, "slow", [started(1000.0), fast_last_step(1300.0), events.Finished(time=1300.0, step=10)])
+def test_cells_are_expected_to_take_what_runs_of_their_encoder_took_from_end_to_end(
+    short_plan: GridPlan,
+) -> None:
+    write_run(
+        short_plan,
+        "quick",
+        [started(1000.0), fast_last_step(1100.0), events.Finished(time=1100.0, step=10)],
+    )
+    write_run(
+        short_plan,
+        "slow",
+        [started(1000.0), fast_last_step(1300.0), events.Finished(time=1300.0, step=10)],
+    )
     cost = remaining_cost(short_plan, waiting(short_plan), workers=1)
     assert cost.seconds == pytest.approx(3 * 200.0)  # as many rows a cell as a run
     assert cost.measured == "other runs of the same encoder; scoring of sts not counted"
-    assert remaining_cost(short_plan, waiting(short_plan), workers=3).seconds == pytest.approx(200.0)
+    assert remaining_cost(short_plan, waiting(short_plan), workers=3).seconds == pytest.approx(
+        200.0
+    )
 
 
 @pytest.mark.parametrize(
@@ -49,11 +77,18 @@ def test_cells_are_expected_to_take_what_runs_of_their_encoder_took_from_end_to_
     [
         [],
         [started(0.0), fast_last_step(5.0)],
-        [started(0.0), started(5000.0, step=5), fast_last_step(5100.0), events.Finished(time=5100.0, step=10)],
+        [
+            started(0.0),
+            started(5000.0, step=5),
+            fast_last_step(5100.0),
+            events.Finished(time=5100.0, step=10),
+        ],
     ],
     ids=["nothing", "unfinished", "paused"],
 )
-def test_a_run_that_did_not_go_through_in_one_go_says_nothing_of_the_time(short_plan: GridPlan, written: list[events.Event]) -> None:
+def test_a_run_that_did_not_go_through_in_one_go_says_nothing_of_the_time(
+    short_plan: GridPlan, written: list[events.Event]
+) -> None:
     write_run(short_plan, "other", written)
     cost = remaining_cost(short_plan, waiting(short_plan), workers=1)
     assert (cost.seconds, cost.measured) == (None, "nothing measured yet")
@@ -69,7 +104,10 @@ def test_scoring_of_earlier_grids_is_part_of_the_estimate_and_the_time_left_move
     short_plan: GridPlan, short_folder: GridFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = time.time()
-    for name, ended, whole_s in (("cell", now - 60.0, 170.0), ("resumed", now - 600.0, 170.0)):  # trained for 100 s
+    for name, ended, whole_s in (
+        ("cell", now - 60.0, 170.0),
+        ("resumed", now - 600.0, 170.0),
+    ):  # trained for 100 s
         write_run(short_plan, name, [started(ended - 100.0), events.Finished(time=ended, step=10)])
         run = RunFolder.of(short_plan.place.runs_folder, name, 1)
         run.evaluations.mkdir()
@@ -82,7 +120,9 @@ def test_scoring_of_earlier_grids_is_part_of_the_estimate_and_the_time_left_move
             queue.settle(queue.claim("worker"), Ending(state="done"), whole_s)
     cost = remaining_cost(short_plan, waiting(short_plan), workers=1)
     assert cost.measured == "other runs of the same encoder"
-    assert cost.seconds == pytest.approx(3 * (100.0 + 60.0), abs=1.0)  # 600 s of scoring do not fit into 170 s
+    assert cost.seconds == pytest.approx(
+        3 * (100.0 + 60.0), abs=1.0
+    )  # 600 s of scoring do not fit into 170 s
 
     prepare_grid(short_plan, short_folder)
     with Queue(short_folder.queue_file) as queue:
@@ -90,5 +130,7 @@ def test_scoring_of_earlier_grids_is_part_of_the_estimate_and_the_time_left_move
     write_run(short_plan, first.run, [started(now)])
     with closing(GridFollower(short_folder)) as follower:
         for later, left in ((10.0, 470.0), (40.0, 440.0), (1000.0, 320.0)):
-            monkeypatch.setattr("embedlab.experiments.progress.time.time", lambda later=later: now + later)
+            monkeypatch.setattr(
+                "embedlab.experiments.progress.time.time", lambda later=later: now + later
+            )
             assert follower.look().cost.seconds == pytest.approx(left, abs=2.0)

@@ -45,19 +45,28 @@ def as_before(plan: GridPlan) -> str:
 
 
 @pytest.mark.parametrize("of", [GridPlan.to_json, as_before])
-def test_a_plan_goes_where_its_runs_folder_goes(plan: GridPlan, folder: GridFolder, tmp_path: Path, of: Callable[[GridPlan], str]) -> None:
+def test_a_plan_goes_where_its_runs_folder_goes(
+    plan: GridPlan, folder: GridFolder, tmp_path: Path, of: Callable[[GridPlan], str]
+) -> None:
     former = plan.place.runs_folder
     inside = replace(plan.place, cache=str(former / "cache"), data=str(tmp_path / "data"))
     start = former / "start" / "seed-1" / "model"
     start.mkdir(parents=True)
-    variants = tuple(replace(one, recipe={**one.recipe, "encoder": {"model": str(start)}}) for one in plan.variants)
+    variants = tuple(
+        replace(one, recipe={**one.recipe, "encoder": {"model": str(start)}})
+        for one in plan.variants
+    )
     write_atomic(folder.plan_file, of(replace(plan, place=inside, variants=variants)))
     (tmp_path / "new").mkdir()
     now = former.rename(tmp_path / "new" / "place-sample")
     moved = GridPlan.load(GridFolder.of(now, plan.name).plan_file)
-    assert moved.place == replace(inside, runs=str(tmp_path / "new" / "place"), cache=str(now / "cache"))
+    assert moved.place == replace(
+        inside, runs=str(tmp_path / "new" / "place"), cache=str(now / "cache")
+    )
     assert moved.run(moved.cell(1)).path.is_relative_to(now)
-    assert {variant.recipe["encoder"]["model"] for variant in moved.variants} == {str(now / "start" / "seed-1" / "model")}
+    assert {variant.recipe["encoder"]["model"] for variant in moved.variants} == {
+        str(now / "start" / "seed-1" / "model")
+    }
     assert str(former) not in of(moved) or of is as_before
     again = now.rename(tmp_path / "new" / "bare")
     with pytest.raises(MissingError, match="ends in '-sample'"):
@@ -66,7 +75,9 @@ def test_a_plan_goes_where_its_runs_folder_goes(plan: GridPlan, folder: GridFold
 
 @pytest.mark.parametrize("name", grid_names())
 def test_every_shipped_grid_expands(name: str, tmp_path: Path) -> None:
-    plan = expand_grid(load_grid(name), GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path), sample=True))
+    plan = expand_grid(
+        load_grid(name), GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path), sample=True)
+    )
     assert len(plan) > 1
 
 
@@ -82,8 +93,15 @@ def test_a_base_that_lacks_an_axis_has_one_cell_along_it(tmp_path: Path) -> None
 
 
 def test_a_named_set_moves_several_keys_together(tmp_path: Path) -> None:
-    named = '[axes.sets]\n3p3n = { "objective.positives" = 3, "objective.negatives" = 3 }\nall = { "objective.positives" = "all" }'
-    plan = plan_of(tmp_path, GRID.replace('"snli-ce"', '"snli-supcl"').replace('"encoder.pooling" = ["cls", "mean"]', "") + named)
+    named = (
+        '[axes.sets]\n3p3n = { "objective.positives" = 3, "objective.negatives" = 3 }\nall = '
+        '{ "objective.positives" = "all" }'
+    )
+    plan = plan_of(
+        tmp_path,
+        GRID.replace('"snli-ce"', '"snli-supcl"').replace('"encoder.pooling" = ["cls", "mean"]', "")
+        + named,
+    )
     first = next(variant for variant in plan.variants if variant.labels["sets"] == "3p3n")
     assert first.recipe["stage"][0]["objective"]["positives"] == 3
     assert len(plan) == 12
@@ -98,11 +116,19 @@ base = ["supcl-seq", "glue-finetune", "sbert"]
 [axes]
 "data.task" = ["rte", "stsb"]
 """
-    recipes = {tuple(variant.labels.values()): variant.recipe["stage"] for variant in plan_of(tmp_path, text).variants}
-    assert set(recipes) == {(base, task) for base in ("supcl-seq", "glue-finetune") for task in ("rte", "stsb")} | {("sbert",)}
+    recipes = {
+        tuple(variant.labels.values()): variant.recipe["stage"]
+        for variant in plan_of(tmp_path, text).variants
+    }
+    assert set(recipes) == {
+        (base, task) for base in ("supcl-seq", "glue-finetune") for task in ("rte", "stsb")
+    } | {("sbert",)}
     first, second = recipes["supcl-seq", "stsb"]
     assert (first["data"]["datasets"], first["optim"]["batch_size"]) == (["sts-benchmark"], 64)
-    assert (first["objective"]["dropout"], first["objective"]["classes"]) == ([0.0, 0.05, 0.1, 0.2], "tenths")
+    assert (first["objective"]["dropout"], first["objective"]["classes"]) == (
+        [0.0, 0.05, 0.1, 0.2],
+        "tenths",
+    )
     assert recipes["supcl-seq", "rte"][0]["optim"]["batch_size"] == 48
     # What the grid sets for all cells holds against a task's own settings.
     assert {stage["data"]["rows"] for stage in (first, second)} == {8}
@@ -111,14 +137,20 @@ base = ["supcl-seq", "glue-finetune", "sbert"]
 
 def test_an_unknown_task_of_an_axis_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no task named 'rtf'"):
-        plan_of(tmp_path, 'summary = "tasks"\nbase = "glue-finetune"\n[axes]\n"data.task" = ["rtf"]\n')
+        plan_of(
+            tmp_path, 'summary = "tasks"\nbase = "glue-finetune"\n[axes]\n"data.task" = ["rtf"]\n'
+        )
 
 
 def test_skips_remove_combinations(tmp_path: Path) -> None:
     skip = 'skip = [{ "optim.lr" = [1e-5, 5e-5], "encoder.pooling" = "cls" }]\n'
     plan = plan_of(tmp_path, skip + GRID)
     assert len(plan.variants) == 4
-    assert {variant.labels["optim.lr"] for variant in plan.variants if variant.labels["encoder.pooling"] == "cls"} == {"2e-05"}
+    assert {
+        variant.labels["optim.lr"]
+        for variant in plan.variants
+        if variant.labels["encoder.pooling"] == "cls"
+    } == {"2e-05"}
 
 
 @pytest.mark.parametrize(
@@ -136,20 +168,42 @@ def test_skips_remove_combinations(tmp_path: Path) -> None:
         ),
         (lambda text: text.replace("2e-5", "-2e-5"), "'stage.0.optim.lr' is -2e-05", ""),
         (lambda text: text.replace('"mean"]', '"meen"]'), "'encoder.pooling' is 'meen'", ""),
-        (lambda text: text.replace("2e-5", "1e-5"), "'axis optim.lr' holds '1e-05' twice", "add seeds"),
+        (
+            lambda text: text.replace("2e-5", "1e-5"),
+            "'axis optim.lr' holds '1e-05' twice",
+            "add seeds",
+        ),
         (lambda text: text.replace("[1, 2]", "[]"), "'seeds' is empty", ""),
         (lambda text: text.replace('["sts"]', '["stss"]'), "no task named 'stss'", "sts"),
         (lambda text: text.replace('"snli-ce"', '"snli-c"'), "no recipe named 'snli-c'", "snli-ce"),
         (lambda text: "sumary = 1\n" + text, "unknown key 'sumary'", "summary"),
-        (lambda text: 'skip = [{ "optim.lr" = [1e-5, 2e-5, 5e-5] }]\n' + text, "leave no cell", "remove"),
-        (lambda text: 'skip = [{ "optim.l" = 1e-5 }]\n' + text, "skip names 'optim.l', which is not an axis", "optim.lr"),
+        (
+            lambda text: 'skip = [{ "optim.lr" = [1e-5, 2e-5, 5e-5] }]\n' + text,
+            "leave no cell",
+            "remove",
+        ),
+        (
+            lambda text: 'skip = [{ "optim.l" = 1e-5 }]\n' + text,
+            "skip names 'optim.l', which is not an axis",
+            "optim.lr",
+        ),
         (lambda text: 'skip = [{ "optim.lr" = 7e-5 }]\n' + text, "skip names '7e-05'", "1e-05"),
-        (lambda text: text.replace('["cls", "mean"]', '"cls"'), "axis 'encoder.pooling' is 'cls': not a list", "for example"),
-        (lambda text: text + '"stage.0.optim.epochs" = [1.0]\n"stage.0.optim.epochz" = [1.0]', "'stage.0.optim.epochz'", "epochs"),
+        (
+            lambda text: text.replace('["cls", "mean"]', '"cls"'),
+            "axis 'encoder.pooling' is 'cls': not a list",
+            "for example",
+        ),
+        (
+            lambda text: text + '"stage.0.optim.epochs" = [1.0]\n"stage.0.optim.epochz" = [1.0]',
+            "'stage.0.optim.epochz'",
+            "epochs",
+        ),
         (lambda text: text.replace("[axes]", '[axes]\ndata = ["sts12"]'), "needs column", "nli"),
     ],
 )
-def test_what_is_wrong_in_a_grid_file_is_named(tmp_path: Path, change: Callable[[str], str], message: str, hint: str) -> None:
+def test_what_is_wrong_in_a_grid_file_is_named(
+    tmp_path: Path, change: Callable[[str], str], message: str, hint: str
+) -> None:
     with pytest.raises(UsageError) as caught:
         plan_of(tmp_path, change(GRID))
     assert message in caught.value.message
@@ -160,16 +214,21 @@ def test_missing_data_is_refused_before_anything_starts(tmp_path: Path) -> None:
     plan_of(tmp_path)
     with pytest.raises(MissingError, match="snli"):
         expand_grid(
-            load_grid(str(tmp_path / "mine.toml")), GridPlace(runs=str(tmp_path), cache=str(tmp_path), data=str(tmp_path), offline=True)
+            load_grid(str(tmp_path / "mine.toml")),
+            GridPlace(runs=str(tmp_path), cache=str(tmp_path), data=str(tmp_path), offline=True),
         )
 
 
-def test_the_identity_follows_what_changes_a_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_identity_follows_what_changes_a_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def runs(text: str) -> list[str]:
         return [variant.run for variant in plan_of(tmp_path, text).variants]
 
     same = runs(GRID)
-    assert runs(GRID.replace('encoder = "nobody/nothing"', 'encoder.model = "nobody/nothing"')) == same
+    assert (
+        runs(GRID.replace('encoder = "nobody/nothing"', 'encoder.model = "nobody/nothing"')) == same
+    )
     assert runs(GRID.replace("A test.", "Another summary.")) == same
     assert runs(GRID.replace("[1, 2]", "[1, 2, 3]")) == same
     assert runs(GRID.replace('tasks = ["sts"]', "tasks = []")) == same
@@ -195,7 +254,12 @@ def test_an_encoder_folder_counts_by_what_it_holds(tmp_path: Path) -> None:
         (tmp_path / folder).mkdir(exist_ok=True)
         (tmp_path / folder / "config.json").write_text("{}")
         (tmp_path / folder / "model.safetensors").write_bytes(weights)
-        return [variant.run for variant in plan_of(tmp_path, GRID.replace("nobody/nothing", str(tmp_path / folder))).variants]
+        return [
+            variant.run
+            for variant in plan_of(
+                tmp_path, GRID.replace("nobody/nothing", str(tmp_path / folder))
+            ).variants
+        ]
 
     assert runs("here", b"weights") == runs("there", b"weights")
     assert not set(runs("here", b"weights")) & set(runs("there", b"others"))
@@ -211,11 +275,19 @@ def test_an_override_reaches_every_cell_and_not_an_axis(plan: GridPlan, tmp_path
 
 def test_the_keys_of_a_recipe_are_those_it_takes() -> None:
     keys = keys_of(load_recipe("snli-supcl"))
-    assert {"objective.weight", "stage.0.objective.temperature", "optim.lr", "encoder.model", "evaluate.every"} <= keys
+    assert {
+        "objective.weight",
+        "stage.0.objective.temperature",
+        "optim.lr",
+        "encoder.model",
+        "evaluate.every",
+    } <= keys
     assert "objective.nothing" not in keys
 
 
-def test_a_plan_of_thousands_of_cells_reads_its_data_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plan_of_thousands_of_cells_reads_its_data_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     axes = {
         "objective.weight": [step / 10 for step in range(10)],
         "optim.lr": [step * 1e-5 for step in range(1, 11)],
@@ -223,7 +295,8 @@ def test_a_plan_of_thousands_of_cells_reads_its_data_once(tmp_path: Path, monkey
     }
     lines = "\n".join(f'"{key}" = {values}' for key, values in axes.items())
     (tmp_path / "large.toml").write_text(
-        f'summary = "Large."\nbase = "snli-supcl"\nset = {{ encoder = "nobody/nothing" }}\n[axes]\n{lines}'
+        f'summary = "Large."\nbase = "snli-supcl"\nset = {{ encoder = "nobody/nothing" '
+        f"}}\n[axes]\n{lines}"
     )
     opened: list[tuple[str, str]] = []
     read = Source.open
@@ -233,7 +306,10 @@ def test_a_plan_of_thousands_of_cells_reads_its_data_once(tmp_path: Path, monkey
         return read(source, name, split, *words)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Source, "open", record)
-    plan = expand_grid(load_grid(str(tmp_path / "large.toml")), GridPlace(runs=str(tmp_path), cache=str(tmp_path), sample=True))
+    plan = expand_grid(
+        load_grid(str(tmp_path / "large.toml")),
+        GridPlace(runs=str(tmp_path), cache=str(tmp_path), sample=True),
+    )
     assert len(plan) == len({cell.id for cell in plan.cells}) == 1000
     assert len(opened) == len(set(opened))
 
@@ -245,10 +321,16 @@ def test_a_place_in_the_sample_world_keeps_its_runs_apart() -> None:
 
 
 def test_a_grid_of_more_cells_than_can_be_counted_is_refused(tmp_path: Path) -> None:
-    axes = "\n".join(f'"{key}" = {list(range(1, 21))}' for key in ("optim.lr", "optim.epochs", "optim.batch_size", "optim.weight_decay"))
+    axes = "\n".join(
+        f'"{key}" = {list(range(1, 21))}'
+        for key in ("optim.lr", "optim.epochs", "optim.batch_size", "optim.weight_decay")
+    )
     (tmp_path / "mine.toml").write_text(f'summary = "x"\nbase = "snli-ce"\n[axes]\n{axes}\n')
     with pytest.raises(UsageError, match="160000 cells, more than 100000"):
-        expand_grid(load_grid(str(tmp_path / "mine.toml")), GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path), sample=True))
+        expand_grid(
+            load_grid(str(tmp_path / "mine.toml")),
+            GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path), sample=True),
+        )
 
 
 def test_a_grid_over_a_recipe_whose_sections_are_not_tables_is_refused(tmp_path: Path) -> None:
@@ -256,7 +338,10 @@ def test_a_grid_over_a_recipe_whose_sections_are_not_tables_is_refused(tmp_path:
     recipe.write_text('summary = "x"\nevaluate = 3\n')
     (tmp_path / "mine.toml").write_text(f'summary = "x"\nbase = "{recipe}"\ntasks = ["sts"]\n')
     with pytest.raises(UsageError, match="'evaluate' is 3: not a table"):
-        expand_grid(load_grid(str(tmp_path / "mine.toml")), GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path), sample=True))
+        expand_grid(
+            load_grid(str(tmp_path / "mine.toml")),
+            GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path), sample=True),
+        )
 
 
 @pytest.mark.parametrize(
@@ -264,7 +349,11 @@ def test_a_grid_over_a_recipe_whose_sections_are_not_tables_is_refused(tmp_path:
     [
         ("variants", {}, "'variants' is {}"),
         ("variants", [3], "'variants.0' is 3"),
-        ("variants", [{"run": "a", "labels": {}, "recipe": {}, "rows": 1}], "'variants.0.recipe.encoder' is missing"),
+        (
+            "variants",
+            [{"run": "a", "labels": {}, "recipe": {}, "rows": 1}],
+            "'variants.0.recipe.encoder' is missing",
+        ),
         ("axes", {"optim.lr": 3}, "'axes.optim.lr' is 3"),
         ("seeds", [-1], "'seeds.0' is -1"),
         ("threads", 10**30, "'threads' is"),
@@ -274,7 +363,9 @@ def test_a_grid_over_a_recipe_whose_sections_are_not_tables_is_refused(tmp_path:
         ("summary", None, "'summary' is None"),
     ],
 )
-def test_a_plan_of_a_wrong_shape_is_refused_by_file_and_key(plan: GridPlan, key: str, value: object, wrong: str, tmp_path: Path) -> None:
+def test_a_plan_of_a_wrong_shape_is_refused_by_file_and_key(
+    plan: GridPlan, key: str, value: object, wrong: str, tmp_path: Path
+) -> None:
     values = json.loads(plan.to_json())
     values.pop("checksum", None)
     path = tmp_path / "plan.json"

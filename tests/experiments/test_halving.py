@@ -22,7 +22,9 @@ SIX = (
 )
 
 
-@pytest.mark.parametrize(("budget", "rungs"), [(1.0, ()), (0.8, (0.5,)), (0.5, (0.25, 0.5)), (0.32, (0.125, 0.25, 0.5))])
+@pytest.mark.parametrize(
+    ("budget", "rungs"), [(1.0, ()), (0.8, (0.5,)), (0.5, (0.25, 0.5)), (0.32, (0.125, 0.25, 0.5))]
+)
 def test_rungs_keep_within_the_budget(budget: float, rungs: tuple[float, ...]) -> None:
     assert rungs_for(budget) == rungs
 
@@ -38,12 +40,19 @@ def test_a_dev_score_that_comes_too_seldom_is_refused(tmp_path: Path) -> None:
         check_rungs(plan_of(tmp_path), rungs_for(0.3))
     assert caught.value.hint.startswith("--set evaluate.every=0.0625")
     with pytest.raises(UsageError, match="without a dev score"):
-        check_rungs(plan_of(tmp_path, GRID.replace("[set]", '[set]\n"evaluate.dev" = "none"')), rungs_for(0.5))
+        check_rungs(
+            plan_of(tmp_path, GRID.replace("[set]", '[set]\n"evaluate.dev" = "none"')),
+            rungs_for(0.5),
+        )
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(3, marks=pytest.mark.slow)])
-def test_the_better_half_goes_on_whatever_the_number_of_workers(tmp_path: Path, workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOLD_AT", "4")  # however late the worker looks, it finds the cell at its rung
+def test_the_better_half_goes_on_whatever_the_number_of_workers(
+    tmp_path: Path, workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(
+        "HOLD_AT", "4"
+    )  # however late the worker looks, it finds the cell at its rung
     plan = plan_of(tmp_path, SIX.replace("[1, 2]", "[1]"))
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
     rungs = rungs_for(0.8)
@@ -54,13 +63,29 @@ def test_the_better_half_goes_on_whatever_the_number_of_workers(tmp_path: Path, 
     else:
         work_here(folder)
     with Queue(folder.queue_file) as queue:
-        found = {plan.cell(entry.number).variant.labels["optim.lr"]: entry for entry in queue.entries()}
-    assert {lr: entry.state for lr, entry in found.items()} == {"1e-05": "stopped", "2e-05": "stopped", "4e-05": "done", "5e-05": "done"}
+        found = {
+            plan.cell(entry.number).variant.labels["optim.lr"]: entry for entry in queue.entries()
+        }
+    assert {lr: entry.state for lr, entry in found.items()} == {
+        "1e-05": "stopped",
+        "2e-05": "stopped",
+        "4e-05": "done",
+        "5e-05": "done",
+    }
     assert found["1e-05"].reason == "dev 10.00 after 50% of the training: place 4 of 4"
     stopped = plan.run(plan.cell(found["1e-05"].number))
-    assert max(event.step for event in events.events_after(stopped.events_file)[0] if isinstance(event, events.Dev)) < 8
+    assert (
+        max(
+            event.step
+            for event in events.events_after(stopped.events_file)[0]
+            if isinstance(event, events.Dev)
+        )
+        < 8
+    )
 
-    prepare_grid(plan, folder, rungs)  # the same budget leaves them stopped, none brings them to the end
+    prepare_grid(
+        plan, folder, rungs
+    )  # the same budget leaves them stopped, none brings them to the end
     with Queue(folder.queue_file) as queue:
         assert Counter(entry.state for entry in queue.entries()) == {"done": 2, "stopped": 2}
     monkeypatch.delenv("HOLD_AT")
@@ -70,8 +95,12 @@ def test_the_better_half_goes_on_whatever_the_number_of_workers(tmp_path: Path, 
         assert Counter(entry.state for entry in queue.entries()) == {"done": 4}
 
 
-def test_a_failed_cell_does_not_hold_the_others_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOLD_AT", "4")  # however late the worker looks, it finds the cell at its rung
+def test_a_failed_cell_does_not_hold_the_others_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(
+        "HOLD_AT", "4"
+    )  # however late the worker looks, it finds the cell at its rung
     plan = plan_of(tmp_path, SIX.replace("[1, 2]", "[1]"))
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
     best = next(cell for cell in plan.cells if cell.variant.labels["optim.lr"] == "5e-05")
@@ -79,5 +108,8 @@ def test_a_failed_cell_does_not_hold_the_others_up(tmp_path: Path, monkeypatch: 
     prepare_grid(plan, folder, rungs_for(0.8))
     run_cells(plan, folder, LocalWorkers(folder, 2, program=STAND_IN))
     with Queue(folder.queue_file) as queue:
-        states = {plan.cell(entry.number).variant.labels["optim.lr"]: entry.state for entry in queue.entries()}
+        states = {
+            plan.cell(entry.number).variant.labels["optim.lr"]: entry.state
+            for entry in queue.entries()
+        }
     assert states == {"1e-05": "stopped", "2e-05": "done", "4e-05": "done", "5e-05": "failed"}

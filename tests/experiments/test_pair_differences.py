@@ -1,4 +1,6 @@
-"""Ties of a grid's table by the similarities of its cells, beside the comparison of the same models."""
+"""Ties of a grid's table by the similarities of its cells, beside the comparison of the same
+models.
+"""
 
 from pathlib import Path
 
@@ -41,8 +43,12 @@ encoder = "nobody/nothing"
 
 
 @pytest.fixture
-def scored(tmp_path: Path, small_world: None, monkeypatch: pytest.MonkeyPatch) -> tuple[GridPlan, pl.DataFrame]:
-    """A grid whose cells have scored the pairs of STS12: of each learning rate "mean" is a little better, by pairs, than "cls"."""
+def scored(
+    tmp_path: Path, small_world: None, monkeypatch: pytest.MonkeyPatch
+) -> tuple[GridPlan, pl.DataFrame]:
+    """A grid whose cells have scored the pairs of STS12: of each learning rate "mean" is a little
+    better, by pairs, than "cls".
+    """
     monkeypatch.setattr("os.fsync", lambda _: None)
     plan, rng = plan_of(tmp_path, ONE_DATASET), np.random.default_rng(0)
     plan.save(GridFolder.of(plan.place.runs_folder, plan.name).plan_file)
@@ -50,7 +56,11 @@ def scored(tmp_path: Path, small_world: None, monkeypatch: pytest.MonkeyPatch) -
     noise = rng.normal(size=table.height)
     for cell in plan.cells:
         better = 0.3 * (cell.variant.labels["encoder.pooling"] == "mean")
-        similarity = (table["gold"].to_numpy() / 5 + (0.9 - better) * noise + 0.1 * rng.normal(size=table.height)).astype(np.float32)
+        similarity = (
+            table["gold"].to_numpy() / 5
+            + (0.9 - better) * noise
+            + 0.1 * rng.normal(size=table.height)
+        ).astype(np.float32)
         table = table.with_columns(pl.Series(cell.id, similarity.astype(np.float64)))
         run = plan.run(cell)
         run.write_once(
@@ -59,9 +69,10 @@ def scored(tmp_path: Path, small_world: None, monkeypatch: pytest.MonkeyPatch) -
         )
         with EventLog(run.events_file) as log:
             log.append(Finished(step=1))
-        ScoreFile(scores=table.select("pair_key", similarity=pl.col(cell.id).cast(pl.Float32)), facts={"fingerprint": "f"}).write(
-            run.scores_file
-        )
+        ScoreFile(
+            scores=table.select("pair_key", similarity=pl.col(cell.id).cast(pl.Float32)),
+            facts={"fingerprint": "f"},
+        ).write(run.scores_file)
         scores = tuple(
             StoredScore(
                 by="dataset",
@@ -71,7 +82,10 @@ def scored(tmp_path: Path, small_world: None, monkeypatch: pytest.MonkeyPatch) -
                 items=table.height,
                 value=float(method(table["gold"], table[cell.id])[0]),
             )
-            for metric, method in (("spearman", scipy.stats.spearmanr), ("pearson", scipy.stats.pearsonr))
+            for metric, method in (
+                ("spearman", scipy.stats.spearmanr),
+                ("pearson", scipy.stats.pearsonr),
+            )
         )
         Evaluation(
             task="sts", model=cell.id, fingerprint="f", precision="float32", pooling="mean", max_tokens=9, truncated=0,
@@ -84,21 +98,30 @@ def found_of(plan: GridPlan) -> Pivot:
     return pivot(plan, MEASURE, score="sts12")
 
 
-def test_p_of_two_places_is_that_of_the_comparison_of_their_runs(scored: tuple[GridPlan, pl.DataFrame]) -> None:
+def test_p_of_two_places_is_that_of_the_comparison_of_their_runs(
+    scored: tuple[GridPlan, pl.DataFrame],
+) -> None:
     plan, table = scored
     found = found_of(plan)
     differences = PairDifferences.of(plan, found, MEASURE, SAMPLE)
     assert differences is not None
     first, second = (found.spreads[("1e-05", pooling), "sts12"] for pooling in ("mean", "cls"))
-    models = [ModelColumns(name=name, members=place.cells, seeds=(1, 2, 3)) for name, place in (("mean", first), ("cls", second))]
+    models = [
+        ModelColumns(name=name, members=place.cells, seeds=(1, 2, 3))
+        for name, place in (("mean", first), ("cls", second))
+    ]
     expected = compare_models(table, models).slices[0].differences["cls"]
     found_apart = differences.apart("sts12", first, second)
     assert found_apart.p == pytest.approx(expected.p, rel=1e-6)
-    assert found_apart.variance == pytest.approx(100**2 * (expected.uncertainty.rows + expected.uncertainty.seeds), rel=1e-6)
+    assert found_apart.variance == pytest.approx(
+        100**2 * (expected.uncertainty.rows + expected.uncertainty.seeds), rel=1e-6
+    )
     assert first.mean - second.mean == pytest.approx(-100 * expected.delta, abs=1e-3)
 
 
-def test_the_table_says_whether_ties_are_over_pairs_or_over_seeds_alone(scored: tuple[GridPlan, pl.DataFrame]) -> None:
+def test_the_table_says_whether_ties_are_over_pairs_or_over_seeds_alone(
+    scored: tuple[GridPlan, pl.DataFrame],
+) -> None:
     plan, _ = scored
     options = ScoresOptions(grid="mine", by=MEASURE.by, score="sts12")
     settings = Settings(runs=Path(plan.place.runs), cache=Path(plan.place.cache), sample=True)
@@ -117,11 +140,15 @@ def test_pairs_that_give_other_scores_are_not_used(scored: tuple[GridPlan, pl.Da
     plan, _ = scored
     run = plan.run(next(iter(plan.cells)))
     other = ScoreFile.read(run.scores_file)
-    ScoreFile(scores=other.scores.with_columns(similarity=-pl.col("similarity")), facts=other.facts).write(run.scores_file)
+    ScoreFile(
+        scores=other.scores.with_columns(similarity=-pl.col("similarity")), facts=other.facts
+    ).write(run.scores_file)
     assert PairDifferences.of(plan, found_of(plan), MEASURE, SAMPLE) is None
 
 
-def test_averages_over_an_axis_and_other_measures_are_tested_over_seeds(scored: tuple[GridPlan, pl.DataFrame]) -> None:
+def test_averages_over_an_axis_and_other_measures_are_tested_over_seeds(
+    scored: tuple[GridPlan, pl.DataFrame],
+) -> None:
     plan, _ = scored
     averaged = pivot(plan, MEASURE, rows=["optim.lr"], score="sts12")
     assert PairDifferences.of(plan, averaged, MEASURE, SAMPLE) is None

@@ -1,4 +1,6 @@
-"""Paper files: every printed table is covered, every name in them exists, and what is wrong is said by its place."""
+"""Paper files: every printed table is covered, every name in them exists, and what is wrong is said
+by its place.
+"""
 
 import json
 import shutil
@@ -11,7 +13,14 @@ from embedlab.core.errors import UsageError
 from embedlab.experiments.paper_file import load_paper, select_tables
 from embedlab.experiments.paper_table import PaperTable, RowSource
 from embedlab.experiments.paper_trainings import expected_recipe, trainings
-from embedlab.experiments.printed import PAPER_FILE, paper_folder, paper_names, published_scores, published_table, published_tables
+from embedlab.experiments.printed import (
+    PAPER_FILE,
+    paper_folder,
+    paper_names,
+    published_scores,
+    published_table,
+    published_tables,
+)
 
 TABLES = [table for paper in paper_names() for table in load_paper(paper).values()]
 SCORED = [table for table in TABLES if table.printed and not table.pairs]
@@ -39,7 +48,12 @@ def test_every_printed_table_is_covered(paper: str) -> None:
 def test_every_printed_number_has_one_of_ours_beside_it(table: PaperTable) -> None:
     points = {(point.row, point.column) for point in table.points}
     lacking = {row for row, source in table.sources.items() if source.lacks}
-    numbers = {(row, column) for row, own in table.printed.items() for column, value in own.items() if value is not None}
+    numbers = {
+        (row, column)
+        for row, own in table.printed.items()
+        for column, value in own.items()
+        if value is not None
+    }
     assert numbers - points == set()
     assert lacking < set(table.sources)
     assert table.ranked_by
@@ -48,11 +62,22 @@ def test_every_printed_number_has_one_of_ours_beside_it(table: PaperTable) -> No
 def test_a_table_of_pairs_has_their_sentences_and_a_row_for_each_printed_model() -> None:
     table = load_paper("tsukagoshi")["table2_example_pairs"]
     assert {*table.printed} - {"human"} == {*table.sources} == {"dice", "wo_ft", "sbert", "defsent"}
-    assert table.pairs[2] == ("A man is playing a guitar.", "A man is playing a guitar and singing.")
-    assert [table.printed["dice"][column] for column in table.columns] == [0.8, 0.545, 0.833, 0.6, 0.4]
+    assert table.pairs[2] == (
+        "A man is playing a guitar.",
+        "A man is playing a guitar and singing.",
+    )
+    assert [table.printed["dice"][column] for column in table.columns] == [
+        0.8,
+        0.545,
+        0.833,
+        0.6,
+        0.4,
+    ]
 
 
-@pytest.mark.parametrize("table", [table for table in TABLES if not table.printed and table.sources], ids=named)
+@pytest.mark.parametrize(
+    "table", [table for table in TABLES if not table.printed and table.sources], ids=named
+)
 def test_a_figure_prints_no_numbers(table: PaperTable) -> None:
     assert table.name not in published_tables(table.paper)
 
@@ -65,14 +90,25 @@ def test_every_recipe_takes_what_a_row_sets(table: PaperTable) -> None:
 
 def test_rows_with_one_training_share_its_cell_over_tables() -> None:
     tables = load_paper("liao")
-    in_six = {key for key, (row, _) in trainings(tables["table6_lambda_sts"]).items() if row == "0.5"}
-    recipes = {row: expected_recipe(source).hash for _, (row, source) in trainings(tables["table7_tau_sts"]).items()}
-    assert recipes["1.0"] == expected_recipe(trainings(tables["table6_lambda_sts"])[in_six.pop()][1]).hash
+    in_six = {
+        key for key, (row, _) in trainings(tables["table6_lambda_sts"]).items() if row == "0.5"
+    }
+    recipes = {
+        row: expected_recipe(source).hash
+        for _, (row, source) in trainings(tables["table7_tau_sts"]).items()
+    }
+    assert (
+        recipes["1.0"]
+        == expected_recipe(trainings(tables["table6_lambda_sts"])[in_six.pop()][1]).hash
+    )
 
 
 def test_a_table_is_found_by_its_number() -> None:
     assert [table.name for table in select_tables("liao", "table7")] == ["table7_tau_sts"]
-    assert [table.name for table in select_tables("tsukagoshi", "table2")] == ["table2_example_pairs", "table2_mean_cosines"]
+    assert [table.name for table in select_tables("tsukagoshi", "table2")] == [
+        "table2_example_pairs",
+        "table2_mean_cosines",
+    ]
     assert len(select_tables("chen", None)) >= 10
     assert [table.name for table in select_tables("chen", "table1")] == ["table1_unsupervised"]
 
@@ -85,11 +121,17 @@ def test_every_claim_about_printed_numbers_has_their_direction() -> None:
                 if table.printed:
                     assert printed is not None, (paper, name)
                     assert (printed > 0) == (claim.direction == "above"), (paper, name, printed)
-                assert claim.text or claim.quotation, (paper, name)  # in our words where no quotation is at hand
+                assert claim.text or claim.quotation, (
+                    paper,
+                    name,
+                )  # in our words where no quotation is at hand
 
 
 def test_the_slices_of_claims_are_those_of_their_figures() -> None:
-    sources = {*published_table("tsukagoshi", "table1_sts_sources")["source"], *(f"fifth-{number}" for number in range(1, 6))}
+    sources = {
+        *published_table("tsukagoshi", "table1_sts_sources")["source"],
+        *(f"fifth-{number}" for number in range(1, 6)),
+    }
     figures = [table for table in TABLES if table.by is not None]
     assert any(table.claims for table in figures)
     for claim in (claim for table in figures for claim in table.claims.values()):
@@ -97,7 +139,9 @@ def test_the_slices_of_claims_are_those_of_their_figures() -> None:
 
 
 def test_a_claim_is_said_with_its_group_or_key_once() -> None:
-    said = {name: table.statement(claim) for table in TABLES for name, claim in table.claims.items()}
+    said = {
+        name: table.statement(claim) for table in TABLES for name, claim in table.claims.items()
+    }
     assert said["bert-base-s-d-over-sbert"] == "BERT-base: S+D above SBERT"
     assert said["lambda-sts-01"] == "lambda: 0.3 above 0.1"
     assert said["sbert-over-defsent-fifth-5"] == "SBERT above DefSent (fifth-5)"
@@ -115,7 +159,8 @@ def test_a_wrong_name_suggests_the_nearest() -> None:
 
 ROW = 'rows = { "0.1" = { recipe = "snli-supcl" } }'
 CLAIM = (
-    'summary = "s"\n[tables.table6_lambda_sts]\nsummary = "t"\nkey = ["lambda"]\ncolumns = { STS12 = "sts12" }\n'
+    'summary = "s"\n[tables.table6_lambda_sts]\nsummary = "t"\nkey = ["lambda"]\ncolumns = { '
+    'STS12 = "sts12" }\n'
     'rows = { "0.1" = { recipe = "snli-supcl" }, "0.3" = { recipe = "snli-ce" } }\n'
     '[claims]\nx = { table = "table6_lambda_sts", source = "s", first = "0.1", '
 )
@@ -126,24 +171,58 @@ HEAD = 'summary = "s"\n[tables.table6_lambda_sts]\nsummary = "t"\nkey = ["lambda
     ("text", "said", "hint"),
     [
         (f'{HEAD}columns = {{ STS12 = "sts12" }}\njuge = ["STS12"]\n{ROW}', "juge", "judge"),
-        (f'{HEAD}columns = {{ STS12 = "sts12" }}\njudge = ["STS21"]\n{ROW}', "no column 'STS21'", "STS1"),
+        (
+            f'{HEAD}columns = {{ STS12 = "sts12" }}\njudge = ["STS21"]\n{ROW}',
+            "no column 'STS21'",
+            "STS1",
+        ),
         (f'{HEAD}columns = {{ STS21 = "sts12" }}\n{ROW}', "no printed column 'STS21'", "STS1"),
-        (f'{HEAD}columns = {{ STS12 = "sts12" }}\nrows = {{ "0.2" = {{ recipe = "snli-ce" }} }}', "no printed row '0.2'", "0."),
+        (
+            f'{HEAD}columns = {{ STS12 = "sts12" }}\nrows = {{ "0.2" = {{ recipe = "snli-ce" }} }}',
+            "no printed row '0.2'",
+            "0.",
+        ),
         (f'{HEAD}task = "stss"\ncolumns = {{ STS12 = "sts12" }}\n{ROW}', "no task 'stss'", "sts"),
-        (f'{HEAD}columns = {{ STS12 = "sts12" }}\nrows = {{ "0.1" = {{ }} }}', "not exactly one of", "recipe"),
-        (f'{HEAD}columns = {{ STS12 = {{ metric = "pearson" }} }}\n{ROW}', "names no slice", "sts12"),
+        (
+            f'{HEAD}columns = {{ STS12 = "sts12" }}\nrows = {{ "0.1" = {{ }} }}',
+            "not exactly one of",
+            "recipe",
+        ),
+        (
+            f'{HEAD}columns = {{ STS12 = {{ metric = "pearson" }} }}\n{ROW}',
+            "names no slice",
+            "sts12",
+        ),
         (f'{HEAD}rows = "table7"', "takes the rows of 'table7'", ""),
         (HEAD, "neither rows nor shown_by", "command"),
         (f'{CLAIM}second = "0.9", direction = "above" }}', "claims.x: no row '0.9'", "0."),
         (f'{CLAIM}second = "0.3", direction = "over" }}', "claims.x.direction", ""),
-        (f'{CLAIM}second = "0.3", direction = "equal" }}', "claims.x: 'equal' needs a size", "size"),
+        (
+            f'{CLAIM}second = "0.3", direction = "equal" }}',
+            "claims.x: 'equal' needs a size",
+            "size",
+        ),
         (f'{CLAIM}second = "0.3", direction = "above", colums = ["STS12"] }}', "colums", "columns"),
-        (f'{CLAIM}second = "0.3", direction = "above", columns = ["STS21"] }}', "claims.x: no column 'STS21'", "STS12"),
-        (f'{CLAIM}second = "0.3", direction = "above" }}', "claims.x: 'table6_lambda_sts' has no order", "columns"),
-        (CLAIM.replace('"s", first', '"", first') + 'second = "0.3", direction = "above" }', "claims.x: no source", "section"),
+        (
+            f'{CLAIM}second = "0.3", direction = "above", columns = ["STS21"] }}',
+            "claims.x: no column 'STS21'",
+            "STS12",
+        ),
+        (
+            f'{CLAIM}second = "0.3", direction = "above" }}',
+            "claims.x: 'table6_lambda_sts' has no order",
+            "columns",
+        ),
+        (
+            CLAIM.replace('"s", first', '"", first') + 'second = "0.3", direction = "above" }',
+            "claims.x: no source",
+            "section",
+        ),
     ],
 )
-def test_what_is_wrong_in_a_paper_file_is_said_by_its_place(text: str, said: str, hint: str, tmp_path: Path) -> None:
+def test_what_is_wrong_in_a_paper_file_is_said_by_its_place(
+    text: str, said: str, hint: str, tmp_path: Path
+) -> None:
     own = of_the_user(tmp_path, text)
     with pytest.raises(UsageError) as error:
         load_paper(own)
@@ -154,18 +233,37 @@ def test_what_is_wrong_in_a_paper_file_is_said_by_its_place(text: str, said: str
 
 def _cola_of_table_4(sources: list[RowSource]) -> list[RowSource]:
     """The three views of table 4, where table 2 reports five."""
-    return [replace(source, set={"data.task": "cola"}) for source in sources if source.set["data.task"] == "cola-five-views"]
+    return [
+        replace(source, set={"data.task": "cola"})
+        for source in sources
+        if source.set["data.task"] == "cola-five-views"
+    ]
 
 
 def test_the_settings_that_sedghamiz_prints_are_those_of_the_recipe() -> None:
     table = load_paper("sedghamiz")["table2_glue"]
     sources = [source for _, source in trainings(table).values() if source.recipe == "supcl-seq"]
-    recipes = {source.set["data.task"]: expected_recipe(source) for source in [*sources, *_cola_of_table_4(sources)]}
+    recipes = {
+        source.set["data.task"]: expected_recipe(source)
+        for source in [*sources, *_cola_of_table_4(sources)]
+    }
     for row in published_table("sedghamiz", "table4_training_details").iter_rows(named=True):
         stage = recipes[row["task"].lower().replace("-", "")].stages[0]
-        printed = (row["learning_rate"], row["batch_size"], json.loads(row["dropout"]), row["epochs"], row["temperature"])
+        printed = (
+            row["learning_rate"],
+            row["batch_size"],
+            json.loads(row["dropout"]),
+            row["epochs"],
+            row["temperature"],
+        )
         options = stage.objective.options
-        assert (stage.optim.lr, stage.optim.batch_size, list(options.dropout), stage.optim.epochs, options.temperature) == printed
+        assert (
+            stage.optim.lr,
+            stage.optim.batch_size,
+            list(options.dropout),
+            stage.optim.epochs,
+            options.temperature,
+        ) == printed
 
 
 def test_chens_tasks_are_trained_at_one_rate_whatever_pre_training_takes() -> None:
@@ -175,21 +273,33 @@ def test_chens_tasks_are_trained_at_one_rate_whatever_pre_training_takes() -> No
     for table in load_paper("chen").values():
         for _, (row, source) in trainings(table).items():
             stages = expected_recipe(source).stages
-            assert {stage.optim.lr for stage in stages if stage.objective.name in heads} == {1e-5}, (table.name, row)
+            assert {stage.optim.lr for stage in stages if stage.objective.name in heads} == {
+                1e-5
+            }, (table.name, row)
             if table.name == "table10_learning_rate":
-                pretraining[row] = {stage.optim.lr for stage in stages if stage.objective.name not in heads}
+                pretraining[row] = {
+                    stage.optim.lr for stage in stages if stage.objective.name not in heads
+                }
     assert pretraining == {"1e-5": {1e-5}, "2e-5": {2e-5}, "3e-5": {3e-5}}
 
 
-@pytest.mark.parametrize(("key", "message"), [(("modle",), "no column of liao"), (("Avg.",), "must name each column of words")])
-def test_a_key_that_does_not_name_the_rows_of_a_printed_table_is_refused(key: tuple[str, ...], message: str) -> None:
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [(("modle",), "no column of liao"), (("Avg.",), "must name each column of words")],
+)
+def test_a_key_that_does_not_name_the_rows_of_a_printed_table_is_refused(
+    key: tuple[str, ...], message: str
+) -> None:
     with pytest.raises(UsageError) as caught:
         published_scores("liao", "table2_sts", key)
     assert message in f"{caught.value.message} {caught.value.hint}"
 
 
 def test_a_column_of_ours_alone_must_say_so(tmp_path: Path) -> None:
-    own = f'{HEAD}columns = {{ STS12 = "sts12", mine = {{ slice = "sts13", unprinted = true }} }}\n{ROW}'
+    own = (
+        f'{HEAD}columns = {{ STS12 = "sts12", mine = {{ slice = "sts13", unprinted = true }} '
+        f"}}\n{ROW}"
+    )
     (table,) = load_paper(of_the_user(tmp_path, own)).values()
     assert table.columns == ("STS12", "mine")
     assert "mine" not in table.printed["0.1"]
@@ -198,5 +308,9 @@ def test_a_column_of_ours_alone_must_say_so(tmp_path: Path) -> None:
 
 
 def test_mnli_is_scored_matched_and_mismatched() -> None:
-    points = [one for one in load_paper("sedghamiz")["table2_glue"].points if one.measure.slice == "glue-mnli" and one.row == "SupCL-Seq"]
+    points = [
+        one
+        for one in load_paper("sedghamiz")["table2_glue"].points
+        if one.measure.slice == "glue-mnli" and one.row == "SupCL-Seq"
+    ]
     assert [one.measure.split for one in points] == ["dev-matched", "dev-mismatched"]

@@ -1,4 +1,6 @@
-"""From a paper's table to cells: reuse over tables and grids, one encoder for all rows, runs that fit a row, members by seed."""
+"""From a paper's table to cells: reuse over tables and grids, one encoder for all rows, runs that
+fit a row, members by seed.
+"""
 
 import shutil
 from dataclasses import replace
@@ -13,7 +15,13 @@ from embedlab.experiments.deviations import RowRecipes, deviations, rows_text
 from embedlab.experiments.matching_runs import RowModels, find_runs_of, settings_apart
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_table import Deviation, PaperTable
-from embedlab.experiments.paper_trainings import TablePlan, expand_table, expected_recipe, for_encoder, trainings
+from embedlab.experiments.paper_trainings import (
+    TablePlan,
+    expand_table,
+    expected_recipe,
+    for_encoder,
+    trainings,
+)
 from embedlab.experiments.plan import GridPlace
 from embedlab.runs.store import RunFolder
 
@@ -35,7 +43,13 @@ def cells(table: PaperTable, place: GridPlace, *overrides: str) -> TablePlan:
     return expand_table(table, place, seeds=[1, 2], threads=1, overrides=[*SETS, *overrides])
 
 
-def make_run(place: GridPlace, name: str, *overrides: str, recipe: str = "snli-supcl", seeds: tuple[int, ...] = (1,)) -> None:
+def make_run(
+    place: GridPlace,
+    name: str,
+    *overrides: str,
+    recipe: str = "snli-supcl",
+    seeds: tuple[int, ...] = (1,),
+) -> None:
     """A finished run, as far as its name, its recipe and its model's folder go."""
     for seed in seeds:
         run = RunFolder.of(place.runs_folder, name, seed)
@@ -44,8 +58,15 @@ def make_run(place: GridPlace, name: str, *overrides: str, recipe: str = "snli-s
 
 
 def test_tables_share_the_cells_that_are_one_training(place: GridPlace) -> None:
-    tables = {name: cells(one("liao", name), place).plan for name in ("table2", "table4", "table6", "table7")}
-    runs = {name: {variant.run.rpartition(".")[2] for variant in plan.variants} for name, plan in tables.items() if plan is not None}
+    tables = {
+        name: cells(one("liao", name), place).plan
+        for name in ("table2", "table4", "table6", "table7")
+    }
+    runs = {
+        name: {variant.run.rpartition(".")[2] for variant in plan.variants}
+        for name, plan in tables.items()
+        if plan is not None
+    }
     assert runs["table4"] == runs["table6"]
     assert len(runs["table6"] & runs["table7"]) == 1  # λ 0.5, τ 1.0
     assert len(runs["table6"] & runs["table2"]) == 3  # λ 0.1, 0.3 and 0.5
@@ -74,7 +95,10 @@ def test_a_row_that_is_another_recipe_for_each_column_has_a_cell_for_each(place:
 def test_stages_of_two_recipes_and_the_mix_reach_the_cell(place: GridPlace) -> None:
     found = cells(one("chen", "table7"), place).plan
     assert found is not None
-    assert [variant.recipe["mix"]["combine"] for variant in found.variants] == ["surgery", "average"]
+    assert [variant.recipe["mix"]["combine"] for variant in found.variants] == [
+        "surgery",
+        "average",
+    ]
     assert found.variants[0].recipe["stage"][0]["data"]["datasets"] == ["nli-triplets"]
     assert len(found.variants[0].recipe["stage"]) == 6
 
@@ -90,13 +114,22 @@ def test_one_encoder_for_all_leaves_out_rows_about_others() -> None:
     remaining, out = for_encoder(table, ENCODER)
     assert len(out) == 9
     assert all(row.startswith("BERT-large") for row in out)
-    assert {point.row for point in remaining.points} == set(remaining.sources) == set(table.sources) - set(out)
+    assert (
+        {point.row for point in remaining.points}
+        == set(remaining.sources)
+        == set(table.sources) - set(out)
+    )
     assert for_encoder(table, None) == (table, ())
     (roberta,) = select_tables("tsukagoshi", "table5")
-    assert not any("encoder.model" in source.set for source in for_encoder(roberta, ENCODER)[0].sources.values())
+    assert not any(
+        "encoder.model" in source.set
+        for source in for_encoder(roberta, ENCODER)[0].sources.values()
+    )
 
 
-def test_a_row_takes_the_run_of_its_very_recipe_then_one_that_agrees_in_what_the_rows_differ_in(place: GridPlace) -> None:
+def test_a_row_takes_the_run_of_its_very_recipe_then_one_that_agrees_in_what_the_rows_differ_in(
+    place: GridPlace,
+) -> None:
     table = one("liao", "table6")
     make_run(place, "mine", "objective.weight=0.1", "optim.lr=3e-5")
     make_run(place, "exact", "objective.weight=0.1")
@@ -110,15 +143,21 @@ def test_a_row_takes_the_run_of_its_very_recipe_then_one_that_agrees_in_what_the
     assert "mine" in find_runs_of(table, place.runs_folder, (), ENCODER).values()
 
 
-def test_a_run_without_what_the_whole_table_sets_belongs_to_none_of_its_rows(place: GridPlace) -> None:
+def test_a_run_without_what_the_whole_table_sets_belongs_to_none_of_its_rows(
+    place: GridPlace,
+) -> None:
     table = one("liao", "table7")  # along τ, every row with λ = 0.5
     make_run(place, "of-table-6", "objective.weight=0.3", "objective.temperature=1.0")
     make_run(place, "short", "objective.weight=0.5", "objective.temperature=0.1", "data.rows=50")
     found = find_runs_of(table, place.runs_folder, (), ENCODER)
-    assert {row: found[key] for key, (row, _) in trainings(table).items() if key in found} == {"0.1": "short"}
+    assert {row: found[key] for key, (row, _) in trainings(table).items() if key in found} == {
+        "0.1": "short"
+    }
 
 
-def test_rows_are_filled_from_runs_that_differ_in_nothing_else_where_there_are_some(place: GridPlace) -> None:
+def test_rows_are_filled_from_runs_that_differ_in_nothing_else_where_there_are_some(
+    place: GridPlace,
+) -> None:
     table = one("liao", "table6")
     for name, *values in (("a", "optim.epochs=6.0"), ("z", "optim.epochs=0.5")):
         make_run(place, f"{name}-0.1", "objective.weight=0.1", *values)
@@ -135,17 +174,26 @@ def test_runs_that_differ_in_more_than_the_rows_are_reported(place: GridPlace) -
     make_run(place, "short", "objective.weight=0.9", "optim.epochs=0.5", "data.rows=50")
     found = find_runs_of(table, place.runs_folder, (), ENCODER)
     assert set(found.values()) == {"long", "short"}
-    assert settings_apart(table, place.runs_folder, found) == {"stage.0.optim.epochs": ["6.0", "0.5"], "stage.0.data.rows": ["null", "50"]}
+    assert settings_apart(table, place.runs_folder, found) == {
+        "stage.0.optim.epochs": ["6.0", "0.5"],
+        "stage.0.data.rows": ["null", "50"],
+    }
 
 
-def test_without_an_encoder_a_row_takes_a_run_of_any_unless_it_is_about_one(place: GridPlace) -> None:
+def test_without_an_encoder_a_row_takes_a_run_of_any_unless_it_is_about_one(
+    place: GridPlace,
+) -> None:
     (table,) = select_tables("tsukagoshi", "table3")
     make_run(place, "sbert", recipe="sbert")
     found = find_runs_of(table, place.runs_folder, (), None)
-    assert {row for key, (row, _) in trainings(table).items() if key in found} == {"BERT-base SBERT"}
+    assert {row for key, (row, _) in trainings(table).items() if key in found} == {
+        "BERT-base SBERT"
+    }
 
 
-def test_combinations_match_their_parts_by_seed_and_the_control_couples_seeds(place: GridPlace) -> None:
+def test_combinations_match_their_parts_by_seed_and_the_control_couples_seeds(
+    place: GridPlace,
+) -> None:
     table = one("tsukagoshi", "table3")
     make_run(place, "s", recipe="sbert", seeds=(1, 2, 3))
     make_run(place, "d", recipe="defsent", seeds=(2, 3, 4))
@@ -157,26 +205,41 @@ def test_combinations_match_their_parts_by_seed_and_the_control_couples_seeds(pl
 
     assert names("SBERT") == ["s@1", "s@2", "s@3"]
     assert names("AVERAGE") == ["average(s@2,d@2)", "average(s@3,d@3)"]
-    assert names("CONCAT of two SBERT seeds") == ["concat(s@1,s@2)"]  # seed 3 has no partner of its own
+    assert names("CONCAT of two SBERT seeds") == [
+        "concat(s@1,s@2)"
+    ]  # seed 3 has no partner of its own
     assert names("w/oFT") == [f"{ENCODER}?pooling=mean"]
     assert names("S+D") == []
-    assert [member.seed for member in replace(models, seeds=[3]).members(table.sources["BERT-base AVERAGE"])] == [3]
+    assert [
+        member.seed
+        for member in replace(models, seeds=[3]).members(table.sources["BERT-base AVERAGE"])
+    ] == [3]
 
 
 @pytest.mark.parametrize(("seeds", "couples"), [((1,), 0), ((1, 2), 1), ((1, 2, 3, 4, 5), 2)])
-def test_no_seed_counts_twice_in_the_control(seeds: tuple[int, ...], couples: int, place: GridPlace) -> None:
-    """Two seeds are one couple: the same two in the other order would be an estimate without a spread."""
+def test_no_seed_counts_twice_in_the_control(
+    seeds: tuple[int, ...], couples: int, place: GridPlace
+) -> None:
+    """Two seeds are one couple: the same two in the other order would be an estimate without a
+    spread.
+    """
     table = one("tsukagoshi", "table3")
     make_run(place, "s", recipe="sbert", seeds=seeds)
     run_of = find_runs_of(table, place.runs_folder, (), ENCODER)
     models = RowModels(table=table, runs=place.runs_folder, run_of=run_of, encoder=ENCODER)
     members = models.members(table.sources["BERT-base CONCAT of two SBERT seeds"])
-    used = [name for member in members for name in member.name.removeprefix("concat(").removesuffix(")").split(",")]
+    used = [
+        name
+        for member in members
+        for name in member.name.removeprefix("concat(").removesuffix(")").split(",")
+    ]
     assert len(members) == couples
     assert len(set(used)) == len(used) == 2 * couples
 
 
-def test_a_run_of_another_recipe_fills_no_row_though_its_objective_is_the_same(place: GridPlace) -> None:
+def test_a_run_of_another_recipe_fills_no_row_though_its_objective_is_the_same(
+    place: GridPlace,
+) -> None:
     table = one("tsukagoshi", "table3")
     make_run(place, "liaos-baseline", recipe="snli-ce")
     assert find_runs_of(table, place.runs_folder, (), ENCODER) == {}
@@ -191,7 +254,9 @@ def test_a_recipe_of_ones_own_fills_a_row_where_it_learns_the_same(place: GridPl
     assert set(find_runs_of(table, place.runs_folder, (), ENCODER).values()) == {"mine"}
 
 
-def test_a_run_that_started_from_another_run_fills_no_row_of_its_last_recipe(place: GridPlace) -> None:
+def test_a_run_that_started_from_another_run_fills_no_row_of_its_last_recipe(
+    place: GridPlace,
+) -> None:
     (table,) = select_tables("chen", "table2")
     make_run(place, "pre-nli", recipe="multitask-pretrain-nli")
     for start in ("pre-nli", "pre-nli@1", str(place.runs_folder / "pre-nli" / "seed-1" / "model")):
@@ -215,28 +280,59 @@ def test_deviations_name_keys_data_and_seeds_and_the_rows_they_hold_for() -> Non
     for _, (row, source) in trainings(table).items():
         own = ["data.rows=50"] if row != "0.9" else ["data.rows=50", "optim.lr=1e-5"]
         printed = replace(expected_recipe(source), deviations=())
-        recipes[row] = RowRecipes.of(printed, printed, recipe_to_table(expected_recipe(source, own, ENCODER)))
+        recipes[row] = RowRecipes.of(
+            printed, printed, recipe_to_table(expected_recipe(source, own, ENCODER))
+        )
     partial = {"name": "snli", "split": "train", "rows": 9, "expected_rows": 90, "partial": True}
     whole = {"name": "sts12", "split": "test", "rows": 9}
-    found = deviations(table, recipes, [], {"0.1": [partial, partial, whole], "0.3": [partial]}, {"0.1": 2, "0.3": 3, "0.5": 1, "0.7": 2})
+    found = deviations(
+        table,
+        recipes,
+        [],
+        {"0.1": [partial, partial, whole], "0.3": [partial]},
+        {"0.1": 2, "0.3": 3, "0.5": 1, "0.7": 2},
+    )
     rows = tuple(recipes)
     assert found == [
-        Deviation(what="encoder.model", paper="google/bert_uncased_L-8_H-512_A-8", here=ENCODER, rows=rows),
+        Deviation(
+            what="encoder.model", paper="google/bert_uncased_L-8_H-512_A-8", here=ENCODER, rows=rows
+        ),
         Deviation(what="data.rows", paper="not set", here="50", rows=rows),
         Deviation(what="optim.lr", paper="2e-05", here="1e-05", rows=("0.9",)),
         Deviation(what="snli train", paper="90 rows", here="9 rows (partial)", rows=("0.1", "0.3")),
         Deviation(what="seeds per number", paper="1", here="2", rows=("0.1", "0.7")),
         Deviation(what="seeds per number", paper="1", here="3", rows=("0.3",)),
     ]
-    assert [rows_text(one, rows) for one in found] == ["all trained", "all trained", "0.9", "0.1, 0.3", "0.1, 0.7", "0.3"]
-    assert deviations(table, {}, [], {"0.1": [{"name": "snli", "split": "train", "sample": True}]}, {}) == [
-        Deviation(what="snli train", paper="the corpus", here="sample: generated, no number is about real language", rows=("0.1",))
+    assert [rows_text(one, rows) for one in found] == [
+        "all trained",
+        "all trained",
+        "0.9",
+        "0.1, 0.3",
+        "0.1, 0.7",
+        "0.3",
     ]
-    assert rows_text(Deviation(what="data.rows", paper="not set", here="50", rows=("0.1",)), ["0.1"]) == "0.1"
+    assert deviations(
+        table, {}, [], {"0.1": [{"name": "snli", "split": "train", "sample": True}]}, {}
+    ) == [
+        Deviation(
+            what="snli train",
+            paper="the corpus",
+            here="sample: generated, no number is about real language",
+            rows=("0.1",),
+        )
+    ]
+    assert (
+        rows_text(Deviation(what="data.rows", paper="not set", here="50", rows=("0.1",)), ["0.1"])
+        == "0.1"
+    )
 
 
 def test_what_the_paper_file_says_of_rows_is_said_of_those_that_are_there() -> None:
     (whole,) = select_tables("tsukagoshi", "table3")
     for table in (whole, for_encoder(whole, ENCODER)[0]):
-        combined = next(one for one in deviations(table, {}, [], {}, {}) if one.what == "combined vectors")
-        assert set(combined.rows) == {row for row, source in table.sources.items() if source.combine and not source.is_control}
+        combined = next(
+            one for one in deviations(table, {}, [], {}, {}) if one.what == "combined vectors"
+        )
+        assert set(combined.rows) == {
+            row for row, source in table.sources.items() if source.combine and not source.is_control
+        }

@@ -8,7 +8,16 @@ import pytest
 from embedlab.analysis.choosing import optimism
 from embedlab.core.errors import UsageError
 from embedlab.core.recipe import from_table
-from embedlab.experiments.pivot import DEV_SCORE, ScoreFilter, Spread, apart_over_seeds, last_dev, marked_best, pivot, usual_measure
+from embedlab.experiments.pivot import (
+    DEV_SCORE,
+    ScoreFilter,
+    Spread,
+    apart_over_seeds,
+    last_dev,
+    marked_best,
+    pivot,
+    usual_measure,
+)
 from embedlab.experiments.plan import Cell, GridFolder, GridPlan
 from embedlab.reports.grid_scores import pivot_table
 from embedlab.runs.environment import Environment
@@ -40,7 +49,14 @@ def write_results(plan: GridPlan, cells: list[Cell]) -> None:
             log.append(Finished(step=1))
         values = {**dict.fromkeys(SCORES, value_of(cell)), "sts12-16": value_of(cell) - 0.1}
         scores = tuple(
-            StoredScore(by="average" if name == "sts12-16" else "dataset", slice=name, metric=metric, setting=setting, value=value, items=9)
+            StoredScore(
+                by="average" if name == "sts12-16" else "dataset",
+                slice=name,
+                metric=metric,
+                setting=setting,
+                value=value,
+                items=9,
+            )
             for name, value in values.items()
             for metric in ("spearman", "pearson")
             for setting in ("all", "mean", "wmean")
@@ -57,7 +73,11 @@ def test_rows_are_axes_and_columns_are_scores(plan: GridPlan) -> None:
     assert found.row_axes == ("optim.lr", "encoder.pooling")
     assert found.columns == (DEV_SCORE, *SCORES, "sts12-16")
     assert found.rows[:2] == (("1e-05", "cls"), ("1e-05", "mean"))
-    expected = [100 * value_of(cell) for cell in plan.cells if cell.variant.labels == {"optim.lr": "2e-05", "encoder.pooling": "mean"}]
+    expected = [
+        100 * value_of(cell)
+        for cell in plan.cells
+        if cell.variant.labels == {"optim.lr": "2e-05", "encoder.pooling": "mean"}
+    ]
     spread = found.spreads[("2e-05", "mean"), "sts12"]
     assert spread.mean == pytest.approx(fmean(expected))
     assert spread.sd == pytest.approx(stdev(expected))
@@ -67,10 +87,17 @@ def test_rows_are_axes_and_columns_are_scores(plan: GridPlan) -> None:
 
 def test_each_row_is_signed_with_all_that_decides_its_cells(plan: GridPlan) -> None:
     write_results(plan, list(plan.cells))
-    shown = pivot_table(plan, pivot(plan, ScoreFilter(metric="pearson"), rows=["encoder.pooling"]), "pearson")
+    shown = pivot_table(
+        plan, pivot(plan, ScoreFilter(metric="pearson"), rows=["encoder.pooling"]), "pearson"
+    )
     assert list(shown.signatures) == ["cls", "mean"]
     signature = Signature.parse(shown.signatures["mean"])
-    assert (signature.metric, signature.aggregation, signature.by, signature.test) == (("pearson",), ("all",), ("dataset",), ("welch",))
+    assert (signature.metric, signature.aggregation, signature.by, signature.test) == (
+        ("pearson",),
+        ("all",),
+        ("dataset",),
+        ("welch",),
+    )
     assert signature.seeds == tuple(str(seed) for seed in plan.seeds)
     assert "signatures" in json.loads(shown.to_json())
     alone = pivot_table(plan, pivot(plan, ScoreFilter(), rows=[], columns="optim.lr"), "spearman")
@@ -82,14 +109,25 @@ def test_what_has_units_of_its_own_is_shown_as_it_is_and_has_no_best(plan: GridP
     write_results(plan, cells)
     for cell in cells:
         made = Evaluation.load(plan.run(cell).evaluations / "sts.json")
-        close = StoredScore(by="dataset", slice="sts12", metric="alignment", setting="gold > 4", value=value_of(cell), items=9)
+        close = StoredScore(
+            by="dataset",
+            slice="sts12",
+            metric="alignment",
+            setting="gold > 4",
+            value=value_of(cell),
+            items=9,
+        )
         replace(made, task="geometry", scores=(close,)).save(plan.run(cell).evaluations)
     measure = usual_measure(plan, "geometry", metric=None, setting=None, by=("dataset", "average"))
     assert measure == ScoreFilter(task="geometry", metric="alignment", setting="gold > 4")
-    assert usual_measure(plan, "sts", metric=None, setting="mean", by=("dataset",)) == ScoreFilter(setting="mean", by=("dataset",))
+    assert usual_measure(plan, "sts", metric=None, setting="mean", by=("dataset",)) == ScoreFilter(
+        setting="mean", by=("dataset",)
+    )
     found = pivot(plan, measure, score="sts12")
     values = [spread.values for spread in found.spreads.values()]
-    assert sorted(value for of_seeds in values for value in of_seeds) == pytest.approx(sorted(value_of(cell) for cell in cells))
+    assert sorted(value for of_seeds in values for value in of_seeds) == pytest.approx(
+        sorted(value_of(cell) for cell in cells)
+    )
     assert not any(spread.is_best or spread.is_tied for spread in found.spreads.values())
 
 
@@ -107,7 +145,11 @@ def test_an_axis_in_neither_place_is_averaged_and_named(plan: GridPlan) -> None:
     found = pivot(plan, ScoreFilter(), rows=["optim.lr"], score="sts12")
     assert found.averaged == ("encoder.pooling",)
     of_seed = [
-        fmean(100 * value_of(cell) for cell in plan.cells if cell.seed == seed and cell.variant.labels["optim.lr"] == "1e-05")
+        fmean(
+            100 * value_of(cell)
+            for cell in plan.cells
+            if cell.seed == seed and cell.variant.labels["optim.lr"] == "1e-05"
+        )
         for seed in (1, 2)
     ]
     assert found.spreads[("1e-05",), "sts12"].values == pytest.approx(tuple(of_seed))
@@ -127,7 +169,9 @@ def test_an_axis_is_rows_or_columns(plan: GridPlan) -> None:
 
 def test_where_takes_a_number_in_any_spelling(plan: GridPlan) -> None:
     write_results(plan, list(plan.cells))
-    assert pivot(plan, ScoreFilter(), where={"optim.lr": "0.00001"}) == pivot(plan, ScoreFilter(), where={"optim.lr": "1e-05"})
+    assert pivot(plan, ScoreFilter(), where={"optim.lr": "0.00001"}) == pivot(
+        plan, ScoreFilter(), where={"optim.lr": "1e-05"}
+    )
     with pytest.raises(UsageError, match=r"has no value '7'") as caught:
         pivot(plan, ScoreFilter(), where={"optim.lr": "7"})
     assert "1e-05, 2e-05, 5e-05" in caught.value.hint
@@ -162,7 +206,13 @@ def test_a_recipe_without_the_axis_comes_first(tmp_path: Path) -> None:
     )
     plan = plan_of(tmp_path, text)
     write_results(plan, list(plan.cells))
-    found = pivot(plan, ScoreFilter(), rows=["optim.lr"], columns="objective.weight", where={"recipe": "snli-ce"})
+    found = pivot(
+        plan,
+        ScoreFilter(),
+        rows=["optim.lr"],
+        columns="objective.weight",
+        where={"recipe": "snli-ce"},
+    )
     assert found.columns == ("", "0.1", "0.5")
     assert found.spreads[("1e-05",), ""].mean == pytest.approx(fmean([51.1, 51.2]) - 10)
 
@@ -179,7 +229,11 @@ def test_wrong_axes_and_scores_are_named(plan: GridPlan) -> None:
 def test_what_cannot_be_distinguished_from_the_best_is_marked(plan: GridPlan) -> None:
     write_results(plan, list(plan.cells))
     found = pivot(plan, ScoreFilter(), score="sts12")
-    marks = {row[0]: (spread.is_best, spread.is_tied) for (row, _), spread in found.spreads.items() if row[1] == "mean"}
+    marks = {
+        row[0]: (spread.is_best, spread.is_tied)
+        for (row, _), spread in found.spreads.items()
+        if row[1] == "mean"
+    }
     assert marks["5e-05"] == (True, False)
     assert marks["1e-05"] == (False, False)
 
@@ -211,13 +265,19 @@ def test_the_table_says_how_far_the_best_is_too_high(plan: GridPlan) -> None:
     best = next(place for place, spread in found.spreads.items() if spread.is_best)
     of_one = {**found.spreads, best: replace(found.spreads[best], optimism=1.234)}
     table = pivot_table(plan, replace(found, spreads=of_one), "sts spearman (all)")
-    assert "the best was chosen by its own number, which is too high for it by about 1.23" in table.notes
+    assert (
+        "the best was chosen by its own number, which is too high for it by about 1.23"
+        in table.notes
+    )
     assert [row["sts12.optimism"] for row in table.rows if "sts12.optimism" in row] == [1.234]
     every = pivot(plan, ScoreFilter())
-    assert not any("too high" in note for note in pivot_table(plan, every, "sts spearman (all)").notes)  # none may be as good
+    assert not any(
+        "too high" in note for note in pivot_table(plan, every, "sts spearman (all)").notes
+    )  # none may be as good
     columns = {"sts12": 1.234, "sts13": 0.5}
     spreads = {
-        place: replace(spread, optimism=columns.get(place[1], 0.0)) if spread.is_best else spread for place, spread in every.spreads.items()
+        place: replace(spread, optimism=columns.get(place[1], 0.0)) if spread.is_best else spread
+        for place, spread in every.spreads.items()
     }
     notes = pivot_table(plan, replace(every, spreads=spreads), "sts spearman (all)").notes
     assert any(note.endswith("too high for it by about sts12 1.23, sts13 0.50") for note in notes)
@@ -231,14 +291,18 @@ def test_the_best_of_one_seed_is_too_high_by_an_unknown_amount(plan: GridPlan) -
     assert not any("too high for it" in note for note in notes)
 
 
-def test_the_table_of_many_cells_has_a_row_a_variant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_of_many_cells_has_a_row_a_variant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("os.fsync", lambda _: None)
     lrs = [step * 1e-6 for step in range(1, 26)]
     plan = plan_of(tmp_path, GRID.replace("[1e-5, 2e-5, 5e-5]", str(lrs)))
     assert len(plan) == 100
     write_results(plan, list(plan.cells))
     plan.save(GridFolder.of(plan.place.runs_folder, plan.name).plan_file)
-    found = pivot(GridPlan.load(GridFolder.of(plan.place.runs_folder, plan.name).plan_file), ScoreFilter())
+    found = pivot(
+        GridPlan.load(GridFolder.of(plan.place.runs_folder, plan.name).plan_file), ScoreFilter()
+    )
     assert len(found.rows) == 50
 
 
@@ -251,11 +315,22 @@ def without_evaluations(plan: GridPlan, cells: list[Cell]) -> None:
 def test_a_grid_of_dev_scores_alone_has_a_table(plan: GridPlan) -> None:
     without_evaluations(plan, list(plan.cells))
     for score in (None, DEV_SCORE):
-        found = pivot(plan, ScoreFilter(), rows=["optim.lr"], columns="encoder.pooling", score=score)
-        assert (found.shown, found.columns, found.missing, found.made) == ((DEV_SCORE,), ("cls", "mean"), 0, ())
+        found = pivot(
+            plan, ScoreFilter(), rows=["optim.lr"], columns="encoder.pooling", score=score
+        )
+        assert (found.shown, found.columns, found.missing, found.made) == (
+            (DEV_SCORE,),
+            ("cls", "mean"),
+            0,
+            (),
+        )
         for cell in plan.cells:
             place = (cell.variant.labels["optim.lr"],), cell.variant.labels["encoder.pooling"]
-            expected = [100 * value_of(one) for one in plan.cells if one.variant.labels == cell.variant.labels]
+            expected = [
+                100 * value_of(one)
+                for one in plan.cells
+                if one.variant.labels == cell.variant.labels
+            ]
             assert found.spreads[place].values == pytest.approx(expected)
         assert found.spreads[("5e-05",), "mean"].is_best
         table = pivot_table(plan, found, "last dev score")
@@ -263,26 +338,38 @@ def test_a_grid_of_dev_scores_alone_has_a_table(plan: GridPlan) -> None:
         assert any("Welch's t over seeds" in note for note in table.notes)
 
 
-def test_dev_scores_are_those_of_finished_trainings_with_or_without_an_evaluation(plan: GridPlan) -> None:
+def test_dev_scores_are_those_of_finished_trainings_with_or_without_an_evaluation(
+    plan: GridPlan,
+) -> None:
     first, second, third, *others = plan.cells
     write_results(plan, [first])
     without_evaluations(plan, [second])
     run = plan.run(third)
     without_evaluations(plan, [third])
-    run.events_file.write_text(run.events_file.read_text().splitlines(keepends=True)[0])  # it is not finished
+    run.events_file.write_text(
+        run.events_file.read_text().splitlines(keepends=True)[0]
+    )  # it is not finished
     dev = pivot(plan, ScoreFilter(), score=DEV_SCORE)
-    assert sorted(cell for spread in dev.spreads.values() for cell in spread.cells) == sorted([first.id, second.id])
+    assert sorted(cell for spread in dev.spreads.values() for cell in spread.cells) == sorted(
+        [first.id, second.id]
+    )
     assert dev.missing == len(others) + 1
     whole = pivot(plan, ScoreFilter())
     assert {cell for spread in whole.spreads.values() for cell in spread.cells} == {first.id}
-    assert pivot(plan, ScoreFilter(task="transfer")).rows == ()  # another task's evaluation is there
+    assert (
+        pivot(plan, ScoreFilter(task="transfer")).rows == ()
+    )  # another task's evaluation is there
 
 
 def test_a_dev_score_that_a_resumed_process_dropped_is_not_the_last(tmp_path: Path) -> None:
     run = RunFolder.of(tmp_path, "again", 1)
     run.path.mkdir(parents=True)
     with EventLog(run.events_file) as log:
-        for event in (Dev(step=4, score=50.0), Dev(step=8, score=90.0), Started(pid=1, host="lab", steps=9, step=4)):
+        for event in (
+            Dev(step=4, score=50.0),
+            Dev(step=8, score=90.0),
+            Started(pid=1, host="lab", steps=9, step=4),
+        ):
             log.append(event)
     found = last_dev(run)
     assert found is not None

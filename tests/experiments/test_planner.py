@@ -1,4 +1,6 @@
-"""Grids and papers' tables are planned by the same code: equal trainings have equal identities, and none is repeated."""
+"""Grids and papers' tables are planned by the same code: equal trainings have equal identities, and
+none is repeated.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -53,7 +55,9 @@ def test_a_grid_goes_on_with_what_a_table_has_trained(grid: GridPlan, tmp_path: 
     assert names(plan_of(tmp_path, SAME_AS_TABLE_6)) == [names(grid)[0], theirs]
 
 
-def test_a_cell_keeps_its_own_name_where_another_is_only_begun(grid: GridPlan, tmp_path: Path) -> None:
+def test_a_cell_keeps_its_own_name_where_another_is_only_begun(
+    grid: GridPlan, tmp_path: Path
+) -> None:
     own, theirs = names(grid)[0], names(table_6(grid.place))[0]
     begin(grid, own)
     assert names(table_6(grid.place))[0] == own
@@ -63,9 +67,14 @@ def test_a_cell_keeps_its_own_name_where_another_is_only_begun(grid: GridPlan, t
 
 
 def test_two_cells_that_are_one_training_stay_two(grid: GridPlan) -> None:
-    twice = [replace(grid.variants[0], run=f"mine.{label}.0a1b2c3d") for label in ("first", "second")]
+    twice = [
+        replace(grid.variants[0], run=f"mine.{label}.0a1b2c3d") for label in ("first", "second")
+    ]
     begin(grid, "other.0a1b2c3d", is_finished=True)
-    assert [variant.run for variant in with_existing_runs(twice, grid.place.runs_folder)] == ["mine.first.0a1b2c3d", "mine.second.0a1b2c3d"]
+    assert [variant.run for variant in with_existing_runs(twice, grid.place.runs_folder)] == [
+        "mine.first.0a1b2c3d",
+        "mine.second.0a1b2c3d",
+    ]
     assert with_existing_runs(twice[:1], grid.place.runs_folder)[0].run == "other.0a1b2c3d"
 
 
@@ -77,5 +86,9 @@ def test_rows_that_are_one_training_are_trained_once(tmp_path: Path) -> None:
     found = expand_table(code, place, seeds=[1], threads=1, overrides=["profile=code"])
     assert found.plan is not None
     identities = [run_identity(run) for run in names(found.plan)]
-    assert len(identities) == len(set(identities)) == len({variant.run for variant in found.variants.values()})
+    assert (
+        len(identities)
+        == len(set(identities))
+        == len({variant.run for variant in found.variants.values()})
+    )
     assert len(found.variants) == len(identities) + 2

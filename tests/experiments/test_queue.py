@@ -216,7 +216,9 @@ def test_readers_look_while_others_write(path: Path) -> None:
         ("UPDATE cells SET seconds = x'00ff'", "seconds"),
     ],
 )
-def test_a_row_that_no_worker_wrote_is_refused_by_file_and_column(path: Path, change: str, column: str) -> None:
+def test_a_row_that_no_worker_wrote_is_refused_by_file_and_column(
+    path: Path, change: str, column: str
+) -> None:
     with Queue(path) as queue:
         queue._connection.execute(change)
         with pytest.raises(MissingError, match=rf"queue\.sqlite: damaged: '{column}'"):
@@ -228,7 +230,9 @@ def test_pages_that_do_not_hang_together_are_reported_in_one_line(path: Path) ->
         queue._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     content = bytearray(path.read_bytes())
     with sqlite3.connect(path) as plain:
-        (page,) = plain.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'by_state'").fetchone()
+        (page,) = plain.execute(
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'by_state'"
+        ).fetchone()
         (size,) = plain.execute("PRAGMA page_size").fetchone()
     plain.close()
     content[(page - 1) * size] = 0xFF
@@ -249,7 +253,11 @@ def test_rungs_of_an_unknown_form_are_refused(path: Path, value: str) -> None:
 def test_a_flipped_bit_of_a_queue_is_refused_by_name_or_changes_nothing(tmp_path: Path) -> None:
     whole = tmp_path / "whole.sqlite"
     with Queue(whole) as queue:
-        queue.fill([(f"run-{number}", seed) for seed in (1, 2) for number in range(20)], done=[("run-3", 1)], rungs=(0.5,))
+        queue.fill(
+            [(f"run-{number}", seed) for seed in (1, 2) for number in range(20)],
+            done=[("run-3", 1)],
+            rungs=(0.5,),
+        )
         claimed = queue.claim("worker")
         assert claimed is not None
         queue.settle(claimed, Ending(state="failed", reason="out of memory", errors=1), seconds=2.5)
@@ -273,7 +281,9 @@ def test_a_queue_of_an_older_embedlab_is_read_and_filled(tmp_path: Path) -> None
     with Queue(path) as queue:
         queue.fill([("a", 1), ("b", 1)], done=[])
     with sqlite3.connect(path) as connection:
-        for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
+        for (name,) in connection.execute(
+            "SELECT name FROM sqlite_schema WHERE type = 'trigger'"
+        ).fetchall():
             connection.execute(f"DROP TRIGGER {name}")
         connection.execute("DROP TABLE sums")
         connection.execute("DROP TABLE edited")
@@ -296,26 +306,42 @@ def test_any_program_can_repair_a_row(path: Path) -> None:
     with Queue(path) as queue:
         claimed = queue.claim("dead")
         assert claimed is not None
-    repair = "UPDATE cells SET state = 'waiting', worker = NULL, lease = NULL WHERE state = 'running'"
-    plainly(path, repair, "DELETE FROM cells WHERE number = 2", "INSERT OR REPLACE INTO facts VALUES ('rungs', '[0.25]')")
+    repair = (
+        "UPDATE cells SET state = 'waiting', worker = NULL, lease = NULL WHERE state = 'running'"
+    )
+    plainly(
+        path,
+        repair,
+        "DELETE FROM cells WHERE number = 2",
+        "INSERT OR REPLACE INTO facts VALUES ('rungs', '[0.25]')",
+    )
     with Queue(path) as queue:
         assert queue.rungs == (0.25,)
         assert len(queue.entries()) == len(CELLS) - 1
         again = queue.claim("me")
         assert again is not None
         assert again.key == claimed.key
-    with Queue(path) as queue:  # the repaired rows have checksums of their own since the last transaction
+    with Queue(
+        path
+    ) as queue:  # the repaired rows have checksums of their own since the last transaction
         assert [entry.worker for entry in queue.entries() if entry.state == "running"] == ["me"]
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT count(*) FROM edited").fetchone() == (0,)
-        assert connection.execute("SELECT count(*) FROM sums WHERE seed > 0").fetchone() == (len(CELLS) - 1,)
-        texts = [text for (text,) in connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")]
+        assert connection.execute("SELECT count(*) FROM sums WHERE seed > 0").fetchone() == (
+            len(CELLS) - 1,
+        )
+        texts = [
+            text
+            for (text,) in connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
+        ]
     assert not [text for text in texts if "checksum" in text]
 
 
 def test_a_row_that_is_damaged_behind_the_triggers_is_refused_and_not_changed(path: Path) -> None:
     with Queue(path) as queue, closing(sqlite3.connect(path)) as other:
-        other.execute("DROP TRIGGER cell_updated")  # a bit that the disk flips runs no trigger either
+        other.execute(
+            "DROP TRIGGER cell_updated"
+        )  # a bit that the disk flips runs no trigger either
         other.execute("UPDATE cells SET errors = 7 WHERE number = 1")
         other.commit()
         with pytest.raises(MissingError, match="damaged"):
@@ -324,9 +350,14 @@ def test_a_row_that_is_damaged_behind_the_triggers_is_refused_and_not_changed(pa
         Queue(path)
 
 
-def test_a_queue_whose_triggers_called_our_function_can_be_repaired_once_it_was_opened(path: Path) -> None:
+def test_a_queue_whose_triggers_called_our_function_can_be_repaired_once_it_was_opened(
+    path: Path,
+) -> None:
     call = "checksum(NEW.run, NEW.seed)"
-    trigger = f"CREATE TRIGGER cell_changed AFTER UPDATE ON cells BEGIN INSERT OR REPLACE INTO sums VALUES (NEW.run, NEW.seed, {call}); END"
+    trigger = (
+        f"CREATE TRIGGER cell_changed AFTER UPDATE ON cells BEGIN INSERT OR REPLACE INTO "
+        f"sums VALUES (NEW.run, NEW.seed, {call}); END"
+    )
     plainly(path, trigger)
     with pytest.raises(sqlite3.OperationalError, match="checksum"):
         plainly(path, "UPDATE cells SET errors = 1")

@@ -45,7 +45,10 @@ def weights(plan: GridPlan) -> list[bytes]:
 
 @pytest.mark.slow
 def test_killed_trainings_end_as_undisturbed_ones(tmp_path: Path, tiny_encoder: Path) -> None:
-    undisturbed, killed = (plan_of(tmp_path / name, SMALL.replace("ENCODER", str(tiny_encoder))) for name in made(tmp_path))
+    undisturbed, killed = (
+        plan_of(tmp_path / name, SMALL.replace("ENCODER", str(tiny_encoder)))
+        for name in made(tmp_path)
+    )
     folder = GridFolder.of(undisturbed.place.runs_folder, undisturbed.name)
     prepare_grid(undisturbed, folder)
     run_cells(undisturbed, folder, LocalWorkers(folder, 2))
@@ -56,12 +59,33 @@ def test_killed_trainings_end_as_undisturbed_ones(tmp_path: Path, tiny_encoder: 
     rng, kills = random.Random(1), 0
     while states(folder) != {"done"}:
         program = "from embedlab.cli.app import main; import sys; sys.exit(main(sys.argv[1:]))"
-        words = ["grid", "run", str(tmp_path / "killed" / "mine.toml"), "--sample", "--workers", "2", "--quiet"]
-        environment = {**os.environ, "EMBEDLAB_RUNS": killed.place.runs, "EMBEDLAB_CACHE": killed.place.cache}
-        grid = subprocess.Popen([sys.executable, "-c", program, *words], env=environment, stdout=subprocess.DEVNULL)
+        words = [
+            "grid",
+            "run",
+            str(tmp_path / "killed" / "mine.toml"),
+            "--sample",
+            "--workers",
+            "2",
+            "--quiet",
+        ]
+        environment = {
+            **os.environ,
+            "EMBEDLAB_RUNS": killed.place.runs,
+            "EMBEDLAB_CACHE": killed.place.cache,
+        }
+        grid = subprocess.Popen(
+            [sys.executable, "-c", program, *words], env=environment, stdout=subprocess.DEVNULL
+        )
         while grid.poll() is None:
             time.sleep(rng.uniform(1, 15))
-            family = [grid.pid, *(child.pid for child in psutil.Process(grid.pid).children(recursive=True))] if grid.poll() is None else []
+            family = (
+                [
+                    grid.pid,
+                    *(child.pid for child in psutil.Process(grid.pid).children(recursive=True)),
+                ]
+                if grid.poll() is None
+                else []
+            )
             if family and kills < 6:
                 os.kill(rng.choice(family), signal.SIGKILL)
                 kills += 1

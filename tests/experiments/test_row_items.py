@@ -9,32 +9,57 @@ from embedlab.experiments.paper_table import PaperMeasure
 from embedlab.experiments.row_items import item_rows
 from embedlab.runs.outcomes import StoredOutcomes, items_frame
 
-RTE = PaperMeasure(task="glue", slice="glue-rte", metric="accuracy", setting="validation", split=None)
+RTE = PaperMeasure(
+    task="glue", slice="glue-rte", metric="accuracy", setting="validation", split=None
+)
 
 
-def outcomes(wrong: float, *, split: str = "dev", items: int = 200, seed: int = 0) -> StoredOutcomes:
+def outcomes(
+    wrong: float, *, split: str = "dev", items: int = 200, seed: int = 0
+) -> StoredOutcomes:
     rng = np.random.default_rng(seed)
     gold = np.array(["yes", "no"])[np.arange(items) % 2]
     predicted = np.where(rng.random(items) < wrong, np.where(gold == "yes", "no", "yes"), gold)
     frame = items_frame(np.arange(items), gold, predicted)
     return StoredOutcomes(
-        task="glue", dataset="glue-rte", split=split, model="m", fingerprint="f", data=(), marks=(), classes=("no", "yes"), items=frame
+        task="glue",
+        dataset="glue-rte",
+        split=split,
+        model="m",
+        fingerprint="f",
+        data=(),
+        marks=(),
+        classes=("no", "yes"),
+        items=frame,
     )
 
 
 def scored(gold: np.ndarray, predicted: np.ndarray) -> StoredOutcomes:
     frame = items_frame(np.arange(len(gold)), gold.astype(str), predicted.astype(str))
     return StoredOutcomes(
-        task="glue", dataset="sts-benchmark", split="dev", model="m", fingerprint="f", data=(), marks=(), classes=(), items=frame
+        task="glue",
+        dataset="sts-benchmark",
+        split="dev",
+        model="m",
+        fingerprint="f",
+        data=(),
+        marks=(),
+        classes=(),
+        items=frame,
     )
 
 
 def test_a_members_contributions_are_its_share_of_right_items() -> None:
     stored = {("good", "glue"): [outcomes(0.1)], ("poor", "glue"): [outcomes(0.3, seed=1)]}
     found = item_rows({RTE: ["good", "poor"]}, stored)
-    right = {name: (own[0].items["gold"] == own[0].items["predicted"]).to_numpy() for (name, _), own in stored.items()}
+    right = {
+        name: (own[0].items["gold"] == own[0].items["predicted"]).to_numpy()
+        for (name, _), own in stored.items()
+    }
     for name, correct in right.items():
-        np.testing.assert_allclose(found[name, RTE].contributions, [(correct - correct.mean()) / 200])
+        np.testing.assert_allclose(
+            found[name, RTE].contributions, [(correct - correct.mean()) / 200]
+        )
 
 
 @pytest.mark.parametrize("metric", ["spearman", "pearson"])
@@ -42,7 +67,9 @@ def test_scored_items_contribute_to_a_correlation(metric: Correlation) -> None:
     rng = np.random.default_rng(0)
     gold = rng.integers(0, 6, 120).astype(np.float64)
     measure = PaperMeasure(**{**vars(RTE), "slice": "sts-benchmark", "metric": metric})
-    predicted = {name: gold + rng.normal(0, noise, 120) for name, noise in (("near", 1), ("far", 3))}
+    predicted = {
+        name: gold + rng.normal(0, noise, 120) for name, noise in (("near", 1), ("far", 3))
+    }
     stored = {(name, "glue"): [scored(gold, own)] for name, own in predicted.items()}
     found = item_rows({measure: list(predicted)}, stored)
     slow = pearsonr if metric == "pearson" else spearmanr
@@ -50,17 +77,25 @@ def test_scored_items_contribute_to_a_correlation(metric: Correlation) -> None:
         left_out = [slow(np.delete(gold, row), np.delete(own, row)).statistic for row in range(120)]
         changes = 119 / 120 * (slow(gold, own).statistic - np.array(left_out))
         np.testing.assert_allclose(found[name, measure].contributions[0], changes, atol=1e-3)
-    assert item_rows({PaperMeasure(**{**vars(measure), "metric": "accuracy"}): ["near"]}, stored) == {}
+    assert (
+        item_rows({PaperMeasure(**{**vars(measure), "metric": "accuracy"}): ["near"]}, stored) == {}
+    )
 
 
 def test_members_without_items_or_with_others_are_absent_and_so_are_measures_of_no_items() -> None:
-    stored = {("a", "glue"): [outcomes(0.1)], ("b", "glue"): [outcomes(0.1, items=100)], ("c", "glue"): []}
+    stored = {
+        ("a", "glue"): [outcomes(0.1)],
+        ("b", "glue"): [outcomes(0.1, items=100)],
+        ("c", "glue"): [],
+    }
     assert set(item_rows({RTE: ["a", "b", "c", "d"]}, stored)) == {("a", RTE)}
     pearson = PaperMeasure(**{**vars(RTE), "metric": "pearson"})
     assert item_rows({pearson: ["a"]}, stored) == {}
 
 
 def test_the_split_that_is_named_is_used() -> None:
-    stored = {("a", "glue"): [outcomes(0.5, split="dev-mismatched"), outcomes(0.0, split="dev-matched")]}
+    stored = {
+        ("a", "glue"): [outcomes(0.5, split="dev-mismatched"), outcomes(0.0, split="dev-matched")]
+    }
     matched = PaperMeasure(**{**vars(RTE), "split": "dev-matched"})
     assert not item_rows({matched: ["a"]}, stored)["a", matched].contributions.any()

@@ -1,4 +1,6 @@
-"""Our numbers next to the published values: units, spreads, which pairs are evaluated, and how probable their order is."""
+"""Our numbers next to the published values: units, spreads, which pairs are evaluated, and how
+probable their order is.
+"""
 
 from collections.abc import Mapping
 
@@ -15,7 +17,11 @@ from embedlab.runs.outcomes import StoredOutcomes, items_frame
 from embedlab.tasks.multitask import METRICS
 
 YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")
-NOISE = {"0.1": 3.0, "0.3": 0.5, "0.5": 1.0}  # rows of table 6 that are there; 0.3 is the best, as printed
+NOISE = {
+    "0.1": 3.0,
+    "0.3": 0.5,
+    "0.5": 1.0,
+}  # rows of table 6 that are there; 0.3 is the best, as printed
 
 NOTHING = ScoredItems(pairs=None, answers={})
 
@@ -36,18 +42,42 @@ def evaluation(task: str, *scores: StoredScore) -> Evaluation:
 
 
 def score(
-    slice_: str, value: float, *, metric: str = "spearman", setting: str = "wmean", split: str | None = None, items: int = 100
+    slice_: str,
+    value: float,
+    *,
+    metric: str = "spearman",
+    setting: str = "wmean",
+    split: str | None = None,
+    items: int = 100,
 ) -> StoredScore:
-    return StoredScore(by="dataset", slice=slice_, metric=metric, setting=setting, value=value, items=items, split=split)
+    return StoredScore(
+        by="dataset",
+        slice=slice_,
+        metric=metric,
+        setting=setting,
+        value=value,
+        items=items,
+        split=split,
+    )
 
 
 def answered(dataset: str) -> StoredOutcomes:
     """What a model predicts of 100 items: classes of sentiment, or scores."""
     numbers = np.arange(100) % 5
-    items = items_frame(np.arange(100), numbers.astype(str), ((numbers + (np.arange(100) % 3 == 0)) % 5).astype(str))
+    items = items_frame(
+        np.arange(100), numbers.astype(str), ((numbers + (np.arange(100) % 3 == 0)) % 5).astype(str)
+    )
     classes = tuple("01234") if dataset == "sentiment" else ()
     return StoredOutcomes(
-        task="multitask", dataset=dataset, split="dev", model="m", fingerprint="f", data=(), marks=(), classes=classes, items=items
+        task="multitask",
+        dataset=dataset,
+        split="dev",
+        model="m",
+        fingerprint="f",
+        data=(),
+        marks=(),
+        classes=classes,
+        items=items,
     )
 
 
@@ -68,7 +98,11 @@ def pairs() -> pl.DataFrame:
     """Thirty pairs of each year, and what each member says of them."""
     rng = np.random.default_rng(0)
     gold = rng.uniform(0, 5, 150)
-    said = {f"{row}@{seed}": gold + rng.normal(0, noise, 150) for row, noise in NOISE.items() for seed in (1, 2)}
+    said = {
+        f"{row}@{seed}": gold + rng.normal(0, noise, 150)
+        for row, noise in NOISE.items()
+        for seed in (1, 2)
+    }
     years = [year for year in YEARS for _ in range(30)]
     text = {f"sentence{side}": [f"{side} {row}" for row in range(150)] for side in (1, 2)}
     return pl.DataFrame({"dataset": years, "source": ["a"] * 150, **text, "gold": gold, **said})
@@ -85,7 +119,9 @@ def evaluations() -> Mapping[tuple[str, str], Evaluation]:
 
 
 def test_numbers_have_the_papers_units_next_to_the_published_values(
-    table: PaperTable, members: dict[tuple[str, str], tuple[Member, ...]], evaluations: Mapping[tuple[str, str], Evaluation]
+    table: PaperTable,
+    members: dict[tuple[str, str], tuple[Member, ...]],
+    evaluations: Mapping[tuple[str, str], Evaluation],
 ) -> None:
     numbers = table_numbers(table, members, evaluations)
     found = numbers["0.5", "STS12"]
@@ -103,8 +139,16 @@ def test_neighbours_and_claims_are_evaluated_once_each_by_pairs_and_seeds(
 ) -> None:
     found = find_row_order(table, members, evaluations, ScoredItems(pairs=pairs, answers={}))
     # Printed: 0.3 (70.44) before 0.5 (70.05) before 0.1 (69.18).
-    assert [(pair.better, pair.worse) for pair in found.pairs] == [("0.3", "0.5"), ("0.5", "0.1"), ("0.3", "0.1")]
-    assert [bool(pair.claim) for pair in found.pairs] == [True, False, True]  # the second is of neighbours alone
+    assert [(pair.better, pair.worse) for pair in found.pairs] == [
+        ("0.3", "0.5"),
+        ("0.5", "0.1"),
+        ("0.3", "0.1"),
+    ]
+    assert [bool(pair.claim) for pair in found.pairs] == [
+        True,
+        False,
+        True,
+    ]  # the second is of neighbours alone
     assert found.pairs[0].printed == pytest.approx(
         np.mean([65.21, 69.48, 69.73, 76.14, 71.63]) - np.mean([64.89, 69.42, 69.29, 75.69, 70.98])
     )
@@ -124,34 +168,61 @@ def test_a_row_that_lacks_a_compared_column_is_not_put_in_order(
     pairs: pl.DataFrame,
 ) -> None:
     one_year = {**evaluations, ("0.1@1", "sts"): evaluation("sts", score("sts12", 0.4))}
-    assert [(pair.better, pair.worse) for pair in find_row_order(table, members, one_year, ScoredItems(pairs=pairs, answers={})).pairs] == [
-        ("0.3", "0.5")
-    ]
+    assert [
+        (pair.better, pair.worse)
+        for pair in find_row_order(
+            table, members, one_year, ScoredItems(pairs=pairs, answers={})
+        ).pairs
+    ] == [("0.3", "0.5")]
 
 
 def test_groups_are_ranked_apart() -> None:
     (table,) = select_tables("sedghamiz", "table1")
-    values = {row: {"CoLA": ("glue-cola", "matthews"), "RTE": ("glue-rte", "accuracy")}[table.group(row)] for row in table.sources}
+    values = {
+        row: {"CoLA": ("glue-cola", "matthews"), "RTE": ("glue-rte", "accuracy")}[table.group(row)]
+        for row in table.sources
+    }
     rows = {row: (Member(name=f"{row}@1", seed=1),) for row in table.sources}
     evaluations = {
-        (rows[row][0].name, "glue"): evaluation("glue", score(name, 0.01 * at, metric=metric, setting="validation", split="dev"))
+        (rows[row][0].name, "glue"): evaluation(
+            "glue", score(name, 0.01 * at, metric=metric, setting="validation", split="dev")
+        )
         for at, (row, (name, metric)) in enumerate(values.items())
     }
-    found = find_row_order(table, {(row, column): own for row, own in rows.items() for column in ("", "score")}, evaluations, NOTHING)
+    found = find_row_order(
+        table,
+        {(row, column): own for row, own in rows.items() for column in ("", "score")},
+        evaluations,
+        NOTHING,
+    )
     assert {table.group(pair.better) == table.group(pair.worse) for pair in found.pairs} == {True}
     assert [ranking.group for ranking in found.rankings] == ["CoLA", "RTE"]
     by_group = {table.group(pair.better): pair.ours for pair in found.pairs}
-    assert np.isnan(by_group["CoLA"].probability)  # Matthews correlations of one seed: nothing is redrawn
+    assert np.isnan(
+        by_group["CoLA"].probability
+    )  # Matthews correlations of one seed: nothing is redrawn
     assert 0 < by_group["RTE"].probability < 1  # accuracies are, by their number of items
 
 
-@pytest.mark.parametrize("lacking", [(), ("Shared Heads@1",), ("Shared Heads@1", "All Different@1")])
-def test_rows_are_compared_item_by_item_where_each_of_them_has_items(lacking: tuple[str, ...]) -> None:
-    """Two rows that predict the same: their difference is certain with the items of both, and uncertain where one lacks some."""
+@pytest.mark.parametrize(
+    "lacking", [(), ("Shared Heads@1",), ("Shared Heads@1", "All Different@1")]
+)
+def test_rows_are_compared_item_by_item_where_each_of_them_has_items(
+    lacking: tuple[str, ...],
+) -> None:
+    """Two rows that predict the same: their difference is certain with the items of both, and
+    uncertain where one lacks some.
+    """
     (table,) = select_tables("chen", "table3")
     rows = {row: (Member(name=f"{row}@1", seed=None),) for row in ("All Different", "Shared Heads")}
     names = [own[0].name for own in rows.values()]
-    answers = {(name, "multitask"): [answered("sentiment"), *([] if name in lacking else [answered("sts-course")])] for name in names}
+    answers = {
+        (name, "multitask"): [
+            answered("sentiment"),
+            *([] if name in lacking else [answered("sts-course")]),
+        ]
+        for name in names
+    }
     scores = [score(name, 0.6, metric=metric, setting="all") for name, metric in METRICS.items()]
     found = find_row_order(
         table,
@@ -160,7 +231,8 @@ def test_rows_are_compared_item_by_item_where_each_of_them_has_items(lacking: tu
         ScoredItems(pairs=None, answers=answers),
     )
     (pair,) = found.pairs
-    # Paraphrases have no items here: two accuracies of 0.6 on 100 of them, a third of the mean each.
+    # Paraphrases have no items here: two accuracies of 0.6 on 100 of them, a third of the mean
+    # each.
     of_counts = 2 * 0.6 * 0.4 / 100 / 9
     if lacking:
         of_counts += 2 * (1 - 0.6**2) ** 2 * (1 + 0.6**2 / 2) / 97 / 9
@@ -174,13 +246,22 @@ def test_of_two_accuracies_the_one_that_counts_is_taken_unless_a_split_is_named(
         score("trec", 0.8, metric="accuracy", setting="literature", split="dev"),
         score("trec", 0.9, metric="accuracy", setting="literature", split="test"),
     )
-    measure = PaperMeasure(task="transfer", slice="trec", metric="accuracy", setting="literature", split=None)
+    measure = PaperMeasure(
+        task="transfer", slice="trec", metric="accuracy", setting="literature", split=None
+    )
     found = find_score(both, measure)
     assert found is not None
     assert found.value == 0.9
     assert find_score(both, PaperMeasure(**{**vars(measure), "slice": "mr"})) is None
-    only_dev = evaluation("glue", score("glue-rte", 0.7, metric="accuracy", setting="validation", split="dev"))
-    on_dev = find_score(only_dev, PaperMeasure(task="glue", slice="glue-rte", metric="accuracy", setting="validation", split=None))
+    only_dev = evaluation(
+        "glue", score("glue-rte", 0.7, metric="accuracy", setting="validation", split="dev")
+    )
+    on_dev = find_score(
+        only_dev,
+        PaperMeasure(
+            task="glue", slice="glue-rte", metric="accuracy", setting="validation", split=None
+        ),
+    )
     assert on_dev is not None
     assert on_dev.value == 0.7
 
@@ -193,7 +274,9 @@ def test_an_ensemble_takes_the_best_row_of_each_column_seed_by_seed() -> None:
         for column in chen.columns:
             members[row, column] = tuple(Member(name=f"{row}@{seed}", seed=seed) for seed in (1, 2))
         for seed, value in enumerate(own, start=1):
-            scores = [score(name, value, metric=metric, setting="all") for name, metric in METRICS.items()]
+            scores = [
+                score(name, value, metric=metric, setting="all") for name, metric in METRICS.items()
+            ]
             evaluations[f"{row}@{seed}", "multitask"] = evaluation(
                 "multitask", *scores, score("mean", value, metric="of the three", setting="all")
             )
@@ -201,5 +284,7 @@ def test_an_ensemble_takes_the_best_row_of_each_column_seed_by_seed() -> None:
     for column in chen.columns:
         assert found["Ensemble (dev)", column].values == pytest.approx((0.5, 0.6))
     assert found["Ensemble (dev)", "overall"].printed == chen.printed["Ensemble (dev)"]["overall"]
-    alone = table_numbers(chen, {cell: own for cell, own in members.items() if cell[0] == "NLI"}, evaluations)
+    alone = table_numbers(
+        chen, {cell: own for cell, own in members.items() if cell[0] == "NLI"}, evaluations
+    )
     assert alone["Ensemble (dev)", "overall"].values == ()

@@ -9,12 +9,18 @@ from embedlab.models.aliases import aliases, aliases_file, declared
 from embedlab.models.catalog import resolve
 
 
-def test_a_typed_alias_is_stored_and_means_the_same_folder_from_anywhere(tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_typed_alias_is_stored_and_means_the_same_folder_from_anywhere(
+    tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tiny_encoder.parent)
     assert declared(f"mini={tiny_encoder.name}") == "mini"
     monkeypatch.chdir("/")
     (spec,) = resolve("mini", Path("runs")).members
-    assert (spec.name, spec.location, spec.alias_of) == ("mini", str(tiny_encoder), str(tiny_encoder))
+    assert (spec.name, spec.location, spec.alias_of) == (
+        "mini",
+        str(tiny_encoder),
+        str(tiny_encoder),
+    )
     (cls,) = resolve("mini?pooling=cls", Path("runs")).members
     assert (cls.name, cls.pooling, cls.location) == ("mini?pooling=cls", "cls", str(tiny_encoder))
 
@@ -31,7 +37,11 @@ def test_an_alias_is_stored_when_it_is_used_and_others_stay_as_they_are() -> Non
     declared("one=dice")
     resolve("one", Path("runs"))
     stored = aliases_file().read_text()
-    assert (declared("one=wordllama"), declared("two=dice"), aliases()["one"]) == ("one", "two", "wordllama")
+    assert (declared("one=wordllama"), declared("two=dice"), aliases()["one"]) == (
+        "one",
+        "two",
+        "wordllama",
+    )
     assert aliases_file().read_text() == stored
     resolve("two", Path("runs"))
     assert aliases_file().read_text() == stored + 'two = "dice"\n'.replace("two", '"two"')
@@ -41,13 +51,25 @@ def test_an_alias_is_stored_when_it_is_used_and_others_stay_as_they_are() -> Non
     assert "three" not in aliases_file().read_text()
 
 
-@pytest.mark.parametrize("text", ["dice", "minilm?pooling=cls", "average:a,b", "owner/name", "http://host/v1#model=x", "scores:a=b.csv"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "dice",
+        "minilm?pooling=cls",
+        "average:a,b",
+        "owner/name",
+        "http://host/v1#model=x",
+        "scores:a=b.csv",
+    ],
+)
 def test_what_names_no_alias_is_a_model_as_it_was(text: str) -> None:
     assert declared(text) == text
     assert not aliases_file().exists()
 
 
-def test_a_folder_whose_name_has_an_equals_sign_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_whose_name_has_an_equals_sign_is_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("lr=3").mkdir()
     assert declared("lr=3") == "lr=3"
@@ -94,8 +116,12 @@ def test_a_damaged_file_of_aliases_is_named(tmp_path: Path) -> None:
         resolve("mini", tmp_path)
 
 
-@pytest.mark.parametrize(("name", "kind"), [("minilm", "folder"), ("simcse", "hub"), ("dice", "dice")])
-def test_a_line_that_was_written_by_hand_hides_nothing_that_is_shipped(name: str, kind: str, tiny_encoder: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "kind"), [("minilm", "folder"), ("simcse", "hub"), ("dice", "dice")]
+)
+def test_a_line_that_was_written_by_hand_hides_nothing_that_is_shipped(
+    name: str, kind: str, tiny_encoder: Path
+) -> None:
     aliases_file().parent.mkdir(parents=True, exist_ok=True)
     aliases_file().write_text(f'{name} = "{tiny_encoder}"\n')
     (spec,) = resolve(name, Path("runs")).members

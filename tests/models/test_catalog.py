@@ -11,9 +11,16 @@ from embedlab.runs.store import select_runs
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
-    """Finished runs `ours` (seeds 0, 1, 10), `other` (0, 1, 10), `odd` (1, 2), `sbert` (7); `started` and `simcse` are not finished."""
+    """Finished runs `ours` (seeds 0, 1, 10), `other` (0, 1, 10), `odd` (1, 2), `sbert` (7);
+    `started` and `simcse` are not finished.
+    """
     folder = tmp_path / "runs"
-    for name, seeds in (("ours", (0, 1, 10)), ("other", (0, 1, 10)), ("odd", (1, 2)), ("sbert", (7,))):
+    for name, seeds in (
+        ("ours", (0, 1, 10)),
+        ("other", (0, 1, 10)),
+        ("odd", (1, 2)),
+        ("sbert", (7,)),
+    ):
         for seed in seeds:
             (folder / name / f"seed-{seed}" / "model").mkdir(parents=True)
     for name in ("started", "simcse"):
@@ -78,45 +85,71 @@ def test_a_training_starts_from_one_transformer_in_the_revision_that_is_named(
 def test_folders_hub_ids_word_vectors_and_dice_resolve(runs: Path, tmp_path: Path) -> None:
     (tmp_path / "words.txt").touch()
     kinds = {
-        name: resolve(name, runs).members[0].kind for name in (str(tmp_path), "org/model", f"word-vectors:{tmp_path}/words.txt", "dice")
+        name: resolve(name, runs).members[0].kind
+        for name in (str(tmp_path), "org/model", f"word-vectors:{tmp_path}/words.txt", "dice")
     }
     assert list(kinds.values()) == ["folder", "hub", "word-vectors", "dice"]
 
 
-def test_a_tilde_is_the_home_folder_in_every_path(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tilde_is_the_home_folder_in_every_path(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "words.txt").touch()
-    assert resolve("word-vectors:~/words.txt", runs).members[0].location == str(tmp_path / "words.txt")
+    assert resolve("word-vectors:~/words.txt", runs).members[0].location == str(
+        tmp_path / "words.txt"
+    )
     assert resolve("~", runs).members[0].location == str(tmp_path)
 
 
 def test_options_reach_the_spec_and_its_name(runs: Path) -> None:
     (spec,) = resolve("org/model?pooling=max?revision=abc", runs).members
-    assert (spec.location, spec.pooling, spec.revision, spec.name) == ("org/model", "max", "abc", "org/model?pooling=max?revision=abc")
+    assert (spec.location, spec.pooling, spec.revision, spec.name) == (
+        "org/model",
+        "max",
+        "abc",
+        "org/model?pooling=max?revision=abc",
+    )
     assert resolve("defsent?pooling=cls", runs).members[0].pooling == "cls"
 
 
 def test_a_combination_matches_runs_by_seed_and_repeats_single_models(runs: Path) -> None:
     model = resolve("average:ours,other,dice", runs)
     assert [spec.seed for spec in model.members] == [0, 1, 10]
-    assert [[part.name for part in spec.parts] for spec in model.members][2] == ["ours@10", "other@10", "dice"]
-    assert [part.name for part in resolve("concat:ours@0,ours@1", runs).members[0].parts] == ["ours@0", "ours@1"]
+    assert [[part.name for part in spec.parts] for spec in model.members][2] == [
+        "ours@10",
+        "other@10",
+        "dice",
+    ]
+    assert [part.name for part in resolve("concat:ours@0,ours@1", runs).members[0].parts] == [
+        "ours@0",
+        "ours@1",
+    ]
     nested = resolve("average:org/model,concat(ours,other)", runs).members
     assert [part.name for part in nested[0].parts] == ["org/model", "concat(ours@0,other@0)"]
 
 
 def test_seeds_that_do_not_match_are_one_clear_error(runs: Path) -> None:
-    with pytest.raises(UsageError, match="'ours' has the seeds 0, 1, 10 and 'odd' has 1, 2") as caught:
+    with pytest.raises(
+        UsageError, match="'ours' has the seeds 0, 1, 10 and 'odd' has 1, 2"
+    ) as caught:
         resolve("average:ours,odd", runs)
     assert "ours@0" in caught.value.hint
 
 
 @pytest.mark.parametrize("name", ["mine", "mine@1"])
-@pytest.mark.parametrize(("here", "there", "hint"), [("runs", "runs-sample", "add --sample"), ("runs-sample", "runs", "remove --sample")])
-def test_a_run_of_the_other_world_is_found_by_the_hint(name: str, here: str, there: str, hint: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("here", "there", "hint"),
+    [("runs", "runs-sample", "add --sample"), ("runs-sample", "runs", "remove --sample")],
+)
+def test_a_run_of_the_other_world_is_found_by_the_hint(
+    name: str, here: str, there: str, hint: str, tmp_path: Path
+) -> None:
     (tmp_path / there / "mine" / "seed-1" / "model").mkdir(parents=True)
     for find in (resolve, select_runs):
-        with pytest.raises(UsageError, match=f"named '{name}' in .*{here}'; .*{there}' has one") as caught:
+        with pytest.raises(
+            UsageError, match=f"named '{name}' in .*{here}'; .*{there}' has one"
+        ) as caught:
             find(tmp_path / here, name) if find is select_runs else find(name, tmp_path / here)
         assert caught.value.hint == hint
 
@@ -170,7 +203,9 @@ def test_dice_takes_no_options(runs: Path) -> None:
 
 
 @pytest.mark.parametrize("name", CATALOG)
-def test_every_published_checkpoint_is_a_hub_id_with_the_pooling_its_name_says(name: str, tmp_path: Path) -> None:
+def test_every_published_checkpoint_is_a_hub_id_with_the_pooling_its_name_says(
+    name: str, tmp_path: Path
+) -> None:
     (spec,) = resolve(name, tmp_path).members
     assert spec.kind == "hub"
     assert spec.location == CATALOG[name].repository
@@ -183,10 +218,16 @@ def test_prompts_and_revisions_of_published_models_are_passed_on(tmp_path: Path)
         (spec,) = resolve(name, tmp_path).members
         return spec.location, spec.prompt, spec.revision
 
-    assert resolved("e5-base-v2") == ("intfloat/e5-base-v2", "query: ", "1c644c92ad3ba1efdad3f1451a637716616a20e8")
+    assert resolved("e5-base-v2") == (
+        "intfloat/e5-base-v2",
+        "query: ",
+        "1c644c92ad3ba1efdad3f1451a637716616a20e8",
+    )
     assert resolved("e5-base-v2?prompt=passage")[1] == "passage: "
     assert resolved('e5-base-v2?prompt="my: "&revision=main')[1:] == ("my: ", "main")
-    assert resolved("embeddinggemma-300m?prompt=Clustering")[1] == "Clustering"  # its folder names this one
+    assert (
+        resolved("embeddinggemma-300m?prompt=Clustering")[1] == "Clustering"
+    )  # its folder names this one
     assert resolved("all-distilroberta-v1")[1:] == (None, None)
     assert resolved("intfloat/e5-base-v2")[1:] == (None, None)  # by its id: as its folder states
 
@@ -201,8 +242,12 @@ def test_pinned_revisions_are_those_of_mteb(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "instead"), NEEDING_CODE.items())
-def test_a_model_with_code_of_its_own_is_refused_by_name(name: str, instead: str, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="code of its repository, which embedlab does not run") as caught:
+def test_a_model_with_code_of_its_own_is_refused_by_name(
+    name: str, instead: str, tmp_path: Path
+) -> None:
+    with pytest.raises(
+        UsageError, match="code of its repository, which embedlab does not run"
+    ) as caught:
         resolve(name, tmp_path)
     assert instead in caught.value.hint
     assert instead in CATALOG

@@ -50,11 +50,16 @@ OTHERS = (
 def fingerprint_of(folder: Path, *, precision: str = "float32", **other: Any) -> str:
     """The fingerprint of FOLDER by its mean and 64 tokens, or in another way."""
     return used_fingerprint(
-        Usage(**{"pooling": "mean", "max_tokens": 64, "source": folder, "folders": (folder,), **other}), precision=precision
+        Usage(
+            **{"pooling": "mean", "max_tokens": 64, "source": folder, "folders": (folder,), **other}
+        ),
+        precision=precision,
     )
 
 
-def test_every_setting_and_every_byte_of_the_weights_changes_it(small_bert: Path, tmp_path: Path) -> None:
+def test_every_setting_and_every_byte_of_the_weights_changes_it(
+    small_bert: Path, tmp_path: Path
+) -> None:
     changed = shutil.copytree(small_bert, tmp_path / "changed")
     weights = bytearray((changed / "model.safetensors").read_bytes())
     weights[-1] ^= 1
@@ -68,11 +73,19 @@ def test_every_setting_and_every_byte_of_the_weights_changes_it(small_bert: Path
     assert fingerprint_of(shutil.copytree(small_bert, tmp_path / "copy")) == found[0]
 
 
-def test_every_file_beside_the_weights_that_decides_a_vector_changes_it(small_bert: Path, tmp_path: Path) -> None:
+def test_every_file_beside_the_weights_that_decides_a_vector_changes_it(
+    small_bert: Path, tmp_path: Path
+) -> None:
     places = [tmp_path / name for name in ("first", "second")]
     for number, place in enumerate(places):
         place.mkdir()
-        for name in ("config.json", "model.safetensors", ADAPTER, ADAPTER_WEIGHTS, "tokenizer.json"):
+        for name in (
+            "config.json",
+            "model.safetensors",
+            ADAPTER,
+            ADAPTER_WEIGHTS,
+            "tokenizer.json",
+        ):
             (place / name).write_text(json.dumps({"out_features": number}), encoding="utf-8")
     kinds: dict[str, Callable[[Path], Any]] = {
         "word_weights": lambda place: place,
@@ -82,36 +95,52 @@ def test_every_file_beside_the_weights_that_decides_a_vector_changes_it(small_be
     }
     found = [
         fingerprint_of(small_bert),
-        *(fingerprint_of(small_bert, **{key: kind(place)}) for key, kind in kinds.items() for place in places),
+        *(
+            fingerprint_of(small_bert, **{key: kind(place)})
+            for key, kind in kinds.items()
+            for place in places
+        ),
     ]
     assert len({*found}) == 1 + 2 * len(kinds)
-    assert fingerprint_of(small_bert, layers=(Layer(kind="dense", folder=places[0]),)) != fingerprint_of(
-        small_bert, layers=(Layer(kind="layer-norm", folder=places[0]),)
-    )
+    assert fingerprint_of(
+        small_bert, layers=(Layer(kind="dense", folder=places[0]),)
+    ) != fingerprint_of(small_bert, layers=(Layer(kind="layer-norm", folder=places[0]),))
     static = fingerprint_of(small_bert, is_static=True)
     assert static != found[0]
-    assert fingerprint_of(small_bert, is_static=True, precision="bf16") == static  # a table has one precision
+    assert (
+        fingerprint_of(small_bert, is_static=True, precision="bf16") == static
+    )  # a table has one precision
 
 
 @pytest.mark.parametrize("precision", ["bf16", "float32", "int8"])
-def test_weights_in_bf16_are_distinguished_from_those_of_before(precision: str, small_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weights_in_bf16_are_distinguished_from_those_of_before(
+    precision: str, small_bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(fingerprint, "combined_fingerprint", lambda *parts: "|".join(parts))
-    assert ("weights in bf16" in fingerprint_of(small_bert, precision=precision)) == (precision == "bf16")
+    assert ("weights in bf16" in fingerprint_of(small_bert, precision=precision)) == (
+        precision == "bf16"
+    )
 
 
-@pytest.mark.parametrize(("key", "word"), [("is_normalised", "normalised"), ("lower", "lower-cased")])
+@pytest.mark.parametrize(
+    ("key", "word"), [("is_normalised", "normalised"), ("lower", "lower-cased")]
+)
 @pytest.mark.parametrize("is_so", [False, True])
 def test_what_is_done_with_texts_and_vectors_is_named_where_it_is_done(
     key: str, word: str, is_so: bool, small_bert: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fingerprint, "combined_fingerprint", lambda *parts: "|".join(parts))
     monkeypatch.setattr(Usage, "is_lower_casing", key == "lower" and is_so)
-    found = fingerprint_of(small_bert, **({"is_normalised": is_so} if key == "is_normalised" else {}))
+    found = fingerprint_of(
+        small_bert, **({"is_normalised": is_so} if key == "is_normalised" else {})
+    )
     assert (f"|{word}|" in f"|{found}|") == is_so
 
 
 def earlier(spec: ModelSpec) -> str | None:
-    return earlier_fingerprint(spec, spec_fingerprint(spec, precision="float32"), precision="float32")
+    return earlier_fingerprint(
+        spec, spec_fingerprint(spec, precision="float32"), precision="float32"
+    )
 
 
 def folder_spec(folder: Path, kind: str = "folder") -> ModelSpec:
@@ -125,7 +154,9 @@ def with_another_file(small_bert: Path, folder: Path) -> Path:
     return folder
 
 
-def test_what_is_stored_of_a_run_counts_whatever_is_in_its_folder(small_bert: Path, tmp_path: Path) -> None:
+def test_what_is_stored_of_a_run_counts_whatever_is_in_its_folder(
+    small_bert: Path, tmp_path: Path
+) -> None:
     whole = folder_spec(small_bert)
     more = with_another_file(small_bert, tmp_path / "more")
     assert earlier(folder_spec(more, "run")) == earlier(whole) is not None
@@ -135,13 +166,18 @@ def test_what_is_stored_of_a_run_counts_whatever_is_in_its_folder(small_bert: Pa
 def test_a_combination_has_an_earlier_fingerprint_where_none_of_its_parts_has_a_file_that_was_missed(
     small_bert: Path, tmp_path: Path
 ) -> None:
-    whole, more = folder_spec(small_bert), folder_spec(with_another_file(small_bert, tmp_path / "more"))
+    whole, more = (
+        folder_spec(small_bert),
+        folder_spec(with_another_file(small_bert, tmp_path / "more")),
+    )
     dice = ModelSpec(name="dice", kind="dice")
 
     def combined(*parts: ModelSpec) -> ModelSpec:
         return ModelSpec(name="", kind="average", parts=parts)
 
-    expected = hashlib.sha256(f"average\0{earlier(whole)}\0{spec_fingerprint(dice, precision='float32')}".encode()).hexdigest()[:16]
+    expected = hashlib.sha256(
+        f"average\0{earlier(whole)}\0{spec_fingerprint(dice, precision='float32')}".encode()
+    ).hexdigest()[:16]
     assert earlier(combined(whole, dice)) == expected
     for parts in ((whole, more), (more, whole), (more, more), (combined(whole, more), whole)):
         assert earlier(combined(*parts)) is None
@@ -154,12 +190,17 @@ def test_a_model_that_both_rules_call_the_same_has_no_earlier_fingerprint(tmp_pa
     (spec,) = resolve(f"word-vectors:{words}", tmp_path).members
     for same in (ModelSpec(name="dice", kind="dice"), spec):
         assert earlier(same) is None
-        assert earlier_fingerprint(same, "another", precision="float32") == spec_fingerprint(same, precision="float32")
+        assert earlier_fingerprint(same, "another", precision="float32") == spec_fingerprint(
+            same, precision="float32"
+        )
 
 
 def test_the_earlier_fingerprint_depends_on_the_precision_too(small_bert: Path) -> None:
     spec = folder_spec(small_bert)
-    found = {earlier_fingerprint(spec, "", precision=precision) for precision in ("float32", "bf16", "int8")}
+    found = {
+        earlier_fingerprint(spec, "", precision=precision)
+        for precision in ("float32", "bf16", "int8")
+    }
     assert len(found) == 3
     assert None not in found
 
@@ -193,7 +234,9 @@ def test_a_file_that_changes_is_hashed_again(tmp_path: Path) -> None:
     assert file_hash(file) != before
 
 
-def test_the_light_fingerprint_is_that_of_the_loaded_scorer(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
+def test_the_light_fingerprint_is_that_of_the_loaded_scorer(
+    small_bert: Path, cpu: Machine, tmp_path: Path
+) -> None:
     normalising = load_transformer(str(small_bert), cpu)
     normalising.usage = replace(normalising.usage, is_normalised=True)
     save_model(tmp_path / "normalising", normalising, card="")
@@ -212,14 +255,31 @@ def test_the_light_fingerprint_is_that_of_the_loaded_scorer(small_bert: Path, cp
 
 
 def test_order_and_kind_of_a_combination_count(small_bert: Path) -> None:
-    one, two = (ModelSpec(name=pooling, kind="folder", location=str(small_bert), pooling=pooling) for pooling in ("mean", "cls"))
+    one, two = (
+        ModelSpec(name=pooling, kind="folder", location=str(small_bert), pooling=pooling)
+        for pooling in ("mean", "cls")
+    )
     kinds = [("average", (one, two)), ("concat", (one, two)), ("concat", (two, one))]
-    assert len({spec_fingerprint(ModelSpec(name="", kind=kind, parts=parts), precision="float32") for kind, parts in kinds}) == 3
+    assert (
+        len(
+            {
+                spec_fingerprint(ModelSpec(name="", kind=kind, parts=parts), precision="float32")
+                for kind, parts in kinds
+            }
+        )
+        == 3
+    )
 
 
 def test_light_files_load_without_torch() -> None:
-    modules = ", ".join(f"embedlab.{name}" for name in ("encoders.encoder", "encoders.loading", "models.catalog", "models.fingerprint"))
-    code = f"import sys, {modules}; assert not {{'torch', 'transformers', 'scipy', 'huggingface_hub'}} & set(sys.modules)"
+    modules = ", ".join(
+        f"embedlab.{name}"
+        for name in ("encoders.encoder", "encoders.loading", "models.catalog", "models.fingerprint")
+    )
+    code = (
+        f"import sys, {modules}; assert not {{'torch', 'transformers', 'scipy', "
+        f"'huggingface_hub'}} & set(sys.modules)"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
@@ -235,15 +295,22 @@ def test_a_fingerprint_is_sixteen_digits_of_the_hash_of_its_parts_in_every_versi
 def test_the_fingerprint_of_a_hub_model_tries_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub, "is_reachable", lambda: pytest.fail("the network was tried"))
     with pytest.raises(MissingError, match="'org/absent' is not on this machine"):
-        spec_fingerprint(ModelSpec(name="org/absent", kind="hub", location="org/absent"), precision="float32")
+        spec_fingerprint(
+            ModelSpec(name="org/absent", kind="hub", location="org/absent"), precision="float32"
+        )
 
 
 def test_options_that_were_not_typed_do_not_enter_an_identity(tmp_path: Path) -> None:
     words = tmp_path / "words.txt"
     words.write_text("a 1 2\n")
-    spec, cut = (resolve(f"word-vectors:{words}{more}", tmp_path).members[0] for more in ("", "?dim=1"))
+    spec, cut = (
+        resolve(f"word-vectors:{words}{more}", tmp_path).members[0] for more in ("", "?dim=1")
+    )
     parts = "\0".join([spec.kind, *fingerprint_parts(spec.kind, spec.location)])
-    assert spec_fingerprint(spec, precision="float32") == hashlib.sha256(parts.encode()).hexdigest()[:16]
+    assert (
+        spec_fingerprint(spec, precision="float32")
+        == hashlib.sha256(parts.encode()).hexdigest()[:16]
+    )
     assert spec_fingerprint(cut, precision="float32") != spec_fingerprint(spec, precision="float32")
 
 
@@ -254,9 +321,18 @@ def test_whitening_is_identified_by_its_sentences(small_bert: Path, tmp_path: Pa
 
     for name, text in {"one": "a\nb\nc\n", "same": "a\nb\nc\n", "other": "a\nb\nd\n"}.items():
         (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
-    one, same, other = (found(f"whiten={tmp_path / name}.txt&dim=2") for name in ("one", "same", "other"))
+    one, same, other = (
+        found(f"whiten={tmp_path / name}.txt&dim=2") for name in ("one", "same", "other")
+    )
     assert one == same != other
-    different = [one, other, found("whiten=fit&dim=2"), found("whiten=fit&dim=3"), found("whiten=fit&dim=2&normalise"), found("normalise")]
+    different = [
+        one,
+        other,
+        found("whiten=fit&dim=2"),
+        found("whiten=fit&dim=3"),
+        found("whiten=fit&dim=2&normalise"),
+        found("normalise"),
+    ]
     assert len({*different, found("pooling=mean")}) == len(different) + 1
 
 
@@ -264,42 +340,73 @@ def hashed(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
-def test_what_an_identity_is_hashed_from_stays_the_same_in_every_version(small_bert: Path, tmp_path: Path) -> None:
+def test_what_an_identity_is_hashed_from_stays_the_same_in_every_version(
+    small_bert: Path, tmp_path: Path
+) -> None:
     """What users have stored is found by it."""
     usage = Usage(pooling="mean", max_tokens=64, source=small_bert, folders=(small_bert,))
-    weights = [f"{name}={file_hash(small_bert / name)}" for name in ("model.safetensors", "config.json")]
-    tokenizer = [f"{name}={file_hash(small_bert / name)}" for name in ("tokenizer.json", "tokenizer_config.json")]
+    weights = [
+        f"{name}={file_hash(small_bert / name)}" for name in ("model.safetensors", "config.json")
+    ]
+    tokenizer = [
+        f"{name}={file_hash(small_bert / name)}"
+        for name in ("tokenizer.json", "tokenizer_config.json")
+    ]
     before = hashed("transformer", *weights, *tokenizer, "mean", "64", "int8")
     assert earlier_used_fingerprint(usage, precision="int8") == before
-    assert used_fingerprint(usage, precision="int8") == hashed("folder", before, *folder_parts(small_bert))
+    assert used_fingerprint(usage, precision="int8") == hashed(
+        "folder", before, *folder_parts(small_bert)
+    )
     (tmp_path / "words.txt").write_text("a\nb\n", encoding="utf-8")
     spec = ModelSpec(name="", kind="folder", location=str(small_bert))
     for changed, steps in {
         replace(spec, normalise=True): ["normalised"],
         replace(spec, whiten="fit", dim=2): ["fit", "dim=2"],
-        replace(spec, whiten=str(tmp_path / "words.txt"), normalise=True): [file_hash(tmp_path / "words.txt"), "dim=None", "normalised"],
+        replace(spec, whiten=str(tmp_path / "words.txt"), normalise=True): [
+            file_hash(tmp_path / "words.txt"),
+            "dim=None",
+            "normalised",
+        ],
     }.items():
         assert transformed_fingerprint(changed, "before") == hashed("transformed", "before", *steps)
 
 
 @pytest.mark.parametrize("table", ["embeddings", "embedding.weight"])
-def test_token_vectors_of_model2vec_are_distinguished_from_those_of_sentence_transformers(table: str, tmp_path: Path) -> None:
+def test_token_vectors_of_model2vec_are_distinguished_from_those_of_sentence_transformers(
+    table: str, tmp_path: Path
+) -> None:
     save_file({table: np.eye(2, dtype=np.float32)}, tmp_path / "model.safetensors")
-    usage = Usage(pooling="mean", max_tokens=64, source=tmp_path, folders=(tmp_path,), is_static=True)
-    parts = [f"model.safetensors={file_hash(tmp_path / 'model.safetensors')}", *(["as model2vec"] if table == "embeddings" else [])]
+    usage = Usage(
+        pooling="mean", max_tokens=64, source=tmp_path, folders=(tmp_path,), is_static=True
+    )
+    parts = [
+        f"model.safetensors={file_hash(tmp_path / 'model.safetensors')}",
+        *(["as model2vec"] if table == "embeddings" else []),
+    ]
     assert earlier_used_fingerprint(usage, precision="float32") == hashed("static", *parts)
 
 
-def test_the_earlier_rule_missed_what_neither_weights_nor_settings_of_modules_are(small_bert: Path, tmp_path: Path) -> None:
+def test_the_earlier_rule_missed_what_neither_weights_nor_settings_of_modules_are(
+    small_bert: Path, tmp_path: Path
+) -> None:
     folder = shutil.copytree(small_bert, tmp_path / "model")
     modules = ("1_Pooling", "2_WordWeights", "3_Normalize")
     for name in (*modules, "other"):
         (folder / name).mkdir()
         for file in ("config.json", "more.json"):
             (folder / name / file).write_text("{}", encoding="utf-8")
-    listed = [{"type": f"sentence_transformers.models.{name.partition('_')[2]}", "path": name} for name in ("", *modules)]
+    listed = [
+        {"type": f"sentence_transformers.models.{name.partition('_')[2]}", "path": name}
+        for name in ("", *modules)
+    ]
     (folder / "modules.json").write_text(json.dumps(listed), encoding="utf-8")
-    usage = Usage(pooling="mean", max_tokens=64, source=folder, folders=(folder,), word_weights=folder / "2_WordWeights")
+    usage = Usage(
+        pooling="mean",
+        max_tokens=64,
+        source=folder,
+        folders=(folder,),
+        word_weights=folder / "2_WordWeights",
+    )
     expected = [*(f"{name}/more.json" for name in modules), "other/config.json", "other/more.json"]
     assert [path.relative_to(folder).as_posix() for path in missed_files(usage)] == expected
 
@@ -311,6 +418,12 @@ def test_a_brought_part_that_the_earlier_rule_missed_leaves_a_combination_withou
     (tmp_path / "beside.txt").write_text("a\nb\n", encoding="utf-8")
     words = tmp_path / "words.txt"
     words.write_text("a 1 2\n", encoding="utf-8")
-    for brought, is_whole in ((f"word-vectors:{words}", True), (f"vectors:{tmp_path / 'beside.npy'}", False)):
+    for brought, is_whole in (
+        (f"word-vectors:{words}", True),
+        (f"vectors:{tmp_path / 'beside.npy'}", False),
+    ):
         (part,) = resolve(brought, tmp_path).members
-        assert (earlier(ModelSpec(name="", kind="concat", parts=(folder_spec(small_bert), part))) is not None) == is_whole
+        assert (
+            earlier(ModelSpec(name="", kind="concat", parts=(folder_spec(small_bert), part)))
+            is not None
+        ) == is_whole

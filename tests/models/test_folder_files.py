@@ -1,4 +1,6 @@
-"""The JSON files of a model folder: every wrong shape is one line that names file and key, and what others write beside is left out."""
+"""The JSON files of a model folder: every wrong shape is one line that names file and key, and what
+others write beside is left out.
+"""
 
 from pathlib import Path
 
@@ -8,7 +10,10 @@ from embedlab.core.errors import MissingError
 from embedlab.models.folder import read_usage
 from embedlab.models.folder_files import Config, Module, PoolingFile, read_model_file
 
-CONFIG = '{"model_type": "bert", "hidden_size": 8, "num_hidden_layers": 1, "max_position_embeddings": 64}'
+CONFIG = (
+    '{"model_type": "bert", "hidden_size": 8, "num_hidden_layers": 1, '
+    '"max_position_embeddings": 64}'
+)
 
 
 @pytest.mark.parametrize(
@@ -16,32 +21,82 @@ CONFIG = '{"model_type": "bert", "hidden_size": 8, "num_hidden_layers": 1, "max_
     [
         ("config.json", "[]", r"config\.json: .*it is \[\]"),
         ("config.json", '{"model_type": 3}', r"config\.json: 'model_type' is 3: "),
-        ("config.json", '{"hidden_size": -1}', r"config\.json: 'hidden_size' is -1: must be above 0"),
-        ("config.json", '{"num_attention_heads": -2}', r"config\.json: 'num_attention_heads' is -2: must be above 0"),
+        (
+            "config.json",
+            '{"hidden_size": -1}',
+            r"config\.json: 'hidden_size' is -1: must be above 0",
+        ),
+        (
+            "config.json",
+            '{"num_attention_heads": -2}',
+            r"config\.json: 'num_attention_heads' is -2: must be above 0",
+        ),
         ("config.json", '{"architectures": {"a": 1}}', r"config\.json: 'architectures' is "),
-        ("config.json", '{"max_position_embeddings": "many"}', r"config\.json: 'max_position_embeddings' is 'many'"),
+        (
+            "config.json",
+            '{"max_position_embeddings": "many"}',
+            r"config\.json: 'max_position_embeddings' is 'many'",
+        ),
         ("config.json", '{"max_position_embeddings": 1}', "reads at most 1 tokens of a text"),
         ("config.json", "{", r"config\.json: not valid JSON: EOF"),
         ("config.json", "[" * 100_000, r"config\.json: not valid JSON: recursion limit"),
         ("config.json", '{"hidden_size": ' + "9" * 5000 + "}", r"config\.json: "),
         ("config.json", '{"model_type": "\\ud800"}', r"config\.json: not valid JSON: "),
-        ("tokenizer_config.json", '{"model_max_length": "long"}', r"tokenizer_config\.json: 'model_max_length' is 'long'"),
-        ("tokenizer_config.json", '{"model_max_length": -5}', r"tokenizer_config\.json: 'model_max_length' is -5"),
-        ("sentence_bert_config.json", '{"max_seq_length": [1]}', r"sentence_bert_config\.json: 'max_seq_length' is \[1\]"),
-        ("sentence_bert_config.json", '{"do_lower_case": "no"}', r"sentence_bert_config\.json: 'do_lower_case' is 'no'"),
+        (
+            "tokenizer_config.json",
+            '{"model_max_length": "long"}',
+            r"tokenizer_config\.json: 'model_max_length' is 'long'",
+        ),
+        (
+            "tokenizer_config.json",
+            '{"model_max_length": -5}',
+            r"tokenizer_config\.json: 'model_max_length' is -5",
+        ),
+        (
+            "sentence_bert_config.json",
+            '{"max_seq_length": [1]}',
+            r"sentence_bert_config\.json: 'max_seq_length' is \[1\]",
+        ),
+        (
+            "sentence_bert_config.json",
+            '{"do_lower_case": "no"}',
+            r"sentence_bert_config\.json: 'do_lower_case' is 'no'",
+        ),
         ("modules.json", '{"type": "a"}', r"modules\.json: .*it is \{'type': 'a'\}"),
         ("modules.json", '[{"type": "a.Pooling"}]', r"modules\.json: '0\.path' is missing"),
         ("modules.json", "[7]", r"modules\.json: '0' is 7"),
-        ("1_Pooling/config.json", '{"pooling_mode": 4}', r"1_Pooling/config\.json: 'pooling_mode\.str' is 4"),
-        ("1_Pooling/config.json", '{"pooling_mode_cls_token": "yes"}', r"1_Pooling/config\.json: 'pooling_mode_cls_token' is 'yes'"),
-        ("1_Pooling/config.json", '{"pooling_mode": "wobble"}', r"1_Pooling/config\.json: pooling 'wobble' is not known"),
-        ("config_sentence_transformers.json", '{"prompts": ["a"]}', r"config_sentence_transformers\.json: 'prompts' is \['a'\]"),
+        (
+            "1_Pooling/config.json",
+            '{"pooling_mode": 4}',
+            r"1_Pooling/config\.json: 'pooling_mode\.str' is 4",
+        ),
+        (
+            "1_Pooling/config.json",
+            '{"pooling_mode_cls_token": "yes"}',
+            r"1_Pooling/config\.json: 'pooling_mode_cls_token' is 'yes'",
+        ),
+        (
+            "1_Pooling/config.json",
+            '{"pooling_mode": "wobble"}',
+            r"1_Pooling/config\.json: pooling 'wobble' is not known",
+        ),
+        (
+            "config_sentence_transformers.json",
+            '{"prompts": ["a"]}',
+            r"config_sentence_transformers\.json: 'prompts' is \['a'\]",
+        ),
         ("embedlab.json", '{"max_tokens": 0}', r"embedlab\.json: 'max_tokens' is 0"),
         ("embedlab.json", '{"pooling": "wobble"}', r"embedlab\.json: no pooling named 'wobble'"),
-        ("embedlab.json", '{"training_text": "snli"}', r"embedlab\.json: 'training_text' is 'snli'"),
+        (
+            "embedlab.json",
+            '{"training_text": "snli"}',
+            r"embedlab\.json: 'training_text' is 'snli'",
+        ),
     ],
 )
-def test_a_wrong_shape_is_one_line_that_names_file_and_key(tmp_path: Path, file: str, content: str, message: str) -> None:
+def test_a_wrong_shape_is_one_line_that_names_file_and_key(
+    tmp_path: Path, file: str, content: str, message: str
+) -> None:
     (tmp_path / "config.json").write_text(CONFIG)
     (tmp_path / file).parent.mkdir(exist_ok=True)
     (tmp_path / file).write_text(content)
@@ -51,7 +106,9 @@ def test_a_wrong_shape_is_one_line_that_names_file_and_key(tmp_path: Path, file:
     assert len(error.value.message) < 400
 
 
-def test_bytes_that_are_not_text_and_a_file_without_permission_are_refused_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bytes_that_are_not_text_and_a_file_without_permission_are_refused_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "config.json").write_bytes(b'{"model_type": "\xff"}')
     with pytest.raises(MissingError, match=r"config\.json: not valid JSON"):
         read_usage(tmp_path)
@@ -64,14 +121,24 @@ def test_bytes_that_are_not_text_and_a_file_without_permission_are_refused_too(t
         read_usage(tmp_path)
 
 
-def test_keys_of_other_programs_are_left_out_and_old_and_new_pooling_files_mean_the_same(tmp_path: Path) -> None:
+def test_keys_of_other_programs_are_left_out_and_old_and_new_pooling_files_mean_the_same(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "file.json"
-    path.write_text('{"word_embedding_dimension": 8, "pooling_mode_cls_token": false, "pooling_mode_mean_tokens": true}')
+    path.write_text(
+        '{"word_embedding_dimension": 8, "pooling_mode_cls_token": false, '
+        '"pooling_mode_mean_tokens": true}'
+    )
     assert (read_model_file(path, PoolingFile) or PoolingFile()).modes == ["mean"]
     path.write_text('{"pooling_mode": "mean", "include_prompt": true}')
     assert (read_model_file(path, PoolingFile) or PoolingFile()).modes == ["mean"]
-    path.write_text('[{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer", "kwargs": []}]')
-    assert read_model_file(path, list[Module]) == [Module(type="sentence_transformers.models.Transformer", path="")]
+    path.write_text(
+        '[{"idx": 0, "name": "0", "path": "", "type": '
+        '"sentence_transformers.models.Transformer", "kwargs": []}]'
+    )
+    assert read_model_file(path, list[Module]) == [
+        Module(type="sentence_transformers.models.Transformer", path="")
+    ]
     assert read_model_file(tmp_path / "absent.json", Config) is None
 
 
@@ -79,7 +146,10 @@ def test_keys_of_other_programs_are_left_out_and_old_and_new_pooling_files_mean_
 def test_a_module_outside_its_folder_is_refused(tmp_path: Path, path: str) -> None:
     (tmp_path / "config.json").write_text(CONFIG)
     package = "sentence_transformers.models"
-    modules = f'[{{"type": "{package}.Transformer", "path": ""}}, {{"type": "{package}.WordWeights", "path": "{path}"}}]'
+    modules = (
+        f'[{{"type": "{package}.Transformer", "path": ""}}, {{"type": '
+        f'"{package}.WordWeights", "path": "{path}"}}]'
+    )
     (tmp_path / "modules.json").write_text(modules)
     with pytest.raises(MissingError, match=r"names .*, which is outside its folder"):
         read_usage(tmp_path)

@@ -1,4 +1,6 @@
-"""Whatever is changed in a model or a brought file, its fingerprint changes, or the file is on the list of those never read."""
+"""Whatever is changed in a model or a brought file, its fingerprint changes, or the file is on the
+list of those never read.
+"""
 
 import json
 import os
@@ -22,13 +24,19 @@ from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.encoders.texts import sentence_keys
 from embedlab.models import fingerprint
 from embedlab.models.catalog import resolve
-from embedlab.models.fingerprint import earlier_fingerprint, earlier_used_fingerprint, spec_fingerprint
+from embedlab.models.fingerprint import (
+    earlier_fingerprint,
+    earlier_used_fingerprint,
+    spec_fingerprint,
+)
 from embedlab.models.folder import Usage, Wishes, read_usage, vector_dim
 from embedlab.models.folder_identity import decisive_files, is_never_read
 from embedlab.store.vectors import EmbeddingCache
 from tests.encoders.layouts import LAYOUTS
 
-PAIRS = pl.DataFrame({"sentence1": ["a man", "a dog"], "sentence2": ["a woman", "two dogs"], "mine": [0.1, 0.9]})
+PAIRS = pl.DataFrame(
+    {"sentence1": ["a man", "a dog"], "sentence2": ["a woman", "two dogs"], "mine": [0.1, 0.9]}
+)
 ITEMS = pl.DataFrame({"dataset": ["mr", "mr"], "item": [0, 1], "prediction": ["0", "1"]})
 PREDICTED = json.dumps({"mteb_model_meta": {}, "default": {"test": {"cosine_scores": [0.1, 0.2]}}})
 RESULT = json.dumps({"task_name": "STS12", "dataset_revision": "1", "scores": {}})
@@ -37,7 +45,14 @@ RESULT = json.dumps({"task_name": "STS12", "dataset_revision": "1", "scores": {}
 def plain(folder: Path) -> str:
     """A transformer with texts and weights that are never read beside it."""
     build_random_encoder(folder, seed=1)
-    for name in ("README.md", "LICENSE", "pytorch_model.bin", "onnx/model.onnx", "modeling.py", ".cache/huggingface/download/x.metadata"):
+    for name in (
+        "README.md",
+        "LICENSE",
+        "pytorch_model.bin",
+        "onnx/model.onnx",
+        "modeling.py",
+        ".cache/huggingface/download/x.metadata",
+    ):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("{}")
     return str(folder)
@@ -52,7 +67,10 @@ def sharded(folder: Path) -> str:
     for file, own in parts.items():
         save_file({name: tensors[name] for name in own}, folder / file, metadata={"format": "pt"})
     (folder / "model.safetensors").unlink()
-    index = {"metadata": {}, "weight_map": {name: file for file, own in parts.items() for name in own}}
+    index = {
+        "metadata": {},
+        "weight_map": {name: file for file, own in parts.items() for name in own},
+    }
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
     return str(folder)
 
@@ -63,7 +81,9 @@ def named_weights(folder: Path) -> str:
     (folder / "onnx").mkdir()
     shutil.copy(folder / "model.safetensors", folder / "onnx" / "own.safetensors")
     config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps({**config, "transformers_weights": "onnx/own.safetensors"}))
+    (folder / "config.json").write_text(
+        json.dumps({**config, "transformers_weights": "onnx/own.safetensors"})
+    )
     return str(folder)
 
 
@@ -92,7 +112,10 @@ def model2vec(folder: Path) -> str:
     made, source = folder / "model", folder / "static"
     made.mkdir()
     shutil.copy(source / "tokenizer.json", made)
-    save_file({"embeddings": load_file(source / "model.safetensors")["embedding.weight"]}, made / "model.safetensors")
+    save_file(
+        {"embeddings": load_file(source / "model.safetensors")["embedding.weight"]},
+        made / "model.safetensors",
+    )
     (made / "config.json").write_text(json.dumps({"model_type": "model2vec", "normalize": True}))
     return str(made)
 
@@ -119,7 +142,9 @@ def brought(prefix: str, name: str, content: pl.DataFrame | str) -> Callable[[Pa
             path.write_text(content)
         else:
             tab = {"separator": "\t"} if path.suffix == ".tsv" else {}
-            {".parquet": content.write_parquet, ".jsonl": content.write_ndjson}.get(path.suffix, content.write_csv)(path, **tab)
+            {".parquet": content.write_parquet, ".jsonl": content.write_ndjson}.get(
+                path.suffix, content.write_csv
+            )(path, **tab)
         return f"{prefix}:{path}"
 
     return write
@@ -161,15 +186,27 @@ MODELS: dict[str, Callable[[Path], str]] = {
     "sentence-transformers": of_layout("LaBSE", "sentence-transformers:"),
     "sentence-transformers of an adapter": of_layout("LoRA on BERT", "sentence-transformers:"),
     "array": array,
-    "vectors": brought("vectors", "mine.parquet", pl.DataFrame({"sentence": ["a"], "vector": [[1.0, 2.0]]})),
-    **{f"scores.{ending}": brought("scores", f"mine.{ending}", PAIRS) for ending in ("csv", "tsv", "jsonl", "parquet")},
+    "vectors": brought(
+        "vectors", "mine.parquet", pl.DataFrame({"sentence": ["a"], "vector": [[1.0, 2.0]]})
+    ),
+    **{
+        f"scores.{ending}": brought("scores", f"mine.{ending}", PAIRS)
+        for ending in ("csv", "tsv", "jsonl", "parquet")
+    },
     "items": brought("items", "mine.csv", ITEMS),
     "word vectors": brought("word-vectors", "mine.txt", "a 1 2\nb 3 4\n"),
     "mteb folder": mteb(True),
     "mteb file": mteb(False),
 }
 # The folders that layouts leave behind while they are written, which no model reads.
-SCAFFOLDS = ("adapter-whole", "static", "model-whole", "model-adapter", "model-adapter-backbone", "model-merged")
+SCAFFOLDS = (
+    "adapter-whole",
+    "static",
+    "model-whole",
+    "model-adapter",
+    "model-adapter-backbone",
+    "model-merged",
+)
 
 
 def identity(name: str) -> str:
@@ -181,15 +218,23 @@ def identity(name: str) -> str:
 
 
 def is_of_model(path: Path, folder: Path, name: str) -> bool:
-    """Whether a file that a layout wrote belongs to the model called NAME, and not to what it was made of."""
+    """Whether a file that a layout wrote belongs to the model called NAME, and not to what it was
+    made of.
+    """
     place = path.relative_to(folder).parts[0]
     has_base = "adapter" in name or "LoRA" in name or "IA3" in name
     return place not in SCAFFOLDS and (has_base or not place.endswith("-backbone"))
 
 
 def changes(folder: Path, layout: str) -> Iterator[tuple[Path, str]]:
-    """Change, add and remove each file in FOLDER in turn: the path and what was done; the file is as before afterwards."""
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and is_of_model(path, folder, layout)]
+    """Change, add and remove each file in FOLDER in turn: the path and what was done; the file is
+    as before afterwards.
+    """
+    files = [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and is_of_model(path, folder, layout)
+    ]
     for path in files:
         content = path.read_bytes()
         path.write_bytes(content + b" ")
@@ -212,7 +257,9 @@ def name_in_model(path: Path, folder: Path) -> str:
 
 
 @pytest.mark.parametrize("layout", MODELS)
-def test_a_change_of_any_file_changes_the_fingerprint_unless_the_file_is_never_read(tmp_path: Path, layout: str) -> None:
+def test_a_change_of_any_file_changes_the_fingerprint_unless_the_file_is_never_read(
+    tmp_path: Path, layout: str
+) -> None:
     folder = tmp_path / "files"
     folder.mkdir()
     name = MODELS[layout](folder)
@@ -221,7 +268,10 @@ def test_a_change_of_any_file_changes_the_fingerprint_unless_the_file_is_never_r
     for path, change in changes(folder, layout):
         is_noticed = identity(name) != before
         is_listed = not is_file and is_never_read(name_in_model(path, folder))
-        is_beside = change == "added" and (is_file or (layout in {"whitened", "linked", "hub"} and path.parent.name in {"files", "blobs"}))
+        is_beside = change == "added" and (
+            is_file
+            or (layout in {"whitened", "linked", "hub"} and path.parent.name in {"files", "blobs"})
+        )
         assert is_noticed or is_listed or is_beside, f"{path} {change}"
     assert identity(name) == before
 
@@ -235,26 +285,40 @@ def test_a_file_that_an_index_names_is_read_whatever_it_is_called(tmp_path: Path
     assert tmp_path / "training_args.bin" in decisive_files(tmp_path)
 
 
-def test_weights_that_only_an_index_names_are_loaded_and_counted(tmp_path: Path, cpu: Machine) -> None:
+def test_weights_that_only_an_index_names_are_loaded_and_counted(
+    tmp_path: Path, cpu: Machine
+) -> None:
     name = sharded(tmp_path)
     build_random_encoder(tmp_path / "whole", seed=1)
-    whole, parts = (load_encoder(resolve(one, Path("none")).members[0], cpu) for one in (str(tmp_path / "whole"), name))
+    whole, parts = (
+        load_encoder(resolve(one, Path("none")).members[0], cpu)
+        for one in (str(tmp_path / "whole"), name)
+    )
     assert (whole.encode(["a man"]) == parts.encode(["a man"])).all()
     rest = load_file(tmp_path / "rest.safetensors")
-    save_file({key: value + 1 for key, value in rest.items()}, tmp_path / "rest.safetensors", metadata={"format": "pt"})
+    save_file(
+        {key: value + 1 for key, value in rest.items()},
+        tmp_path / "rest.safetensors",
+        metadata={"format": "pt"},
+    )
     changed = load_encoder(resolve(name, Path("none")).members[0], cpu)
     assert changed.fingerprint != parts.fingerprint
     assert (changed.encode(["a man"]) != parts.encode(["a man"])).any()
 
 
-@pytest.mark.parametrize("path", ["../outside.safetensors", "/tmp/outside.safetensors", "a/../../outside.safetensors"])
+@pytest.mark.parametrize(
+    "path", ["../outside.safetensors", "/tmp/outside.safetensors", "a/../../outside.safetensors"]
+)
 @pytest.mark.parametrize("prefix", ["", "sentence-transformers:"])
 def test_a_path_that_leaves_the_folder_is_refused(tmp_path: Path, path: str, prefix: str) -> None:
     folder = tmp_path / "model"
     sharded(folder)
     index = folder / "model.safetensors.index.json"
     index.write_text(index.read_text().replace("rest.safetensors", path))
-    with pytest.raises(MissingError, match=r"index\.json names '.*outside.safetensors', which is outside its folder") as refused:
+    with pytest.raises(
+        MissingError,
+        match=r"index\.json names '.*outside.safetensors', which is outside its folder",
+    ) as refused:
         spec_fingerprint(resolve(f"{prefix}{folder}", Path("none")).members[0], precision="float32")
     assert "copy it into" in (refused.value.hint or "")
 
@@ -268,40 +332,70 @@ def test_a_link_in_a_circle_and_what_is_not_a_file_are_not_followed(tmp_path: Pa
 
 
 def stored_before(name: str, cache: Path) -> ScorePlace:
-    """Vectors and scores of a model as an embedlab of before stored them: every similarity is 0.25, every number of a vector 7."""
+    """Vectors and scores of a model as an embedlab of before stored them: every similarity is 0.25,
+    every number of a vector 7.
+    """
     (spec,) = resolve(name, Path("none")).members
     usage = read_usage(Path(spec.location), spec.wishes)
     before = earlier_used_fingerprint(usage, precision="float32")
     vectors = EmbeddingCache(cache / "embeddings", before, dim=vector_dim(usage), limit_bytes=2**30)
-    vectors.store(sentence_keys(["a man"]), np.full((1, vectors.dim), 7, np.float32), np.zeros(1, np.bool_))
-    scores = pl.DataFrame({"pair_key": pair_keys(PAIRS), "similarity": pl.Series([0.25, 0.25], dtype=pl.Float32)})
-    ScoreFile(scores=scores, facts={"fingerprint": before, "model": name}).write(cache / "models" / before / "scores.parquet")
+    vectors.store(
+        sentence_keys(["a man"]), np.full((1, vectors.dim), 7, np.float32), np.zeros(1, np.bool_)
+    )
+    scores = pl.DataFrame(
+        {"pair_key": pair_keys(PAIRS), "similarity": pl.Series([0.25, 0.25], dtype=pl.Float32)}
+    )
+    ScoreFile(scores=scores, facts={"fingerprint": before, "model": name}).write(
+        cache / "models" / before / "scores.parquet"
+    )
     return ScorePlace.of(spec, Settings(cache=cache))
 
 
-@pytest.mark.parametrize("layout", ["mean", "LaBSE", "static", "LoRA on BERT", "files of version 2", "transformers", "hub", "model2vec"])
-def test_what_was_stored_under_the_earlier_rule_counts_where_it_missed_no_file(tmp_path: Path, cpu: Machine, layout: str) -> None:
+@pytest.mark.parametrize(
+    "layout",
+    [
+        "mean",
+        "LaBSE",
+        "static",
+        "LoRA on BERT",
+        "files of version 2",
+        "transformers",
+        "hub",
+        "model2vec",
+    ],
+)
+def test_what_was_stored_under_the_earlier_rule_counts_where_it_missed_no_file(
+    tmp_path: Path, cpu: Machine, layout: str
+) -> None:
     (tmp_path / "files").mkdir()
     name = MODELS[layout](tmp_path / "files")
     place = stored_before(name, tmp_path / "cache")
     assert place.read().scores["similarity"].to_list() == [0.25, 0.25]
     assert (load_encoder(place.spec, cpu, cache=tmp_path / "cache").encode(["a man"]) == 7).all()
     newer = ScoreFile(
-        scores=place.read().scores.clear(), facts={"fingerprint": place.fingerprint, "earlier_fingerprint": str(place.earlier)}
+        scores=place.read().scores.clear(),
+        facts={"fingerprint": place.fingerprint, "earlier_fingerprint": str(place.earlier)},
     )
     assert len(place.read().merged(newer).scores) == 2
 
 
-def test_what_was_stored_under_the_earlier_rule_does_not_count_where_it_missed_a_file(tmp_path: Path, cpu: Machine) -> None:
+def test_what_was_stored_under_the_earlier_rule_does_not_count_where_it_missed_a_file(
+    tmp_path: Path, cpu: Machine
+) -> None:
     place = stored_before(sharded(tmp_path / "model"), tmp_path / "cache")
     assert place.earlier is None
     assert place.read().scores.is_empty()
     assert (load_encoder(place.spec, cpu, cache=tmp_path / "cache").encode(["a man"]) != 7).all()
     (spec,) = resolve(array(tmp_path), Path("none")).members
-    assert earlier_fingerprint(spec, spec_fingerprint(spec, precision="float32"), precision="float32") is None
+    assert (
+        earlier_fingerprint(spec, spec_fingerprint(spec, precision="float32"), precision="float32")
+        is None
+    )
 
 
-def test_vectors_that_are_stored_already_need_no_earlier_fingerprint(tmp_path: Path, cpu: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vectors_that_are_stored_already_need_no_earlier_fingerprint(
+    tmp_path: Path, cpu: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place = stored_before(plain(tmp_path / "model"), tmp_path / "cache")
     expected = load_encoder(place.spec, cpu, cache=tmp_path / "cache").encode(["a man"])
 
@@ -309,10 +403,14 @@ def test_vectors_that_are_stored_already_need_no_earlier_fingerprint(tmp_path: P
         pytest.fail("every file of the model was read again")
 
     monkeypatch.setattr(loading, "earlier_fingerprint", refused)
-    np.testing.assert_array_equal(load_encoder(place.spec, cpu, cache=tmp_path / "cache").encode(["a man"]), expected)
+    np.testing.assert_array_equal(
+        load_encoder(place.spec, cpu, cache=tmp_path / "cache").encode(["a man"]), expected
+    )
 
 
-def test_the_place_of_scores_reads_the_usage_of_a_folder_once_a_rule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_place_of_scores_reads_the_usage_of_a_folder_once_a_rule(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (spec,) = resolve(plain(tmp_path / "model"), Path("none")).members
     calls: list[Path] = []
 

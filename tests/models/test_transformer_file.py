@@ -1,4 +1,6 @@
-"""What a folder of sentence-transformers states and embedlab does not compute is refused by name, never left out silently."""
+"""What a folder of sentence-transformers states and embedlab does not compute is refused by name,
+never left out silently.
+"""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +12,10 @@ import pytest
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.models.folder import Wishes, read_usage
 
-CONFIG = '{"model_type": "bert", "hidden_size": 8, "num_hidden_layers": 1, "max_position_embeddings": 64}'
+CONFIG = (
+    '{"model_type": "bert", "hidden_size": 8, "num_hidden_layers": 1, '
+    '"max_position_embeddings": 64}'
+)
 STATES = {"method": "forward", "method_output_name": "last_hidden_state"}
 DENSE = {"in_features": 8, "out_features": 8}
 FILE = "sentence_bert_config.json"
@@ -18,14 +23,21 @@ PACKAGE = "sentence_transformers.models"
 PROMPTS = "config_sentence_transformers.json"
 
 
-def write(folder: Path, *modules: tuple[str, Mapping[str, Any]], **files: Mapping[str, Any]) -> Path:
+def write(
+    folder: Path, *modules: tuple[str, Mapping[str, Any]], **files: Mapping[str, Any]
+) -> Path:
     """A BERT followed by MODULES with their settings; FILES are written by name."""
     (folder / "config.json").write_text(CONFIG)
-    for name, content in [*((f"{kind}/config", content) for kind, content in modules), *files.items()]:
+    for name, content in [
+        *((f"{kind}/config", content) for kind, content in modules),
+        *files.items(),
+    ]:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / f"{name}.json").write_text(json.dumps(content))
     listed = [("Transformer", ""), *((kind, kind) for kind, _ in modules)]
-    (folder / "modules.json").write_text(json.dumps([{"type": f"{PACKAGE}.{kind}", "path": path} for kind, path in listed]))
+    (folder / "modules.json").write_text(
+        json.dumps([{"type": f"{PACKAGE}.{kind}", "path": path} for kind, path in listed])
+    )
     return folder
 
 
@@ -33,16 +45,30 @@ def write(folder: Path, *modules: tuple[str, Mapping[str, Any]], **files: Mappin
     ("settings", "named"),
     [
         ({"transformer_task": "fill-mask"}, "Transformer for fill-mask"),
-        ({"modality_config": {"text": STATES, "message": STATES}}, "Transformer with a chat template"),
-        ({"modality_config": {"text": {**STATES, "method_output_name": "pooler_output"}}}, "Transformer without token vectors of texts"),
-        ({"module_output_name": "sentence_embedding"}, "Transformer without token vectors of texts"),
-        ({"processing_kwargs": {"text": {"add_special_tokens": False}}}, "Transformer with processing_kwargs"),
+        (
+            {"modality_config": {"text": STATES, "message": STATES}},
+            "Transformer with a chat template",
+        ),
+        (
+            {"modality_config": {"text": {**STATES, "method_output_name": "pooler_output"}}},
+            "Transformer without token vectors of texts",
+        ),
+        (
+            {"module_output_name": "sentence_embedding"},
+            "Transformer without token vectors of texts",
+        ),
+        (
+            {"processing_kwargs": {"text": {"add_special_tokens": False}}},
+            "Transformer with processing_kwargs",
+        ),
         ({"tokenizer_args": {"model_max_length": 5}}, "Transformer with tokenizer_args"),
         ({"config_kwargs": {"num_hidden_layers": 2}}, "Transformer with config_kwargs"),
         ({"tokenizer_name_or_path": "bert-base-cased"}, "Transformer with another tokenizer"),
     ],
 )
-def test_settings_of_the_transformer_that_are_not_computed_are_refused_by_name(tmp_path: Path, settings: Any, named: str) -> None:
+def test_settings_of_the_transformer_that_are_not_computed_are_refused_by_name(
+    tmp_path: Path, settings: Any, named: str
+) -> None:
     folder = write(tmp_path, ("Pooling", {}), sentence_bert_config=settings)
     with pytest.raises(MissingError, match=named) as error:
         read_usage(folder)
@@ -52,17 +78,31 @@ def test_settings_of_the_transformer_that_are_not_computed_are_refused_by_name(t
 @pytest.mark.parametrize(
     "settings",
     [
-        {"transformer_task": "feature-extraction", "modality_config": {"text": STATES}, "module_output_name": "token_embeddings"},
-        {"model_args": {"add_pooling_layer": False, "torch_dtype": "bfloat16"}, "tokenizer_args": {"padding_side": "left"}},
+        {
+            "transformer_task": "feature-extraction",
+            "modality_config": {"text": STATES},
+            "module_output_name": "token_embeddings",
+        },
+        {
+            "model_args": {"add_pooling_layer": False, "torch_dtype": "bfloat16"},
+            "tokenizer_args": {"padding_side": "left"},
+        },
         {"processing_kwargs": {"text": {}}, "query_length": 8, "unpad_inputs": True},
     ],
 )
 def test_settings_that_change_no_vector_are_accepted(tmp_path: Path, settings: Any) -> None:
-    assert read_usage(write(tmp_path, ("Pooling", {}), sentence_bert_config=settings)).pooling == "mean"
+    assert (
+        read_usage(write(tmp_path, ("Pooling", {}), sentence_bert_config=settings)).pooling
+        == "mean"
+    )
 
 
 def test_version_two_names_the_file_by_the_architecture(tmp_path: Path) -> None:
-    folder = write(tmp_path, ("Pooling", {}), **{"sentence_xlm-roberta_config": {"max_seq_length": 9, "do_lower_case": True}})
+    folder = write(
+        tmp_path,
+        ("Pooling", {}),
+        **{"sentence_xlm-roberta_config": {"max_seq_length": 9, "do_lower_case": True}},
+    )
     assert (read_usage(folder).max_tokens, read_usage(folder).is_lower_casing) == (9, True)
     (folder / FILE).write_text('{"max_seq_length": 20}')
     assert (read_usage(folder).max_tokens, read_usage(folder).is_lower_casing) == (20, False)
@@ -71,13 +111,27 @@ def test_version_two_names_the_file_by_the_architecture(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("modules", "named"),
     [
-        ([("Pooling", {}), ("Dense", {**DENSE, "module_output_name": "other"})], "Dense from sentence_embedding to other"),
-        ([("Pooling", {}), ("Normalize", {"module_output_name": "other"})], "Normalize from sentence_embedding to other"),
-        ([("Normalize", {"module_input_name": "token_embeddings"}), ("Pooling", {})], "Normalize from token_embeddings"),
-        ([("WordWeights", {"word_weights": {"a": 2}}), ("Pooling", {"include_prompt": False})], "mean without the prompt"),
+        (
+            [("Pooling", {}), ("Dense", {**DENSE, "module_output_name": "other"})],
+            "Dense from sentence_embedding to other",
+        ),
+        (
+            [("Pooling", {}), ("Normalize", {"module_output_name": "other"})],
+            "Normalize from sentence_embedding to other",
+        ),
+        (
+            [("Normalize", {"module_input_name": "token_embeddings"}), ("Pooling", {})],
+            "Normalize from token_embeddings",
+        ),
+        (
+            [("WordWeights", {"word_weights": {"a": 2}}), ("Pooling", {"include_prompt": False})],
+            "mean without the prompt",
+        ),
     ],
 )
-def test_modules_that_read_or_write_elsewhere_are_refused_by_name(tmp_path: Path, modules: Any, named: str) -> None:
+def test_modules_that_read_or_write_elsewhere_are_refused_by_name(
+    tmp_path: Path, modules: Any, named: str
+) -> None:
     with pytest.raises(MissingError, match=named):
         read_usage(write(tmp_path, *modules))
 
@@ -90,7 +144,9 @@ def test_modules_that_read_or_write_elsewhere_are_refused_by_name(tmp_path: Path
         ("Other", "is of the class Other", "scores:FILE"),
     ],
 )
-def test_a_model_without_sentence_vectors_is_refused_in_both_ways(tmp_path: Path, kind: str, says: str, hint: str) -> None:
+def test_a_model_without_sentence_vectors_is_refused_in_both_ways(
+    tmp_path: Path, kind: str, says: str, hint: str
+) -> None:
     from embedlab.encoders.kinds.sentence_transformers import open_folder
 
     folder = write(tmp_path, config_sentence_transformers={"model_type": kind})
@@ -101,22 +157,38 @@ def test_a_model_without_sentence_vectors_is_refused_in_both_ways(tmp_path: Path
 
 
 def test_a_default_prompt_that_is_not_stated_is_refused(tmp_path: Path) -> None:
-    folder = write(tmp_path, ("Pooling", {}), config_sentence_transformers={"prompts": {"a": "b: "}, "default_prompt_name": "c"})
+    folder = write(
+        tmp_path,
+        ("Pooling", {}),
+        config_sentence_transformers={"prompts": {"a": "b: "}, "default_prompt_name": "c"},
+    )
     with pytest.raises(MissingError, match=f"{PROMPTS}: no prompt 'c'"):
         read_usage(folder)
-    (folder / PROMPTS).write_text('{"prompts": {}, "default_prompt_name": "query"}')  # sentence-transformers knows it as empty
+    (folder / PROMPTS).write_text(
+        '{"prompts": {}, "default_prompt_name": "query"}'
+    )  # sentence-transformers knows it as empty
     assert read_usage(folder).prompt == ""
 
 
 def test_a_role_has_the_prompt_of_its_name_and_never_the_default(tmp_path: Path) -> None:
-    prompts = {"prompts": {"query": "q: ", "passage": "p: ", "other": "o: "}, "default_prompt_name": "other"}
+    prompts = {
+        "prompts": {"query": "q: ", "passage": "p: ", "other": "o: "},
+        "default_prompt_name": "other",
+    }
     folder = write(tmp_path, config_sentence_transformers=prompts)
-    (folder / "modules.json").write_text('[{"type": "sentence_transformers.models.Router", "path": ""}]')
+    (folder / "modules.json").write_text(
+        '[{"type": "sentence_transformers.models.Router", "path": ""}]'
+    )
     routes = {name: ["0_Transformer"] for name in ("query", "document", "third")}
-    (folder / "router_config.json").write_text(json.dumps({"types": {"0_Transformer": f"{PACKAGE}.Transformer"}, "structure": routes}))
+    (folder / "router_config.json").write_text(
+        json.dumps({"types": {"0_Transformer": f"{PACKAGE}.Transformer"}, "structure": routes})
+    )
     (folder / "0_Transformer").mkdir()
     (folder / "config.json").rename(folder / "0_Transformer" / "config.json")
-    found = {role: read_usage(folder, Wishes(role=role)).prompt for role in ("query", "document", "third", None)}
+    found = {
+        role: read_usage(folder, Wishes(role=role)).prompt
+        for role in ("query", "document", "third", None)
+    }
     assert found == {"query": "q: ", "document": "p: ", "third": "o: ", None: "o: "}
     assert read_usage(folder, Wishes(role="query", prompt="mine: ")).prompt == "mine: "
     (folder / PROMPTS).write_text('{"prompts": {"other": "o: "}, "default_prompt_name": "other"}')
@@ -129,7 +201,9 @@ def test_a_role_has_the_prompt_of_its_name_and_never_the_default(tmp_path: Path)
 
 def test_an_unknown_role_of_a_router_is_a_usage_error(tmp_path: Path) -> None:
     folder = write(tmp_path)
-    (folder / "modules.json").write_text('[{"type": "sentence_transformers.models.Router", "path": ""}]')
+    (folder / "modules.json").write_text(
+        '[{"type": "sentence_transformers.models.Router", "path": ""}]'
+    )
     (folder / "router_config.json").write_text('{"types": {}, "structure": {"query": []}}')
     with pytest.raises(UsageError, match="no role named 'passage'"):
         read_usage(folder, Wishes(role="passage"))

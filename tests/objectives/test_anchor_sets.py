@@ -3,13 +3,31 @@
 import numpy as np
 import pytest
 
-from embedlab.objectives.anchor_sets import AnchorSets, Limit, anchor_sets, entailment_sets, sample_subset
+from embedlab.objectives.anchor_sets import (
+    AnchorSets,
+    Limit,
+    anchor_sets,
+    entailment_sets,
+    sample_subset,
+)
 from embedlab.objectives.nli import CONTRADICTION, ENTAILMENT, NEUTRAL
 
 
-def _sets(rows: list[tuple[int, int, int]], positives: Limit = "all", negatives: Limit = "all", seed: int = 0) -> AnchorSets:
+def _sets(
+    rows: list[tuple[int, int, int]],
+    positives: Limit = "all",
+    negatives: Limit = "all",
+    seed: int = 0,
+) -> AnchorSets:
     premise, hypothesis, label = np.array(rows).T
-    return anchor_sets(premise, hypothesis, label, positives=positives, negatives=negatives, rng=np.random.default_rng(seed))
+    return anchor_sets(
+        premise,
+        hypothesis,
+        label,
+        positives=positives,
+        negatives=negatives,
+        rng=np.random.default_rng(seed),
+    )
 
 
 def _members(mask: np.ndarray) -> list[set[int]]:
@@ -17,7 +35,15 @@ def _members(mask: np.ndarray) -> list[set[int]]:
 
 
 def test_a_repeated_premise_is_one_anchor_with_all_its_hypotheses() -> None:
-    sets = _sets([(0, 2, ENTAILMENT), (0, 3, NEUTRAL), (1, 4, ENTAILMENT), (0, 5, ENTAILMENT), (1, 6, CONTRADICTION)])
+    sets = _sets(
+        [
+            (0, 2, ENTAILMENT),
+            (0, 3, NEUTRAL),
+            (1, 4, ENTAILMENT),
+            (0, 5, ENTAILMENT),
+            (1, 6, CONTRADICTION),
+        ]
+    )
     assert sets.anchors.tolist() == [0, 1]
     assert _members(sets.positives) == [{2, 5}, {4}]
     assert _members(sets.negatives) == [{3, 4, 6}, {2, 3, 5, 6}]
@@ -66,7 +92,9 @@ def test_draws_are_uniform_and_follow_their_seed() -> None:
     counts = sum(sample_subset(mask, 2, rng)[0].astype(int) for _ in range(5000))
     assert counts[2] == 0
     assert np.allclose(counts[mask[0]] / 5000, 2 / 5, atol=0.03)
-    rows = [(0, hypothesis, NEUTRAL if hypothesis % 2 else ENTAILMENT) for hypothesis in range(1, 20)]
+    rows = [
+        (0, hypothesis, NEUTRAL if hypothesis % 2 else ENTAILMENT) for hypothesis in range(1, 20)
+    ]
     first, again, other = (_sets(rows, 2, 3, seed).negatives for seed in (1, 1, 2))
     assert (first == again).all()
     assert (first != other).any()
@@ -82,18 +110,36 @@ def test_a_premise_may_come_after_all_hypotheses() -> None:
 
 @pytest.mark.parametrize("more", [0, 1, 100])
 def test_a_limit_that_leaves_nothing_out_changes_no_draw(more: int) -> None:
-    rows = [(0, hypothesis, NEUTRAL if hypothesis % 2 else ENTAILMENT) for hypothesis in range(1, 20)]
+    rows = [
+        (0, hypothesis, NEUTRAL if hypothesis % 2 else ENTAILMENT) for hypothesis in range(1, 20)
+    ]
     limited, whole = (_sets(rows, limit, 3) for limit in (20 + more, "all"))
     assert (limited.positives == whole.positives).all()
     assert (limited.negatives == whole.negatives).all()
 
 
-def _by_row(rows: list[tuple[int, int, int]], positives: Limit = "all", seed: int = 0) -> AnchorSets:
+def _by_row(
+    rows: list[tuple[int, int, int]], positives: Limit = "all", seed: int = 0
+) -> AnchorSets:
     premise, hypothesis, label = np.array(rows).T
-    return entailment_sets(premise, hypothesis, label, positives=positives, negatives="all", rng=np.random.default_rng(seed))
+    return entailment_sets(
+        premise,
+        hypothesis,
+        label,
+        positives=positives,
+        negatives="all",
+        rng=np.random.default_rng(seed),
+    )
 
 
-ROWS = [(0, 2, ENTAILMENT), (0, 3, NEUTRAL), (1, 4, ENTAILMENT), (0, 5, ENTAILMENT), (1, 6, CONTRADICTION), (0, 7, ENTAILMENT)]
+ROWS = [
+    (0, 2, ENTAILMENT),
+    (0, 3, NEUTRAL),
+    (1, 4, ENTAILMENT),
+    (0, 5, ENTAILMENT),
+    (1, 6, CONTRADICTION),
+    (0, 7, ENTAILMENT),
+]
 
 
 def test_each_entailment_is_an_anchor_of_its_own_in_the_authors_code() -> None:
@@ -106,6 +152,12 @@ def test_each_entailment_is_an_anchor_of_its_own_in_the_authors_code() -> None:
 @pytest.mark.parametrize("limit", [1, 2])
 def test_a_row_draws_its_other_positives_beside_its_own_hypothesis(limit: int) -> None:
     drawn = [_members(_by_row(ROWS, limit, seed).positives) for seed in range(20)]
-    assert all(own in found for members in drawn for own, found in zip((2, 4, 5, 7), members, strict=True))
-    assert {len(found) for members in drawn for place, found in enumerate(members) if place != 1} == {limit}
-    assert {frozenset(members[0]) for members in drawn} == ({frozenset({2})} if limit == 1 else {frozenset({2, 5}), frozenset({2, 7})})
+    assert all(
+        own in found for members in drawn for own, found in zip((2, 4, 5, 7), members, strict=True)
+    )
+    assert {
+        len(found) for members in drawn for place, found in enumerate(members) if place != 1
+    } == {limit}
+    assert {frozenset(members[0]) for members in drawn} == (
+        {frozenset({2})} if limit == 1 else {frozenset({2, 5}), frozenset({2, 7})}
+    )

@@ -7,7 +7,11 @@ import torch
 from torch import Tensor
 
 from embedlab.core.recipe import load_recipe
-from embedlab.objectives.class_contrastive.loss import ClassContrastive, class_contrastive_loss, tenths
+from embedlab.objectives.class_contrastive.loss import (
+    ClassContrastive,
+    class_contrastive_loss,
+    tenths,
+)
 from embedlab.objectives.class_contrastive.options import Options, coded_rates, needs
 from embedlab.objectives.classification.loss import Classification
 from embedlab.objectives.classification.options import Options as ClassificationOptions
@@ -21,8 +25,13 @@ def by_loop(vectors: Tensor, labels: list[int], tau: float) -> float:
         positives = [j for j, label in enumerate(labels) if label == own and j != i]
         if not positives:
             continue
-        total = sum(math.exp((unit[i] @ unit[j]).item() / tau) for j in range(len(labels)) if j != i)
-        anchors.append(-sum(math.log(math.exp((unit[i] @ unit[j]).item() / tau) / total) for j in positives) / len(positives))
+        total = sum(
+            math.exp((unit[i] @ unit[j]).item() / tau) for j in range(len(labels)) if j != i
+        )
+        anchors.append(
+            -sum(math.log(math.exp((unit[i] @ unit[j]).item() / tau) / total) for j in positives)
+            / len(positives)
+        )
     return sum(anchors) / len(anchors)
 
 
@@ -36,8 +45,13 @@ def test_the_loss_equals_the_loop(labels: list[int], tau: float) -> None:
 
 def test_the_sum_is_over_the_anchors() -> None:
     vectors, labels = torch.randn(7, 6, dtype=torch.float64), torch.tensor([0, 0, 1, 1, 0, 1, 2])
-    mean, total = (class_contrastive_loss(vectors, labels, temperature=0.05, reduction=kind) for kind in ("mean", "sum"))  # type: ignore[arg-type]
-    assert total.item() == pytest.approx(6 * mean.item())  # the last vector has no other of its class
+    mean, total = (
+        class_contrastive_loss(vectors, labels, temperature=0.05, reduction=kind)
+        for kind in ("mean", "sum")
+    )  # type: ignore[arg-type]
+    assert total.item() == pytest.approx(
+        6 * mean.item()
+    )  # the last vector has no other of its class
 
 
 def test_without_classes_each_view_of_a_text_picks_its_other_views_among_all_others() -> None:
@@ -68,8 +82,12 @@ def test_every_rate_is_a_view_and_all_views_of_a_class_are_positives() -> None:
     objective = ClassContrastive(Options(dropout=(0.2, 0.1)), 8)
     assert objective.views == (0.2, 0.1)
     vectors, rows, labels = torch.randn(10, 8), torch.tensor([4, 0, 2]), torch.tensor([1, 0, 1])
-    expected = class_contrastive_loss(torch.cat([vectors[rows], vectors[5 + rows]]), labels.repeat(2), temperature=0.05)
-    assert objective(vectors, {"sentence": rows, "label": labels}).item() == pytest.approx(expected.item())
+    expected = class_contrastive_loss(
+        torch.cat([vectors[rows], vectors[5 + rows]]), labels.repeat(2), temperature=0.05
+    )
+    assert objective(vectors, {"sentence": rows, "label": labels}).item() == pytest.approx(
+        expected.item()
+    )
 
 
 def test_a_joint_pair_is_one_text() -> None:
@@ -79,7 +97,9 @@ def test_a_joint_pair_is_one_text() -> None:
 
 
 def test_a_frozen_classifier_sees_its_encoder_once_without_dropout() -> None:
-    frozen, plain = (Classification(ClassificationOptions(frozen=value), 8) for value in (True, False))
+    frozen, plain = (
+        Classification(ClassificationOptions(frozen=value), 8) for value in (True, False)
+    )
     assert (frozen.frozen, frozen.views) == ("encoder", (0.0,))
     assert (plain.frozen, plain.views) == ("nothing", (None,))
     assert Classification(ClassificationOptions(dropout=(0.0, 0.3)), 8).views == (0.0, 0.3)
@@ -90,15 +110,23 @@ def test_scores_are_rounded_to_tenths() -> None:
 
 
 def test_a_score_is_trained_by_squared_error_over_all_views() -> None:
-    objective = Classification(ClassificationOptions(classes="score", joint=True, dropout=(0.0, 0.1), head_dropout=0.0), 8)
+    objective = Classification(
+        ClassificationOptions(classes="score", joint=True, dropout=(0.0, 0.1), head_dropout=0.0), 8
+    )
     vectors, rows, gold = torch.randn(10, 8), torch.tensor([4, 0, 2]), torch.tensor([1.0, 3.5, 5.0])
     found = objective(vectors, {"joint": rows, "gold": gold})
-    errors = [(objective.head(vectors[5 * view + row]) - gold[index]) ** 2 for view in (0, 1) for index, row in enumerate(rows.tolist())]
+    errors = [
+        (objective.head(vectors[5 * view + row]) - gold[index]) ** 2
+        for view in (0, 1)
+        for index, row in enumerate(rows.tolist())
+    ]
     assert found.item() == pytest.approx(sum(errors).item() / 6)
 
 
 def views_of_the_code(listed: list[float], steps: int) -> list[tuple[float, ...]]:
-    """The rate of the dropout modules at each pass of each step, as SupCsTrainer.compute_loss sets them."""
+    """The rate of the dropout modules at each pass of each step, as SupCsTrainer.compute_loss sets
+    them.
+    """
     rate, found = 0.1, []
     for _ in range(steps):
         passes = [rate]
@@ -113,7 +141,16 @@ def views_of_the_code(listed: list[float], steps: int) -> list[tuple[float, ...]
 
 
 @pytest.mark.parametrize(
-    "listed", [[0.0, 0.1, 0.2], [0.0, 0.05, 0.1, 0.2], [0.0, 0.1], [0.1, 0.1], [0.1, 0.2], [0.1, 0.2, 0.1], [0.0, 0.2]]
+    "listed",
+    [
+        [0.0, 0.1, 0.2],
+        [0.0, 0.05, 0.1, 0.2],
+        [0.0, 0.1],
+        [0.1, 0.1],
+        [0.1, 0.2],
+        [0.1, 0.2, 0.1],
+        [0.0, 0.2],
+    ],
 )
 def test_coded_rates_are_those_of_every_later_step_of_the_authors_code(listed: list[float]) -> None:
     first, *later = views_of_the_code(listed, 4)
@@ -123,9 +160,21 @@ def test_coded_rates_are_those_of_every_later_step_of_the_authors_code(listed: l
 
 
 def test_the_loss_of_the_code_is_scaled_and_its_classes_are_exact_scores() -> None:
-    vectors, rows, gold = torch.randn(6, 8), torch.tensor([0, 1, 2]), torch.tensor([3.81, 3.79, 3.81])
-    objective = ClassContrastive(Options(classes="exact", joint=True, dropout=(0.0, 0.1), scale=0.5), 8)
-    expected = class_contrastive_loss(vectors, torch.tensor([0, 1, 0] * 2), temperature=0.05).item() / 2
+    vectors, rows, gold = (
+        torch.randn(6, 8),
+        torch.tensor([0, 1, 2]),
+        torch.tensor([3.81, 3.79, 3.81]),
+    )
+    objective = ClassContrastive(
+        Options(classes="exact", joint=True, dropout=(0.0, 0.1), scale=0.5), 8
+    )
+    expected = (
+        class_contrastive_loss(vectors, torch.tensor([0, 1, 0] * 2), temperature=0.05).item() / 2
+    )
     assert objective(vectors, {"joint": rows, "gold": gold}).item() == pytest.approx(expected)
-    rounded = ClassContrastive(Options(classes="tenths", joint=True, dropout=(0.0, 0.1), scale=0.5), 8)
-    assert rounded(vectors, {"joint": rows, "gold": gold}).item() != pytest.approx(expected)  # one class
+    rounded = ClassContrastive(
+        Options(classes="tenths", joint=True, dropout=(0.0, 0.1), scale=0.5), 8
+    )
+    assert rounded(vectors, {"joint": rows, "gold": gold}).item() != pytest.approx(
+        expected
+    )  # one class

@@ -27,12 +27,18 @@ MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
 def frame_for(needs: Needs, rows: int = 24) -> pl.DataFrame:
     """Rows with the columns an objective needs; what must stay together comes in threes."""
     rng = np.random.default_rng(0)
-    columns: dict[str, list[object]] = {column: [f"{column} {index}" for index in range(rows)] for column in needs.sentences}
+    columns: dict[str, list[object]] = {
+        column: [f"{column} {index}" for index in range(rows)] for column in needs.sentences
+    }
     if needs.together is not None:
         columns[needs.together] = [f"{needs.together} {index // 3}" for index in range(rows)]
-    labels: dict[str, list[object]] = {column: rng.choice(classes, rows).tolist() for column, classes in needs.classes.items()}
+    labels: dict[str, list[object]] = {
+        column: rng.choice(classes, rows).tolist() for column, classes in needs.classes.items()
+    }
     labels |= {column: [index % 6 for index in range(rows)] for column in needs.numbers}
-    words: dict[str, list[object]] = {column: [sample.vocabulary()[index] for index in range(rows)] for column in needs.words}
+    words: dict[str, list[object]] = {
+        column: [sample.vocabulary()[index] for index in range(rows)] for column in needs.words
+    }
     return pl.DataFrame(columns | labels | words)
 
 
@@ -46,16 +52,24 @@ def test_the_loss_falls_and_every_parameter_moves(name: str, tiny_encoder: Path)
     objective = build_objective(ObjectiveSection(name=name, options=options.Options()), encoder.dim)
     objective.attach(encoder)
     vectors = nn.Parameter(torch.randn(len(objective.views) * len(rows.sentences), encoder.dim))
-    training_text = [vectors, *(parameter for parameter in objective.parameters() if parameter.requires_grad)]
+    training_text = [
+        vectors,
+        *(parameter for parameter in objective.parameters() if parameter.requires_grad),
+    ]
     sampled = rows.columns | objective.sample(rows.columns, np.random.default_rng(0))
     batch = {key: torch.from_numpy(value) for key, value in sampled.items()}
-    optimizer = torch.optim.Adam(training_text, lr=0.01)  # a bilinear form under dropout overshoots at five times that
+    optimizer = torch.optim.Adam(
+        training_text, lr=0.01
+    )  # a bilinear form under dropout overshoots at five times that
     losses = []
     for _ in range(10):
         loss = objective(vectors, batch)
         optimizer.zero_grad()
         loss.backward()
-        assert all(parameter.grad is not None and parameter.grad.isfinite().all() for parameter in training_text)
+        assert all(
+            parameter.grad is not None and parameter.grad.isfinite().all()
+            for parameter in training_text
+        )
         optimizer.step()
         losses.append(loss.item())
     assert np.isfinite(losses).all()
@@ -65,7 +79,9 @@ def test_the_loss_falls_and_every_parameter_moves(name: str, tiny_encoder: Path)
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_an_objective_describes_itself_in_words(name: str) -> None:
     options = objective_options(name)
-    example = options.describe(frame_for(options.needs(options.Options())), options.Options(), np.random.default_rng(0))
+    example = options.describe(
+        frame_for(options.needs(options.Options())), options.Options(), np.random.default_rng(0)
+    )
     assert options.SUMMARY
     assert example
     assert all(role and sentence for role, sentence in example)

@@ -32,7 +32,9 @@ def test_the_loss_equals_the_loop(tau: float, is_hard: bool) -> None:
     anchors, positives, negatives = torch.randn(3, 6, 8, dtype=torch.float64).unbind()
     candidates = torch.cat([positives, negatives]) if is_hard else positives
     expected = by_loop(anchors, positives, negatives if is_hard else None, tau)
-    assert in_batch_loss(anchors, candidates, temperature=tau).item() == pytest.approx(expected, abs=1e-9)
+    assert in_batch_loss(anchors, candidates, temperature=tau).item() == pytest.approx(
+        expected, abs=1e-9
+    )
 
 
 def test_the_loss_equals_sentence_transformers() -> None:
@@ -41,7 +43,9 @@ def test_the_loss_equals_sentence_transformers() -> None:
     columns = list(torch.randn(3, 6, 8).unbind())
     theirs = MultipleNegativesRankingLoss(model=torch.nn.Identity(), scale=20.0)  # type: ignore[arg-type]
     expected = theirs.compute_loss_from_embeddings(columns, labels=None)
-    assert in_batch_loss(columns[0], torch.cat(columns[1:]), temperature=0.05).item() == pytest.approx(expected.item(), abs=1e-5)
+    assert in_batch_loss(
+        columns[0], torch.cat(columns[1:]), temperature=0.05
+    ).item() == pytest.approx(expected.item(), abs=1e-5)
 
 
 def test_dropout_positives_are_the_same_rows_of_the_second_view() -> None:
@@ -58,7 +62,11 @@ def test_triplets_need_three_columns_and_one_view() -> None:
     objective = InBatchContrastive(options, 8)
     assert objective.views == (None,)
     vectors = torch.randn(5, 8, requires_grad=True)
-    columns = {"anchor": torch.tensor([0, 1]), "positive": torch.tensor([2, 3]), "negative": torch.tensor([4, 4])}
+    columns = {
+        "anchor": torch.tensor([0, 1]),
+        "positive": torch.tensor([2, 3]),
+        "negative": torch.tensor([4, 4]),
+    }
     objective(vectors, columns).backward()
     assert all(parameter.grad is not None for parameter in (vectors, *objective.parameters()))
 
@@ -83,7 +91,11 @@ def test_pairs_pick_their_positive_among_those_of_the_batch_alone() -> None:
             {"sentence1": "a dog", "sentence2": "a cat"},
             [("anchor", "a dog | a cat"), ("positive", "a dog | a cat")],
         ),
-        (Options(positives="pairs"), {"anchor": "a dog", "positive": "dogs"}, [("anchor", "a dog"), ("positive", "dogs")]),
+        (
+            Options(positives="pairs"),
+            {"anchor": "a dog", "positive": "dogs"},
+            [("anchor", "a dog"), ("positive", "dogs")],
+        ),
         (
             Options(positives="triplets"),
             {"anchor": "a dog", "positive": "dogs", "negative": "a cat"},

@@ -1,4 +1,6 @@
-"""What objectives need of data by their options, and recipes that are refused before any data is read."""
+"""What objectives need of data by their options, and recipes that are refused before any data is
+read.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,13 +26,25 @@ def needs_of(name: str, options: Mapping[str, Any]) -> Needs:
         ("class_contrastive", {"classes": "none"}, ("sentence",)),
         ("class_contrastive", {"classes": "none", "joint": True}, ("sentence1", "sentence2")),
         ("class_contrastive", {"classes": ("a", "b")}, ("sentence", "label")),
-        ("class_contrastive", {"classes": ("a", "b"), "joint": True}, ("sentence1", "sentence2", "label")),
-        ("class_contrastive", {"classes": "tenths", "joint": True}, ("sentence1", "sentence2", "gold")),
+        (
+            "class_contrastive",
+            {"classes": ("a", "b"), "joint": True},
+            ("sentence1", "sentence2", "label"),
+        ),
+        (
+            "class_contrastive",
+            {"classes": "tenths", "joint": True},
+            ("sentence1", "sentence2", "gold"),
+        ),
         ("classification", {}, ("sentence", "label")),
         ("classification", {"joint": True}, ("sentence1", "sentence2", "label")),
         ("classification", {"classes": "score", "joint": True}, ("sentence1", "sentence2", "gold")),
         ("duplicate_contrastive", {}, ("sentence1", "sentence2", "is_duplicate")),
-        ("duplicate_contrastive", {"others": "leave-out"}, ("sentence1", "sentence2", "is_duplicate")),
+        (
+            "duplicate_contrastive",
+            {"others": "leave-out"},
+            ("sentence1", "sentence2", "is_duplicate"),
+        ),
         ("definition_to_word", {}, ("definition", "word")),
         ("in_batch_contrastive", {}, ("sentence",)),
         ("in_batch_contrastive", {"joint": True}, ("sentence1", "sentence2")),
@@ -39,7 +53,9 @@ def needs_of(name: str, options: Mapping[str, Any]) -> Needs:
         ("similarity_head", {}, ("sentence1", "sentence2", "gold")),
     ],
 )
-def test_the_columns_follow_from_the_options(name: str, options: Mapping[str, Any], columns: tuple[str, ...]) -> None:
+def test_the_columns_follow_from_the_options(
+    name: str, options: Mapping[str, Any], columns: tuple[str, ...]
+) -> None:
     found = needs_of(name, options)
     assert found.columns == columns
     assert found.joint == bool(options.get("joint", False))
@@ -49,17 +65,45 @@ def test_the_columns_follow_from_the_options(name: str, options: Mapping[str, An
 
 # What the papers say, as the comments beside the options quote them.
 DEFAULTS: Mapping[str, Mapping[str, Any]] = {
-    "class_contrastive": {"classes": ("0", "1"), "joint": False, "dropout": (0.0, 0.1, 0.2), "temperature": 0.05, "reduction": None}
+    "class_contrastive": {
+        "classes": ("0", "1"),
+        "joint": False,
+        "dropout": (0.0, 0.1, 0.2),
+        "temperature": 0.05,
+        "reduction": None,
+    }
     | {"rates": None, "scale": None},
-    "classification": {"classes": ("0", "1"), "joint": False, "frozen": False, "dropout": (), "head_dropout": 0.1, "standardise": None},
+    "classification": {
+        "classes": ("0", "1"),
+        "joint": False,
+        "frozen": False,
+        "dropout": (),
+        "head_dropout": 0.1,
+        "standardise": None,
+    },
     "definition_to_word": {"head": "mlm"},
     "duplicate_contrastive": {"others": "maximise", "temperature": 0.05, "projection": "two-layer"},
-    "in_batch_contrastive": {"positives": "dropout", "joint": False, "temperature": 0.05, "projection": "none"},
+    "in_batch_contrastive": {
+        "positives": "dropout",
+        "joint": False,
+        "temperature": 0.05,
+        "projection": "none",
+    },
     "nli_softmax": {"head": "linear", "augment": None, "premises": "together"},
     "paraphrase_head": {"layers": "two-layer", "dropout": 0.3},
     "sentiment_head": {"layers": "two-layer", "dropout": 0.3},
-    "similarity_head": {"layers": "two-layer", "dropout": 0.3, "sharing": "separate", "highest": 5.0},
-    "supervised_contrastive": {"weight": 0.3, "temperature": 1.0, "similarity": "dot", "head": "two-layer"}
+    "similarity_head": {
+        "layers": "two-layer",
+        "dropout": 0.3,
+        "sharing": "separate",
+        "highest": 5.0,
+    },
+    "supervised_contrastive": {
+        "weight": 0.3,
+        "temperature": 1.0,
+        "similarity": "dot",
+        "head": "two-layer",
+    }
     | {"positives": "all", "negatives": "all", "anchors": None},
 }
 
@@ -83,7 +127,9 @@ def test_an_option_that_a_recipe_does_not_state_is_that_of_the_paper(name: str) 
         ("in_batch_contrastive", {}),
     ],
 )
-def test_classes_are_numbered_in_their_usual_order(name: str, classes: Mapping[str, tuple[str, ...]]) -> None:
+def test_classes_are_numbered_in_their_usual_order(
+    name: str, classes: Mapping[str, tuple[str, ...]]
+) -> None:
     assert needs_of(name, {}).classes == classes
 
 
@@ -116,7 +162,9 @@ def test_rows_of_a_premise_stay_together_unless_they_may_be_parted() -> None:
         ("in_batch_contrastive", {"positives": "pairs"}, {}),
     ],
 )
-def test_an_option_that_the_others_make_ineffective_is_named(name: str, options: Mapping[str, Any], inert: Mapping[str, str]) -> None:
+def test_an_option_that_the_others_make_ineffective_is_named(
+    name: str, options: Mapping[str, Any], inert: Mapping[str, str]
+) -> None:
     assert needs_of(name, options).inert == inert
 
 
@@ -126,7 +174,14 @@ def test_scores_of_pairs_need_pairs() -> None:
 
 
 def test_own_files_are_read_with_the_same_columns_by_what_they_hold() -> None:
-    shape = Needs(sentences=("a",), words=("w",), classes={"label": ("x", "y")}, numbers=("gold",), largest=5.0, only={"kind": "1"}).shape
+    shape = Needs(
+        sentences=("a",),
+        words=("w",),
+        classes={"label": ("x", "y")},
+        numbers=("gold",),
+        largest=5.0,
+        only={"kind": "1"},
+    ).shape
     assert shape.texts == ("a", "w")
     assert shape.labels == {"label": ("x", "y"), "kind": ()}
     assert shape.numbers == {"gold": 5.0}
@@ -141,8 +196,12 @@ def test_kinds_of_datasets_are_those_that_have_every_column() -> None:
 
 def test_a_missing_column_is_named_with_the_kinds_that_have_it() -> None:
     needs = Needs(sentences=("premise", "hypothesis"), classes={"label": ("x", "y")})
-    require_columns(needs, ["premise", "hypothesis", "label", "more"], objective="mine", dataset="snli")
-    with pytest.raises(UsageError, match="objective 'mine' needs column 'label', which 'snli' does not have") as refused:
+    require_columns(
+        needs, ["premise", "hypothesis", "label", "more"], objective="mine", dataset="snli"
+    )
+    with pytest.raises(
+        UsageError, match="objective 'mine' needs column 'label', which 'snli' does not have"
+    ) as refused:
         require_columns(needs, ["premise", "hypothesis"], objective="mine", dataset="snli")
     assert refused.value.hint == "take a dataset of kind nli: `embedlab data ls`"
 
@@ -151,7 +210,9 @@ def test_a_recipe_whose_data_lacks_a_column_is_refused_before_it_is_read() -> No
     check_columns(load_recipe("snli-ce"))
     with pytest.raises(UsageError, match="needs column 'premise', which 'wiki-1m' does not have"):
         check_columns(load_recipe("snli-ce", ["data.datasets=wiki-1m"]))
-    check_columns(load_recipe("snli-ce", ["data.datasets=my/own.tsv"]))  # is checked when it is opened
+    check_columns(
+        load_recipe("snli-ce", ["data.datasets=my/own.tsv"])
+    )  # is checked when it is opened
 
 
 def test_a_recipe_with_an_ineffective_option_is_refused_with_the_value_to_give() -> None:
@@ -161,7 +222,9 @@ def test_a_recipe_with_an_ineffective_option_is_refused_with_the_value_to_give()
 
 
 def test_a_recipe_for_own_rows_without_any_is_refused_with_its_columns() -> None:
-    with pytest.raises(UsageError, match="trains on files of your own, and none is named") as refused:
+    with pytest.raises(
+        UsageError, match="trains on files of your own, and none is named"
+    ) as refused:
         require_data(load_recipe("own-scored-pairs"))
     assert "--set data.files=FILE; it has columns sentence1, sentence2, gold" in refused.value.hint
     require_data(load_recipe("own-scored-pairs", ["data.files=mine.tsv"]))

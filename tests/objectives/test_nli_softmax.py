@@ -17,7 +17,9 @@ COLUMNS = dict(zip(("premise", "hypothesis", "label"), ROWS.T, strict=True))
 
 
 class Embedded(torch.nn.Module):
-    """What sentence-transformers' loss needs of an encoder, on sentences that are embedded already."""
+    """What sentence-transformers' loss needs of an encoder, on sentences that are embedded
+    already.
+    """
 
     device = torch.device("cpu")
 
@@ -54,15 +56,24 @@ def test_two_layer_head_is_a_bend_between_two_layers() -> None:
 
 def test_augmented_pairs_are_each_anchor_with_its_sets() -> None:
     pairs = NliSoftmax(Options(augment=Augment()), 4).sample(COLUMNS, np.random.default_rng(0))
-    found = set(zip(*(pairs[column].tolist() for column in ("premise", "hypothesis", "label")), strict=True))
+    found = set(
+        zip(*(pairs[column].tolist() for column in ("premise", "hypothesis", "label")), strict=True)
+    )
     own = {tuple(row) for row in ROWS.tolist()}
-    in_batch = {(0, 4, CONTRADICTION), (0, 5, CONTRADICTION), (1, 2, CONTRADICTION), (1, 3, CONTRADICTION)}
+    in_batch = {
+        (0, 4, CONTRADICTION),
+        (0, 5, CONTRADICTION),
+        (1, 2, CONTRADICTION),
+        (1, 3, CONTRADICTION),
+    }
     assert found == own | in_batch
     assert len(pairs["label"]) == len(found)
 
 
 def test_augment_keeps_to_its_numbers() -> None:
-    pairs = NliSoftmax(Options(augment=Augment(positives=1, negatives=2)), 4).sample(COLUMNS, np.random.default_rng(0))
+    pairs = NliSoftmax(Options(augment=Augment(positives=1, negatives=2)), 4).sample(
+        COLUMNS, np.random.default_rng(0)
+    )
     assert np.bincount(pairs["premise"]).tolist() == [3, 3]
     assert (pairs["label"] == ENTAILMENT).sum() == 2
 
@@ -90,13 +101,29 @@ NLI = pl.DataFrame(
 
 def test_an_annotated_pair_is_described_with_its_label() -> None:
     seen = {tuple(describe(NLI, Options(), np.random.default_rng(seed))) for seed in range(30)}
-    assert seen == {tuple(zip(("premise", "hypothesis", "label"), row, strict=True)) for row in NLI.iter_rows()}
+    assert seen == {
+        tuple(zip(("premise", "hypothesis", "label"), row, strict=True)) for row in NLI.iter_rows()
+    }
 
 
 def test_an_anchor_is_described_with_the_pairs_that_it_is_classified_in() -> None:
-    seen = {tuple(describe(NLI, Options(augment=Augment()), np.random.default_rng(seed))) for seed in range(30)}
-    dog = [("anchor", "a dog runs"), ("entailment", "a dog moves"), ("neutral", "a dog sits"), ("contradiction", "it is dry")]
-    rain = [("anchor", "it rains"), *(("contradiction", text) for text in ("a dog moves", "a dog sits", "it is dry"))]
+    seen = {
+        tuple(describe(NLI, Options(augment=Augment()), np.random.default_rng(seed)))
+        for seed in range(30)
+    }
+    dog = [
+        ("anchor", "a dog runs"),
+        ("entailment", "a dog moves"),
+        ("neutral", "a dog sits"),
+        ("contradiction", "it is dry"),
+    ]
+    rain = [
+        ("anchor", "it rains"),
+        *(("contradiction", text) for text in ("a dog moves", "a dog sits", "it is dry")),
+    ]
     assert seen == {tuple(dog), tuple(rain)}
     few = Options(augment=Augment(positives=1, negatives=1))
-    assert {len(describe(NLI, few, np.random.default_rng(seed))) for seed in range(30)} == {2, 3}  # the rain has no positive
+    assert {len(describe(NLI, few, np.random.default_rng(seed))) for seed in range(30)} == {
+        2,
+        3,
+    }  # the rain has no positive

@@ -8,7 +8,12 @@ from torch import nn
 
 from embedlab.core.recipe import load_recipe
 from embedlab.objectives.layers import TaskLayers
-from embedlab.objectives.objective import Objective, build_objective, build_objectives, saved_tensors
+from embedlab.objectives.objective import (
+    Objective,
+    build_objective,
+    build_objectives,
+    saved_tensors,
+)
 from embedlab.objectives.paraphrase_head.loss import ParaphraseHead
 from embedlab.objectives.similarity_head.loss import SimilarityHead
 
@@ -22,7 +27,9 @@ class Straight(Objective):
 
 
 def heads_of(sharing: str) -> tuple[list[Objective], TaskLayers, TaskLayers]:
-    """The objectives of the recipe `multitask` with one way of sharing, and the layers of the paraphrase and the similarity head."""
+    """The objectives of the recipe `multitask` with one way of sharing, and the layers of the
+    paraphrase and the similarity head.
+    """
     recipe = load_recipe("multitask", [f"stage.2.objective.sharing={sharing}"])
     built = build_objectives(recipe, 8)
     (paraphrase,) = (one.layers for one in built if isinstance(one, ParaphraseHead))
@@ -32,8 +39,13 @@ def heads_of(sharing: str) -> tuple[list[Objective], TaskLayers, TaskLayers]:
     return built, paraphrase, similarity
 
 
-@pytest.mark.parametrize(("sharing", "first", "second"), [("separate", False, False), ("first-layer", True, False), ("whole", True, True)])
-def test_the_objectives_of_a_recipe_share_the_layers_that_it_says(sharing: str, first: bool, second: bool) -> None:
+@pytest.mark.parametrize(
+    ("sharing", "first", "second"),
+    [("separate", False, False), ("first-layer", True, False), ("whole", True, True)],
+)
+def test_the_objectives_of_a_recipe_share_the_layers_that_it_says(
+    sharing: str, first: bool, second: bool
+) -> None:
     built, paraphrase, similarity = heads_of(sharing)
     assert len(built) == len(load_recipe("multitask", []).stages)
     assert (similarity.first is paraphrase.first) is first
@@ -63,7 +75,12 @@ def test_vectors_have_as_many_numbers_as_the_objective_is_built_for() -> None:
 
 def test_an_objective_is_itself_a_plain_loss_without_heads_of_the_encoder() -> None:
     plain = Straight()
-    assert (plain.views, plain.frozen, plain.notes, plain.word_head) == ((None,), "nothing", (), None)
+    assert (plain.views, plain.frozen, plain.notes, plain.word_head) == (
+        (None,),
+        "nothing",
+        (),
+        None,
+    )
     with pytest.raises(NotImplementedError):
         plain(torch.zeros(1, 2), {})
     assert plain.sample({}, None) == {}  # type: ignore[arg-type]
@@ -71,5 +88,15 @@ def test_an_objective_is_itself_a_plain_loss_without_heads_of_the_encoder() -> N
 
 def test_an_objective_of_ones_own_is_described_by_the_first_row_of_a_batch() -> None:
     frame = pl.DataFrame({"sentence": ["first"], "label": ["good"]})
-    assert Objective.describe(frame, None, np.random.default_rng(0)) == [("sentence", "first"), ("label", "good")]
-    assert Objective.describe(frame.vstack(frame.with_columns(sentence=pl.lit("second"))), None, np.random.default_rng(0))[0][1] == "first"
+    assert Objective.describe(frame, None, np.random.default_rng(0)) == [
+        ("sentence", "first"),
+        ("label", "good"),
+    ]
+    assert (
+        Objective.describe(
+            frame.vstack(frame.with_columns(sentence=pl.lit("second"))),
+            None,
+            np.random.default_rng(0),
+        )[0][1]
+        == "first"
+    )

@@ -13,17 +13,33 @@ from embedlab.objectives.needs import Needs
 PAIR = ("sentence1", "sentence2")
 BINARY = {"is_duplicate": ("0", "1")}
 NLI = Needs(
-    sentences=("premise", "hypothesis"), classes={"label": ("entailment", "neutral", "contradiction")}, predicts="label", together="premise"
+    sentences=("premise", "hypothesis"),
+    classes={"label": ("entailment", "neutral", "contradiction")},
+    predicts="label",
+    together="premise",
 )
 # As the papers have them, which each file of options names.
 PLAIN: dict[str, tuple[dict[str, Any], Needs]] = {
     "class_contrastive": (
-        {"classes": ("0", "1"), "joint": False, "dropout": (0.0, 0.1, 0.2), "temperature": 0.05, "reduction": None}
+        {
+            "classes": ("0", "1"),
+            "joint": False,
+            "dropout": (0.0, 0.1, 0.2),
+            "temperature": 0.05,
+            "reduction": None,
+        }
         | {"rates": None, "scale": None},
         Needs(sentences=("sentence",), classes={"label": ("0", "1")}, compares_rows=True),
     ),
     "classification": (
-        {"classes": ("0", "1"), "joint": False, "frozen": False, "dropout": (), "head_dropout": 0.1, "standardise": None},
+        {
+            "classes": ("0", "1"),
+            "joint": False,
+            "frozen": False,
+            "dropout": (),
+            "head_dropout": 0.1,
+            "standardise": None,
+        },
         Needs(sentences=("sentence",), classes={"label": ("0", "1")}),
     ),
     "definition_to_word": ({"head": "mlm"}, Needs(sentences=("definition",), words=("word",))),
@@ -36,7 +52,10 @@ PLAIN: dict[str, tuple[dict[str, Any], Needs]] = {
         Needs(sentences=("sentence",), compares_rows=True),
     ),
     "nli_softmax": ({"head": "linear", "augment": None, "premises": "together"}, NLI),
-    "paraphrase_head": ({"layers": "two-layer", "dropout": 0.3}, Needs(sentences=PAIR, classes=BINARY)),
+    "paraphrase_head": (
+        {"layers": "two-layer", "dropout": 0.3},
+        Needs(sentences=PAIR, classes=BINARY),
+    ),
     "sentiment_head": (
         {"layers": "two-layer", "dropout": 0.3},
         Needs(sentences=("sentence",), classes={"label": ("0", "1", "2", "3", "4")}),
@@ -46,7 +65,14 @@ PLAIN: dict[str, tuple[dict[str, Any], Needs]] = {
         Needs(sentences=PAIR, numbers=("gold",), largest=5.0, scale_option="highest"),
     ),
     "supervised_contrastive": (
-        {"weight": 0.3, "temperature": 1.0, "positives": "all", "negatives": "all", "similarity": "dot", "head": "two-layer"}
+        {
+            "weight": 0.3,
+            "temperature": 1.0,
+            "positives": "all",
+            "negatives": "all",
+            "similarity": "dot",
+            "head": "two-layer",
+        }
         | {"anchors": None},
         replace(NLI, compares_rows=True),
     ),
@@ -69,7 +95,9 @@ def test_an_objective_does_what_its_paper_does_unless_a_recipe_says_more(name: s
         ("snli-supcl", "objective.weight", ("0", "1"), ("-0.1", "1.1")),
     ],
 )
-def test_an_option_out_of_its_range_is_refused(recipe: str, key: str, allowed: tuple[str, ...], refused: tuple[str, ...]) -> None:
+def test_an_option_out_of_its_range_is_refused(
+    recipe: str, key: str, allowed: tuple[str, ...], refused: tuple[str, ...]
+) -> None:
     for value in allowed:
         load_recipe(recipe, [f"{key}={value}"])
     for value in refused:

@@ -14,7 +14,11 @@ from embedlab.objectives.nli import NEEDS
 from embedlab.objectives.rows import index_rows
 
 FRAME = pl.DataFrame(
-    {"premise": ["p", "p", "q"], "hypothesis": ["h", "q", "h"], "label": ["neutral", "entailment", "contradiction"]},
+    {
+        "premise": ["p", "p", "q"],
+        "hypothesis": ["h", "q", "h"],
+        "label": ["neutral", "entailment", "contradiction"],
+    },
 )
 
 
@@ -36,15 +40,26 @@ def test_an_unknown_class_is_refused_with_its_row() -> None:
 
 
 def test_texts_that_are_encoded_together_are_pairs_whatever_characters_they_hold() -> None:
-    frame = pl.DataFrame({"sentence1": ["a\x1fb", "a", "a\x1fb"], "sentence2": ["c", "b\x1fc", "c"]})
+    frame = pl.DataFrame(
+        {"sentence1": ["a\x1fb", "a", "a\x1fb"], "sentence2": ["c", "b\x1fc", "c"]}
+    )
     rows = index_rows(frame, Needs(sentences=("sentence1", "sentence2"), joint=True))
-    assert rows.texts == [TextPair(first="a\x1fb", second="c"), TextPair(first="a", second="b\x1fc")]
+    assert rows.texts == [
+        TextPair(first="a\x1fb", second="c"),
+        TextPair(first="a", second="b\x1fc"),
+    ]
     assert rows.columns["joint"].tolist() == [0, 1, 0]
     assert index_rows(FRAME, NEEDS).texts == ["p", "q", "h"]
 
 
 WORDS = Needs(sentences=("definition",), words=("word",))
-DEFINED = pl.DataFrame({"definition": ["a pet", "a fruit", "a pet", "a tool"], "word": ["cat", "zzz", "dog", "axe"], "more": [1, 2, 3, 4]})
+DEFINED = pl.DataFrame(
+    {
+        "definition": ["a pet", "a fruit", "a pet", "a tool"],
+        "word": ["cat", "zzz", "dog", "axe"],
+        "more": [1, 2, 3, 4],
+    }
+)
 
 
 def ids(words: Sequence[str]) -> NDArray[np.int64]:
@@ -61,7 +76,9 @@ def test_rows_whose_word_is_not_one_token_are_left_out_and_counted() -> None:
 
 def test_without_tokens_words_are_numbered_by_their_first_appearance() -> None:
     words = [f"w{7 * number % 40}" for number in range(40)]
-    rows = index_rows(pl.DataFrame({"definition": words, "word": [*words[:20], *words[:20]]}), WORDS)
+    rows = index_rows(
+        pl.DataFrame({"definition": words, "word": [*words[:20], *words[:20]]}), WORDS
+    )
     assert rows.columns["word"].tolist() == [*range(20), *range(20)]
     assert rows.columns["definition"].tolist() == [*range(40)]
     assert rows.left_out == 0
@@ -81,6 +98,10 @@ def test_scores_are_float32_and_every_column_can_be_written_to() -> None:
 def test_the_pairs_of_texts_are_as_many_as_they_are_distinct_and_in_order() -> None:
     frame = pl.DataFrame({"sentence1": ["b", "a", "b", "a"], "sentence2": ["x", "y", "x", "x"]})
     rows = index_rows(frame, Needs(sentences=("sentence1", "sentence2"), joint=True))
-    assert rows.texts == [TextPair(first="b", second="x"), TextPair(first="a", second="y"), TextPair(first="a", second="x")]
+    assert rows.texts == [
+        TextPair(first="b", second="x"),
+        TextPair(first="a", second="y"),
+        TextPair(first="a", second="x"),
+    ]
     assert rows.columns["joint"].tolist() == [0, 1, 0, 2]
     assert rows.frame.equals(frame)

@@ -9,18 +9,29 @@ import torch
 from torch import Tensor
 
 from embedlab.objectives.nli import ENTAILMENT, NEUTRAL
-from embedlab.objectives.supervised_contrastive.loss import SupervisedContrastive, supervised_contrastive_loss
+from embedlab.objectives.supervised_contrastive.loss import (
+    SupervisedContrastive,
+    supervised_contrastive_loss,
+)
 from embedlab.objectives.supervised_contrastive.options import Options, describe
 
 Row = tuple[int, int, int]
 
 
-def eq2_by_loop(vectors: Tensor, positives: dict[int, set[int]], negatives: dict[int, set[int]], tau: float, similarity: str) -> Tensor:
+def eq2_by_loop(
+    vectors: Tensor,
+    positives: dict[int, set[int]],
+    negatives: dict[int, set[int]],
+    tau: float,
+    similarity: str,
+) -> Tensor:
     """Eq. 2 word by word: over anchors, over their positives, over the denominator."""
 
     def score(i: int, j: int) -> Tensor:
         product = (vectors[i] * vectors[j]).sum()
-        return product / (vectors[i].norm() * vectors[j].norm()) if similarity == "cosine" else product
+        return (
+            product / (vectors[i].norm() * vectors[j].norm()) if similarity == "cosine" else product
+        )
 
     anchor_losses = []
     for anchor, own in positives.items():
@@ -28,7 +39,9 @@ def eq2_by_loop(vectors: Tensor, positives: dict[int, set[int]], negatives: dict
             continue
         terms = []
         for positive in sorted(own):
-            denominator = torch.stack([torch.exp(score(anchor, k) / tau) for k in sorted(own | negatives[anchor])]).sum()
+            denominator = torch.stack(
+                [torch.exp(score(anchor, k) / tau) for k in sorted(own | negatives[anchor])]
+            ).sum()
             terms.append(-torch.log(torch.exp(score(anchor, positive) / tau) / denominator))
         anchor_losses.append(torch.stack(terms).mean())
     return torch.stack(anchor_losses).mean() if anchor_losses else vectors.sum() * 0
@@ -39,30 +52,60 @@ def sets_by_loop(rows: Sequence[Row]) -> tuple[dict[int, set[int]], dict[int, se
     positives: dict[int, set[int]] = {}
     negatives: dict[int, set[int]] = {}
     for anchor in sorted({premise for premise, _, _ in rows}):
-        positives[anchor] = {hypothesis for premise, hypothesis, label in rows if premise == anchor and label == ENTAILMENT}
-        own = {hypothesis for premise, hypothesis, label in rows if premise == anchor and label != ENTAILMENT}
+        positives[anchor] = {
+            hypothesis
+            for premise, hypothesis, label in rows
+            if premise == anchor and label == ENTAILMENT
+        }
+        own = {
+            hypothesis
+            for premise, hypothesis, label in rows
+            if premise == anchor and label != ENTAILMENT
+        }
         others = {hypothesis for premise, hypothesis, _ in rows if premise != anchor}
         negatives[anchor] = (own | others) - positives[anchor] - {anchor}
     return positives, negatives
 
 
-def random_batch(seed: int, premises: int, rows: int, labels: Sequence[int] = (0, 1, 2)) -> list[Row]:
-    """Rows whose premises repeat and whose hypotheses are sometimes shared; sentences are numbered without a gap."""
+def random_batch(
+    seed: int, premises: int, rows: int, labels: Sequence[int] = (0, 1, 2)
+) -> list[Row]:
+    """Rows whose premises repeat and whose hypotheses are sometimes shared; sentences are numbered
+    without a gap.
+    """
     rng = np.random.default_rng(seed)
-    first = np.concatenate([np.arange(premises), rng.integers(premises, size=max(0, rows - premises))])
+    first = np.concatenate(
+        [np.arange(premises), rng.integers(premises, size=max(0, rows - premises))]
+    )
     second = premises + rng.integers(rows, size=len(first))
     _, numbers = np.unique(np.concatenate([first, second]), return_inverse=True)
-    return list(zip(numbers[: len(first)], numbers[len(first) :], rng.choice(labels, size=len(first)), strict=True))
+    return list(
+        zip(
+            numbers[: len(first)],
+            numbers[len(first) :],
+            rng.choice(labels, size=len(first)),
+            strict=True,
+        )
+    )
 
 
 def columns_of(rows: Sequence[Row]) -> dict[str, np.ndarray]:
-    return {name: np.array(values) for name, values in zip(("premise", "hypothesis", "label"), zip(*rows, strict=True), strict=True)}
+    return {
+        name: np.array(values)
+        for name, values in zip(
+            ("premise", "hypothesis", "label"), zip(*rows, strict=True), strict=True
+        )
+    }
 
 
 def vectors_for(rows: Sequence[Row], dtype: torch.dtype) -> Tensor:
     generator = torch.Generator().manual_seed(len(rows))
     sentences = max(max(premise, hypothesis) for premise, hypothesis, _ in rows) + 1
-    return (0.5 * torch.randn(sentences, 8, generator=generator, dtype=torch.float64)).to(dtype).requires_grad_()
+    return (
+        (0.5 * torch.randn(sentences, 8, generator=generator, dtype=torch.float64))
+        .to(dtype)
+        .requires_grad_()
+    )
 
 
 def vectorised(vectors: Tensor, sampled: dict[str, Tensor], options: Options) -> Tensor:
@@ -89,37 +132,57 @@ BATCHES = {
 @pytest.mark.parametrize("similarity", ["dot", "cosine"])
 @pytest.mark.parametrize("tau", [0.05, 1.0, 3.0])
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-9), (torch.float32, 1e-5)])
-def test_loss_and_gradient_equal_the_loop(rows: list[Row], similarity: str, tau: float, dtype: torch.dtype, tolerance: float) -> None:
+def test_loss_and_gradient_equal_the_loop(
+    rows: list[Row], similarity: str, tau: float, dtype: torch.dtype, tolerance: float
+) -> None:
     options = Options(temperature=tau, similarity=similarity, weight=1.0)  # type: ignore[arg-type]
     sampled = SupervisedContrastive(options, 8).sample(columns_of(rows), np.random.default_rng(0))
     fast_vectors, slow_vectors = vectors_for(rows, dtype), vectors_for(rows, torch.float64)
-    fast = vectorised(fast_vectors, {key: torch.from_numpy(value) for key, value in sampled.items()}, options)
+    fast = vectorised(
+        fast_vectors, {key: torch.from_numpy(value) for key, value in sampled.items()}, options
+    )
     slow = eq2_by_loop(slow_vectors, *sets_by_loop(rows), tau, similarity)
-    scale = max(1.0, slow.item())  # float32 has seven digits, and a small temperature makes large losses
+    scale = max(
+        1.0, slow.item()
+    )  # float32 has seven digits, and a small temperature makes large losses
     assert fast.item() == pytest.approx(slow.item(), abs=tolerance * scale)
     fast.backward()
     slow.backward()
-    torch.testing.assert_close(fast_vectors.grad.double(), slow_vectors.grad, rtol=tolerance, atol=tolerance / tau)
+    torch.testing.assert_close(
+        fast_vectors.grad.double(), slow_vectors.grad, rtol=tolerance, atol=tolerance / tau
+    )
 
 
 @pytest.mark.parametrize(("positives", "negatives"), [(1, 3), (1, "all"), ("all", 3), (3, 3)])
-def test_sampled_sets_give_the_loop_on_the_same_sets(positives: int | str, negatives: int | str) -> None:
+def test_sampled_sets_give_the_loop_on_the_same_sets(
+    positives: int | str, negatives: int | str
+) -> None:
     rows = random_batch(4, premises=6, rows=30)
     options = Options(positives=positives, negatives=negatives)  # type: ignore[arg-type]
     sampled = SupervisedContrastive(options, 8).sample(columns_of(rows), np.random.default_rng(5))
     whole_positives, whole_negatives = sets_by_loop(rows)
     anchors = sampled["anchors"].tolist()
     chosen = {
-        side: {anchor: set(mask.nonzero()[0].tolist()) for anchor, mask in zip(anchors, sampled[side], strict=True)}
+        side: {
+            anchor: set(mask.nonzero()[0].tolist())
+            for anchor, mask in zip(anchors, sampled[side], strict=True)
+        }
         for side in ("positives", "negatives")
     }
     for anchor in anchors:
         assert chosen["positives"][anchor] <= whole_positives[anchor]
         assert chosen["negatives"][anchor] <= whole_negatives[anchor]
-        for side, limit, whole in (("positives", positives, whole_positives), ("negatives", negatives, whole_negatives)):
-            assert len(chosen[side][anchor]) == min(len(whole[anchor]), len(whole[anchor]) if limit == "all" else int(limit))
+        for side, limit, whole in (
+            ("positives", positives, whole_positives),
+            ("negatives", negatives, whole_negatives),
+        ):
+            assert len(chosen[side][anchor]) == min(
+                len(whole[anchor]), len(whole[anchor]) if limit == "all" else int(limit)
+            )
     fast_vectors, slow_vectors = vectors_for(rows, torch.float64), vectors_for(rows, torch.float64)
-    fast = vectorised(fast_vectors, {key: torch.from_numpy(value) for key, value in sampled.items()}, options)
+    fast = vectorised(
+        fast_vectors, {key: torch.from_numpy(value) for key, value in sampled.items()}, options
+    )
     slow = eq2_by_loop(slow_vectors, chosen["positives"], chosen["negatives"], 1.0, "dot")
     assert fast.item() == pytest.approx(slow.item(), abs=1e-6)
     fast.backward()
@@ -130,15 +193,24 @@ def test_sampled_sets_give_the_loop_on_the_same_sets(positives: int | str, negat
 def test_large_scores_stay_finite() -> None:
     rows = BATCHES["repeated premises"]
     sampled = SupervisedContrastive(Options(), 8).sample(columns_of(rows), np.random.default_rng(0))
-    loss = vectorised(1e3 * vectors_for(rows, torch.float32), {key: torch.from_numpy(value) for key, value in sampled.items()}, Options())
+    loss = vectorised(
+        1e3 * vectors_for(rows, torch.float32),
+        {key: torch.from_numpy(value) for key, value in sampled.items()},
+        Options(),
+    )
     assert torch.isfinite(loss)
 
 
-def _loss(options: Options, rows: list[Row], vectors: Tensor) -> tuple[SupervisedContrastive, Tensor]:
+def _loss(
+    options: Options, rows: list[Row], vectors: Tensor
+) -> tuple[SupervisedContrastive, Tensor]:
     torch.manual_seed(0)
     objective = SupervisedContrastive(options, 8)
     columns = columns_of(rows)
-    batch = {key: torch.from_numpy(value) for key, value in (columns | objective.sample(columns, np.random.default_rng(0))).items()}
+    batch = {
+        key: torch.from_numpy(value)
+        for key, value in (columns | objective.sample(columns, np.random.default_rng(0))).items()
+    }
     return objective, objective(vectors, batch)
 
 
@@ -151,7 +223,9 @@ def test_the_weight_mixes_the_two_losses() -> None:
 
 
 def test_weight_one_has_no_head() -> None:
-    objective, _ = _loss(Options(weight=1.0), BATCHES["another"], vectors_for(BATCHES["another"], torch.float32))
+    objective, _ = _loss(
+        Options(weight=1.0), BATCHES["another"], vectors_for(BATCHES["another"], torch.float32)
+    )
     assert list(objective.parameters()) == []
 
 
@@ -174,14 +248,23 @@ def test_an_anchor_is_described_with_what_it_is_pulled_to_and_pushed_from() -> N
         }
     )
     seen = {tuple(describe(frame, Options(), np.random.default_rng(seed))) for seed in range(30)}
-    dog = [("anchor", "a dog runs"), ("positive", "a dog moves"), *(("negative", x) for x in ("a dog sits", "it is dry", "he has a book"))]
+    dog = [
+        ("anchor", "a dog runs"),
+        ("positive", "a dog moves"),
+        *(("negative", x) for x in ("a dog sits", "it is dry", "he has a book")),
+    ]
     book = [
         ("anchor", "he reads"),
         ("positive", "he has a book"),
         *(("negative", x) for x in ("a dog moves", "a dog sits", "it is dry")),
     ]
-    assert seen == {tuple(dog), tuple(book)}  # the rain has no positive, so that it cannot be an anchor
-    assert {len(describe(frame, Options(negatives=1), np.random.default_rng(seed))) for seed in range(9)} == {3}
+    assert seen == {
+        tuple(dog),
+        tuple(book),
+    }  # the rain has no positive, so that it cannot be an anchor
+    assert {
+        len(describe(frame, Options(negatives=1), np.random.default_rng(seed))) for seed in range(9)
+    } == {3}
     unrelated = frame.filter(pl.col("label") != "entailment")
     assert describe(unrelated, Options(), np.random.default_rng(0)) == [
         ("premise", "a dog runs"),

@@ -43,17 +43,27 @@ def test_paraphrases_are_recognised_by_a_bilinear_form() -> None:
     head = ParaphraseHead(ParaphraseOptions(), 8).eval()
     expected = 0.0
     for one, other, label in ((0, 3, 1), (1, 4, 0), (2, 0, 1)):
-        first, second = transformed(head.layers, VECTORS[one]), transformed(head.layers, VECTORS[other])
-        share = torch.sigmoid(first @ head.bilinear.weight[0] @ second + head.bilinear.bias[0]).item()
+        first, second = (
+            transformed(head.layers, VECTORS[one]),
+            transformed(head.layers, VECTORS[other]),
+        )
+        share = torch.sigmoid(
+            first @ head.bilinear.weight[0] @ second + head.bilinear.bias[0]
+        ).item()
         expected -= math.log(share if label else 1 - share) / 3
-    assert head(VECTORS, {**PAIRS, "is_duplicate": torch.tensor([1, 0, 1])}).item() == pytest.approx(expected, abs=1e-5)
+    assert head(
+        VECTORS, {**PAIRS, "is_duplicate": torch.tensor([1, 0, 1])}
+    ).item() == pytest.approx(expected, abs=1e-5)
 
 
 def test_similarity_is_the_cosine_of_transformed_vectors() -> None:
     head = SimilarityHead(SimilarityOptions(), 8).eval()
     gold, expected = torch.tensor([5.0, 0.0, 2.5]), 0.0
     for (one, other), score in zip(((0, 3), (1, 4), (2, 0)), (1.0, 0.0, 0.5), strict=True):
-        first, second = transformed(head.layers, VECTORS[one]), transformed(head.layers, VECTORS[other])
+        first, second = (
+            transformed(head.layers, VECTORS[one]),
+            transformed(head.layers, VECTORS[other]),
+        )
         expected += ((first @ second / (first.norm() * second.norm())).item() - score) ** 2 / 3
     assert head(VECTORS, {**PAIRS, "gold": gold}).item() == pytest.approx(expected, abs=1e-5)
 
@@ -61,19 +71,27 @@ def test_similarity_is_the_cosine_of_transformed_vectors() -> None:
 def test_without_layers_the_vectors_go_on_as_they_are() -> None:
     head = SimilarityHead(SimilarityOptions(layers="none"), 8)
     assert not list(head.parameters())
-    assert torch.equal(head.similarity(VECTORS[:3], VECTORS[3:]), torch.cosine_similarity(VECTORS[:3], VECTORS[3:]))
+    assert torch.equal(
+        head.similarity(VECTORS[:3], VECTORS[3:]), torch.cosine_similarity(VECTORS[:3], VECTORS[3:])
+    )
 
 
 @pytest.mark.parametrize("layers", ["none", "two-layer"])
 def test_dropout_comes_before_every_linear_layer(layers: Layers) -> None:
-    """All that enters a layer is dropped, so the logits are its bias; there is no rate of 1, but one so near that none is left."""
+    """All that enters a layer is dropped, so the logits are its bias; there is no rate of 1, but
+    one so near that none is left.
+    """
     rate = 1 - 1e-7
     sentiment = SentimentHead(SentimentOptions(layers=layers, dropout=rate), 8)
     assert torch.equal(sentiment.logits(VECTORS), sentiment.head.bias.expand(6, -1))
     paraphrase = ParaphraseHead(ParaphraseOptions(layers=layers, dropout=rate), 8)
-    assert torch.equal(paraphrase.logits(VECTORS[:3], VECTORS[3:]), paraphrase.bilinear.bias.expand(3))
+    assert torch.equal(
+        paraphrase.logits(VECTORS[:3], VECTORS[3:]), paraphrase.bilinear.bias.expand(3)
+    )
     for head in (sentiment.eval(), paraphrase.eval()):
-        assert not isinstance(head.layers, TaskLayers) or torch.equal(head.layers(VECTORS[0]), transformed(head.layers, VECTORS[0]))
+        assert not isinstance(head.layers, TaskLayers) or torch.equal(
+            head.layers(VECTORS[0]), transformed(head.layers, VECTORS[0])
+        )
 
 
 def test_dropout_comes_before_both_additional_layers() -> None:
@@ -98,12 +116,19 @@ def test_shared_layers_leave_each_head_its_own_dropout(sharing: Sharing) -> None
 
 
 @pytest.mark.parametrize("sharing", ["first-layer", "whole"])
-@pytest.mark.parametrize(("own", "theirs"), [("none", "two-layer"), ("two-layer", "none"), ("none", "none"), ("two-layer", None)])
-def test_a_head_without_layers_to_share_is_refused(own: Layers, theirs: Layers | None, sharing: Sharing) -> None:
+@pytest.mark.parametrize(
+    ("own", "theirs"),
+    [("none", "two-layer"), ("two-layer", "none"), ("none", "none"), ("two-layer", None)],
+)
+def test_a_head_without_layers_to_share_is_refused(
+    own: Layers, theirs: Layers | None, sharing: Sharing
+) -> None:
     similarity = SimilarityHead(SimilarityOptions(layers=own, sharing=sharing), 8)
     sentiment = SentimentHead(SentimentOptions(), 8)  # whose layers are not shared
     paraphrase = [] if theirs is None else [ParaphraseHead(ParaphraseOptions(layers=theirs), 8)]
-    with pytest.raises(UsageError, match=f"similarity_head shares '{sharing}' with a paraphrase_head of two layers") as error:
+    with pytest.raises(
+        UsageError, match=f"similarity_head shares '{sharing}' with a paraphrase_head of two layers"
+    ) as error:
         similarity.share([sentiment, similarity, *paraphrase])
     assert error.value.hint == "set the option sharing of similarity_head to separate"
 
@@ -113,15 +138,26 @@ def test_a_separate_head_has_its_own_layers_whatever_others_have() -> None:
     before = [*similarity.parameters()]
     similarity.share([ParaphraseHead(ParaphraseOptions(), 8)])
     similarity.share([])
-    assert [one is other for one, other in zip(similarity.parameters(), before, strict=True)] == [True] * 4
+    assert [one is other for one, other in zip(similarity.parameters(), before, strict=True)] == [
+        True
+    ] * 4
 
 
 def test_a_dropout_that_would_do_nothing_is_refused() -> None:
-    recipe = load_recipe("multitask", ["stages.objective.layers=none", "stage.2.objective.sharing=separate"])
-    with pytest.raises(UsageError, match=r"'stage.2.objective.dropout' has no effect on 'similarity_head'") as error:
+    recipe = load_recipe(
+        "multitask", ["stages.objective.layers=none", "stage.2.objective.sharing=separate"]
+    )
+    with pytest.raises(
+        UsageError, match=r"'stage.2.objective.dropout' has no effect on 'similarity_head'"
+    ) as error:
         check_columns(recipe)
     hint = error.value.hint.removeprefix("--set ")
-    check_columns(load_recipe("multitask", ["stages.objective.layers=none", "stage.2.objective.sharing=separate", hint]))
+    check_columns(
+        load_recipe(
+            "multitask",
+            ["stages.objective.layers=none", "stage.2.objective.sharing=separate", hint],
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -131,6 +167,8 @@ def test_a_dropout_that_would_do_nothing_is_refused() -> None:
         ("supcl-seq", "stage.1.objective.dropout=[0.1]", "stage.1.objective.dropout"),
     ],
 )
-def test_an_option_that_another_one_switches_off_is_refused(recipe: str, change: str, key: str) -> None:
+def test_an_option_that_another_one_switches_off_is_refused(
+    recipe: str, change: str, key: str
+) -> None:
     with pytest.raises(UsageError, match=key):
         check_columns(load_recipe(recipe, [change]))

@@ -25,7 +25,10 @@ def run_with(folder: Path, heads: Mapping[str, Tensor], recipe: str = "multitask
 def trained() -> dict[str, Tensor]:
     """Heads of the recipe `multitask` on vectors of eight numbers."""
     torch.manual_seed(5)
-    return {name: torch.randn_like(one) for name, one in saved_tensors(build_objectives(load_recipe("multitask", []), 8)).items()}
+    return {
+        name: torch.randn_like(one)
+        for name, one in saved_tensors(build_objectives(load_recipe("multitask", []), 8)).items()
+    }
 
 
 def test_every_head_has_the_numbers_that_the_run_saved(tmp_path: Path) -> None:
@@ -38,7 +41,9 @@ def test_every_head_has_the_numbers_that_the_run_saved(tmp_path: Path) -> None:
 
 
 def test_other_tensors_beside_those_of_the_recipe_are_not_read(tmp_path: Path) -> None:
-    loaded = saved_tensors(load_objectives(run_with(tmp_path, trained() | {"7.more": torch.zeros(2)}), 8))
+    loaded = saved_tensors(
+        load_objectives(run_with(tmp_path, trained() | {"7.more": torch.zeros(2)}), 8)
+    )
     assert "7.more" not in loaded
 
 
@@ -46,18 +51,35 @@ def test_other_tensors_beside_those_of_the_recipe_are_not_read(tmp_path: Path) -
     ("change", "reason"),
     [
         (lambda _: None, r"lacks tensor '(?P<name>.+)', which the run's recipe has"),
-        (lambda one: one[:1], r"has tensor '(?P<name>.+)' in the shape \[1.*\], but the run's recipe has \[8"),
+        (
+            lambda one: one[:1],
+            r"has tensor '(?P<name>.+)' in the shape \[1.*\], but the run's recipe has \[8",
+        ),
         (lambda one: one.long(), r"has tensor '(?P<name>.+)' without floating point numbers"),
-        (lambda one: one.clone().fill_(float("inf")), r"has numbers that are not finite in tensor '(?P<name>.+)'"),
-        (lambda one: torch.where(torch.arange(one.numel()).view(one.shape) == 3, float("nan"), one), r"that are not finite in tensor"),
+        (
+            lambda one: one.clone().fill_(float("inf")),
+            r"has numbers that are not finite in tensor '(?P<name>.+)'",
+        ),
+        (
+            lambda one: torch.where(
+                torch.arange(one.numel()).view(one.shape) == 3, float("nan"), one
+            ),
+            r"that are not finite in tensor",
+        ),
     ],
 )
 @pytest.mark.parametrize("place", [0, -1])
-def test_a_head_that_would_give_results_of_chance_is_refused(change: Any, reason: str, place: int, tmp_path: Path) -> None:
+def test_a_head_that_would_give_results_of_chance_is_refused(
+    change: Any, reason: str, place: int, tmp_path: Path
+) -> None:
     heads = trained()
     name = [name for name, one in heads.items() if one.shape[0] == 8][place]
     changed = change(heads[name])
-    heads = {key: one if key != name else changed for key, one in heads.items() if key != name or changed is not None}
+    heads = {
+        key: one if key != name else changed
+        for key, one in heads.items()
+        if key != name or changed is not None
+    }
     with pytest.raises(MissingError, match=reason) as error:
         load_objectives(run_with(tmp_path, heads), 8)
     assert f"'{name}'" in error.value.message

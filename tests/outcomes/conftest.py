@@ -26,10 +26,14 @@ def pairs() -> Outcomes:
         "second_text": range(1, 2 * len(PAIRS), 2),
         "source": [row[3] for row in PAIRS],
     }
-    texts = pl.DataFrame({"sentence1": [row[0] for row in PAIRS], "sentence2": [row[1] for row in PAIRS]})
+    texts = pl.DataFrame(
+        {"sentence1": [row[0] for row in PAIRS], "sentence2": [row[1] for row in PAIRS]}
+    )
     return Outcomes(
         rows=pl.DataFrame(rows, schema=ROWS),
-        predictions=pl.DataFrame({"near": [0.1, 0.4, 0.9, 0.8, 0.2, 0.6], "far": [0.9, 0.8, 0.5, 0.1, None, 0.3]}),
+        predictions=pl.DataFrame(
+            {"near": [0.1, 0.4, 0.9, 0.8, 0.2, 0.6], "far": [0.9, 0.8, 0.5, 0.1, None, 0.3]}
+        ),
         blocks=(Block(task="sts", suite="sts", dataset="made", measures=("spearman",)),),
         texts=lambda: texts,
         keys=lambda: pl.DataFrame(),
@@ -49,12 +53,21 @@ def items() -> Outcomes:
         "source": [None] * len(SENTENCES),
     }
     texts = pl.DataFrame(
-        {"sentence1": [row[0] for row in SENTENCES], "sentence2": [None] * len(SENTENCES)}, schema_overrides={"sentence2": pl.String}
+        {"sentence1": [row[0] for row in SENTENCES], "sentence2": [None] * len(SENTENCES)},
+        schema_overrides={"sentence2": pl.String},
     )
     return Outcomes(
         rows=pl.DataFrame(rows, schema=ROWS),
         predictions=pl.DataFrame({"near": [1.0, 0.0, 1.0, 1.0]}),
-        blocks=(Block(task="transfer", suite="transfer", dataset="mood", measures=("accuracy", "f1"), classes=("bad", "good")),),
+        blocks=(
+            Block(
+                task="transfer",
+                suite="transfer",
+                dataset="mood",
+                measures=("accuracy", "f1"),
+                classes=("bad", "good"),
+            ),
+        ),
         texts=lambda: texts,
         keys=lambda: pl.DataFrame(),
     )

@@ -21,12 +21,29 @@ def sizes(outcomes: Outcomes, name: str) -> dict[str, int]:
 
 
 def test_names_are_cut_by_value_in_an_order_that_is_stated(both: Outcomes) -> None:
-    assert sizes(both, "source") == {"made/animals": 2, "made/people": 4, "mood": 4}  # what names none is one slice
-    assert sizes(both, "negation") == {"made/negation=none": 4, "made/negation=one": 2, "mood/negation=none": 3, "mood/negation=one": 1}
-    assert list(sizes(both, "gold")) == ["made/gold=0–1", "made/gold=1–2", "made/gold=2–3", "made/gold=3–4", "made/gold=4–5"]
+    assert sizes(both, "source") == {
+        "made/animals": 2,
+        "made/people": 4,
+        "mood": 4,
+    }  # what names none is one slice
+    assert sizes(both, "negation") == {
+        "made/negation=none": 4,
+        "made/negation=one": 2,
+        "mood/negation=none": 3,
+        "mood/negation=one": 1,
+    }
+    assert list(sizes(both, "gold")) == [
+        "made/gold=0–1",
+        "made/gold=1–2",
+        "made/gold=2–3",
+        "made/gold=3–4",
+        "made/gold=4–5",
+    ]
 
 
-def test_fifths_of_dice_are_of_equal_size_and_others_keep_equal_numbers_together(pairs: Outcomes) -> None:
+def test_fifths_of_dice_are_of_equal_size_and_others_keep_equal_numbers_together(
+    pairs: Outcomes,
+) -> None:
     many = replace(
         pairs,
         rows=pl.concat([pairs.rows] * 10),
@@ -53,7 +70,9 @@ def test_slices_of_a_dataset_are_disjoint_and_whole(both: Outcomes) -> None:
 
 
 @pytest.mark.parametrize("kind", ["number", "name"])
-def test_items_without_a_value_are_cut_away_before_the_others_are_cut(kind: Literal["number", "name"], pairs: Outcomes) -> None:
+def test_items_without_a_value_are_cut_away_before_the_others_are_cut(
+    kind: Literal["number", "name"], pairs: Outcomes
+) -> None:
     many = replace(
         pairs,
         rows=pl.concat([pairs.rows] * 5),
@@ -61,17 +80,36 @@ def test_items_without_a_value_are_cut_away_before_the_others_are_cut(kind: Lite
         texts=lambda: pl.concat([pairs.sentences] * 5),
     )
     has_value = np.arange(30) % 4 > 0
-    by = Property(name="own", summary="a made one", kind=kind, needs=("gold",), of=lambda items: items["gold"])
-    values = pl.Series(np.arange(30) % 7) if kind == "number" else pl.Series([f"v{n % 3}" for n in range(30)])
-    found = {part.key: part.rows.tolist() for part in cut(many, by, values.set(pl.Series(~has_value), None))}
-    assert sorted(itertools.chain.from_iterable(found.values())) == np.flatnonzero(has_value).tolist()
+    by = Property(
+        name="own", summary="a made one", kind=kind, needs=("gold",), of=lambda items: items["gold"]
+    )
+    values = (
+        pl.Series(np.arange(30) % 7)
+        if kind == "number"
+        else pl.Series([f"v{n % 3}" for n in range(30)])
+    )
+    found = {
+        part.key: part.rows.tolist()
+        for part in cut(many, by, values.set(pl.Series(~has_value), None))
+    }
+    assert (
+        sorted(itertools.chain.from_iterable(found.values())) == np.flatnonzero(has_value).tolist()
+    )
     if kind == "name":
-        assert found == {f"made/own=v{value}": [n for n in range(30) if n % 3 == value and n % 4] for value in (1, 2, 0)}
+        assert found == {
+            f"made/own=v{value}": [n for n in range(30) if n % 3 == value and n % 4]
+            for value in (1, 2, 0)
+        }
     else:
-        ranks = rankdata(values.to_numpy()[has_value])  # equal numbers are in the fifth of their mean rank
+        ranks = rankdata(
+            values.to_numpy()[has_value]
+        )  # equal numbers are in the fifth of their mean rank
         fifths = np.ceil(5 * (ranks - 0.5) / has_value.sum()).astype(int)
         there = np.flatnonzero(has_value)
-        assert found == {f"made/own-fifth-{fifth}": there[fifths == fifth].tolist() for fifth in sorted({*fifths.tolist()})}
+        assert found == {
+            f"made/own-fifth-{fifth}": there[fifths == fifth].tolist()
+            for fifth in sorted({*fifths.tolist()})
+        }
 
 
 @pytest.mark.parametrize("title", ["", "an own title"])
@@ -79,17 +117,37 @@ def test_items_without_a_value_are_cut_away_before_the_others_are_cut(kind: Lite
 def test_a_slice_is_called_by_the_title_of_its_property_or_by_its_name(
     kind: Literal["number", "name"], title: str, pairs: Outcomes
 ) -> None:
-    by = Property(name="own", summary="a made one", kind=kind, title=title, needs=("gold",), of=lambda items: items["gold"])
+    by = Property(
+        name="own",
+        summary="a made one",
+        kind=kind,
+        title=title,
+        needs=("gold",),
+        of=lambda items: items["gold"],
+    )
     values = pl.Series([0, 1, 2, 3, 4, 5]) if kind == "number" else pl.Series(list("abcdef"))
     first = next(cut(pairs, by, values))
-    assert first.title == (f"made fifth 1 ({title or 'own'} 0)" if kind == "number" else f"made {title or 'own'}: a")
+    assert first.title == (
+        f"made fifth 1 ({title or 'own'} 0)" if kind == "number" else f"made {title or 'own'}: a"
+    )
 
 
 @pytest.mark.parametrize(
     ("expression", "expected"),
     [
-        ("negation:one", {"made/fits": [0, 4], "made/rest": [1, 2, 3, 5], "mood/fits": [7], "mood/rest": [6, 8, 9]}),
-        ("dice>0.9", {"made/fits": [2], "made/rest": [0, 1, 3, 4, 5]}),  # a single sentence has no overlap
+        (
+            "negation:one",
+            {
+                "made/fits": [0, 4],
+                "made/rest": [1, 2, 3, 5],
+                "mood/fits": [7],
+                "mood/rest": [6, 8, 9],
+            },
+        ),
+        (
+            "dice>0.9",
+            {"made/fits": [2], "made/rest": [0, 1, 3, 4, 5]},
+        ),  # a single sentence has no overlap
         ("dataset:mood", {"made/rest": [0, 1, 2, 3, 4, 5], "mood/fits": [6, 7, 8, 9]}),
     ],
 )
@@ -105,7 +163,14 @@ def test_items_that_fit_an_expression_and_the_others_are_two_slices(
 def test_a_split_tie_is_noted_where_fifths_split_ties(pairs: Outcomes) -> None:
     equal = pl.Series([0.5] * 6)
     for splits, noted in ((True, True), (False, False)):
-        by = Property(name="own", summary="", kind="number", needs=("gold",), splits_ties=splits, of=lambda items: items["gold"])
+        by = Property(
+            name="own",
+            summary="",
+            kind="number",
+            needs=("gold",),
+            splits_ties=splits,
+            of=lambda items: items["gold"],
+        )
         found = list(cut(pairs, by, equal))
         assert any("tie at own 0.500" in note for part in found for note in part.notes) == noted
         assert len(found) == (5 if splits else 1)
@@ -113,8 +178,18 @@ def test_a_split_tie_is_noted_where_fifths_split_ties(pairs: Outcomes) -> None:
 
 
 @pytest.mark.parametrize(("decimals", "ends"), [(0, "0–1"), (2, "0.12–1.25")])
-def test_the_ends_of_a_fifth_are_shown_with_the_decimals_of_the_property(decimals: int, ends: str, pairs: Outcomes) -> None:
-    by = Property(name="own", summary="", kind="number", needs=("gold",), decimals=decimals, fifth="part", of=lambda items: items["gold"])
+def test_the_ends_of_a_fifth_are_shown_with_the_decimals_of_the_property(
+    decimals: int, ends: str, pairs: Outcomes
+) -> None:
+    by = Property(
+        name="own",
+        summary="",
+        kind="number",
+        needs=("gold",),
+        decimals=decimals,
+        fifth="part",
+        of=lambda items: items["gold"],
+    )
     found = list(cut(pairs, by, pl.Series([0.125, 1.25, 2.0, 3.0, 4.0, 5.0])))
     assert [part.key for part in found] == [f"made/part-{number}" for number in (1, 2, 3, 4, 5)]
     assert [len(part.rows) for part in found] == [1, 1, 2, 1, 1]
@@ -122,23 +197,34 @@ def test_the_ends_of_a_fifth_are_shown_with_the_decimals_of_the_property(decimal
     assert both_ends[0].title == f"made fifth 1 (own {ends.split('–')[0]})"
     assert both_ends[1].title == f"made fifth 2 (own {ends.split('–')[1]})"
     by = replace(by, splits_ties=True)
-    assert next(part.title for part in cut(pairs, by, pl.Series([1.25, 9.0, 9.0, 9.0, 0.125, 9.0]))) == f"made fifth 1 (own {ends})"
+    assert (
+        next(part.title for part in cut(pairs, by, pl.Series([1.25, 9.0, 9.0, 9.0, 0.125, 9.0])))
+        == f"made fifth 1 (own {ends})"
+    )
 
 
-def test_a_slice_by_a_property_does_not_count_as_its_dataset_and_names_its_block(both: Outcomes) -> None:
+def test_a_slice_by_a_property_does_not_count_as_its_dataset_and_names_its_block(
+    both: Outcomes,
+) -> None:
     for name in ("source", "negation", "words"):
         by = property_named(name)
         for part in cut(both, by, by.values(both)):
             assert not part.is_whole
             assert {*both.rows["block"].to_numpy()[part.rows].tolist()} == {part.block}
-    sources = {part.key: part.notes for part in cut(both, property_named("source"), property_named("source").values(both))}
+    sources = {
+        part.key: part.notes
+        for part in cut(both, property_named("source"), property_named("source").values(both))
+    }
     assert sources == {"made/animals": (), "made/people": (), "mood": ("it names no source",)}
 
 
 def test_items_without_a_source_are_a_slice_beside_those_that_name_one(pairs: Outcomes) -> None:
     by = property_named("source")
     values = pl.Series(["a", None, "b", "a", None, "b"])
-    found = {part.key: (part.rows.tolist(), part.title, part.notes, part.is_whole) for part in cut(pairs, by, values)}
+    found = {
+        part.key: (part.rows.tolist(), part.title, part.notes, part.is_whole)
+        for part in cut(pairs, by, values)
+    }
     assert found == {
         "made/a": ([0, 3], "made a", (), False),
         "made/b": ([2, 5], "made b", (), False),
@@ -147,8 +233,15 @@ def test_items_without_a_source_are_a_slice_beside_those_that_name_one(pairs: Ou
 
 
 def test_whole_datasets_are_named_by_themselves(both: Outcomes) -> None:
-    assert [(part.block, part.key, part.title, part.is_whole, part.notes) for part in whole_blocks(both)] == [
+    assert [
+        (part.block, part.key, part.title, part.is_whole, part.notes) for part in whole_blocks(both)
+    ] == [
         (0, "made", "made", True, ()),
         (1, "mood", "mood", True, ()),
     ]
-    assert [part.block for part in halves(both, select_items(both, "negation:one", {}))] == [0, 0, 1, 1]
+    assert [part.block for part in halves(both, select_items(both, "negation:one", {}))] == [
+        0,
+        0,
+        1,
+        1,
+    ]

@@ -1,4 +1,6 @@
-"""What items are grouped by: one property, a number in so many groups, or two properties crossed."""
+"""What items are grouped by: one property, a number in so many groups, or two properties
+crossed.
+"""
 
 from itertools import pairwise
 
@@ -7,7 +9,13 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import Outcomes
-from embedlab.outcomes.grouping import grouped, groupings_of, is_expression, is_one_property, lacking_datasets
+from embedlab.outcomes.grouping import (
+    grouped,
+    groupings_of,
+    is_expression,
+    is_one_property,
+    lacking_datasets,
+)
 from embedlab.outcomes.property import property_named
 from tests.comparison.planted import made_pairs
 
@@ -19,25 +27,41 @@ def outcomes() -> Outcomes:
 
 def test_a_number_is_cut_into_as_many_groups_as_are_typed(outcomes: Outcomes) -> None:
     found = list(grouped(outcomes, "words:3"))
-    assert [part.key for part in found] == ["made/words-third-1", "made/words-third-2", "made/words-third-3"]
+    assert [part.key for part in found] == [
+        "made/words-third-1",
+        "made/words-third-2",
+        "made/words-third-3",
+    ]
     values = property_named("words").values(outcomes).to_numpy()
     assert sorted(np.concatenate([part.rows for part in found])) == [*range(300)]
     for low, high in pairwise(found):
         assert values[low.rows].max() < values[high.rows].min()
-    assert found[0].title == f"made third 1 (words {values.min():.0f}–{values[found[0].rows].max():.0f})"
-    assert [part.key for part in grouped(outcomes, "dice:2")] == ["made/dice-half-1", "made/dice-half-2"]
+    assert (
+        found[0].title
+        == f"made third 1 (words {values.min():.0f}–{values[found[0].rows].max():.0f})"
+    )
+    assert [part.key for part in grouped(outcomes, "dice:2")] == [
+        "made/dice-half-1",
+        "made/dice-half-2",
+    ]
 
 
 def test_fifths_are_those_of_a_property_alone(outcomes: Outcomes) -> None:
     typed, plain = (list(grouped(outcomes, by)) for by in ("dice:5", "dice"))
-    assert [(one.key, one.rows.tolist()) for one in typed] == [(one.key, one.rows.tolist()) for one in plain]
+    assert [(one.key, one.rows.tolist()) for one in typed] == [
+        (one.key, one.rows.tolist()) for one in plain
+    ]
 
 
 def test_two_properties_are_crossed(outcomes: Outcomes) -> None:
     found = {part.key: part for part in grouped(outcomes, "negation,question")}
-    assert {*found} == {f"made/negation={no}/question={mark}" for no in ("none", "one") for mark in ("none", "one")}
+    assert {*found} == {
+        f"made/negation={no}/question={mark}" for no in ("none", "one") for mark in ("none", "one")
+    }
     texts = outcomes.sentences
-    both = (texts["sentence1"].str.ends_with("?") & texts["sentence2"].str.starts_with("not ")).arg_true()
+    both = (
+        texts["sentence1"].str.ends_with("?") & texts["sentence2"].str.starts_with("not ")
+    ).arg_true()
     assert found["made/negation=one/question=one"].rows.tolist() == both.to_list()
     assert found["made/negation=one/question=one"].title == "made negation: one, question: one"
 
@@ -60,7 +84,10 @@ def test_what_cannot_be_grouped_is_refused(by: str, reason: str) -> None:
 
 
 def test_the_names_of_properties_are_not_an_expression() -> None:
-    assert [is_expression(by) for by in ("words", "words:3", "words:3,negation", "tag:negation", "dice>0.5", "@mine")] == [
+    assert [
+        is_expression(by)
+        for by in ("words", "words:3", "words:3,negation", "tag:negation", "dice>0.5", "@mine")
+    ] == [
         False,
         False,
         False,
@@ -68,7 +95,12 @@ def test_the_names_of_properties_are_not_an_expression() -> None:
         True,
         True,
     ]
-    assert [is_one_property(by) for by in ("words", "words:3", "words,negation", "@mine")] == [True, False, False, False]
+    assert [is_one_property(by) for by in ("words", "words:3", "words,negation", "@mine")] == [
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
 def test_a_dataset_that_lacks_one_of_two_properties_is_named(both: Outcomes) -> None:

@@ -1,4 +1,6 @@
-"""Properties of items: their values beside those read off by eye, and what an item that lacks something has."""
+"""Properties of items: their values beside those read off by eye, and what an item that lacks
+something has.
+"""
 
 from dataclasses import replace
 from typing import Any
@@ -8,7 +10,13 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import CONTRADICTED, Outcomes, joined_outcomes
-from embedlab.outcomes.property import Property, all_properties, property_named, property_names, refuse_lacking
+from embedlab.outcomes.property import (
+    Property,
+    all_properties,
+    property_named,
+    property_names,
+    refuse_lacking,
+)
 
 BY_EYE = {
     "negation": ["one", "none", "none", "none", "one", "none"],
@@ -57,7 +65,9 @@ def test_a_single_sentence_has_what_needs_one_sentence_alone(both: Outcomes) -> 
         assert property_named(name).values(both).to_list()[6:] == [None] * 4
 
 
-def test_datasets_that_lack_a_property_are_named_and_refused_where_none_has_it(both: Outcomes, items: Outcomes) -> None:
+def test_datasets_that_lack_a_property_are_named_and_refused_where_none_has_it(
+    both: Outcomes, items: Outcomes
+) -> None:
     dice = property_named("dice")
     assert refuse_lacking("dice", both, dice.values(both)) == ["mood"]
     with pytest.raises(UsageError, match="no item of mood has the property 'dice'"):
@@ -69,14 +79,21 @@ def test_constant_gold_scores_are_one_band(pairs: Outcomes) -> None:
     assert property_named("gold").values(constant).n_unique() == 1
 
 
-def test_gold_bands_are_of_equal_width_between_the_least_and_the_greatest_score(pairs: Outcomes) -> None:
+def test_gold_bands_are_of_equal_width_between_the_least_and_the_greatest_score(
+    pairs: Outcomes,
+) -> None:
     scores = pl.Series("gold", [2.0, 2.5, 3.0, 4.75, 6.5, 7.0])
     found = property_named("gold").values(replace(pairs, rows=pairs.rows.with_columns(scores)))
     assert found.to_list() == ["2–3", "2–3", "3–4", "4–5", "6–7", "6–7"]
 
 
-@pytest.mark.parametrize(("scale", "ends"), [(0.2, ["0–0.2", "0.2–0.4", "0.8–1", "0.6–0.8"]), (20.0, ["0–20", "20–40", "80–100", "60–80"])])
-def test_gold_bands_follow_the_scale_of_the_scores(scale: float, ends: list[str], pairs: Outcomes) -> None:
+@pytest.mark.parametrize(
+    ("scale", "ends"),
+    [(0.2, ["0–0.2", "0.2–0.4", "0.8–1", "0.6–0.8"]), (20.0, ["0–20", "20–40", "80–100", "60–80"])],
+)
+def test_gold_bands_follow_the_scale_of_the_scores(
+    scale: float, ends: list[str], pairs: Outcomes
+) -> None:
     scores = pl.Series("gold", [0.1, 1.5, 4.5, 3.5, 0.0, 5.0]) * scale
     found = property_named("gold").values(replace(pairs, rows=pairs.rows.with_columns(scores)))
     assert found.to_list() == [ends[0], ends[1], ends[2], ends[3], ends[0], ends[2]]
@@ -97,7 +114,14 @@ def test_a_band_is_placed_by_its_lower_end() -> None:
 
 PAIR, NONE = ("sentence1", "sentence2"), ()
 FACTS: dict[str, dict[str, Any]] = {
-    "dice": {"kind": "number", "needs": PAIR, "title": "Dice", "fifth": "fifth", "decimals": 2, "splits_ties": True},
+    "dice": {
+        "kind": "number",
+        "needs": PAIR,
+        "title": "Dice",
+        "fifth": "fifth",
+        "decimals": 2,
+        "splits_ties": True,
+    },
     "gold": {"kind": "name", "needs": ("gold", "sentence2")},
     "label": {"kind": "name", "needs": ("label",)},
     "length": {"kind": "number", "needs": PAIR},
@@ -105,11 +129,24 @@ FACTS: dict[str, dict[str, Any]] = {
     "number": {"kind": "name", "needs": PAIR},
     "phenomenon": {"kind": "name", "needs": ("sentence2", "contradicted")},
     "question": {"kind": "name", "needs": ("sentence1",), "also": ("sentence2",)},
-    "source": {"kind": "name", "needs": ("source",), "is_bare": True, "absent": "it names no source"},
+    "source": {
+        "kind": "name",
+        "needs": ("source",),
+        "is_bare": True,
+        "absent": "it names no source",
+    },
     "trained": {"kind": "name", "needs": ("first_text",), "also": ("trained",)},
     "words": {"kind": "number", "needs": ("sentence1",), "also": ("sentence2",)},
 }
-PLAIN = {"also": NONE, "title": "", "fifth": "", "decimals": 0, "splits_ties": False, "is_bare": False, "absent": ""}
+PLAIN = {
+    "also": NONE,
+    "title": "",
+    "fifth": "",
+    "decimals": 0,
+    "splits_ties": False,
+    "is_bare": False,
+    "absent": "",
+}
 ORDERS = {
     "negation": ["none", "one", "both"],
     "question": ["none", "one", "both"],
@@ -130,7 +167,15 @@ def test_what_a_property_says_of_itself_decides_keys_and_titles_of_slices(name: 
 
 
 def test_a_property_is_plain_unless_it_says_more() -> None:
-    plain = vars(Property(name="own", summary="a made one", kind="name", needs=("gold",), of=lambda items: items["gold"]))
+    plain = vars(
+        Property(
+            name="own",
+            summary="a made one",
+            kind="name",
+            needs=("gold",),
+            of=lambda items: items["gold"],
+        )
+    )
     assert {key: plain[key] for key in PLAIN} == PLAIN
     assert plain["place"] is None
 
@@ -140,12 +185,18 @@ def test_no_dataset_at_all_lacks_nothing(pairs: Outcomes) -> None:
     assert refuse_lacking("dice", none, pl.Series([], dtype=pl.Float64)) == []
 
 
-def test_datasets_that_lack_a_property_are_named_once_and_in_order(pairs: Outcomes, items: Outcomes) -> None:
-    many = joined_outcomes([items, pairs, items, replace(items, blocks=(replace(items.blocks[0], dataset="voice"),))])
+def test_datasets_that_lack_a_property_are_named_once_and_in_order(
+    pairs: Outcomes, items: Outcomes
+) -> None:
+    many = joined_outcomes(
+        [items, pairs, items, replace(items, blocks=(replace(items.blocks[0], dataset="voice"),))]
+    )
     assert refuse_lacking("dice", many, property_named("dice").values(many)) == ["mood", "voice"]
     one = pl.Series([None] * 4 + [1.0] + [None] * 13)  # a single item of one dataset
     assert refuse_lacking("dice", many, one) == ["mood", "voice"]
-    with pytest.raises(UsageError, match="no item of mood, made, voice has the property 'dice'") as error:
+    with pytest.raises(
+        UsageError, match="no item of mood, made, voice has the property 'dice'"
+    ) as error:
         refuse_lacking("dice", many, pl.Series([None] * 18))
     assert error.value.hint == f"properties: {', '.join(property_names())}"
 
@@ -160,10 +211,19 @@ def test_an_unknown_property_is_refused_with_the_nearest_name() -> None:
 
 
 def test_an_item_has_a_property_where_it_has_all_that_this_needs(pairs: Outcomes) -> None:
-    holes = pairs.sentences.with_columns(sentence2=pl.when(pl.int_range(pl.len()) != 2).then("sentence2"))
+    holes = pairs.sentences.with_columns(
+        sentence2=pl.when(pl.int_range(pl.len()) != 2).then("sentence2")
+    )
     values = property_named("words").values(replace(pairs, texts=lambda: holes))
     assert values.to_list() == BY_EYE["words"]  # of the one sentence
-    assert property_named("length").values(replace(pairs, texts=lambda: holes)).to_list() == [2, 0, None, 4, 1, 4]
+    assert property_named("length").values(replace(pairs, texts=lambda: holes)).to_list() == [
+        2,
+        0,
+        None,
+        4,
+        1,
+        4,
+    ]
     assert values.name == "words"
 
 
@@ -179,17 +239,33 @@ CONTRASTS = (
 
 def test_a_contrast_has_the_first_phenomenon_that_its_two_sentences_show(pairs: Outcomes) -> None:
     texts = pairs.sentences.with_columns(
-        pl.Series("sentence2", [row[0] for row in CONTRASTS]), pl.Series(CONTRADICTED, [row[1] for row in CONTRASTS])
+        pl.Series("sentence2", [row[0] for row in CONTRASTS]),
+        pl.Series(CONTRADICTED, [row[1] for row in CONTRASTS]),
     )
-    for found in (texts, texts.rename({"sentence2": CONTRADICTED, CONTRADICTED: "sentence2"})):  # either may be the negated one
-        assert property_named("phenomenon").values(replace(pairs, texts=lambda found=found: found)).to_list() == [
-            row[2] for row in CONTRASTS
-        ]
+    for found in (
+        texts,
+        texts.rename({"sentence2": CONTRADICTED, CONTRADICTED: "sentence2"}),
+    ):  # either may be the negated one
+        assert property_named("phenomenon").values(
+            replace(pairs, texts=lambda found=found: found)
+        ).to_list() == [row[2] for row in CONTRASTS]
 
 
 @pytest.mark.parametrize("name", FACTS)
-def test_of_no_item_the_values_have_the_type_that_they_have_of_some(name: str, pairs: Outcomes) -> None:
-    columns = ("block", "gold", "source", "label", "trained", "first_text", "sentence1", "sentence2", CONTRADICTED)
+def test_of_no_item_the_values_have_the_type_that_they_have_of_some(
+    name: str, pairs: Outcomes
+) -> None:
+    columns = (
+        "block",
+        "gold",
+        "source",
+        "label",
+        "trained",
+        "first_text",
+        "sentence1",
+        "sentence2",
+        CONTRADICTED,
+    )
     facts = pl.DataFrame([pairs.column(column).alias(column) for column in columns])
     found = property_named(name)
     assert found.of(facts.clear()).dtype == (pl.Float64 if found.kind == "number" else pl.String)

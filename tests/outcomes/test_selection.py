@@ -28,7 +28,9 @@ MODELS = {"near": ("near",), "mean": ("near", "far")}
         ("-question:none -question:both", [8]),
     ],
 )
-def test_an_expression_picks_items_by_facts_of_any_task(expression: str, rows: list[int], both: Outcomes) -> None:
+def test_an_expression_picks_items_by_facts_of_any_task(
+    expression: str, rows: list[int], both: Outcomes
+) -> None:
     found = select_items(both, expression, MODELS)
     assert found.holds.nonzero()[0].tolist() == rows
     assert not found.is_by_results
@@ -37,23 +39,41 @@ def test_an_expression_picks_items_by_facts_of_any_task(expression: str, rows: l
 def test_a_selection_that_reads_a_score_says_so(pairs: Outcomes) -> None:
     found = select_items(pairs, "mean>0.5", MODELS)
     assert found.is_by_results
-    assert found.holds.nonzero()[0].tolist() == [1, 2]  # a pair that a member lacks has no mean; a mean of 0.5 is not above it
+    assert found.holds.nonzero()[0].tolist() == [
+        1,
+        2,
+    ]  # a pair that a member lacks has no mean; a mean of 0.5 is not above it
 
 
 def of_two_sentences(outcomes: Outcomes) -> Outcomes:
-    return replace(outcomes, blocks=tuple(replace(block, is_of_pairs=True) for block in outcomes.blocks))
+    return replace(
+        outcomes, blocks=tuple(replace(block, is_of_pairs=True) for block in outcomes.blocks)
+    )
 
 
 def slow_rank(values: list[float | None], own: float) -> float:
     known = [value for value in values if value is not None]
-    return 100 * (sum(value < own for value in known) + sum(value == own for value in known) / 2) / len(known)
+    return (
+        100
+        * (sum(value < own for value in known) + sum(value == own for value in known) / 2)
+        / len(known)
+    )
 
 
-def test_an_expression_reads_rank_errors_and_the_gap_between_models(pairs: Outcomes, both: Outcomes) -> None:
-    gold, near, far = [*pairs.rows["gold"]], [*pairs.predictions["near"]], [*pairs.predictions["far"]]
+def test_an_expression_reads_rank_errors_and_the_gap_between_models(
+    pairs: Outcomes, both: Outcomes
+) -> None:
+    gold, near, far = (
+        [*pairs.rows["gold"]],
+        [*pairs.predictions["near"]],
+        [*pairs.predictions["far"]],
+    )
     rows = range(len(gold))
     errors = [slow_rank(near, near[row]) - slow_rank(gold, gold[row]) for row in rows]
-    gaps = [abs(slow_rank(near, near[row]) - slow_rank(far, far[row])) if far[row] is not None else 0 for row in rows]
+    gaps = [
+        abs(slow_rank(near, near[row]) - slow_rank(far, far[row])) if far[row] is not None else 0
+        for row in rows
+    ]
     models = {"near": ("near",), "far": ("far",)}
     for expression, values, limit in (("error(near)>0", errors, 0), ("gap>50", gaps, 50)):
         expected = [row for row in rows if values[row] > limit]
@@ -76,10 +96,14 @@ def test_the_number_of_a_pair_is_read_without_results(pairs: Outcomes) -> None:
     found = select_items(pairs, "pair<2", MODELS)
     assert found.holds.nonzero()[0].tolist() == [0, 1]
     assert not found.is_by_results
-    assert select_items(pairs, "pair=1 or pair=3", MODELS).is_by_results  # who names single pairs saw them
+    assert select_items(
+        pairs, "pair=1 or pair=3", MODELS
+    ).is_by_results  # who names single pairs saw them
 
 
-def test_datasets_without_what_an_expression_reads_are_named(both: Outcomes, items: Outcomes) -> None:
+def test_datasets_without_what_an_expression_reads_are_named(
+    both: Outcomes, items: Outcomes
+) -> None:
     assert select_items(both, "dice>0.2", MODELS).lacking == ("mood",)
     with pytest.raises(UsageError, match="no item of mood has the property 'dice'"):
         select_items(items, "dice>0.2", MODELS)
@@ -104,7 +128,15 @@ def test_an_unknown_field_and_an_empty_selection_are_refused(pairs: Outcomes) ->
 
 
 @pytest.mark.parametrize(
-    ("by", "expected"), [("dice", False), ("my-own_1", False), ("dice>0.5", True), ("@mine", True), ("a word", True), ("label:good", True)]
+    ("by", "expected"),
+    [
+        ("dice", False),
+        ("my-own_1", False),
+        ("dice>0.5", True),
+        ("@mine", True),
+        ("a word", True),
+        ("label:good", True),
+    ],
 )
 def test_what_is_more_than_a_name_is_an_expression(by: str, expected: bool) -> None:
     assert is_expression(by) is expected
@@ -120,7 +152,10 @@ def test_items_are_not_grouped_by_an_unknown_property_and_an_expression_is_read_
 
 def test_a_selection_says_what_it_was_made_by(both: Outcomes) -> None:
     found = select_items(both, "dice>0.2 length<9", MODELS)
-    assert (found.expression, found.lacking) == ("dice>0.2 length<9", ("mood",))  # a dataset is named once
+    assert (found.expression, found.lacking) == (
+        "dice>0.2 length<9",
+        ("mood",),
+    )  # a dataset is named once
     assert found.holds.dtype == bool
     assert len(found.holds) == both.rows.height
 
@@ -134,7 +169,12 @@ def test_the_score_of_a_model_is_the_mean_of_its_members(pairs: Outcomes) -> Non
 def test_a_prediction_that_is_not_a_number_is_none(pairs: Outcomes) -> None:
     from dataclasses import replace
 
-    holes = replace(pairs, predictions=pairs.predictions.with_columns(near=pl.Series([0.1, float("nan"), 0.9, 0.8, 0.2, 0.6])))
+    holes = replace(
+        pairs,
+        predictions=pairs.predictions.with_columns(
+            near=pl.Series([0.1, float("nan"), 0.9, 0.8, 0.2, 0.6])
+        ),
+    )
     assert select_items(holes, "near>0.3", MODELS).holds.nonzero()[0].tolist() == [2, 3, 5]
     assert select_items(holes, "mean>0", MODELS).holds.nonzero()[0].tolist() == [0, 2, 3, 5]
 

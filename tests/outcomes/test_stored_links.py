@@ -25,14 +25,21 @@ def _forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def sentences(count: int, seed: int = 0) -> pl.Series:
     words = np.random.default_rng(seed).integers(0, 30, (count, 6))
-    return pl.Series([f"{row} " + " ".join(f"w{word}" for word in own) for row, own in enumerate(words.tolist())])
+    return pl.Series(
+        [f"{row} " + " ".join(f"w{word}" for word in own) for row, own in enumerate(words.tolist())]
+    )
 
 
 def equal(one: Links, other: Links) -> bool:
-    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("first", "second", "cosine"))
+    return all(
+        np.array_equal(getattr(one, name), getattr(other, name))
+        for name in ("first", "second", "cosine")
+    )
 
 
-def test_links_are_found_once_and_then_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_links_are_found_once_and_then_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     texts = sentences(40)
     found = tested.stored_links(texts, tmp_path)
     assert equal(found, similar_pairs(texts))
@@ -43,7 +50,9 @@ def test_links_are_found_once_and_then_read(tmp_path: Path, monkeypatch: pytest.
     assert own_files(LINKS.folder, path) == [path]
 
 
-def test_other_sentences_another_order_and_another_method_are_found_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_sentences_another_order_and_another_method_are_found_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     texts = sentences(20)
     tested.stored_links(texts, tmp_path)
     for others in (texts.reverse(), texts[1:], pl.Series([texts[0] + texts[1], *texts[2:]])):
@@ -64,17 +73,25 @@ def test_a_damaged_file_is_found_and_written_again(tmp_path: Path, damage: str) 
         path.write_bytes(other.read_bytes())
     else:
         content = path.read_bytes()
-        path.write_bytes(content[:-20] if damage == "cut" else content[:30] + bytes([content[30] ^ 1]) + content[31:])
+        path.write_bytes(
+            content[:-20]
+            if damage == "cut"
+            else content[:30] + bytes([content[30] ^ 1]) + content[31:]
+        )
     assert equal(tested.stored_links(texts, tmp_path), found)
     assert equal(tested.stored_links(texts, tmp_path), found)
 
 
-def test_a_few_sentences_are_not_stored_and_a_folder_that_cannot_be_written_costs_time_alone(tmp_path: Path) -> None:
+def test_a_few_sentences_are_not_stored_and_a_folder_that_cannot_be_written_costs_time_alone(
+    tmp_path: Path,
+) -> None:
     few = sentences(9)
     assert equal(tested.stored_links(few, tmp_path), similar_pairs(few))
     assert not (tmp_path / LINKS.folder).exists()
     (tmp_path / "file").write_text("")
-    assert equal(tested.stored_links(sentences(12), tmp_path / "file"), similar_pairs(sentences(12)))
+    assert equal(
+        tested.stored_links(sentences(12), tmp_path / "file"), similar_pairs(sentences(12))
+    )
 
 
 def test_the_oldest_files_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +102,9 @@ def test_the_oldest_files_are_removed(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def table_of(rows: list[tuple[int | None, int, float]]) -> pl.DataFrame:
-    return pl.DataFrame(rows, schema={"first": pl.Int32, "second": pl.Int32, "cosine": pl.Float32}, orient="row")
+    return pl.DataFrame(
+        rows, schema={"first": pl.Int32, "second": pl.Int32, "cosine": pl.Float32}, orient="row"
+    )
 
 
 def links_in(frame: pl.DataFrame) -> Links:
@@ -95,7 +114,10 @@ def links_in(frame: pl.DataFrame) -> Links:
 @pytest.mark.parametrize("rows", [[(0, 11, 0.5)], [(0, 1, 0.5), (9, 10, 0.75), (0, 11, 1.0)], []])
 def test_links_are_those_of_their_table(rows: list[tuple[int | None, int, float]]) -> None:
     found = links_in(table_of(rows))
-    assert list(zip(found.first.tolist(), found.second.tolist(), found.cosine.tolist(), strict=True)) == rows
+    assert (
+        list(zip(found.first.tolist(), found.second.tolist(), found.cosine.tolist(), strict=True))
+        == rows
+    )
 
 
 @pytest.mark.parametrize(
@@ -115,12 +137,16 @@ def test_a_table_that_links_cannot_make_is_refused(wrong: pl.DataFrame) -> None:
 
 
 def test_links_are_written_with_the_types_that_are_read() -> None:
-    wide = Links(first=np.array([0], np.int64), second=np.array([1], np.int64), cosine=np.array([0.5]))  # type: ignore[arg-type]
+    wide = Links(
+        first=np.array([0], np.int64), second=np.array([1], np.int64), cosine=np.array([0.5])
+    )  # type: ignore[arg-type]
     assert dict(tested._table(wide).frame.schema) == dict(table_of([]).schema)
 
 
 @pytest.mark.parametrize(("last", "is_read"), [(11, True), (12, False)])
-def test_stored_links_count_where_they_can_be_of_so_many_sentences(last: int, is_read: bool, tmp_path: Path) -> None:
+def test_stored_links_count_where_they_can_be_of_so_many_sentences(
+    last: int, is_read: bool, tmp_path: Path
+) -> None:
     texts = sentences(12)
     other = links_in(table_of([(0, last, 0.5), (1, 2, 0.5)]))
     Store(tmp_path).put(LINKS, links_key(texts), other)

@@ -32,11 +32,16 @@ def table_of(count: int) -> Table:
 def test_five_datasets_have_a_line_and_a_record_on_another_one() -> None:
     table = table_of(5)
     (record,) = table.data()["another_dataset"]
-    assert (record["model"], record["reference"], record["datasets"]) == ("b", "a", [f"set {number}" for number in range(5)])
+    assert (record["model"], record["reference"], record["datasets"]) == (
+        "b",
+        "a",
+        [f"set {number}" for number in range(5)],
+    )
     assert record["new_low"] < record["low"] < record["mean"] < record["high"] < record["new_high"]
     line = (
         f"another dataset of this kind, difference from a: b {record['mean']:+.2f} "
-        f"[{record['low']:+.2f}, {record['high']:+.2f}] on average, {record['new_low']:+.2f} to {record['new_high']:+.2f} on another "
+        f"[{record['low']:+.2f}, {record['high']:+.2f}] on average, {record['new_low']:+.2f} "
+        f"to {record['new_high']:+.2f} on another "
         "(random effects over set 0, set 1, set 2, set 3, set 4, which share no pairs; 95%)"
     )
     assert line in table.notes

@@ -13,7 +13,12 @@ from embedlab.reports.plot_drawing import DENSE
 from embedlab.reports.plots import Dots, Lines, Plot, Scatter, ScatterPoints, Series
 
 LABELS = ["sts12", "sts13", "sts14"]
-ONE = Series(name="one", values=[50.0, 60.0, math.nan], low=[49.0, 58.0, math.nan], high=[51.0, 63.0, math.nan])
+ONE = Series(
+    name="one",
+    values=[50.0, 60.0, math.nan],
+    low=[49.0, 58.0, math.nan],
+    high=[51.0, 63.0, math.nan],
+)
 TWO = Series(name="two", values=[55.0, 70.0, 90.0])
 
 PLOTS: list[Plot] = [
@@ -21,7 +26,10 @@ PLOTS: list[Plot] = [
     Lines(title="lines", labels=LABELS, series=[ONE, TWO], axis="points", along="fifth"),
     Scatter(
         title="scatter",
-        panels=[ScatterPoints(name=name, x=[0.0, 1.0, 2.0], y=[2.0, 1.0, math.nan]) for name in ("a", "b", "c")],
+        panels=[
+            ScatterPoints(name=name, x=[0.0, 1.0, 2.0], y=[2.0, 1.0, math.nan])
+            for name in ("a", "b", "c")
+        ],
         x_axis="gold",
         y_axis="cosine",
         diagonal=True,
@@ -52,7 +60,9 @@ def test_a_plot_is_drawn_in_the_colours_of_the_page_with_letters_as_letters(plot
     styles = " ".join(element.get("style", "") for element in root.iter())
     assert not re.search(r"#[0-9a-f]{6}|font-family|font:", styles)
     assert "var(--series-1)" in styles
-    assert {"".join(element.itertext()) for element in root.iter("text")} >= {plot.axis if not isinstance(plot, Scatter) else "gold"}
+    assert {"".join(element.itertext()) for element in root.iter("text")} >= {
+        plot.axis if not isinstance(plot, Scatter) else "gold"
+    }
 
 
 def test_equal_plots_give_equal_text() -> None:
@@ -60,7 +70,9 @@ def test_equal_plots_give_equal_text() -> None:
 
 
 @pytest.mark.parametrize(("plot", "along"), [(PLOTS[0], 0), (PLOTS[1], 1)], ids=["dots", "lines"])
-def test_a_mark_is_drawn_at_its_number_and_one_without_a_number_is_left_out(plot: Plot, along: int) -> None:
+def test_a_mark_is_drawn_at_its_number_and_one_without_a_number_is_left_out(
+    plot: Plot, along: int
+) -> None:
     found = marks(parsed(plot))
     assert set(found) == {
         "sts12, one: 50.00 [49.00, 51.00]",
@@ -78,19 +90,27 @@ def test_a_mark_is_drawn_at_its_number_and_one_without_a_number_is_left_out(plot
 
 def test_rows_of_dots_go_from_top_to_bottom() -> None:
     found = marks(parsed(PLOTS[0]))
-    heights = [found[f"{label}, two: {value:.2f}"][1] for label, value in zip(LABELS, TWO.values, strict=True)]
+    heights = [
+        found[f"{label}, two: {value:.2f}"][1]
+        for label, value in zip(LABELS, TWO.values, strict=True)
+    ]
     assert heights == sorted(heights)
 
 
 def drawn_points(root: ElementTree.Element) -> int:
     """Points are lines without length: each is a move and a line to the same place."""
-    return sum(len(re.findall(r"M (\S+ \S+) +L \1(?= |$)", path.get("d", ""))) for path in root.iter("path"))
+    return sum(
+        len(re.findall(r"M (\S+ \S+) +L \1(?= |$)", path.get("d", "")))
+        for path in root.iter("path")
+    )
 
 
 @pytest.mark.parametrize(("count", "shown"), [(7, 7), (DENSE + 50, DENSE)])
 def test_a_scatter_draws_every_point_up_to_what_it_says(count: int, shown: int) -> None:
     x = np.random.default_rng(0).normal(size=count).tolist()
-    root = parsed(Scatter(title="s", panels=[ScatterPoints(name="a", x=x, y=x)], x_axis="x", y_axis="y"))
+    root = parsed(
+        Scatter(title="s", panels=[ScatterPoints(name="a", x=x, y=x)], x_axis="x", y_axis="y")
+    )
     assert drawn_points(root) == shown
     said = " ".join("".join(element.itertext()) for element in root.iter("text"))
     assert (f"{DENSE} of {count} pairs" in said) == (count > shown)
@@ -99,7 +119,9 @@ def test_a_scatter_draws_every_point_up_to_what_it_says(count: int, shown: int) 
 @pytest.mark.parametrize("make", [lambda name: Series(name=name, values=[1.0])])
 def test_a_dollar_sign_does_not_begin_mathematics(make: Callable[[str], Series]) -> None:
     root = parsed(Dots(title="d", labels=["$a_b$"], series=[make("$x$"), make("y_z")], axis="$"))
-    assert {"$a_b$", "$x$", "y_z", "$"} <= {"".join(element.itertext()) for element in root.iter("text")}
+    assert {"$a_b$", "$x$", "y_z", "$"} <= {
+        "".join(element.itertext()) for element in root.iter("text")
+    }
 
 
 @pytest.mark.parametrize("kind", [Dots, Lines, Scatter])
@@ -109,7 +131,12 @@ def test_a_name_that_xml_cannot_hold_is_drawn_with_escapes(kind: type[Plot]) -> 
     plots: dict[type[Plot], Plot] = {
         Dots: Dots(title=name, labels=[name, "b"], series=series[:1], axis=name),
         Lines: Lines(title=name, labels=[name, "b"], series=series[:1], axis=name, along=name),
-        Scatter: Scatter(title=name, panels=[ScatterPoints(name=name, x=np.zeros(3), y=np.ones(3))], x_axis=name, y_axis=name),
+        Scatter: Scatter(
+            title=name,
+            panels=[ScatterPoints(name=name, x=np.zeros(3), y=np.ones(3))],
+            x_axis=name,
+            y_axis=name,
+        ),
     }
     root = parsed(plots[kind])
     assert root.attrib["aria-label"] == "a\\u0000\\u001b[2J\\ud800b"

@@ -1,4 +1,6 @@
-"""Figures for papers: every declared one is drawn, one column wide, with its fonts and its caption in the file."""
+"""Figures for papers: every declared one is drawn, one column wide, with its fonts and its caption
+in the file.
+"""
 
 import re
 import struct
@@ -13,20 +15,48 @@ import pytest
 from embedlab.core.errors import UsageError
 from embedlab.reports.figure_file import FigureFile
 from embedlab.reports.figure_kinds import draw_figure, figure_kind, figure_kinds
-from embedlab.reports.figure_subjects import ComparedModels, DetectableDifferences, EvaluatedModels, Subject, TrainedRuns
+from embedlab.reports.figure_subjects import (
+    ComparedModels,
+    DetectableDifferences,
+    EvaluatedModels,
+    Subject,
+    TrainedRuns,
+)
 from embedlab.reports.paper_figure import PaperFigure, paper_figure
 from embedlab.reports.plot_drawing import BANDS, FEWEST, band_means
 from embedlab.reports.plot_style import PAPER, FileKind
-from embedlab.reports.plots import CurvePanel, Dots, DrawnCurve, Lines, Plot, Scatter, ScatterPoints, Series
+from embedlab.reports.plots import (
+    CurvePanel,
+    Dots,
+    DrawnCurve,
+    Lines,
+    Plot,
+    Scatter,
+    ScatterPoints,
+    Series,
+)
 
 ONE = Series(name="one", values=[50.0, 60.0], low=[49.0, 58.0], high=[51.0, 63.0])
 TWO = Series(name="two", values=[55.0, 70.0])
 X = np.linspace(0, 5, 200).tolist()
 PLOTS: dict[str, Plot] = {
     "dots": Dots(title="Dots", labels=["a $b$", "c"], series=[ONE, TWO], axis="points"),
-    "lines": Lines(title="Lines", labels=["1", "2"], series=[ONE, TWO], axis="points", along="fifth"),
-    "curves": CurvePanel(title="Curves", curves=[DrawnCurve(name="one", x=[1, 2, 3], y=[3.0, 2.0, 1.0])], axis="loss", along="step"),
-    "scatter": Scatter(title="S", panels=[ScatterPoints(name="m", x=X, y=X)], x_axis="gold", y_axis="similarity", has_means=True),
+    "lines": Lines(
+        title="Lines", labels=["1", "2"], series=[ONE, TWO], axis="points", along="fifth"
+    ),
+    "curves": CurvePanel(
+        title="Curves",
+        curves=[DrawnCurve(name="one", x=[1, 2, 3], y=[3.0, 2.0, 1.0])],
+        axis="loss",
+        along="step",
+    ),
+    "scatter": Scatter(
+        title="S",
+        panels=[ScatterPoints(name="m", x=X, y=X)],
+        x_axis="gold",
+        y_axis="similarity",
+        has_means=True,
+    ),
 }
 
 
@@ -78,7 +108,12 @@ def test_a_caption_may_hold_any_character(kind: FileKind) -> None:
 
 def test_steps_and_epochs_have_no_ticks_between_them() -> None:
     figure = paper_figure([PLOTS["curves"]])
-    ticks = [tick for part in [figure, *figure.subfigs] for axes in part.axes for tick in axes.get_xticks()]
+    ticks = [
+        tick
+        for part in [figure, *figure.subfigs]
+        for axes in part.axes
+        for tick in axes.get_xticks()
+    ]
     assert {1.0, 2.0, 3.0} <= {*ticks}
     assert all(tick.is_integer() for tick in ticks)
 
@@ -109,14 +144,34 @@ def luminance(colour: str, sees: np.ndarray | None = None) -> float:
 # Machado, Oliveira and Fernandes (2009), severity 1: protanopia, deuteranopia, tritanopia
 VISION = {
     "all colours": None,
-    "protanopia": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),
-    "deuteranopia": np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]),
-    "tritanopia": np.array([[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]),
+    "protanopia": np.array(
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ]
+    ),
+    "deuteranopia": np.array(
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ]
+    ),
+    "tritanopia": np.array(
+        [
+            [1.255528, -0.076749, -0.178779],
+            [-0.078411, 0.930809, 0.147602],
+            [0.004733, 0.691367, 0.303900],
+        ]
+    ),
 }
 
 
 @pytest.mark.parametrize("sees", VISION)
-def test_the_first_three_colours_differ_in_lightness_for_every_reader_and_in_grey(sees: str) -> None:
+def test_the_first_three_colours_differ_in_lightness_for_every_reader_and_in_grey(
+    sees: str,
+) -> None:
     light = [luminance(colour, VISION[sees]) for colour in PAPER.series[:3]]
     gaps = [abs(one - other) for place, one in enumerate(light) for other in light[:place]]
     assert min(gaps) > 10
@@ -137,7 +192,11 @@ def test_band_means_are_those_of_a_slow_count() -> None:
     expected = []
     for number in range(BANDS):
         start, end = low + (high - low) * number / BANDS, low + (high - low) * (number + 1) / BANDS
-        own = [b for a, b in zip(x, y, strict=True) if start <= a < end or (number == BANDS - 1 and a == end)]
+        own = [
+            b
+            for a, b in zip(x, y, strict=True)
+            if start <= a < end or (number == BANDS - 1 and a == end)
+        ]
         if len(own) >= FEWEST:
             expected.append(((start + end) / 2, np.mean(own), np.std(own, ddof=1)))
     found = band_means(ScatterPoints(name="m", x=x.tolist(), y=y.tolist()))
@@ -147,9 +206,28 @@ def test_band_means_are_those_of_a_slow_count() -> None:
 
 def test_evaluated_scores_are_drawn_with_what_is_known_of_each() -> None:
     rows = [
-        {"task": "sts", "by": "dataset", "slice": name, "metric": "spearman", "setting": "all", "model": model, "score": score}
-        | {"low": score - 2, "high": score + 1, "items": 20, "shared_pairs": 0, "shared_sentences": shared, "marks": "sample"}
-        for name, model, score, shared in [("a", "one", 50.0, 3), ("b", "one", 60.0, 0), ("a", "two", 40.0, 0)]
+        {
+            "task": "sts",
+            "by": "dataset",
+            "slice": name,
+            "metric": "spearman",
+            "setting": "all",
+            "model": model,
+            "score": score,
+        }
+        | {
+            "low": score - 2,
+            "high": score + 1,
+            "items": 20,
+            "shared_pairs": 0,
+            "shared_sentences": shared,
+            "marks": "sample",
+        }
+        for name, model, score, shared in [
+            ("a", "one", 50.0, 3),
+            ("b", "one", 60.0, 0),
+            ("a", "two", 40.0, 0),
+        ]
     ]
     kind = figure_kind(EvaluatedModels, None)
     subject = EvaluatedModels(frame=pl.DataFrame(rows))
@@ -166,15 +244,28 @@ def test_evaluated_scores_are_drawn_with_what_is_known_of_each() -> None:
 
 
 def test_detectable_differences_are_drawn_next_to_the_observed_ones() -> None:
-    frame = pl.DataFrame({"task": ["sts"], "dataset": ["a"], "difference": [-3.0], "smallest": [2.0], "planned": [None]})
+    frame = pl.DataFrame(
+        {
+            "task": ["sts"],
+            "dataset": ["a"],
+            "difference": [-3.0],
+            "smallest": [2.0],
+            "planned": [None],
+        }
+    )
     (plot,) = figure_kind(DetectableDifferences, None).plots(DetectableDifferences(frame=frame))
     assert isinstance(plot, Dots)
-    assert {series.name: list(series.values) for series in plot.series} == {"observed difference": [3.0], "detectable": [2.0]}
+    assert {series.name: list(series.values) for series in plot.series} == {
+        "observed difference": [3.0],
+        "detectable": [2.0],
+    }
 
 
 def test_where_there_is_nothing_to_draw_that_is_an_error() -> None:
     with pytest.raises(UsageError, match="nothing to draw as 'curves'"):
-        draw_figure(TrainedRuns(runs=[]), figure_kind(TrainedRuns, None), width_in=3.3, is_titled=False)
+        draw_figure(
+            TrainedRuns(runs=[]), figure_kind(TrainedRuns, None), width_in=3.3, is_titled=False
+        )
 
 
 @pytest.mark.parametrize(
@@ -189,7 +280,9 @@ def test_where_there_is_nothing_to_draw_that_is_an_error() -> None:
         ("f.pdf?wide", "no option 'wide'"),
     ],
 )
-def test_a_figure_that_cannot_be_written_is_refused(typed: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_figure_that_cannot_be_written_is_refused(
+    typed: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("mine.pdf").write_bytes(b"%PDF-1.4 of someone else")
     with pytest.raises(UsageError, match=re.escape(message)) as found:
@@ -197,13 +290,24 @@ def test_a_figure_that_cannot_be_written_is_refused(typed: str, message: str, tm
     assert found.value.hint
 
 
-def test_what_is_typed_behind_a_file_decides_the_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_typed_behind_a_file_decides_the_figure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     found = FigureFile.parse("f.PDF?kind=differences&width=6.9&title", ComparedModels)
-    assert (found.kind.name, found.width_in, found.is_titled, found.path) == ("differences", 6.9, True, Path("f.PDF"))
+    assert (found.kind.name, found.width_in, found.is_titled, found.path) == (
+        "differences",
+        6.9,
+        True,
+        Path("f.PDF"),
+    )
 
 
 def test_a_page_of_a_pdf_shows_the_names() -> None:
     pdf = paper_figure([PLOTS["dots"]]).content("pdf")
-    streams = [zlib.decompress(part) for part in re.findall(rb"stream\r?\n(.*?)endstream", pdf, re.DOTALL) if part[:1] == b"x"]
+    streams = [
+        zlib.decompress(part)
+        for part in re.findall(rb"stream\r?\n(.*?)endstream", pdf, re.DOTALL)
+        if part[:1] == b"x"
+    ]
     assert any(b"Tj" in stream or b"TJ" in stream for stream in streams)  # text, not outlines

@@ -48,13 +48,26 @@ class Outline(HTMLParser):
 def text() -> str:
     table = Table(
         title=f"Scores {HOSTILE}",
-        columns=[Column(key="model", title="model"), Column(key="score", title=HOSTILE, align="right")],
+        columns=[
+            Column(key="model", title="model"),
+            Column(key="score", title=HOSTILE, align="right"),
+        ],
         rows=[{"model": HOSTILE, "score": TableCell(value=1.0, text="78.40 ± 0.31 ab")}],
         notes=("one note", HOSTILE),
     )
-    plot = Dots(title=HOSTILE, labels=[HOSTILE, "b"], series=[Series(name="$x$ & <b>", values=[1.0, 2.0])], axis="points")
-    sections = [Section(title=HOSTILE, text=(HOSTILE,), table=table, plots=(plot, plot)), *(Section(title=name) for name in "bcd")]
-    return page(HOSTILE, sections, facts={"command": f"embedlab compare {HOSTILE}", "data": "sample"})
+    plot = Dots(
+        title=HOSTILE,
+        labels=[HOSTILE, "b"],
+        series=[Series(name="$x$ & <b>", values=[1.0, 2.0])],
+        axis="points",
+    )
+    sections = [
+        Section(title=HOSTILE, text=(HOSTILE,), table=table, plots=(plot, plot)),
+        *(Section(title=name) for name in "bcd"),
+    ]
+    return page(
+        HOSTILE, sections, facts={"command": f"embedlab compare {HOSTILE}", "data": "sample"}
+    )
 
 
 def test_a_page_is_well_formed_and_runs_and_loads_nothing(text: str) -> None:
@@ -71,7 +84,9 @@ def test_a_page_is_well_formed_and_runs_and_loads_nothing(text: str) -> None:
 
 def test_names_are_shown_as_they_are(text: str) -> None:
     shown = Outline(text).texts
-    assert shown.count(HOSTILE) >= 7  # title twice, heading, contents, paragraph, cell, column, note, captions
+    assert (
+        shown.count(HOSTILE) >= 7
+    )  # title twice, heading, contents, paragraph, cell, column, note, captions
     assert "78.40 ± 0.31 ab" in shown
     assert "one note" in shown
 
@@ -103,7 +118,9 @@ def test_a_page_replaces_a_page_and_nothing_else(tmp_path: Path) -> None:
     assert path.read_text() == "my own notes"
 
 
-@pytest.mark.parametrize(("name", "message"), [("", "a folder"), ("nowhere/page.html", "there is no folder")])
+@pytest.mark.parametrize(
+    ("name", "message"), [("", "a folder"), ("nowhere/page.html", "there is no folder")]
+)
 def test_a_place_where_no_page_can_go_is_refused(tmp_path: Path, name: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         check_page_path(tmp_path / name)
@@ -111,9 +128,21 @@ def test_a_place_where_no_page_can_go_is_refused(tmp_path: Path, name: str, mess
 
 def test_a_control_character_in_a_name_breaks_neither_page_nor_plot(tmp_path: Path) -> None:
     name = "a\x00\x1b[2J\x85\u202e\ud800b"
-    table = Table(title=name, columns=[Column(key="model", title=name)], rows=[{"model": name}], notes=(name,))
-    plot = Dots(title=name, labels=[name], series=[Series(name=name, values=[1.0]), Series(name="b", values=[2.0])], axis=name)
-    write_page(tmp_path / "page.html", name, [Section(title=name, text=(name,), table=table, plots=(plot,))], facts={name: name})
+    table = Table(
+        title=name, columns=[Column(key="model", title=name)], rows=[{"model": name}], notes=(name,)
+    )
+    plot = Dots(
+        title=name,
+        labels=[name],
+        series=[Series(name=name, values=[1.0]), Series(name="b", values=[2.0])],
+        axis=name,
+    )
+    write_page(
+        tmp_path / "page.html",
+        name,
+        [Section(title=name, text=(name,), table=table, plots=(plot,))],
+        facts={name: name},
+    )
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "a\\u0000\\u001b[2J\\u0085\\u202e\\ud800b" in text
     assert not {"\x00", "\x1b", "\x85", "\u202e"} & set(text)

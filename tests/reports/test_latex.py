@@ -33,7 +33,9 @@ PRINTED = {
 
 
 def printed(text: str) -> str:
-    """What LaTeX prints of a cell, read by a grammar of its own: commands, mathematics, escaped signs, dashes."""
+    """What LaTeX prints of a cell, read by a grammar of its own: commands, mathematics, escaped
+    signs, dashes.
+    """
     grammar = r"\\(?P<command>[a-z]+)\{\}|(?P<math>\$[^$]*\$)|\\(?P<sign>[^a-z])|(?P<dash>--)|(?P<empty>\{\})|(?P<plain>[^\\${}&%#_^~<>|])"
     said, place = "", 0
     while place < len(text):
@@ -54,7 +56,9 @@ def cells(latex: str) -> list[list[str]]:
 
 def table(*texts: str) -> Table:
     columns = [Column(key="model", title="model"), Column(key="score", title="50% & more")]
-    rows = [{"model": text, "score": TableCell(value=78.4, text="78.40 ± 0.31 a")} for text in texts]
+    rows = [
+        {"model": text, "score": TableCell(value=78.4, text="78.40 ± 0.31 a")} for text in texts
+    ]
     return Table(title="A & B", columns=columns, rows=rows, notes=["two\nlines"])
 
 
@@ -102,19 +106,37 @@ def scores(models: int, datasets: int, difference: bool = False) -> Table:
     best = TableCell(value=91.25, text="91.25‡ ± 0.12 ab", raised="ab", is_best=True)
     other = TableCell(value=78.4, text="78.40 c", raised="c")
     names = [f"model_{number}" for number in range(models)]
-    columns = [Column(key="d", title="dataset", role="key"), *(Column(key=name, title=name, align="left", role="score") for name in names)]
-    columns += [Column(key="x", title="model_1 − model_0", align="left", role="difference")] if difference else []
+    columns = [
+        Column(key="d", title="dataset", role="key"),
+        *(Column(key=name, title=name, align="left", role="score") for name in names),
+    ]
+    columns += (
+        [Column(key="x", title="model_1 − model_0", align="left", role="difference")]
+        if difference
+        else []
+    )
     cells = {name: other if number else best for number, name in enumerate(names)}
     cells["x"] = TableCell(value=-12.85, text="-12.85 [-14.00, -11.70]*")
     rows = [{"d": f"sts{12 + number}", **cells} for number in range(datasets)]
-    return Table(title="Scores", columns=columns, rows=rows, caption="n = 5 & more: 95% of #1_a, ± 0.3†.")
+    return Table(
+        title="Scores", columns=columns, rows=rows, caption="n = 5 & more: 95% of #1_a, ± 0.3†."
+    )
 
 
-def test_a_table_with_a_caption_is_a_float_whose_best_is_bold_and_whose_letters_are_raised() -> None:
+def test_a_table_with_a_caption_is_a_float_whose_best_is_bold_and_whose_letters_are_raised() -> (
+    None
+):
     latex = to_latex(scores(2, 1))
     assert r"\caption{n = 5 \& more: 95\% of \#1\_a, $\pm$ 0.3$\dagger$.}" in latex
-    assert r"sts12 & \textbf{91.25$\ddagger$ $\pm$ 0.12}\textsuperscript{ab} & 78.40\textsuperscript{c} \\" in latex
-    assert latex.index(r"\begin{table}[t]") < latex.index(r"\footnotesize") < latex.index(r"\begin{tabular}{lll}")
+    assert (
+        r"sts12 & \textbf{91.25$\ddagger$ $\pm$ 0.12}\textsuperscript{ab} & "
+        r"78.40\textsuperscript{c} \\" in latex
+    )
+    assert (
+        latex.index(r"\begin{table}[t]")
+        < latex.index(r"\footnotesize")
+        < latex.index(r"\begin{tabular}{lll}")
+    )
     assert latex.endswith("\\end{table}\n")
 
 
@@ -131,13 +153,22 @@ def test_columns_that_do_not_fit_follow_below_with_the_names_of_the_rows(models:
 
 
 def test_a_table_that_cannot_fit_says_what_to_do() -> None:
-    wide = Table(title="t", columns=[Column(key="a", title="a")], rows=[{"a": "x" * 80}], caption="c")
+    wide = Table(
+        title="t", columns=[Column(key="a", title="a")], rows=[{"a": "x" * 80}], caption="c"
+    )
     assert "% about 5.1 in wide, more than a column: name models NAME=MODEL" in to_latex(wide)
 
 
 def wrapping() -> Table:
-    columns = [Column(key="g", title="group", role="group"), Column(key="t", title="text", role="text"), Column(key="n", title="n")]
-    rows = [{"g": group, "t": "some/long_name and words " * 9, "n": 1} for group in ("one", "one", "two")]
+    columns = [
+        Column(key="g", title="group", role="group"),
+        Column(key="t", title="text", role="text"),
+        Column(key="n", title="n"),
+    ]
+    rows = [
+        {"g": group, "t": "some/long_name and words " * 9, "n": 1}
+        for group in ("one", "one", "two")
+    ]
     return Table(title="t", columns=columns, rows=rows, caption="c")
 
 
@@ -180,15 +211,27 @@ def test_latex_compiles_the_tables_within_a_column(tmp_path: Path) -> None:
     tables = [scores(2, 3, difference=True), scores(9, 2), wrapping(), table(SPECIAL, "plain")]
     document = [r"\documentclass[10pt,twocolumn]{article}", r"\usepackage{booktabs}"]
     document += [rf"\usepackage[textwidth={2 * COLUMN_PT + 10}pt,columnsep=10pt]{{geometry}}"]
-    document += [r"\begin{document}", *map(to_latex, tables[:3]), r"\clearpage\onecolumn\footnotesize", to_latex(tables[3])]
+    document += [
+        r"\begin{document}",
+        *map(to_latex, tables[:3]),
+        r"\clearpage\onecolumn\footnotesize",
+        to_latex(tables[3]),
+    ]
     measured = ["sts-benchmark", "-12.85 [-14.00, -11.70]*", "91.25"]
     for text in measured:
         shown = text.replace("-1", "$-$1")
         document += [rf"\setbox0=\hbox{{{shown}}}\typeout{{WIDTH \the\wd0}}"]
     (tmp_path / "t.tex").write_text("\n".join([*document, r"\end{document}"]))
-    done = subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"], cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Overfull" not in done.stdout
     widths = [float(found) for found in re.findall(r"WIDTH ([\d.]+)pt", done.stdout)]
-    assert widths == pytest.approx([text_pt(text.replace("-1", "−1")) for text in measured], rel=0.02)
+    assert widths == pytest.approx(
+        [text_pt(text.replace("-1", "−1")) for text in measured], rel=0.02
+    )
     assert (tmp_path / "t.pdf").stat().st_size > 10_000

@@ -10,7 +10,17 @@ from embedlab.reports.layout import plain_text, table_lines
 from embedlab.reports.table_forms import transposed
 from embedlab.reports.tables import Column, Table, TableCell
 
-DATASETS = ("sts12", "sts13", "sts14", "sts15", "sts16", "sts-benchmark", "sick-r", "sts12-16", "average of seven")
+DATASETS = (
+    "sts12",
+    "sts13",
+    "sts14",
+    "sts15",
+    "sts16",
+    "sts-benchmark",
+    "sick-r",
+    "sts12-16",
+    "average of seven",
+)
 MODELS = ("snli-supcl", "sbert-defsent-multi", "sup-simcse-bert-base?pooling=cls", "dice")
 
 
@@ -19,10 +29,23 @@ def compared(count: int) -> Table:
     models = MODELS[:count]
     columns = [Column(key="slice", title="dataset", role="key"), Column(key="pairs", title="pairs")]
     columns += [Column(key=name, title=name, align="left", role="score") for name in models]
-    columns += [Column(key=f"{name}.delta", title=f"{name} − {models[0]}", align="left", role="difference") for name in models[1:]]
-    cells = {name: TableCell(value=70.5, text=f"70.5{place}† ± 0.3{place} ab") for place, name in enumerate(models)}
-    cells |= {f"{name}.delta": TableCell(value=1.0, text=f"+1.0{place} [−10.55, +12.75]*") for place, name in enumerate(models)}
-    return Table(title="Spearman x 100", columns=columns, rows=[{"slice": name, "pairs": 1379, **cells} for name in DATASETS])
+    columns += [
+        Column(key=f"{name}.delta", title=f"{name} − {models[0]}", align="left", role="difference")
+        for name in models[1:]
+    ]
+    cells = {
+        name: TableCell(value=70.5, text=f"70.5{place}† ± 0.3{place} ab")
+        for place, name in enumerate(models)
+    }
+    cells |= {
+        f"{name}.delta": TableCell(value=1.0, text=f"+1.0{place} [−10.55, +12.75]*")
+        for place, name in enumerate(models)
+    }
+    return Table(
+        title="Spearman x 100",
+        columns=columns,
+        rows=[{"slice": name, "pairs": 1379, **cells} for name in DATASETS],
+    )
 
 
 def shown(table: Table, width: int) -> str:
@@ -43,8 +66,15 @@ def test_up_to_four_models_are_tables_of_whole_numbers_in_any_width(count: int, 
 
 
 def test_blanks_between_columns_give_way_before_a_name_breaks() -> None:
-    columns = [Column(key="slice", title="dataset", role="key"), *(Column(key=f"n{place}", title=f"n{place}") for place in range(5))]
-    table = Table(title="x", columns=columns, rows=[{"slice": "sts-benchmark", **{f"n{place}": 1000 + place for place in range(5)}}])
+    columns = [
+        Column(key="slice", title="dataset", role="key"),
+        *(Column(key=f"n{place}", title=f"n{place}") for place in range(5)),
+    ]
+    table = Table(
+        title="x",
+        columns=columns,
+        rows=[{"slice": "sts-benchmark", **{f"n{place}": 1000 + place for place in range(5)}}],
+    )
     natural = max(map(len, plain_text(table).splitlines()))
     assert "sts-benchmark   " in shown(table, natural)
     narrower = shown(table, natural - 5)
@@ -54,8 +84,15 @@ def test_blanks_between_columns_give_way_before_a_name_breaks() -> None:
 
 def test_the_columns_of_an_axis_are_named_both_ways() -> None:
     columns = [Column(key="weight", title="objective.weight", role="key")]
-    columns += [Column(key=lr, title=f"optim.lr {lr}", align="right", role="score") for lr in ("0.1", "0.2")]
-    table = Table(title="x", columns=columns, rows=[{"weight": weight, "0.1": 50.0, "0.2": 51.0} for weight in (1, 2)], score_columns="")
+    columns += [
+        Column(key=lr, title=f"optim.lr {lr}", align="right", role="score") for lr in ("0.1", "0.2")
+    ]
+    table = Table(
+        title="x",
+        columns=columns,
+        rows=[{"weight": weight, "0.1": 50.0, "0.2": 51.0} for weight in (1, 2)],
+        score_columns="",
+    )
     crossed = transposed(table)
     assert crossed is not None
     assert crossed.title == "x; a column for each objective.weight"
@@ -64,28 +101,47 @@ def test_the_columns_of_an_axis_are_named_both_ways() -> None:
 
 def test_scores_and_differences_that_do_not_fit_together_are_parts_below_each_other() -> None:
     lines = [line.text for line in table_lines(compared(3), 100) if line.kind == "header"]
-    assert [line.split()[0] for line in lines if line.split()[0] == "dataset"] == ["dataset", "dataset"]
+    assert [line.split()[0] for line in lines if line.split()[0] == "dataset"] == [
+        "dataset",
+        "dataset",
+    ]
     assert "−" not in lines[0]
 
 
 def evaluated(datasets: int, models: int) -> Table:
     columns = [Column(key="dataset", title="dataset", role="key")]
-    columns += [Column(key=f"model-{number}", title=f"model-{number}", align="right", role="score") for number in range(models)]
-    rows = [{"dataset": name} | {f"model-{number}": 50.0 + number for number in range(models)} for name in DATASETS[:datasets]]
+    columns += [
+        Column(key=f"model-{number}", title=f"model-{number}", align="right", role="score")
+        for number in range(models)
+    ]
+    rows = [
+        {"dataset": name} | {f"model-{number}": 50.0 + number for number in range(models)}
+        for name in DATASETS[:datasets]
+    ]
     return Table(title="x", columns=columns, rows=rows)
 
 
 def test_datasets_are_rows_unless_only_the_other_way_fits() -> None:
-    assert shown(evaluated(2, 4), 80).splitlines()[2].split() == ["dataset", *(f"model-{number}" for number in range(4))]
+    assert shown(evaluated(2, 4), 80).splitlines()[2].split() == [
+        "dataset",
+        *(f"model-{number}" for number in range(4)),
+    ]
     many = shown(evaluated(2, 12), 80).splitlines()
     assert many[2].split() == ["model", "sts12", "sts13"]
     assert many[4].split() == ["model-0", "50.0", "50.0"]
 
 
 def test_the_columns_behind_joined_titles_are_named() -> None:
-    columns = [Column(key="lr", title="optim.lr", role="key"), Column(key="seed", title="seed", role="key")]
+    columns = [
+        Column(key="lr", title="optim.lr", role="key"),
+        Column(key="seed", title="seed", role="key"),
+    ]
     columns += [Column(key=name, title=name, align="right", role="score") for name in DATASETS]
-    table = Table(title="x", columns=columns, rows=[{"lr": lr, "seed": 1} | dict.fromkeys(DATASETS, 50.0) for lr in (0.1, 0.2)])
+    table = Table(
+        title="x",
+        columns=columns,
+        rows=[{"lr": lr, "seed": 1} | dict.fromkeys(DATASETS, 50.0) for lr in (0.1, 0.2)],
+    )
     crossed = transposed(table)
     assert crossed is not None
     assert crossed.title == "x; a column for each optim.lr and seed"
@@ -99,8 +155,21 @@ def test_differences_are_never_transposed() -> None:
 
 def test_what_all_rows_share_goes_to_the_title_where_it_has_no_room() -> None:
     keys = [Column(key=key, title=key, role="key") for key in ("dataset", "metric", "setting")]
-    scores = [Column(key=name, title=name, role="score", digits=2) for name in ("first", "second", "third")]
-    rows = [{"dataset": name, "metric": "accuracy", "setting": "literature", "first": 1.0, "second": 2.0, "third": 3.0} for name in "abc"]
+    scores = [
+        Column(key=name, title=name, role="score", digits=2)
+        for name in ("first", "second", "third")
+    ]
+    rows = [
+        {
+            "dataset": name,
+            "metric": "accuracy",
+            "setting": "literature",
+            "first": 1.0,
+            "second": 2.0,
+            "third": 3.0,
+        }
+        for name in "abc"
+    ]
     table = Table(title="transfer", columns=[*keys, *scores], rows=rows)
     assert shown(table, 80).splitlines()[0] == "transfer"
     narrow = shown(table, 44).splitlines()
@@ -109,14 +178,20 @@ def test_what_all_rows_share_goes_to_the_title_where_it_has_no_room() -> None:
 
 def test_values_of_a_group_become_headings() -> None:
     columns = [Column(key="row", title="λ", role="group"), Column(key="what", title="", role="key")]
-    columns += [Column(key=f"sts{number}", title=f"STS{number}", digits=2, role="difference") for number in range(12, 17)]
+    columns += [
+        Column(key=f"sts{number}", title=f"STS{number}", digits=2, role="difference")
+        for number in range(12, 17)
+    ]
     rows = [
         {"row": share, "what": what, **{f"sts{number}": 70.0 for number in range(12, 17)}}
         for share in ("allpalln-lambda0.1-SCL", "allpalln-lambda0.3-SCL")
         for what in ("published", "ours")
     ]
     lines = [line.strip() for line in shown(Table(columns=columns, rows=rows), 60).splitlines()]
-    assert [line for line in lines if line.startswith("λ")] == ["λ allpalln-lambda0.1-SCL", "λ allpalln-lambda0.3-SCL"]
+    assert [line for line in lines if line.startswith("λ")] == [
+        "λ allpalln-lambda0.1-SCL",
+        "λ allpalln-lambda0.3-SCL",
+    ]
 
 
 def test_a_minor_column_is_left_out_first_and_named() -> None:
@@ -125,7 +200,11 @@ def test_a_minor_column_is_left_out_first_and_named() -> None:
         Column(key="here", title="here", role="minor"),
         Column(key="summary", title="summary", role="text"),
     ]
-    row = {"table": "table2_sts", "here": "embedlab reproduce liao table2_sts", "summary": "baselines and what contrast adds to them"}
+    row = {
+        "table": "table2_sts",
+        "here": "embedlab reproduce liao table2_sts",
+        "summary": "baselines and what contrast adds to them",
+    }
     table = Table(columns=columns, rows=[row])
     assert "embedlab reproduce liao table2_sts" in shown(table, 100)
     narrow = shown(table, 60)
@@ -134,11 +213,19 @@ def test_a_minor_column_is_left_out_first_and_named() -> None:
 
 
 def test_a_text_without_room_goes_below_its_row() -> None:
-    columns = [Column(key=key, title=key, role="key" if key == "name" else None) for key in ("name", "state", "rows")]
+    columns = [
+        Column(key=key, title=key, role="key" if key == "name" else None)
+        for key in ("name", "state", "rows")
+    ]
     table = Table(
         columns=[*columns, Column(key="note", title="note", role="text")],
         rows=[
-            {"name": "multinli", "state": "counts-right", "rows": 9815, "note": "no hash of it is recorded"},
+            {
+                "name": "multinli",
+                "state": "counts-right",
+                "rows": 9815,
+                "note": "no hash of it is recorded",
+            },
             {"name": "snli", "note": ""},
         ],
     )
@@ -149,7 +236,11 @@ def test_a_text_without_room_goes_below_its_row() -> None:
 @pytest.mark.parametrize("text", ["-0.00", "+0.00", "−0.00", "-0.00 [-0.00, +0.12]*", "−0.0 ± 0.1"])
 def test_no_number_is_minus_zero(text: str) -> None:
     table = Table(
-        columns=[Column(key="a", title="a"), Column(key="b", title="b", digits=2), Column(key="c", title="c")],
+        columns=[
+            Column(key="a", title="a"),
+            Column(key="b", title="b", digits=2),
+            Column(key="c", title="c"),
+        ],
         rows=[{"a": TableCell(value=-0.001, text=text), "b": -0.001, "c": "a-0.00 stays -0.00"}],
     )
     for written in (plain_text(table), table.to_markdown()):
@@ -159,13 +250,20 @@ def test_no_number_is_minus_zero(text: str) -> None:
 
 
 def test_numbers_below_one_have_their_sign() -> None:
-    table = Table(columns=[Column(key="a", title="a")], rows=[{"a": TableCell(value=-0.05, text="-0.05 [-0.10, -0.01]")}])
+    table = Table(
+        columns=[Column(key="a", title="a")],
+        rows=[{"a": TableCell(value=-0.05, text="-0.05 [-0.10, -0.01]")}],
+    )
     assert "-0.05 [-0.10, -0.01]" in plain_text(table)
 
 
 NOTES = [
     "sample: generated data",
-    Note("/a/b: pooling mean, precision bf16", models=("/a/b",), short=("pooling mean", "precision bf16")),
+    Note(
+        "/a/b: pooling mean, precision bf16",
+        models=("/a/b",),
+        short=("pooling mean", "precision bf16"),
+    ),
     Note("dice: precision bf16", models=("dice",), short=("precision bf16",)),
     Note("/a/b: its starting encoder's training text is unknown", models=("/a/b",)),
 ]
@@ -173,11 +271,18 @@ TITLES = {"/a/b": "b", "dice": "dice"}
 
 
 def noted(**more: bool) -> Table:
-    return Table(columns=[Column(key="a", title="a")], rows=[{"a": 1}], notes=NOTES, titles=TITLES, **more)
+    return Table(
+        columns=[Column(key="a", title="a")], rows=[{"a": 1}], notes=NOTES, titles=TITLES, **more
+    )
 
 
 def test_notes_are_grouped_over_models_under_the_names_of_the_table() -> None:
-    assert noted().shown_notes == ["sample: generated data", "b: pooling mean", "precision bf16", "--notes shows 1 more note"]
+    assert noted().shown_notes == [
+        "sample: generated data",
+        "b: pooling mean",
+        "precision bf16",
+        "--notes shows 1 more note",
+    ]
 
 
 def test_all_notes_are_in_json_and_with_the_option() -> None:

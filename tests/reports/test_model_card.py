@@ -26,11 +26,24 @@ def evaluated(*scores: StoredScore) -> Evaluation:
 
 def test_scores_have_their_marks_precisions_and_notes() -> None:
     def score(by: str, slice_: str, value: float) -> StoredScore:
-        return StoredScore(by=by, slice=slice_, metric="spearman", setting="all", value=value, items=3108)
+        return StoredScore(
+            by=by, slice=slice_, metric="spearman", setting="all", value=value, items=3108
+        )
 
-    intervals = StoredIntervals(intervals={("sts12", "spearman", None): (0.7, 0.8)}, reasons=("the pairs are gone",))
+    intervals = StoredIntervals(
+        intervals={("sts12", "spearman", None): (0.7, 0.8)}, reasons=("the pairs are gone",)
+    )
     text = scores_section(
-        [(evaluated(score("dataset", "sts12", 0.75), score("source", "sts12/MSRpar", 0.5), score("dataset", "sts13", nan)), intervals)]
+        [
+            (
+                evaluated(
+                    score("dataset", "sts12", 0.75),
+                    score("source", "sts12/MSRpar", 0.5),
+                    score("dataset", "sts13", nan),
+                ),
+                intervals,
+            )
+        ]
     )
     assert "sts x 100 [partial], evaluated in float32, trained in bf16:" in text
     assert "| sts12 | spearman | all | 75.00 | [70.00, 80.00] | 3108 |" in text

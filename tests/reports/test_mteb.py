@@ -28,7 +28,14 @@ STATE = {
 def evaluation(**state: object) -> Evaluation:
     numbers = {"spearman": 0.78987654, "pearson": 0.8}
     scores = tuple(
-        StoredScore(by="dataset", slice="sts16", metric=metric, setting=setting, value=value - (setting == "mean"), items=1186)
+        StoredScore(
+            by="dataset",
+            slice="sts16",
+            metric=metric,
+            setting=setting,
+            value=value - (setting == "mean"),
+            items=1186,
+        )
         for metric, value in numbers.items()
         for setting in ("all", "mean")
     )
@@ -40,12 +47,22 @@ def evaluation(**state: object) -> Evaluation:
 
 def test_a_result_has_the_keys_that_mteb_reads(tmp_path: Path) -> None:
     paths = write_mteb(tmp_path, evaluation())
-    assert [path.relative_to(tmp_path).as_posix() for path in paths] == ["my__model/0123/model_meta.json", "my__model/0123/STS16.json"]
+    assert [path.relative_to(tmp_path).as_posix() for path in paths] == [
+        "my__model/0123/model_meta.json",
+        "my__model/0123/STS16.json",
+    ]
     result = json.loads(paths[1].read_text())
     (scores,) = result["scores"]["test"]
-    assert (result["task_name"], result["dataset_revision"]) == ("STS16", "4d8694f8f0e0100860b497b999b3dbed754a0513")
+    assert (result["task_name"], result["dataset_revision"]) == (
+        "STS16",
+        "4d8694f8f0e0100860b497b999b3dbed754a0513",
+    )
     assert scores["main_score"] == scores["cosine_spearman"] == 0.789877
-    assert (scores["cosine_pearson"], scores["hf_subset"], scores["languages"]) == (0.8, "default", ["eng-Latn"])
+    assert (scores["cosine_pearson"], scores["hf_subset"], scores["languages"]) == (
+        0.8,
+        "default",
+        ["eng-Latn"],
+    )
     assert json.loads(paths[0].read_text())["revision"] == "0123"
 
 
@@ -76,7 +93,9 @@ def test_results_can_be_brought_again_as_figures(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fault", ["partial", "sample"])
-def test_what_is_not_a_whole_corpus_is_not_written_under_mtebs_name(fault: str, tmp_path: Path) -> None:
+def test_what_is_not_a_whole_corpus_is_not_written_under_mtebs_name(
+    fault: str, tmp_path: Path
+) -> None:
     with pytest.raises(UsageError, match="sts16 is not a complete corpus"):
         write_mteb(tmp_path, evaluation(**{fault: True}))
     assert not list(tmp_path.rglob("STS16.json"))
@@ -89,12 +108,22 @@ def test_sentevals_tokenised_text_is_not_written_under_mtebs_revision(tmp_path: 
 
 
 def test_the_text_of_the_hub_is_mtebs_own(tmp_path: Path) -> None:
-    assert len(write_mteb(tmp_path, evaluation(origin="hub", sha256={}, revision="mteb/sts16-sts@4d8694f"))) == 2
+    assert (
+        len(
+            write_mteb(
+                tmp_path, evaluation(origin="hub", sha256={}, revision="mteb/sts16-sts@4d8694f")
+            )
+        )
+        == 2
+    )
 
 
 def test_a_correlation_that_is_undefined_is_refused(tmp_path: Path) -> None:
     known = evaluation()
-    scores = tuple(replace(score, value=nan if score.metric == "pearson" else score.value) for score in known.scores)
+    scores = tuple(
+        replace(score, value=nan if score.metric == "pearson" else score.value)
+        for score in known.scores
+    )
     with pytest.raises(UsageError, match="pearson of 'my/model' on sts16 is undefined"):
         write_mteb(tmp_path, replace(known, scores=scores))
     assert not list(tmp_path.rglob("*.json"))

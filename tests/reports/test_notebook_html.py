@@ -1,4 +1,6 @@
-"""Results in a notebook: what people read, with intervals where the pointer rests, and nothing that a name could add."""
+"""Results in a notebook: what people read, with intervals where the pointer rests, and nothing that
+a name could add.
+"""
 
 from xml.etree import ElementTree
 
@@ -8,10 +10,21 @@ from embedlab.reports.tables import Column, Table, TableCell
 
 
 def table(rows: int = 2, name: str = "one") -> Table:
-    cell = TableCell(value=91.2, text="91.20‡ a", raised="a", is_best=True, hover="95% interval 90.00 to 92.00")
-    columns = [Column(key="model", title="model", role="key"), Column(key="x", title="sts12", align="right", role="score")]
+    cell = TableCell(
+        value=91.2, text="91.20‡ a", raised="a", is_best=True, hover="95% interval 90.00 to 92.00"
+    )
+    columns = [
+        Column(key="model", title="model", role="key"),
+        Column(key="x", title="sts12", align="right", role="score"),
+    ]
     notes = ["plain", Note("full", models=["one"], short=["short"]), Note("detail", models=["one"])]
-    return Table(title="Scores <x>", columns=columns, rows=[{"model": name, "x": cell}] * rows, notes=notes, titles={"one": "one"})
+    return Table(
+        title="Scores <x>",
+        columns=columns,
+        rows=[{"model": name, "x": cell}] * rows,
+        notes=notes,
+        titles={"one": "one"},
+    )
 
 
 def parsed(html: str) -> ElementTree.Element:
@@ -31,7 +44,12 @@ def test_a_score_says_its_interval_where_the_pointer_rests_and_the_best_is_bold(
 
 def test_notes_are_short_and_say_where_the_others_are() -> None:
     root = parsed(report_html([table()], said=["on the way"]))
-    assert [item.text for item in root.iter("li")] == ["plain", "short", ".notes has 1 more note", "on the way"]
+    assert [item.text for item in root.iter("li")] == [
+        "plain",
+        "short",
+        ".notes has 1 more note",
+        "on the way",
+    ]
 
 
 def test_a_long_table_is_cut_and_says_so() -> None:

@@ -1,4 +1,6 @@
-"""The table of detectable differences: how sure each figure is, and what few seeds leave unknown."""
+"""The table of detectable differences: how sure each figure is, and what few seeds leave
+unknown.
+"""
 
 from dataclasses import replace
 
@@ -43,9 +45,16 @@ def compared_of(first: ModelColumns, second: ModelColumns) -> TaskComparison:
     )
 
 
-def table_of(first: ModelColumns, second: ModelColumns, seeds: int | None = None, detect: float | None = None) -> Table:
+def table_of(
+    first: ModelColumns, second: ModelColumns, seeds: int | None = None, detect: float | None = None
+) -> Table:
     compared, wanted = compared_of(first, second), detect / 100 if detect is not None else None
-    return power_table(detectable(compared.evidence, first, second, seeds=seeds, detect=wanted), compared, detect=detect, seeds=seeds)
+    return power_table(
+        detectable(compared.evidence, first, second, seeds=seeds, detect=wanted),
+        compared,
+        detect=detect,
+        seeds=seeds,
+    )
 
 
 def test_each_figure_has_the_interval_that_few_seeds_leave() -> None:
@@ -60,14 +69,25 @@ def test_each_figure_has_the_interval_that_few_seeds_leave() -> None:
 
 
 def test_single_runs_have_no_figure_for_more_seeds() -> None:
-    one, other = (ModelColumns(name=f"{name}@1", members=(f"{name}@1",), seeds=(1,)) for name in "ab")
+    one, other = (
+        ModelColumns(name=f"{name}@1", members=(f"{name}@1",), seeds=(1,)) for name in "ab"
+    )
     for models in ((one, other), (replace(one, name="a"), replace(other, name="b"))):
         table = table_of(*models, seeds=3, detect=5.0)
         (row,) = table.frame.to_dicts()
-        assert not any(row[key] == row[key] and row[key] is not None for key in ("planned", "planned_low", "planned_high", "seeds_needed"))
+        assert not any(
+            row[key] == row[key] and row[key] is not None
+            for key in ("planned", "planned_low", "planned_high", "seeds_needed")
+        )
         assert row["smallest"] > 0
-        assert any(note.startswith("no model has two seeds: what 3 seeds detect is unknown") for note in table.notes)
-        assert any(note == "no model has two seeds: how many a difference needs is unknown" for note in table.notes)
+        assert any(
+            note.startswith("no model has two seeds: what 3 seeds detect is unknown")
+            for note in table.notes
+        )
+        assert any(
+            note == "no model has two seeds: how many a difference needs is unknown"
+            for note in table.notes
+        )
 
 
 def test_a_recipe_of_one_seed_takes_the_spread_of_the_other_and_says_so() -> None:
@@ -75,7 +95,10 @@ def test_a_recipe_of_one_seed_takes_the_spread_of_the_other_and_says_so() -> Non
     table = table_of(A, single, seeds=3)
     (row,) = table.frame.to_dicts()
     assert row["planned"] > 0
-    assert "b has one seed and takes the spread of the other recipe, equal spread assumed" in table.notes
+    assert (
+        "b has one seed and takes the spread of the other recipe, equal spread assumed"
+        in table.notes
+    )
     assert not any("takes the spread" in note for note in table_of(A, B, seeds=3).notes)
 
 

@@ -16,19 +16,34 @@ from embedlab.reports.reproduction_tables import deviations_table, orders_table,
 
 def test_rows_that_score_alike_have_no_tau() -> None:
     (table,) = select_tables("liao", "table6")
-    ranking = Ranking(columns=("STS12",), group="", rows=3, kendall=RankAgreement(tau=nan, low=nan, high=nan))
+    ranking = Ranking(
+        columns=("STS12",), group="", rows=3, kendall=RankAgreement(tau=nan, low=nan, high=nan)
+    )
     notes = orders_table(table, RowOrder(pairs=(), rankings=(ranking,))).notes
     assert notes[0].endswith("3 rows, STS12: none, all rows score alike")
 
 
-@pytest.mark.parametrize(("trained", "note"), [([], "no row has a finished run here"), (["0.1"], "none is known")])
-def test_without_a_deviation_the_reason_is_there_in_place_of_an_empty_table(trained: list[str], note: str) -> None:
+@pytest.mark.parametrize(
+    ("trained", "note"), [([], "no row has a finished run here"), (["0.1"], "none is known")]
+)
+def test_without_a_deviation_the_reason_is_there_in_place_of_an_empty_table(
+    trained: list[str], note: str
+) -> None:
     (table,) = select_tables("liao", "table6")
-    assert plain_text(deviations_table(table, [], trained)) == f"liao {table.name}: deviations from the paper\n\n{note}\n"
+    assert (
+        plain_text(deviations_table(table, [], trained))
+        == f"liao {table.name}: deviations from the paper\n\n{note}\n"
+    )
 
 
-@pytest.mark.parametrize("table", [table for paper in paper_names() for table in load_paper(paper).values()], ids=lambda table: table.name)
-def test_published_numbers_are_those_of_the_file_and_names_of_rows_are_written_as_there(table: PaperTable) -> None:
+@pytest.mark.parametrize(
+    "table",
+    [table for paper in paper_names() for table in load_paper(paper).values()],
+    ids=lambda table: table.name,
+)
+def test_published_numbers_are_those_of_the_file_and_names_of_rows_are_written_as_there(
+    table: PaperTable,
+) -> None:
     if table.sources and not table.printed:
         return  # the paper prints no numbers of it
     shown, written = printed_table(table).texts()[1:], published_texts(table.paper, table.name)
@@ -43,11 +58,17 @@ def test_published_numbers_are_those_of_the_file_and_names_of_rows_are_written_a
 @pytest.mark.parametrize(
     ("paper", "name", "texts"),
     [
-        ("sedghamiz", "table4", ["5e-05", "1e-4", "1e-4", "1e-4", "5e-05", "1e-04", "5e-05", "5e-05", "5e-05"]),
+        (
+            "sedghamiz",
+            "table4",
+            ["5e-05", "1e-4", "1e-4", "1e-4", "5e-05", "1e-04", "5e-05", "5e-05", "5e-05"],
+        ),
         ("chen", "table10", ["1e-5", "2e-5", "3e-5"]),
     ],
 )
-def test_powers_of_ten_are_shown_as_they_are_written(paper: str, name: str, texts: list[str]) -> None:
+def test_powers_of_ten_are_shown_as_they_are_written(
+    paper: str, name: str, texts: list[str]
+) -> None:
     (table,) = select_tables(paper, name)
     published = printed_table(table)
     place = [column.key for column in published.columns].index("learning_rate")
@@ -57,4 +78,8 @@ def test_powers_of_ten_are_shown_as_they_are_written(paper: str, name: str, text
 
 def test_published_numbers_have_the_digits_that_a_file_of_numbers_drops() -> None:
     (table,) = select_tables("liao", "table7")
-    assert all(len(text.partition(".")[2]) == 2 for row in printed_table(table).texts()[1:] for text in row[1:])
+    assert all(
+        len(text.partition(".")[2]) == 2
+        for row in printed_table(table).texts()[1:]
+        for text in row[1:]
+    )

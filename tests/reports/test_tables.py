@@ -21,8 +21,19 @@ def table() -> Table:
             Column(key="delta", title="Δ", digits=1),
         ],
         rows=[
-            {"dataset": "sts12", "pairs": 3108, "score": TableCell(value=0.1 + 0.2, text="30.0 ± 0.3 a"), "delta": 2.345},
-            {"dataset": "a|b [bold]", "pairs": 7, "score": TableCell(value=math.nan, text="–"), "delta": math.inf, "p_holm": 0.25},
+            {
+                "dataset": "sts12",
+                "pairs": 3108,
+                "score": TableCell(value=0.1 + 0.2, text="30.0 ± 0.3 a"),
+                "delta": 2.345,
+            },
+            {
+                "dataset": "a|b [bold]",
+                "pairs": 7,
+                "score": TableCell(value=math.nan, text="–"),
+                "delta": math.inf,
+                "p_holm": 0.25,
+            },
             {"dataset": "sick-r"},
         ],
         notes=["a: cannot be told apart"],
@@ -39,7 +50,9 @@ def test_json_keeps_full_precision_and_stable_keys(table: Table) -> None:
     found = json.loads(table.to_json())
     assert found["title"] == "STS [test]"
     assert found["notes"] == ["a: cannot be told apart"]
-    assert [list(row) for row in found["rows"]] == [["dataset", "pairs", "score", "delta", "p_holm"]] * 3
+    assert [list(row) for row in found["rows"]] == [
+        ["dataset", "pairs", "score", "delta", "p_holm"]
+    ] * 3
     assert found["rows"][0]["score"] == 0.1 + 0.2
     assert [row["score"] for row in found["rows"][1:]] == [None, None]
     assert [row["delta"] for row in found["rows"]] == [2.345, None, None]
@@ -87,7 +100,14 @@ PAIRS = Table(
         Column(key="sentence", title="sentence", role="sentence"),
         *(Column(key=f"n{number}", title=f"number {number}") for number in range(4)),
     ],
-    rows=[{"dataset": "sts-benchmark", "sentence": SENTENCE, **{f"n{number}": 123450 + number for number in range(4)}}] * 2,
+    rows=[
+        {
+            "dataset": "sts-benchmark",
+            "sentence": SENTENCE,
+            **{f"n{number}": 123450 + number for number in range(4)},
+        }
+    ]
+    * 2,
     notes=["a note"],
 )
 
@@ -98,7 +118,9 @@ def test_whole_numbers_and_sentences_are_shown_at_any_width(width: int) -> None:
     assert max(map(len, found)) <= width
     assert (found[0], found[-1]) == ("Pairs", "a note")
     text = " ".join(" ".join(found).split())
-    assert all(text.count(word) >= 2 for word in ("sts-benchmark", "123450", "123451", "123452", "123453"))
+    assert all(
+        text.count(word) >= 2 for word in ("sts-benchmark", "123450", "123451", "123452", "123453")
+    )
     assert all(word in text for word in SENTENCE.split())
 
 
@@ -114,7 +136,10 @@ def test_a_row_becomes_a_block_only_where_its_columns_need_more_than_the_termina
 
 
 def test_truth_is_said_in_words_and_not_aligned_as_a_number() -> None:
-    table = Table(columns=[Column(key="best", title="best")], rows=[{"best": True}, {"best": False}, {"best": None}])
+    table = Table(
+        columns=[Column(key="best", title="best")],
+        rows=[{"best": True}, {"best": False}, {"best": None}],
+    )
     assert table.to_markdown() == "| best |\n| --- |\n| yes |\n| no |\n| – |\n"
     assert json.loads(table.to_json())["rows"][0] == {"best": True}
 
@@ -137,15 +162,30 @@ def test_without_columns_only_title_and_notes_are_shown() -> None:
     "table",
     [
         Table(
-            title="A title", columns=[Column(key="a", title="name"), Column(key="b", title="n", digits=2)], rows=[{"a": "x y", "b": 1.5}]
+            title="A title",
+            columns=[Column(key="a", title="name"), Column(key="b", title="n", digits=2)],
+            rows=[{"a": "x y", "b": 1.5}],
         ),
-        Table(columns=[Column(key="a", title="long title"), Column(key="b", title="b")], rows=[{"b": 12}, {"a": "猫 é", "b": None}]),
-        Table(title="none", columns=[Column(key="a", title="name")], rows=[], notes=("a note", "another")),
-        Table(columns=[Column(key="a", title="a", align="right"), Column(key="b", title="")], rows=[{"a": "two\nlines", "b": True}] * 3),
+        Table(
+            columns=[Column(key="a", title="long title"), Column(key="b", title="b")],
+            rows=[{"b": 12}, {"a": "猫 é", "b": None}],
+        ),
+        Table(
+            title="none",
+            columns=[Column(key="a", title="name")],
+            rows=[],
+            notes=("a note", "another"),
+        ),
+        Table(
+            columns=[Column(key="a", title="a", align="right"), Column(key="b", title="")],
+            rows=[{"a": "two\nlines", "b": True}] * 3,
+        ),
     ],
 )
 def test_a_pipe_gets_what_rich_would_print(table: Table) -> None:
     console = Console(width=1000, highlight=False, file=io.StringIO())
     with console.capture() as captured:
         console.print(to_rich(table, 1000))
-    assert plain_text(table) == "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())
+    assert plain_text(table) == "".join(
+        f"{line.rstrip()}\n" for line in captured.get().splitlines()
+    )

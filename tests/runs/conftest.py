@@ -15,7 +15,11 @@ def recipe_of(lr: float = 2e-5) -> Recipe:
         "objective": {"name": "nli_softmax"},
         "optim": {"lr": lr, "batch_size": 8},
     }
-    return from_table({"summary": "A test.", "encoder": {"model": "tiny", "pooling": "mean"}, "stage": [stage]}, name="mine", where="test")
+    return from_table(
+        {"summary": "A test.", "encoder": {"model": "tiny", "pooling": "mean"}, "stage": [stage]},
+        name="mine",
+        where="test",
+    )
 
 
 @pytest.fixture
@@ -30,7 +34,13 @@ def faster_recipe() -> Recipe:
 
 @pytest.fixture
 def circumstances() -> Environment:
-    return collect_environment(seed=1, device="cpu", precision="float32", threads=1, data=[{"name": "snli", "rows": 3, "partial": True}])
+    return collect_environment(
+        seed=1,
+        device="cpu",
+        precision="float32",
+        threads=1,
+        data=[{"name": "snli", "rows": 3, "partial": True}],
+    )
 
 
 @pytest.fixture

@@ -24,7 +24,10 @@ from tests import runs_of_before
 
 PREFIX = b"embedlab-xxh3:"
 DAMAGES = 60  # of each way
-ALONE = {"cached scores", "plan"}  # not in a run: a file whose whole mark is gone is an older one, and a note says so
+ALONE = {
+    "cached scores",
+    "plan",
+}  # not in a run: a file whose whole mark is gone is an older one, and a note says so
 WHOLE = "runs-sample/whole/seed-1"
 CHECKPOINT = "runs-sample/cut/seed-1/checkpoints/step-0000002"
 
@@ -40,11 +43,17 @@ class Stored:
 
 def frames(found: Any) -> Any:
     """What was read as values that can be compared."""
-    return {name: value.rows() if hasattr(value, "rows") else value for name, value in vars(found).items()}
+    return {
+        name: value.rows() if hasattr(value, "rows") else value
+        for name, value in vars(found).items()
+    }
 
 
 def heads(path: Path) -> Any:
-    return {name: tensor.numpy().tobytes() for name, tensor in read_heads(RunFolder(path.parent)).items()}
+    return {
+        name: tensor.numpy().tobytes()
+        for name, tensor in read_heads(RunFolder(path.parent)).items()
+    }
 
 
 def training_text(path: Path) -> Any:
@@ -53,7 +62,9 @@ def training_text(path: Path) -> Any:
 
 
 def whole_events(path: Path) -> Any:
-    """The events, or an error where one of them is damaged; what a killed process had not written is not there yet."""
+    """The events, or an error where one of them is damaged; what a killed process had not written
+    is not there yet.
+    """
     found = events.events_after(path)[0]
     if any(isinstance(event, events.Damaged) for event in found):
         raise EmbedlabError("damaged")
@@ -62,7 +73,10 @@ def whole_events(path: Path) -> Any:
 
 def checkpoint(path: Path) -> Any:
     found = Snapshot.read(path.parent)
-    tensors = [{name: value.numpy().tobytes() for name, value in one.items()} for one in (found.encoder, found.heads, found.optimizer)]
+    tensors = [
+        {name: value.numpy().tobytes() for name, value in one.items()}
+        for one in (found.encoder, found.heads, found.optimizer)
+    ]
     return found.step, found.best, found.unreported, tensors
 
 
@@ -72,18 +86,31 @@ def model(path: Path) -> bytes:
 
 
 STORED = {
-    "recipe": Stored(file=f"{WHOLE}/recipe.toml", read=lambda path: RunFolder(path.parent).recipe()),
-    "environment": Stored(file=f"{WHOLE}/environment.json", read=lambda path: RunFolder(path.parent).environment()),
+    "recipe": Stored(
+        file=f"{WHOLE}/recipe.toml", read=lambda path: RunFolder(path.parent).recipe()
+    ),
+    "environment": Stored(
+        file=f"{WHOLE}/environment.json", read=lambda path: RunFolder(path.parent).environment()
+    ),
     "heads": Stored(file=f"{WHOLE}/heads.safetensors", read=heads),
     "training text": Stored(file=f"{WHOLE}/learnt.parquet", read=training_text),
-    "scores of a run": Stored(file=f"{WHOLE}/scores.parquet", read=lambda path: frames(ScoreFile.read(path))),
-    "cached scores": Stored(file="cache/models/e1e025805cd63af3/scores.parquet", read=lambda path: frames(ScoreFile.read(path))),
+    "scores of a run": Stored(
+        file=f"{WHOLE}/scores.parquet", read=lambda path: frames(ScoreFile.read(path))
+    ),
+    "cached scores": Stored(
+        file="cache/models/e1e025805cd63af3/scores.parquet",
+        read=lambda path: frames(ScoreFile.read(path)),
+    ),
     "evaluation": Stored(file=f"{WHOLE}/evaluations/sts.json", read=Evaluation.load),
     "state of a checkpoint": Stored(file=f"{CHECKPOINT}/state.json", read=checkpoint),
     "listing of a checkpoint": Stored(file=f"{CHECKPOINT}/checksums.json", read=checkpoint),
-    "tensors of a checkpoint": Stored(file=f"{CHECKPOINT}/optimizer.safetensors", read=checkpoint, has_mark=False),
+    "tensors of a checkpoint": Stored(
+        file=f"{CHECKPOINT}/optimizer.safetensors", read=checkpoint, has_mark=False
+    ),
     "weights": Stored(file=f"{WHOLE}/model/model.safetensors", read=model, has_mark=False),
-    "plan": Stored(file="runs-sample/grids/rates/plan.json", read=lambda path: vars(GridPlan.load(path))),
+    "plan": Stored(
+        file="runs-sample/grids/rates/plan.json", read=lambda path: vars(GridPlan.load(path))
+    ),
     "events": Stored(file=f"{WHOLE}/events.jsonl", read=whole_events, has_mark=False),
 }
 
@@ -103,12 +130,19 @@ def overwritten(content: bytes, draw: random.Random, fill: Callable[[int], bytes
 
 
 def damages(content: bytes, draw: random.Random, *, has_mark: bool) -> Iterator[tuple[str, bytes]]:
-    """Flips, blocks of other bytes, ends that are missing, and marks that are damaged in each way."""
+    """Flips, blocks of other bytes, ends that are missing, and marks that are damaged in each
+    way.
+    """
     for _ in range(DAMAGES):
         yield "bit", flipped(content, draw)
         yield "noise", overwritten(content, draw, draw.randbytes)
         yield "zeros", overwritten(content, draw, bytes)
-        yield "letters", overwritten(content, draw, lambda size: bytes(draw.choices(b"abcdefgh 0123456789", k=size)))
+        yield (
+            "letters",
+            overwritten(
+                content, draw, lambda size: bytes(draw.choices(b"abcdefgh 0123456789", k=size))
+            ),
+        )
         yield "shorter", content[: draw.randrange(len(content))]
     if not has_mark:
         return
@@ -116,10 +150,16 @@ def damages(content: bytes, draw: random.Random, *, has_mark: bool) -> Iterator[
     key = content.rindex(KEY.encode(), 0, mark)
     for place in [*range(mark, mark + len(PREFIX)), *range(key, key + len(KEY))]:
         for bit in range(8):
-            yield f"mark, byte {place - key}", content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :]
+            yield (
+                f"mark, byte {place - key}",
+                content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :],
+            )
     yield "another key", content[:key] + b"checksun" + content[key + len(KEY) :]
     yield "another prefix", content[:mark] + b"embedlab-xxh4:" + content[mark + len(PREFIX) :]
-    yield "no mark", content[:key] + b"z" * (mark + len(PREFIX) + 32 - key) + content[mark + len(PREFIX) + 32 :]
+    yield (
+        "no mark",
+        content[:key] + b"z" * (mark + len(PREFIX) + 32 - key) + content[mark + len(PREFIX) + 32 :],
+    )
 
 
 @pytest.fixture(scope="module")
@@ -149,9 +189,15 @@ def test_a_damage_is_noticed_or_harmless(folder: Path, name: str) -> None:
             path.write_bytes(changed)
             with unverified_files() as unverified:
                 found = read(path)
-            assert found is None or not unverified or name in ALONE, f"{what}: read as a file of an older embedlab"
+            assert found is None or not unverified or name in ALONE, (
+                f"{what}: read as a file of an older embedlab"
+            )
             # A last line without its end is what a killed process leaves.
-            is_cut = name == "events" and not changed.endswith(b"\n") and found == expected[: len(found or ())]
+            is_cut = (
+                name == "events"
+                and not changed.endswith(b"\n")
+                and found == expected[: len(found or ())]
+            )
             assert found is None or found == expected or is_cut, what
     finally:
         path.write_bytes(content)

@@ -24,7 +24,12 @@ from embedlab.runs.store import RunFolder
     ],
 )
 def test_a_command_that_fails_reports_message_hint_and_exit_code(
-    arguments: list[str], code: int, message: str, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    arguments: list[str],
+    code: int,
+    message: str,
+    hint: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EMBEDLAB_ERRORS_TO", str(tmp_path / "errors.jsonl"))
@@ -35,7 +40,9 @@ def test_a_command_that_fails_reports_message_hint_and_exit_code(
     assert hint in written["hint"]
 
 
-def test_a_command_that_succeeds_reports_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_that_succeeds_reports_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("EMBEDLAB_ERRORS_TO", str(tmp_path / "errors.jsonl"))
     assert main(["recipes", "snli-ce"]) == 0
     assert not (tmp_path / "errors.jsonl").exists()
@@ -50,19 +57,26 @@ def test_a_bug_reports_its_exception(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert main(["recipes", "snli-cee"]) == 1
     failed = failure_after(tmp_path / "errors.jsonl", 0)
     assert failed is not None
-    assert (failed.message, failed.exit_code) == ("unforeseen: ZeroDivisionError: division by zero", 1)
+    assert (failed.message, failed.exit_code) == (
+        "unforeseen: ZeroDivisionError: division by zero",
+        1,
+    )
     assert Path(failed.hint.rpartition(": ")[2]).is_file()
 
 
 @pytest.mark.parametrize("own", [events.Failed(message="diverged"), events.RunInterrupted(step=3)])
-def test_the_end_that_a_run_reported_itself_is_not_reported_again(run: RunFolder, own: events.Event) -> None:
+def test_the_end_that_a_run_reported_itself_is_not_reported_again(
+    run: RunFolder, own: events.Event
+) -> None:
     report = EndingReport(run.events_file)
     with events.EventLog(run.events_file) as log:
         log.append(own)
     before = run.events_file.read_bytes()
     report.write("diverged", exit_code=1)
     assert run.events_file.read_bytes() == before
-    EndingReport(run.events_file).write("no data", exit_code=3)  # the next attempt has an end of its own
+    EndingReport(run.events_file).write(
+        "no data", exit_code=3
+    )  # the next attempt has an end of its own
     failed = failure_after(run.events_file, len(before))
     assert failed is not None
     assert failed.message == "no data"
@@ -85,7 +99,9 @@ def test_a_run_that_was_removed_does_not_come_back_by_a_late_error(tmp_path: Pat
     assert not (tmp_path / "gone").exists()
 
 
-def test_a_detached_process_that_fails_before_its_run_begins_is_a_failed_run(run: RunFolder) -> None:
+def test_a_detached_process_that_fails_before_its_run_begins_is_a_failed_run(
+    run: RunFolder,
+) -> None:
     started = launch.start_run(["train", "no-such-recipe"], run)
     code = started.process.wait(120)
     error = started.error(code, "training")
@@ -97,7 +113,9 @@ def test_a_detached_process_that_fails_before_its_run_begins_is_a_failed_run(run
 
 def test_a_process_that_is_killed_is_an_error_with_its_log(tmp_path: Path) -> None:
     process = subprocess.Popen([sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"])
-    started = launch.Detached(process=process, log=tmp_path / "log.txt", errors=tmp_path / "errors.jsonl", offset=0)
+    started = launch.Detached(
+        process=process, log=tmp_path / "log.txt", errors=tmp_path / "errors.jsonl", offset=0
+    )
     error = started.error(process.wait(), "scoring 'mine'")
     assert error.message == f"scoring 'mine' failed: process {process.pid} was ended by signal 9"
     assert str(tmp_path / "log.txt") in error.hint

@@ -22,7 +22,16 @@ def evaluation(value: float) -> Evaluation:
         truncated=0,
         data=({"name": "sts12", "rows": 3108},),
         marks=("partial",),
-        scores=(StoredScore(by="dataset", slice="sts12", metric="spearman", setting="all", value=value, items=3108),),
+        scores=(
+            StoredScore(
+                by="dataset",
+                slice="sts12",
+                metric="spearman",
+                setting="all",
+                value=value,
+                items=3108,
+            ),
+        ),
     )
 
 
@@ -31,9 +40,14 @@ def test_what_is_saved_is_what_is_read(tmp_path: Path) -> None:
     assert Evaluation.load(saved.save(tmp_path)) == saved
 
 
-def test_files_that_do_not_say_which_numbers_are_shares_or_of_pairs_are_read_as_they_were(tmp_path: Path) -> None:
+def test_files_that_do_not_say_which_numbers_are_shares_or_of_pairs_are_read_as_they_were(
+    tmp_path: Path,
+) -> None:
     def read(task: str, metric: str, *settings: str) -> Evaluation:
-        scores = tuple(StoredScore(by="dataset", slice="sts12", metric=metric, setting=own, value=0.5, items=9) for own in settings)
+        scores = tuple(
+            StoredScore(by="dataset", slice="sts12", metric=metric, setting=own, value=0.5, items=9)
+            for own in settings
+        )
         path = replace(evaluation(0.5), task=task, scores=scores).save(tmp_path)
         values = json.loads(path.read_text())
         del values["is_of_pairs"], values["checksum"]
@@ -81,7 +95,9 @@ def test_a_damaged_or_newer_file_is_refused_by_name(text: str, tmp_path: Path) -
         ("notes", [3], "'notes.0' is 3"),
     ],
 )
-def test_a_wrong_shape_is_refused_by_file_and_key(key: str, value: object, wrong: str, tmp_path: Path) -> None:
+def test_a_wrong_shape_is_refused_by_file_and_key(
+    key: str, value: object, wrong: str, tmp_path: Path
+) -> None:
     path = evaluation(0.5).save(tmp_path)
     values = json.loads(path.read_text())
     values.pop("checksum", None)

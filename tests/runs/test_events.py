@@ -8,7 +8,18 @@ from embedlab.core.errors import MissingError
 from embedlab.runs import events
 from embedlab.runs.events import Damaged, EventLog, Finished, Noted, Step, events_after, tail
 
-STEP = Step(time=1.0, stage=0, epoch=0.5, step=3, steps=6, loss=1.25, lr=2e-5, rows_per_s=100.0, eta_s=9.0, memory_mib=512.0)
+STEP = Step(
+    time=1.0,
+    stage=0,
+    epoch=0.5,
+    step=3,
+    steps=6,
+    loss=1.25,
+    lr=2e-5,
+    rows_per_s=100.0,
+    eta_s=9.0,
+    memory_mib=512.0,
+)
 
 
 def test_every_kind_of_event_reads_back_as_it_was_written(tmp_path: Path) -> None:
@@ -76,7 +87,9 @@ def test_damaged_and_unknown_lines_are_passed_over(tmp_path: Path, damage: str) 
     assert 1 <= len(found[:-1]) <= 2  # the line of bytes that are not text, and what is not a table
 
 
-@pytest.mark.parametrize("stride", [7, pytest.param(1, marks=pytest.mark.slow)])  # 7 reaches each bit of a byte in turn
+@pytest.mark.parametrize(
+    "stride", [7, pytest.param(1, marks=pytest.mark.slow)]
+)  # 7 reaches each bit of a byte in turn
 def test_a_flipped_bit_changes_no_event_without_a_note(tmp_path: Path, stride: int) -> None:
     path = tmp_path / "events.jsonl"
     with EventLog(path) as log:
@@ -89,7 +102,9 @@ def test_a_flipped_bit_changes_no_event_without_a_note(tmp_path: Path, stride: i
         flipped[bit // 8] ^= 1 << bit % 8
         path.write_bytes(flipped)
         found = tail(path)
-        assert found == whole or any(isinstance(event, Damaged) for event in found), content[bit // 8 - 9 : bit // 8 + 9]
+        assert found == whole or any(isinstance(event, Damaged) for event in found), content[
+            bit // 8 - 9 : bit // 8 + 9
+        ]
         assert {event.time for event in found} <= {1.0, 2.0, 3.0}
 
 
@@ -137,7 +152,10 @@ def test_a_line_that_no_process_of_ours_wrote_is_left_out(line: str) -> None:
 
 
 def test_an_endless_rest_is_an_unknown_one() -> None:
-    line = '{"event": "step", "time": 1, "stage": 0, "epoch": 1, "step": 1, "steps": 2, "loss": 1, "lr": 1, "rows_per_s": 1, '
+    line = (
+        '{"event": "step", "time": 1, "stage": 0, "epoch": 1, "step": 1, "steps": 2, "loss": '
+        '1, "lr": 1, "rows_per_s": 1, '
+    )
     found = events.from_line(line + '"eta_s": 1e300, "memory_mib": 1}')
     assert isinstance(found, events.Step)
     assert math.isnan(found.eta_s)
@@ -150,11 +168,16 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("key", "value"), [(key, value) for key, values in WRONG.items() for value in values])
+@pytest.mark.parametrize(
+    ("key", "value"), [(key, value) for key, values in WRONG.items() for value in values]
+)
 def test_a_value_that_cannot_be_one_makes_its_line_damaged(key: str, value: str) -> None:
     line = events.to_line(STEP)
     assert events.from_line(line) == STEP
-    assert events.from_line(line.replace(f'"{key}": {json.loads(line)[key]}', f'"{key}": {value}')) is None
+    assert (
+        events.from_line(line.replace(f'"{key}": {json.loads(line)[key]}', f'"{key}": {value}'))
+        is None
+    )
 
 
 @pytest.mark.parametrize("key", ["time", "step", "loss"])

@@ -35,7 +35,9 @@ with run.lock():
 
 @pytest.mark.parametrize("force", [False, True])
 def test_cancelling_ends_the_process_and_the_run_says_so(run: RunFolder, force: bool) -> None:
-    with subprocess.Popen([sys.executable, "-c", TRAIN, str(run.path)], stdout=subprocess.PIPE, start_new_session=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", TRAIN, str(run.path)], stdout=subprocess.PIPE, start_new_session=True
+    ) as process:
         assert process.stdout is not None
         process.stdout.readline()
         assert launch.cancel_run(run, force=force) == process.pid
@@ -48,7 +50,10 @@ def test_a_run_that_is_not_running_cannot_be_cancelled(run: RunFolder) -> None:
         launch.cancel_run(run)
 
 
-@pytest.mark.parametrize(("error", "message"), [(ProcessLookupError, "is not running"), (PermissionError, "belongs to another user")])
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [(ProcessLookupError, "is not running"), (PermissionError, "belongs to another user")],
+)
 def test_a_process_that_has_just_ended_or_is_another_users_is_reported_in_one_line(
     run: RunFolder, monkeypatch: pytest.MonkeyPatch, error: type[OSError], message: str
 ) -> None:
@@ -61,7 +66,9 @@ def test_a_process_that_has_just_ended_or_is_another_users_is_reported_in_one_li
         launch.cancel_run(run)
 
 
-def test_a_run_of_another_machine_is_left_alone(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_of_another_machine_is_left_alone(
+    run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(RunFolder, "holder", lambda _: Holder(pid=1, host="elsewhere"))
     with pytest.raises(EmbedlabError, match="elsewhere"):
         launch.cancel_run(run)
@@ -71,9 +78,12 @@ def test_a_process_that_is_not_the_runs_own_is_not_stopped(run: RunFolder) -> No
     with subprocess.Popen(["sleep", "60"]) as stranger:
         run.path.mkdir(parents=True, exist_ok=True)
         with run.lock():
-            # What a dead process left: its number belongs to another process now, while this one has yet to write its own.
+            # What a dead process left: its number belongs to another process now, while this one
+            # has yet to write its own.
             found = json.loads(run.pid_file.read_text())
-            run.pid_file.write_text(json.dumps({**found, "pid": stranger.pid, "started_s": found["started_s"] - 100}))
+            run.pid_file.write_text(
+                json.dumps({**found, "pid": stranger.pid, "started_s": found["started_s"] - 100})
+            )
             with pytest.raises(EmbedlabError, match=f"process {stranger.pid} is not that of run"):
                 launch.cancel_run(run, force=True)
         assert stranger.poll() is None
@@ -102,7 +112,9 @@ def test_a_team_ends_well_when_all_of_it_does(capfd: pytest.CaptureFixture[str])
     assert capfd.readouterr().out.count("snli-supcl-3p3n") == 1  # one of them talks
 
 
-def test_a_team_ends_with_the_code_of_the_one_that_failed(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_team_ends_with_the_code_of_the_one_that_failed(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     before = signal.getsignal(signal.SIGTERM)
     assert launch.run_together(["recipes", "no-such-recipe"], 2) == 2
     assert "no-such-recipe" in capfd.readouterr().err
@@ -131,7 +143,9 @@ def loading(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> Iterator[psutil.
         process.wait()
 
 
-def test_a_detached_run_is_held_while_its_process_still_loads(run: RunFolder, loading: psutil.Process) -> None:
+def test_a_detached_run_is_held_while_its_process_still_loads(
+    run: RunFolder, loading: psutil.Process
+) -> None:
     assert run_status(run).state == "starting"
     assert run.holder() == Holder(pid=loading.pid, host=socket.gethostname(), is_starting=True)
     with pytest.raises(UsageError, match="is running"):
@@ -144,7 +158,9 @@ def test_a_detached_run_is_held_while_its_process_still_loads(run: RunFolder, lo
         launch.start_run(["train", "mine"], run)
 
 
-def test_a_process_that_dies_before_it_begins_leaves_the_run_free(run: RunFolder, loading: psutil.Process) -> None:
+def test_a_process_that_dies_before_it_begins_leaves_the_run_free(
+    run: RunFolder, loading: psutil.Process
+) -> None:
     assert launch.cancel_run(run) == loading.pid
     loading.wait()
     assert run.holder() is None
@@ -156,7 +172,10 @@ def test_a_process_that_dies_before_it_begins_leaves_the_run_free(run: RunFolder
 def test_a_started_process_begins_the_run_that_was_reserved_for_it(run: RunFolder) -> None:
     with run.claim() as claim:
         process = subprocess.Popen(
-            [sys.executable, "-c", TRAIN, str(run.path)], stdout=subprocess.PIPE, start_new_session=True, pass_fds=(claim,)
+            [sys.executable, "-c", TRAIN, str(run.path)],
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            pass_fds=(claim,),
         )
         run.hand_over(process.pid)
     with process:
@@ -172,4 +191,8 @@ def test_a_process_gets_the_settings_that_change_its_numbers() -> None:
     flags = launch.shared_flags(settings)
     assert {"--sample", "--deterministic"} <= set(flags)
     assert not {"--offline", "--allow-partial"} & set(flags)
-    assert [flags[flags.index(name) + 1] for name in ("--device", "--precision", "--threads")] == ["cpu", "bf16", "3"]
+    assert [flags[flags.index(name) + 1] for name in ("--device", "--precision", "--threads")] == [
+        "cpu",
+        "bf16",
+        "3",
+    ]

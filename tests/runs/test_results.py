@@ -1,4 +1,6 @@
-"""Results are read back from printed JSON and from stored evaluations; what is none is refused by name."""
+"""Results are read back from printed JSON and from stored evaluations; what is none is refused by
+name.
+"""
 
 import json
 from math import isnan
@@ -12,7 +14,9 @@ from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.results import ScoreKey, StoredResult, read_results
 from embedlab.runs.signature import Signature
 
-LINE = str(Signature(task=("sts",), by=("dataset",), metric=("spearman",), aggregation=("all", "mean")))
+LINE = str(
+    Signature(task=("sts",), by=("dataset",), metric=("spearman",), aggregation=("all", "mean"))
+)
 
 
 def written(tmp_path: Path, values: Any) -> Path:
@@ -25,11 +29,17 @@ def results_in(path: Path) -> list[StoredResult]:
     return read_results(path, lambda task: task == "sts")
 
 
-def score(slice_: str, value: float, split: str | None = None, metric: str = "spearman") -> StoredScore:
-    return StoredScore(by="dataset", slice=slice_, metric=metric, setting="all", value=value, items=9, split=split)
+def score(
+    slice_: str, value: float, split: str | None = None, metric: str = "spearman"
+) -> StoredScore:
+    return StoredScore(
+        by="dataset", slice=slice_, metric=metric, setting="all", value=value, items=9, split=split
+    )
 
 
-def evaluation(task: str, *scores: StoredScore, data: tuple[dict[str, Any], ...] = ()) -> Evaluation:
+def evaluation(
+    task: str, *scores: StoredScore, data: tuple[dict[str, Any], ...] = ()
+) -> Evaluation:
     return Evaluation(
         task=task,
         model="sbert@3",
@@ -48,12 +58,25 @@ def evaluation(task: str, *scores: StoredScore, data: tuple[dict[str, Any], ...]
 
 def test_rows_of_one_number_of_one_model_are_read_and_average_is_by_dataset(tmp_path: Path) -> None:
     rows = [
-        {"task": "sts", "by": by, "slice": slice_, "metric": "spearman", "setting": "all", "split": "", "model": model, "score": value}
+        {
+            "task": "sts",
+            "by": by,
+            "slice": slice_,
+            "metric": "spearman",
+            "setting": "all",
+            "split": "",
+            "model": model,
+            "score": value,
+        }
         for by, slice_ in (("dataset", "sts12"), ("average", "average of five"))
         for model, value in (("a", 50.5), ("b", None))
     ]
-    first, second = results_in(written(tmp_path, {"rows": rows, "signatures": {"a": LINE, "b": LINE}}))
-    assert {(key.by, key.slice, key.metric, key.setting): value for key, value in first.scores.items()} == {
+    first, second = results_in(
+        written(tmp_path, {"rows": rows, "signatures": {"a": LINE, "b": LINE}})
+    )
+    assert {
+        (key.by, key.slice, key.metric, key.setting): value for key, value in first.scores.items()
+    } == {
         ("dataset", "sts12", "spearman", "all"): 50.5,
         ("dataset", "average of five", "spearman", "all"): 50.5,
     }
@@ -68,13 +91,21 @@ def test_a_table_of_before_with_a_row_a_model_and_aggregation_is_read(tmp_path: 
     ]
     (one,) = results_in(written(tmp_path, {"rows": rows, "signatures": {"a": LINE}}))
     assert (one.model, one.signature) == ("a", Signature.parse(LINE))
-    assert {(key.slice, key.setting): value for key, value in one.scores.items() if not isnan(value)} == {("sts12", "all"): 50.5}
+    assert {
+        (key.slice, key.setting): value for key, value in one.scores.items() if not isnan(value)
+    } == {("sts12", "all"): 50.5}
     assert [key.slice for key, value in one.scores.items() if isnan(value)] == ["sts13"]
 
 
 def test_a_table_of_before_with_a_column_a_model_is_read_in_every_shape(tmp_path: Path) -> None:
     line = str(Signature(task=("transfer",), by=("dataset",), metric=("accuracy", "f1")))
-    evaluated = {"slice": "mrpc", "metric": "f1", "setting": "literature", "split": "test", "a": 80.0}
+    evaluated = {
+        "slice": "mrpc",
+        "metric": "f1",
+        "setting": "literature",
+        "split": "test",
+        "a": 80.0,
+    }
     compared = {"task": "transfer", "slice": "mrpc f1", "metric": "f1", "a": 80.0, "a.low": 70.0}
     tables = [{"rows": [row], "signatures": {"a": line}} for row in (evaluated, compared)]
     first, second = results_in(written(tmp_path, {"tables": tables}))
@@ -87,8 +118,25 @@ def test_a_table_of_before_with_a_column_a_model_is_read_in_every_shape(tmp_path
 def test_keys_are_of_one_number_as_far_as_both_say() -> None:
     key = ScoreKey(by="dataset", slice="mrpc", metric="f1", setting="exact", split="test")
     assert key.is_of(ScoreKey(by="dataset", slice="mrpc", metric="f1", setting=""))
-    for other in ({"setting": "literature"}, {"split": "dev"}, {"metric": "accuracy"}, {"slice": "mr"}, {"by": "source"}):
-        assert not key.is_of(ScoreKey(**{"by": "dataset", "slice": "mrpc", "metric": "f1", "setting": "exact", "split": "test", **other}))
+    for other in (
+        {"setting": "literature"},
+        {"split": "dev"},
+        {"metric": "accuracy"},
+        {"slice": "mr"},
+        {"by": "source"},
+    ):
+        assert not key.is_of(
+            ScoreKey(
+                **{
+                    "by": "dataset",
+                    "slice": "mrpc",
+                    "metric": "f1",
+                    "setting": "exact",
+                    "split": "test",
+                    **other,
+                }
+            )
+        )
 
 
 def test_a_stored_evaluation_is_read_in_the_unit_of_tables(tmp_path: Path) -> None:
@@ -96,14 +144,22 @@ def test_a_stored_evaluation_is_read_in_the_unit_of_tables(tmp_path: Path) -> No
     assert one.model == "sbert@3"
     assert list(one.scores.values()) == [50.5]
     assert one.signature.seeds == ("3",)  # of the name, as in files of before
-    (own,) = results_in(evaluation("geometry", score("sts12", 0.505, metric="alignment")).save(tmp_path))
+    (own,) = results_in(
+        evaluation("geometry", score("sts12", 0.505, metric="alignment")).save(tmp_path)
+    )
     assert list(own.scores.values()) == [0.505]
 
 
 def test_the_signature_is_stored_and_is_that_of_the_rest_of_the_file(tmp_path: Path) -> None:
-    saved = evaluation("sts", score("sts12", 0.505), data=({"name": "sts12", "split": "test", "revision": "r@1"},))
+    saved = evaluation(
+        "sts", score("sts12", 0.505), data=({"name": "sts12", "split": "test", "revision": "r@1"},)
+    )
     path = saved.save(tmp_path)
-    assert json.loads(path.read_text())["signature"] == str(saved.signature) == str(Evaluation.load(path).signature)
+    assert (
+        json.loads(path.read_text())["signature"]
+        == str(saved.signature)
+        == str(Evaluation.load(path).signature)
+    )
 
 
 def test_files_of_before_have_unknown_parts(tmp_path: Path) -> None:
@@ -112,26 +168,50 @@ def test_files_of_before_have_unknown_parts(tmp_path: Path) -> None:
     for key in ("signature", "checksum", "backend", "dims", "seed", "scored_by"):
         del values[key]
     (one,) = results_in(written(tmp_path, values))
-    assert (one.signature.backend, one.signature.dims, one.signature.pooling) == (("unknown",), ("unknown",), ("mean",))
+    assert (one.signature.backend, one.signature.dims, one.signature.pooling) == (
+        ("unknown",),
+        ("unknown",),
+        ("mean",),
+    )
 
 
 def test_test_items_are_counted_where_a_dataset_has_dev_scores_too() -> None:
     test, dev = (
         score("mr", 0.5, split="test"),
-        StoredScore(by="dataset", slice="mr", metric="accuracy", setting="exact", value=0.4, items=5, split="dev"),
+        StoredScore(
+            by="dataset",
+            slice="mr",
+            metric="accuracy",
+            setting="exact",
+            value=0.4,
+            items=5,
+            split="dev",
+        ),
     )
     for scores in ((test, dev), (dev, test)):
         assert evaluation("transfer", *scores).signature.n == ("9",)
 
 
-def test_a_file_of_the_users_own_is_named_without_its_folder_unless_two_have_its_name(tmp_path: Path) -> None:
+def test_a_file_of_the_users_own_is_named_without_its_folder_unless_two_have_its_name(
+    tmp_path: Path,
+) -> None:
     def slices(*files: str) -> list[str]:
-        data = tuple({"name": file, "split": "all", "origin": "file", "sha256": {file: str(number)}} for number, file in enumerate(files))
-        (one,) = results_in(evaluation("sts", *(score(f"{file}/news", 0.5) for file in files), data=data).save(tmp_path))
+        data = tuple(
+            {"name": file, "split": "all", "origin": "file", "sha256": {file: str(number)}}
+            for number, file in enumerate(files)
+        )
+        (one,) = results_in(
+            evaluation("sts", *(score(f"{file}/news", 0.5) for file in files), data=data).save(
+                tmp_path
+            )
+        )
         return [key.slice for key in one.scores]
 
     assert slices("here/mine.tsv", "there/yours.tsv") == ["mine.tsv/news", "yours.tsv/news"]
-    assert slices("here/mine.tsv", "there/mine.tsv") == ["here/mine.tsv/news", "there/mine.tsv/news"]
+    assert slices("here/mine.tsv", "there/mine.tsv") == [
+        "here/mine.tsv/news",
+        "there/mine.tsv/news",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -150,9 +230,15 @@ def test_a_file_of_the_users_own_is_named_without_its_folder_unless_two_have_its
         ('{"rows": []}', "has no signature"),
         ('{"fingerprint": "x", "scores": []}', "damaged: 'task' is missing"),
         ('{"rows": [], "signatures": {"a": 3}}', "the signature of 'a' is 3: not text"),
-        ('{"rows": [], "signatures": {"a": "task:sts|later:x"}}', "'a': not a signature: 'later:x'"),
+        (
+            '{"rows": [], "signatures": {"a": "task:sts|later:x"}}',
+            "'a': not a signature: 'later:x'",
+        ),
         *(
-            (f'{{"rows": [{{"slice": "x", "a": {value}}}], "signatures": {{"a": "task:sts"}}}}', "row 0: the score of 'a' is")
+            (
+                f'{{"rows": [{{"slice": "x", "a": {value}}}], "signatures": {{"a": "task:sts"}}}}',
+                "row 0: the score of 'a' is",
+            )
             for value in ("true", '"5"', "[]", "1e400", "NaN", "9" * 400)
         ),
     ],
@@ -176,14 +262,28 @@ def test_what_is_absent_or_damaged_is_refused_by_name(tmp_path: Path) -> None:
         results_in(path)
 
 
-def test_fifths_of_before_which_were_of_all_splits_are_not_those_of_the_test_split(tmp_path: Path) -> None:
+def test_fifths_of_before_which_were_of_all_splits_are_not_those_of_the_test_split(
+    tmp_path: Path,
+) -> None:
     def fifth(*splits: str, key: str = "sts-benchmark/fifth-1") -> ScoreKey:
-        states = tuple({"name": "sts-benchmark", "split": split, "sha256": {"file": split}} for split in splits)
-        one = StoredScore(by="dice", slice=key, metric="spearman", setting="all", value=0.5, items=9)
+        states = tuple(
+            {"name": "sts-benchmark", "split": split, "sha256": {"file": split}} for split in splits
+        )
+        one = StoredScore(
+            by="dice", slice=key, metric="spearman", setting="all", value=0.5, items=9
+        )
         evaluated = evaluation("sts", one, data=states)
         (stored,) = results_in(evaluated.save(tmp_path))
         line = str(evaluated.signature)
-        row = {"task": "sts", "by": "dice", "slice": key, "metric": "spearman", "setting": "all", "model": "a", "score": 50.0}
+        row = {
+            "task": "sts",
+            "by": "dice",
+            "slice": key,
+            "metric": "spearman",
+            "setting": "all",
+            "model": "a",
+            "score": 50.0,
+        }
         (printed,) = results_in(written(tmp_path, {"rows": [row], "signatures": {"a": line}}))
         assert list(stored.scores) == list(printed.scores)
         return next(iter(stored.scores))

@@ -43,7 +43,9 @@ def test_a_finished_run_is_scoring_until_its_block_ends(run: RunFolder) -> None:
 def test_a_killed_process_scores_no_longer(run: RunFolder) -> None:
     finished(run)
     words = [sys.executable, "-c", OTHER, str(run.path)]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "scoring\n"
         assert is_being_scored(run)

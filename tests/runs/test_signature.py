@@ -1,4 +1,6 @@
-"""A signature is one line that says everything that decides a number, and is read back as it was written."""
+"""A signature is one line that says everything that decides a number, and is read back as it was
+written.
+"""
 
 import hashlib
 import random
@@ -7,9 +9,18 @@ from dataclasses import replace
 import pytest
 
 from embedlab.core.errors import MissingError
-from embedlab.runs.signature import SIGNATURE_PARTS, PartValues, Signature, data_part, joined_values, merged, part_differences
+from embedlab.runs.signature import (
+    SIGNATURE_PARTS,
+    PartValues,
+    Signature,
+    data_part,
+    joined_values,
+    merged,
+    part_differences,
+)
 
-# Separators, what percent-encoding writes, words with a meaning, bytes of a file name that are not text, several alphabets.
+# Separators, what percent-encoding writes, words with a meaning, bytes of a file name that are not
+# text, several alphabets.
 PIECES = [
     "|",
     ":",
@@ -62,7 +73,9 @@ def test_any_values_are_read_back_as_they_were_written() -> None:
         return "".join(draw.choices(PIECES, k=draw.randint(0, 4)))
 
     for _ in range(400):
-        written = Signature(**{name: tuple(value() for _ in range(draw.randint(0, 3))) for name in SIGNATURE_PARTS})
+        written = Signature(
+            **{name: tuple(value() for _ in range(draw.randint(0, 3))) for name in SIGNATURE_PARTS}
+        )
         line = str(written)
         assert line.isascii()
         assert line.isprintable()
@@ -74,22 +87,51 @@ def test_any_values_are_read_back_as_they_were_written() -> None:
 def test_every_part_is_there_once_in_alphabetical_order() -> None:
     names = [part.partition(":")[0] for part in str(ONE).split("|")]
     assert names == sorted(SIGNATURE_PARTS)
-    assert {"task", "data", "aggregation", "n", "metric", "pooling", "prompt", "dims", "max_tokens", "precision"} <= {*names}
+    assert {
+        "task",
+        "data",
+        "aggregation",
+        "n",
+        "metric",
+        "pooling",
+        "prompt",
+        "dims",
+        "max_tokens",
+        "precision",
+    } <= {*names}
     assert {"backend", "training_precision", "seeds", "interval", "version"} <= {*names}
 
 
 def test_values_are_sorted_numbers_by_size_and_each_is_there_once() -> None:
     assert Signature(seeds=("10", "9", "1", "9")).seeds == ("1", "9", "10")
-    assert merged([replace(ONE, seeds=("2",)), replace(ONE, seeds=("1",))]) == replace(ONE, seeds=("1", "2"))
+    assert merged([replace(ONE, seeds=("2",)), replace(ONE, seeds=("1",))]) == replace(
+        ONE, seeds=("1", "2")
+    )
 
 
 def test_a_part_that_an_older_version_did_not_write_is_unknown_and_not_a_difference() -> None:
-    older = Signature.parse("|".join(part for part in str(ONE).split("|") if not part.startswith("backend:")))
-    assert [(part.name, part.agreement) for part in part_differences(older, ONE)] == [("backend", "unknown")]
+    older = Signature.parse(
+        "|".join(part for part in str(ONE).split("|") if not part.startswith("backend:"))
+    )
+    assert [(part.name, part.agreement) for part in part_differences(older, ONE)] == [
+        ("backend", "unknown")
+    ]
 
 
 @pytest.mark.parametrize(
-    "line", ["", "x", "task", "task:", "task:sts|", "task:sts|task:sts", "task:sts|zeta:1", "task:%FF", "|", "BLEU|nrefs:1"]
+    "line",
+    [
+        "",
+        "x",
+        "task",
+        "task:",
+        "task:sts|",
+        "task:sts|task:sts",
+        "task:sts|zeta:1",
+        "task:%FF",
+        "|",
+        "BLEU|nrefs:1",
+    ],
 )
 def test_any_other_line_is_refused(line: str) -> None:
     with pytest.raises(MissingError, match="not a signature") as caught:
@@ -106,15 +148,26 @@ def test_any_other_line_is_refused(line: str) -> None:
         ({"pooling": ("unknown", "mean")}, {"pooling": "unknown"}),
         ({"aggregation": ("all",)}, {"aggregation": "only in one"}),
         ({"aggregation": ("wmean",)}, {"aggregation": "differs"}),
-        ({"interval": ("dyadic-t",), "test": ("dyadic",)}, {"interval": "only in one", "test": "only in one"}),
-        ({"task": ("sts", "transfer"), "setting": ("exact",)}, {"task": "only in one", "setting": "only in one"}),
+        (
+            {"interval": ("dyadic-t",), "test": ("dyadic",)},
+            {"interval": "only in one", "test": "only in one"},
+        ),
+        (
+            {"task": ("sts", "transfer"), "setting": ("exact",)},
+            {"task": "only in one", "setting": "only in one"},
+        ),
         ({"n": ("8034",)}, {"n": "differs"}),
-        ({"data": ("sts12/test@aaaa",), "n": ("3108",)}, {"data": "only in one", "n": "only in one"}),
+        (
+            {"data": ("sts12/test@aaaa",), "n": ("3108",)},
+            {"data": "only in one", "n": "only in one"},
+        ),
         ({"data": ("sts12/test@aaaa", "sick-r/test@cccc")}, {"data": "differs"}),
         ({"data": ("sts13/test@dddd",)}, {"data": "differs"}),
     ],
 )
-def test_parts_differ_miss_or_are_only_in_one(changed: dict[str, PartValues], agreement: dict[str, str]) -> None:
+def test_parts_differ_miss_or_are_only_in_one(
+    changed: dict[str, PartValues], agreement: dict[str, str]
+) -> None:
     assert agreements(**changed) == agreement
 
 
@@ -123,12 +176,25 @@ def test_equal_signatures_have_no_difference() -> None:
 
 
 def test_data_is_named_by_its_content_not_by_its_folder() -> None:
-    state = {"name": "/home/me/mine.tsv", "split": "all", "origin": "file", "sha256": {"/home/me/mine.tsv": "12" * 32}}
-    moved = {"name": "mine.tsv", "split": "all", "origin": "file", "sha256": {"mine.tsv": "12" * 32}}
+    state = {
+        "name": "/home/me/mine.tsv",
+        "split": "all",
+        "origin": "file",
+        "sha256": {"/home/me/mine.tsv": "12" * 32},
+    }
+    moved = {
+        "name": "mine.tsv",
+        "split": "all",
+        "origin": "file",
+        "sha256": {"mine.tsv": "12" * 32},
+    }
     digest = hashlib.sha256(("12" * 32).encode()).hexdigest()[:12]
     assert data_part(state) == data_part(moved) == f"mine.tsv/all@{digest}"
     assert data_part({**moved, "sha256": {"mine.tsv": "34" * 32}}) != data_part(moved)
-    assert data_part({"name": "sts12", "split": "test", "revision": "mteb/sts12@0123456789abcdef"}) == "sts12/test@0123456789ab"
+    assert (
+        data_part({"name": "sts12", "split": "test", "revision": "mteb/sts12@0123456789abcdef"})
+        == "sts12/test@0123456789ab"
+    )
     assert data_part({"name": "sts12", "split": "test", "sample": True}) == "sts12/test@sample"
     assert data_part({"name": "sts12"}) == "sts12/none@unknown"
 
@@ -140,5 +206,9 @@ def test_facts_of_several_encoders_are_several_values() -> None:
 
 def test_versions_of_several_tasks_do_not_contradict_that_of_one_of_them() -> None:
     several = replace(ONE, task=("mine", "sts"), version=("0.1.0", "0.1.0+mine"))
-    assert {part.name: part.agreement for part in part_differences(several, ONE)}["version"] == "only in one"
-    assert agreements(version=("0.1.0", "0.1.0+mine"))["version"] == "other version"  # a mean over members of two versions
+    assert {part.name: part.agreement for part in part_differences(several, ONE)}[
+        "version"
+    ] == "only in one"
+    assert (
+        agreements(version=("0.1.0", "0.1.0+mine"))["version"] == "other version"
+    )  # a mean over members of two versions

@@ -11,7 +11,18 @@ from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 
 STARTED = events.Started(time=1.0, pid=1, host="here", steps=9)
-STEP = events.Step(time=5.0, stage=0, epoch=0.5, step=3, steps=9, loss=1.2, lr=1e-5, rows_per_s=9.0, eta_s=6.0, memory_mib=1.0)
+STEP = events.Step(
+    time=5.0,
+    stage=0,
+    epoch=0.5,
+    step=3,
+    steps=9,
+    loss=1.2,
+    lr=1e-5,
+    rows_per_s=9.0,
+    eta_s=6.0,
+    memory_mib=1.0,
+)
 INTERRUPTED = events.RunInterrupted(time=6.0, step=3)
 
 
@@ -36,12 +47,20 @@ def say(run: RunFolder, *logged: events.Event) -> None:
         ([STARTED, INTERRUPTED, STARTED, STEP], "crashed"),
         ([events.Failed(message="no data", exit_code=3)], "failed"),
         ([events.Failed(message="stopped by SIGTERM", exit_code=130)], "interrupted"),
-        ([events.Cancelled(), events.Failed(message="stopped by SIGTERM", exit_code=130)], "cancelled"),
+        (
+            [events.Cancelled(), events.Failed(message="stopped by SIGTERM", exit_code=130)],
+            "cancelled",
+        ),
         ([STARTED, INTERRUPTED, events.Failed(message="no data", exit_code=3)], "failed"),
-        ([STARTED, events.Finished(step=9), events.Failed(message="no test data", exit_code=3)], "finished"),
+        (
+            [STARTED, events.Finished(step=9), events.Failed(message="no test data", exit_code=3)],
+            "finished",
+        ),
     ],
 )
-def test_the_state_of_a_run_without_a_process_is_its_last_ending(run: RunFolder, logged: list[events.Event], state: str) -> None:
+def test_the_state_of_a_run_without_a_process_is_its_last_ending(
+    run: RunFolder, logged: list[events.Event], state: str
+) -> None:
     say(run, *logged)
     assert run_status(run).state == state
 
@@ -57,7 +76,13 @@ def test_a_held_run_is_running_until_it_falls_silent(run: RunFolder) -> None:
 
 
 def test_the_latest_facts_come_with_the_state(run: RunFolder) -> None:
-    say(run, STARTED, events.Dev(time=2.0, step=1, score=70.0), events.Dev(time=3.0, step=2, score=60.0), STEP)
+    say(
+        run,
+        STARTED,
+        events.Dev(time=2.0, step=1, score=70.0),
+        events.Dev(time=3.0, step=2, score=60.0),
+        STEP,
+    )
     facts = run_status(run)
     assert facts.step == STEP
     assert facts.dev is not None
@@ -66,9 +91,15 @@ def test_the_latest_facts_come_with_the_state(run: RunFolder) -> None:
 
 
 @pytest.mark.parametrize(("resumed_at", "best"), [(3, 70.0), (2, 70.0), (1, 65.0), (0, 65.0)])
-def test_a_resumed_run_has_the_dev_scores_up_to_its_checkpoint(run: RunFolder, resumed_at: int, best: float) -> None:
+def test_a_resumed_run_has_the_dev_scores_up_to_its_checkpoint(
+    run: RunFolder, resumed_at: int, best: float
+) -> None:
     again = events.Started(time=7.0, pid=2, host="here", steps=9, step=resumed_at)
-    before = [events.Dev(step=1, score=60.0), events.Dev(step=2, score=70.0), events.Dev(step=3, score=50.0)]
+    before = [
+        events.Dev(step=1, score=60.0),
+        events.Dev(step=2, score=70.0),
+        events.Dev(step=3, score=50.0),
+    ]
     say(run, STARTED, *before, INTERRUPTED, again, events.Dev(step=4, score=65.0))
     found = run_status(run)
     assert found.dev is not None
@@ -86,7 +117,9 @@ def test_a_resumed_run_has_the_dev_scores_up_to_its_checkpoint(run: RunFolder, r
         ([events.Finished(step=9), events.Noted(text="x")], 9),
     ],
 )
-def test_the_step_is_where_the_run_got_to(run: RunFolder, later: list[events.Event], step: int) -> None:
+def test_the_step_is_where_the_run_got_to(
+    run: RunFolder, later: list[events.Event], step: int
+) -> None:
     say(run, STARTED, STEP, *later)
     found = run_status(run).step
     assert found is not None
@@ -103,12 +136,18 @@ def test_why_a_run_failed_is_reported(run: RunFolder) -> None:
     ("printed", "state", "message"),
     [
         ("training mine\n", "crashed", ""),
-        ("training mine\nembedlab: stopped by SIGTERM\nhint: what was saved before is kept\n", "interrupted", ""),
+        (
+            "training mine\nembedlab: stopped by SIGTERM\nhint: what was saved before is kept\n",
+            "interrupted",
+            "",
+        ),
         ("embedlab: error: no disk\nembedlab: interrupted\n", "interrupted", ""),
         ("embedlab: interrupted\nembedlab: error: no disk\nhint: x\n", "failed", "no disk"),
     ],
 )
-def test_a_process_that_is_gone_before_the_first_event_is_not_running(tmp_path: Path, printed: str, state: str, message: str) -> None:
+def test_a_process_that_is_gone_before_the_first_event_is_not_running(
+    tmp_path: Path, printed: str, state: str, message: str
+) -> None:
     run = RunFolder.of(tmp_path, "mine", 1)
     run.path.mkdir(parents=True)
     run.log_file.write_text(printed)
@@ -130,7 +169,11 @@ def test_a_folder_that_is_not_a_run_or_is_gone_is_unreadable(tmp_path: Path) -> 
 
 def test_a_crash_says_where_it_was_and_a_failure_what_to_do(run: RunFolder) -> None:
     say(run, STARTED)
-    assert run_status(run).message == "its process ended before its first step without a report: it was killed, or the machine stopped"
+    assert (
+        run_status(run).message
+        == "its process ended before its first step without a report: it was killed, or the "
+        "machine stopped"
+    )
     say(run, STEP)
     assert "ended at step 3 of 9 without a report" in run_status(run).message
     say(run, events.Failed(message="no data", hint="get it"))

@@ -23,20 +23,26 @@ with RunFolder(Path(sys.argv[1])).lock():
 """
 
 
-def test_recipe_and_environment_read_back_as_written(run: RunFolder, recipe: Recipe, circumstances: Environment) -> None:
+def test_recipe_and_environment_read_back_as_written(
+    run: RunFolder, recipe: Recipe, circumstances: Environment
+) -> None:
     assert run.recipe() == recipe
     assert run.environment() == circumstances
     assert run.environment().is_partial
     assert not run.environment().is_sample
 
 
-def test_writing_again_keeps_what_is_there(run: RunFolder, recipe: Recipe, circumstances: Environment) -> None:
+def test_writing_again_keeps_what_is_there(
+    run: RunFolder, recipe: Recipe, circumstances: Environment
+) -> None:
     before = run.environment_file.stat().st_mtime_ns, run.recipe_file.stat().st_mtime_ns
     run.write_once(recipe, circumstances)
     assert (run.environment_file.stat().st_mtime_ns, run.recipe_file.stat().st_mtime_ns) == before
 
 
-def test_another_recipe_is_refused_with_the_keys_that_differ(run: RunFolder, faster_recipe: Recipe, circumstances: Environment) -> None:
+def test_another_recipe_is_refused_with_the_keys_that_differ(
+    run: RunFolder, faster_recipe: Recipe, circumstances: Environment
+) -> None:
     with pytest.raises(UsageError, match=r"stage\.0\.optim\.lr was 2e-05, now 0\.1") as error:
         run.write_once(faster_recipe, circumstances)
     assert "--name mine-2" in error.value.hint
@@ -55,7 +61,9 @@ def test_a_damaged_environment_is_a_missing_resource(run: RunFolder, content: by
         run.environment()
 
 
-def test_whoever_has_the_lock_and_not_yet_said_so_is_waited_for(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whoever_has_the_lock_and_not_yet_said_so_is_waited_for(
+    run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("embedlab.runs.store.time.sleep", lambda _: run.hand_over(7))
     with (run.path / "lock").open("wb") as file:
         fcntl.flock(file.fileno(), fcntl.LOCK_EX)
@@ -66,7 +74,9 @@ def test_whoever_has_the_lock_and_not_yet_said_so_is_waited_for(run: RunFolder, 
 
 def test_two_processes_never_hold_one_run(run: RunFolder) -> None:
     assert run.holder() is None
-    with subprocess.Popen([sys.executable, "-c", HOLD, str(run.path)], stdout=subprocess.PIPE) as other:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(run.path)], stdout=subprocess.PIPE
+    ) as other:
         assert other.stdout is not None
         other.stdout.readline()
         holder = run.holder()
@@ -82,12 +92,16 @@ def test_two_processes_never_hold_one_run(run: RunFolder) -> None:
         assert run.holder() is not None
 
 
-def test_looking_up_the_holder_of_a_run_does_not_keep_it_from_starting(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_looking_up_the_holder_of_a_run_does_not_keep_it_from_starting(
+    run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with run.lock():
         pass
     with (run.path / "lock").open("rb") as file:
         fcntl.flock(file.fileno(), fcntl.LOCK_SH)
-        monkeypatch.setattr("embedlab.runs.store.time.sleep", lambda _: fcntl.flock(file.fileno(), fcntl.LOCK_UN))
+        monkeypatch.setattr(
+            "embedlab.runs.store.time.sleep", lambda _: fcntl.flock(file.fileno(), fcntl.LOCK_UN)
+        )
         with run.lock():
             pass
 
@@ -152,7 +166,9 @@ def test_renaming_moves_all_seeds_and_never_over_another_run(tmp_path: Path) -> 
         ("schema", "1", "'schema' is '1'"),
     ],
 )
-def test_an_environment_of_a_wrong_shape_is_refused_by_file_and_key(run: RunFolder, key: str, value: object, wrong: str) -> None:
+def test_an_environment_of_a_wrong_shape_is_refused_by_file_and_key(
+    run: RunFolder, key: str, value: object, wrong: str
+) -> None:
     values = json.loads(run.environment_file.read_text())
     values.pop("checksum", None)
     run.environment_file.write_text(sealed_json({**values, key: value}))
@@ -162,7 +178,16 @@ def test_an_environment_of_a_wrong_shape_is_refused_by_file_and_key(run: RunFold
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", '{"pid": "7", "host": "here"}', '{"pid": 7}', "[" * 100_000, "9" * 5000, '{"pid": 7, "host": 7}']
+    "text",
+    [
+        "",
+        "[]",
+        '{"pid": "7", "host": "here"}',
+        '{"pid": 7}',
+        "[" * 100_000,
+        "9" * 5000,
+        '{"pid": 7, "host": 7}',
+    ],
 )
 def test_a_damaged_pid_file_is_refused_by_name(run: RunFolder, text: str) -> None:
     run.pid_file.write_text(text)

@@ -14,13 +14,20 @@ STARTED = events.Started(time=1.0, pid=1, host="here", steps=9)
 
 
 def filled(run: RunFolder, *logged: events.Event) -> RunFolder:
-    """A run with two checkpoints of 100 bytes, a model, what killed processes left, and what others are writing."""
+    """A run with two checkpoints of 100 bytes, a model, what killed processes left, and what others
+    are writing.
+    """
     with EventLog(run.events_file) as log:
         for event in logged:
             log.append(event)
     for place in (
         *("checkpoints/step-0000003", "checkpoints/step-0000009", "model"),
-        *("checkpoints/.step-0000009.tmp-77", "checkpoints/.best-0000003.tmp-77", ".model.tmp-77", ".model.old-78"),
+        *(
+            "checkpoints/.step-0000009.tmp-77",
+            "checkpoints/.best-0000003.tmp-77",
+            ".model.tmp-77",
+            ".model.old-78",
+        ),
     ):
         (run.path / place).mkdir(parents=True)
         (run.path / place / "weights").write_bytes(b"x" * 100)
@@ -30,7 +37,9 @@ def filled(run: RunFolder, *logged: events.Event) -> RunFolder:
 
 
 def names(run: RunFolder) -> set[str]:
-    return {str(path.relative_to(run.path)) for path in run.path.rglob("*") if path.is_file()} - SMALL
+    return {
+        str(path.relative_to(run.path)) for path in run.path.rglob("*") if path.is_file()
+    } - SMALL
 
 
 def test_a_finished_run_keeps_what_is_needed(run: RunFolder) -> None:
@@ -41,7 +50,9 @@ def test_a_finished_run_keeps_what_is_needed(run: RunFolder) -> None:
 
 
 @pytest.mark.parametrize("logged", [[STARTED], [STARTED, events.Finished(step=9), STARTED], []])
-def test_a_run_that_is_not_finished_keeps_its_checkpoints(run: RunFolder, logged: list[events.Event]) -> None:
+def test_a_run_that_is_not_finished_keeps_its_checkpoints(
+    run: RunFolder, logged: list[events.Event]
+) -> None:
     filled(run, *logged)
     assert prune_run(run) == 400
     assert len(names(run)) == 5
@@ -62,7 +73,9 @@ def test_a_running_run_is_refused(run: RunFolder) -> None:
     assert len(names(run)) == 9
 
 
-def test_a_link_in_the_place_of_a_leftover_is_removed_and_not_followed(run: RunFolder, tmp_path: Path) -> None:
+def test_a_link_in_the_place_of_a_leftover_is_removed_and_not_followed(
+    run: RunFolder, tmp_path: Path
+) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "file").write_text("precious")
     run.path.mkdir(parents=True, exist_ok=True)

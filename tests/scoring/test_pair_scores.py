@@ -12,7 +12,9 @@ from tests.pair_tables import correlate
 
 
 def evidence(frame: pl.DataFrame, aggregate: Aggregate, method: str = "spearman") -> Evidence:
-    """The evidence of all pairs of FRAME as one dataset, whose sources are named with their datasets."""
+    """The evidence of all pairs of FRAME as one dataset, whose sources are named with their
+    datasets.
+    """
     texts = [f"sentence {row}" for row in range(frame.height)]
     table = frame.with_columns(
         dataset=pl.lit("all"),
@@ -36,9 +38,9 @@ def pairs() -> pl.DataFrame:
     rng = np.random.default_rng(1)
     sizes = {("sts13", "headlines"): 30, ("sts13", "OnWN"): 12, ("sts14", "headlines"): 7}
     frames = [
-        pl.DataFrame({"gold": rng.integers(0, 6, n) * 1.0, "model": rng.normal(size=n)}).with_columns(
-            dataset=pl.lit(dataset), source=pl.lit(source)
-        )
+        pl.DataFrame(
+            {"gold": rng.integers(0, 6, n) * 1.0, "model": rng.normal(size=n)}
+        ).with_columns(dataset=pl.lit(dataset), source=pl.lit(source))
         for (dataset, source), n in sizes.items()
     ]
     return pl.concat(frames).sample(fraction=1, shuffle=True, seed=0)
@@ -53,9 +55,13 @@ def test_the_three_aggregations_equal_a_loop(method: str) -> None:
         part = frame.filter(pl.col("dataset") == dataset, pl.col("source") == source)
         each.append(statistic(part["gold"], part["model"]).statistic)
         sizes.append(part.height)
-    assert score(frame, "all", method) == pytest.approx(statistic(frame["gold"], frame["model"]).statistic)
+    assert score(frame, "all", method) == pytest.approx(
+        statistic(frame["gold"], frame["model"]).statistic
+    )
     assert score(frame, "mean", method) == pytest.approx(sum(each) / 3)
-    assert score(frame, "wmean", method) == pytest.approx(sum(r * n for r, n in zip(each, sizes, strict=True)) / sum(sizes))
+    assert score(frame, "wmean", method) == pytest.approx(
+        sum(r * n for r, n in zip(each, sizes, strict=True)) / sum(sizes)
+    )
 
 
 def test_aggregating_over_sources_needs_sources() -> None:
@@ -78,11 +84,35 @@ def test_a_model_that_did_not_score_every_pair_has_no_correlation() -> None:
         ([1, 2, 3, 4], [4, 3, 2, 1], None, "all", ""),
         ([1, 2, 3, 4], [4, 3, 2, 1], None, "mean", "no mean: its pairs name no source"),
         ([3], [4], "a", "all", "no number: a correlation needs two pairs, and it has 1"),
-        ([1, 2, 3], [4, 3, 2], "aab", "wmean", "no number: a correlation needs two pairs, and it has 1 in source 'all b'"),
+        (
+            [1, 2, 3],
+            [4, 3, 2],
+            "aab",
+            "wmean",
+            "no number: a correlation needs two pairs, and it has 1 in source 'all b'",
+        ),
         ([2.5, 2.5, 2.5], [4, 3, 2], "aab", "all", "no number: all gold scores are 2.5"),
-        ([1, 2, 3, 3], [4, 3, 2, 1], "aabb", "mean", "no number: all gold scores are 3 in source 'all b'"),
-        ([1, 2, 3, 4], [7, 7, 7, 7], "aabb", "all", "no number of model: all its pairs have the same similarity"),
-        ([1, 2, 3, 4], [7, 8, 7, 7], "aabb", "wmean", "no number of model: all its pairs have the same similarity in source 'all b'"),
+        (
+            [1, 2, 3, 3],
+            [4, 3, 2, 1],
+            "aabb",
+            "mean",
+            "no number: all gold scores are 3 in source 'all b'",
+        ),
+        (
+            [1, 2, 3, 4],
+            [7, 7, 7, 7],
+            "aabb",
+            "all",
+            "no number of model: all its pairs have the same similarity",
+        ),
+        (
+            [1, 2, 3, 4],
+            [7, 8, 7, 7],
+            "aabb",
+            "wmean",
+            "no number of model: all its pairs have the same similarity in source 'all b'",
+        ),
     ],
 )
 def test_a_note_says_why_a_correlation_is_undefined(
@@ -100,15 +130,24 @@ def test_a_note_says_why_a_correlation_is_undefined(
     assert np.isnan(score(frame, aggregate)) == bool(note)
 
 
-def test_stored_scores_are_those_of_an_independent_loop_in_every_aggregation_and_slice(table: pl.DataFrame) -> None:
-    scored = table.with_columns(pl.Series("model", np.random.default_rng(3).normal(size=table.height)))
+def test_stored_scores_are_those_of_an_independent_loop_in_every_aggregation_and_slice(
+    table: pl.DataFrame,
+) -> None:
+    scored = table.with_columns(
+        pl.Series("model", np.random.default_rng(3).normal(size=table.height))
+    )
     outcomes = pair_outcomes(scored, ["model"], task="sts", averages={"both": ("sts12", "mine")})
     slices = {by: slices_of(outcomes, ["model"], by=by) for by in BYS}
     found = pair_scores(outcomes, slices, ["model"])["model"]
     for one in found:
         names = ["sts12", "mine"] if one.by == "average" else [one.slice]
-        parts = {part.key: scored[part.rows] for part in slices["dataset" if one.by == "average" else one.by]}
-        expected = np.mean([correlate(parts[name], "model", one.setting, one.metric) for name in names])
+        parts = {
+            part.key: scored[part.rows]
+            for part in slices["dataset" if one.by == "average" else one.by]
+        }
+        expected = np.mean(
+            [correlate(parts[name], "model", one.setting, one.metric) for name in names]
+        )
         assert one.value == pytest.approx(expected, nan_ok=True), one
         assert one.items == sum(parts[name].height for name in names)
     kinds = [(one.by, one.metric, one.setting) for one in found]

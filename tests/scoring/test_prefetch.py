@@ -33,14 +33,18 @@ def test_every_sentence_is_encoded_once_longest_first_and_the_tasks_find_it(
     selected: list[str] = []
     embed = TransformerEncoder.embed
 
-    def counted(self: TransformerEncoder, sentences: list[str], progress: ProgressCallback | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def counted(
+        self: TransformerEncoder, sentences: list[str], progress: ProgressCallback | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         selected.extend(sentences)
         return embed(self, sentences, progress)
 
     monkeypatch.setattr(TransformerEncoder, "embed", counted)
     (spec,) = resolve(f"{tiny_encoder}?pooling=mean", tmp_path).members
     settings = Settings(cache=tmp_path / "cache", device="cpu", threads=1)
-    texts = [TASK.texts(source, Selection(names=names)) for names in (("mr", "sst2"), ("mrpc", "sst2"))]
+    texts = [
+        TASK.texts(source, Selection(names=names)) for names in (("mr", "sst2"), ("mrpc", "sst2"))
+    ]
     reported: list[tuple[int, int]] = []
     encode_once(spec, texts, settings, lambda _: lambda done, total: reported.append((done, total)))
     everything = {sentence for one in texts for column in one.columns for sentence in column}
@@ -55,27 +59,45 @@ def test_every_sentence_is_encoded_once_longest_first_and_the_tasks_find_it(
     cached = load_encoder(spec, machine(settings), cache=settings.cache)
     plain = load_encoder(spec, machine(settings))
     for task in open_transfer(source, ["mr", "mrpc"]).tasks:
-        np.testing.assert_allclose(task_features(cached, task), task_features(plain, task), atol=1e-5)
+        np.testing.assert_allclose(
+            task_features(cached, task), task_features(plain, task), atol=1e-5
+        )
 
 
-def test_without_a_cache_there_is_no_pass(source: Source, tiny_encoder: Path, tmp_path: Path) -> None:
+def test_without_a_cache_there_is_no_pass(
+    source: Source, tiny_encoder: Path, tmp_path: Path
+) -> None:
     (spec,) = resolve(str(tiny_encoder), tmp_path).members
     settings = Settings(cache=tmp_path / "cache", cache_gib=0)
-    encode_once(spec, [TASK.texts(source, Selection(names=("mr",)))], settings, lambda _: lambda done, total: None)
+    encode_once(
+        spec,
+        [TASK.texts(source, Selection(names=("mr",)))],
+        settings,
+        lambda _: lambda done, total: None,
+    )
     assert not (tmp_path / "cache").exists()
 
 
-def test_an_evaluation_is_cached_for_the_same_vectors_data_and_program_only(source: Source, tmp_path: Path) -> None:
+def test_an_evaluation_is_cached_for_the_same_vectors_data_and_program_only(
+    source: Source, tmp_path: Path
+) -> None:
     opened = open_transfer(source, ["mr", "mrpc"])
     made = evaluate_transfer(WordEncoder(), opened, "exact").evaluation
     everything = opened
 
     def is_cached(
-        name: str = "transfer-exact", model: str = made.model, fingerprint: str = made.fingerprint, opened: OpenedTasks = opened
+        name: str = "transfer-exact",
+        model: str = made.model,
+        fingerprint: str = made.fingerprint,
+        opened: OpenedTasks = opened,
     ) -> bool:
         spec = ModelSpec(name=model, kind="folder", location="")
         place = ScorePlace(
-            spec=spec, fingerprint=fingerprint, precision="float32", scores_file=tmp_path / "scores.parquet", evaluations=tmp_path
+            spec=spec,
+            fingerprint=fingerprint,
+            precision="float32",
+            scores_file=tmp_path / "scores.parquet",
+            evaluations=tmp_path,
         )
         found = stored_evaluation(place, name, opened.texts, source)
         assert found is None or found.scores == made.scores

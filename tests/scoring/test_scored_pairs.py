@@ -28,38 +28,64 @@ GOLDEN = {
 
 
 def scored(
-    names: list[str], settings: Settings, datasets: list[str], *, all_splits: bool = False, runs: Path = Path("runs")
+    names: list[str],
+    settings: Settings,
+    datasets: list[str],
+    *,
+    all_splits: bool = False,
+    runs: Path = Path("runs"),
 ) -> ScoredPairs:
     parts, missing = open_parts(Source.from_settings(settings), datasets, all_splits=all_splits)
     assert not missing
     return score_models([resolve(name, runs) for name in names], parts, settings)
 
 
-def values(evaluation: Evaluation, by: str, metric: str = "spearman") -> dict[tuple[str, str], float]:
-    return {(score.slice, score.setting): 100 * score.value for score in evaluation.scores if score.by == by and score.metric == metric}
+def values(
+    evaluation: Evaluation, by: str, metric: str = "spearman"
+) -> dict[tuple[str, str], float]:
+    return {
+        (score.slice, score.setting): 100 * score.value
+        for score in evaluation.scores
+        if score.by == by and score.metric == metric
+    }
 
 
-def test_dice_scores_the_golden_numbers_in_all_three_aggregations(shared_data: Path, tmp_path: Path) -> None:
+def test_dice_scores_the_golden_numbers_in_all_three_aggregations(
+    shared_data: Path, tmp_path: Path
+) -> None:
     settings = Settings(data=shared_data, cache=tmp_path / "cache")
-    found = values(evaluate_pairs(scored(["dice"], settings, [*GOLDEN, "sts-benchmark", "sick-r"]))["dice"], "dataset")
+    found = values(
+        evaluate_pairs(scored(["dice"], settings, [*GOLDEN, "sts-benchmark", "sick-r"]))["dice"],
+        "dataset",
+    )
     for dataset, numbers in GOLDEN.items():
-        assert [found[dataset, aggregate] for aggregate in ("all", "mean", "wmean")] == pytest.approx(numbers, abs=0.01)
+        assert [
+            found[dataset, aggregate] for aggregate in ("all", "mean", "wmean")
+        ] == pytest.approx(numbers, abs=0.01)
     assert found["sts-benchmark", "all"] == pytest.approx(56.48, abs=0.01)
     assert found["sick-r", "all"] == pytest.approx(57.49, abs=0.01)
 
 
-def test_numbers_of_sts_benchmark_are_those_of_its_test_pairs(shared_data: Path, tmp_path: Path) -> None:
+def test_numbers_of_sts_benchmark_are_those_of_its_test_pairs(
+    shared_data: Path, tmp_path: Path
+) -> None:
     settings = Settings(data=shared_data, cache=tmp_path / "cache")
     every = scored(["dice"], settings, ["sts-benchmark"], all_splits=True)
     evaluation = evaluate_pairs(every.test_pairs)["dice"]
     assert evaluation == evaluate_pairs(scored(["dice"], settings, ["sts-benchmark"]))["dice"]
-    fifths = [score.items for score in evaluation.scores if score.by == "dice" and score.metric == "spearman"]
+    fifths = [
+        score.items
+        for score in evaluation.scores
+        if score.by == "dice" and score.metric == "spearman"
+    ]
     assert fifths == [276, 276, 276, 276, 275]
     assert values(evaluation, "dataset")["sts-benchmark", "all"] == pytest.approx(56.48, abs=0.01)
     assert [part["split"] for part in evaluation.data] == ["test"]
 
 
-def test_blanked_gold_lines_move_numbers_and_counts_as_an_independent_script_says(shared_data: Path, tmp_path: Path) -> None:
+def test_blanked_gold_lines_move_numbers_and_counts_as_an_independent_script_says(
+    shared_data: Path, tmp_path: Path
+) -> None:
     folder = tmp_path / "data" / "STS" / "STS16-en-test"
     shutil.copytree(shared_data / "STS" / "STS16-en-test", folder)
     gold_file = folder / "STS2016.gs.headlines.txt"
@@ -79,11 +105,23 @@ def test_blanked_gold_lines_move_numbers_and_counts_as_an_independent_script_say
         weighted.append((len(gold), stats.spearmanr(gold, dice).statistic))
     assert "partial" in evaluation.marks
     found = values(evaluation, "dataset")
-    assert found["sts16", "all"] == pytest.approx(100 * stats.spearmanr(golds, dices).statistic, abs=1e-6)
-    assert found["sts16", "wmean"] == pytest.approx(100 * np.average([r for _, r in weighted], weights=[n for n, _ in weighted]), abs=1e-6)
-    assert values(evaluation, "dataset", "pearson")["sts16", "all"] == pytest.approx(100 * stats.pearsonr(golds, dices).statistic, abs=1e-5)
-    assert next(score.items for score in evaluation.scores if score.slice == "sts16") == len(golds) == 1186 - len(scored_lines[::7])
-    assert values(evaluation, "source")["sts16/headlines", "all"] == pytest.approx(100 * weighted[1][1], abs=1e-6)
+    assert found["sts16", "all"] == pytest.approx(
+        100 * stats.spearmanr(golds, dices).statistic, abs=1e-6
+    )
+    assert found["sts16", "wmean"] == pytest.approx(
+        100 * np.average([r for _, r in weighted], weights=[n for n, _ in weighted]), abs=1e-6
+    )
+    assert values(evaluation, "dataset", "pearson")["sts16", "all"] == pytest.approx(
+        100 * stats.pearsonr(golds, dices).statistic, abs=1e-5
+    )
+    assert (
+        next(score.items for score in evaluation.scores if score.slice == "sts16")
+        == len(golds)
+        == 1186 - len(scored_lines[::7])
+    )
+    assert values(evaluation, "source")["sts16/headlines", "all"] == pytest.approx(
+        100 * weighted[1][1], abs=1e-6
+    )
 
 
 def slow_source(folder: Path, source: str) -> tuple[list[float], list[float]]:
@@ -92,21 +130,32 @@ def slow_source(folder: Path, source: str) -> tuple[list[float], list[float]]:
 
     gold, dice = [], []
     inputs = (folder / f"STS2016.input.{source}.txt").read_text().splitlines()
-    for pair, score in zip(inputs, (folder / f"STS2016.gs.{source}.txt").read_text().splitlines(), strict=True):
+    for pair, score in zip(
+        inputs, (folder / f"STS2016.gs.{source}.txt").read_text().splitlines(), strict=True
+    ):
         if score.strip():
-            first, second = (set(re.findall(r"\w+", sentence.lower())) for sentence in pair.split("\t")[:2])
+            first, second = (
+                set(re.findall(r"\w+", sentence.lower())) for sentence in pair.split("\t")[:2]
+            )
             gold.append(float(score))
             dice.append(2 * len(first & second) / (len(first) + len(second)))
     return gold, dice
 
 
-def test_a_second_evaluation_computes_nothing_and_other_settings_are_stored_apart(tiny_encoder: Path, tmp_path: Path) -> None:
+def test_a_second_evaluation_computes_nothing_and_other_settings_are_stored_apart(
+    tiny_encoder: Path, tmp_path: Path
+) -> None:
     settings = Settings(sample=True, cache=tmp_path / "cache")
     name = str(tiny_encoder)
     first = scored([name], settings, ["sts12"])
     seen: list[str] = []
     parts, _ = open_parts(Source.from_settings(settings), ["sts12"])
-    again = score_models([resolve(name, Path("runs"))], parts, settings, progress=lambda member: seen.append(member) or (lambda *_: None))
+    again = score_models(
+        [resolve(name, Path("runs"))],
+        parts,
+        settings,
+        progress=lambda member: seen.append(member) or (lambda *_: None),
+    )
     assert not seen
     assert again.table.equals(first.table)
     other = scored([f"{name}?pooling=cls"], settings, ["sts12"])
@@ -147,7 +196,9 @@ def test_a_users_own_file_is_scored_whatever_its_path_holds(tmp_path: Path) -> N
     own = tmp_path / "monday 10:30" / "sts-benchmark:dev.tsv"
     own.parent.mkdir()
     own.write_text("sentence1\tsentence2\tscore\na b\ta b\t5\na c\ta d\t2\na b\tc d\t0\n")
-    evaluation = evaluate_pairs(scored(["dice"], Settings(cache=tmp_path / "cache"), [str(own)]))["dice"]
+    evaluation = evaluate_pairs(scored(["dice"], Settings(cache=tmp_path / "cache"), [str(own)]))[
+        "dice"
+    ]
     assert values(evaluation, "dataset")[str(own), "all"] == pytest.approx(100)
     assert values(evaluation, "source")[str(own), "all"] == pytest.approx(100)
 
@@ -167,7 +218,10 @@ def test_the_signature_names_the_version_that_computed_stored_similarities(tmp_p
     place = first.places["dice"]
     stored = place.read()
     replace(stored, facts={**stored.facts, "embedlab": "0.0.9"}).write(place.scores_file)
-    assert scored(["dice"], settings, [str(file)]).description("dice").signature.version == ("0.0.9", __version__)
+    assert scored(["dice"], settings, [str(file)]).description("dice").signature.version == (
+        "0.0.9",
+        __version__,
+    )
     file.write_text(file.read_text() + "a c\tb c\t2\n")
     scored(["dice"], settings, [str(file)])
     assert place.read().facts["embedlab"] == f"0.0.9 + {__version__}"

@@ -15,28 +15,52 @@ from embedlab.tasks.task import all_tasks, pair_task
     [
         ([], [SelectedTask(task="sts")]),
         (["sts12", "my/pairs.tsv"], [SelectedTask(task="sts", names=("sts12", "my/pairs.tsv"))]),
-        (["mrpc", "sts12", "trec"], [SelectedTask(task="transfer", names=("mrpc", "trec")), SelectedTask(task="sts", names=("sts12",))]),
+        (
+            ["mrpc", "sts12", "trec"],
+            [
+                SelectedTask(task="transfer", names=("mrpc", "trec")),
+                SelectedTask(task="sts", names=("sts12",)),
+            ],
+        ),
         (
             ["sick-r", "sick-r-supervised"],
-            [SelectedTask(task="sts", names=("sick-r",)), SelectedTask(task="transfer", names=("sick-r-supervised",))],
+            [
+                SelectedTask(task="sts", names=("sick-r",)),
+                SelectedTask(task="transfer", names=("sick-r-supervised",)),
+            ],
         ),
         (
             ["tree-depth", "gum-probing"],
-            [SelectedTask(task="probing", names=("tree-depth",)), SelectedTask(task="probing", names=("gum-probing",))],
+            [
+                SelectedTask(task="probing", names=("tree-depth",)),
+                SelectedTask(task="probing", names=("gum-probing",)),
+            ],
         ),
-        (["gum-probing/tree-depth"], [SelectedTask(task="probing", names=("gum-probing/tree-depth",))]),
-        (["mrpc", "transfer", "geometry"], [SelectedTask(task="transfer"), SelectedTask(task="geometry")]),
+        (
+            ["gum-probing/tree-depth"],
+            [SelectedTask(task="probing", names=("gum-probing/tree-depth",))],
+        ),
+        (
+            ["mrpc", "transfer", "geometry"],
+            [SelectedTask(task="transfer"), SelectedTask(task="geometry")],
+        ),
     ],
 )
-def test_names_are_gathered_by_the_task_they_belong_to(names: list[str], expected: list[SelectedTask]) -> None:
+def test_names_are_gathered_by_the_task_they_belong_to(
+    names: list[str], expected: list[SelectedTask]
+) -> None:
     assert select_tasks(None, names, None) == expected
 
 
-def test_all_is_every_task_and_every_set_of_probing_files_of_the_data_folder(tmp_path: Path) -> None:
+def test_all_is_every_task_and_every_set_of_probing_files_of_the_data_folder(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "probing_gum").mkdir()
     selected = select_tasks("all", (), tmp_path)
     assert {one.task for one in selected} == {one.name for one in all_tasks() if one.in_all(None)}
-    assert not {"mteb", "retrieval"} & {one.task for one in selected}  # benchmarks and files are selected by their names
+    assert not {"mteb", "retrieval"} & {
+        one.task for one in selected
+    }  # benchmarks and files are selected by their names
     assert [one.names for one in selected if one.names] == [("gum-probing",)]
 
 
@@ -44,7 +68,10 @@ def test_an_evaluation_is_called_after_its_set_and_setting(tmp_path: Path) -> No
     (own,) = select_tasks(None, [f"probing:{tmp_path / 'my_tasks'}"], None)
     assert own.is_whole
     assert own.evaluation_name() == "my_tasks-probing"
-    assert SelectedTask(task="probing", names=("gum-probing/tree-depth",)).evaluation_name("exact") == "gum-probing-exact"
+    assert (
+        SelectedTask(task="probing", names=("gum-probing/tree-depth",)).evaluation_name("exact")
+        == "gum-probing-exact"
+    )
     assert not SelectedTask(task="transfer", names=("mrpc",)).is_whole
     assert SelectedTask(task="transfer").evaluation_name() == "transfer"
 
@@ -64,21 +91,35 @@ def test_names_with_commas_between_them_are_refused_with_what_to_type() -> None:
         ("close-pairs-of-yesterday", None),
     ],
 )
-def test_the_name_of_a_stored_evaluation_leads_back_to_its_task(name: str, expected: SelectedTask | None) -> None:
+def test_the_name_of_a_stored_evaluation_leads_back_to_its_task(
+    name: str, expected: SelectedTask | None
+) -> None:
     assert stored_selection(name) == expected
 
 
 def test_an_evaluation_of_some_datasets_is_stored_apart_from_that_of_all() -> None:
     assert SelectedTask(task="transfer").stored_name("exact") == "transfer-exact"
-    assert SelectedTask(task="transfer", names=("trec", "mr")).stored_name("exact") == "transfer-exact/mr+trec"
+    assert (
+        SelectedTask(task="transfer", names=("trec", "mr")).stored_name("exact")
+        == "transfer-exact/mr+trec"
+    )
     assert SelectedTask(task="probing", names=("gum-probing",)).stored_name() == "gum-probing"
-    assert SelectedTask(task="probing", names=("gum-probing/tree-depth",)).stored_name() == "gum-probing/tree-depth"
+    assert (
+        SelectedTask(task="probing", names=("gum-probing/tree-depth",)).stored_name()
+        == "gum-probing/tree-depth"
+    )
 
 
-def test_another_task_of_pairs_takes_no_dataset_from_the_task_of_its_kind(monkeypatch: pytest.MonkeyPatch) -> None:
-    years = pair_task("a-few-years", "STS of two years", ("sts12", "sts13"))  # before sts in the alphabet
+def test_another_task_of_pairs_takes_no_dataset_from_the_task_of_its_kind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    years = pair_task(
+        "a-few-years", "STS of two years", ("sts12", "sts13")
+    )  # before sts in the alphabet
     monkeypatch.setattr(selection, "all_tasks", lambda: [years, *all_tasks()])
-    assert select_tasks(None, ["sts12", "sick-r"], None) == [SelectedTask(task="sts", names=("sts12", "sick-r"))]
+    assert select_tasks(None, ["sts12", "sick-r"], None) == [
+        SelectedTask(task="sts", names=("sts12", "sick-r"))
+    ]
     assert stored_selection("sts12") == SelectedTask(task="sts", names=("sts12",))
 
 
@@ -88,9 +129,16 @@ def test_a_dataset_of_another_suite_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("suite", "names", "guess"), [(None, ["mrcp"], "mrpc"), ("geometri", [], "geometry"), (None, ["sts-bench"], "sts-benchmark")]
+    ("suite", "names", "guess"),
+    [
+        (None, ["mrcp"], "mrpc"),
+        ("geometri", [], "geometry"),
+        (None, ["sts-bench"], "sts-benchmark"),
+    ],
 )
-def test_an_unknown_name_suggests_the_nearest(suite: str | None, names: list[str], guess: str) -> None:
+def test_an_unknown_name_suggests_the_nearest(
+    suite: str | None, names: list[str], guess: str
+) -> None:
     with pytest.raises(UsageError) as caught:
         select_tasks(suite, names, None)
     assert guess in caught.value.hint

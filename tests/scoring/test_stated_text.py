@@ -1,4 +1,6 @@
-"""Training text that no run records: stated by a folder or a publication, none, or unknown and said to be."""
+"""Training text that no run records: stated by a folder or a publication, none, or unknown and said
+to be.
+"""
 
 import json
 import shutil
@@ -28,30 +30,46 @@ def folder_model(folder: Path) -> ModelSpec:
     return ModelSpec(name=str(folder), kind="folder", location=str(folder))
 
 
-def test_what_a_model_says_of_its_training_text_is_reported_and_silence_is_unknown(foreign: Path, tiny_encoder: Path) -> None:
+def test_what_a_model_says_of_its_training_text_is_reported_and_silence_is_unknown(
+    foreign: Path, tiny_encoder: Path
+) -> None:
     assert training_marks(folder_model(foreign)) == (UNKNOWN_TEXT,)
     assert training_notes(folder_model(foreign)) == (UNKNOWN_TEXT,)
     (foreign / "embedlab.json").write_text(json.dumps({"training_text": ["SNLI", "captions"]}))
     assert training_marks(folder_model(foreign)) == ()
-    assert training_notes(folder_model(foreign)) == ("trained on SNLI, captions (stated, not counted)",)
+    assert training_notes(folder_model(foreign)) == (
+        "trained on SNLI, captions (stated, not counted)",
+    )
     for textless in (folder_model(tiny_encoder), ModelSpec(name="dice", kind="dice")):
         assert (training_marks(textless), training_notes(textless)) == ((), ())
 
 
 def test_a_combination_is_unknown_where_a_part_is(foreign: Path, tiny_encoder: Path) -> None:
-    both = ModelSpec(name="both", kind="average", parts=(folder_model(tiny_encoder), folder_model(foreign)))
+    both = ModelSpec(
+        name="both", kind="average", parts=(folder_model(tiny_encoder), folder_model(foreign))
+    )
     assert training_marks(both) == (UNKNOWN_TEXT,)
 
 
-def test_word_vectors_are_of_unknown_text_and_published_checkpoints_of_what_their_papers_say(tmp_path: Path) -> None:
-    assert training_marks(ModelSpec(name="w", kind="word-vectors", location=str(tmp_path / "w.txt"))) == (UNKNOWN_TEXT,)
+def test_word_vectors_are_of_unknown_text_and_published_checkpoints_of_what_their_papers_say(
+    tmp_path: Path,
+) -> None:
+    assert training_marks(
+        ModelSpec(name="w", kind="word-vectors", location=str(tmp_path / "w.txt"))
+    ) == (UNKNOWN_TEXT,)
     sbert = resolve("sbert", tmp_path).members[0]
-    assert stated_text_notes(sbert) == ("trained on BooksCorpus, English Wikipedia, SNLI, MultiNLI (stated, not counted)",)
-    assert stated_text_notes(resolve("google-bert/bert-base-uncased", tmp_path).members[0])[0].startswith("trained on BooksCorpus")
+    assert stated_text_notes(sbert) == (
+        "trained on BooksCorpus, English Wikipedia, SNLI, MultiNLI (stated, not counted)",
+    )
+    assert stated_text_notes(resolve("google-bert/bert-base-uncased", tmp_path).members[0])[
+        0
+    ].startswith("trained on BooksCorpus")
     assert stated_text_notes(resolve("somebody/unknown", tmp_path).members[0]) == (UNKNOWN_TEXT,)
 
 
-def test_a_run_says_what_its_starting_encoder_had_read_and_in_which_precision_it_was_trained(foreign: Path, tmp_path: Path) -> None:
+def test_a_run_says_what_its_starting_encoder_had_read_and_in_which_precision_it_was_trained(
+    foreign: Path, tmp_path: Path
+) -> None:
     run = RunFolder.of(tmp_path / "runs", "mine", 1)
     made_on = collect_environment(seed=1, device="cpu", precision="bf16", threads=1, data=[])
     run.write_once(recipe("snli", "nli_softmax", encoder=str(foreign)), made_on)
@@ -61,7 +79,9 @@ def test_a_run_says_what_its_starting_encoder_had_read_and_in_which_precision_it
     assert training_marks(spec) == ()
     assert training_notes(spec) == ("its starting encoder's training text is unknown",)
     (foreign / "embedlab.json").write_text(json.dumps({"training_text": ["captions"]}))
-    assert training_notes(spec) == ("its starting encoder was trained on captions (stated, not counted)",)
+    assert training_notes(spec) == (
+        "its starting encoder was trained on captions (stated, not counted)",
+    )
     (run.model / "embedlab.json").write_text(json.dumps({"training_text": []}))
     assert training_notes(spec) == ()
     values = stored_values(run.environment_file)

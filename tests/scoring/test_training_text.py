@@ -1,4 +1,6 @@
-"""What a run has seen of the test sets: counted from its own rows, stored with it, followed to where it started, reported beside scores."""
+"""What a run has seen of the test sets: counted from its own rows, stored with it, followed to
+where it started, reported beside scores.
+"""
 
 import json
 import shutil
@@ -25,23 +27,46 @@ from embedlab.runs.environment import collect_environment
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder, remove_runs
 from embedlab.scoring.member import with_provenance
-from embedlab.scoring.provenance import overlap_mark, overlap_notes, overlap_sign, training_marks, training_notes, typed_notes
+from embedlab.scoring.provenance import (
+    overlap_mark,
+    overlap_notes,
+    overlap_sign,
+    training_marks,
+    training_notes,
+    typed_notes,
+)
 from embedlab.scoring.training_text import TRAINING, lineage, store_lineage, training_text
 from embedlab.tasks.task import TaskResult
 from embedlab.training.stage_data import open_stages
 
 
-def recipe(dataset: str, objective: str = "in_batch_contrastive", *, encoder: str = "tiny", **data: Any) -> Recipe:
-    stage = {"data": {"datasets": [dataset], **data}, "objective": {"name": objective}, "optim": {"lr": 1e-5, "batch_size": 8}}
-    return from_table({"summary": "A test.", "encoder": {"model": encoder, "pooling": "mean"}, "stage": [stage]}, name="r", where="test")
+def recipe(
+    dataset: str, objective: str = "in_batch_contrastive", *, encoder: str = "tiny", **data: Any
+) -> Recipe:
+    stage = {
+        "data": {"datasets": [dataset], **data},
+        "objective": {"name": objective},
+        "optim": {"lr": 1e-5, "batch_size": 8},
+    }
+    return from_table(
+        {"summary": "A test.", "encoder": {"model": encoder, "pooling": "mean"}, "stage": [stage]},
+        name="r",
+        where="test",
+    )
 
 
 def finished(runs: Path, name: str, made_by: Recipe, source: Source) -> RunFolder:
     """A run that was trained on its data, without a model that would say anything."""
     run = RunFolder.of(runs, name, 1)
     states = [vars(state) for data in open_stages(made_by, source, 1) for state in data.states]
-    plain = [{key: dict(value) if isinstance(value, Mapping) else value for key, value in state.items()} for state in states]
-    run.write_once(made_by, collect_environment(seed=1, device="cpu", precision="float32", threads=1, data=plain))
+    plain = [
+        {key: dict(value) if isinstance(value, Mapping) else value for key, value in state.items()}
+        for state in states
+    ]
+    run.write_once(
+        made_by,
+        collect_environment(seed=1, device="cpu", precision="float32", threads=1, data=plain),
+    )
     run.model.mkdir(parents=True)
     return run
 
@@ -59,10 +84,17 @@ def test_the_sample_world_shares_what_was_put_into_both(tmp_path: Path) -> None:
     run = finished(tmp_path, "a", recipe("snli", "nli_softmax"), SAMPLE)
     found = training_text(member(run), SETTINGS).text
     assert found is not None
-    test = pl.DataFrame({"sentence1": [*train["hypothesis"][:3], "of no corpus"], "sentence2": [*train["premise"][:3], "nor this one"]})
+    test = pl.DataFrame(
+        {
+            "sentence1": [*train["hypothesis"][:3], "of no corpus"],
+            "sentence2": [*train["premise"][:3], "nor this one"],
+        }
+    )
     known = {text for column in ("premise", "hypothesis") for text in train[column]}
     distinct = {text for column in ("sentence1", "sentence2") for text in test[column]}
-    assert found.overlap(test) == Overlap(sentences=len(distinct), shared_sentences=len(distinct & known), pairs=4, shared_pairs=3)
+    assert found.overlap(test) == Overlap(
+        sentences=len(distinct), shared_sentences=len(distinct & known), pairs=4, shared_pairs=3
+    )
 
 
 def test_only_the_rows_that_a_run_drew_count_and_they_are_stored_with_it(tmp_path: Path) -> None:
@@ -71,7 +103,11 @@ def test_only_the_rows_that_a_run_drew_count_and_they_are_stored_with_it(tmp_pat
     found = training_text(member(run), SETTINGS).text
     (data,) = open_stages(few, SAMPLE, 1)
     assert found is not None
-    assert found.overlap(data.rows.frame.select("premise", "hypothesis")).shared_pairs == len(data.rows) >= 20
+    assert (
+        found.overlap(data.rows.frame.select("premise", "hypothesis")).shared_pairs
+        == len(data.rows)
+        >= 20
+    )
     assert found.overlap(SAMPLE.open("snli", "train").frame).shared_pairs < 60
     assert (KnownText.read(run.training_text_file).pairs == found.pairs).all()
     # From then on neither recipe nor data is read again.
@@ -83,19 +119,25 @@ def test_only_the_rows_that_a_run_drew_count_and_they_are_stored_with_it(tmp_pat
 
 def test_a_run_that_started_from_another_has_the_training_text_of_both(tmp_path: Path) -> None:
     first = finished(tmp_path, "first", recipe("snli", "nli_softmax"), SAMPLE)
-    second = finished(tmp_path, "second", recipe("multinli", "nli_softmax", encoder=str(first.model)), SAMPLE)
+    second = finished(
+        tmp_path, "second", recipe("multinli", "nli_softmax", encoder=str(first.model)), SAMPLE
+    )
     assert [run.id for run in lineage(member(second))] == ["second@1", "first@1"]
     found = training_text(member(second), SETTINGS).text
     assert found is not None
     for name in ("snli", "multinli"):
         frame = SAMPLE.open(name, "train").frame
         assert found.overlap(frame).shared_pairs == len(frame)
-    assert training_marks(replace(member(second), kind="folder", location=str(second.model))) == ("sample",)
+    assert training_marks(replace(member(second), kind="folder", location=str(second.model))) == (
+        "sample",
+    )
 
 
 def test_what_an_export_keeps_outlives_the_runs_behind_it(tmp_path: Path) -> None:
     first = finished(tmp_path, "first", recipe("snli", "nli_softmax"), SAMPLE)
-    second = finished(tmp_path, "second", recipe("multinli", "nli_softmax", encoder=str(first.model)), SAMPLE)
+    second = finished(
+        tmp_path, "second", recipe("multinli", "nli_softmax", encoder=str(first.model)), SAMPLE
+    )
     before = training_text(member(second), SETTINGS).text
     store_lineage(member(second), tmp_path / "out", SETTINGS)
     for run in (first, second):
@@ -116,7 +158,9 @@ def test_what_the_hub_gives_of_an_export_says_as_much_of_its_training(tmp_path: 
     exported, fetched = tmp_path / "out", tmp_path / "snapshot"
     store_lineage(member(run), exported, SETTINGS)
     (exported / TRAINING / "notebook.parquet").write_text("a stranger's")
-    files = [file.relative_to(exported).as_posix() for file in exported.rglob("*") if file.is_file()]
+    files = [
+        file.relative_to(exported).as_posix() for file in exported.rglob("*") if file.is_file()
+    ]
     for file in filter_repo_objects(files, allow_patterns=list(WANTED)):
         (fetched / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(exported / file, fetched / file)
@@ -144,13 +188,20 @@ def test_splits_of_one_name_are_counted_together(tmp_path: Path) -> None:
     run = finished(tmp_path, "a", recipe("snli", "nli_softmax"), SAMPLE)
     train = SAMPLE.open("snli", "train").frame.select("premise", "hypothesis")
     other = pl.DataFrame({"premise": ["of no corpus"], "hypothesis": ["nor this one"]})
-    state = DatasetState(name="mnli", split="dev-matched", rows=3, expected_rows=None, origin="folder")
-    parts = (Part(frame=train[:3], state=state), Part(frame=other, state=replace(state, split="dev-mismatched")))
+    state = DatasetState(
+        name="mnli", split="dev-matched", rows=3, expected_rows=None, origin="folder"
+    )
+    parts = (
+        Part(frame=train[:3], state=state),
+        Part(frame=other, state=replace(state, split="dev-mismatched")),
+    )
     evaluation = Evaluation(
         task="glue", model="m", fingerprint="f", precision="float32", pooling=None, max_tokens=None, truncated=0,
         data=(), marks=(), scores=(),
     )  # fmt: skip
-    found = with_provenance(TaskResult(evaluation=evaluation, tested=parts), member(run), SETTINGS).evaluation
+    found = with_provenance(
+        TaskResult(evaluation=evaluation, tested=parts), member(run), SETTINGS
+    ).evaluation
     assert (found.overlaps["mnli"].shared_pairs, found.overlaps["mnli"].pairs) == (3, 4)
     assert "overlap" in found.marks
 
@@ -162,7 +213,9 @@ def test_models_that_are_not_runs_have_no_known_training_text() -> None:
 def test_the_note_on_partial_data_counts_the_rows_that_a_run_drew_of_it(tmp_path: Path) -> None:
     part = {"name": "snli", "split": "train", "rows": 90, "expected_rows": 900, "partial": True}
     run = RunFolder.of(tmp_path, "few", 1)
-    made_on = collect_environment(seed=1, device="cpu", precision="float32", threads=1, data=[{**part, "used": 20}, part])
+    made_on = collect_environment(
+        seed=1, device="cpu", precision="float32", threads=1, data=[{**part, "used": 20}, part]
+    )
     run.write_once(recipe("snli", "nli_softmax", rows=20), made_on)
     run.model.mkdir(parents=True)
     assert training_notes(member(run)) == (
@@ -172,9 +225,20 @@ def test_the_note_on_partial_data_counts_the_rows_that_a_run_drew_of_it(tmp_path
     )
 
 
-@pytest.mark.parametrize(("sample", "drawn"), [(None, "the same for every seed"), ("seed", "drawn anew by each seed")])
-def test_a_note_says_whether_seeds_share_their_sample_of_rows(tmp_path: Path, sample: str | None, drawn: str) -> None:
-    part = {"name": "snli", "split": "train", "rows": 90, "expected_rows": 90, "partial": False, "used": 20}
+@pytest.mark.parametrize(
+    ("sample", "drawn"), [(None, "the same for every seed"), ("seed", "drawn anew by each seed")]
+)
+def test_a_note_says_whether_seeds_share_their_sample_of_rows(
+    tmp_path: Path, sample: str | None, drawn: str
+) -> None:
+    part = {
+        "name": "snli",
+        "split": "train",
+        "rows": 90,
+        "expected_rows": 90,
+        "partial": False,
+        "used": 20,
+    }
     run = RunFolder.of(tmp_path, "few", 1)
     more = {} if sample is None else {"sample": sample}
     run.write_once(
@@ -182,13 +246,21 @@ def test_a_note_says_whether_seeds_share_their_sample_of_rows(tmp_path: Path, sa
         collect_environment(seed=1, device="cpu", precision="float32", threads=1, data=[part]),
     )
     run.model.mkdir(parents=True)
-    assert training_notes(member(run))[0] == f"trained on 20 rows, {drawn}, of the 90 rows of snli train"
+    assert (
+        training_notes(member(run))[0]
+        == f"trained on 20 rows, {drawn}, of the 90 rows of snli train"
+    )
 
 
 def test_marks_distinguish_pairs_from_sentences_and_footnotes_count_them() -> None:
     pairs = Overlap(sentences=9, shared_sentences=4, pairs=5, shared_pairs=2)
     sentences = Overlap(sentences=8, shared_sentences=3, pairs=4, shared_pairs=0)
-    assert [overlap_mark(one) for one in (pairs, sentences, None, pairs + sentences)] == ["†", "‡38%", "", "†"]
+    assert [overlap_mark(one) for one in (pairs, sentences, None, pairs + sentences)] == [
+        "†",
+        "‡38%",
+        "",
+        "†",
+    ]
     assert overlap_notes({"sts12": pairs, "mr": sentences}) == (
         "† test pairs that are in its training data: sts12 2 of 5",
         "‡ test sentences that are in its training data: mr 3 of 8",
@@ -196,7 +268,10 @@ def test_marks_distinguish_pairs_from_sentences_and_footnotes_count_them() -> No
 
 
 def test_a_share_of_sentences_is_shown_from_5_percent_on_and_a_lighter_sign_below() -> None:
-    few, least = (Overlap(sentences=1000, shared_sentences=count, pairs=0, shared_pairs=0) for count in (49, 50))
+    few, least = (
+        Overlap(sentences=1000, shared_sentences=count, pairs=0, shared_pairs=0)
+        for count in (49, 50)
+    )
     assert [overlap_mark(one) for one in (few, least)] == ["'", "‡5%"]
     assert [overlap_sign(one) for one in (few, least)] == ["'", "‡"]
     assert overlap_notes({"mr": few, "cr": least}) == (
@@ -206,12 +281,34 @@ def test_a_share_of_sentences_is_shown_from_5_percent_on_and_a_lighter_sign_belo
 
 
 def test_the_undivided_note_of_older_files_becomes_one_for_many_and_one_for_few_sentences() -> None:
-    counts = {name: Overlap(sentences=1000, shared_sentences=count, pairs=9, shared_pairs=0) for name, count in (("mr", 49), ("cr", 50))}
+    counts = {
+        name: Overlap(sentences=1000, shared_sentences=count, pairs=9, shared_pairs=0)
+        for name, count in (("mr", 49), ("cr", 50))
+    }
     old = "‡ test sentences that are in its training data: mr 49 of 1000, cr 50 of 1000"
-    known: dict[str, Any] = {"pooling": "mean", "max_tokens": 64, "truncated": 0, "data": (), "marks": ("overlap",), "scores": ()}
-    stored = Evaluation(task="transfer", model="a", fingerprint="0", precision="float32", notes=("a remark", old), overlaps=counts, **known)
+    known: dict[str, Any] = {
+        "pooling": "mean",
+        "max_tokens": 64,
+        "truncated": 0,
+        "data": (),
+        "marks": ("overlap",),
+        "scores": (),
+    }
+    stored = Evaluation(
+        task="transfer",
+        model="a",
+        fingerprint="0",
+        precision="float32",
+        notes=("a remark", old),
+        overlaps=counts,
+        **known,
+    )
     assert typed_notes(stored) == ("a remark", *overlap_notes(counts))
-    assert [kind_of(note) for note in typed_notes(stored)] == ["remark", "shared sentences", "few shared sentences"]
+    assert [kind_of(note) for note in typed_notes(stored)] == [
+        "remark",
+        "shared sentences",
+        "few shared sentences",
+    ]
 
 
 def test_a_damaged_count_is_made_again_and_without_its_data_refused_by_name(tmp_path: Path) -> None:
@@ -228,13 +325,19 @@ def test_a_damaged_count_is_made_again_and_without_its_data_refused_by_name(tmp_
     run.training_text_file.write_bytes(b"PAR1")
     values = json.loads(run.environment_file.read_text(encoding="utf-8"))
     values["data"][0]["rows"] += 1  # the data as it is now is not what the run read
-    run.environment_file.write_text(json.dumps({key: value for key, value in values.items() if key != KEY}))
+    run.environment_file.write_text(
+        json.dumps({key: value for key, value in values.items() if key != KEY})
+    )
     assert "learnt.parquet" in training_text(member(run), SETTINGS).notes[0]
 
 
-def test_a_run_on_sts_benchmark_shares_4760_pairs_with_the_years(shared_data: Path, tmp_path: Path) -> None:
+def test_a_run_on_sts_benchmark_shares_4760_pairs_with_the_years(
+    shared_data: Path, tmp_path: Path
+) -> None:
     source = Source(folder=shared_data, offline=True)
-    sts = pytest.importorskip("embedlab.objectives.similarity_head.options") and recipe("sts-benchmark", "similarity_head")
+    sts = pytest.importorskip("embedlab.objectives.similarity_head.options") and recipe(
+        "sts-benchmark", "similarity_head"
+    )
     run = finished(tmp_path, "b", sts, source)
     text = training_text(member(run), Settings(data=shared_data, offline=True)).text
     assert text is not None

@@ -1,4 +1,6 @@
-"""A process that writes to an embedding cache until it is stopped: python cache_writer.py FOLDER FIRST STEP COUNT."""
+"""A process that writes to an embedding cache until it is stopped: python cache_writer.py FOLDER
+FIRST STEP COUNT.
+"""
 
 import sys
 from pathlib import Path
@@ -19,7 +21,11 @@ def write(folder: Path, first: int, step: int, count: int) -> None:
     cache = EmbeddingCache(folder, "f", dim=DIM, limit_bytes=2**30)
     for start in range(first, first + step * count, step):
         numbers = np.arange(start, start + 200)
-        cache.store(sentence_keys([f"sentence {number}" for number in numbers]), vectors_of(numbers), numbers % 2 == 0)
+        cache.store(
+            sentence_keys([f"sentence {number}" for number in numbers]),
+            vectors_of(numbers),
+            numbers % 2 == 0,
+        )
         print(start, flush=True)  # noqa: T201 - shows the test how far it is
 
 

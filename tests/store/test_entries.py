@@ -1,4 +1,6 @@
-"""Entries of all kinds are put and got in one way: sealed, in one step, by one writer at a time, the oldest deleted first."""
+"""Entries of all kinds are put and got in one way: sealed, in one step, by one writer at a time,
+the oldest deleted first.
+"""
 
 import multiprocessing
 import os
@@ -26,9 +28,13 @@ JSON: EntryKind[Mapping[str, Any]] = EntryKind(
 )
 TABLE: EntryKind[StoredTable] = EntryKind(
     folder="similar-sentences",
-    format=TableFormat(facts="embedlab-facts", to_table=lambda table: table, from_table=lambda table, _path: table),
+    format=TableFormat(
+        facts="embedlab-facts", to_table=lambda table: table, from_table=lambda table, _path: table
+    ),
 )
-ARRAYS: EntryKind[Arrays] = EntryKind(folder="tokens", format=ArraysFormat(names=("a",), absent=("b",)))
+ARRAYS: EntryKind[Arrays] = EntryKind(
+    folder="tokens", format=ArraysFormat(names=("a",), absent=("b",))
+)
 VALUES: dict[str, tuple[EntryKind[Any], Any]] = {
     "json": (JSON, {"score": 0.5}),
     "table": (TABLE, StoredTable(frame=pl.DataFrame({"x": [1, 2]}), facts="of today")),
@@ -40,7 +46,10 @@ def plain(value: Any) -> Any:
     """A value as one that can be compared."""
     if isinstance(value, StoredTable):
         return value.frame.to_dicts(), value.facts
-    return {name: item.tolist() if isinstance(item, np.ndarray) else item for name, item in value.items()}
+    return {
+        name: item.tolist() if isinstance(item, np.ndarray) else item
+        for name, item in value.items()
+    }
 
 
 def flip(path: Path) -> None:
@@ -52,13 +61,17 @@ def flip(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", VALUES)
-def test_what_was_put_is_got_and_damage_is_an_error_or_in_a_cache_an_absence(tmp_path: Path, name: str) -> None:
+def test_what_was_put_is_got_and_damage_is_an_error_or_in_a_cache_an_absence(
+    tmp_path: Path, name: str
+) -> None:
     kind, value = VALUES[name]
     store = Store(tmp_path)
     assert store.get(kind, "key") is None
     path = store.put(kind, "key", value)
     assert plain(store.get(kind, "key")) == plain(value)
-    assert {one.name for one in path.parent.iterdir()} == {path.name}  # nothing is left of writing it
+    assert {one.name for one in path.parent.iterdir()} == {
+        path.name
+    }  # nothing is left of writing it
     flip(path)
     with pytest.raises(MissingError, match="is damaged"):
         store.get(kind, "key")
@@ -69,7 +82,9 @@ def test_what_was_put_is_got_and_damage_is_an_error_or_in_a_cache_an_absence(tmp
 
 def test_an_absent_entry_and_one_that_is_something_else_are_named(tmp_path: Path) -> None:
     store, path = Store(tmp_path), tmp_path / "comparisons" / "key.json"
-    with pytest.raises(MissingError, match=f"cannot read the record '{path}': No such file") as absent:
+    with pytest.raises(
+        MissingError, match=f"cannot read the record '{path}': No such file"
+    ) as absent:
         store.load(JSON, "key")
     assert absent.value.hint == "make it again"
     path.parent.mkdir()
@@ -78,7 +93,9 @@ def test_an_absent_entry_and_one_that_is_something_else_are_named(tmp_path: Path
         store.get(JSON, "key")
 
 
-def test_the_least_recently_used_entries_are_deleted_and_what_others_put_there_stays(tmp_path: Path) -> None:
+def test_the_least_recently_used_entries_are_deleted_and_what_others_put_there_stays(
+    tmp_path: Path,
+) -> None:
     kind, store = replace(JSON, most_entries=2, is_cache=True), Store(tmp_path)
     (tmp_path / "comparisons").mkdir()
     (tmp_path / "comparisons" / "mine.json").write_text("{}")
@@ -87,21 +104,30 @@ def test_the_least_recently_used_entries_are_deleted_and_what_others_put_there_s
         os.utime(store.put(kind, key, {"key": key}), (10 + age, 10 + age))
     assert store.get(kind, "first") == {"key": "first"}  # used now
     store.put(kind, "third", {})
-    assert sorted(path.stem for path in (tmp_path / "comparisons").iterdir()) == ["first", "mine", "third"]
+    assert sorted(path.stem for path in (tmp_path / "comparisons").iterdir()) == [
+        "first",
+        "mine",
+        "third",
+    ]
 
 
 def test_entries_above_a_size_are_deleted_but_the_newest(tmp_path: Path) -> None:
     kind, store = replace(ARRAYS, most_bytes=3_000), Store(tmp_path)
     for age, key in enumerate("abcd"):
         os.utime(store.put(kind, key, {"a": np.arange(100)}), (10 + age, 10 + age))
-    left = {path.name: sum(file.stat().st_size for file in path.iterdir()) for path in (tmp_path / "tokens").iterdir()}
+    left = {
+        path.name: sum(file.stat().st_size for file in path.iterdir())
+        for path in (tmp_path / "tokens").iterdir()
+    }
     assert set(left) == {"c", "d"}
     assert sum(left.values()) <= 3_000 < 1.5 * sum(left.values())
     store.put(replace(kind, most_bytes=0), "e", {"a": np.arange(100)})
     assert [path.name for path in (tmp_path / "tokens").iterdir()] == ["e"]
 
 
-def test_a_disk_that_refuses_a_cache_costs_nothing_and_an_entry_of_the_user_is_an_error(tmp_path: Path) -> None:
+def test_a_disk_that_refuses_a_cache_costs_nothing_and_an_entry_of_the_user_is_an_error(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "file").touch()
     Store(tmp_path / "file").put(replace(JSON, is_cache=True), "key", {})
     with pytest.raises(MissingError, match="cannot write") as refused:
@@ -111,12 +137,16 @@ def test_a_disk_that_refuses_a_cache_costs_nothing_and_an_entry_of_the_user_is_a
 
 def add_numbers(folder: Path, numbers: range) -> None:
     for number in numbers:
-        Store(folder).change(JSON, "key", lambda known, number=number: {**(known or {}), str(number): number})
+        Store(folder).change(
+            JSON, "key", lambda known, number=number: {**(known or {}), str(number): number}
+        )
 
 
 def test_processes_that_change_one_entry_lose_nothing(tmp_path: Path) -> None:
     start = multiprocessing.get_context("fork").Process
-    others = [start(target=add_numbers, args=(tmp_path, range(first, first + 15))) for first in (0, 100)]
+    others = [
+        start(target=add_numbers, args=(tmp_path, range(first, first + 15))) for first in (0, 100)
+    ]
     for other in others:
         other.start()
     for other in others:
@@ -133,4 +163,6 @@ def test_a_damaged_entry_is_moved_aside_before_it_is_changed(tmp_path: Path) -> 
         store.change(JSON, "key", lambda _: {})
     assert store.change(JSON, "key", lambda known: {"known": known}, aside=aside) == {"known": None}
     assert aside.read_bytes() == damaged
-    assert store.change(JSON, "key", lambda known: {"known": known}, aside=aside) == {"known": {"known": None}}
+    assert store.change(JSON, "key", lambda known: {"known": known}, aside=aside) == {
+        "known": {"known": None}
+    }

@@ -10,7 +10,9 @@ from embedlab.core.errors import ExitCode, MissingError
 from embedlab.store.files import atomic_folder, write_atomic
 
 
-def test_a_write_that_fails_leaves_the_old_file_and_no_litter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_that_fails_leaves_the_old_file_and_no_litter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "state.json"
     write_atomic(path, "old")
 
@@ -65,7 +67,9 @@ def test_a_folder_appears_only_when_its_block_ends_well(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]
 
 
-def test_a_forbidden_folder_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forbidden_folder_is_one_clear_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def forbidden(*_: object, **__: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 

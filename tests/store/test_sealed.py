@@ -8,7 +8,13 @@ import pytest
 
 from embedlab.core.errors import MissingError
 from embedlab.core.seal import KEY, UNSEALED, is_intact, seal, sealed_json
-from embedlab.store.sealed import CHECKSUMS, check_folder, read_sealed, read_sealed_json, write_checksums
+from embedlab.store.sealed import (
+    CHECKSUMS,
+    check_folder,
+    read_sealed,
+    read_sealed_json,
+    write_checksums,
+)
 
 
 def flipped(content: bytes, bit: int) -> bytes:
@@ -19,14 +25,20 @@ def flipped(content: bytes, bit: int) -> bytes:
 
 def parquet() -> bytes:
     content = BytesIO()
-    pl.DataFrame({"similarity": [0.25, 0.5]}).write_parquet(content, metadata={"facts": "{}", KEY: UNSEALED})
+    pl.DataFrame({"similarity": [0.25, 0.5]}).write_parquet(
+        content, metadata={"facts": "{}", KEY: UNSEALED}
+    )
     return seal(content.getvalue())
 
 
 def test_a_flipped_bit_outside_the_marks_name_is_found() -> None:
     content = parquet()
     mark = content.rfind(UNSEALED[:14].encode())
-    found = [not is_intact(flipped(content, bit)) for bit in range(8 * len(content)) if not mark <= bit // 8 < mark + 14]
+    found = [
+        not is_intact(flipped(content, bit))
+        for bit in range(8 * len(content))
+        if not mark <= bit // 8 < mark + 14
+    ]
     assert is_intact(content)
     assert all(found)
 
@@ -41,7 +53,9 @@ def test_content_without_a_mark_is_read_unverified(tmp_path: Path) -> None:
     assert read_sealed_json(file, hint="") == {"score": 1}
 
 
-def test_sealed_json_gives_its_values_back_and_is_refused_by_name_when_it_was_changed(tmp_path: Path) -> None:
+def test_sealed_json_gives_its_values_back_and_is_refused_by_name_when_it_was_changed(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "new.json"
     file.write_text(sealed_json({"score": 0.5, "who": "Zoë"}, indent=1), encoding="utf-8")
     assert read_sealed_json(file, hint="") == {"score": 0.5, "who": "Zoë"}

@@ -18,7 +18,9 @@ from tests.store.cache_writer import DIM, vectors_of
 WRITER = Path(__file__).with_name("cache_writer.py")
 
 
-def open_cache(folder: Path, fingerprint: str = "f", limit_bytes: int = 2**30, dim: int = DIM) -> EmbeddingCache:
+def open_cache(
+    folder: Path, fingerprint: str = "f", limit_bytes: int = 2**30, dim: int = DIM
+) -> EmbeddingCache:
     return EmbeddingCache(folder, fingerprint, dim=dim, limit_bytes=limit_bytes)
 
 
@@ -53,7 +55,13 @@ def test_another_fingerprint_or_dimension_is_never_served(tmp_path: Path) -> Non
 
 # A segment whose checksums are gone is one that an older embedlab wrote.
 @pytest.mark.parametrize(
-    ("part", "damage"), [*product(SEGMENT_FILES, ["half", "empty"]), ("vectors", "gone"), ("cut", "gone"), ("keys", "gone")]
+    ("part", "damage"),
+    [
+        *product(SEGMENT_FILES, ["half", "empty"]),
+        ("vectors", "gone"),
+        ("cut", "gone"),
+        ("keys", "gone"),
+    ],
 )
 def test_a_damaged_segment_is_ignored_and_removed(tmp_path: Path, part: str, damage: str) -> None:
     put(open_cache(tmp_path), np.arange(0, 50))
@@ -72,15 +80,22 @@ def test_a_damaged_segment_is_ignored_and_removed(tmp_path: Path, part: str, dam
 
 
 @pytest.mark.parametrize("part", SEGMENT_FILES)
-def test_a_flipped_bit_is_never_served_and_what_it_hit_can_be_stored_again(tmp_path: Path, part: str) -> None:
+def test_a_flipped_bit_is_never_served_and_what_it_hit_can_be_stored_again(
+    tmp_path: Path, part: str
+) -> None:
     numbers = np.arange(6)
     put(open_cache(tmp_path / "whole"), numbers)
     (whole,) = tmp_path.glob(f"whole/f/*.{part}.npy")
     content, is_noticed = whole.read_bytes(), False
-    for byte in (8, *range(20, len(content), 1 + len(content) // 12)):  # 8: the length of the header, which moves all that follows
+    for byte in (
+        8,
+        *range(20, len(content), 1 + len(content) // 12),
+    ):  # 8: the length of the header, which moves all that follows
         folder = tmp_path / str(byte)
         shutil.copytree(tmp_path / "whole", folder)
-        (folder / "f" / whole.name).write_bytes(content[:byte] + bytes([content[byte] ^ 4]) + content[byte + 1 :])
+        (folder / "f" / whole.name).write_bytes(
+            content[:byte] + bytes([content[byte] ^ 4]) + content[byte + 1 :]
+        )
         for _ in range(2):
             known, vectors, cut = open_cache(folder).find(keys_of(numbers))
             assert (vectors[known] == vectors_of(numbers[known])).all()
@@ -135,8 +150,18 @@ def test_the_encoder_used_least_recently_is_dropped_first(tmp_path: Path) -> Non
 def test_parts_that_a_killed_process_left_are_removed_when_old(tmp_path: Path) -> None:
     put(open_cache(tmp_path), np.arange(5))
     old_s = 2 * cache_module.STALE_S
-    dead, unfinished, live = f"{'d' * 32}.vectors.npy", f".{'d' * 32}.keys.npy.tmp-{'0' * 32}", f"{'a' * 32}.vectors.npy"
-    for name, age_s in ((dead, old_s), (unfinished, old_s), (live, 0), ("mine.npy", old_s), (".x.tmp", old_s)):
+    dead, unfinished, live = (
+        f"{'d' * 32}.vectors.npy",
+        f".{'d' * 32}.keys.npy.tmp-{'0' * 32}",
+        f"{'a' * 32}.vectors.npy",
+    )
+    for name, age_s in (
+        (dead, old_s),
+        (unfinished, old_s),
+        (live, 0),
+        ("mine.npy", old_s),
+        (".x.tmp", old_s),
+    ):
         file = tmp_path / "f" / name
         file.touch()
         os.utime(file, (file.stat().st_mtime - age_s,) * 2)
@@ -146,9 +171,18 @@ def test_parts_that_a_killed_process_left_are_removed_when_old(tmp_path: Path) -
     assert not {dead, unfinished} & names
 
 
-def test_files_that_others_put_beside_the_vectors_are_neither_counted_nor_deleted(tmp_path: Path) -> None:
+def test_files_that_others_put_beside_the_vectors_are_neither_counted_nor_deleted(
+    tmp_path: Path,
+) -> None:
     others = [
-        tmp_path / name for name in ("my-vectors/a.npy", "f/mine.npy", "f/notes/a.txt", "0123456789abcdef/model.txt.bak", "g/model.txt")
+        tmp_path / name
+        for name in (
+            "my-vectors/a.npy",
+            "f/mine.npy",
+            "f/notes/a.txt",
+            "0123456789abcdef/model.txt.bak",
+            "g/model.txt",
+        )
     ]
     for path in others:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -158,17 +192,26 @@ def test_files_that_others_put_beside_the_vectors_are_neither_counted_nor_delete
     put(open_cache(tmp_path, limit_bytes=1), np.arange(5, 10))
     assert all(path.exists() for path in others)
     assert not (tmp_path / "old").exists()
-    put(open_cache(tmp_path, limit_bytes=2**20), np.arange(5))  # the others' five MiB are not in the way
+    put(
+        open_cache(tmp_path, limit_bytes=2**20), np.arange(5)
+    )  # the others' five MiB are not in the way
     assert open_cache(tmp_path).knows(keys_of(np.arange(5))).all()
 
 
 def start_writer(folder: Path, first: int, step: int, count: int) -> subprocess.Popen[str]:
     command = [sys.executable, str(WRITER), str(folder), str(first), str(step), str(count)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])})
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    )
 
 
 @pytest.mark.parametrize("lines", [1, 7, 40])
-def test_a_writer_that_is_killed_anywhere_loses_only_what_was_not_stored(tmp_path: Path, lines: int) -> None:
+def test_a_writer_that_is_killed_anywhere_loses_only_what_was_not_stored(
+    tmp_path: Path, lines: int
+) -> None:
     writer = start_writer(tmp_path, 0, 200, 100_000)
     assert writer.stdout is not None
     for _ in range(lines):
@@ -182,7 +225,9 @@ def test_a_writer_that_is_killed_anywhere_loses_only_what_was_not_stored(tmp_pat
 
 
 def test_two_writers_at_once_lose_nothing(tmp_path: Path) -> None:
-    writers = [start_writer(tmp_path, first, 100, 45) for first in (0, 50)]  # overlapping sentences, and merges on the way
+    writers = [
+        start_writer(tmp_path, first, 100, 45) for first in (0, 50)
+    ]  # overlapping sentences, and merges on the way
     for writer in writers:
         writer.communicate()
     assert [writer.returncode for writer in writers] == [0, 0]
@@ -192,13 +237,17 @@ def test_two_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     assert (vectors == vectors_of(numbers)).all()
 
 
-def test_the_encoder_in_use_stays_under_the_limit_by_losing_its_oldest_segments(tmp_path: Path) -> None:
+def test_the_encoder_in_use_stays_under_the_limit_by_losing_its_oldest_segments(
+    tmp_path: Path,
+) -> None:
     size = 100 * DIM * 4
     put(open_cache(tmp_path, "other"), np.arange(10))
     cache = open_cache(tmp_path, limit_bytes=int(3.5 * size))
     for number in range(5):
         put(cache, np.arange(100 * number, 100 * number + 100))
-        for age, file in enumerate(sorted((tmp_path / "f").glob("*.keys.npy"), key=lambda file: file.stat().st_mtime)):
+        for age, file in enumerate(
+            sorted((tmp_path / "f").glob("*.keys.npy"), key=lambda file: file.stat().st_mtime)
+        ):
             os.utime(file, (1000 * number + age, 1000 * number + age))
     known = cache.knows(keys_of(np.arange(500)))
     assert known[-100:].all()
@@ -210,7 +259,9 @@ def test_the_encoder_in_use_stays_under_the_limit_by_losing_its_oldest_segments(
 def test_what_is_known_is_listed_without_its_vectors(tmp_path: Path) -> None:
     put(open_cache(tmp_path), np.arange(0, 50))
     put(open_cache(tmp_path), np.arange(40, 60))
-    assert open_cache(tmp_path).knows(keys_of(np.arange(80))).tolist() == [number < 60 for number in range(80)]
+    assert open_cache(tmp_path).knows(keys_of(np.arange(80))).tolist() == [
+        number < 60 for number in range(80)
+    ]
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
@@ -232,5 +283,11 @@ put(open_cache(root, "own"), own)
 found = open_cache(root).find(keys_of(np.arange(10)))[0].all() and open_cache(root, "own").find(keys_of(own))[0].all()
 sys.exit(not found)
 """
-        selected = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=WRITER.parents[2])
+        selected = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=WRITER.parents[2],
+        )
         assert selected.returncode == 0, selected.stderr

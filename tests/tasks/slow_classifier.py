@@ -1,4 +1,6 @@
-"""The literature protocol written once more: one fit at a time, with torch's own layer, loss and optimisers."""
+"""The literature protocol written once more: one fit at a time, with torch's own layer, loss and
+optimisers.
+"""
 
 import copy
 
@@ -12,7 +14,13 @@ from embedlab.classifiers.settings import FitSchedule
 
 
 def slow_fit(
-    features: Tensor, labels: Tensor, classes: int, fold: Fold, l2: float, schedule: FitSchedule, seed: int
+    features: Tensor,
+    labels: Tensor,
+    classes: int,
+    fold: Fold,
+    l2: float,
+    schedule: FitSchedule,
+    seed: int,
 ) -> tuple[nn.Linear, float]:
     """The layer at its best check and its dev accuracy."""
     layer = _layer(features, classes, seed)
@@ -22,7 +30,13 @@ def slow_fit(
     best, best_accuracy, strikes, passes = copy.deepcopy(layer), -1.0, 0, 0
     while passes < schedule.max_passes:
         for _ in range(schedule.passes_per_check):
-            rows = torch.tensor([row for row in shuffle_rows(len(features), seed, passes).tolist() if row in trained])
+            rows = torch.tensor(
+                [
+                    row
+                    for row in shuffle_rows(len(features), seed, passes).tolist()
+                    if row in trained
+                ]
+            )
             for batch in rows.split(schedule.batch):
                 optimiser.zero_grad()
                 F.cross_entropy(layer(features[batch]), labels[batch]).backward()

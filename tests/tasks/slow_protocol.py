@@ -1,4 +1,6 @@
-"""The three ways in which an accuracy comes about, written once more with one slow fit after the other."""
+"""The three ways in which an accuracy comes about, written once more with one slow fit after the
+other.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +13,8 @@ from embedlab.classifiers.folds import Fold, RowIndices, hold_back, stratified_f
 from embedlab.classifiers.settings import Setting
 from tests.tasks.slow_classifier import slow_fit
 
-HELD_BACK = 0.05  # FACTS: 5 % of the rows of a last fit; a literal, so that the real one can be wrong
+# FACTS: 5 % of the rows of a last fit; a literal, so that the real one can be wrong
+HELD_BACK = 0.05
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -34,13 +37,17 @@ class SlowProtocol:
         chosen = []
         for fold in stratified_folds(self.labels, self.setting.folds):
             l2 = self.choose(fold.train)
-            predicted[fold.dev] = self.predict(self.fit(hold_back(fold.train, HELD_BACK, self.seed), l2)[0], fold.dev)
+            predicted[fold.dev] = self.predict(
+                self.fit(hold_back(fold.train, HELD_BACK, self.seed), l2)[0], fold.dev
+            )
             chosen.append(l2)
         return self.outcome(predicted, np.arange(len(self.labels)), *chosen)
 
     def tune_by_folds(self, train: RowIndices, test: RowIndices) -> SlowOutcome:
         l2 = self.choose(train)
-        return self.outcome(self.predict(self.fit(hold_back(train, HELD_BACK, self.seed), l2)[0], test), test, l2)
+        return self.outcome(
+            self.predict(self.fit(hold_back(train, HELD_BACK, self.seed), l2)[0], test), test, l2
+        )
 
     def tune_by_dev(self, train: RowIndices, dev: RowIndices, test: RowIndices) -> SlowOutcome:
         fits = [self.fit(Fold(train=train, dev=dev), l2) for l2 in self.setting.l2]
@@ -51,12 +58,27 @@ class SlowProtocol:
         """The L2 of the best mean accuracy over the folds of ROWS."""
         parts = stratified_folds(self.labels[rows], self.setting.folds)
         folds = [Fold(train=rows[part.train], dev=rows[part.dev]) for part in parts]
-        return self.setting.l2[best([float(np.mean([self.fit(fold, l2)[1] for fold in folds])) for l2 in self.setting.l2])]
+        return self.setting.l2[
+            best(
+                [
+                    float(np.mean([self.fit(fold, l2)[1] for fold in folds]))
+                    for l2 in self.setting.l2
+                ]
+            )
+        ]
 
     def fit(self, fold: Fold, l2: float) -> tuple[nn.Linear, float]:
         assert self.setting.schedule is not None
         classes = int(self.labels.max()) + 1
-        return slow_fit(self.features, torch.from_numpy(self.labels), classes, fold, l2, self.setting.schedule, self.seed)
+        return slow_fit(
+            self.features,
+            torch.from_numpy(self.labels),
+            classes,
+            fold,
+            l2,
+            self.setting.schedule,
+            self.seed,
+        )
 
     def predict(self, layer: nn.Linear, rows: RowIndices) -> RowIndices:
         with torch.no_grad():
@@ -64,7 +86,9 @@ class SlowProtocol:
         return found
 
     def outcome(self, predicted: RowIndices, rows: RowIndices, *l2: float) -> SlowOutcome:
-        return SlowOutcome(predicted=predicted, right=int((predicted == self.labels[rows]).sum()), l2=l2)
+        return SlowOutcome(
+            predicted=predicted, right=int((predicted == self.labels[rows]).sum()), l2=l2
+        )
 
 
 def best(accuracies: Sequence[float]) -> int:

@@ -1,4 +1,6 @@
-"""Contrasts against plain numpy loops: on small triples with ties, and on the human triples where they are."""
+"""Contrasts against plain numpy loops: on small triples with ties, and on the human triples where
+they are.
+"""
 
 from collections import defaultdict
 from pathlib import Path
@@ -37,12 +39,18 @@ HUMAN = ("contrast-sick", "contrast-counterfactual", "contrast-snli")  # written
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
-    Path("mine.csv").write_text("anchor,entailed,contradicted\n" + "".join(f"{','.join(row)}\n" for row in TRIPLES))
+    Path("mine.csv").write_text(
+        "anchor,entailed,contradicted\n" + "".join(f"{','.join(row)}\n" for row in TRIPLES)
+    )
     return "mine.csv"
 
 
-def slow(scores: dict[tuple[str, str], float], triples: list[tuple[str, ...]]) -> tuple[float, float]:
-    """The share of anchors with a closer entailed sentence, ties half, and the margin, each averaged within anchors first."""
+def slow(
+    scores: dict[tuple[str, str], float], triples: list[tuple[str, ...]]
+) -> tuple[float, float]:
+    """The share of anchors with a closer entailed sentence, ties half, and the margin, each
+    averaged within anchors first.
+    """
     every = [scores[a, one] for a, *others in triples for one in others]
     mean = sum(every) / len(every)
     spread = (sum((one - mean) ** 2 for one in every) / len(every)) ** 0.5
@@ -51,7 +59,10 @@ def slow(scores: dict[tuple[str, str], float], triples: list[tuple[str, ...]]) -
         gap = scores[a, entailed] - scores[a, contradicted]
         right[a].append(1 if gap > 0 else 0.5 if gap == 0 else 0)
         apart[a].append(gap / spread)
-    closer, margin = (sum(sum(own) / len(own) for own in by_anchor.values()) / len(by_anchor) for by_anchor in (right, apart))
+    closer, margin = (
+        sum(sum(own) / len(own) for own in by_anchor.values()) / len(by_anchor)
+        for by_anchor in (right, apart)
+    )
     return closer, margin
 
 
@@ -63,7 +74,9 @@ def test_an_anchor_counts_once_and_a_tie_half() -> None:
     assert is_closer(found).tolist() == [1, 0, 0.5, 1]
     anchors = np.array([0, 0, 0, 1])
     assert MEASURES[CLOSER].value(anchors, found) == pytest.approx((0.5 + 1) / 2)
-    assert MEASURES[MARGIN].value(anchors, found) == pytest.approx(((0.8 - 0.4 + 0) / 3 / spread + 0.2 / spread) / 2)
+    assert MEASURES[MARGIN].value(anchors, found) == pytest.approx(
+        ((0.8 - 0.4 + 0) / 3 / spread + 0.2 / spread) / 2
+    )
     assert margins([0.3, 0.3], [0.3, 0.3]).tolist() == [0, 0]
 
 
@@ -77,10 +90,14 @@ def test_the_influence_of_an_anchor_is_what_the_mean_loses_without_it(name: str)
     whole, count = measure.value(anchors, values), len(set(anchors))
     for anchor in set(anchors):
         without = measure.value(anchors[anchors != anchor], values[anchors != anchor])
-        assert influence[anchors == anchor].sum() / 40 == pytest.approx((count - 1) / count * (whole - without))
+        assert influence[anchors == anchor].sum() / 40 == pytest.approx(
+            (count - 1) / count * (whole - without)
+        )
 
 
-def test_an_evaluation_has_each_set_its_phenomena_and_its_baselines(file: str, tmp_path: Path) -> None:
+def test_an_evaluation_has_each_set_its_phenomena_and_its_baselines(
+    file: str, tmp_path: Path
+) -> None:
     settings = Settings(cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu")
     spec = resolve("dice", tmp_path / "runs").members[0]
     found = evaluate_task("contrast", spec, settings, lambda _: lambda *_: None, [file]).evaluation
@@ -102,9 +119,14 @@ def test_an_evaluation_has_each_set_its_phenomena_and_its_baselines(file: str, t
     assert {score.scale for score in found.scores if score.metric == MARGIN} == {1}
 
 
-def test_items_are_filtered_grouped_and_compared_as_those_of_every_task(file: str, embedlab: Embedlab) -> None:
+def test_items_are_filtered_grouped_and_compared_as_those_of_every_task(
+    file: str, embedlab: Embedlab
+) -> None:
     Path("words.txt").write_text("dog 1 0 2\nruns 0.5 1 1\nno -1 0 1\nmen 0 1 0\nA 0.1 0.2 0.1\n")
-    Path("mine.csv").write_text(Path("mine.csv").read_text() + "".join(f"dog {n} runs,dog {n},no dog {n} runs\n" for n in range(20)))
+    Path("mine.csv").write_text(
+        Path("mine.csv").read_text()
+        + "".join(f"dog {n} runs,dog {n},no dog {n} runs\n" for n in range(20))
+    )
     words = ("compare", "dice", "mine=word-vectors:words.txt", "--task", "mine.csv", "--json")
     by = embedlab(*words, "--by", "phenomenon")
     assert by.code == 0, by.err
@@ -114,24 +136,42 @@ def test_items_are_filtered_grouped_and_compared_as_those_of_every_task(file: st
         "mine.csv/phenomenon=other words": 2,
     }
     picked = embedlab(*words, "--where", "phenomenon:negation")
-    assert {row["slice"]: row["items"] for row in picked.rows} == {"mine.csv": 22, "mine.csv/rest": 3}
+    assert {row["slice"]: row["items"] for row in picked.rows} == {
+        "mine.csv": 22,
+        "mine.csv/rest": 3,
+    }
     row = by.row(slice="mine.csv/phenomenon=negation", metric=CLOSER, model="mine")
     assert row["difference_low"] < row["difference"] < row["difference_high"]
-    assert picked.row(slice="mine.csv", metric=CLOSER, model="mine")["score"] == pytest.approx(row["score"])
+    assert picked.row(slice="mine.csv", metric=CLOSER, model="mine")["score"] == pytest.approx(
+        row["score"]
+    )
     assert embedlab("power", "dice", "mine", "--task", "mine.csv").code == 0
-    assert embedlab("compare", "dice", "mine", "--task", "mine.csv", "--html", "page.html").code == 0
+    assert (
+        embedlab("compare", "dice", "mine", "--task", "mine.csv", "--html", "page.html").code == 0
+    )
     assert "entailed closer" in Path("page.html").read_text()
 
 
-def test_titles_and_captions_say_x_100_of_the_share_and_not_of_the_margin(file: str, embedlab: Embedlab) -> None:
+def test_titles_and_captions_say_x_100_of_the_share_and_not_of_the_margin(
+    file: str, embedlab: Embedlab
+) -> None:
     Path("words.txt").write_text("dog 1 0 2\nruns 0.5 1 1\nno -1 0 1\nmen 0 1 0\nA 0.1 0.2 0.1\n")
-    compared = embedlab("compare", "dice", "mine=word-vectors:words.txt", "--task", "mine.csv", "--latex").out
+    compared = embedlab(
+        "compare", "dice", "mine=word-vectors:words.txt", "--task", "mine.csv", "--latex"
+    ).out
     assert "% Entailed closer x 100 and margin" in compared
     assert r"\caption{entailed closer $\times$ 100 and margin; " in compared
-    assert embedlab("compare", "dice", "mine", "--task", "mine.csv", "--figure", "plot.svg").code == 0
+    assert (
+        embedlab("compare", "dice", "mine", "--task", "mine.csv", "--figure", "plot.svg").code == 0
+    )
     assert "Scores: entailed closer × 100; n = " in Path("plot.svg").read_text("utf-8")
-    assert "entailed closer x 100 and margin\n" in embedlab("evaluate", "dice", "--task", "mine.csv").out
-    detectable = " ".join(embedlab("power", "dice", "mine", "--task", "mine.csv", "--notes").out.split())
+    assert (
+        "entailed closer x 100 and margin\n"
+        in embedlab("evaluate", "dice", "--task", "mine.csv").out
+    )
+    detectable = " ".join(
+        embedlab("power", "dice", "mine", "--task", "mine.csv", "--notes").out.split()
+    )
     assert "mine minus dice, entailed closer x 100 and margin; detectable: " in detectable
 
 
@@ -144,7 +184,9 @@ def test_scores_of_a_file_must_have_all_pairs(file: str, tmp_path: Path) -> None
         evaluate_task("contrast", spec, settings, lambda _: lambda *_: None, [file])
 
 
-def test_a_whole_task_shows_the_average_after_its_three_sets(embedlab: Embedlab, tmp_path: Path) -> None:
+def test_a_whole_task_shows_the_average_after_its_three_sets(
+    embedlab: Embedlab, tmp_path: Path
+) -> None:
     found = embedlab("evaluate", "dice", "--suite", "contrast", "--sample", "--json")
     assert found.code == 0, found.err
     rows = [row for row in found.rows if row["metric"] == CLOSER]
@@ -157,14 +199,28 @@ def test_a_whole_task_shows_the_average_after_its_three_sets(embedlab: Embedlab,
     assert again.rows == found.rows
 
 
-@pytest.mark.parametrize(("name", "triples", "minimal"), [("contrast-sick", 1885, 73), ("contrast-counterfactual", 4638, 2476)])
-def test_human_triples_have_the_numbers_of_a_plain_loop(shared_data: Path, name: str, triples: int, minimal: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "triples", "minimal"),
+    [("contrast-sick", 1885, 73), ("contrast-counterfactual", 4638, 2476)],
+)
+def test_human_triples_have_the_numbers_of_a_plain_loop(
+    shared_data: Path, name: str, triples: int, minimal: int
+) -> None:
     part = open_contrasts(Source(folder=shared_data), name)
     rows = part.frame.rows()
     assert len(rows) == triples
     pairs = list(dict.fromkeys((a, x) for a, *both in rows for x in both))
-    scores = dict(zip(pairs, DiceScorer().score([a for a, _ in pairs], [x for _, x in pairs]).tolist(), strict=True))
-    found, anchors = margins_by(DiceScorer(), part), np.unique(part.frame["sentence1"].to_numpy(), return_inverse=True)[1]
+    scores = dict(
+        zip(
+            pairs,
+            DiceScorer().score([a for a, _ in pairs], [x for _, x in pairs]).tolist(),
+            strict=True,
+        )
+    )
+    found, anchors = (
+        margins_by(DiceScorer(), part),
+        np.unique(part.frame["sentence1"].to_numpy(), return_inverse=True)[1],
+    )
     closer, margin = slow(scores, rows)
     assert MEASURES[CLOSER].value(anchors, found) == pytest.approx(closer, abs=1e-9)
     assert MEASURES[MARGIN].value(anchors, found) == pytest.approx(margin, abs=1e-5)
@@ -177,7 +233,9 @@ def test_human_triples_have_the_numbers_of_a_plain_loop(shared_data: Path, name:
 def test_outcomes_hold_the_anchor_and_the_entailed_sentence(file: str, tmp_path: Path) -> None:
     settings = Settings(cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu")
     spec = resolve("dice", tmp_path / "runs").members[0]
-    evaluate_task("contrast", spec, settings, lambda _: lambda *_: None, [file]).save(tmp_path / "out")
+    evaluate_task("contrast", spec, settings, lambda _: lambda *_: None, [file]).save(
+        tmp_path / "out"
+    )
     (stored,) = stored_outcomes(tmp_path / "out", "contrast")
     assert stored.texts is not None
     assert len(np.unique(stored.texts[:, 0])) == 4
@@ -185,11 +243,15 @@ def test_outcomes_hold_the_anchor_and_the_entailed_sentence(file: str, tmp_path:
     assert pl.Series(stored.items["predicted"]).cast(pl.Float64).is_finite().all()
 
 
-def test_selected_triples_have_their_texts_and_items_and_what_is_missing_is_named(file: str, tmp_path: Path) -> None:
+def test_selected_triples_have_their_texts_and_items_and_what_is_missing_is_named(
+    file: str, tmp_path: Path
+) -> None:
     source = Source(folder=tmp_path / "data", offline=True)
     found = task("contrast").texts(source, Selection(names=(file, "contrast-sick")))
     assert found is not None
-    assert [list(column) for column in found.columns] == [[row[side] for row in TRIPLES] for side in range(3)]
+    assert [list(column) for column in found.columns] == [
+        [row[side] for row in TRIPLES] for side in range(3)
+    ]
     assert [state.name for state in found.states] == [file]
     assert len(found.missing) == 1
     (items,) = task("contrast").items(source, [file, "contrast-sick"])
@@ -199,38 +261,73 @@ def test_selected_triples_have_their_texts_and_items_and_what_is_missing_is_name
 
 def test_words_of_the_anchor_and_lengths_are_counted_as_baselines(file: str) -> None:
     part = open_contrasts(Source(offline=True), file)
-    by_length = {(a, x): -abs(len(x.split()) - len(a.split())) for a, *both in TRIPLES for x in both}
+    by_length = {
+        (a, x): -abs(len(x.split()) - len(a.split())) for a, *both in TRIPLES for x in both
+    }
     shares = [
-        100 * slow({(a, x): float(DiceScorer().score([a], [x])[0]) for a, x in by_length}, TRIPLES)[0],
+        100
+        * slow({(a, x): float(DiceScorer().score([a], [x])[0]) for a, x in by_length}, TRIPLES)[0],
         100 * slow({pair: float(value) for pair, value in by_length.items()}, TRIPLES)[0],
     ]
     assert baseline_note(part) == (
-        f"{file}: 5 triples; entailed closer by word overlap {shares[0]:.2f}, by length {shares[1]:.2f}, by chance 50"
+        f"{file}: 5 triples; entailed closer by word overlap {shares[0]:.2f}, by length "
+        f"{shares[1]:.2f}, by chance 50"
     )
     assert shares[0] != shares[1]
 
 
-def test_numbers_of_triples_that_a_rule_made_say_so_with_its_errors(shared_data: Path, tmp_path: Path) -> None:
-    settings = Settings(data=shared_data, cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu")
+def test_numbers_of_triples_that_a_rule_made_say_so_with_its_errors(
+    shared_data: Path, tmp_path: Path
+) -> None:
+    settings = Settings(
+        data=shared_data, cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu"
+    )
     spec = resolve("dice", tmp_path / "runs").members[0]
-    found = evaluate_task("contrast", spec, settings, lambda _: lambda *_: None, ["contrast-number"]).evaluation
-    assert {(score.slice, score.items) for score in found.scores if score.by == "phenomenon"} == {("contrast-number number", 166)}
+    found = evaluate_task(
+        "contrast", spec, settings, lambda _: lambda *_: None, ["contrast-number"]
+    ).evaluation
+    assert {(score.slice, score.items) for score in found.scores if score.by == "phenomenon"} == {
+        ("contrast-number number", 166)
+    }
     (remark,) = remarks(found.data[0])
-    assert remark == "contrast-number test: made by a rule; of 50 that were read, 2 do not contradict the anchor (4%, 95%: 0.5 to 13.7%)"
+    assert (
+        remark
+        == "contrast-number test: made by a rule; of 50 that were read, 2 do not contradict the "
+        "anchor (4%, 95%: 0.5 to 13.7%)"
+    )
     assert not [*remarks({**found.data[0], "sample": True})]
 
 
-def test_the_average_of_a_whole_task_is_over_its_three_sets_and_their_triples(tmp_path: Path) -> None:
+def test_the_average_of_a_whole_task_is_over_its_three_sets_and_their_triples(
+    tmp_path: Path,
+) -> None:
     settings = Settings(sample=True, cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu")
     spec = resolve("dice", tmp_path / "runs").members[0]
     found = task("contrast").evaluate(spec, settings, lambda _: lambda *_: None, Selection())
     assert found.averages == {"average of three": HUMAN}
     assert found.missing == ()
-    sets = [score for score in found.evaluation.scores if score.by == "dataset" and score.slice in HUMAN]
-    averages = {score.metric: (score.value, score.items, score.split) for score in found.evaluation.scores if score.by == "average"}
+    sets = [
+        score for score in found.evaluation.scores if score.by == "dataset" and score.slice in HUMAN
+    ]
+    averages = {
+        score.metric: (score.value, score.items, score.split)
+        for score in found.evaluation.scores
+        if score.by == "average"
+    }
     for metric in (CLOSER, MARGIN):
         own = [score for score in sets if score.metric == metric]
-        assert averages[metric] == (pytest.approx(sum(one.value for one in own) / 3), sum(one.items for one in own), "test")
-    assert [part.frame.columns[:3] for part in found.tested] == [["anchor", "positive", "negative"]] * 4  # as training text names them
-    one = task("contrast").evaluate(spec, settings, lambda _: lambda *_: None, Selection(names=("contrast-sick",)))
-    assert (one.averages, [score.by for score in one.evaluation.scores if score.by == "average"]) == ({}, [])
+        assert averages[metric] == (
+            pytest.approx(sum(one.value for one in own) / 3),
+            sum(one.items for one in own),
+            "test",
+        )
+    assert [part.frame.columns[:3] for part in found.tested] == [
+        ["anchor", "positive", "negative"]
+    ] * 4  # as training text names them
+    one = task("contrast").evaluate(
+        spec, settings, lambda _: lambda *_: None, Selection(names=("contrast-sick",))
+    )
+    assert (
+        one.averages,
+        [score.by for score in one.evaluation.scores if score.by == "average"],
+    ) == ({}, [])

@@ -40,7 +40,9 @@ def cloud(rows: int = 60, dim: int = 5, seed: int = 0) -> Vectors:
 
 
 def unit(vectors: Vectors) -> NDArray[np.float64]:
-    return vectors.astype(np.float64) / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30)
+    return vectors.astype(np.float64) / np.maximum(
+        np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30
+    )
 
 
 def test_uniformity_is_the_log_of_the_mean_potential_over_pairs() -> None:
@@ -49,7 +51,9 @@ def test_uniformity_is_the_log_of_the_mean_potential_over_pairs() -> None:
 
 
 @pytest.mark.parametrize("zeros", [1, 20])
-def test_a_zero_vector_is_at_distance_one_from_the_sphere(zeros: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_zero_vector_is_at_distance_one_from_the_sphere(
+    zeros: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(geometry, "_ROWS_AT_ONCE", 16)  # several blocks, the last one shorter
     vectors = cloud()
     vectors[5 : 5 + zeros] = 0
@@ -59,7 +63,9 @@ def test_a_zero_vector_is_at_distance_one_from_the_sphere(zeros: int, monkeypatc
 
 def test_alignment_is_the_mean_squared_distance_on_the_sphere() -> None:
     first, second = cloud(seed=1), cloud(seed=2)
-    expected = np.mean([((a - b) ** 2).sum() for a, b in zip(unit(first), unit(second), strict=True)])
+    expected = np.mean(
+        [((a - b) ** 2).sum() for a, b in zip(unit(first), unit(second), strict=True)]
+    )
     assert alignment(first, second) == pytest.approx(expected)
     assert alignment(first, 3 * first) == pytest.approx(0, abs=1e-12)
     assert math.isnan(alignment(first[:0], second[:0]))
@@ -105,11 +111,17 @@ def test_spectrum_is_the_share_of_variance_of_each_singular_value() -> None:
 
 
 @pytest.mark.parametrize(("rows", "dim"), [(60, 5), (4, 9), (5, 5)])
-def test_rank_and_spectrum_are_those_of_the_centred_vectors_whichever_side_is_longer(rows: int, dim: int) -> None:
+def test_rank_and_spectrum_are_those_of_the_centred_vectors_whichever_side_is_longer(
+    rows: int, dim: int
+) -> None:
     vectors = cloud(rows, dim)
-    values = np.linalg.svd(vectors.astype(np.float64) - vectors.astype(np.float64).mean(0), compute_uv=False)
+    values = np.linalg.svd(
+        vectors.astype(np.float64) - vectors.astype(np.float64).mean(0), compute_uv=False
+    )
     shares = values / values.sum()
-    assert effective_rank(vectors) == pytest.approx(math.exp(-sum(one * math.log(one) for one in shares if one > 1e-9)), rel=1e-4)
+    assert effective_rank(vectors) == pytest.approx(
+        math.exp(-sum(one * math.log(one) for one in shares if one > 1e-9)), rel=1e-4
+    )
     assert spectrum(vectors) == pytest.approx(values**2 / (values**2).sum(), abs=1e-6)
 
 
@@ -123,7 +135,10 @@ def test_occurrences_count_who_has_a_vector_among_its_nearest() -> None:
     vectors, k = cloud(30), 3
     expected = np.zeros(30, int)
     for row, mine in enumerate(unit(vectors)):
-        others = sorted((other for other in range(30) if other != row), key=lambda other: -(mine @ unit(vectors)[other]))
+        others = sorted(
+            (other for other in range(30) if other != row),
+            key=lambda other: -(mine @ unit(vectors)[other]),
+        )
         expected[others[:k]] += 1
     assert (occurrences(vectors, k) == expected).all()
     assert occurrences(vectors, k).sum() == 30 * k
@@ -133,7 +148,9 @@ def test_hubness_is_the_skewness_of_the_occurrences() -> None:
     from scipy.stats import skew
 
     assert hubness(cloud(), 5) == pytest.approx(skew(occurrences(cloud(), 5)))
-    assert hubness(cloud()) == pytest.approx(skew(occurrences(cloud(), 10)))  # of ten neighbours where no number is named
+    assert hubness(cloud()) == pytest.approx(
+        skew(occurrences(cloud(), 10))
+    )  # of ten neighbours where no number is named
     assert math.isnan(hubness(cloud(8), 10))
     assert math.isnan(hubness(cloud(10), 10))
     assert hubness(cloud(11), 10) == 0  # each is a neighbour of all the others
@@ -150,8 +167,12 @@ def test_the_geometry_of_a_set_has_each_measure_by_its_name() -> None:
     first, second = np.array([0, 1, 2, 3]), np.array([10, 11, 12, 13])
     is_close = np.array([True, False, True, False])
     found = measure_geometry(vectors, first, second, is_close)
-    assert found.average_cosine == pytest.approx(np.mean([unit(vectors)[a] @ unit(vectors)[b] for a, b in zip(first, second, strict=True)]))
-    assert found.alignment == pytest.approx(np.mean([((unit(vectors)[a] - unit(vectors)[b]) ** 2).sum() for a, b in ((0, 10), (2, 12))]))
+    assert found.average_cosine == pytest.approx(
+        np.mean([unit(vectors)[a] @ unit(vectors)[b] for a, b in zip(first, second, strict=True)])
+    )
+    assert found.alignment == pytest.approx(
+        np.mean([((unit(vectors)[a] - unit(vectors)[b]) ** 2).sum() for a, b in ((0, 10), (2, 12))])
+    )
     assert (found.uniformity, found.mean_cosine, found.effective_rank) == (
         uniformity(vectors),
         mean_cosine(vectors),
@@ -177,16 +198,30 @@ class Lengths:
 
     def encode(self, sentences: list[str], progress: ProgressCallback | None = None) -> Vectors:
         self.selected += sentences
-        return np.array([[len(one.split()), one.count("a") + 1, one.count("e")] for one in sentences], np.float32)
+        return np.array(
+            [[len(one.split()), one.count("a") + 1, one.count("e")] for one in sentences],
+            np.float32,
+        )
 
-    def score(self, first: list[str], second: list[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
+    def score(
+        self, first: list[str], second: list[str], progress: ProgressCallback | None = None
+    ) -> NDArray[np.float32]:
         raise AssertionError
 
 
 def test_every_dataset_has_its_measures_and_each_sentence_is_encoded_once(tmp_path: Path) -> None:
-    frame = pl.DataFrame({"sentence1": ["a cat", "the dog here"] * 6, "sentence2": ["a cat sat", "we see"] * 6, "gold": [4.5, 1.0] * 6})
+    frame = pl.DataFrame(
+        {
+            "sentence1": ["a cat", "the dog here"] * 6,
+            "sentence2": ["a cat sat", "we see"] * 6,
+            "gold": [4.5, 1.0] * 6,
+        }
+    )
     parts = [
-        Part(frame=frame, state=DatasetState(name=name, split="test", rows=12, expected_rows=12, origin="folder"))
+        Part(
+            frame=frame,
+            state=DatasetState(name=name, split="test", rows=12, expected_rows=12, origin="folder"),
+        )
         for name in ("sts12", "sick-r")
     ]
     encoder = Lengths()
@@ -203,18 +238,42 @@ def test_every_dataset_has_its_measures_and_each_sentence_is_encoded_once(tmp_pa
 
 def test_a_pair_whose_gold_score_is_four_is_not_among_the_close_ones() -> None:
     """SimCSE, section 7: "more than 4.0"."""
-    frame = pl.DataFrame({"sentence1": ["a", "the dog"], "sentence2": ["a a a", "the elephants here"], "gold": [4.1, 4.0]})
-    part = Part(frame=frame, state=DatasetState(name="sts12", split="test", rows=2, expected_rows=2, origin="folder"))
-    found = next(score for score in evaluate_geometry(Lengths(), [part]).scores if score.metric == "alignment")
+    frame = pl.DataFrame(
+        {
+            "sentence1": ["a", "the dog"],
+            "sentence2": ["a a a", "the elephants here"],
+            "gold": [4.1, 4.0],
+        }
+    )
+    part = Part(
+        frame=frame,
+        state=DatasetState(name="sts12", split="test", rows=2, expected_rows=2, origin="folder"),
+    )
+    found = next(
+        score
+        for score in evaluate_geometry(Lengths(), [part]).scores
+        if score.metric == "alignment"
+    )
     first, second = (unit(Lengths().encode([text]))[0] for text in ("a", "a a a"))
     assert (found.items, found.value) == (1, pytest.approx(((first - second) ** 2).sum()))
 
 
 def test_a_measure_says_over_how_many_items_it_is_and_how_it_was_set() -> None:
-    frame = pl.DataFrame({"sentence1": ["a", "the dog", "a"], "sentence2": ["a a a", "the elephants here", "we"], "gold": [4.1, 4.0, 5.0]})
-    part = Part(frame=frame, state=DatasetState(name="sts12", split="dev", rows=3, expected_rows=3, origin="folder"))
+    frame = pl.DataFrame(
+        {
+            "sentence1": ["a", "the dog", "a"],
+            "sentence2": ["a a a", "the elephants here", "we"],
+            "gold": [4.1, 4.0, 5.0],
+        }
+    )
+    part = Part(
+        frame=frame,
+        state=DatasetState(name="sts12", split="dev", rows=3, expected_rows=3, origin="folder"),
+    )
     found = evaluate_geometry(Lengths(), [part]).scores
-    assert {(score.by, score.slice, score.split) for score in found} == {("dataset", "sts12", "dev")}
+    assert {(score.by, score.slice, score.split) for score in found} == {
+        ("dataset", "sts12", "dev")
+    }
     assert {score.metric: (score.items, score.setting) for score in found} == {
         "average cosine": (3, ""),
         "alignment": (2, "gold > 4"),
@@ -230,21 +289,43 @@ def test_a_measure_says_over_how_many_items_it_is_and_how_it_was_set() -> None:
 def test_the_measures_of_a_dataset_are_those_of_its_own_sentences() -> None:
     rng = np.random.default_rng(0)
     frames = [
-        pl.DataFrame({side: [" ".join(["ea" * count] * count) for count in rng.integers(1, 9, 5)] for side in ("sentence1", "sentence2")})
+        pl.DataFrame(
+            {
+                side: [" ".join(["ea" * count] * count) for count in rng.integers(1, 9, 5)]
+                for side in ("sentence1", "sentence2")
+            }
+        )
         for _ in range(2)
     ]
-    states = [DatasetState(name=name, split="test", rows=5, expected_rows=5, origin="folder") for name in ("sts12", "sts13")]
-    parts = [Part(frame=one.with_columns(gold=pl.lit(5.0)), state=state) for one, state in zip(frames, states, strict=True)]
-    values = {(score.slice, score.metric): score.value for score in evaluate_geometry(Lengths(), parts).scores}
+    states = [
+        DatasetState(name=name, split="test", rows=5, expected_rows=5, origin="folder")
+        for name in ("sts12", "sts13")
+    ]
+    parts = [
+        Part(frame=one.with_columns(gold=pl.lit(5.0)), state=state)
+        for one, state in zip(frames, states, strict=True)
+    ]
+    values = {
+        (score.slice, score.metric): score.value
+        for score in evaluate_geometry(Lengths(), parts).scores
+    }
     for frame, state in zip(frames, states, strict=True):
         own = [*dict.fromkeys([*frame["sentence1"], *frame["sentence2"]])]
-        first, second = (Lengths().encode(frame[side].to_list()) for side in ("sentence1", "sentence2"))
-        assert values[state.name, "mean cosine"] == pytest.approx(mean_cosine(Lengths().encode(own)))
+        first, second = (
+            Lengths().encode(frame[side].to_list()) for side in ("sentence1", "sentence2")
+        )
+        assert values[state.name, "mean cosine"] == pytest.approx(
+            mean_cosine(Lengths().encode(own))
+        )
         assert values[state.name, "alignment"] == pytest.approx(alignment(first, second))
-        assert values[state.name, "average cosine"] == pytest.approx((unit(first) * unit(second)).sum(1).mean())
+        assert values[state.name, "average cosine"] == pytest.approx(
+            (unit(first) * unit(second)).sum(1).mean()
+        )
 
 
-def test_the_task_measures_what_is_there_and_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_task_measures_what_is_there_and_names_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     sample = Source(sample=True)
     there, gone = [sample.open("sts12"), sample.open("sts13")], MissingError("sts14 is not here")
     opened: list[list[str]] = []
@@ -255,9 +336,17 @@ def test_the_task_measures_what_is_there_and_names_what_is_missing(monkeypatch: 
 
     monkeypatch.setattr(geometry, "open_parts", opening)
     monkeypatch.setattr(geometry, "load_member", lambda *_: (Lengths(), None))
-    found = TASK.evaluate(ModelSpec(name="lengths", kind="folder"), Settings(sample=True), lambda _: lambda *_: None, Selection())
+    found = TASK.evaluate(
+        ModelSpec(name="lengths", kind="folder"),
+        Settings(sample=True),
+        lambda _: lambda *_: None,
+        Selection(),
+    )
     assert (found.missing, found.tested) == ((gone,), tuple(there))
-    assert [score.slice for score in found.evaluation.scores if score.metric == "uniformity"] == ["sts12", "sts13"]
+    assert [score.slice for score in found.evaluation.scores if score.metric == "uniformity"] == [
+        "sts12",
+        "sts13",
+    ]
     assert opened == [[*sample.suite(STS_DATASETS)]]
     texts = TASK.texts(sample, Selection())
     assert texts is not None

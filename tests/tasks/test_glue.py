@@ -45,7 +45,9 @@ def test_a_constant_prediction_has_no_correlation() -> None:
 
 def trained(tmp_path: Path, encoder: Path, recipe: str, *changes: str) -> RunFolder:
     run = RunFolder.of(tmp_path / "runs", recipe, 1)
-    chosen = load_recipe(recipe, ["encoder.max_tokens=32", "stage.0.data.rows=640", *changes], encoder=str(encoder))
+    chosen = load_recipe(
+        recipe, ["encoder.max_tokens=32", "stage.0.data.rows=640", *changes], encoder=str(encoder)
+    )
     train_run(chosen, SAMPLE, MACHINE, run, 1)
     return run
 
@@ -56,7 +58,9 @@ def result(run: RunFolder) -> Evaluation:
 
 
 def test_a_classifier_learns_the_sample_task(tmp_path: Path, tiny_encoder: Path) -> None:
-    run = trained(tmp_path, tiny_encoder, "glue-finetune", "stage.0.optim.lr=2e-3", "encoder.pooling=mean")
+    run = trained(
+        tmp_path, tiny_encoder, "glue-finetune", "stage.0.optim.lr=2e-3", "encoder.pooling=mean"
+    )
     found = result(run)
     assert [score.metric for score in found.scores] == ["matthews", "accuracy", "glue"]
     assert found.scores[2].value == found.scores[0].value  # GLUE counts Matthews alone
@@ -65,7 +69,9 @@ def test_a_classifier_learns_the_sample_task(tmp_path: Path, tiny_encoder: Path)
     assert found.scores[1].items == 300
 
 
-def test_a_classifier_that_is_not_whole_and_finite_is_refused_by_name(tmp_path: Path, tiny_encoder: Path) -> None:
+def test_a_classifier_that_is_not_whole_and_finite_is_refused_by_name(
+    tmp_path: Path, tiny_encoder: Path
+) -> None:
     run = trained(tmp_path, tiny_encoder, "glue-finetune", "stage.0.data.rows=32")
     whole = load_file(run.path / "heads.safetensors")
     broken = whole["0.head.weight"].clone()
@@ -73,29 +79,46 @@ def test_a_classifier_that_is_not_whole_and_finite_is_refused_by_name(tmp_path: 
     for heads, message in (
         ({"0.head.bias": whole["0.head.bias"]}, r"lacks tensor '0\.head\.weight'"),
         ({**whole, "0.head.weight": broken}, r"not finite in tensor '0\.head\.weight'"),
-        ({**whole, "0.head.bias": torch.zeros(5)}, r"tensor '0\.head\.bias' in the shape \[5\], but .* \[2\]"),
+        (
+            {**whole, "0.head.bias": torch.zeros(5)},
+            r"tensor '0\.head\.bias' in the shape \[5\], but .* \[2\]",
+        ),
     ):
         write_sealed_tensors(run.path / "heads.safetensors", heads)
         with pytest.raises(MissingError, match=rf"heads\.safetensors' .*{message}"):
             result(run)
 
 
-def test_mnli_is_scored_on_both_of_its_validation_splits(tmp_path: Path, tiny_encoder: Path) -> None:
+def test_mnli_is_scored_on_both_of_its_validation_splits(
+    tmp_path: Path, tiny_encoder: Path
+) -> None:
     run = trained(tmp_path, tiny_encoder, "glue-finetune", "data.task=mnli", "stage.0.data.rows=32")
     matched, mismatched, overall = result(run).scores
     assert [matched.split, mismatched.split] == ["dev-matched", "dev-mismatched"]
     assert overall.value == pytest.approx((matched.value + mismatched.value) / 2)
-    assert (overall.by, overall.slice, overall.metric, overall.split) == ("average", "glue-mnli", "glue", "dev")
+    assert (overall.by, overall.slice, overall.metric, overall.split) == (
+        "average",
+        "glue-mnli",
+        "glue",
+        "dev",
+    )
     assert overall.items == matched.items + mismatched.items
     items = TASK.items(SAMPLE, ["glue-mnli", "glue-cola"])
     assert [(one.dataset, one.split, len(one.rows)) for one in items[:2]] == [
-        ("glue-mnli", split, own.items) for split, own in (("dev-matched", matched), ("dev-mismatched", mismatched))
+        ("glue-mnli", split, own.items)
+        for split, own in (("dev-matched", matched), ("dev-mismatched", mismatched))
     ]
     assert items[2].dataset == "glue-cola"
 
 
 def test_a_regression_is_scored_by_correlations(tmp_path: Path, tiny_encoder: Path) -> None:
-    changes = ["data.task=stsb", "data.rows=320", "optim.lr=2e-3", "optim.epochs=2", "encoder.pooling=mean"]
+    changes = [
+        "data.task=stsb",
+        "data.rows=320",
+        "optim.lr=2e-3",
+        "optim.epochs=2",
+        "encoder.pooling=mean",
+    ]
     found = result(trained(tmp_path, tiny_encoder, "glue-finetune", *changes))
     pearson, spearman, overall = found.scores
     assert [pearson.metric, spearman.metric, overall.metric] == ["pearson", "spearman", "glue"]
@@ -110,19 +133,31 @@ def test_the_nine_tasks_have_a_file_of_predictions_each_and_mnli_two() -> None:
 
 
 def test_a_run_without_a_classifier_is_refused(tmp_path: Path, tiny_encoder: Path) -> None:
-    run = trained(tmp_path, tiny_encoder, "simcse", "stage.0.data.rows=16", "stage.0.optim.batch_size=8", "evaluate.keep=last")
+    run = trained(
+        tmp_path,
+        tiny_encoder,
+        "simcse",
+        "stage.0.data.rows=16",
+        "stage.0.optim.batch_size=8",
+        "evaluate.keep=last",
+    )
     with pytest.raises(UsageError, match="no classifier"):
         result(run)
     with pytest.raises(MissingError, match="not finished"):
         result(RunFolder.of(tmp_path / "runs", "other", 1))
 
 
-@pytest.mark.parametrize(("changes", "expected"), [([], "glue-cola"), (["data.task=rte"], "glue-rte")])
-def test_a_run_is_scored_on_the_task_that_its_classifier_was_trained_on(changes: list[str], expected: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("changes", "expected"), [([], "glue-cola"), (["data.task=rte"], "glue-rte")]
+)
+def test_a_run_is_scored_on_the_task_that_its_classifier_was_trained_on(
+    changes: list[str], expected: str, tmp_path: Path
+) -> None:
     run = RunFolder.of(tmp_path / "runs", "mine", 1)
     spec = ModelSpec(name=run.id, kind="run", location=str(run.model))
     run.write_once(
-        load_recipe("glue-finetune", changes), collect_environment(seed=1, device="cpu", precision="float32", threads=1, data=[])
+        load_recipe("glue-finetune", changes),
+        collect_environment(seed=1, device="cpu", precision="float32", threads=1, data=[]),
     )
     with pytest.raises(MissingError, match="is not finished"):
         task_of(spec)

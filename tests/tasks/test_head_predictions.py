@@ -1,4 +1,6 @@
-"""What heads predict: thresholds against every cut, sharing and saving of layers, averages of runs."""
+"""What heads predict: thresholds against every cut, sharing and saving of layers, averages of
+runs.
+"""
 
 import shutil
 from collections.abc import Callable
@@ -27,7 +29,12 @@ from embedlab.runs.store import RunFolder
 from embedlab.scoring.dev_score import dev_score
 from embedlab.scoring.stored_intervals import stored_intervals
 from embedlab.tasks import _head_predictions
-from embedlab.tasks._head_predictions import best_threshold, predict_all, predict_averages, predict_rows
+from embedlab.tasks._head_predictions import (
+    best_threshold,
+    predict_all,
+    predict_averages,
+    predict_rows,
+)
 from embedlab.tasks._heads import load_trained
 from embedlab.tasks.multitask import MULTITASK_DATASETS, TASK
 from embedlab.tasks.task import Selection
@@ -60,14 +67,22 @@ def test_the_threshold_is_the_highest_of_the_best_and_halfway_between_two_pairs(
     labels = rng.integers(2, size=len(values))
     steps = sorted({*values.tolist()}, reverse=True)
     cuts = [steps[0] + 1e-6, *((high + low) / 2 for high, low in pairwise(steps)), steps[-1] - 5e-7]
-    errors = [sum((value > cut) != label for value, label in zip(values.tolist(), labels, strict=True)) for cut in cuts]
-    assert best_threshold(values, labels) == pytest.approx(cuts[errors.index(min(errors))], abs=1e-9)
+    errors = [
+        sum((value > cut) != label for value, label in zip(values.tolist(), labels, strict=True))
+        for cut in cuts
+    ]
+    assert best_threshold(values, labels) == pytest.approx(
+        cuts[errors.index(min(errors))], abs=1e-9
+    )
 
 
 def test_a_head_predicts_without_dropout_and_goes_on_with_it() -> None:
     torch.manual_seed(0)
     (head, *_) = build_objectives(load_recipe("multitask"), WordEncoder.dim)
-    trained, frame = Trained(encoder=WordEncoder(), objectives=[head]), SAMPLE.open("sentiment", "dev").frame.head(20)
+    trained, frame = (
+        Trained(encoder=WordEncoder(), objectives=[head]),
+        SAMPLE.open("sentiment", "dev").frame.head(20),
+    )
     for is_training in (True, False):
         head.train(is_training)
         found = predict_rows(trained, "sentiment", frame)
@@ -79,7 +94,9 @@ def test_a_head_predicts_without_dropout_and_goes_on_with_it() -> None:
         assert np.allclose(found, expected, atol=1e-6)
 
 
-def test_what_has_no_head_says_its_cosine_and_only_paraphrases_have_a_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_has_no_head_says_its_cosine_and_only_paraphrases_have_a_threshold(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(_head_predictions, "THRESHOLD_PAIRS", 30)
     parts = {name: SAMPLE.open(name, "dev") for name in MULTITASK_DATASETS}
     found = predict_all(Trained(encoder=WordEncoder(), objectives=[]), parts, SAMPLE)
@@ -88,20 +105,35 @@ def test_what_has_no_head_says_its_cosine_and_only_paraphrases_have_a_threshold(
     assert found["sts-course"].threshold == 0.5
     for name, one in found.items():
         frame = parts[name].frame
-        first, second = (WordEncoder().encode(frame[side].to_list()).astype(float) for side in ("sentence1", "sentence2"))
-        assert np.allclose(one.values, [1 - cosine(a, b) for a, b in zip(first, second, strict=True)], atol=1e-6)
+        first, second = (
+            WordEncoder().encode(frame[side].to_list()).astype(float)
+            for side in ("sentence1", "sentence2")
+        )
+        assert np.allclose(
+            one.values, [1 - cosine(a, b) for a, b in zip(first, second, strict=True)], atol=1e-6
+        )
     pairs = SAMPLE.open("paraphrases", "train").frame
     assert len(pairs) > 30
     chosen = pairs[sorted(np.random.default_rng(0).permutation(len(pairs))[:30].tolist())]
-    threshold = best_threshold(_head_predictions.plain_cosines(WordEncoder(), chosen), chosen["is_duplicate"].to_numpy().astype(int))
+    threshold = best_threshold(
+        _head_predictions.plain_cosines(WordEncoder(), chosen),
+        chosen["is_duplicate"].to_numpy().astype(int),
+    )
     assert found["paraphrases"].threshold == threshold
-    assert found["paraphrases"].by == f"plain cosine above {threshold:.3f}, which is best on 30 training pairs"
+    assert (
+        found["paraphrases"].by
+        == f"plain cosine above {threshold:.3f}, which is best on 30 training pairs"
+    )
 
 
 def test_an_average_is_the_mean_of_its_members_and_names_them() -> None:
     heads = [build_objectives(load_recipe("multitask"), WordEncoder.dim)[0] for _ in range(2)]
     members = [Trained(encoder=WordEncoder(), objectives=[head]) for head in heads]
-    spec = ModelSpec(name="both", kind="ensemble", parts=tuple(ModelSpec(name=name, kind="run") for name in ("one", "two")))
+    spec = ModelSpec(
+        name="both",
+        kind="ensemble",
+        parts=tuple(ModelSpec(name=name, kind="run") for name in ("one", "two")),
+    )
     parts = {"sentiment": SAMPLE.open("sentiment", "dev")}
     counted: list[str] = []
 
@@ -114,16 +146,24 @@ def test_an_average_is_the_mean_of_its_members_and_names_them() -> None:
     own = [predict_rows(member, "sentiment", parts["sentiment"].frame) for member in members]
     assert np.allclose(both.values, sum(own) / 2)  # type: ignore[arg-type]
     assert both.by == "average of one, two"
-    alone = predict_averages(spec, [members[0], replace(members[1], objectives=[])], parts, start)["sentiment"]
+    alone = predict_averages(spec, [members[0], replace(members[1], objectives=[])], parts, start)[
+        "sentiment"
+    ]
     assert alone.by == "head of one"
     assert np.array_equal(alone.values, own[0])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("sharing", "layers"), [("separate", 4), ("first-layer", 3), ("whole", 2)])
 def test_shared_layers_are_one(sharing: str, layers: int) -> None:
-    objectives = build_objectives(load_recipe("multitask", [f"stage.2.objective.sharing={sharing}"]), 8)
+    objectives = build_objectives(
+        load_recipe("multitask", [f"stage.2.objective.sharing={sharing}"]), 8
+    )
     pair_heads = torch.nn.ModuleList(objectives[1:])
-    weights = [name for name, parameter in pair_heads.named_parameters() if "layers" in name and parameter.ndim == 2]
+    weights = [
+        name
+        for name, parameter in pair_heads.named_parameters()
+        if "layers" in name and parameter.ndim == 2
+    ]
     assert len(weights) == layers
 
 
@@ -138,9 +178,21 @@ def runs(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Path:
     """A run with three heads and one with a sentiment head alone."""
     folder = tmp_path_factory.mktemp("multitask") / "runs-sample"
     for name in ("multitask", "multitask-baseline"):
-        changes = ["stages.data.rows=64", "stages.optim.epochs=1", "stages.optim.lr=2e-3", "encoder.max_tokens=32"]
+        changes = [
+            "stages.data.rows=64",
+            "stages.optim.epochs=1",
+            "stages.optim.lr=2e-3",
+            "encoder.max_tokens=32",
+        ]
         recipe = load_recipe(name, changes, encoder=str(tiny_encoder))
-        train_run(recipe, SAMPLE, MACHINE, RunFolder.of(folder, name, 1), 1, dev_score=dev_score(SAMPLE, "sentiment"))
+        train_run(
+            recipe,
+            SAMPLE,
+            MACHINE,
+            RunFolder.of(folder, name, 1),
+            1,
+            dev_score=dev_score(SAMPLE, "sentiment"),
+        )
     return folder
 
 
@@ -150,11 +202,17 @@ def scores(name: str, runs: Path) -> dict[str, float]:
     assert result.evaluation.marks == ("sample",)
     assert {score.split for score in result.evaluation.scores} == {"dev"}
     found = {score.slice: score.value for score in result.evaluation.scores}
-    assert [outcome.dataset for outcome in result.outcomes] == [name for name in found if name != "mean"]
+    assert [outcome.dataset for outcome in result.outcomes] == [
+        name for name in found if name != "mean"
+    ]
     for outcome in result.outcomes:
         gold, predicted = outcome.items["gold"], outcome.items["predicted"]
         is_scored = not outcome.classes
-        own = pearsonr(gold.cast(float), predicted.cast(float)).statistic if is_scored else (gold == predicted).mean()
+        own = (
+            pearsonr(gold.cast(float), predicted.cast(float)).statistic
+            if is_scored
+            else (gold == predicted).mean()
+        )
         assert own == pytest.approx(found[outcome.dataset])
     return found
 
@@ -168,7 +226,10 @@ def test_heads_come_back_from_the_run(runs: Path) -> None:
     assert torch.equal(trained.objectives[2].layers.first.weight, saved["1.layers.first.weight"])  # type: ignore[union-attr, arg-type]
     assert not any(objective.training for objective in trained.objectives)  # no dropout
     frame = SAMPLE.open("sts-course", "dev").frame.head(5)
-    assert np.array_equal(predict_rows(trained, "sts-course", frame), predict_rows(load_trained(spec, SETTINGS), "sts-course", frame))  # type: ignore[arg-type]
+    assert np.array_equal(
+        predict_rows(trained, "sts-course", frame),
+        predict_rows(load_trained(spec, SETTINGS), "sts-course", frame),
+    )  # type: ignore[arg-type]
 
 
 Tensors = dict[str, torch.Tensor]
@@ -179,16 +240,36 @@ HEAD = "1.layers.first.weight"  # shared by two stages, saved once
     ("change", "message"),
     [
         (lambda heads: heads.pop(HEAD), f"lacks tensor '{HEAD}'"),
-        (lambda heads: heads[HEAD].view(-1)[5:6].fill_(torch.nan), f"not finite in tensor '{HEAD}'"),
-        (lambda heads: heads[HEAD].view(-1)[5:6].fill_(torch.inf), f"not finite in tensor '{HEAD}'"),
-        (lambda heads: heads.update({HEAD: heads[HEAD][1:]}), rf"tensor '{HEAD}' in the shape \[63, 64\], but .* \[64, 64\]"),
-        (lambda heads: heads.update({HEAD: heads[HEAD].int()}), f"tensor '{HEAD}' without floating point numbers"),
+        (
+            lambda heads: heads[HEAD].view(-1)[5:6].fill_(torch.nan),
+            f"not finite in tensor '{HEAD}'",
+        ),
+        (
+            lambda heads: heads[HEAD].view(-1)[5:6].fill_(torch.inf),
+            f"not finite in tensor '{HEAD}'",
+        ),
+        (
+            lambda heads: heads.update({HEAD: heads[HEAD][1:]}),
+            rf"tensor '{HEAD}' in the shape \[63, 64\], but .* \[64, 64\]",
+        ),
+        (
+            lambda heads: heads.update({HEAD: heads[HEAD].int()}),
+            f"tensor '{HEAD}' without floating point numbers",
+        ),
         (lambda heads: heads.clear(), "lacks tensor '0"),
     ],
 )
-@pytest.mark.parametrize("write", [save_file, lambda tensors, path: write_sealed_tensors(path, tensors)], ids=["unsealed", "sealed"])
+@pytest.mark.parametrize(
+    "write",
+    [save_file, lambda tensors, path: write_sealed_tensors(path, tensors)],
+    ids=["unsealed", "sealed"],
+)
 def test_heads_that_are_not_whole_and_finite_are_refused_by_name(
-    runs: Path, tmp_path: Path, change: Callable[[Tensors], object], message: str, write: Callable[[Tensors, Path], None]
+    runs: Path,
+    tmp_path: Path,
+    change: Callable[[Tensors], object],
+    message: str,
+    write: Callable[[Tensors, Path], None],
 ) -> None:
     run = Path(shutil.copytree(runs / "multitask", tmp_path / "multitask")) / "seed-1"
     heads = load_file(run / "heads.safetensors")
@@ -204,7 +285,9 @@ def test_heads_that_are_not_whole_and_finite_are_refused_by_name(
 def test_heads_that_no_stage_has_any_more_are_left_out(runs: Path, tmp_path: Path) -> None:
     run = Path(shutil.copytree(runs / "multitask", tmp_path / "multitask")) / "seed-1"
     heads = load_file(run / "heads.safetensors")
-    write_sealed_tensors(run / "heads.safetensors", {**heads, "7.projection.weight": torch.full((2,), torch.nan)})
+    write_sealed_tensors(
+        run / "heads.safetensors", {**heads, "7.projection.weight": torch.full((2,), torch.nan)}
+    )
     (spec,) = resolve("multitask", tmp_path).members
     trained = load_trained(spec, SETTINGS)
     assert torch.equal(trained.objectives[2].layers.first.weight, heads[HEAD])  # type: ignore[union-attr, arg-type]
@@ -217,7 +300,9 @@ def test_the_mean_is_that_of_the_three_tasks(runs: Path) -> None:
 
 
 def test_the_mean_of_the_three_tasks_has_an_interval(runs: Path, tmp_path: Path) -> None:
-    session = NotebookSession(settings=replace(SETTINGS, runs=runs.with_name("runs"), cache=tmp_path))
+    session = NotebookSession(
+        settings=replace(SETTINGS, runs=runs.with_name("runs"), cache=tmp_path)
+    )
     options = CompareOptions(models=["multitask", "multitask-baseline"], suites=["multitask"])
     (table,) = comparison_report(options, session).tables
     rows = {str(getattr(row["slice"], "value", "")): row for row in table.rows}
@@ -236,11 +321,19 @@ def test_the_mean_of_the_three_tasks_has_an_interval(runs: Path, tmp_path: Path)
 
 def test_what_has_no_head_is_evaluated_by_cosines(runs: Path) -> None:
     assert scores("multitask-baseline", runs)["paraphrases"] >= 0.5
-    assert list(scores("multitask-baseline", runs)) == ["sentiment", "paraphrases", "sts-course", "mean"]
+    assert list(scores("multitask-baseline", runs)) == [
+        "sentiment",
+        "paraphrases",
+        "sts-course",
+        "mean",
+    ]
 
 
 def test_an_ensemble_averages_those_who_have_a_head(runs: Path) -> None:
-    ensemble, alone = scores("ensemble:multitask,multitask-baseline", runs), scores("multitask", runs)
+    ensemble, alone = (
+        scores("ensemble:multitask,multitask-baseline", runs),
+        scores("multitask", runs),
+    )
     assert ensemble["paraphrases"] == alone["paraphrases"]  # the baseline has no say
     assert "mean" in ensemble
 

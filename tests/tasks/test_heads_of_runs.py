@@ -29,7 +29,9 @@ RunOf = Callable[[str, Sequence[str]], ModelSpec]
 
 @pytest.fixture
 def run_of(tmp_path: Path, tiny_encoder: Path) -> RunOf:
-    """Makes the folder of a run of a recipe with its overrides; its model, an encoder without a head, is not trained."""
+    """Makes the folder of a run of a recipe with its overrides; its model, an encoder without a
+    head, is not trained.
+    """
 
     def make(recipe: str, overrides: Sequence[str]) -> ModelSpec:
         run = RunFolder.of(tmp_path, f"run-{len(list(tmp_path.iterdir()))}", 1)
@@ -37,7 +39,9 @@ def run_of(tmp_path: Path, tiny_encoder: Path) -> RunOf:
         run.write_once(load_recipe(recipe, list(overrides), encoder=str(tiny_encoder)), there)
         shutil.copytree(tiny_encoder, run.path / "encoder")
         config = run.path / "encoder" / "config.json"
-        config.write_text(json.dumps({**json.loads(config.read_text()), "architectures": ["BertModel"]}))
+        config.write_text(
+            json.dumps({**json.loads(config.read_text()), "architectures": ["BertModel"]})
+        )
         return ModelSpec(name=run.id, kind="run", location=str(run.path / "encoder"), seed=1)
 
     return make
@@ -53,12 +57,25 @@ def test_an_ensemble_is_refused_unless_one_of_its_members_has_a_head(run_of: Run
 
 @pytest.mark.parametrize(
     ("heads", "is_refused"),
-    [(["mlm"], True), (["tied"], False), (["tied", "tied", "mlm"], True), (["mlm", "mlm", "tied"], False), (["mlm", "tied"], False)],
+    [
+        (["mlm"], True),
+        (["tied"], False),
+        (["tied", "tied", "mlm"], True),
+        (["mlm", "mlm", "tied"], False),
+        (["mlm", "tied"], False),
+    ],
 )
-def test_the_head_of_the_last_stage_that_predicts_words_is_the_models(heads: list[str], is_refused: bool, run_of: RunOf) -> None:
-    """An encoder without a masked-language-model head has word vectors alone, which only a tied head predicts with."""
+def test_the_head_of_the_last_stage_that_predicts_words_is_the_models(
+    heads: list[str], is_refused: bool, run_of: RunOf
+) -> None:
+    """An encoder without a masked-language-model head has word vectors alone, which only a tied
+    head predicts with.
+    """
     prefix = "objective" if len(heads) == 1 else "stage.{}.objective"
-    spec = run_of("+".join(["defsent"] * len(heads)), [f"{prefix.format(at)}.head={head}" for at, head in enumerate(heads)])
+    spec = run_of(
+        "+".join(["defsent"] * len(heads)),
+        [f"{prefix.format(at)}.head={head}" for at, head in enumerate(heads)],
+    )
     check = task("word_prediction").check
     if is_refused:
         with pytest.raises(UsageError, match="has no masked-language-model head"):
@@ -75,7 +92,13 @@ def test_a_model_without_heads_is_scored_by_the_cosines_of_its_vectors(tiny_enco
     scores = {score.slice: score.value for score in result.evaluation.scores}
     assert list(scores) == ["paraphrases", "sts-course"]
     frame = Source(sample=True).open("sts-course", "dev").frame
-    encoder = load_transformer(str(tiny_encoder), Machine(device=torch.device("cpu"), precision="float32", threads=1))
-    first, second = (encoder.encode(frame[side].to_list()).astype(float) for side in ("sentence1", "sentence2"))
+    encoder = load_transformer(
+        str(tiny_encoder), Machine(device=torch.device("cpu"), precision="float32", threads=1)
+    )
+    first, second = (
+        encoder.encode(frame[side].to_list()).astype(float) for side in ("sentence1", "sentence2")
+    )
     cosines = [a @ b / np.sqrt((a @ a) * (b @ b)) for a, b in zip(first, second, strict=True)]
-    assert scores["sts-course"] == pytest.approx(pearsonr(cosines, frame["gold"]).statistic, abs=1e-4)
+    assert scores["sts-course"] == pytest.approx(
+        pearsonr(cosines, frame["gold"]).statistic, abs=1e-4
+    )

@@ -1,4 +1,6 @@
-"""Labelled tasks alone: which rows are scored, and what accuracies and averages say of themselves; classifiers are in test_transfer."""
+"""Labelled tasks alone: which rows are scored, and what accuracies and averages say of themselves;
+classifiers are in test_transfer.
+"""
 
 from types import SimpleNamespace
 from typing import Any
@@ -33,15 +35,33 @@ def made(name: str = "made", **splits: int) -> ClassificationTask:
     """A task whose splits have so many rows, with labels in turn."""
     parts = {}
     for split, rows in splits.items():
-        frame = pl.DataFrame({"sentence": [f"{split} {row}" for row in range(rows)], "label": [LABELS[row % 5] for row in range(rows)]})
+        frame = pl.DataFrame(
+            {
+                "sentence": [f"{split} {row}" for row in range(rows)],
+                "label": [LABELS[row % 5] for row in range(rows)],
+            }
+        )
         state = DatasetState(name=name, split=split, rows=rows, expected_rows=rows, origin="folder")
         parts[split] = Part(frame=frame, state=state)
     return ClassificationTask(name=name, parts=parts)
 
 
-def result_of(task: ClassificationTask, rows: list[int], *, accuracy: float = 0.5, scored: str = "test", dev: float = 0.25) -> Any:
+def result_of(
+    task: ClassificationTask,
+    rows: list[int],
+    *,
+    accuracy: float = 0.5,
+    scored: str = "test",
+    dev: float = 0.25,
+) -> Any:
     """What a classifier predicted: each time the first class."""
-    outcome: Any = SimpleNamespace(rows=np.array(rows), predicted=np.zeros(len(rows), int), accuracy=accuracy, dev=dev, scored=scored)
+    outcome: Any = SimpleNamespace(
+        rows=np.array(rows),
+        predicted=np.zeros(len(rows), int),
+        accuracy=accuracy,
+        dev=dev,
+        scored=scored,
+    )
     classes = ("no", "perhaps", "yes")
     gold = np.array([classes.index(task.column("label")[row]) for row in rows])
     return ClassificationResult(task=task, classes=classes, gold=gold, outcome=outcome)
@@ -67,14 +87,32 @@ def test_without_a_test_split_all_rows_are_scored() -> None:
 
 
 @pytest.mark.parametrize(
-    ("splits", "rows", "chosen_on"), [({"train": 7, "dev": 3, "test": 4}, 4, 3), ({"train": 7, "test": 4}, 4, 7), ({"all": 6}, 6, 6)]
+    ("splits", "rows", "chosen_on"),
+    [
+        ({"train": 7, "dev": 3, "test": 4}, 4, 3),
+        ({"train": 7, "test": 4}, 4, 7),
+        ({"all": 6}, 6, 6),
+    ],
 )
-def test_an_accuracy_comes_with_the_one_that_chose_the_penalty(splits: dict[str, int], rows: int, chosen_on: int) -> None:
+def test_an_accuracy_comes_with_the_one_that_chose_the_penalty(
+    splits: dict[str, int], rows: int, chosen_on: int
+) -> None:
     task = made(**splits)
-    found = result_of(task, [*range(rows)], accuracy=0.75, dev=0.5, scored="test" if "test" in splits else "cv")
+    found = result_of(
+        task, [*range(rows)], accuracy=0.75, dev=0.5, scored="test" if "test" in splits else "cv"
+    )
     reported, dev = accuracies(found, "exact")
-    assert (reported.by, reported.slice, reported.metric, reported.setting) == ("dataset", "made", "accuracy", "exact")
-    assert (reported.value, reported.items, reported.split) == (0.75, rows, "test" if "test" in splits else "cv")
+    assert (reported.by, reported.slice, reported.metric, reported.setting) == (
+        "dataset",
+        "made",
+        "accuracy",
+        "exact",
+    )
+    assert (reported.value, reported.items, reported.split) == (
+        0.75,
+        rows,
+        "test" if "test" in splits else "cv",
+    )
     assert (dev.by, dev.slice, dev.metric, dev.setting) == ("dataset", "made", "accuracy", "exact")
     assert (dev.value, dev.items, dev.split) == (0.5, chosen_on, "dev")
 
@@ -86,37 +124,67 @@ def test_an_average_is_the_plain_mean_and_says_how_many_are_there() -> None:
         result_of(made("c", train=5, test=2), [5, 6], accuracy=0.0),
     ]
     (all_of,) = mean_accuracy("average of 2", ["b", "a"], results, "literature")
-    assert (all_of.by, all_of.slice, all_of.metric, all_of.setting) == ("average", "average of 2", "accuracy", "literature")
+    assert (all_of.by, all_of.slice, all_of.metric, all_of.setting) == (
+        "average",
+        "average of 2",
+        "accuracy",
+        "literature",
+    )
     assert (all_of.value, all_of.items, all_of.split) == (0.75, 10, "cv and test")
     (some,) = mean_accuracy("average of 3", ["a", "c", "x"], results, "literature")
-    assert (some.slice, some.value, some.items, some.split) == ("average of 3, 2 of 3", 0.25, 6, "test")
+    assert (some.slice, some.value, some.items, some.split) == (
+        "average of 3, 2 of 3",
+        0.25,
+        6,
+        "test",
+    )
     assert list(mean_accuracy("average of 1", ["x"], results, "literature")) == []
 
 
-@pytest.mark.parametrize(("setting", "name"), [("literature", "transfer"), ("exact", "transfer-exact")])
-def test_an_evaluation_is_named_by_its_setting_and_says_what_was_skipped(setting: Any, name: str) -> None:
-    opened = OpenedTasks(tasks=(made(train=7, test=4),), missing={"mr": MissingError("it is not here", hint="fetch it")})
+@pytest.mark.parametrize(
+    ("setting", "name"), [("literature", "transfer"), ("exact", "transfer-exact")]
+)
+def test_an_evaluation_is_named_by_its_setting_and_says_what_was_skipped(
+    setting: Any, name: str
+) -> None:
+    opened = OpenedTasks(
+        tasks=(made(train=7, test=4),),
+        missing={"mr": MissingError("it is not here", hint="fetch it")},
+    )
     found = suite_evaluation("transfer", WordEncoder(), opened, setting, [])
     assert found.task == name
     assert found.notes[-1] == "mr skipped: it is not here (fetch it)"
-    assert [(one["name"], one["split"]) for one in found.data] == [("made", "train"), ("made", "test")]
+    assert [(one["name"], one["split"]) for one in found.data] == [
+        ("made", "train"),
+        ("made", "test"),
+    ]
 
 
 def test_what_each_item_got_is_stored_with_its_row_and_sentence() -> None:
     task = made(train=7, test=4)
     opened = OpenedTasks(tasks=(task,), missing={})
     results = (result_of(task, [7, 8, 9, 10]),)
-    suite = SuiteResult(evaluation=suite_evaluation("transfer", WordEncoder(), opened, "literature", []), results=results)
+    suite = SuiteResult(
+        evaluation=suite_evaluation("transfer", WordEncoder(), opened, "literature", []),
+        results=results,
+    )
     (found,) = suite.outcomes
     assert (found.dataset, found.split, found.classes) == ("made", "test", ("no", "perhaps", "yes"))
-    assert found.items.select("item", "gold", "predicted").rows() == [(7, "no", "no"), (8, "yes", "no"), (9, "yes", "no"), (10, "no", "no")]
+    assert found.items.select("item", "gold", "predicted").rows() == [
+        (7, "no", "no"),
+        (8, "yes", "no"),
+        (9, "yes", "no"),
+        (10, "no", "no"),
+    ]
     assert found.texts is not None
     assert found.texts.tolist() == text_keys(task.parts["test"].frame).tolist()
     assert results[0].correct.tolist() == [True, False, False, True]
     assert suite.tested == (task.parts["test"],)
 
 
-def test_tasks_that_are_too_small_are_missing_beside_those_that_were(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tasks_that_are_too_small_are_missing_beside_those_that_were(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     large, small = made("large", train=500, test=4), made("small", train=3, test=4)
     before = {"mr": MissingError("it is not here")}
     found = drop_small_tasks(OpenedTasks(tasks=(large, small), missing=before), "literature")
@@ -132,7 +200,9 @@ def test_tasks_that_are_too_small_are_missing_beside_those_that_were(monkeypatch
 def test_published_averages_say_how_many_of_their_datasets_are_there() -> None:
     eight, seven = TRANSFER_AVERAGES.values()
     assert (len(eight), len(seven), {*eight} - {*seven}) == (8, 7, {"sst5"})
-    assert TRANSFER.averages(eight, "transfer") == {title: list(members) for title, members in TRANSFER_AVERAGES.items()}
+    assert TRANSFER.averages(eight, "transfer") == {
+        title: list(members) for title, members in TRANSFER_AVERAGES.items()
+    }
     assert TRANSFER.averages(["mrpc", "sst5", "sick-e"], "transfer") == {
         "average of 8 (liao, with SST5), 2 of 8": ["sst5", "mrpc"],
         "average of 7 (tsukagoshi, without SST5), 1 of 7": ["mrpc"],
@@ -142,7 +212,25 @@ def test_published_averages_say_how_many_of_their_datasets_are_there() -> None:
 
 def test_some_tasks_have_more_than_an_accuracy() -> None:
     assert TRANSFER.measures("mrpc") == ("accuracy", "f1")
-    assert TRANSFER.measures("sick-r-supervised") == TRANSFER.measures("sts-benchmark-supervised") == ("pearson", "spearman")
+    assert (
+        TRANSFER.measures("sick-r-supervised")
+        == TRANSFER.measures("sts-benchmark-supervised")
+        == ("pearson", "spearman")
+    )
     assert TRANSFER.measures("mr") == ()
-    assert TRANSFER.item_datasets == ("mr", "cr", "subj", "mpqa", "sst2", "sst5", "trec", "mrpc", "sick-e")
-    assert [PROBING.has_dataset(name) for name in (PROBING.datasets[0], "gum-probing", "mr")] == [True, True, False]
+    assert TRANSFER.item_datasets == (
+        "mr",
+        "cr",
+        "subj",
+        "mpqa",
+        "sst2",
+        "sst5",
+        "trec",
+        "mrpc",
+        "sick-e",
+    )
+    assert [PROBING.has_dataset(name) for name in (PROBING.datasets[0], "gum-probing", "mr")] == [
+        True,
+        True,
+        False,
+    ]

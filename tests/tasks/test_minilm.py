@@ -1,4 +1,6 @@
-"""Transfer accuracies of all-MiniLM-L6-v2: against slow fits, scikit-learn's optimum and SentEval's own numbers."""
+"""Transfer accuracies of all-MiniLM-L6-v2: against slow fits, scikit-learn's optimum and SentEval's
+own numbers.
+"""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -48,7 +50,9 @@ def minilm_folder() -> str:
 
 
 def encoder_of(folder: str, precision: Literal["float32", "bf16"], cache: Path) -> Encoder:
-    machine = Machine(device=torch.device("cpu"), precision=precision, threads=torch.get_num_threads())
+    machine = Machine(
+        device=torch.device("cpu"), precision=precision, threads=torch.get_num_threads()
+    )
     (spec,) = resolve(folder, cache).members
     encoder = load_encoder(spec, machine, cache=cache)
     assert isinstance(encoder, CachedEncoder)
@@ -65,19 +69,32 @@ def tasks(minilm: Encoder, shared_data: Path) -> dict[str, Task]:
     found = {}
     for task in open_transfer(Source(folder=shared_data, offline=True), TASKS).tasks:
         labels = np.unique(np.array(task.column("label")), return_inverse=True)[1]
-        found[task.name] = Task(task_features(minilm, task), labels, {split: task.rows(split) for split in task.parts})
+        found[task.name] = Task(
+            task_features(minilm, task), labels, {split: task.rows(split) for split in task.parts}
+        )
     return found
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_the_literature_setting_gets_as_many_right_as_one_slow_fit_after_the_other(name: str, tasks: dict[str, Task]) -> None:
+def test_the_literature_setting_gets_as_many_right_as_one_slow_fit_after_the_other(
+    name: str, tasks: dict[str, Task]
+) -> None:
     task, rng = tasks[name], np.random.default_rng(0)
     # Float64, so that both sides sum to the same and no prediction hangs on a rounding.
-    chosen = {split: rng.permutation(rows)[: {"train": 240, "all": 150}.get(split, 120)] for split, rows in task.rows.items()}
+    chosen = {
+        split: rng.permutation(rows)[: {"train": 240, "all": 150}.get(split, 120)]
+        for split, rows in task.rows.items()
+    }
     drawn = np.concatenate(list(chosen.values()))
     ends = np.cumsum([len(rows) for rows in chosen.values()])
-    rows = {split: np.arange(end - len(own), end) for (split, own), end in zip(chosen.items(), ends, strict=True)}
-    features, labels = task.features[drawn].astype(np.float64), np.unique(task.labels[drawn], return_inverse=True)[1]
+    rows = {
+        split: np.arange(end - len(own), end)
+        for (split, own), end in zip(chosen.items(), ends, strict=True)
+    }
+    features, labels = (
+        task.features[drawn].astype(np.float64),
+        np.unique(task.labels[drawn], return_inverse=True)[1],
+    )
     setting = replace(SETTINGS["literature"], folds=3)
     real = Protocol(problem=Problem.of(features, labels), setting=setting, seed=5)
     slow = SlowProtocol(torch.from_numpy(features), labels, setting, seed=5)
@@ -87,7 +104,10 @@ def test_the_literature_setting_gets_as_many_right_as_one_slow_fit_after_the_oth
             slow.tune_by_dev(rows["train"], rows["dev"], rows["test"]),
         )
     elif "test" in rows:
-        outcome, expected = real.tune_by_folds(rows["train"], rows["test"]), slow.tune_by_folds(rows["train"], rows["test"])
+        outcome, expected = (
+            real.tune_by_folds(rows["train"], rows["test"]),
+            slow.tune_by_folds(rows["train"], rows["test"]),
+        )
     else:
         outcome, expected = real.cross_validate(), slow.cross_validate()
     assert int((outcome.predicted == labels[outcome.rows]).sum()) == expected.right
@@ -95,23 +115,37 @@ def test_the_literature_setting_gets_as_many_right_as_one_slow_fit_after_the_oth
 
 @pytest.mark.parametrize("l2", [1e-4, 1e-2])
 @pytest.mark.parametrize("name", TASKS)
-def test_the_exact_setting_comes_within_a_tenth_of_a_point_of_scikit_learn(name: str, l2: float, tasks: dict[str, Task]) -> None:
+def test_the_exact_setting_comes_within_a_tenth_of_a_point_of_scikit_learn(
+    name: str, l2: float, tasks: dict[str, Task]
+) -> None:
     linear = pytest.importorskip("sklearn.linear_model")
     task = tasks[name]
-    fold = Fold(train=task.rows["train"], dev=task.rows["test"]) if "test" in task.rows else stratified_folds(task.labels, 2)[0]
+    fold = (
+        Fold(train=task.rows["train"], dev=task.rows["test"])
+        if "test" in task.rows
+        else stratified_folds(task.labels, 2)[0]
+    )
     fitted = fit_exactly(Problem.of(task.features, task.labels), Fits.grid([fold], (l2,)))
     features, labels = task.features.astype(np.float64), task.labels
     strength = (
         len(fold.train) * l2 / (2 if labels.max() == 1 else 1)
     )  # of two classes scikit-learn has one column, which takes the penalty of two
-    theirs = linear.LogisticRegression(C=1 / strength, tol=1e-6, max_iter=20_000).fit(features[fold.train], labels[fold.train])
-    assert fitted.dev[0] == pytest.approx(theirs.score(features[fold.dev], labels[fold.dev]), abs=1e-3)
+    theirs = linear.LogisticRegression(C=1 / strength, tol=1e-6, max_iter=20_000).fit(
+        features[fold.train], labels[fold.train]
+    )
+    assert fitted.dev[0] == pytest.approx(
+        theirs.score(features[fold.dev], labels[fold.dev]), abs=1e-3
+    )
 
 
-def test_its_vectors_are_those_of_sentence_transformers(minilm: Encoder, minilm_folder: str, shared_data: Path) -> None:
+def test_its_vectors_are_those_of_sentence_transformers(
+    minilm: Encoder, minilm_folder: str, shared_data: Path
+) -> None:
     from sentence_transformers import SentenceTransformer
 
-    texts = open_transfer(Source(folder=shared_data, offline=True), ("mrpc",)).texts.columns[0][:200]
+    texts = open_transfer(Source(folder=shared_data, offline=True), ("mrpc",)).texts.columns[0][
+        :200
+    ]
     theirs = SentenceTransformer(minilm_folder, device="cpu", trust_remote_code=False).encode(texts)
     np.testing.assert_allclose(minilm.encode(texts), theirs, atol=1e-5)
     np.testing.assert_allclose(np.linalg.norm(theirs, axis=1), 1, atol=1e-5)
@@ -125,22 +159,33 @@ def test_bf16_moves_no_sts_correlation_by_more_than_a_tenth_and_vectors_by_less_
     assert not missing
     for part in parts:
         # Emulated, bf16 would take minutes for all of them.
-        frame = part.frame if has_bf16_units(torch.device("cpu")) else part.frame.sample(200, seed=1)
+        frame = (
+            part.frame if has_bf16_units(torch.device("cpu")) else part.frame.sample(200, seed=1)
+        )
         first, second = frame["sentence1"].to_list(), frame["sentence2"].to_list()
-        exact, near = (spearman(frame["gold"].to_list(), encoder.score(first, second)) for encoder in (minilm, coarse))
+        exact, near = (
+            spearman(frame["gold"].to_list(), encoder.score(first, second))
+            for encoder in (minilm, coarse)
+        )
         assert 100 * near == pytest.approx(100 * exact, abs=0.1), part.state.name
         lengths = np.linalg.norm(minilm.encode(first), axis=1)
         errors = np.linalg.norm(coarse.encode(first) - minilm.encode(first), axis=1) / lengths
         assert 0 < errors.mean() < 1e-2, part.state.name
 
 
-def test_it_comes_within_a_point_of_sentevals_own_numbers(minilm: Encoder, shared_data: Path) -> None:
+def test_it_comes_within_a_point_of_sentevals_own_numbers(
+    minilm: Encoder, shared_data: Path
+) -> None:
     opened = open_transfer(Source(folder=shared_data, offline=True), ("mrpc", "trec", "sst5"))
     runs = [
-        {(one.slice, one.metric, one.split): one.value for one in evaluate_transfer(minilm, opened, seed=seed).evaluation.scores}
+        {
+            (one.slice, one.metric, one.split): one.value
+            for one in evaluate_transfer(minilm, opened, seed=seed).evaluation.scores
+        }
         for seed in range(5)
     ]
-    # Means over permutations of what SentEval's own code gave once; accuracies that chose the L2 hardly depend on them.
+    # Means over permutations of what SentEval's own code gave once; accuracies that chose the L2
+    # hardly depend on them.
     expected = {
         ("mrpc", "accuracy", "test"): (70.61, 1.0),
         ("mrpc", "f1", "test"): (81.42, 1.0),

@@ -1,4 +1,6 @@
-"""The task mteb: mteb itself evaluates models of embedlab, on small rows in the layout that it reads."""
+"""The task mteb: mteb itself evaluates models of embedlab, on small rows in the layout that it
+reads.
+"""
 
 import json
 import shutil
@@ -33,12 +35,20 @@ ROWS = 60
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Rows of two tasks of pairs and one of classes, in the layout of mteb's datasets, and the pairs as a file of embedlab's."""
+    """Rows of two tasks of pairs and one of classes, in the layout of mteb's datasets, and the
+    pairs as a file of embedlab's.
+    """
     folder = tmp_path_factory.mktemp("rows")
-    pairs = sample_rows(dataset("sts-benchmark"), "test").frame.head(ROWS).select("sentence1", "sentence2", score="gold")
+    pairs = (
+        sample_rows(dataset("sts-benchmark"), "test")
+        .frame.head(ROWS)
+        .select("sentence1", "sentence2", score="gold")
+    )
     for task, ending in (("STS16", "parquet"), ("SICK-R", "csv")):
         (folder / "mteb" / task).mkdir(parents=True)
-        writer: Callable[[Path], Any] = pairs.write_parquet if ending == "parquet" else pairs.write_csv  # type: ignore[assignment]
+        writer: Callable[[Path], Any] = (
+            pairs.write_parquet if ending == "parquet" else pairs.write_csv
+        )  # type: ignore[assignment]
         writer(folder / "mteb" / task / f"test.{ending}")
     pairs.write_csv(folder / "pairs.tsv", separator="\t")
     own = folder / "mteb" / "Banking77Classification"
@@ -58,24 +68,42 @@ def other_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_comparison_by_mteb_has_the_numbers_of_embedlabs_own(data: Path, tiny_encoder: Path, other_encoder: Path) -> None:
+def test_a_comparison_by_mteb_has_the_numbers_of_embedlabs_own(
+    data: Path, tiny_encoder: Path, other_encoder: Path
+) -> None:
     models = [str(tiny_encoder), str(other_encoder)]
     theirs = embedlab.compare(models, tasks=["mteb:STS16", "mteb:SICK-R"], data=data).frame
     ours = embedlab.compare(models, tasks=[str(data / "pairs.tsv")]).frame
     assert theirs["slice"].to_list() == ["mteb:STS16", "mteb:STS16", "mteb:SICK-R", "mteb:SICK-R"]
-    for column in ("score", "difference"):  # intervals are of all shared sentences, of pairs at hand of similar ones too
-        np.testing.assert_allclose(theirs[column].cast(float).to_numpy(), np.tile(ours[column].cast(float).to_numpy(), 2), atol=0.005)
+    for column in (
+        "score",
+        "difference",
+    ):  # intervals are of all shared sentences, of pairs at hand of similar ones too
+        np.testing.assert_allclose(
+            theirs[column].cast(float).to_numpy(),
+            np.tile(ours[column].cast(float).to_numpy(), 2),
+            atol=0.005,
+        )
 
 
-def test_what_was_evaluated_is_not_evaluated_again(data: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_evaluated_is_not_evaluated_again(
+    data: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = embedlab.evaluate([str(tiny_encoder)], tasks=["mteb:STS16"], data=data)
     monkeypatch.setattr("embedlab.tasks.mteb._run", lambda *_: pytest.fail("evaluated again"))
     again = embedlab.evaluate([str(tiny_encoder)], tasks=["mteb:STS16"], data=data)
     assert again.frame.equals(first.frame)
-    assert embedlab.compare([str(tiny_encoder)], tasks=["mteb:STS16"], data=data).frame["low"].is_not_null().all()
+    assert (
+        embedlab.compare([str(tiny_encoder)], tasks=["mteb:STS16"], data=data)
+        .frame["low"]
+        .is_not_null()
+        .all()
+    )
 
 
-def test_a_classification_has_items_that_give_mteb_s_accuracy(data: Path, tiny_encoder: Path, other_encoder: Path) -> None:
+def test_a_classification_has_items_that_give_mteb_s_accuracy(
+    data: Path, tiny_encoder: Path, other_encoder: Path
+) -> None:
     models = [str(tiny_encoder), str(other_encoder)]
     stated = embedlab.evaluate(models, tasks=["mteb:Banking77Classification"], data=data).frame
     compared = embedlab.compare(models, tasks=["mteb:Banking77Classification"], data=data).frame
@@ -83,10 +111,14 @@ def test_a_classification_has_items_that_give_mteb_s_accuracy(data: Path, tiny_e
     np.testing.assert_allclose(compared["score"].to_numpy(), stated["score"].to_numpy(), atol=1e-9)
     assert compared["items"].to_list() == [200, 200]  # 20 rows, 10 experiments
     assert compared["sentences"][0] <= 20
-    assert compared["difference_low"][1] < compared["difference"][1] < compared["difference_high"][1]
+    assert (
+        compared["difference_low"][1] < compared["difference"][1] < compared["difference_high"][1]
+    )
 
 
-def test_predictions_that_mteb_writes_are_compared_as_models(data: Path, tiny_encoder: Path, other_encoder: Path, tmp_path: Path) -> None:
+def test_predictions_that_mteb_writes_are_compared_as_models(
+    data: Path, tiny_encoder: Path, other_encoder: Path, tmp_path: Path
+) -> None:
     import mteb
 
     from embedlab.tasks._mteb_encoder import MtebEncoder
@@ -94,27 +126,40 @@ def test_predictions_that_mteb_writes_are_compared_as_models(data: Path, tiny_en
     task = open_task("mteb:STS16", Source(folder=data)).task
     settings = Settings(cache=tmp_path / "cache", runs=tmp_path / "runs")
     for folder in (tiny_encoder, other_encoder):
-        encoder = MtebEncoder(resolve(str(folder), tmp_path).members[0], settings, lambda _: lambda _done, _all: None)  # type: ignore[arg-type, return-value]
+        encoder = MtebEncoder(
+            resolve(str(folder), tmp_path).members[0], settings, lambda _: lambda _done, _all: None
+        )  # type: ignore[arg-type, return-value]
         place = tmp_path / folder.name
         mteb.evaluate(
             encoder, task, cache=mteb.ResultCache(place), prediction_folder=place, co2_tracker=False, show_progress_bar=False
         )  # fmt: skip
     names = [f"mteb:{tmp_path / folder.name}" for folder in (tiny_encoder, other_encoder)]
     brought = embedlab.compare(names, tasks=["mteb:STS16"], data=data).frame
-    own = embedlab.compare([str(tiny_encoder), str(other_encoder)], tasks=["mteb:STS16"], data=data).frame
-    for column in ("score", "difference"):  # intervals are of all shared sentences, of pairs at hand of similar ones too
-        np.testing.assert_allclose(brought[column].cast(float).to_numpy(), own[column].cast(float).to_numpy(), atol=0.005)
+    own = embedlab.compare(
+        [str(tiny_encoder), str(other_encoder)], tasks=["mteb:STS16"], data=data
+    ).frame
+    for column in (
+        "score",
+        "difference",
+    ):  # intervals are of all shared sentences, of pairs at hand of similar ones too
+        np.testing.assert_allclose(
+            brought[column].cast(float).to_numpy(), own[column].cast(float).to_numpy(), atol=0.005
+        )
     stated = next((tmp_path / tiny_encoder.name).rglob("STS16.json"))
-    assert brought["score"][0] == pytest.approx(100 * json.loads(stated.read_text())["scores"]["test"][0]["main_score"], abs=0.001)
+    assert brought["score"][0] == pytest.approx(
+        100 * json.loads(stated.read_text())["scores"]["test"][0]["main_score"], abs=0.001
+    )
     alone = tmp_path / "alone"
     alone.mkdir()
     shutil.copy(stated, alone)
-    assert embedlab.evaluate([f"mteb:{alone}"], tasks=["mteb:STS16"], data=data).frame["score"][0] == pytest.approx(
-        brought["score"][0], abs=0.001
-    )
+    assert embedlab.evaluate([f"mteb:{alone}"], tasks=["mteb:STS16"], data=data).frame["score"][
+        0
+    ] == pytest.approx(brought["score"][0], abs=0.001)
 
 
-def test_the_catalogs_prompts_are_chosen_by_role_and_type_unless_one_was_typed(tmp_path: Path) -> None:
+def test_the_catalogs_prompts_are_chosen_by_role_and_type_unless_one_was_typed(
+    tmp_path: Path,
+) -> None:
     def chosen(name: str, kind: str, role: str | None = None) -> str | None:
         return listed_prompt(listed_prompts(resolve(name, tmp_path).members[0]), kind, role)
 
@@ -122,28 +167,46 @@ def test_the_catalogs_prompts_are_chosen_by_role_and_type_unless_one_was_typed(t
     assert chosen("e5-base-v2", "Retrieval", "document") == "passage: "
     assert chosen("e5-base-v2", "Classification") == chosen("e5-base-v2", "STS") == "query: "
     assert chosen("modernbert-embed-base", "Clustering") == "clustering: "
-    assert chosen("bge-small-en-v1.5", "STS") == chosen("bge-small-en-v1.5", "Retrieval", "document") == ""
-    assert str(chosen("bge-small-en-v1.5", "Retrieval", "query")).startswith("Represent this sentence")
+    assert (
+        chosen("bge-small-en-v1.5", "STS")
+        == chosen("bge-small-en-v1.5", "Retrieval", "document")
+        == ""
+    )
+    assert str(chosen("bge-small-en-v1.5", "Retrieval", "query")).startswith(
+        "Represent this sentence"
+    )
     assert chosen('e5-base-v2?prompt="query: "', "Retrieval", "document") is None
     assert chosen("all-MiniLM-L6-v2", "STS") is None
 
 
-def test_a_folders_prompt_for_a_type_of_tasks_is_used(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
+def test_a_folders_prompt_for_a_type_of_tasks_is_used(
+    data: Path, tiny_encoder: Path, tmp_path: Path
+) -> None:
     shutil.copytree(tiny_encoder, folder := tmp_path / "prompted")
-    (folder / "config_sentence_transformers.json").write_text(json.dumps({"prompts": {"STS": "a man is ", "Classification": "x "}}))
+    (folder / "config_sentence_transformers.json").write_text(
+        json.dumps({"prompts": {"STS": "a man is ", "Classification": "x "}})
+    )
     prompted = embedlab.evaluate([str(folder)], tasks=["mteb:STS16"], data=data)
     typed = embedlab.evaluate([f'{folder}?prompt="a man is "'], tasks=[str(data / "pairs.tsv")])
     plain = embedlab.evaluate([str(tiny_encoder)], tasks=["mteb:STS16"], data=data)
-    wanted = typed.frame.filter(pl.col("setting") == "all", pl.col("metric") == "spearman", pl.col("by") == "dataset")["score"][0]
+    wanted = typed.frame.filter(
+        pl.col("setting") == "all", pl.col("metric") == "spearman", pl.col("by") == "dataset"
+    )["score"][0]
     assert prompted.frame["score"][0] == pytest.approx(wanted, abs=0.005)
     assert abs(prompted.frame["score"][0] - plain.frame["score"][0]) > 0.005
     assert any("prompt 'STS' of its folder" in note for note in prompted.notes)
 
 
-def test_a_benchmark_is_its_tasks_with_their_subsets_and_splits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_benchmark_is_its_tasks_with_their_subsets_and_splits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     import mteb
 
-    tasks = mteb.get_tasks(["STS12", "STS17", "MassiveIntentClassification", "Caltech101"], languages=["eng"], eval_splits=["test"])
+    tasks = mteb.get_tasks(
+        ["STS12", "STS17", "MassiveIntentClassification", "Caltech101"],
+        languages=["eng"],
+        eval_splits=["test"],
+    )
     monkeypatch.setattr(mteb, "get_benchmarks", lambda: [mteb.Benchmark(name="small", tasks=tasks)])
     names = [name for one in select_tasks("mteb:small", [], None) for name in one.names]
     assert names == ["mteb:STS12", names[1], "mteb:MassiveIntentClassification[en]:test"]
@@ -159,7 +222,9 @@ def test_a_benchmark_of_mteb_is_known_by_its_name() -> None:
     names = [name for one in selected for name in one.names]
     assert {"mteb:STS12", "mteb:STS17[en-en]"} <= {*names}
     assert all(len(one.names) == 1 and one.task == "mteb" for one in selected)
-    assert TaskName.of("mteb:STS17[en-en]:test") == TaskName(task="STS17", subsets=("en-en",), splits=("test",))
+    assert TaskName.of("mteb:STS17[en-en]:test") == TaskName(
+        task="STS17", subsets=("en-en",), splits=("test",)
+    )
     assert not any(one.task == "mteb" for one in select_tasks("all", [], None))
 
 
@@ -174,7 +239,9 @@ def test_a_benchmark_of_mteb_is_known_by_its_name() -> None:
         ("mteb", "no task of mteb was named"),
     ],
 )
-def test_a_task_that_cannot_be_evaluated_is_one_line_with_a_hint(data: Path, task: str, words: str) -> None:
+def test_a_task_that_cannot_be_evaluated_is_one_line_with_a_hint(
+    data: Path, task: str, words: str
+) -> None:
     with pytest.raises(EmbedlabError) as raised:
         embedlab.evaluate(["dice"], tasks=[task], data=data, offline=True)
     assert words in raised.value.message
@@ -182,12 +249,16 @@ def test_a_task_that_cannot_be_evaluated_is_one_line_with_a_hint(data: Path, tas
     assert raised.value.hint
 
 
-def test_wrong_columns_the_sample_world_and_models_without_vectors_are_refused(tiny_encoder: Path, tmp_path: Path) -> None:
+def test_wrong_columns_the_sample_world_and_models_without_vectors_are_refused(
+    tiny_encoder: Path, tmp_path: Path
+) -> None:
     (tmp_path / "mteb" / "STS13").mkdir(parents=True)
     with pytest.raises(MissingError, match="no rows in"):
         embedlab.evaluate([str(tiny_encoder)], tasks=["mteb:STS13"], data=tmp_path)
     open_task.cache_clear()
-    pl.DataFrame({"first": ["a"], "second": ["b"]}).write_parquet(tmp_path / "mteb" / "STS13" / "test.parquet")
+    pl.DataFrame({"first": ["a"], "second": ["b"]}).write_parquet(
+        tmp_path / "mteb" / "STS13" / "test.parquet"
+    )
     with pytest.raises(MissingError, match="mteb cannot evaluate mteb:STS13"):
         embedlab.evaluate([str(tiny_encoder)], tasks=["mteb:STS13"], data=tmp_path)
     with pytest.raises(MissingError, match="the sample world has no rows of mteb's tasks"):
@@ -198,31 +269,47 @@ def test_wrong_columns_the_sample_world_and_models_without_vectors_are_refused(t
 
 def _copied(folder: Path) -> Path:
     (folder / "mteb" / "STS14").mkdir()
-    pl.DataFrame({"sentence1": ["a", "b"], "sentence2": ["c", "d"], "score": [1.0, 2.0]}).write_csv(folder / "mteb/STS14/test.csv")
+    pl.DataFrame({"sentence1": ["a", "b"], "sentence2": ["c", "d"], "score": [1.0, 2.0]}).write_csv(
+        folder / "mteb/STS14/test.csv"
+    )
     return folder
 
 
 def test_datasets_that_mteb_declares_as_training_data_are_marked() -> None:
-    known = declared_tasks(ModelSpec(name="mini", kind="hub", location="sentence-transformers/all-MiniLM-L6-v2"))
+    known = declared_tasks(
+        ModelSpec(name="mini", kind="hub", location="sentence-transformers/all-MiniLM-L6-v2")
+    )
     assert "NQ" in known
-    assert not declared_tasks(ModelSpec(name="mini", kind="folder", location="sentence-transformers/all-MiniLM-L6-v2"))
+    assert not declared_tasks(
+        ModelSpec(name="mini", kind="folder", location="sentence-transformers/all-MiniLM-L6-v2")
+    )
     assert not declared_tasks(ModelSpec(name="mini", kind="hub", location="nobody/nothing"))
     declared = Overlap(sentences=0, shared_sentences=0, pairs=0, shared_pairs=0, declared=1)
     assert overlap_mark(declared) == "‡" == overlap_mark(total_overlap([declared, declared]))
-    assert overlap_notes({"mteb:NQ": declared}) == ("‡ declared as its training data, not counted: mteb:NQ",)
+    assert overlap_notes({"mteb:NQ": declared}) == (
+        "‡ declared as its training data, not counted: mteb:NQ",
+    )
 
 
 def test_declared_training_data_reaches_tables(
     data: Path, tiny_encoder: Path, other_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("embedlab.tasks.mteb.declared_tasks", lambda spec: {"STS16"} if spec.name == str(tiny_encoder) else set())
+    monkeypatch.setattr(
+        "embedlab.tasks.mteb.declared_tasks",
+        lambda spec: {"STS16"} if spec.name == str(tiny_encoder) else set(),
+    )
     models, tasks = [str(tiny_encoder), str(other_encoder)], ["mteb:STS16"]
-    for found in (embedlab.evaluate(models, tasks=tasks, data=data), embedlab.compare(models, tasks=tasks, data=data)):
+    for found in (
+        embedlab.evaluate(models, tasks=tasks, data=data),
+        embedlab.compare(models, tasks=tasks, data=data),
+    ):
         assert found.table().count("‡") == 2  # the number and the note
         assert any("declared as its training data" in note for note in found.notes)
 
 
-def test_without_mteb_one_line_says_how_to_install_it(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_mteb_one_line_says_how_to_install_it(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     open_task.cache_clear()
     monkeypatch.setitem(sys.modules, "mteb", None)
     with pytest.raises(MissingError, match="mteb is not installed") as raised:
@@ -231,23 +318,37 @@ def test_without_mteb_one_line_says_how_to_install_it(data: Path, monkeypatch: p
 
 
 def test_nothing_imports_mteb_before_one_of_its_tasks_is_named() -> None:
-    program = "import sys; from embedlab.scoring.selection import select_tasks; select_tasks('all', [], None); print('mteb' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "False\n"
+    program = (
+        "import sys; from embedlab.scoring.selection import select_tasks; "
+        "select_tasks('all', [], None); print('mteb' in sys.modules)"
+    )
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        ).stdout
+        == "False\n"
+    )
     assert SelectedTask(task="mteb", names=("mteb:STS16",)).stored_name() == "mteb/mteb:STS16"
 
 
 @pytest.mark.parametrize("lacking", [0, 1])
 def test_experiments_that_do_not_predict_every_row_have_no_items(lacking: int) -> None:
     part = Part(
-        frame=pl.DataFrame({"sentence1": ["a", "b"]}), state=DatasetState(name="x", split="test", rows=2, expected_rows=2, origin="hub")
+        frame=pl.DataFrame({"sentence1": ["a", "b"]}),
+        state=DatasetState(name="x", split="test", rows=2, expected_rows=2, origin="hub"),
     )
-    one = SimpleNamespace(parts={("default", "test"): part}, task=SimpleNamespace(metadata=SimpleNamespace(type="Classification")))
+    one = SimpleNamespace(
+        parts={("default", "test"): part},
+        task=SimpleNamespace(metadata=SimpleNamespace(type="Classification")),
+    )
     experiments = [[0, 1], [1, 0]]
     experiments[lacking] = [1]
     assert [*mteb_task._outcomes(one, None, {"default": {"test": experiments}})] == []  # type: ignore[arg-type]
 
 
-def test_a_stated_figure_counts_for_the_split_that_it_is_of(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stated_figure_counts_for_the_split_that_it_is_of(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     spec = ModelSpec(name="mteb:results", kind="mteb", location="results")
     opened = [open_task(f"mteb:{name}", Source(folder=data)) for name in ("STS16", "SICK-R")]
     tasks = [one.task.metadata.name for one in opened]
@@ -255,15 +356,24 @@ def test_a_stated_figure_counts_for_the_split_that_it_is_of(data: Path, monkeypa
 
     def brought(*splits: str) -> dict[str, float]:
         figures = [
-            SimpleNamespace(task=task, split=split, figures={"main_score": 0.25 + place, "other": 9.0}, origin="a file")
+            SimpleNamespace(
+                task=task,
+                split=split,
+                figures={"main_score": 0.25 + place, "other": 9.0},
+                origin="a file",
+            )
             for place, (task, split) in enumerate(zip(tasks, splits, strict=True))
         ]
         monkeypatch.setattr(mteb_task, "stated_figures", lambda *_: figures)
         evaluation = mteb_task._brought(spec, opened).evaluation
-        assert evaluation.notes == ("a file: a figure that mteb stated, without items",) * len(evaluation.scores)
+        assert evaluation.notes == ("a file: a figure that mteb stated, without items",) * len(
+            evaluation.scores
+        )
         return {score.slice: score.value for score in evaluation.scores}
 
     assert list(brought("test", "test").values()) == [0.25, 1.25]
     assert list(brought("test", "validation").values()) == [0.25]
-    with pytest.raises(UsageError, match="'mteb:results' has no numbers of mteb:STS16, mteb:SICK-R"):
+    with pytest.raises(
+        UsageError, match="'mteb:results' has no numbers of mteb:STS16, mteb:SICK-R"
+    ):
         brought("dev", "validation")

@@ -1,4 +1,6 @@
-"""How the rows of mteb's tasks are loaded: with or without the hub, what is said of a failure, and files of a folder."""
+"""How the rows of mteb's tasks are loaded: with or without the hub, what is said of a failure, and
+files of a folder.
+"""
 
 import logging
 import math
@@ -22,7 +24,9 @@ Load = Callable[..., None]
 
 @pytest.fixture
 def loaded_by(monkeypatch: pytest.MonkeyPatch) -> Callable[[Load], None]:
-    """Lets another function load the rows of mteb's tasks, with a client whose setting allows the network."""
+    """Lets another function load the rows of mteb's tasks, with a client whose setting allows the
+    network.
+    """
     open_task.cache_clear()
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     return lambda load: monkeypatch.setattr(TASK, "load_data", load)
@@ -63,15 +67,23 @@ def test_the_client_uses_its_cache_alone_where_the_hub_cannot_answer_or_must_not
     assert not constants.HF_HUB_OFFLINE
 
 
-@pytest.mark.parametrize(("said", "expected"), [("two\n  lines ", "two lines"), ("", "RuntimeError"), (" \n", "RuntimeError")])
-def test_why_rows_cannot_be_read_is_said_in_one_line(said: str, expected: str, loaded_by: Callable[[Load], None]) -> None:
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [("two\n  lines ", "two lines"), ("", "RuntimeError"), (" \n", "RuntimeError")],
+)
+def test_why_rows_cannot_be_read_is_said_in_one_line(
+    said: str, expected: str, loaded_by: Callable[[Load], None]
+) -> None:
     def load(*_: object, **__: object) -> None:
         raise RuntimeError(said)
 
     loaded_by(load)
     with pytest.raises(MissingError) as raised:
         open_task("mteb:STS12", Source(offline=True))
-    assert raised.value.message == f"mteb:STS12: its rows, mteb/sts12-sts at a0d554a6, cannot be read: {expected}"
+    assert (
+        raised.value.message
+        == f"mteb:STS12: its rows, mteb/sts12-sts at a0d554a6, cannot be read: {expected}"
+    )
 
 
 def test_the_files_of_a_folder_are_recorded_in_alphabetical_order(tmp_path: Path) -> None:
@@ -82,15 +94,24 @@ def test_the_files_of_a_folder_are_recorded_in_alphabetical_order(tmp_path: Path
         rows.write_csv(folder / f"{split}.csv")
     (folder / "notes.txt").write_text("no rows")
     (part,) = open_task("mteb:STS14", Source(folder=tmp_path)).parts.values()
-    assert list(part.state.sha256) == [f"{split}.csv" for split in ("all", "dev", "extra", "more", "other", "test", "train", "zero")]
+    assert list(part.state.sha256) == [
+        f"{split}.csv"
+        for split in ("all", "dev", "extra", "more", "other", "test", "train", "zero")
+    ]
     assert part.frame.rows() == [("a", "c", 1.0), ("b", "d", 2.0)]
 
 
-def test_rows_of_a_folder_are_renamed_and_converted_as_the_task_does_with_those_of_the_hub(tmp_path: Path) -> None:
-    """The repository of RUParaPhraserSTS calls its columns text_1, text_2 and class, which is text."""
+def test_rows_of_a_folder_are_renamed_and_converted_as_the_task_does_with_those_of_the_hub(
+    tmp_path: Path,
+) -> None:
+    """The repository of RUParaPhraserSTS calls its columns text_1, text_2 and class, which is
+    text.
+    """
     folder = tmp_path / "mteb" / "RUParaPhraserSTS"
     folder.mkdir(parents=True)
-    pl.DataFrame({"text_1": ["a", "b"], "text_2": ["c", "d"], "class": ["-1", "1"]}).write_parquet(folder / "test.parquet")
+    pl.DataFrame({"text_1": ["a", "b"], "text_2": ["c", "d"], "class": ["-1", "1"]}).write_parquet(
+        folder / "test.parquet"
+    )
     opened = open_task("mteb:RUParaPhraserSTS", Source(folder=tmp_path))
     (part,) = opened.parts.values()
     assert part.frame.rows() == [("a", "c", -1.0), ("b", "d", 1.0)]
@@ -111,7 +132,10 @@ def test_mteb_is_silent_within_a_block_alone(fails: bool, level: int) -> None:
     before = logger.level
     logger.setLevel(level)
     try:
-        with pytest.raises(ValueError, match="inside") if fails else warnings.catch_warnings(), quiet():
+        with (
+            pytest.raises(ValueError, match="inside") if fails else warnings.catch_warnings(),
+            quiet(),
+        ):
             assert logger.level == logging.CRITICAL
             assert tqdm([1]).disable
             warnings.warn("not shown", UserWarning, stacklevel=1)
@@ -129,7 +153,11 @@ def test_settings_of_the_hubs_client_are_as_before_behind_a_block(fails: bool) -
 
     def state() -> tuple[object, ...]:
         return (
-            *(datasets.config.HF_HUB_OFFLINE, constants.HF_HUB_OFFLINE, datasets.is_progress_bar_enabled()),
+            *(
+                datasets.config.HF_HUB_OFFLINE,
+                constants.HF_HUB_OFFLINE,
+                datasets.is_progress_bar_enabled(),
+            ),
             *(datasets.config.HF_DATASETS_CACHE, datasets.config.IN_MEMORY_MAX_SIZE),
         )
 
@@ -139,7 +167,11 @@ def test_settings_of_the_hubs_client_are_as_before_behind_a_block(fails: bool) -
         outside = state()
         ending = pytest.raises(ValueError, match="inside") if fails else warnings.catch_warnings()
         with ending, _mteb_rows._client(offline=True), _mteb_rows._own_cache():
-            assert (datasets.config.HF_HUB_OFFLINE, constants.HF_HUB_OFFLINE, datasets.is_progress_bar_enabled()) == (True, True, False)
+            assert (
+                datasets.config.HF_HUB_OFFLINE,
+                constants.HF_HUB_OFFLINE,
+                datasets.is_progress_bar_enabled(),
+            ) == (True, True, False)
             place = Path(datasets.config.HF_DATASETS_CACHE)
             assert place.is_dir()
             assert place != before[3]
@@ -156,7 +188,10 @@ def test_settings_of_the_hubs_client_are_as_before_behind_a_block(fails: bool) -
     [
         ("mteb:STS16", TaskName(task="STS16")),
         ("mteb:STS17[en-en,de-en]", TaskName(task="STS17", subsets=("en-en", "de-en"))),
-        ("mteb:STSBenchmark:validation,test", TaskName(task="STSBenchmark", splits=("validation", "test"))),
+        (
+            "mteb:STSBenchmark:validation,test",
+            TaskName(task="STSBenchmark", splits=("validation", "test")),
+        ),
         ("mteb:STS22.v2[en]:test", TaskName(task="STS22.v2", subsets=("en",), splits=("test",))),
     ],
 )
@@ -165,7 +200,9 @@ def test_the_name_of_a_task_is_read_and_written_again(text: str, expected: TaskN
     assert str(expected) == text
 
 
-@pytest.mark.parametrize("text", ["STS16", "mteb:", "mteb:STS17[", "mteb:STS17[]", "mteb:STS17:", "mteb:a:b:c"])
+@pytest.mark.parametrize(
+    "text", ["STS16", "mteb:", "mteb:STS17[", "mteb:STS17[]", "mteb:STS17:", "mteb:a:b:c"]
+)
 def test_what_does_not_name_a_task_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="is not a task of mteb") as error:
         TaskName.of(text)

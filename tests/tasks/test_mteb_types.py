@@ -1,4 +1,6 @@
-"""Each type of mteb's text tasks on a model of embedlab, beside mteb's own evaluation of the same model by sentence-transformers."""
+"""Each type of mteb's text tasks on a model of embedlab, beside mteb's own evaluation of the same
+model by sentence-transformers.
+"""
 
 import itertools
 import json
@@ -24,20 +26,33 @@ from tests.data.query_folders import write_folder
 
 Row = Mapping[str, Any]
 
-_SENTENCES = list(dict.fromkeys(sample_rows(dataset("sts-benchmark"), "test").frame["sentence1"].head(200)))[:60]
-_DOCUMENTS: list[Row] = [{"_id": f"d{place}", "title": "", "text": text} for place, text in enumerate(_SENTENCES[:40])]
-_QUERIES: list[Row] = [{"_id": f"q{place}", "text": text} for place, text in enumerate(_SENTENCES[40:50])]
+_SENTENCES = list(
+    dict.fromkeys(sample_rows(dataset("sts-benchmark"), "test").frame["sentence1"].head(200))
+)[:60]
+_DOCUMENTS: list[Row] = [
+    {"_id": f"d{place}", "title": "", "text": text} for place, text in enumerate(_SENTENCES[:40])
+]
+_QUERIES: list[Row] = [
+    {"_id": f"q{place}", "text": text} for place, text in enumerate(_SENTENCES[40:50])
+]
 _QRELS: list[Row] = [
     {"query-id": f"q{query}", "corpus-id": f"d{place}", "score": int(place % 4 == 0)}
     for query in range(10)
     for place in range(query, query + 8)
 ]
-_RANKED: list[Row] = [{"query-id": f"q{query}", "corpus-ids": [f"d{place}" for place in range(query, query + 8)]} for query in range(10)]
+_RANKED: list[Row] = [
+    {"query-id": f"q{query}", "corpus-ids": [f"d{place}" for place in range(query, query + 8)]}
+    for query in range(10)
+]
 _ROWS: Mapping[str, Sequence[Row]] = {  # task → rows of its only split
     "TwitterSemEval2015": [
-        {"sent1": first, "sent2": second, "labels": place % 2} for place, (first, second) in enumerate(itertools.pairwise(_SENTENCES))
+        {"sent1": first, "sent2": second, "labels": place % 2}
+        for place, (first, second) in enumerate(itertools.pairwise(_SENTENCES))
     ],
-    "TwentyNewsgroupsClustering.v2": [{"sentences": _SENTENCES, "labels": [place % 4 for place in range(len(_SENTENCES))]}] * 3,
+    "TwentyNewsgroupsClustering.v2": [
+        {"sentences": _SENTENCES, "labels": [place % 4 for place in range(len(_SENTENCES))]}
+    ]
+    * 3,
     "SummEvalSummarization.v2": [
         {
             "text": _SENTENCES[place],
@@ -51,7 +66,12 @@ _ROWS: Mapping[str, Sequence[Row]] = {  # task → rows of its only split
 }
 _TABLES: Mapping[str, Mapping[str, Sequence[Row]]] = {  # task → tables of its repository
     "NFCorpus": {"corpus": _DOCUMENTS, "queries": _QUERIES, "default": _QRELS},
-    "AskUbuntuDupQuestions": {"corpus": _DOCUMENTS, "queries": _QUERIES, "default": _QRELS, "top_ranked": _RANKED},
+    "AskUbuntuDupQuestions": {
+        "corpus": _DOCUMENTS,
+        "queries": _QUERIES,
+        "default": _QRELS,
+        "top_ranked": _RANKED,
+    },
 }
 
 
@@ -74,23 +94,34 @@ def _write(path: Path, rows: Sequence[Row]) -> None:
 
 
 def _card(tables: Mapping[str, Sequence[Row]]) -> str:
-    """Return the head of a repository's README.md, which says what each table is; its documents and queries are splits of their own."""
+    """Return the head of a repository's README.md, which says what each table is; its documents and
+    queries are splits of their own.
+    """
     lines = ["---", "configs:"]
     for name in tables:
         split = name if name in {"corpus", "queries"} else "test"
-        lines += [f"- config_name: {name}", "  data_files:", f"  - split: {split}", f"    path: {name}.jsonl"]
+        lines += [
+            f"- config_name: {name}",
+            "  data_files:",
+            f"  - split: {split}",
+            f"    path: {name}.jsonl",
+        ]
     return "\n".join([*lines, "---", ""])
 
 
 def _score_by_mteb(task: str, folder: Path, load: Callable[[Any], None]) -> float:
-    """Return mteb's main score x 100 of the encoder in FOLDER, pooled by the mean, by sentence-transformers."""
+    """Return mteb's main score x 100 of the encoder in FOLDER, pooled by the mean, by
+    sentence-transformers.
+    """
     import mteb
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
     transformer = Transformer(str(folder))
     pooling = Pooling(transformer.get_embedding_dimension(), "mean")
-    model = SentenceTransformer(modules=[transformer, pooling], device="cpu", trust_remote_code=False)
+    model = SentenceTransformer(
+        modules=[transformer, pooling], device="cpu", trust_remote_code=False
+    )
     loaded = mteb.get_task(task)
     load(loaded)
     loaded.data_loaded = True
@@ -99,7 +130,9 @@ def _score_by_mteb(task: str, folder: Path, load: Callable[[Any], None]) -> floa
 
 
 def _load_rows(task: Any) -> None:
-    task.dataset = DatasetDict(test=Dataset.from_list([dict(row) for row in _ROWS[task.metadata.name]]))
+    task.dataset = DatasetDict(
+        test=Dataset.from_list([dict(row) for row in _ROWS[task.metadata.name]])
+    )
     task.dataset_transform()
 
 
@@ -111,20 +144,36 @@ def _load_tables(task: Any) -> None:
     task.dataset = {
         "default": {
             "test": {
-                "corpus": Dataset.from_list([{"id": row["_id"], "title": row["title"], "text": row["text"]} for row in tables["corpus"]]),
-                "queries": Dataset.from_list([{"id": row["_id"], "text": row["text"]} for row in tables["queries"]]),
+                "corpus": Dataset.from_list(
+                    [
+                        {"id": row["_id"], "title": row["title"], "text": row["text"]}
+                        for row in tables["corpus"]
+                    ]
+                ),
+                "queries": Dataset.from_list(
+                    [{"id": row["_id"], "text": row["text"]} for row in tables["queries"]]
+                ),
                 "relevant_docs": qrels,
-                "top_ranked": {row["query-id"]: row["corpus-ids"] for row in tables["top_ranked"]} if "top_ranked" in tables else None,
+                "top_ranked": {row["query-id"]: row["corpus-ids"] for row in tables["top_ranked"]}
+                if "top_ranked" in tables
+                else None,
             }
         }
     }
 
 
-def test_retrieval_from_a_copy_of_its_repository_has_the_ndcg_that_scikit_learn_gives(data: Path, tiny_encoder: Path) -> None:
+def test_retrieval_from_a_copy_of_its_repository_has_the_ndcg_that_scikit_learn_gives(
+    data: Path, tiny_encoder: Path
+) -> None:
     from sklearn.metrics import ndcg_score
 
-    ours = embedlab.evaluate([str(tiny_encoder)], tasks=["mteb:NFCorpus"], data=data).frame["score"][0]
-    documents, queries = (embedlab.encode(str(tiny_encoder), [row["text"] for row in rows]) for rows in (_DOCUMENTS, _QUERIES))
+    ours = embedlab.evaluate([str(tiny_encoder)], tasks=["mteb:NFCorpus"], data=data).frame[
+        "score"
+    ][0]
+    documents, queries = (
+        embedlab.encode(str(tiny_encoder), [row["text"] for row in rows])
+        for rows in (_DOCUMENTS, _QUERIES)
+    )
     cosines = _unit(queries) @ _unit(documents).T
     gold = np.zeros(cosines.shape)
     for row in _QRELS:
@@ -132,23 +181,39 @@ def test_retrieval_from_a_copy_of_its_repository_has_the_ndcg_that_scikit_learn_
     assert ours == pytest.approx(100 * ndcg_score(gold, cosines, k=10), abs=0.01)
 
 
-def test_the_task_of_search_has_mtebs_numbers_of_the_same_vectors(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
+def test_the_task_of_search_has_mtebs_numbers_of_the_same_vectors(
+    data: Path, tiny_encoder: Path, tmp_path: Path
+) -> None:
     folder = write_folder(
         tmp_path / "search",
         corpus=[json.dumps(row) for row in _DOCUMENTS],
         queries=[json.dumps(row) for row in _QUERIES],
-        qrels=["query-id\tcorpus-id\tscore", *("\t".join(map(str, row.values())) for row in _QRELS)],
+        qrels=[
+            "query-id\tcorpus-id\tscore",
+            *("\t".join(map(str, row.values())) for row in _QRELS),
+        ],
     )
     settings = Settings(cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu", data=data)
     spec = resolve(f"{tiny_encoder}?pooling=mean", tmp_path).members[0]
-    ours = evaluate_task("retrieval", spec, settings, lambda _: lambda *_: None, [str(folder)]).evaluation.scores
+    ours = evaluate_task(
+        "retrieval", spec, settings, lambda _: lambda *_: None, [str(folder)]
+    ).evaluation.scores
     encoder = MtebEncoder(spec, settings, lambda _: lambda *_: None)
     result, _ = _run(encoder, open_task("mteb:NFCorpus", Source.from_settings(settings)))
     (theirs,) = result.scores["test"]
-    names = {"ndcg@10": "ndcg_at_10", "mrr@10": "mrr_at_10", "map": "map_at_100", "recall@1": "recall_at_1", "recall@10": "recall_at_10"}
+    names = {
+        "ndcg@10": "ndcg_at_10",
+        "mrr@10": "mrr_at_10",
+        "map": "map_at_100",
+        "recall@1": "recall_at_1",
+        "recall@10": "recall_at_10",
+    }
     found = {score.metric: score.value for score in ours}
     assert 0.05 < found["ndcg@10"] < 0.95
-    for own, their in names.items():  # of 40 documents all are within 100; mteb rounds to five digits
+    for (
+        own,
+        their,
+    ) in names.items():  # of 40 documents all are within 100; mteb rounds to five digits
         assert found[own] == pytest.approx(theirs[their], abs=6e-6), own
 
 
@@ -162,12 +227,18 @@ def test_each_type_of_task_has_the_number_that_mteb_gives_the_same_model(
     task: str, data: Path, tiny_encoder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     capfd.readouterr()
-    ours = embedlab.evaluate([f"{tiny_encoder}?pooling=mean"], tasks=[f"mteb:{task}"], data=data).frame["score"][0]
+    ours = embedlab.evaluate(
+        [f"{tiny_encoder}?pooling=mean"], tasks=[f"mteb:{task}"], data=data
+    ).frame["score"][0]
     assert capfd.readouterr().err == "", "no bar of an evaluator"
-    assert ours == pytest.approx(_score_by_mteb(task, tiny_encoder, _load_rows if task in _ROWS else _load_tables), abs=0.01)
+    assert ours == pytest.approx(
+        _score_by_mteb(task, tiny_encoder, _load_rows if task in _ROWS else _load_tables), abs=0.01
+    )
 
 
-def test_a_copy_without_a_table_that_its_card_names_is_one_line(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
+def test_a_copy_without_a_table_that_its_card_names_is_one_line(
+    data: Path, tiny_encoder: Path, tmp_path: Path
+) -> None:
     copied = tmp_path / "mteb" / "NFCorpus"
     copied.mkdir(parents=True)
     (copied / "README.md").write_text((data / "mteb" / "NFCorpus" / "README.md").read_text())

@@ -1,4 +1,6 @@
-"""The multitask evaluation: each number beside a loop over predictions that are given, and what is refused before a model is loaded."""
+"""The multitask evaluation: each number beside a loop over predictions that are given, and what is
+refused before a model is loaded.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,12 +28,16 @@ SETTINGS = Settings(sample=True, device="cpu", threads=1)
 
 @pytest.fixture
 def given() -> dict[str, Prediction]:
-    """What a model is said to predict: probabilities of five sentiments, of paraphrases, and similarities."""
+    """What a model is said to predict: probabilities of five sentiments, of paraphrases, and
+    similarities.
+    """
     rng = np.random.default_rng(0)
     rows = {name: len(SAMPLE.open(name, "dev").frame) for name in MULTITASK_DATASETS}
     return {
         "sentiment": Prediction(values=rng.random((rows["sentiment"], 5), np.float32), by="a head"),
-        "paraphrases": Prediction(values=rng.random(rows["paraphrases"], np.float32), by="a head", threshold=0.3),
+        "paraphrases": Prediction(
+            values=rng.random(rows["paraphrases"], np.float32), by="a head", threshold=0.3
+        ),
         "sts-course": Prediction(values=rng.random(rows["sts-course"], np.float32), by="a head"),
     }
 
@@ -48,9 +54,15 @@ def by_loops(given: Mapping[str, Prediction]) -> dict[str, float]:
     """The three numbers, a row after the other."""
     sentiment, paraphrases, sts = (SAMPLE.open(name, "dev").frame for name in MULTITASK_DATASETS)
     right = sum(
-        max(range(5), key=list(row).__getitem__) == gold for row, gold in zip(given["sentiment"].values, sentiment["label"], strict=True)
+        max(range(5), key=list(row).__getitem__) == gold
+        for row, gold in zip(given["sentiment"].values, sentiment["label"], strict=True)
     )
-    also = sum((value > 0.3) == bool(gold) for value, gold in zip(given["paraphrases"].values, paraphrases["is_duplicate"], strict=True))
+    also = sum(
+        (value > 0.3) == bool(gold)
+        for value, gold in zip(
+            given["paraphrases"].values, paraphrases["is_duplicate"], strict=True
+        )
+    )
     return {
         "sentiment": right / len(sentiment),
         "paraphrases": also / len(paraphrases),
@@ -63,13 +75,21 @@ def evaluated() -> TaskResult:
 
 
 @pytest.mark.usefixtures("trained")
-def test_every_number_is_that_of_a_loop_and_the_mean_is_theirs(given: Mapping[str, Prediction]) -> None:
+def test_every_number_is_that_of_a_loop_and_the_mean_is_theirs(
+    given: Mapping[str, Prediction],
+) -> None:
     expected, scores = by_loops(given), evaluated().evaluation.scores
     rows = {name: len(prediction.values) for name, prediction in given.items()}
-    found = {(score.by, score.slice, score.metric, score.split): (score.value, score.items) for score in scores}
+    found = {
+        (score.by, score.slice, score.metric, score.split): (score.value, score.items)
+        for score in scores
+    }
     metrics = {"sentiment": "accuracy", "paraphrases": "accuracy", "sts-course": "pearson"}
     for name, value in expected.items():
-        assert found.pop(("dataset", name, metrics[name], "dev")) == (pytest.approx(value, abs=1e-6), rows[name])
+        assert found.pop(("dataset", name, metrics[name], "dev")) == (
+            pytest.approx(value, abs=1e-6),
+            rows[name],
+        )
     mean = found.pop(("average", "mean", "of the three", "dev"))
     assert mean == (pytest.approx(sum(expected.values()) / 3, abs=1e-6), sum(rows.values()))
     assert not found
@@ -83,30 +103,47 @@ def test_the_items_behind_the_numbers_give_the_numbers(given: Mapping[str, Predi
         if outcomes.classes:
             assert (items["gold"] == items["predicted"]).mean() == pytest.approx(value)
         else:
-            assert pearsonr(items["gold"].cast(float), items["predicted"].cast(float)).statistic == pytest.approx(value)
+            assert pearsonr(
+                items["gold"].cast(float), items["predicted"].cast(float)
+            ).statistic == pytest.approx(value)
         assert items["item"].to_list() == list(range(len(items)))
 
 
 def test_without_a_prediction_of_each_there_is_no_mean(
     trained: Trained, given: dict[str, Prediction], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_head_predictions, "predict_all", lambda *_: {name: given[name] for name in ("paraphrases", "sts-course")})
+    monkeypatch.setattr(
+        _head_predictions,
+        "predict_all",
+        lambda *_: {name: given[name] for name in ("paraphrases", "sts-course")},
+    )
     result = evaluated()
     assert [score.slice for score in result.evaluation.scores] == ["paraphrases", "sts-course"]
-    assert [note for note in result.evaluation.notes if note.endswith(": no head")] == ["sentiment: no head"]
-    assert [note for note in result.evaluation.notes if note.endswith(": a head")] == ["paraphrases: a head", "sts-course: a head"]
+    assert [note for note in result.evaluation.notes if note.endswith(": no head")] == [
+        "sentiment: no head"
+    ]
+    assert [note for note in result.evaluation.notes if note.endswith(": a head")] == [
+        "paraphrases: a head",
+        "sts-course: a head",
+    ]
     assert [part.state.name for part in result.tested] == ["paraphrases", "sts-course"]
 
 
 @pytest.mark.usefixtures("trained")
 def test_the_notes_say_how_each_number_was_made_and_nothing_of_heads_that_are_there() -> None:
     notes = evaluated().evaluation.notes
-    assert [note for note in notes if note.partition(": ")[0] in MULTITASK_DATASETS] == [f"{name}: a head" for name in MULTITASK_DATASETS]
+    assert [note for note in notes if note.partition(": ")[0] in MULTITASK_DATASETS] == [
+        f"{name}: a head" for name in MULTITASK_DATASETS
+    ]
 
 
-def test_the_dev_score_is_the_mean_of_what_can_be_predicted(trained: Trained, given: dict[str, Prediction]) -> None:
+def test_the_dev_score_is_the_mean_of_what_can_be_predicted(
+    trained: Trained, given: dict[str, Prediction]
+) -> None:
     expected = by_loops(given)
-    assert TASK.dev_score(SAMPLE, "multitask")(trained) == pytest.approx(100 * sum(expected.values()) / 3, abs=1e-4)
+    assert TASK.dev_score(SAMPLE, "multitask")(trained) == pytest.approx(
+        100 * sum(expected.values()) / 3, abs=1e-4
+    )
     del given["sentiment"]
     assert TASK.dev_score(SAMPLE, "multitask")(trained) == pytest.approx(
         100 * (expected["paraphrases"] + expected["sts-course"]) / 2, abs=1e-4
@@ -115,12 +152,18 @@ def test_the_dev_score_is_the_mean_of_what_can_be_predicted(trained: Trained, gi
 
 def test_the_mean_is_of_all_three_and_of_no_fewer() -> None:
     (name,) = TASK.averages([*MULTITASK_DATASETS], "multitask")
-    assert TASK.averages([*MULTITASK_DATASETS, "another"], "multitask") == {name: MULTITASK_DATASETS}
+    assert TASK.averages([*MULTITASK_DATASETS, "another"], "multitask") == {
+        name: MULTITASK_DATASETS
+    }
     for missing in MULTITASK_DATASETS:
-        assert TASK.averages([one for one in MULTITASK_DATASETS if one != missing], "multitask") == {}
+        assert (
+            TASK.averages([one for one in MULTITASK_DATASETS if one != missing], "multitask") == {}
+        )
 
 
-def test_a_model_without_a_paraphrase_head_needs_the_pairs_that_set_its_threshold(tmp_path: Path) -> None:
+def test_a_model_without_a_paraphrase_head_needs_the_pairs_that_set_its_threshold(
+    tmp_path: Path,
+) -> None:
     nothing = Settings(data=tmp_path, offline=True)
     with pytest.raises(MissingError, match="'paraphrases'"):
         TASK.check(DICE, nothing)
@@ -143,7 +186,9 @@ def test_a_whole_evaluation_has_the_mean_of_three_and_the_items_of_both_classifi
     assert [state.name for state in found.states] == [*MULTITASK_DATASETS]
     expected = [
         SAMPLE.open(name, "dev").frame[column].to_list()
-        for name, columns in zip(MULTITASK_DATASETS, (["sentence"], *[["sentence1", "sentence2"]] * 2), strict=True)
+        for name, columns in zip(
+            MULTITASK_DATASETS, (["sentence"], *[["sentence1", "sentence2"]] * 2), strict=True
+        )
         for column in columns
     ]
     assert [list(column) for column in found.columns] == expected

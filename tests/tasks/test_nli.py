@@ -1,4 +1,6 @@
-"""The labels of a run's own head against a plain numpy loop over its stored weights, in the sample world and on a file of one's own."""
+"""The labels of a run's own head against a plain numpy loop over its stored weights, in the sample
+world and on a file of one's own.
+"""
 
 from pathlib import Path
 
@@ -30,14 +32,29 @@ SIDES = ("premise", "hypothesis")
 def trained(folder: Path, encoder: Path, recipe: str, *changes: str) -> ModelSpec:
     run = RunFolder.of(folder / "runs", recipe, 1)
     here: Machine = machine(SETTINGS)
-    train_run(load_recipe(recipe, ["encoder.max_tokens=32", "stage.0.data.rows=300", *changes], encoder=str(encoder)), SAMPLE, here, run, 1)
+    train_run(
+        load_recipe(
+            recipe,
+            ["encoder.max_tokens=32", "stage.0.data.rows=300", *changes],
+            encoder=str(encoder),
+        ),
+        SAMPLE,
+        here,
+        run,
+        1,
+    )
     return ModelSpec(name=run.id, kind="run", location=str(run.model))
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> ModelSpec:
     return trained(
-        tmp_path_factory.mktemp("nli"), tiny_encoder, "snli-ce", "stage.0.data.rows=1500", "stage.0.optim.lr=1e-3", "evaluate.dev=none"
+        tmp_path_factory.mktemp("nli"),
+        tiny_encoder,
+        "snli-ce",
+        "stage.0.data.rows=1500",
+        "stage.0.optim.lr=1e-3",
+        "evaluate.dev=none",
     )
 
 
@@ -46,16 +63,25 @@ def result(spec: ModelSpec, *names: str) -> TaskResult:
 
 
 def slow_labels(spec: ModelSpec, pairs: list[Pair], stage: int = 0) -> list[str]:
-    """The label of each pair by the two layers of liao's head: tanh(W₁[u; v; |u−v|] + b₁), then W₂, pair by pair."""
+    """The label of each pair by the two layers of liao's head: tanh(W₁[u; v; |u−v|] + b₁), then W₂,
+    pair by pair.
+    """
     encoder = load_encoder(spec, machine(SETTINGS), cache=None)
     heads = {
-        name.removeprefix(f"{stage}.head."): values for name, values in load_file(Path(spec.location).parent / "heads.safetensors").items()
+        name.removeprefix(f"{stage}.head."): values
+        for name, values in load_file(Path(spec.location).parent / "heads.safetensors").items()
     }
     found: list[str] = []
-    first, second = (encoder.encode([pair[side] for pair in pairs]).astype(np.float64) for side in (0, 1))
+    first, second = (
+        encoder.encode([pair[side] for pair in pairs]).astype(np.float64) for side in (0, 1)
+    )
     for u, v in zip(first, second, strict=True):
-        hidden = np.tanh(heads["hidden.weight"] @ np.concatenate([u, v, np.abs(u - v)]) + heads["hidden.bias"])
-        found.append(NLI_LABELS[int(np.argmax(heads["output.weight"] @ hidden + heads["output.bias"]))])
+        hidden = np.tanh(
+            heads["hidden.weight"] @ np.concatenate([u, v, np.abs(u - v)]) + heads["hidden.bias"]
+        )
+        found.append(
+            NLI_LABELS[int(np.argmax(heads["output.weight"] @ hidden + heads["output.bias"]))]
+        )
     return found
 
 
@@ -70,9 +96,14 @@ def test_the_labels_are_those_of_the_head_that_the_run_stored(run: ModelSpec) ->
     (score,) = found.evaluation.scores
     right = sum(one == other for one, other in zip(slow, frame["label"], strict=True))
     assert score.value == pytest.approx(right / len(slow))
-    assert MEASURES["accuracy"].value(frame["label"].to_numpy(), np.array(slow)) == pytest.approx(score.value)
+    assert MEASURES["accuracy"].value(frame["label"].to_numpy(), np.array(slow)) == pytest.approx(
+        score.value
+    )
     counts = {
-        gold: [sum(g == gold and c == called for g, c in zip(frame["label"], slow, strict=True)) for called in NLI_LABELS]
+        gold: [
+            sum(g == gold and c == called for g, c in zip(frame["label"], slow, strict=True))
+            for called in NLI_LABELS
+        ]
         for gold in NLI_LABELS
     }
     (note,) = (one for one in found.evaluation.notes if one.startswith("nli-snli:"))
@@ -95,18 +126,30 @@ def test_each_held_out_split_is_a_dataset_of_its_own(run: ModelSpec) -> None:
     assert all(len(set(one.classes)) == len(NLI_LABELS) for one in items.values())
 
 
-def test_the_last_stage_with_such_a_head_labels_the_pairs(tmp_path: Path, tiny_encoder: Path) -> None:
+def test_the_last_stage_with_such_a_head_labels_the_pairs(
+    tmp_path: Path, tiny_encoder: Path
+) -> None:
     spec = trained(tmp_path, tiny_encoder, "sbert-defsent", "stage.1.data.rows=50")
     found = result(spec, "nli-snli-dev")
     encoder = load_encoder(spec, machine(SETTINGS), cache=None)
     heads = load_file(Path(spec.location).parent / "heads.safetensors")
     frame = SAMPLE.open("snli", "dev").frame
-    u, v = (encoder.encode(frame[name].to_list()).astype(np.float64) for name in ("premise", "hypothesis"))
-    logits = np.concatenate([u, v, np.abs(u - v)], axis=1) @ heads["0.head.weight"].T + heads["0.head.bias"]
-    assert found.outcomes[0].items["predicted"].to_list() == [NLI_LABELS[index] for index in logits.argmax(axis=1)]
+    u, v = (
+        encoder.encode(frame[name].to_list()).astype(np.float64)
+        for name in ("premise", "hypothesis")
+    )
+    logits = (
+        np.concatenate([u, v, np.abs(u - v)], axis=1) @ heads["0.head.weight"].T
+        + heads["0.head.bias"]
+    )
+    assert found.outcomes[0].items["predicted"].to_list() == [
+        NLI_LABELS[index] for index in logits.argmax(axis=1)
+    ]
 
 
-def test_a_model_without_a_head_for_pairs_is_refused_before_it_is_loaded(tmp_path: Path, tiny_encoder: Path) -> None:
+def test_a_model_without_a_head_for_pairs_is_refused_before_it_is_loaded(
+    tmp_path: Path, tiny_encoder: Path
+) -> None:
     with pytest.raises(UsageError, match="is not a run"):
         TASK.check(resolve(str(tiny_encoder), tmp_path).members[0], SETTINGS)
     for recipe, change in (
@@ -118,19 +161,38 @@ def test_a_model_without_a_head_for_pairs_is_refused_before_it_is_loaded(tmp_pat
     ):
         with pytest.raises(UsageError, match="trained no head that labels pairs"):
             TASK.check_recipe(load_recipe(recipe, [change]), SAMPLE)
-    for recipe in ("sbert", "snli-ce", "snli-supcl", "snli-augment-3p3n", "defsent-sbert", "sbert-defsent-multi"):
+    for recipe in (
+        "sbert",
+        "snli-ce",
+        "snli-supcl",
+        "snli-augment-3p3n",
+        "defsent-sbert",
+        "sbert-defsent-multi",
+    ):
         TASK.check_recipe(load_recipe(recipe, []), SAMPLE)
 
 
-def test_a_file_of_labelled_pairs_is_scored_with_its_own_names(run: ModelSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_of_labelled_pairs_is_scored_with_its_own_names(
+    run: ModelSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     frame = SAMPLE.open("snli", "test").frame.head(30)
-    lines = [f"{one}\t{other}\t{label[0].upper()}" for one, other, label in frame.select("premise", "hypothesis", "label").rows()]
-    Path("mine.tsv").write_text("\n".join(["text\tclaim\tverdict", *lines, f"{frame['premise'][0]}\tno one agreed\t-"]) + "\n")
-    name = "nli:mine.tsv?s1=text&s2=claim&label=verdict&labels=E:entailment,N:neutral,C:contradiction"
+    lines = [
+        f"{one}\t{other}\t{label[0].upper()}"
+        for one, other, label in frame.select("premise", "hypothesis", "label").rows()
+    ]
+    Path("mine.tsv").write_text(
+        "\n".join(["text\tclaim\tverdict", *lines, f"{frame['premise'][0]}\tno one agreed\t-"])
+        + "\n"
+    )
+    name = (
+        "nli:mine.tsv?s1=text&s2=claim&label=verdict&labels=E:entailment,N:neutral,C:contradiction"
+    )
     found = result(run, name)
     assert [(score.slice, score.items) for score in found.evaluation.scores] == [(name, 30)]
-    assert found.outcomes[0].items["predicted"].to_list() == slow_labels(run, frame.select("premise", "hypothesis", "label").rows())
+    assert found.outcomes[0].items["predicted"].to_list() == slow_labels(
+        run, frame.select("premise", "hypothesis", "label").rows()
+    )
     Path("scored.csv").write_text("sentence1,sentence2,score\na b,c d,3\n")
     with pytest.raises(MissingError, match="holds scored pairs, not labelled pairs"):
         result(run, "nli:scored.csv")
@@ -141,7 +203,14 @@ def test_what_is_not_at_hand_is_named_beside_what_is(run: ModelSpec, tmp_path: P
     folder.mkdir(parents=True)
     (text,) = write_as("snli", SAMPLE.open("snli", "dev").frame)
     (folder / "snli_1.0_dev.jsonl").write_text(text)
-    settings = Settings(data=tmp_path / "data", allow_partial=True, device="cpu", threads=1, cache_gib=0, offline=True)
+    settings = Settings(
+        data=tmp_path / "data",
+        allow_partial=True,
+        device="cpu",
+        threads=1,
+        cache_gib=0,
+        offline=True,
+    )
     found = TASK.evaluate(run, settings, lambda _: lambda done, total: None, Selection())
     assert [score.slice for score in found.evaluation.scores] == ["nli-snli-dev"]
     assert len(found.missing) == len(SOURCES) - 1
@@ -150,9 +219,16 @@ def test_what_is_not_at_hand_is_named_beside_what_is(run: ModelSpec, tmp_path: P
 def test_the_texts_of_selected_pairs_are_both_of_their_sides() -> None:
     found = TASK.texts(SAMPLE, Selection(names=("nli-matched", "nli-snli-dev")))
     assert found is not None
-    expected = [SAMPLE.open(*SOURCES[name]).frame[side].to_list() for name in ("nli-matched", "nli-snli-dev") for side in SIDES]
+    expected = [
+        SAMPLE.open(*SOURCES[name]).frame[side].to_list()
+        for name in ("nli-matched", "nli-snli-dev")
+        for side in SIDES
+    ]
     assert [list(column) for column in found.columns] == expected
-    assert [(state.name, state.split) for state in found.states] == [("nli-matched", "dev"), ("nli-snli-dev", "dev")]
+    assert [(state.name, state.split) for state in found.states] == [
+        ("nli-matched", "dev"),
+        ("nli-snli-dev", "dev"),
+    ]
     whole = TASK.texts(SAMPLE, Selection())
     assert whole is not None
     assert [state.name for state in whole.states] == [*SOURCES]

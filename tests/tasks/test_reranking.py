@@ -1,4 +1,6 @@
-"""Reranked searches against plain sorts, over every kind of first search; what is stored, said before, and refused."""
+"""Reranked searches against plain sorts, over every kind of first search; what is stored, said
+before, and refused.
+"""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -38,82 +40,147 @@ def folder(tmp_path: Path) -> str:
     rng = np.random.default_rng(1)
     texts = [" ".join(rng.choice(WORDS, rng.integers(1, 5))) for _ in range(38)]
     corpus = [f'{{"_id": "d{number}", "text": "{text}"}}' for number, text in enumerate(texts[:30])]
-    queries = [f'{{"_id": "q{number}", "text": "{text}"}}' for number, text in enumerate(texts[30:])]
+    queries = [
+        f'{{"_id": "q{number}", "text": "{text}"}}' for number, text in enumerate(texts[30:])
+    ]
     qrels = ["query-id\tcorpus-id\tscore"]
-    qrels += [f"q{query}\td{document}\t{rng.integers(1, 4)}" for query in range(8) for document in rng.choice(30, 3, replace=False)]
+    qrels += [
+        f"q{query}\td{document}\t{rng.integers(1, 4)}"
+        for query in range(8)
+        for document in rng.choice(30, 3, replace=False)
+    ]
     return str(write_folder(tmp_path / "folder", corpus, queries, qrels))
 
 
-def slow_ranks(queries: Queries, model: Score, first: list[list[int]], depth: int) -> dict[int, list[tuple[int, float]]]:
-    """Return grade and rank of the relevant documents of each query: FIRST is the order of documents before."""
+def slow_ranks(
+    queries: Queries, model: Score, first: list[list[int]], depth: int
+) -> dict[int, list[tuple[int, float]]]:
+    """Return grade and rank of the relevant documents of each query: FIRST is the order of
+    documents before.
+    """
     found: dict[int, list[tuple[int, float]]] = {}
     for query, text in enumerate(queries.texts):
-        grades = dict(zip(queries.relevant[queries.query == query].tolist(), queries.grade[queries.query == query].tolist(), strict=True))
+        grades = dict(
+            zip(
+                queries.relevant[queries.query == query].tolist(),
+                queries.grade[queries.query == query].tolist(),
+                strict=True,
+            )
+        )
         again, rest = first[query][:depth], first[query][depth:]
         scores = model(text, queries.candidates)
         order = sorted(again, key=lambda own: (-scores[own], grades.get(own, 0), own)) + rest
-        found[query] = sorted((grade, order.index(own) + 1.0 if own in order else np.inf) for own, grade in grades.items())
+        found[query] = sorted(
+            (grade, order.index(own) + 1.0 if own in order else np.inf)
+            for own, grade in grades.items()
+        )
     return found
 
 
 def slow_order(queries: Queries, model: Score) -> list[list[int]]:
     rows = []
     for query, text in enumerate(queries.texts):
-        grades = dict(zip(queries.relevant[queries.query == query].tolist(), queries.grade[queries.query == query].tolist(), strict=True))
+        grades = dict(
+            zip(
+                queries.relevant[queries.query == query].tolist(),
+                queries.grade[queries.query == query].tolist(),
+                strict=True,
+            )
+        )
         out = {place for number, place in zip(*queries.excluded, strict=True) if number == query}
         scores = model(text, queries.candidates)
         own = [place for place in range(len(queries.candidates)) if place not in out]
-        items = {place: item for item, place in enumerate(grades)}  # of one grade the last item comes first
-        rows.append(sorted(own, key=lambda place: (-scores[place], grades.get(place, 0), -items.get(place, -place))))
+        items = {
+            place: item for item, place in enumerate(grades)
+        }  # of one grade the last item comes first
+        rows.append(
+            sorted(
+                own,
+                key=lambda place: (-scores[place], grades.get(place, 0), -items.get(place, -place)),
+            )
+        )
     return rows
 
 
-def reranked_order(queries: Queries, model: Score, first: list[list[int]], depth: int) -> list[list[int]]:
+def reranked_order(
+    queries: Queries, model: Score, first: list[list[int]], depth: int
+) -> list[list[int]]:
     whole = slow_order(queries, model)
-    return [[*(own for own in order if own in before[:depth]), *before[depth:]] for order, before in zip(whole, first, strict=True)]
+    return [
+        [*(own for own in order if own in before[:depth]), *before[depth:]]
+        for order, before in zip(whole, first, strict=True)
+    ]
 
 
 def ranks_in(queries: Queries, found: Sequence[str]) -> dict[int, list[tuple[int, float]]]:
     rows: dict[int, list[tuple[int, float]]] = {}
-    for query, grade, rank in zip(queries.query.tolist(), queries.grade.tolist(), found, strict=True):
+    for query, grade, rank in zip(
+        queries.query.tolist(), queries.grade.tolist(), found, strict=True
+    ):
         rows.setdefault(query, []).append((grade, float(rank)))
     return {query: sorted(own) for query, own in rows.items()}
 
 
 @pytest.mark.parametrize("depth", [2, 7, 100])
-def test_the_first_documents_are_in_the_new_order_and_the_others_below_them_as_before(folder: str, tmp_path: Path, depth: int) -> None:
+def test_the_first_documents_are_in_the_new_order_and_the_others_below_them_as_before(
+    folder: str, tmp_path: Path, depth: int
+) -> None:
     queries = open_query_folder(folder)
-    found = evaluated(f"rerank:dice,bm25,{depth}", folder, tmp_path).outcomes[0].items["predicted"].to_list()
+    found = (
+        evaluated(f"rerank:dice,bm25,{depth}", folder, tmp_path)
+        .outcomes[0]
+        .items["predicted"]
+        .to_list()
+    )
     assert ranks_in(queries, found) == slow_ranks(queries, dice, slow_order(queries, bm25), depth)
 
 
 @pytest.mark.parametrize(("inner", "outer"), [(9, 4), (4, 9)])
-def test_a_reranker_may_be_the_first_search_of_another(folder: str, tmp_path: Path, inner: int, outer: int) -> None:
+def test_a_reranker_may_be_the_first_search_of_another(
+    folder: str, tmp_path: Path, inner: int, outer: int
+) -> None:
     queries = open_query_folder(folder)
     found = evaluated(f"rerank(bm25:bm25+,rerank(dice,bm25,{inner}),{outer})", folder, tmp_path)
 
     def plus(query: str, documents: Sequence[str]) -> Sequence[float]:
-        return Bm25Index(documents, "bm25+").scores(query).tolist()  # of all documents, not only of those found before
+        return (
+            Bm25Index(documents, "bm25+").scores(query).tolist()
+        )  # of all documents, not only of those found before
 
     before = reranked_order(queries, dice, slow_order(queries, bm25), inner)
-    assert ranks_in(queries, found.outcomes[0].items["predicted"].to_list()) == slow_ranks(queries, plus, before, outer)
+    assert ranks_in(queries, found.outcomes[0].items["predicted"].to_list()) == slow_ranks(
+        queries, plus, before, outer
+    )
 
 
-def test_what_another_program_found_is_reranked_and_what_it_did_not_find_stays_so(folder: str, tmp_path: Path) -> None:
+def test_what_another_program_found_is_reranked_and_what_it_did_not_find_stays_so(
+    folder: str, tmp_path: Path
+) -> None:
     rng = np.random.default_rng(3)
     order = {query: rng.permutation(30)[: 3 + query].tolist() for query in range(7)}
-    lines = [f"q{query} Q0 d{own} 0 {-place} x" for query, documents in order.items() for place, own in enumerate(documents)]
+    lines = [
+        f"q{query} Q0 d{own} 0 {-place} x"
+        for query, documents in order.items()
+        for place, own in enumerate(documents)
+    ]
     (tmp_path / "x.trec").write_text("\n".join([*lines, "q1 Q0 unknown 0 5 x"]))
     found = evaluated(f"rerank:dice,trec:{tmp_path / 'x.trec'},5", folder, tmp_path)
     queries = open_query_folder(folder)
     own = {int(name[1:]): place for place, name in enumerate(queries.ids[0])}
     first = [order.get(number, []) for number in sorted(own, key=own.__getitem__)]
-    assert ranks_in(queries, found.outcomes[0].items["predicted"].to_list()) == slow_ranks(queries, dice, first, 5)
+    assert ranks_in(queries, found.outcomes[0].items["predicted"].to_list()) == slow_ranks(
+        queries, dice, first, 5
+    )
     assert f"{folder}: 3 queries have fewer than 5 documents to rerank" in found.outcomes[0].notes
-    assert any("1 of its lines name documents that are not in the corpus" in note for note in found.outcomes[0].notes)
+    assert any(
+        "1 of its lines name documents that are not in the corpus" in note
+        for note in found.outcomes[0].notes
+    )
 
 
-def test_an_encoder_reads_only_what_was_found_first(folder: str, tmp_path: Path, tiny_encoder: Path) -> None:
+def test_an_encoder_reads_only_what_was_found_first(
+    folder: str, tmp_path: Path, tiny_encoder: Path
+) -> None:
     from embedlab.encoders.device import machine
     from embedlab.encoders.loading import load_encoder
 
@@ -126,16 +193,31 @@ def test_an_encoder_reads_only_what_was_found_first(folder: str, tmp_path: Path,
         return encoder.score([query] * len(documents), list(documents)).tolist()
 
     first = slow_order(queries, bm25)
-    assert ranks_in(queries, found.outcomes[0].items["predicted"].to_list()) == slow_ranks(queries, model, first, 3)
-    cached = load_encoder(resolve(name, tmp_path).members[0], machine(settings), cache=tmp_path / "cache")
+    assert ranks_in(queries, found.outcomes[0].items["predicted"].to_list()) == slow_ranks(
+        queries, model, first, 3
+    )
+    cached = load_encoder(
+        resolve(name, tmp_path).members[0], machine(settings), cache=tmp_path / "cache"
+    )
     read = {queries.candidates[place] for own in first for place in own[:3]}
     assert cached.lacking([*read, *queries.texts]) == 0
-    assert cached.lacking([text for text in queries.candidates if text not in read | {*queries.texts}]) > 0
+    assert (
+        cached.lacking([text for text in queries.candidates if text not in read | {*queries.texts}])
+        > 0
+    )
 
 
 def test_its_identity_is_that_of_both_models_and_the_number(tmp_path: Path) -> None:
-    names = ("rerank:dice,bm25,5", "rerank:dice,bm25,6", "rerank:bm25,dice,5", "rerank(dice,bm25:bm25+,5)", "rerank(dice,bm25,5)")
-    found = [spec_fingerprint(resolve(name, tmp_path).members[0], precision="float32") for name in names]
+    names = (
+        "rerank:dice,bm25,5",
+        "rerank:dice,bm25,6",
+        "rerank:bm25,dice,5",
+        "rerank(dice,bm25:bm25+,5)",
+        "rerank(dice,bm25,5)",
+    )
+    found = [
+        spec_fingerprint(resolve(name, tmp_path).members[0], precision="float32") for name in names
+    ]
     assert len({*found[:4]}) == 4
     assert found[4] == found[0]
     assert resolve(names[0], tmp_path).members[0].name == names[4]
@@ -146,10 +228,14 @@ def test_how_many_pairs_are_read_is_known_before(folder: str, tmp_path: Path) ->
     reader.mkdir()
     (reader / "config_sentence_transformers.json").write_text('{"model_type": "CrossEncoder"}')
     cost = task("retrieval").cost
-    specs = [resolve(name, tmp_path).members[0] for name in (f"rerank:{reader},bm25,5", f"rerank:{reader},bm25,500", str(reader), "bm25")]
+    specs = [
+        resolve(name, tmp_path).members[0]
+        for name in (f"rerank:{reader},bm25,5", f"rerank:{reader},bm25,500", str(reader), "bm25")
+    ]
     found = [cost(spec, None, [folder]) for spec in specs]
     assert [text for (text,) in found[:3]] == [
-        f"reads {count:,} pairs of a query and a document of {folder}" for count in (8 * 5, 8 * 30, 8 * 30)
+        f"reads {count:,} pairs of a query and a document of {folder}"
+        for count in (8 * 5, 8 * 30, 8 * 30)
     ]
     assert found[3] == ()
 
@@ -157,12 +243,22 @@ def test_how_many_pairs_are_read_is_known_before(folder: str, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("name", "message", "hint"),
     [
-        ("rerank:rerank(dice,bm25,4),bm25,5", "has no similarities of a query and a document", "rerank:MODEL,rerank(dice,bm25,4),5"),
-        ("rerank:dice,READER,5", "reads each query with each document: nothing is left to rerank", "rerank:dice,bm25,5"),
+        (
+            "rerank:rerank(dice,bm25,4),bm25,5",
+            "has no similarities of a query and a document",
+            "rerank:MODEL,rerank(dice,bm25,4),5",
+        ),
+        (
+            "rerank:dice,READER,5",
+            "reads each query with each document: nothing is left to rerank",
+            "rerank:dice,bm25,5",
+        ),
         ("rerank(dice,rerank(dice,READER,9),5)", "nothing is left to rerank", "rerank:dice,bm25,9"),
     ],
 )
-def test_parts_that_cannot_do_theirs_are_refused(name: str, message: str, hint: str, folder: str, tmp_path: Path) -> None:
+def test_parts_that_cannot_do_theirs_are_refused(
+    name: str, message: str, hint: str, folder: str, tmp_path: Path
+) -> None:
     reader = tmp_path / "reader"
     reader.mkdir()
     (reader / "config_sentence_transformers.json").write_text('{"model_type": "CrossEncoder"}')
@@ -177,4 +273,7 @@ def test_where_nothing_is_searched_it_is_refused_before_any_work(name: str, tmp_
     (spec,) = resolve(name, tmp_path).members
     one = SelectedTask(task="transfer", names=("cr",))
     found = check_all([spec], [one], "literature", Settings(sample=True))
-    assert "puts the documents of a search in order, and transfer searches nothing" in found.unfit[spec.name, one].message
+    assert (
+        "puts the documents of a search in order, and transfer searches nothing"
+        in found.unfit[spec.name, one].message
+    )

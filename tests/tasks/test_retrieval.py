@@ -38,7 +38,9 @@ PAIRS = [
 
 @pytest.fixture
 def faq(tmp_path: Path) -> str:
-    (tmp_path / "faq.csv").write_text("question,answer\n" + "".join(f"{first},{second}\n" for first, second in PAIRS))
+    (tmp_path / "faq.csv").write_text(
+        "question,answer\n" + "".join(f"{first},{second}\n" for first, second in PAIRS)
+    )
     return str(tmp_path / "faq.csv")
 
 
@@ -53,7 +55,9 @@ def test_similarities_of_all_with_all_are_those_of_pairs(similarity: str) -> Non
     assert found.ravel() == pytest.approx(pairs, abs=1e-5)
 
 
-def test_a_query_ranks_all_its_positives_among_the_texts_of_the_file_but_its_own(faq: str, tiny_encoder: Path) -> None:
+def test_a_query_ranks_all_its_positives_among_the_texts_of_the_file_but_its_own(
+    faq: str, tiny_encoder: Path
+) -> None:
     queries = open_query_file(faq)
     spec = resolve(f"{tiny_encoder}?pooling=mean", Path("runs")).members[0]
     from embedlab.encoders.device import machine
@@ -64,7 +68,13 @@ def test_a_query_ranks_all_its_positives_among_the_texts_of_the_file_but_its_own
         for anchor in dict.fromkeys(anchor for anchor, _ in PAIRS):
             own = [positive for first, positive in PAIRS if first == anchor]
             others = [text for text in queries.candidates if text != anchor]
-            scores = dict(zip(others, np.round(scorer.score([anchor] * len(others), others), 5).tolist(), strict=True))
+            scores = dict(
+                zip(
+                    others,
+                    np.round(scorer.score([anchor] * len(others), others), 5).tolist(),
+                    strict=True,
+                )
+            )
             order = sorted(others, key=lambda text: (-scores[text], text in own))
             expected.append(sorted(order.index(positive) + 1 for positive in own))
         found = ranks_by(scorer, queries)
@@ -72,26 +82,42 @@ def test_a_query_ranks_all_its_positives_among_the_texts_of_the_file_but_its_own
 
 
 def evaluated(model: str, dataset: str, folder: Path, **more: object) -> TaskResult:
-    settings = Settings(cache=folder / "cache", runs=folder / "runs", device="cpu", threads=1, **more)
-    return evaluate_task("retrieval", resolve(model, folder).members[0], settings, lambda _: lambda *_: None, [dataset])
+    settings = Settings(
+        cache=folder / "cache", runs=folder / "runs", device="cpu", threads=1, **more
+    )
+    return evaluate_task(
+        "retrieval",
+        resolve(model, folder).members[0],
+        settings,
+        lambda _: lambda *_: None,
+        [dataset],
+    )
 
 
 def test_an_evaluation_stores_ranks_and_all_measures(faq: str, tmp_path: Path) -> None:
     found = evaluated("dice", faq, tmp_path)
-    assert [(score.metric, score.items) for score in found.evaluation.scores] == [(metric, 6) for metric in METRICS]
+    assert [(score.metric, score.items) for score in found.evaluation.scores] == [
+        (metric, 6) for metric in METRICS
+    ]
     (outcomes,) = found.outcomes
     gold, ranks = (outcomes.items[name].cast(float).to_numpy() for name in ("gold", "predicted"))
-    assert [score.value for score in found.evaluation.scores] == [MEASURES[metric].value(gold, ranks) for metric in METRICS]
+    assert [score.value for score in found.evaluation.scores] == [
+        MEASURES[metric].value(gold, ranks) for metric in METRICS
+    ]
     assert outcomes.name == faq
     (items,) = task("retrieval").items(None, [faq])
     assert items.name == faq
     assert items.part.frame.rows() == PAIRS
 
 
-def test_a_file_of_queries_belongs_to_the_task_and_its_dev_score_is_mrr(faq: str, tmp_path: Path) -> None:
+def test_a_file_of_queries_belongs_to_the_task_and_its_dev_score_is_mrr(
+    faq: str, tmp_path: Path
+) -> None:
     folder = str(write_folder(tmp_path / "folder"))
     (tmp_path / "pairs.csv").write_text("sentence1,sentence2,score\na b,c d,1\n")
-    assert select_tasks(None, [faq, str(tmp_path / "pairs.csv"), folder, "retrieval-captions"], None) == [
+    assert select_tasks(
+        None, [faq, str(tmp_path / "pairs.csv"), folder, "retrieval-captions"], None
+    ) == [
         SelectedTask(task="retrieval", names=(faq,)),
         SelectedTask(task="sts", names=(str(tmp_path / "pairs.csv"),)),
         SelectedTask(task="retrieval", names=(folder,)),
@@ -112,9 +138,15 @@ def test_what_is_not_of_the_task_is_refused(tmp_path: Path) -> None:
     assert task("retrieval").in_all(None) == ()
 
 
-def test_a_file_of_scores_that_lacks_pairs_of_queries_and_candidates_is_refused(faq: str, tmp_path: Path) -> None:
-    (tmp_path / "mine.csv").write_text("sentence1,sentence2,mine\n" + "".join(f"{first},{second},0.5\n" for first, second in PAIRS))
-    with pytest.raises(UsageError, match="has no score of 14 of 20 pairs of a query and a document"):
+def test_a_file_of_scores_that_lacks_pairs_of_queries_and_candidates_is_refused(
+    faq: str, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.csv").write_text(
+        "sentence1,sentence2,mine\n" + "".join(f"{first},{second},0.5\n" for first, second in PAIRS)
+    )
+    with pytest.raises(
+        UsageError, match="has no score of 14 of 20 pairs of a query and a document"
+    ):
         evaluated(f"scores:{tmp_path / 'mine.csv'}", faq, tmp_path)
 
 
@@ -134,11 +166,20 @@ def test_grades_of_a_folder_count_and_what_was_skipped_is_said(folder: str, tmp_
     assert f"{folder}: query without a relevant document: 1 skipped" in found.evaluation.notes
 
 
-def test_a_run_of_another_program_is_a_model_with_what_it_does_not_share_said(folder: str, tmp_path: Path) -> None:
-    lines = ["q1 Q0 d2 1 3 bm25", "q1 Q0 q1 2 9 bm25", "q1 Q0 d9 3 2 bm25", "q1 Q0 d1 4 1 bm25", "q7 Q0 d1 1 1 bm25"]
+def test_a_run_of_another_program_is_a_model_with_what_it_does_not_share_said(
+    folder: str, tmp_path: Path
+) -> None:
+    lines = [
+        "q1 Q0 d2 1 3 bm25",
+        "q1 Q0 q1 2 9 bm25",
+        "q1 Q0 d9 3 2 bm25",
+        "q1 Q0 d1 4 1 bm25",
+        "q7 Q0 d1 1 1 bm25",
+    ]
     (tmp_path / "bm25.trec").write_text("\n".join(lines))
     found = evaluated(f"trec:{tmp_path / 'bm25.trec'}", folder, tmp_path)
-    # The document q1 is the query itself and does not count; d9 is not in the corpus and takes a place; nothing was found for q2.
+    # The document q1 is the query itself and does not count; d9 is not in the corpus and takes a
+    # place; nothing was found for q2.
     assert found.outcomes[0].items["predicted"].to_list() == ["3", "1", "inf"]
     said = {note.removeprefix(f"{folder}: ") for note in found.evaluation.notes}
     assert {
@@ -151,7 +192,9 @@ def test_a_run_of_another_program_is_a_model_with_what_it_does_not_share_said(fo
     assert values["map"] == pytest.approx((1 + 2 / 3) / 2 / 2)
 
 
-def test_qrels_alone_take_runs_and_refuse_models_that_read_texts(folder: str, tmp_path: Path) -> None:
+def test_qrels_alone_take_runs_and_refuse_models_that_read_texts(
+    folder: str, tmp_path: Path
+) -> None:
     graded = f"retrieval:{folder}/qrels/test.tsv"
     (tmp_path / "bm25.trec").write_text("q1 Q0 d2 1 3 bm25\nq2 Q0 d3 1 3 bm25\n")
     found = evaluated(f"trec:{tmp_path / 'bm25.trec'}", graded, tmp_path)
@@ -170,30 +213,46 @@ def test_qrels_alone_take_runs_and_refuse_models_that_read_texts(folder: str, tm
 def test_a_run_is_refused_where_pairs_are_scored(tmp_path: Path) -> None:
     (tmp_path / "bm25.trec").write_text("q1 Q0 d2 1 3 bm25\n")
     spec = resolve(f"trec:{tmp_path / 'bm25.trec'}", tmp_path).members[0]
-    with pytest.raises(UsageError, match="holds documents that were found for queries, not similarities"):
+    with pytest.raises(
+        UsageError, match="holds documents that were found for queries, not similarities"
+    ):
         scorer_for(spec, Settings(device="cpu")).score(["a"], ["b"])
     with pytest.raises(MissingError, match="no run"):
         resolve(f"trec:{tmp_path / 'gone.trec'}", tmp_path)
 
 
-def test_queries_and_documents_have_the_prompts_that_the_folder_of_a_model_states(faq: str, tiny_encoder: Path, tmp_path: Path) -> None:
+def test_queries_and_documents_have_the_prompts_that_the_folder_of_a_model_states(
+    faq: str, tiny_encoder: Path, tmp_path: Path
+) -> None:
     model = tmp_path / "model"
     shutil.copytree(tiny_encoder, model)
-    (model / "config_sentence_transformers.json").write_text(json.dumps({"prompts": {"query": "who a dog ", "document": "a bird "}}))
+    (model / "config_sentence_transformers.json").write_text(
+        json.dumps({"prompts": {"query": "who a dog ", "document": "a bird "}})
+    )
     plain, own = f"{model}?pooling=mean", open_query_file(faq)
     from embedlab.encoders.device import machine
 
-    encoder = load_encoder(resolve(plain, tmp_path).members[0], machine(Settings(device="cpu", threads=1)))
+    encoder = load_encoder(
+        resolve(plain, tmp_path).members[0], machine(Settings(device="cpu", threads=1))
+    )
     first, second = (
         encoder.encode([f"who a dog {text}" for text in own.texts]),
         encoder.encode([f"a bird {text}" for text in own.candidates]),
     )
-    relevant = Relevant(query=own.query, document=own.relevant, grade=own.grade, excluded=own.excluded)
+    relevant = Relevant(
+        query=own.query, document=own.relevant, grade=own.grade, excluded=own.excluded
+    )
     expected = relevant_ranks(OfVectors(first=first, second=second, similarity="cosine"), relevant)
     found = evaluated(plain, faq, tmp_path)
     assert found.outcomes[0].items["predicted"].cast(float).to_list() == expected.tolist()
-    assert {"prompt 'query' of its folder", "prompt 'document' of its folder"} <= {*found.evaluation.notes}
-    assert found.evaluation.fingerprint == evaluated(plain, faq, tmp_path).evaluation.fingerprint == encoder.fingerprint
+    assert {"prompt 'query' of its folder", "prompt 'document' of its folder"} <= {
+        *found.evaluation.notes
+    }
+    assert (
+        found.evaluation.fingerprint
+        == evaluated(plain, faq, tmp_path).evaluation.fingerprint
+        == encoder.fingerprint
+    )
     typed = evaluated(f"{plain}&prompt=query", faq, tmp_path)
     assert not any("of its folder" in note for note in typed.evaluation.notes)
 
@@ -207,22 +266,39 @@ def test_a_model_that_reads_each_query_with_each_document_is_refused_above_a_num
     (spec,) = resolve(str(folder), tmp_path).members
     monkeypatch.setattr("embedlab.tasks.retrieval.MOST_PAIRS", 10)
     with pytest.raises(UsageError, match="would read each pair by itself") as refused:
-        task("retrieval").evaluate(spec, Settings(sample=True), lambda _: lambda *_: None, Selection(names=("retrieval-captions",)))
+        task("retrieval").evaluate(
+            spec,
+            Settings(sample=True),
+            lambda _: lambda *_: None,
+            Selection(names=("retrieval-captions",)),
+        )
     assert f"rerank:{folder},bm25,100" in (refused.value.hint or "")
 
 
-def test_a_run_that_shares_all_queries_and_documents_has_nothing_to_say(faq: str, tmp_path: Path) -> None:
+def test_a_run_that_shares_all_queries_and_documents_has_nothing_to_say(
+    faq: str, tmp_path: Path
+) -> None:
     queries = open_query_file(faq)
-    lines = [f"{query} Q0 {document} 1 {len(document)} made" for query in queries.ids[0] for document in queries.ids[1]]
+    lines = [
+        f"{query} Q0 {document} 1 {len(document)} made"
+        for query in queries.ids[0]
+        for document in queries.ids[1]
+    ]
     (tmp_path / "all.trec").write_text("\n".join(lines))
     found = evaluated(f"trec:{tmp_path / 'all.trec'}", faq, tmp_path)
-    assert not [note for note in (*found.evaluation.notes, *found.outcomes[0].notes) if note.startswith(faq)]
+    assert not [
+        note for note in (*found.evaluation.notes, *found.outcomes[0].notes) if note.startswith(faq)
+    ]
     assert np.isfinite([score.value for score in found.evaluation.scores]).all()
 
 
-def test_relevance_without_grades_is_stored_as_the_number_of_the_query(faq: str, tmp_path: Path) -> None:
+def test_relevance_without_grades_is_stored_as_the_number_of_the_query(
+    faq: str, tmp_path: Path
+) -> None:
     (outcomes,) = evaluated("dice", faq, tmp_path).outcomes
-    assert outcomes.items["gold"].to_list() == [str(number) for number in open_query_file(faq).query]
+    assert outcomes.items["gold"].to_list() == [
+        str(number) for number in open_query_file(faq).query
+    ]
 
 
 def test_what_is_read_for_search_is_what_is_selected_or_every_set(faq: str) -> None:
@@ -235,7 +311,9 @@ def test_what_is_read_for_search_is_what_is_selected_or_every_set(faq: str) -> N
     assert one.missing == whole.missing == ()
 
 
-def test_items_are_those_of_queries_with_texts_and_have_the_ids_of_queries_as_classes(faq: str, folder: str) -> None:
+def test_items_are_those_of_queries_with_texts_and_have_the_ids_of_queries_as_classes(
+    faq: str, folder: str
+) -> None:
     search = task("retrieval")
     (found,) = search.items(Source(offline=True), [f"retrieval:{folder}/qrels/test.tsv", faq])
     numbers = open_query_file(faq).query.tolist()

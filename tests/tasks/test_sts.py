@@ -11,7 +11,9 @@ from embedlab.data.source import Source
 from embedlab.tasks.task import task
 
 
-def test_one_missing_dataset_leaves_the_others_and_is_named(shared_data: Path, tmp_path: Path) -> None:
+def test_one_missing_dataset_leaves_the_others_and_is_named(
+    shared_data: Path, tmp_path: Path
+) -> None:
     (tmp_path / "data" / "STS").mkdir(parents=True)
     (tmp_path / "data" / "STS" / "STS13-en-test").symlink_to(shared_data / "STS" / "STS13-en-test")
     source = Source(folder=tmp_path / "data", offline=True)
@@ -29,7 +31,9 @@ def test_the_dev_score_is_spearman_on_the_dev_split(tmp_path: Path) -> None:
     source = Source(sample=True)
     frame = source.open("sts-benchmark", "dev").frame
     dice = DiceScorer()
-    expected = stats.spearmanr(frame["gold"], dice.score(frame["sentence1"].to_list(), frame["sentence2"].to_list())).statistic
+    expected = stats.spearmanr(
+        frame["gold"], dice.score(frame["sentence1"].to_list(), frame["sentence2"].to_list())
+    ).statistic
     trained = Trained(encoder=dice, objectives=())  # type: ignore[arg-type]
     assert task("sts").dev_score(source, "sts-benchmark")(trained) == pytest.approx(100 * expected)
 
@@ -41,5 +45,10 @@ def test_a_dataset_is_scored_on_its_test_split_or_on_the_only_one_it_has(tmp_pat
         assert task("sts").has_dataset(name), name
     queries = tmp_path / "faq.csv"
     queries.write_text("anchor,positive\nwhat barks,a dog\n", encoding="utf-8")
-    for name in ("sts-course", "mrpc", "snli", str(queries)):  # dev scores choose settings; the others are of other tasks
+    for name in (
+        "sts-course",
+        "mrpc",
+        "snli",
+        str(queries),
+    ):  # dev scores choose settings; the others are of other tasks
         assert not task("sts").has_dataset(name), name

@@ -18,7 +18,15 @@ from tests.training.small_runs import MACHINE, SAMPLE
 
 
 def settings_of(folder: Path, *, sample: bool) -> Settings:
-    return Settings(data=folder, runs=folder / "runs", cache=folder / "cache", sample=sample, offline=True, device="cpu", threads=1)
+    return Settings(
+        data=folder,
+        runs=folder / "runs",
+        cache=folder / "cache",
+        sample=sample,
+        offline=True,
+        device="cpu",
+        threads=1,
+    )
 
 
 def finished(folder: Path, encoder: Path, task: str, name: str = "") -> ModelSpec:
@@ -30,8 +38,14 @@ def finished(folder: Path, encoder: Path, task: str, name: str = "") -> ModelSpe
 
 
 def test_labels_are_glues_names_and_scores_stay_within_their_scale() -> None:
-    assert predictions_text(np.array([1, 0]), ("entailment", "not_entailment")) == "index\tprediction\n0\tnot_entailment\n1\tentailment\n"
-    assert predictions_text(np.array([-0.2, 3.14159, 5.5]), ()) == "index\tprediction\n0\t0.000\n1\t3.142\n2\t5.000\n"
+    assert (
+        predictions_text(np.array([1, 0]), ("entailment", "not_entailment"))
+        == "index\tprediction\n0\tnot_entailment\n1\tentailment\n"
+    )
+    assert (
+        predictions_text(np.array([-0.2, 3.14159, 5.5]), ())
+        == "index\tprediction\n0\t0.000\n1\t3.142\n2\t5.000\n"
+    )
 
 
 def test_each_test_split_has_a_file_with_a_line_an_item(tmp_path: Path, tiny_encoder: Path) -> None:
@@ -58,9 +72,13 @@ def test_two_runs_on_one_task_and_a_missing_test_file_write_nothing(
     specs = [finished(tmp_path, tiny_encoder, "rte", name) for name in ("one", "two")]
     for refused in (
         lambda: TASK.submission().check(specs, settings_of(tmp_path, sample=True)),
-        lambda: TASK.submission().write(tmp_path / "out", specs, settings_of(tmp_path, sample=True)),
+        lambda: TASK.submission().write(
+            tmp_path / "out", specs, settings_of(tmp_path, sample=True)
+        ),
     ):
-        with pytest.raises(UsageError, match=r"'one@1' and 'two@1' both predict RTE\.tsv") as caught:
+        with pytest.raises(
+            UsageError, match=r"'one@1' and 'two@1' both predict RTE\.tsv"
+        ) as caught:
             refused()
         assert caught.value.hint == "name one run for each GLUE task"
     (tmp_path / "a file").touch()

@@ -56,9 +56,15 @@ def test_a_task_has_the_name_that_it_is_found_by_and_says_what_it_leaves(name: s
 
 
 def test_every_file_of_the_folder_is_a_task_and_none_is_lost() -> None:
-    files = [path for path in (PACKAGE / "tasks").glob("*.py") if not path.name.startswith("_") and path.name != "task.py"]
+    files = [
+        path
+        for path in (PACKAGE / "tasks").glob("*.py")
+        if not path.name.startswith("_") and path.name != "task.py"
+    ]
     assert len(all_tasks()) == len(task_names()) >= len(files)
-    assert {f"embedlab.tasks.{path.stem}" for path in files} == {one.module for one in plugins.discover("tasks")}
+    assert {f"embedlab.tasks.{path.stem}" for path in files} == {
+        one.module for one in plugins.discover("tasks")
+    }
 
 
 def test_similarities_of_pairs_and_aggregates_alone_are_said_aloud() -> None:
@@ -69,7 +75,13 @@ def test_similarities_of_pairs_and_aggregates_alone_are_said_aloud() -> None:
 
 def test_a_task_of_fields_is_refused_with_what_to_write_now() -> None:
     with pytest.raises(UsageError, match=r"write class MyTask\(Task\).*TASK = MyTask\(\)"):
-        Task(name="close-pairs", summary="finds close pairs", evaluate=print, texts=None, outcomes="items")  # type: ignore[abstract]
+        Task(
+            name="close-pairs",
+            summary="finds close pairs",
+            evaluate=print,
+            texts=None,
+            outcomes="items",
+        )  # type: ignore[abstract]
 
 
 def test_what_a_task_does_not_write_has_the_usual_answer() -> None:
@@ -80,7 +92,11 @@ def test_what_a_task_does_not_write_has_the_usual_answer() -> None:
             raise NotImplementedError
 
     found = Usual()
-    assert (found.outcomes, found.has_dataset("mr"), found.has_dataset("cr")) == ("items", True, False)
+    assert (found.outcomes, found.has_dataset("mr"), found.has_dataset("cr")) == (
+        "items",
+        True,
+        False,
+    )
     assert found.in_all(None) == ((),)
     assert not found.members("a benchmark")
     assert not found.measures("mr")
@@ -92,9 +108,21 @@ def test_what_a_task_does_not_write_has_the_usual_answer() -> None:
 
 
 def test_what_a_number_is_multiplied_by_is_said_by_its_task() -> None:
-    assert (scale_of("geometry", "uniformity"), scale_of("transfer", "accuracy"), scale_of("no-such-task", "accuracy")) == (1, 100, 100)
-    assert [stored_as(name) for name in ("sts", "transfer", "gum-probing")] == ["pairs", "items", "none"]
-    assert [aggregates_of(name) for name in ("sts", "transfer", "gum-probing")] == [("all", "mean", "wmean"), (), ()]
+    assert (
+        scale_of("geometry", "uniformity"),
+        scale_of("transfer", "accuracy"),
+        scale_of("no-such-task", "accuracy"),
+    ) == (1, 100, 100)
+    assert [stored_as(name) for name in ("sts", "transfer", "gum-probing")] == [
+        "pairs",
+        "items",
+        "none",
+    ]
+    assert [aggregates_of(name) for name in ("sts", "transfer", "gum-probing")] == [
+        ("all", "mean", "wmean"),
+        (),
+        (),
+    ]
 
 
 def test_an_unknown_task_is_refused_with_the_nearest_name() -> None:
@@ -104,7 +132,9 @@ def test_an_unknown_task_is_refused_with_the_nearest_name() -> None:
 
 def test_a_setting_is_that_of_tasks_that_train_classifiers() -> None:
     assert {one.setting("exact") for one in all_tasks() if one.trains_classifiers} == {"exact"}
-    assert {one.setting("exact") for one in all_tasks() if not one.trains_classifiers} == {"literature"}
+    assert {one.setting("exact") for one in all_tasks() if not one.trains_classifiers} == {
+        "literature"
+    }
     assert task("probing").trains_classifiers
     assert task("transfer").trains_classifiers
 
@@ -116,12 +146,23 @@ def test_every_dataset_of_scored_pairs_with_a_test_split_can_be_selected() -> No
 
 
 def _branches(file: Path, names: Set[str]) -> Iterator[str]:
-    """The comparisons in FILE with one of these NAMES, or of a task with "sts", which is also a kind, and tables by two or more of them."""
+    """The comparisons in FILE with one of these NAMES, or of a task with "sts", which is also a
+    kind, and tables by two or more of them.
+    """
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        texts = {leaf.value for leaf in ast.walk(node) if isinstance(leaf, ast.Constant) and isinstance(leaf.value, str)}
-        if isinstance(node, ast.Compare | ast.MatchValue) and (texts & names or ("sts" in texts and "task" in ast.unparse(node))):
+        texts = {
+            leaf.value
+            for leaf in ast.walk(node)
+            if isinstance(leaf, ast.Constant) and isinstance(leaf.value, str)
+        }
+        if isinstance(node, ast.Compare | ast.MatchValue) and (
+            texts & names or ("sts" in texts and "task" in ast.unparse(node))
+        ):
             yield f"{file}:{node.lineno}"
-        if isinstance(node, ast.Dict) and len({key.value for key in node.keys if isinstance(key, ast.Constant)} & names) > 1:
+        if (
+            isinstance(node, ast.Dict)
+            and len({key.value for key in node.keys if isinstance(key, ast.Constant)} & names) > 1
+        ):
             yield f"{file}:{node.lineno}"
 
 
@@ -129,8 +170,17 @@ def test_nothing_outside_uses_the_module_of_a_single_task() -> None:
     found = set()
     texts = {file: file.read_text(encoding="utf-8") for file in OUTSIDE}
     for file, text in texts.items():
-        nodes = [one for one in ast.walk(ast.parse(text)) if isinstance(one, ast.ImportFrom)] if "embedlab.tasks" in text else []
-        modules = {f"{node.module}.{one.name}" for node in nodes for one in node.names if (node.module or "").startswith("embedlab.tasks")}
+        nodes = (
+            [one for one in ast.walk(ast.parse(text)) if isinstance(one, ast.ImportFrom)]
+            if "embedlab.tasks" in text
+            else []
+        )
+        modules = {
+            f"{node.module}.{one.name}"
+            for node in nodes
+            for one in node.names
+            if (node.module or "").startswith("embedlab.tasks")
+        }
         found |= {file.name for module in modules if not module.startswith("embedlab.tasks.task.")}
     assert found == set()
 
@@ -138,7 +188,11 @@ def test_nothing_outside_uses_the_module_of_a_single_task() -> None:
 def test_no_branch_or_table_depends_on_the_name_of_a_task_or_dataset(tmp_path: Path) -> None:
     names = {*task_names(), *shipped_names("datasets")} - {"sts"}
     branch = tmp_path / "branch.py"
-    lines = ('if name == "glue" or task == "sts":', '    kind = spec.kind == "sts"', 'HEADS = {"sentiment": 1, "sts-course": 2}')
+    lines = (
+        'if name == "glue" or task == "sts":',
+        '    kind = spec.kind == "sts"',
+        'HEADS = {"sentiment": 1, "sts-course": 2}',
+    )
     branch.write_text("\n".join(lines))
     assert list(_branches(branch, names)) == [f"{branch}:3", f"{branch}:1", f"{branch}:1"]
     outside = [file for file in OUTSIDE if not file.is_relative_to(PACKAGE / "data")]
@@ -156,49 +210,96 @@ def test_the_classes_of_items_are_in_alphabetical_order() -> None:
 
 
 def part_of(dataset: str = "questions", split: str = "test") -> Part:
-    frame = pl.DataFrame({"sentence1": ["a b", "c", "d"], "sentence2": ["a", "c d", "e"], "gold": [5.0, 0.0, 2.5]})
-    return Part(frame=frame, state=DatasetState(name=dataset, split=split, rows=3, expected_rows=3, origin="file"))
+    frame = pl.DataFrame(
+        {"sentence1": ["a b", "c", "d"], "sentence2": ["a", "c d", "e"], "gold": [5.0, 0.0, 2.5]}
+    )
+    return Part(
+        frame=frame,
+        state=DatasetState(name=dataset, split=split, rows=3, expected_rows=3, origin="file"),
+    )
 
 
 class Scoring:
-    """An encoder with facts of its own, whose similarities are the ranks of the gold scores turned around."""
+    """An encoder with facts of its own, whose similarities are the ranks of the gold scores turned
+    around.
+    """
 
     name, fingerprint = "made", "ab"
-    facts = EncoderFacts(precision="bf16", pooling="cls", max_tokens=77, truncated=3, notes=("a note of the encoder",))
+    facts = EncoderFacts(
+        precision="bf16",
+        pooling="cls",
+        max_tokens=77,
+        truncated=3,
+        notes=("a note of the encoder",),
+    )
 
-    def score(self, first: Sequence[str], second: Sequence[str], _: object = None) -> NDArray[np.float32]:
+    def score(
+        self, first: Sequence[str], second: Sequence[str], _: object = None
+    ) -> NDArray[np.float32]:
         assert (list(first), list(second)) == (["a b", "c", "d"], ["a", "c d", "e"])
         return np.array([-5.0, 0.0, -2.5], np.float32)
 
 
 def test_an_evaluation_says_what_decided_its_numbers() -> None:
     part = part_of()
-    score = StoredScore(by="dataset", slice="questions", metric="accuracy", setting="", value=0.5, items=3, split="test")
+    score = StoredScore(
+        by="dataset",
+        slice="questions",
+        metric="accuracy",
+        setting="",
+        value=0.5,
+        items=3,
+        split="test",
+    )
     found = evaluation_of("own", Scoring(), [part.state], [score], ["a note of the task"])
     assert (found.task, found.model, found.fingerprint) == ("own", "made", "ab")
-    assert (found.precision, found.pooling, found.max_tokens, found.truncated) == ("bf16", "cls", 77, 3)
+    assert (found.precision, found.pooling, found.max_tokens, found.truncated) == (
+        "bf16",
+        "cls",
+        77,
+        3,
+    )
     assert found.notes == ("a note of the encoder", "a note of the task")
     assert found.scores == (score,)
     assert [(one["name"], one["rows"]) for one in found.data] == [("questions", 3)]
     assert found.marks == ()
     sample = evaluation_of("own", Scoring(), [replace(part.state, sample=True)], [])
-    assert (sample.marks, sample.scores, sample.notes) == (("sample",), (), ("a note of the encoder",))
+    assert (sample.marks, sample.scores, sample.notes) == (
+        ("sample",),
+        (),
+        ("a note of the encoder",),
+    )
 
 
 def test_predictions_that_were_brought_are_of_the_file_alone() -> None:
     dice = ModelSpec(name="dice", kind="dice")
     found = brought_evaluation("own", dice, [part_of().state], [], ["a note"])
     assert (found.model, found.fingerprint) == ("dice", spec_fingerprint(dice, precision="float32"))
-    assert (found.pooling, found.max_tokens, found.truncated, found.notes) == (None, None, 0, ("a note",))
+    assert (found.pooling, found.max_tokens, found.truncated, found.notes) == (
+        None,
+        None,
+        0,
+        ("a note",),
+    )
 
 
 def test_what_a_model_predicted_of_each_row_is_stored_with_all_classes() -> None:
     part = part_of(split="validation")
     evaluation = evaluation_of("own", Scoring(), [part.state], [])
     found = outcomes_of(evaluation, part, ["yes", "no", "no"], ["no", "no", "perhaps"])
-    assert (found.task, found.dataset, found.split, found.model, found.fingerprint) == ("own", "questions", "validation", "made", "ab")
+    assert (found.task, found.dataset, found.split, found.model, found.fingerprint) == (
+        "own",
+        "questions",
+        "validation",
+        "made",
+        "ab",
+    )
     assert found.classes == ("no", "perhaps", "yes")
-    assert found.items.select("item", "gold", "predicted").rows() == [(0, "yes", "no"), (1, "no", "no"), (2, "no", "perhaps")]
+    assert found.items.select("item", "gold", "predicted").rows() == [
+        (0, "yes", "no"),
+        (1, "no", "no"),
+        (2, "no", "perhaps"),
+    ]
     assert found.texts is not None
     assert found.texts.tolist() == text_keys(part.frame).tolist()
     assert [one["split"] for one in found.data] == ["validation"]
@@ -208,27 +309,44 @@ def test_what_a_model_predicted_of_each_row_is_stored_with_all_classes() -> None
 
 
 def test_items_are_named_by_their_dataset_and_by_a_split_where_several_are_scored() -> None:
-    for split, name in (("test", "questions"), ("dev", "questions"), ("validation-matched", "questions:validation-matched")):
+    for split, name in (
+        ("test", "questions"),
+        ("dev", "questions"),
+        ("validation-matched", "questions:validation-matched"),
+    ):
         part = part_of(split=split)
         found = own_items(part, "gold")
-        assert (found.dataset, found.split, found.name, found.states) == ("questions", split, name, (part.state,))
+        assert (found.dataset, found.split, found.name, found.states) == (
+            "questions",
+            split,
+            name,
+            (part.state,),
+        )
         assert found.texts.tolist() == text_keys(part.frame).tolist()
         assert found.labels == ("5.0", "0.0", "2.5")
 
 
 def test_averages_of_pairs_are_shown_where_all_their_datasets_are() -> None:
-    found = pair_task("own", "pairs", ["a", "b", "c"], averages={"of two": ("a", "b"), "of all": ("a", "b", "c")})
+    found = pair_task(
+        "own", "pairs", ["a", "b", "c"], averages={"of two": ("a", "b"), "of all": ("a", "b", "c")}
+    )
     assert list(found.averages(["c", "b", "a"], "own")) == ["of two", "of all"]
     assert found.averages(["b", "a", "x"], "own") == {"of two": ("a", "b")}
     assert found.averages(["a", "c"], "own") == {}
     assert pair_task("own", "pairs", ["a"]).averages(["a"], "own") == {}
-    assert (found.outcomes, found.is_scored_together, found.datasets) == ("pairs", True, ("a", "b", "c"))
+    assert (found.outcomes, found.is_scored_together, found.datasets) == (
+        "pairs",
+        True,
+        ("a", "b", "c"),
+    )
     with pytest.raises(UsageError, match="its models are evaluated together") as error:
         found.evaluate(ModelSpec(name="dice", kind="dice"), Settings(), lambda _: None, Selection())  # type: ignore[arg-type,return-value]
     assert error.value.hint == "embedlab evaluate --suite own"
 
 
-def test_the_dev_score_of_pairs_is_spearmans_correlation_times_a_hundred(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_dev_score_of_pairs_is_spearmans_correlation_times_a_hundred(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     opened: list[tuple[str, str | None]] = []
 
     def opening(_: Source, name: str, split: str | None = None) -> Part:
@@ -242,9 +360,13 @@ def test_the_dev_score_of_pairs_is_spearmans_correlation_times_a_hundred(monkeyp
     assert opened == [("a", "dev")]
 
 
-def test_what_the_dev_pairs_lack_of_the_published_ones_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_dev_pairs_lack_of_the_published_ones_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     lacking = part_of("mine", "dev")
-    lacking = replace(lacking, state=replace(lacking.state, partial=True, expected_rows=lacking.state.rows + 1))
+    lacking = replace(
+        lacking, state=replace(lacking.state, partial=True, expected_rows=lacking.state.rows + 1)
+    )
     opened: list[tuple[str, str]] = []
 
     def open_part(_: Source, name: str, split: str) -> Part:
@@ -257,7 +379,9 @@ def test_what_the_dev_pairs_lack_of_the_published_ones_is_said(monkeypatch: pyte
     assert opened == [("mine", "dev")]
 
 
-def test_the_sentences_of_pairs_are_those_of_both_sides_of_what_is_selected(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_sentences_of_pairs_are_those_of_both_sides_of_what_is_selected(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def opening(_: Source, name: str, split: str | None = None) -> Part:
         if name == "absent":
             raise MissingError("it is not here")
@@ -283,7 +407,11 @@ def test_the_sentences_of_pairs_are_those_of_both_sides_of_what_is_selected(monk
 
 def test_a_task_is_usual_unless_it_says_more() -> None:
     assert (Task.datasets, Task.item_datasets, Task.dev_names) == ((), (), ())
-    assert (Task.is_each_alone, Task.trains_classifiers, Task.mixed_metric) == (False, False, "mean")
+    assert (Task.is_each_alone, Task.trains_classifiers, Task.mixed_metric) == (
+        False,
+        False,
+        "mean",
+    )
     assert (Selection().names, Selection().setting) == ((), "literature")
 
 
@@ -291,11 +419,20 @@ def test_a_member_is_loaded_with_the_cache_the_limit_and_the_network_of_the_sett
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[dict[str, object]] = []
-    monkeypatch.setattr("embedlab.encoders.loading.load_encoder", lambda *_, **words: given.append(words))
-    for settings in (Settings(cache=tmp_path, cache_gib=7, offline=True, device="cpu"), Settings(cache_gib=2, device="cpu")):
+    monkeypatch.setattr(
+        "embedlab.encoders.loading.load_encoder", lambda *_, **words: given.append(words)
+    )
+    for settings in (
+        Settings(cache=tmp_path, cache_gib=7, offline=True, device="cpu"),
+        Settings(cache_gib=2, device="cpu"),
+    ):
         _, device = load_member(ModelSpec(name="made", kind="folder"), settings)
         assert device.type == "cpu"
-        assert given.pop() == {"cache": settings.cache, "cache_gib": settings.cache_gib, "offline": settings.offline}
+        assert given.pop() == {
+            "cache": settings.cache,
+            "cache_gib": settings.cache_gib,
+            "offline": settings.offline,
+        }
 
 
 @pytest.mark.parametrize("can_load", [True, False])
@@ -305,4 +442,9 @@ def test_numbers_of_a_broken_plug_in_or_of_one_that_is_not_trusted_are_shares_wi
     fault = "it has no TASK" if can_load else None
     monkeypatch.setattr(plugins, "find", lambda *_: SimpleNamespace(fault=fault))
     monkeypatch.setattr(plugins, "can_load", lambda _: can_load)
-    assert (scale_of("own", "accuracy"), stored_as("own"), aggregates_of("own"), is_scored_together("own")) == (100, "none", (), False)
+    assert (
+        scale_of("own", "accuracy"),
+        stored_as("own"),
+        aggregates_of("own"),
+        is_scored_together("own"),
+    ) == (100, "none", (), False)

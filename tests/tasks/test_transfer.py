@@ -20,10 +20,30 @@ from embedlab.encoders.encoder import Vectors
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.tasks import transfer
-from embedlab.tasks._labelled import ClassificationResult, ClassificationTask, OpenedTasks, drop_small_tasks, task_features
+from embedlab.tasks._labelled import (
+    ClassificationResult,
+    ClassificationTask,
+    OpenedTasks,
+    drop_small_tasks,
+    task_features,
+)
 from embedlab.tasks.task import Selection
-from embedlab.tasks.transfer import TASK, TRANSFER_AVERAGES, TRANSFER_TASKS, evaluate_transfer, open_transfer, second_class_f1
-from tests.tasks.labelled_sentences import WordEncoder, sentence, write_lines, write_mr, write_mrpc, write_sst2
+from embedlab.tasks.transfer import (
+    TASK,
+    TRANSFER_AVERAGES,
+    TRANSFER_TASKS,
+    evaluate_transfer,
+    open_transfer,
+    second_class_f1,
+)
+from tests.tasks.labelled_sentences import (
+    WordEncoder,
+    sentence,
+    write_lines,
+    write_mr,
+    write_mrpc,
+    write_sst2,
+)
 
 SMALL = ("mr", "sst2", "mrpc")
 
@@ -41,30 +61,51 @@ def scores(found: Evaluation) -> dict[tuple[str, str, str | None], StoredScore]:
 
 
 @pytest.mark.parametrize("setting", ["prototyping", "exact"])
-def test_every_accuracy_says_what_it_was_scored_on(setting: SettingName, small: Source, tmp_path: Path) -> None:
+def test_every_accuracy_says_what_it_was_scored_on(
+    setting: SettingName, small: Source, tmp_path: Path
+) -> None:
     done = evaluate_transfer(WordEncoder(), open_transfer(small, SMALL), setting)
     found = scores(done.evaluation)
-    expected = {("mr", "cv"), ("mr", "dev"), ("sst2", "test"), ("sst2", "dev"), ("mrpc", "test"), ("mrpc", "dev")}
+    expected = {
+        ("mr", "cv"),
+        ("mr", "dev"),
+        ("sst2", "test"),
+        ("sst2", "dev"),
+        ("mrpc", "test"),
+        ("mrpc", "dev"),
+    }
     assert {(name, split) for name, metric, split in found if metric == "accuracy"} == expected
     assert {score.setting for score in found.values()} == {setting}
     assert found["mr", "accuracy", "cv"].items == 80
     assert found["mr", "accuracy", "cv"].value > 0.8
     assert done.evaluation.marks == ("partial",)
-    assert Evaluation.load(done.evaluation.save(tmp_path)) == Evaluation.load(tmp_path / f"transfer-{setting}.json")
+    assert Evaluation.load(done.evaluation.save(tmp_path)) == Evaluation.load(
+        tmp_path / f"transfer-{setting}.json"
+    )
 
 
 def test_each_sentence_of_a_task_is_encoded_once(small: Source) -> None:
     encoder = WordEncoder()
     opened = open_transfer(small, ("mrpc",))
     evaluate_transfer(encoder, opened, "exact")
-    assert sorted(encoder.selected) == sorted({text for column in opened.texts.columns for text in column})
+    assert sorted(encoder.selected) == sorted(
+        {text for column in opened.texts.columns for text in column}
+    )
 
 
 def test_trained_relatedness_has_its_own_name_and_no_part_in_the_averages(tmp_path: Path) -> None:
     for file in ("SICK_train", "SICK_trial", "SICK_test_annotated"):
-        rows = (f"{n}\t{sentence(0, n)} {file}\t{sentence(n % 2, n)}\t{1 + 4 * (n % 2 == 0)}\tNEUTRAL" for n in range(40))
-        write_lines(tmp_path / f"SICK/{file}.txt", ["pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment", *rows])
-    opened = open_transfer(Source(folder=tmp_path, offline=True, allow_partial=True), ("sick-r-supervised",))
+        rows = (
+            f"{n}\t{sentence(0, n)} {file}\t{sentence(n % 2, n)}\t{1 + 4 * (n % 2 == 0)}\tNEUTRAL"
+            for n in range(40)
+        )
+        write_lines(
+            tmp_path / f"SICK/{file}.txt",
+            ["pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment", *rows],
+        )
+    opened = open_transfer(
+        Source(folder=tmp_path, offline=True, allow_partial=True), ("sick-r-supervised",)
+    )
     done = evaluate_transfer(WordEncoder(), opened)
     found = done.evaluation
     assert {(score.slice, score.metric, score.split, score.setting) for score in found.scores} == {
@@ -74,8 +115,12 @@ def test_trained_relatedness_has_its_own_name_and_no_part_in_the_averages(tmp_pa
     assert scores(found)["sick-r-supervised", "pearson", "test"].value > 0.5
     (outcomes,) = done.outcomes
     assert outcomes.items["item"].to_list() == [*range(80, 120)]
-    gold, predicted = (outcomes.items[column].cast(float).to_numpy() for column in ("gold", "predicted"))
-    assert np.corrcoef(gold, predicted)[0, 1] == pytest.approx(scores(found)["sick-r-supervised", "pearson", "test"].value)
+    gold, predicted = (
+        outcomes.items[column].cast(float).to_numpy() for column in ("gold", "predicted")
+    )
+    assert np.corrcoef(gold, predicted)[0, 1] == pytest.approx(
+        scores(found)["sick-r-supervised", "pearson", "test"].value
+    )
     assert {str(state["name"]) for state in found.data} == {"sick-r-supervised"}
 
 
@@ -85,7 +130,9 @@ def test_the_items_behind_a_score_give_the_score(small: Source) -> None:
     assert by_name["sst2"].correct.mean() == by_name["sst2"].outcome.accuracy
     mrpc = by_name["mrpc"]
     metrics = pytest.importorskip("sklearn.metrics")
-    assert second_class_f1(mrpc) == pytest.approx(metrics.f1_score(mrpc.gold, mrpc.outcome.predicted))
+    assert second_class_f1(mrpc) == pytest.approx(
+        metrics.f1_score(mrpc.gold, mrpc.outcome.predicted)
+    )
 
 
 @pytest.mark.parametrize("classes", [(0, 1), (0,), (1,), (0, 1, 2)])
@@ -94,7 +141,10 @@ def test_the_f1_of_the_second_class_is_scikit_learns(classes: tuple[int, ...]) -
     rng = np.random.default_rng(1)
     for _ in range(20):
         gold, predicted = rng.choice(classes, 3), rng.choice(classes, 3)
-        one = cast("ClassificationResult", SimpleNamespace(gold=gold, outcome=SimpleNamespace(predicted=predicted)))
+        one = cast(
+            "ClassificationResult",
+            SimpleNamespace(gold=gold, outcome=SimpleNamespace(predicted=predicted)),
+        )
         expected = metrics.f1_score(gold == 1, predicted == 1, zero_division=0)
         assert second_class_f1(one) == pytest.approx(expected)
 
@@ -104,9 +154,13 @@ def test_a_missing_task_skips_only_itself_and_the_average_says_so(small: Source)
     assert set(opened.missing) == set(TRANSFER_TASKS) - set(SMALL)
     found = evaluate_transfer(WordEncoder(), opened, "exact").evaluation
     averages = {score.slice: score.value for score in found.scores if score.by == "average"}
-    assert list(averages) == [f"{name}, 3 of {len(members)}" for name, members in TRANSFER_AVERAGES.items()]
+    assert list(averages) == [
+        f"{name}, 3 of {len(members)}" for name, members in TRANSFER_AVERAGES.items()
+    ]
     chosen = [
-        score.value for score in found.scores if score.metric == "accuracy" and score.split in {"cv", "test"} and score.by == "dataset"
+        score.value
+        for score in found.scores
+        if score.metric == "accuracy" and score.split in {"cv", "test"} and score.by == "dataset"
     ]
     assert averages["average of 8 (liao, with SST5), 3 of 8"] == pytest.approx(np.mean(chosen))
     assert any("mpqa skipped" in note and "download it" in note for note in found.notes)
@@ -148,16 +202,24 @@ def test_nothing_there_is_an_error(tmp_path: Path) -> None:
     ],
 )
 def test_rows_of_which_a_fold_would_be_empty_are_refused(
-    rows: int, setting: SettingName, fault: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    rows: int,
+    setting: SettingName,
+    fault: str | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(transfer, "load_member", lambda *_: (WordEncoder(), None))
     write_mr(tmp_path, rows // 2)
     write_sst2(tmp_path)
     settings = Settings(data=tmp_path, offline=True, allow_partial=True)
     selection = Selection(names=("mr", "sst2"), setting=setting)
-    result = TASK.evaluate(ModelSpec(name="words", kind="folder"), settings, lambda _: lambda *_: None, selection)
+    result = TASK.evaluate(
+        ModelSpec(name="words", kind="folder"), settings, lambda _: lambda *_: None, selection
+    )
     assert [error.message for error in result.missing] == ([fault] if fault else [])
-    assert {score.slice for score in result.evaluation.scores} == ({"sst2"} if fault else {"mr", "sst2"})
+    assert {score.slice for score in result.evaluation.scores} == (
+        {"sst2"} if fault else {"mr", "sst2"}
+    )
     assert np.isfinite([score.value for score in result.evaluation.scores]).all()
 
 
@@ -180,18 +242,30 @@ class TableEncoder(WordEncoder):
     dim = 2
 
     def encode(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> Vectors:
-        return np.array([[float(number) for number in text.split()] for text in sentences], np.float32)
+        return np.array(
+            [[float(number) for number in text.split()] for text in sentences], np.float32
+        )
 
 
-PAIRS = (("0.5 1", "-0.5 1", 0), ("1.5 1", "0.5 1", 1), ("-1.5 1", "-0.5 1", 1))  # equally far apart; the products' signs are the labels
+PAIRS = (
+    ("0.5 1", "-0.5 1", 0),
+    ("1.5 1", "0.5 1", 1),
+    ("-1.5 1", "-0.5 1", 1),
+)  # equally far apart; the products' signs are the labels
 
 
 def pair_splits(rows: int = 20) -> ClassificationTask:
     frame = pl.DataFrame(PAIRS * rows, schema=["sentence1", "sentence2", "label"], orient="row")
     states = {
-        split: DatasetState(name="mrpc", split=split, rows=len(frame), expected_rows=None, origin="folder") for split in ("train", "test")
+        split: DatasetState(
+            name="mrpc", split=split, rows=len(frame), expected_rows=None, origin="folder"
+        )
+        for split in ("train", "test")
     }
-    return ClassificationTask(name="mrpc", parts={split: Part(frame=frame, state=state) for split, state in states.items()})
+    return ClassificationTask(
+        name="mrpc",
+        parts={split: Part(frame=frame, state=state) for split, state in states.items()},
+    )
 
 
 def test_the_features_of_a_pair_are_its_distance_and_its_product_by_a_loop() -> None:
@@ -199,12 +273,19 @@ def test_the_features_of_a_pair_are_its_distance_and_its_product_by_a_loop() -> 
     expected = []
     for first, second, _ in PAIRS * 2:
         u, v = ([float(number) for number in text.split()] for text in (first, second))
-        expected.append([*(abs(a - b) for a, b in zip(u, v, strict=True)), *(a * b for a, b in zip(u, v, strict=True))])
+        expected.append(
+            [
+                *(abs(a - b) for a, b in zip(u, v, strict=True)),
+                *(a * b for a, b in zip(u, v, strict=True)),
+            ]
+        )
     assert task_features(TableEncoder(), task).tolist() == expected
 
 
 def test_a_classifier_of_pairs_learns_what_only_the_product_shows() -> None:
-    done = evaluate_transfer(TableEncoder(), OpenedTasks(tasks=(pair_splits(),), missing={}), "exact")
+    done = evaluate_transfer(
+        TableEncoder(), OpenedTasks(tasks=(pair_splits(),), missing={}), "exact"
+    )
     assert scores(done.evaluation)["mrpc", "accuracy", "test"].value == 1
 
 
@@ -212,10 +293,14 @@ def test_texts_and_items_are_those_of_the_selected_tasks(small: Source) -> None:
     found = TASK.texts(small, Selection(names=("sst2", "mrpc"), setting="exact"))
     opened = open_transfer(small, ("sst2", "mrpc"))
     assert found is not None
-    assert [list(column) for column in found.columns] == [list(column) for column in opened.texts.columns]
+    assert [list(column) for column in found.columns] == [
+        list(column) for column in opened.texts.columns
+    ]
     assert {state.name for state in found.states} == {"sst2", "mrpc"}
     items = TASK.items(small, ["sst2", "mrpc"])
-    assert [(one.dataset, len(one.rows)) for one in items] == [(one.name, len(one.rows("test"))) for one in opened.tasks]
+    assert [(one.dataset, len(one.rows)) for one in items] == [
+        (one.name, len(one.rows("test"))) for one in opened.tasks
+    ]
     whole = TASK.texts(small, Selection(setting="exact"))
     assert whole is not None
     assert {state.name for state in whole.states} == {*SMALL}

@@ -25,7 +25,10 @@ def test_ranks_are_those_of_a_sorted_list() -> None:
     vectors, targets = torch.randn(700, 8), np.random.default_rng(0).integers(50, size=700)
     ranks = word_ranks(TiedWordHead(words), vectors, targets)
     logits = vectors @ words.weight.T
-    expected = [logits[row].argsort(descending=True).tolist().index(target) + 1 for row, target in enumerate(targets)]
+    expected = [
+        logits[row].argsort(descending=True).tolist().index(target) + 1
+        for row, target in enumerate(targets)
+    ]
     assert ranks.tolist() == expected
 
 
@@ -53,10 +56,14 @@ def test_a_file_whose_words_are_not_tokens_is_refused(tiny_encoder: Path, tmp_pa
     path = tmp_path / "words.tsv"
     path.write_text("zyzzyva\ta weevil\n")
     with pytest.raises(MissingError, match="is one token"):
-        evaluate_words(load_transformer(str(tiny_encoder), MACHINE), Source(), dataset=str(path), split="all")
+        evaluate_words(
+            load_transformer(str(tiny_encoder), MACHINE), Source(), dataset=str(path), split="all"
+        )
 
 
-def test_definitions_that_cannot_be_read_are_refused_before_a_model_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_definitions_that_cannot_be_read_are_refused_before_a_model_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(word_prediction, "_refuse_headless", lambda *_: None)
     spec = ModelSpec(name="headed", kind="folder")
     TASK.check(spec, Settings(sample=True))
@@ -68,9 +75,17 @@ def test_definitions_count_whose_word_is_any_one_token_the_first_of_the_vocabula
     tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "words.tsv"
-    path.write_text("".join(f"{word}\ta definition of {word}\n" for word in ("first", "none", "other", "more")))
+    path.write_text(
+        "".join(f"{word}\ta definition of {word}\n" for word in ("first", "none", "other", "more"))
+    )
     encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean"))
-    monkeypatch.setattr(encoder, "word_ids", lambda words: np.array([{"first": 0, "other": 9, "more": 7}.get(word, -1) for word in words]))
+    monkeypatch.setattr(
+        encoder,
+        "word_ids",
+        lambda words: np.array(
+            [{"first": 0, "other": 9, "more": 7}.get(word, -1) for word in words]
+        ),
+    )
     found = evaluate_words(encoder, Source(), dataset=str(path), split="all")
     assert {score.items for score in found.scores} == {3}
     assert {(score.by, score.slice, score.split, score.setting) for score in found.scores} == {
@@ -78,7 +93,9 @@ def test_definitions_count_whose_word_is_any_one_token_the_first_of_the_vocabula
     }
     assert found.notes[-1] == "1 definitions left out: their word is not one known token"
     head = load_word_head(encoder, "mlm")
-    vectors = torch.from_numpy(encoder.encode([f"a definition of {word}" for word in ("first", "other", "more")]))
+    vectors = torch.from_numpy(
+        encoder.encode([f"a definition of {word}" for word in ("first", "other", "more")])
+    )
     with torch.inference_mode():
         logits = head(vectors)
     ranks = [int((row >= row[own]).sum()) for row, own in zip(logits, (0, 9, 7), strict=True)]

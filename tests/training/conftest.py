@@ -18,7 +18,13 @@ from tests.training.small_runs import MACHINE, SAMPLE
 def train(tmp_path: Path) -> Callable[..., RunFolder]:
     """Train a recipe on the sample world into a folder of its own."""
 
-    def run(recipe: Recipe, name: str = "small", seed: int = 1, machine: Machine = MACHINE, **options: Any) -> RunFolder:
+    def run(
+        recipe: Recipe,
+        name: str = "small",
+        seed: int = 1,
+        machine: Machine = MACHINE,
+        **options: Any,
+    ) -> RunFolder:
         torch.set_num_threads(1)
         folder = RunFolder.of(tmp_path / "runs", name, seed)
         train_run(recipe, SAMPLE, machine, folder, seed, **{"keeps_checkpoints": True, **options})

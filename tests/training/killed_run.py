@@ -18,7 +18,8 @@ from embedlab.training.stages import train_run
 from tests.training.small_runs import MACHINE, SAMPLE, length_of_a_vector, short_stages, two_stages
 
 EVERY = 3  # steps from one checkpoint to the next
-COMPLETE = "complete"  # the file of a run's folder with the step of each checkpoint that was reported
+# the file of a run's folder with the step of each checkpoint that was reported
+COMPLETE = "complete"
 
 
 def kill() -> NoReturn:
@@ -89,7 +90,15 @@ def end_at(moment: str, encoder: Path, folder: Path) -> None:
     """Train to the end and be killed at this MOMENT of it."""
     torch.set_num_threads(1)
     kill_at_the_end(moment)
-    train_run(short_stages(encoder), SAMPLE, MACHINE, RunFolder(folder), 1, resume=True, dev_score=length_of_a_vector)
+    train_run(
+        short_stages(encoder),
+        SAMPLE,
+        MACHINE,
+        RunFolder(folder),
+        1,
+        resume=True,
+        dev_score=length_of_a_vector,
+    )
 
 
 def with_lora(recipe: Recipe) -> Recipe:
@@ -97,7 +106,9 @@ def with_lora(recipe: Recipe) -> Recipe:
     return replace(recipe, encoder=replace(recipe.encoder, lora=LoraSection(rank=4, dropout=0.1)))
 
 
-def train_until(moment: str, step: int, encoder: Path, folder: Path, resume: bool, has_lora: bool = False) -> None:
+def train_until(
+    moment: str, step: int, encoder: Path, folder: Path, resume: bool, has_lora: bool = False
+) -> None:
     torch.set_num_threads(1)
     if moment == "while a checkpoint is written":
         kill_while_a_checkpoint_is_written()
@@ -110,4 +121,13 @@ def train_until(moment: str, step: int, encoder: Path, folder: Path, resume: boo
                 file.write(f"{event.step}\n")
 
     recipe = with_lora(two_stages(encoder)) if has_lora else two_stages(encoder)
-    train_run(recipe, SAMPLE, MACHINE, RunFolder(folder), 1, resume=resume, dev_score=length_of_a_vector, report=note)
+    train_run(
+        recipe,
+        SAMPLE,
+        MACHINE,
+        RunFolder(folder),
+        1,
+        resume=resume,
+        dev_score=length_of_a_vector,
+        report=note,
+    )

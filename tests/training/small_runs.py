@@ -27,7 +27,12 @@ class KilledError(BaseException):
     """Ends a training at once and without a checkpoint, as a kill does."""
 
 
-def stage(name: str = "supervised_contrastive", rows: int = 160, optim: dict[str, Any] | None = None, **options: object) -> dict[str, Any]:
+def stage(
+    name: str = "supervised_contrastive",
+    rows: int = 160,
+    optim: dict[str, Any] | None = None,
+    **options: object,
+) -> dict[str, Any]:
     return {
         "data": {"datasets": ["snli"], "rows": rows},
         "objective": {"name": name, **options},
@@ -46,9 +51,16 @@ def recipe_of(encoder: Path, *stages: dict[str, Any], **evaluate: object) -> Rec
 
 
 def two_stages(encoder: Path, rows: int = 160, every: float = 0.25) -> Recipe:
-    """Sampled sets, dropout, two heads, a fraction of an epoch: all that could be lost between two processes."""
+    """Sampled sets, dropout, two heads, a fraction of an epoch: all that could be lost between two
+    processes.
+    """
     first = stage("nli_softmax", rows, augment={"positives": 1, "negatives": 3})
-    return recipe_of(encoder, first, stage(rows=rows, positives=2, negatives=3, optim={"epochs": 1.5}), every=every)
+    return recipe_of(
+        encoder,
+        first,
+        stage(rows=rows, positives=2, negatives=3, optim={"epochs": 1.5}),
+        every=every,
+    )
 
 
 def short_stages(encoder: Path) -> Recipe:
@@ -57,7 +69,9 @@ def short_stages(encoder: Path) -> Recipe:
 
 
 def mixed_stages(encoder: Path) -> Recipe:
-    """Two signals in turns, one of them with two dropout passes and gradient caching, then a stage alone."""
+    """Two signals in turns, one of them with two dropout passes and gradient caching, then a stage
+    alone.
+    """
     second = {
         "data": {"datasets": ["wiki-split"], "rows": 40},
         "objective": {"name": "in_batch_contrastive", "projection": "one-layer"},
@@ -68,11 +82,17 @@ def mixed_stages(encoder: Path) -> Recipe:
 
 
 def joint_stages(encoder: Path, combine: str = "surgery") -> Recipe:
-    """A stage alone, then three tasks that share an encoder, two of them also a layer, by gradient surgery or as COMBINE says."""
+    """A stage alone, then three tasks that share an encoder, two of them also a layer, by gradient
+    surgery or as COMBINE says.
+    """
 
     def task(name: str, dataset: str, **options: object) -> dict[str, Any]:
         optim = {"lr": 1e-3, "batch_size": 16, "turn": 1, "epochs": 2, "clip": 1.0}
-        return {"data": {"datasets": [dataset], "rows": 64}, "objective": {"name": name, **options}, "optim": optim}
+        return {
+            "data": {"datasets": [dataset], "rows": 64},
+            "objective": {"name": name, **options},
+            "optim": optim,
+        }
 
     values = {
         "summary": "a test",
@@ -100,7 +120,13 @@ def given_stages(encoder: Path) -> Recipe:
 
 
 def _in_step(encoder: Path, name: str) -> Recipe:
-    changes = ["stages.optim.epochs=2", "stages.data.rows=24", "encoder.max_tokens=32", "evaluate.keep=last", "evaluate.log_every=1"]
+    changes = [
+        "stages.optim.epochs=2",
+        "stages.data.rows=24",
+        "encoder.max_tokens=32",
+        "evaluate.keep=last",
+        "evaluate.log_every=1",
+    ]
     return load_recipe(name, changes, encoder=str(encoder))
 
 
@@ -112,13 +138,19 @@ def length_of_a_vector(trained: Trained) -> float:
 def saved_bytes(run: RunFolder) -> dict[str, bytes]:
     """The encoder, heads, optimizer and random states a run ends with, and the model it made."""
     newest = Checkpoints(run.checkpoints).path(Checkpoints(run.checkpoints).steps()[-1])
-    files = [*newest.glob("*.safetensors"), run.path / "heads.safetensors", run.model / "model.safetensors"]
+    files = [
+        *newest.glob("*.safetensors"),
+        run.path / "heads.safetensors",
+        run.model / "model.safetensors",
+    ]
     return {str(file.relative_to(run.path)): file.read_bytes() for file in files}
 
 
 def save_checkpoints(monkeypatch: pytest.MonkeyPatch, *, every: int) -> None:
     """Let checkpoints fall due after every so many steps, instead of every minute."""
-    monkeypatch.setattr("embedlab.training.loop._is_time", lambda session: session.step % every == 0)
+    monkeypatch.setattr(
+        "embedlab.training.loop._is_time", lambda session: session.step % every == 0
+    )
 
 
 def interrupted(

@@ -12,7 +12,15 @@ from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.models.folder import Wishes
 from embedlab.objectives.nli import NEEDS
 from embedlab.objectives.objective import build_objective
-from embedlab.training.batching import PACK_TOKENS, Collation, chunk_ends, cut_for, limited, pack_ends, part_ends
+from embedlab.training.batching import (
+    PACK_TOKENS,
+    Collation,
+    chunk_ends,
+    cut_for,
+    limited,
+    pack_ends,
+    part_ends,
+)
 from embedlab.training.order import batch_generator
 from embedlab.training.stage_data import example, open_stage
 from embedlab.training.token_store import tokenise
@@ -21,7 +29,9 @@ from tests.training.small_runs import MACHINE, SAMPLE, recipe_of
 
 @pytest.fixture(scope="module")
 def encoder(tiny_encoder: Path) -> TransformerEncoder:
-    return load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean", max_tokens=32))
+    return load_transformer(
+        str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean", max_tokens=32)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -42,13 +52,21 @@ def collation(recipe: Recipe, encoder: TransformerEncoder) -> Collation:
     )
 
 
-def test_a_batch_holds_each_distinct_sentence_once_and_points_at_it(collation: Collation, encoder: TransformerEncoder) -> None:
+def test_a_batch_holds_each_distinct_sentence_once_and_points_at_it(
+    collation: Collation, encoder: TransformerEncoder
+) -> None:
     rows = collation.data.batches(0)[0]
     batch = collation.collate(rows, batch_generator(3, 0, 0, 0))
-    sentences = [encoder.tokenizer.decode(ids[: int(mask.sum())]) for chunk in batch.chunks for ids, mask in zip(*chunk, strict=True)]
+    sentences = [
+        encoder.tokenizer.decode(ids[: int(mask.sum())])
+        for chunk in batch.chunks
+        for ids, mask in zip(*chunk, strict=True)
+    ]
     assert len(set(sentences)) == len(sentences)
     for column in NEEDS.sentences:
-        expected = [collation.data.rows.at(index) for index in collation.data.rows.columns[column][rows]]
+        expected = [
+            collation.data.rows.at(index) for index in collation.data.rows.columns[column][rows]
+        ]
         decoded = encoder.token_ids(expected)
         for place, row in zip(batch.columns[column].tolist(), range(len(rows)), strict=True):
             ids = decoded.flat[decoded.offsets[row] : decoded.offsets[row + 1]]
@@ -63,7 +81,9 @@ def test_batches_after_some_steps_are_those_of_an_uninterrupted_pass(collation: 
     for one, other in zip(whole[4:], rest, strict=True):
         assert one.columns.keys() == other.columns.keys()
         assert all(one.columns[name].equal(other.columns[name]) for name in one.columns)
-        assert all(ids.equal(same) for (ids, _), (same, _) in zip(one.chunks, other.chunks, strict=True))
+        assert all(
+            ids.equal(same) for (ids, _), (same, _) in zip(one.chunks, other.chunks, strict=True)
+        )
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -72,9 +92,16 @@ def test_chunks_are_the_cheapest_that_cutting_allows(seed: int) -> None:
     lengths, cost = np.sort(rng.integers(3, 40, size=9)), int(rng.integers(1, 60))
 
     def price(ends: list[int]) -> int:
-        return sum(int(end - start) * int(lengths[end - 1]) + cost for start, end in zip([0, *ends[:-1]], ends, strict=True))
+        return sum(
+            int(end - start) * int(lengths[end - 1]) + cost
+            for start, end in zip([0, *ends[:-1]], ends, strict=True)
+        )
 
-    every_way = [[*cuts, len(lengths)] for size in range(len(lengths)) for cuts in combinations(range(1, len(lengths)), size)]
+    every_way = [
+        [*cuts, len(lengths)]
+        for size in range(len(lengths))
+        for cuts in combinations(range(1, len(lengths)), size)
+    ]
     assert price(chunk_ends(lengths, cost)) == min(map(price, every_way))
 
 
@@ -96,7 +123,9 @@ def test_a_limit_cuts_chunks_evenly() -> None:
     assert limited([3, 10], 3) == [3, 6, 8, 10]
 
 
-def test_an_error_while_a_batch_is_made_ahead_reaches_the_loop(collation: Collation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_while_a_batch_is_made_ahead_reaches_the_loop(
+    collation: Collation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     batches = collation.batches(0)
     next(batches)
 
@@ -109,12 +138,17 @@ def test_an_error_while_a_batch_is_made_ahead_reaches_the_loop(collation: Collat
 
 
 def test_an_example_shows_an_anchor_with_its_sets(recipe: Recipe) -> None:
-    roles = [role for role, sentence in example(open_stage(recipe, SAMPLE, seed=0, index=0)) if sentence]
+    roles = [
+        role for role, sentence in example(open_stage(recipe, SAMPLE, seed=0, index=0)) if sentence
+    ]
     assert roles[0] == "anchor"
     assert {"positive", "negative"} <= set(roles)
 
 
 def test_parts_are_about_equal_and_never_divide_a_group() -> None:
     assert part_ends(np.arange(10), 4).tolist() == [2, 5, 7, 10]
-    assert part_ends(np.array([4, 4, 4, 4, 4, 9, 9, 1]), 4).tolist() == [5, 8]  # fewer where groups are large
+    assert part_ends(np.array([4, 4, 4, 4, 4, 9, 9, 1]), 4).tolist() == [
+        5,
+        8,
+    ]  # fewer where groups are large
     assert part_ends(np.array([3, 3]), 2).tolist() == [2]

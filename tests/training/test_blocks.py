@@ -14,7 +14,9 @@ from tests.training.small_runs import SAMPLE, joint_stages, recipe_of, stage
 
 
 def block_of(encoder: Path, rows: tuple[int, int], turns: tuple[int, int]) -> StageBlock:
-    stages = [stage(rows=count, optim={"turn": turn}) for count, turn in zip(rows, turns, strict=True)]
+    stages = [
+        stage(rows=count, optim={"turn": turn}) for count, turn in zip(rows, turns, strict=True)
+    ]
     (block,) = blocks(open_stages(recipe_of(encoder, *stages), SAMPLE, seed=1))
     return block
 
@@ -33,10 +35,14 @@ def test_turns_are_exactly_as_long_as_stated(tiny_encoder: Path) -> None:
 
 
 @pytest.mark.parametrize("turns", [(3, 1), (2, 2), (1, 4)])
-def test_each_stage_takes_its_own_steps_in_order_and_begins_its_rows_anew(turns: tuple[int, int], tiny_encoder: Path) -> None:
+def test_each_stage_takes_its_own_steps_in_order_and_begins_its_rows_anew(
+    turns: tuple[int, int], tiny_encoder: Path
+) -> None:
     block = block_of(tiny_encoder, (200, 40), turns)
     for place, data in enumerate(block.stages):
-        numbers = [turn.number for (turn,) in map(block.turns, range(block.steps)) if turn.place == place]
+        numbers = [
+            turn.number for (turn,) in map(block.turns, range(block.steps)) if turn.place == place
+        ]
         assert numbers == list(range(data.steps))
     for step in range(block.steps + 1):
         assert block.taken(step) == tuple(places(block)[:step].count(place) for place in (0, 1))
@@ -53,20 +59,30 @@ def test_dev_scores_follow_the_first_stage_and_the_end(tiny_encoder: Path) -> No
 
 
 def test_a_stage_without_a_turn_is_trained_alone(tiny_encoder: Path) -> None:
-    stages = [stage(rows=40, optim={"turn": 1}), stage(rows=40, optim={"turn": 1}), stage(rows=40), stage(rows=40, optim={"turn": 1})]
+    stages = [
+        stage(rows=40, optim={"turn": 1}),
+        stage(rows=40, optim={"turn": 1}),
+        stage(rows=40),
+        stage(rows=40, optim={"turn": 1}),
+    ]
     made = blocks(open_stages(recipe_of(tiny_encoder, *stages), SAMPLE, seed=1))
     assert [[data.index for data in block.stages] for block in made] == [[0, 1], [2], [3]]
     assert [block.first for block in made] == [0, made[0].end, made[1].end]
 
 
 def test_a_stage_that_would_never_have_its_turn_is_refused(tiny_encoder: Path) -> None:
-    with pytest.raises(UsageError, match="stage 1 never gets its turn: stage 0 has 3 steps") as error:
+    with pytest.raises(
+        UsageError, match="stage 1 never gets its turn: stage 0 has 3 steps"
+    ) as error:
         block_of(tiny_encoder, (40, 40), (19, 1))
     assert "stage.0.optim.turn=3" in error.value.hint
 
 
 def joint_block(encoder: Path, combine: str) -> StageBlock:
-    return blocks(open_stages(joint_stages(encoder, combine), SAMPLE, seed=1), MixSection(combine=combine, until="smallest"))[1]  # type: ignore[arg-type]
+    return blocks(
+        open_stages(joint_stages(encoder, combine), SAMPLE, seed=1),
+        MixSection(combine=combine, until="smallest"),
+    )[1]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("combine", ["average", "surgery"])
@@ -74,7 +90,9 @@ def test_a_joint_step_reads_a_batch_of_each_stage(combine: str, tiny_encoder: Pa
     block = joint_block(tiny_encoder, combine)
     assert block.steps == 8
     for step in range(block.steps):
-        assert {(turn.place, turn.number) for turn in block.turns(step)} == {(place, step) for place in range(3)}
+        assert {(turn.place, turn.number) for turn in block.turns(step)} == {
+            (place, step) for place in range(3)
+        }
         assert block.taken(step) == (step, step, step)
     assert block.dev_steps(0.5) == {2, 4, 6, 8}
 
@@ -86,13 +104,21 @@ def test_epochs_in_turn_are_as_long_as_the_smallest_stages(tiny_encoder: Path) -
 
 
 @pytest.mark.parametrize(("until", "place"), [("first", 0), ("smallest", 1), ("largest", 2)])
-def test_whose_end_ends_them_is_the_recipes_choice(until: str, place: int, tiny_encoder: Path) -> None:
+def test_whose_end_ends_them_is_the_recipes_choice(
+    until: str, place: int, tiny_encoder: Path
+) -> None:
     stages = [stage(rows=rows, optim={"turn": 1}) for rows in (64, 32, 96)]
     mix = MixSection(combine="average", until=until)  # type: ignore[arg-type]
-    alone = [blocks(open_stages(recipe_of(tiny_encoder, one), SAMPLE, seed=1))[0].steps for one in stages]
-    (block,) = blocks(open_stages(replace(recipe_of(tiny_encoder, *stages), mix=mix), SAMPLE, seed=1), mix)
+    alone = [
+        blocks(open_stages(recipe_of(tiny_encoder, one), SAMPLE, seed=1))[0].steps for one in stages
+    ]
+    (block,) = blocks(
+        open_stages(replace(recipe_of(tiny_encoder, *stages), mix=mix), SAMPLE, seed=1), mix
+    )
     assert block.leader == place
-    assert block.steps == pytest.approx(alone[place], abs=1)  # rows that belong together are shuffled by stage
+    assert block.steps == pytest.approx(
+        alone[place], abs=1
+    )  # rows that belong together are shuffled by stage
     assert {data.steps for data in block.stages} == {block.steps}
 
 
@@ -104,7 +130,10 @@ def test_fusion_reads_each_batch_of_sentiment_for_both_losses_then_the_other_sen
         sentiment, contrast = first.batches(epoch), second.batches(epoch)
         assert len(contrast) > len(sentiment) == 3
         for one, other in zip(sentiment, contrast, strict=False):
-            assert first.rows.frame["sentence"][one].to_list() == second.rows.frame["sentence"][other].to_list()
+            assert (
+                first.rows.frame["sentence"][one].to_list()
+                == second.rows.frame["sentence"][other].to_list()
+            )
         assert all(rows.min() >= 40 for rows in contrast[3:])
     rest = len(second.batches(0)) - 3
     assert places(block) == [0, 1, 0, 1, 0, 1, *[1] * rest] * 2

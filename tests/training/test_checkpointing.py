@@ -1,4 +1,6 @@
-"""Checkpoints alone, without a training: what is stored, which are deleted, and which one a run goes on from."""
+"""Checkpoints alone, without a training: what is stored, which are deleted, and which one a run
+goes on from.
+"""
 
 from pathlib import Path
 
@@ -42,7 +44,12 @@ def snapshot(step: int, best: Best | None = None) -> Snapshot:
 def best_model(step: int, score: float = 50.0) -> BestModel:
     """The weights with the best dev score, whose numbers are a hundred and their step."""
     weights = {"one": torch.full((2,), 100.0 + step)}
-    return BestModel(best=Best(score=score, step=step), encoder=weights, heads={"0.head": weights["one"]}, frozen_weights="abc")
+    return BestModel(
+        best=Best(score=score, step=step),
+        encoder=weights,
+        heads={"0.head": weights["one"]},
+        frozen_weights="abc",
+    )
 
 
 def folders(checkpoints: Checkpoints) -> list[str]:
@@ -59,11 +66,18 @@ def damage(checkpoints: Checkpoints, step: int) -> None:
 
 
 @pytest.mark.parametrize("best", [None, Best(score=71.5, step=3)])
-def test_a_checkpoint_is_read_as_it_was_written(best: Best | None, checkpoints: Checkpoints) -> None:
+def test_a_checkpoint_is_read_as_it_was_written(
+    best: Best | None, checkpoints: Checkpoints
+) -> None:
     written = snapshot(3, best)
     checkpoints.save(written)
     found = checkpoints.read(3)
-    assert (found.step, found.best, found.unreported, found.frozen_weights) == (3, best, written.unreported, "abc")
+    assert (found.step, found.best, found.unreported, found.frozen_weights) == (
+        3,
+        best,
+        written.unreported,
+        "abc",
+    )
     for part in ("encoder", "heads", "optimizer", "random"):
         stored = getattr(found, part)
         assert {name: tensor.tolist() for name, tensor in getattr(written, part).items()} == {
@@ -74,7 +88,11 @@ def test_a_checkpoint_is_read_as_it_was_written(best: Best | None, checkpoints: 
 def test_what_an_earlier_version_did_not_write_is_read_as_nothing(checkpoints: Checkpoints) -> None:
     checkpoints.save(snapshot(3))
     state = checkpoints.path(3) / STATE
-    values = {key: value for key, value in read_sealed_json(state, hint="").items() if key not in {"unreported", "frozen_weights"}}
+    values = {
+        key: value
+        for key, value in read_sealed_json(state, hint="").items()
+        if key not in {"unreported", "frozen_weights"}
+    }
     state.write_text(sealed_json(values, indent=2), encoding="utf-8")
     write_checksums(checkpoints.path(3))
     assert checkpoints.read(3).unreported == Unreported()
@@ -92,8 +110,17 @@ def test_a_checkpoint_of_another_schema_is_refused(checkpoints: Checkpoints) -> 
         checkpoints.read(3)
 
 
-def test_steps_are_numbers_in_their_order_and_other_folders_are_none(checkpoints: Checkpoints) -> None:
-    for name in ("step-0000010", "step-0000009", "step-12345678", "step-0000007.part", "step-", "other"):
+def test_steps_are_numbers_in_their_order_and_other_folders_are_none(
+    checkpoints: Checkpoints,
+) -> None:
+    for name in (
+        "step-0000010",
+        "step-0000009",
+        "step-12345678",
+        "step-0000007.part",
+        "step-",
+        "other",
+    ):
         (checkpoints.folder / name).mkdir(parents=True)
     assert checkpoints.steps() == [9, 10, 12345678]
 
@@ -105,21 +132,30 @@ def test_the_newest_and_the_one_before_it_are_stored(checkpoints: Checkpoints) -
     assert checkpoints.steps() == [9, 10]
 
 
-def test_later_checkpoints_that_were_skipped_as_damaged_are_deleted(checkpoints: Checkpoints) -> None:
+def test_later_checkpoints_that_were_skipped_as_damaged_are_deleted(
+    checkpoints: Checkpoints,
+) -> None:
     for step in (2, 4, 6):
         snapshot(step).write(checkpoints.path(step))
     checkpoints.save(snapshot(5))
     assert checkpoints.steps() == [4, 5]
 
 
-def test_a_run_goes_on_from_the_newest_that_is_intact_and_fits_with_a_note_for_each_other(checkpoints: Checkpoints) -> None:
+def test_a_run_goes_on_from_the_newest_that_is_intact_and_fits_with_a_note_for_each_other(
+    checkpoints: Checkpoints,
+) -> None:
     for step in (2, 4, 6):
         snapshot(step).write(checkpoints.path(step))
     damage(checkpoints, 6)
-    found, notes = checkpoints.newest(lambda one: "it is of another run" if one.encoder["one"][0] == 4 else None)
+    found, notes = checkpoints.newest(
+        lambda one: "it is of another run" if one.encoder["one"][0] == 4 else None
+    )
     assert found is not None
     assert found.step == 2
-    assert [("step-0000006" in note, "it is of another run" in note) for note in notes] == [(True, False), (False, True)]
+    assert [("step-0000006" in note, "it is of another run" in note) for note in notes] == [
+        (True, False),
+        (False, True),
+    ]
     assert all(note.endswith("; training goes on from step 2") for note in notes)
     damage(checkpoints, 2)
     damage(checkpoints, 4)
@@ -133,7 +169,9 @@ def test_without_a_checkpoint_there_is_nothing_to_say(checkpoints: Checkpoints) 
     assert checkpoints.newest() == (None, [])
 
 
-def test_a_checkpoint_whose_best_model_is_lost_counts_only_where_the_best_is_not_needed(checkpoints: Checkpoints) -> None:
+def test_a_checkpoint_whose_best_model_is_lost_counts_only_where_the_best_is_not_needed(
+    checkpoints: Checkpoints,
+) -> None:
     best = Best(score=50.0, step=2)
     snapshot(2, best).write(checkpoints.path(2))
     snapshot(4, best).write(checkpoints.path(4))
@@ -158,7 +196,9 @@ def test_a_checkpoint_that_is_itself_the_best_needs_no_other(checkpoints: Checkp
 
 
 @pytest.mark.parametrize("with_best", [False, True])
-def test_a_checkpoint_without_a_best_model_needs_none(with_best: bool, checkpoints: Checkpoints) -> None:
+def test_a_checkpoint_without_a_best_model_needs_none(
+    with_best: bool, checkpoints: Checkpoints
+) -> None:
     checkpoints.save(snapshot(2))
     checkpoints.save(snapshot(4))
     found, notes = checkpoints.newest(with_best=with_best)
@@ -169,21 +209,32 @@ def test_a_checkpoint_without_a_best_model_needs_none(with_best: bool, checkpoin
 def test_a_best_model_of_another_run_is_not_gone_on_from(checkpoints: Checkpoints) -> None:
     checkpoints.save_best(best_model(2))
     checkpoints.save(snapshot(4, Best(score=50.0, step=2)))
-    found, notes = checkpoints.newest(lambda one: "it is another one" if isinstance(one, BestModel) else None, with_best=True)
+    found, notes = checkpoints.newest(
+        lambda one: "it is another one" if isinstance(one, BestModel) else None, with_best=True
+    )
     assert found is None
     assert len(notes) == 1
     assert "best-0000002" in notes[0]
-    assert checkpoints.newest(lambda one: "it is another one" if isinstance(one, BestModel) else None)[0] is not None
+    assert (
+        checkpoints.newest(lambda one: "it is another one" if isinstance(one, BestModel) else None)[
+            0
+        ]
+        is not None
+    )
 
 
-def test_a_checkpoint_goes_though_the_best_model_of_its_step_stays(checkpoints: Checkpoints) -> None:
+def test_a_checkpoint_goes_though_the_best_model_of_its_step_stays(
+    checkpoints: Checkpoints,
+) -> None:
     checkpoints.save_best(best_model(2))
     for step in (2, 4, 6):
         checkpoints.save(snapshot(step, Best(score=50.0, step=2)))
     assert folders(checkpoints) == ["best-0000002", "step-0000004", "step-0000006"]
 
 
-def test_a_checkpoint_that_is_the_only_copy_of_the_best_model_stays(checkpoints: Checkpoints) -> None:
+def test_a_checkpoint_that_is_the_only_copy_of_the_best_model_stays(
+    checkpoints: Checkpoints,
+) -> None:
     """Earlier versions wrote no folders of best models."""
     for step in (2, 4, 6):
         checkpoints.save(snapshot(step, Best(score=50.0, step=2)))
@@ -194,7 +245,11 @@ def test_best_models_go_when_no_checkpoint_names_them(checkpoints: Checkpoints) 
     checkpoints.save_best(best_model(1))
     checkpoints.save(snapshot(2, Best(score=50.0, step=1)))
     checkpoints.save_best(best_model(3, 60.0))
-    assert folders(checkpoints) == ["best-0000001", "best-0000003", "step-0000002"]  # a kill now: training goes on from step 2
+    assert folders(checkpoints) == [
+        "best-0000001",
+        "best-0000003",
+        "step-0000002",
+    ]  # a kill now: training goes on from step 2
     checkpoints.save_best(best_model(4, 61.0))
     assert folders(checkpoints) == ["best-0000001", "best-0000004", "step-0000002"]
     checkpoints.save(snapshot(4, Best(score=61.0, step=4)))
@@ -221,12 +276,17 @@ def test_the_best_model_is_read_as_it_was_written(checkpoints: Checkpoints) -> N
     found = checkpoints.read_best(Best(score=50.0, step=2))
     assert isinstance(found, BestModel)
     assert (found.best, found.frozen_weights) == (Best(score=50.0, step=2), "abc")
-    assert {name: one.tolist() for name, one in (found.encoder | found.heads).items()} == {"one": [102, 102], "0.head": [102, 102]}
+    assert {name: one.tolist() for name, one in (found.encoder | found.heads).items()} == {
+        "one": [102, 102],
+        "0.head": [102, 102],
+    }
     with pytest.raises(MissingError, match="it is of another run"):
         checkpoints.read_best(Best(score=50.0, step=2), lambda _: "it is of another run")
 
 
-def test_a_checkpoint_takes_the_place_of_a_best_model_that_was_not_written(checkpoints: Checkpoints) -> None:
+def test_a_checkpoint_takes_the_place_of_a_best_model_that_was_not_written(
+    checkpoints: Checkpoints,
+) -> None:
     checkpoints.save(snapshot(2))
     found = checkpoints.read_best(Best(score=50.0, step=2))
     assert found.encoder["one"].tolist() == [2, 2]
@@ -239,7 +299,9 @@ def test_a_best_model_that_is_lost_or_of_another_score_is_refused(checkpoints: C
         checkpoints.read_best(Best(score=50.0, step=2))
     checkpoints.save_best(best_model(2))
     for other in (Best(score=50.5, step=2), Best(score=50.0, step=3)):
-        (checkpoints.best_path(2)).rename(checkpoints.best_path(other.step)) if other.step == 3 else None
+        (checkpoints.best_path(2)).rename(
+            checkpoints.best_path(other.step)
+        ) if other.step == 3 else None
         with pytest.raises(MissingError, match=r"it says step 2 and dev score 50\.0"):
             checkpoints.read_best(other)
 
@@ -248,7 +310,10 @@ def test_a_checkpoint_in_the_folder_of_another_step_is_refused(checkpoints: Chec
     snapshot(4).write(checkpoints.path(5))
     with pytest.raises(MissingError, match="it says step 4") as error:
         checkpoints.read(5)
-    assert error.value.hint == "the same command with --resume goes on from another checkpoint, or from the beginning"
+    assert (
+        error.value.hint
+        == "the same command with --resume goes on from another checkpoint, or from the beginning"
+    )
 
 
 def test_parameters_are_stored_whatever_their_layout(tmp_path: Path) -> None:
@@ -259,7 +324,9 @@ def test_parameters_are_stored_whatever_their_layout(tmp_path: Path) -> None:
     assert load_file(tmp_path / "one.safetensors")["turned"].tolist() == parameter.T.tolist()
 
 
-def test_a_generator_goes_on_as_it_was_and_another_device_keeps_its_own_state(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_generator_goes_on_as_it_was_and_another_device_keeps_its_own_state(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     states = random_tensors(torch.device("cpu"))
     expected = torch.rand(3)
     given: list[tuple[torch.Tensor, torch.device]] = []
@@ -293,7 +360,9 @@ def test_an_optimizer_goes_on_as_it_was() -> None:
     assert sorted(stored) == ["0.head.one.exp_avg", "0.head.one.exp_avg_sq", "0.head.one.step"]
     other = nn.Parameter(one.detach().clone())
     second = torch.optim.AdamW([other], lr=0.1)
-    restore_optimizer(second, {"0.head.one": other}, {name: value.clone() for name, value in stored.items()})
+    restore_optimizer(
+        second, {"0.head.one": other}, {name: value.clone() for name, value in stored.items()}
+    )
     for parameter, optimizer in ((one, first), (other, second)):
         stepped(parameter, optimizer)
     assert one.tolist() == other.tolist()
@@ -301,23 +370,41 @@ def test_an_optimizer_goes_on_as_it_was() -> None:
 
 @pytest.mark.parametrize("file", ["encoder.safetensors", "heads.safetensors", "state.json"])
 @pytest.mark.parametrize("kind", ["checkpoint", "best model"])
-def test_one_changed_byte_is_noticed_though_the_file_can_still_be_read(kind: str, file: str, checkpoints: Checkpoints) -> None:
+def test_one_changed_byte_is_noticed_though_the_file_can_still_be_read(
+    kind: str, file: str, checkpoints: Checkpoints
+) -> None:
     best = Best(score=50.0, step=2)
     checkpoints.save_best(best_model(2)) if kind == "best model" else checkpoints.save(snapshot(2))
     path = (checkpoints.best_path(2) if kind == "best model" else checkpoints.path(2)) / file
     content = bytearray(path.read_bytes())
     content[-1] ^= 1 if file != "state.json" else 0
-    path.write_bytes(content.replace(b'"step": 2', b'"step": 3') if file == "state.json" else content)
+    path.write_bytes(
+        content.replace(b'"step": 2', b'"step": 3') if file == "state.json" else content
+    )
     with pytest.raises(MissingError, match=r"-0000002"):
         checkpoints.read_best(best) if kind == "best model" else checkpoints.read(2)
 
 
 @pytest.mark.parametrize("kind", ["checkpoint", "best model"])
-def test_the_checksums_of_a_folder_are_of_all_its_files(kind: str, checkpoints: Checkpoints) -> None:
+def test_the_checksums_of_a_folder_are_of_all_its_files(
+    kind: str, checkpoints: Checkpoints
+) -> None:
     checkpoints.save_best(best_model(2)) if kind == "best model" else checkpoints.save(snapshot(2))
     folder = checkpoints.best_path(2) if kind == "best model" else checkpoints.path(2)
-    parts = ("encoder", "heads") if kind == "best model" else ("encoder", "heads", "optimizer", "random")
-    assert {path.name for path in folder.iterdir()} == {*(f"{name}.safetensors" for name in parts), "state.json", "checksums.json"}
-    (folder / "encoder.safetensors").write_bytes((folder / "heads.safetensors").read_bytes())  # whole, and of the other part
+    parts = (
+        ("encoder", "heads")
+        if kind == "best model"
+        else ("encoder", "heads", "optimizer", "random")
+    )
+    assert {path.name for path in folder.iterdir()} == {
+        *(f"{name}.safetensors" for name in parts),
+        "state.json",
+        "checksums.json",
+    }
+    (folder / "encoder.safetensors").write_bytes(
+        (folder / "heads.safetensors").read_bytes()
+    )  # whole, and of the other part
     with pytest.raises(MissingError, match=r"encoder\.safetensors"):
-        checkpoints.read_best(Best(score=50.0, step=2)) if kind == "best model" else checkpoints.read(2)
+        checkpoints.read_best(
+            Best(score=50.0, step=2)
+        ) if kind == "best model" else checkpoints.read(2)

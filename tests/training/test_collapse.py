@@ -1,4 +1,6 @@
-"""Equal vectors against plain loops, what a training reports of them, and that measuring them changes nothing."""
+"""Equal vectors against plain loops, what a training reports of them, and that measuring them
+changes nothing.
+"""
 
 import math
 from collections.abc import Callable
@@ -32,7 +34,11 @@ Train = Callable[..., RunFolder]
 
 
 def spreads_of(run: RunFolder) -> list[events.VectorSpread]:
-    return [event for event in events.events_after(run.events_file)[0] if isinstance(event, events.VectorSpread)]
+    return [
+        event
+        for event in events.events_after(run.events_file)[0]
+        if isinstance(event, events.VectorSpread)
+    ]
 
 
 def test_the_mean_cosine_is_that_of_a_loop_over_pairs() -> None:
@@ -54,7 +60,14 @@ def pooled_by_cls(recipe: Recipe) -> Recipe:
 
 def batch_of(columns: dict[str, list[int]], sentences: int) -> Batch:
     tensors = {name: torch.tensor(values) for name, values in columns.items()}
-    return Batch(stage=0, chunks=(), vectors=None, columns=tensors, rows=len(next(iter(columns.values()))), sentences=sentences)
+    return Batch(
+        stage=0,
+        chunks=(),
+        vectors=None,
+        columns=tensors,
+        rows=len(next(iter(columns.values()))),
+        sentences=sentences,
+    )
 
 
 @pytest.mark.parametrize(
@@ -67,10 +80,16 @@ def batch_of(columns: dict[str, list[int]], sentences: int) -> Batch:
             8 * math.log(7),
         ),
         # One of five sentences, its own second view.
-        (InBatchContrastive(InBatchOptions(positives="dropout"), 3), batch_of({"sentence": [0, 1, 2, 3, 4]}, 5), math.log(5)),
+        (
+            InBatchContrastive(InBatchOptions(positives="dropout"), 3),
+            batch_of({"sentence": [0, 1, 2, 3, 4]}, 5),
+            math.log(5),
+        ),
     ],
 )
-def test_the_loss_of_equal_vectors_is_that_of_a_guess(objective: Objective, batch: Batch, chance: float) -> None:
+def test_the_loss_of_equal_vectors_is_that_of_a_guess(
+    objective: Objective, batch: Batch, chance: float
+) -> None:
     for vector in (torch.tensor([1.0, 2.0, -1.0]), torch.tensor([0.1, 0.0, 0.0])):
         assert loss_of_equal_vectors(objective, batch, vector) == pytest.approx(chance, rel=1e-5)
     assert objective.training
@@ -80,52 +99,102 @@ def test_the_measured_sentences_are_some_of_the_stage_and_always_the_same() -> N
     rows = [[number] * (1 + number % 3) for number in range(SENTENCES + 40)]
     tokens = gather_rows(rows, np.zeros(len(rows), np.bool_))
     found = sample_of(tokens)
-    texts = [tuple(found.flat[found.offsets[row] : found.offsets[row + 1]]) for row in range(len(found))]
+    texts = [
+        tuple(found.flat[found.offsets[row] : found.offsets[row + 1]]) for row in range(len(found))
+    ]
     assert len(set(texts)) == SENTENCES
     assert set(texts) <= {tuple(row) for row in rows}
-    assert texts == [tuple(found.flat[found.offsets[row] : found.offsets[row + 1]]) for row in range(len(sample_of(tokens)))]
+    assert texts == [
+        tuple(found.flat[found.offsets[row] : found.offsets[row + 1]])
+        for row in range(len(sample_of(tokens)))
+    ]
 
 
-def test_a_training_reports_them_with_its_dev_scores_and_at_the_end_of_each_stage(train: Train, tiny_encoder: Path) -> None:
+def test_a_training_reports_them_with_its_dev_scores_and_at_the_end_of_each_stage(
+    train: Train, tiny_encoder: Path
+) -> None:
     run = train(short_stages(tiny_encoder), dev_score=lambda _: 1.0)
-    found, dev = spreads_of(run), [event for event in events.events_after(run.events_file)[0] if isinstance(event, events.Dev)]
+    found, dev = (
+        spreads_of(run),
+        [
+            event
+            for event in events.events_after(run.events_file)[0]
+            if isinstance(event, events.Dev)
+        ],
+    )
     assert [event.step for event in found] == [event.step for event in dev]
     assert {event.stage for event in found} == {0, 1}
-    assert all(0 < event.mean_cosine < 1 and 0 < event.before < 1 and event.chance > 0 for event in found)
+    assert all(
+        0 < event.mean_cosine < 1 and 0 < event.before < 1 and event.chance > 0 for event in found
+    )
     first = [event.before for event in found if event.stage == 0]
     assert len(set(first)) == 1
     assert first[0] != found[0].mean_cosine
-    assert [event.step for event in spreads_of(train(short_stages(tiny_encoder), "without"))] == [event.step for event in found]
+    assert [event.step for event in spreads_of(train(short_stages(tiny_encoder), "without"))] == [
+        event.step for event in found
+    ]
 
 
-def test_measuring_changes_no_weight(train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_measuring_changes_no_weight(
+    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     measured = train(short_stages(tiny_encoder), "measured")
     monkeypatch.setattr(SpreadMeter, "__init__", lambda self, *_, **__: None)
     monkeypatch.setattr(SpreadMeter, "measure", lambda self, *_, **__: iter(()))
     assert saved_bytes(train(short_stages(tiny_encoder), "unmeasured")) == saved_bytes(measured)
 
 
-def test_vectors_that_are_equal_from_the_start_are_said_wherever_the_run_is_shown(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
-    blind = copytree(tiny_encoder, tmp_path / "blind")  # no layer reads another token than its own: the first is always [CLS]
+def test_vectors_that_are_equal_from_the_start_are_said_wherever_the_run_is_shown(
+    train: Train, tiny_encoder: Path, tmp_path: Path
+) -> None:
+    blind = copytree(
+        tiny_encoder, tmp_path / "blind"
+    )  # no layer reads another token than its own: the first is always [CLS]
     weights = load_file(blind / "model.safetensors")
-    weights |= {name: torch.zeros_like(value) for name, value in weights.items() if ".attention.output.dense." in name}
+    weights |= {
+        name: torch.zeros_like(value)
+        for name, value in weights.items()
+        if ".attention.output.dense." in name
+    }
     save_file(weights, blind / "model.safetensors", metadata={"format": "pt"})
     run = train(recipe_of(blind, stage("nli_softmax", 32)), "blind")
     last = spreads_of(run)[-1]
     assert not last.is_collapsed  # the mean over other tokens differs
-    of_first = train(pooled_by_cls(recipe_of(blind, stage("nli_softmax", 32, optim={"lr": 1e-9}))), "first")
+    of_first = train(
+        pooled_by_cls(recipe_of(blind, stage("nli_softmax", 32, optim={"lr": 1e-9}))), "first"
+    )
     said = run_status(of_first).message
-    assert said.startswith("equal vectors from the start: mean cosine 1.000, before training 1.000; equal vectors have loss ")
+    assert said.startswith(
+        "equal vectors from the start: mean cosine 1.000, before training 1.000; equal "
+        "vectors have loss "
+    )
     spec = ModelSpec(name="first@1", kind="run", location=str(of_first.model))
     assert said in training_notes(spec)
-    assert not any("equal vectors" in note for note in training_notes(ModelSpec(name="b@1", kind="run", location=str(run.model))))
+    assert not any(
+        "equal vectors" in note
+        for note in training_notes(ModelSpec(name="b@1", kind="run", location=str(run.model)))
+    )
 
 
 def test_a_collapse_is_distinguished_from_vectors_that_began_so() -> None:
     event = events.VectorSpread(step=9, stage=0, mean_cosine=0.998, before=0.41, chance=4.554)
-    assert collapse_of(event) == "collapsed to equal vectors: mean cosine 0.998, before training 0.410; equal vectors have loss 4.554"
-    assert collapse_of(events.VectorSpread(step=9, stage=0, mean_cosine=0.989, before=0.41, chance=4.554)) == ""
+    assert (
+        collapse_of(event)
+        == "collapsed to equal vectors: mean cosine 0.998, before training 0.410; equal vectors "
+        "have loss 4.554"
+    )
+    assert (
+        collapse_of(
+            events.VectorSpread(step=9, stage=0, mean_cosine=0.989, before=0.41, chance=4.554)
+        )
+        == ""
+    )
     assert collapse_of(None) == ""
-    resumed = events.from_line(events.to_line(events.VectorSpread(step=9, stage=0, mean_cosine=0.998, chance=1.0)))
+    resumed = events.from_line(
+        events.to_line(events.VectorSpread(step=9, stage=0, mean_cosine=0.998, chance=1.0))
+    )
     assert isinstance(resumed, events.VectorSpread)
-    assert collapse_of(resumed) == "collapsed to equal vectors: mean cosine 0.998; equal vectors have loss 1.000"
+    assert (
+        collapse_of(resumed)
+        == "collapsed to equal vectors: mean cosine 0.998; equal vectors have loss 1.000"
+    )

@@ -40,20 +40,26 @@ def gpu() -> Machine:
 
 
 @pytest.mark.parametrize("name", objective_names())
-def test_an_objective_has_the_loss_and_gradient_that_it_has_on_a_processor(name: str, tiny_encoder: Path, gpu: Machine) -> None:
+def test_an_objective_has_the_loss_and_gradient_that_it_has_on_a_processor(
+    name: str, tiny_encoder: Path, gpu: Machine
+) -> None:
     options = objective_options(name)
     needs, chosen = options.needs(options.Options()), options.Options()
     encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean"))
     rows = index_rows(frame_for(needs), needs, encoder.word_ids)
     torch.manual_seed(0)
-    objective = build_objective(ObjectiveSection(name=name, options=chosen), encoder.dim).eval()  # dropout is drawn otherwise there
+    objective = build_objective(
+        ObjectiveSection(name=name, options=chosen), encoder.dim
+    ).eval()  # dropout is drawn otherwise there
     objective.attach(encoder)
     drawn = torch.randn(len(objective.views) * len(rows.sentences), encoder.dim)
     sampled = rows.columns | objective.sample(rows.columns, np.random.default_rng(0))
     found = []
     for device in (torch.device("cpu"), gpu.device):
         vectors = nn.Parameter(drawn.clone().to(device))
-        loss = objective.to(device)(vectors, {key: torch.from_numpy(value).to(device) for key, value in sampled.items()})
+        loss = objective.to(device)(
+            vectors, {key: torch.from_numpy(value).to(device) for key, value in sampled.items()}
+        )
         loss.backward()
         assert vectors.grad is not None
         found.append((loss.item(), vectors.grad.cpu()))
@@ -61,12 +67,19 @@ def test_an_objective_has_the_loss_and_gradient_that_it_has_on_a_processor(name:
     torch.testing.assert_close(found[1][1], found[0][1], rtol=1e-4, atol=1e-6)
 
 
-def test_a_step_of_every_kind_of_stage_has_the_gradients_that_it_has_on_a_processor(tiny_encoder: Path, gpu: Machine) -> None:
-    here, there = ({name: step(tiny_encoder, of, Team(), place) for name, of in STAGES.items()} for place in (MACHINE, gpu))
+def test_a_step_of_every_kind_of_stage_has_the_gradients_that_it_has_on_a_processor(
+    tiny_encoder: Path, gpu: Machine
+) -> None:
+    here, there = (
+        {name: step(tiny_encoder, of, Team(), place) for name, of in STAGES.items()}
+        for place in (MACHINE, gpu)
+    )
     assert_same_steps(there, here, rtol=1e-3, atol=1e-5)
 
 
-def test_two_processes_on_one_card_take_the_step_of_one(tiny_encoder: Path, tmp_path: Path, gpu: Machine) -> None:
+def test_two_processes_on_one_card_take_the_step_of_one(
+    tiny_encoder: Path, tmp_path: Path, gpu: Machine
+) -> None:
     team = [process(member, rank, 2, tiny_encoder, tmp_path, gpu) for rank in range(2)]
     for each in team:
         each.start()
@@ -75,7 +88,12 @@ def test_two_processes_on_one_card_take_the_step_of_one(tiny_encoder: Path, tmp_
     assert [each.exitcode for each in team] == [0, 0]
     alone = {name: step(tiny_encoder, of, Team(), gpu) for name, of in STAGES.items()}
     for rank in range(2):
-        assert_same_steps(torch.load(tmp_path / f"{rank}.pt", weights_only=False)["steps"], alone, rtol=1e-3, atol=1e-5)
+        assert_same_steps(
+            torch.load(tmp_path / f"{rank}.pt", weights_only=False)["steps"],
+            alone,
+            rtol=1e-3,
+            atol=1e-5,
+        )
 
 
 @pytest.mark.parametrize("precision", ["float32", "fp16"])
@@ -83,8 +101,12 @@ def test_a_deterministic_run_that_was_stopped_ends_with_the_same_bits(
     precision: str, train: Train, tiny_encoder: Path, gpu: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("error", UserWarning)  # torch warns of operations that are not deterministic
-        place = machine(Settings(device="cuda", deterministic=True, precision=precision), training=True)  # type: ignore[arg-type]
+        warnings.simplefilter(
+            "error", UserWarning
+        )  # torch warns of operations that are not deterministic
+        place = machine(
+            Settings(device="cuda", deterministic=True, precision=precision), training=True
+        )  # type: ignore[arg-type]
         recipe = recipe_of(tiny_encoder, stage(rows=48))
         whole = train(recipe, "whole", machine=place)
         interrupted(train, recipe, 2, monkeypatch, machine=place)
@@ -94,7 +116,9 @@ def test_a_deterministic_run_that_was_stopped_ends_with_the_same_bits(
 
 def test_fp16_goes_where_float32_goes(train: Train, tiny_encoder: Path, gpu: Machine) -> None:
     recipe = recipe_of(tiny_encoder, stage(rows=48))
-    runs = [train(recipe, name, machine=replace(gpu, precision=name)) for name in ("float32", "fp16")]
+    runs = [
+        train(recipe, name, machine=replace(gpu, precision=name)) for name in ("float32", "fp16")
+    ]
     ends = [Checkpoints(run.checkpoints).newest(lambda _: None)[0] for run in runs]
     assert ends[0] is not None
     assert ends[1] is not None

@@ -1,4 +1,6 @@
-"""The loss curve of a run depends on its recipe and seed alone: not on the clock, and not on where the run was stopped."""
+"""The loss curve of a run depends on its recipe and seed alone: not on the clock, and not on where
+the run was stopped.
+"""
 
 import time
 from collections.abc import Callable
@@ -13,7 +15,14 @@ from embedlab.runs.curves import Curve
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 from embedlab.training import loop
-from tests.training.small_runs import interrupted, length_of_a_vector, mixed_stages, recipe_of, stage, two_stages
+from tests.training.small_runs import (
+    interrupted,
+    length_of_a_vector,
+    mixed_stages,
+    recipe_of,
+    stage,
+    two_stages,
+)
 
 Train = Callable[..., RunFolder]
 
@@ -29,7 +38,9 @@ def events_of(run: RunFolder, kind: type[events.Event]) -> list[events.Event]:
     return [event for event in events.events_after(run.events_file)[0] if isinstance(event, kind)]
 
 
-@pytest.mark.parametrize("of", [two_stages, pytest.param(mixed_stages, marks=pytest.mark.slow)])  # the same loop takes both
+@pytest.mark.parametrize(
+    "of", [two_stages, pytest.param(mixed_stages, marks=pytest.mark.slow)]
+)  # the same loop takes both
 def test_equal_runs_have_equal_curves_however_fast_the_clock_goes(
     of: Callable[[Path], object], train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -44,7 +55,9 @@ def test_equal_runs_have_equal_curves_however_fast_the_clock_goes(
     assert not events_of(quick, events.Progress)
 
 
-def test_a_loss_is_reported_after_the_first_step_and_each_nth(train: Train, tiny_encoder: Path) -> None:
+def test_a_loss_is_reported_after_the_first_step_and_each_nth(
+    train: Train, tiny_encoder: Path
+) -> None:
     run = train(recipe_of(tiny_encoder, stage(rows=96), log_every=4))
     steps, _ = curve(run)
     assert steps == [1, *range(4, steps[-1], 4), steps[-1]]
@@ -65,11 +78,17 @@ def test_a_run_that_was_stopped_between_two_events_has_the_curve_of_one_that_was
     assert curve(train(recipe, resume=True)) == curve(whole)
 
 
-def test_a_checkpoint_of_an_earlier_version_is_taken_up(train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_checkpoint_of_an_earlier_version_is_taken_up(
+    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     recipe = recipe_of(tiny_encoder, stage(rows=96), log_every=5)
     write = loop.Snapshot.write
     with monkeypatch.context() as patch:
-        patch.setattr(loop.Snapshot, "write", lambda snapshot, folder: _without_losses(write, snapshot, folder))
+        patch.setattr(
+            loop.Snapshot,
+            "write",
+            lambda snapshot, folder: _without_losses(write, snapshot, folder),
+        )
         interrupted(train, recipe, 3, monkeypatch)
     assert run_status(train(recipe, resume=True)).state == "finished"
 

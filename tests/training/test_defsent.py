@@ -30,9 +30,14 @@ def definitions(rows: int = 48, **optim: Any) -> dict[str, Any]:
     }
 
 
-def test_embeddings_and_head_stay_to_the_bit_while_every_layer_moves(train: Train, tiny_encoder: Path) -> None:
+def test_embeddings_and_head_stay_to_the_bit_while_every_layer_moves(
+    train: Train, tiny_encoder: Path
+) -> None:
     run = train(recipe_of(tiny_encoder, definitions()))
-    before, after = load_file(tiny_encoder / "model.safetensors"), load_file(run.model / "model.safetensors")
+    before, after = (
+        load_file(tiny_encoder / "model.safetensors"),
+        load_file(run.model / "model.safetensors"),
+    )
     assert before.keys() == after.keys()
     moved = {name for name in before if not before[name].equal(after[name])}
     assert moved == {name for name in before if ".encoder." in name}
@@ -41,39 +46,62 @@ def test_embeddings_and_head_stay_to_the_bit_while_every_layer_moves(train: Trai
 
 def test_every_target_is_one_known_token(tiny_encoder: Path, tmp_path: Path) -> None:
     file = tmp_path / "words.tsv"
-    file.write_text("dog\ta pet\nzyzzyva\ta weevil\nDog\ta hound\n猫\ta cat\ncat\ta feline\nhot dog\ta snack\n")
+    file.write_text(
+        "dog\ta pet\nzyzzyva\ta weevil\nDog\ta hound\n猫\ta cat\ncat\ta feline\nhot dog\ta snack\n"
+    )
     encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean"))
-    recipe = recipe_of(tiny_encoder, definitions() | {"data": {"datasets": [str(file)], "split": "all"}})
+    recipe = recipe_of(
+        tiny_encoder, definitions() | {"data": {"datasets": [str(file)], "split": "all"}}
+    )
     rows = open_stage(recipe, SAMPLE, 1, 0, encoder.word_ids).rows
     assert rows.frame["word"].to_list() == ["dog", "Dog", "cat"]
     assert rows.left_out == 3
-    assert encoder.tokenizer.convert_ids_to_tokens(rows.columns["word"].tolist()) == ["dog", "dog", "cat"]
+    assert encoder.tokenizer.convert_ids_to_tokens(rows.columns["word"].tolist()) == [
+        "dog",
+        "dog",
+        "cat",
+    ]
     assert len(open_stage(recipe, SAMPLE, 1, 0).rows) == 6  # a dry run has no encoder to use
 
 
-def test_a_word_of_a_byte_level_tokenizer_is_taken_with_its_leading_space(tiny_encoder: Path) -> None:
+def test_a_word_of_a_byte_level_tokenizer_is_taken_with_its_leading_space(
+    tiny_encoder: Path,
+) -> None:
     from tokenizers import Tokenizer
     from tokenizers.models import BPE
     from tokenizers.pre_tokenizers import ByteLevel
     from transformers import PreTrainedTokenizerFast
 
-    made = Tokenizer(BPE(vocab={"Ġ": 0, "a": 1, "b": 2, "Ġa": 3, "Ġab": 4}, merges=[("Ġ", "a"), ("Ġa", "b")]))
+    made = Tokenizer(
+        BPE(vocab={"Ġ": 0, "a": 1, "b": 2, "Ġa": 3, "Ġab": 4}, merges=[("Ġ", "a"), ("Ġa", "b")])
+    )
     made.pre_tokenizer = ByteLevel(add_prefix_space=False)
     encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean"))
     encoder.tokenizer = PreTrainedTokenizerFast(tokenizer_object=made)
     assert encoder.word_ids(["ab", "a", "b"]).tolist() == [4, 3, -1]
 
 
-def test_another_signal_before_it_leaves_the_head_as_it_was(train: Train, tiny_encoder: Path) -> None:
+def test_another_signal_before_it_leaves_the_head_as_it_was(
+    train: Train, tiny_encoder: Path
+) -> None:
     run = train(recipe_of(tiny_encoder, stage("nli_softmax", rows=32), definitions()))
     vectors = torch.randn(3, 64)
-    heads = [load_word_head(load_transformer(str(folder), MACHINE, wishes=Wishes(pooling="mean"))) for folder in (tiny_encoder, run.model)]
+    heads = [
+        load_word_head(load_transformer(str(folder), MACHINE, wishes=Wishes(pooling="mean")))
+        for folder in (tiny_encoder, run.model)
+    ]
     torch.testing.assert_close(heads[0](vectors), heads[1](vectors), rtol=0, atol=0)
 
 
 def test_the_steps_of_multi_are_exactly_as_stated(train: Train, tiny_encoder: Path) -> None:
-    run = train(recipe_of(tiny_encoder, stage("nli_softmax", rows=700, optim={"turn": 19}), definitions(turn=1)))
-    logged = [event for event in events.events_after(run.events_file)[0] if isinstance(event, events.Step)]
+    run = train(
+        recipe_of(
+            tiny_encoder, stage("nli_softmax", rows=700, optim={"turn": 19}), definitions(turn=1)
+        )
+    )
+    logged = [
+        event for event in events.events_after(run.events_file)[0] if isinstance(event, events.Step)
+    ]
     ends = np.array([0, *(event.step for event in logged)])
     kinds = np.repeat([event.stage for event in logged], np.diff(ends))
     lengths = [(kind, len(list(steps))) for kind, steps in groupby(kinds.tolist())]
@@ -81,35 +109,64 @@ def test_the_steps_of_multi_are_exactly_as_stated(train: Train, tiny_encoder: Pa
     assert all(length == (19, 1)[kind] for kind, length in lengths[:-1])
 
 
-def test_a_definition_step_between_others_does_not_move_the_word_vectors(train: Train, tiny_encoder: Path) -> None:
+def test_a_definition_step_between_others_does_not_move_the_word_vectors(
+    train: Train, tiny_encoder: Path
+) -> None:
     alone = train(
-        recipe_of(tiny_encoder, stage("nli_softmax", rows=16, optim={"turn": 1, "warmup": 0.0}), definitions(turn=50, lr=1e-12)), "alone"
+        recipe_of(
+            tiny_encoder,
+            stage("nli_softmax", rows=16, optim={"turn": 1, "warmup": 0.0}),
+            definitions(turn=50, lr=1e-12),
+        ),
+        "alone",
     )
-    before, after = (load_file(folder / "model.safetensors") for folder in (tiny_encoder, alone.model))
-    assert not before["bert.embeddings.word_embeddings.weight"].equal(after["bert.embeddings.word_embeddings.weight"])
-    plain = train(recipe_of(tiny_encoder, stage("nli_softmax", rows=16, optim={"warmup": 0.0})), "plain")
+    before, after = (
+        load_file(folder / "model.safetensors") for folder in (tiny_encoder, alone.model)
+    )
+    assert not before["bert.embeddings.word_embeddings.weight"].equal(
+        after["bert.embeddings.word_embeddings.weight"]
+    )
+    plain = train(
+        recipe_of(tiny_encoder, stage("nli_softmax", rows=16, optim={"warmup": 0.0})), "plain"
+    )
     expected = load_file(plain.model / "model.safetensors")["embeddings.word_embeddings.weight"]
     assert after["bert.embeddings.word_embeddings.weight"].equal(expected)
 
 
-def test_an_encoder_without_a_head_is_refused_before_anything_is_written(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
-    save_model(tmp_path / "bare", load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean")), card="")
+def test_an_encoder_without_a_head_is_refused_before_anything_is_written(
+    train: Train, tiny_encoder: Path, tmp_path: Path
+) -> None:
+    save_model(
+        tmp_path / "bare",
+        load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean")),
+        card="",
+    )
     with pytest.raises(UsageError, match="has no masked-language-model head"):
         train(recipe_of(tmp_path / "bare", definitions()))
     assert not (tmp_path / "runs").exists()
     tied = definitions() | {"objective": {"name": "definition_to_word", "head": "tied"}}
     run = train(recipe_of(tmp_path / "bare", tied))
-    logged = [event.text for event in events.events_after(run.events_file)[0] if isinstance(event, events.Noted)]
+    logged = [
+        event.text
+        for event in events.events_after(run.events_file)[0]
+        if isinstance(event, events.Noted)
+    ]
     assert any("own word vectors" in text for text in logged)
 
 
 def test_a_stopped_run_of_multi_goes_on_with_its_turn_and_finds_the_head_again(
     train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    recipe = recipe_of(tiny_encoder, stage("nli_softmax", rows=120, optim={"turn": 3}), definitions(turn=1))
+    recipe = recipe_of(
+        tiny_encoder, stage("nli_softmax", rows=120, optim={"turn": 3}), definitions(turn=1)
+    )
     whole = train(recipe, "whole")
     done = 0
-    for step in (3, 4, 6):  # before a definition step, after it, and within the next turn of the others
+    for step in (
+        3,
+        4,
+        6,
+    ):  # before a definition step, after it, and within the next turn of the others
         stop = interrupted(train, recipe, step - done, monkeypatch, resume=done > 0)
         assert f"after step {step} of" in stop.message
         done = step

@@ -1,4 +1,6 @@
-"""A process killed between the last step of a run and its end: whoever resumes it ends as if nothing had happened."""
+"""A process killed between the last step of a run and its end: whoever resumes it ends as if
+nothing had happened.
+"""
 
 import signal
 from collections.abc import Callable
@@ -30,12 +32,16 @@ MOMENTS = {
 def left_behind(run: RunFolder) -> dict[str, bytes]:
     """All files of a run but those that say when and where it ran, and in which folder."""
     apart = {"environment.json", "events.jsonl", "pid", "lock", "starting", "model/README.md"}
-    files = {str(path.relative_to(run.path)): path for path in run.path.rglob("*") if path.is_file()}
+    files = {
+        str(path.relative_to(run.path)): path for path in run.path.rglob("*") if path.is_file()
+    }
     return {name: path.read_bytes() for name, path in files.items() if name not in apart}
 
 
 @pytest.mark.slow
-def test_a_kill_at_the_end_changes_nothing(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
+def test_a_kill_at_the_end_changes_nothing(
+    train: Train, tiny_encoder: Path, tmp_path: Path
+) -> None:
     recipe = short_stages(tiny_encoder)
     whole = train(recipe, "whole", dev_score=length_of_a_vector, keeps_checkpoints=False)
     expected, curve = left_behind(whole), Curve()
@@ -47,7 +53,10 @@ def test_a_kill_at_the_end_changes_nothing(train: Train, tiny_encoder: Path, tmp
         child.start()
         child.join()
         assert child.exitcode == -signal.SIGKILL, moment
-        assert (run_status(run).state == "finished", is_trained(run)) == (is_finished, is_finished), moment
+        assert (run_status(run).state == "finished", is_trained(run)) == (
+            is_finished,
+            is_finished,
+        ), moment
         train(recipe, run.name, resume=True, dev_score=length_of_a_vector, keeps_checkpoints=False)
         assert left_behind(run) == expected, moment
         again = Curve()
@@ -55,7 +64,9 @@ def test_a_kill_at_the_end_changes_nothing(train: Train, tiny_encoder: Path, tmp
         assert (again.steps, again.losses) == (curve.steps, curve.losses), moment
 
 
-def test_a_finished_run_keeps_no_checkpoint_unless_requested(train: Train, tiny_encoder: Path) -> None:
+def test_a_finished_run_keeps_no_checkpoint_unless_requested(
+    train: Train, tiny_encoder: Path
+) -> None:
     recipe = recipe_of(tiny_encoder, stage(rows=32))
     assert not train(recipe, "without", keeps_checkpoints=False).checkpoints.exists()
     assert list(train(recipe, "with", keeps_checkpoints=True).checkpoints.glob("step-*"))

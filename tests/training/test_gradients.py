@@ -16,9 +16,16 @@ def project_slowly(tasks: Sequence[Gradients], orders: Sequence[Sequence[int]]) 
     for task, order in enumerate(orders):
         own = [None if gradient is None else gradient.double().clone() for gradient in tasks[task]]
         for other in order:
-            both = [place for place, gradient in enumerate(own) if gradient is not None and tasks[other][place] is not None]
+            both = [
+                place
+                for place, gradient in enumerate(own)
+                if gradient is not None and tasks[other][place] is not None
+            ]
             theirs = [tasks[other][place].double() for place in both]  # type: ignore[union-attr]
-            dot = sum((own[place] * gradient).sum().item() for place, gradient in zip(both, theirs, strict=True))  # type: ignore[operator]
+            dot = sum(
+                (own[place] * gradient).sum().item()
+                for place, gradient in zip(both, theirs, strict=True)
+            )  # type: ignore[operator]
             if dot < 0:
                 length = sum(gradient.square().sum().item() for gradient in theirs)
                 for place, gradient in zip(both, theirs, strict=True):
@@ -28,12 +35,17 @@ def project_slowly(tasks: Sequence[Gradients], orders: Sequence[Sequence[int]]) 
 
 
 def add_slowly(projected: Sequence[Gradients], scale: float) -> list[Tensor | None]:
-    columns = [[gradient for gradient in column if gradient is not None] for column in zip(*projected, strict=True)]
+    columns = [
+        [gradient for gradient in column if gradient is not None]
+        for column in zip(*projected, strict=True)
+    ]
     return [sum(column) / scale if column else None for column in columns]  # type: ignore[misc]
 
 
 def three_tasks(seed: int, dtype: torch.dtype = torch.float32) -> list[Gradients]:
-    """Three tasks that share an encoder; two of them share a layer, each has a head, and one parameter is used by none."""
+    """Three tasks that share an encoder; two of them share a layer, each has a head, and one
+    parameter is used by none.
+    """
     generator = torch.Generator().manual_seed(seed)
 
     def draw(*shape: int) -> Tensor:
@@ -53,7 +65,9 @@ def test_opposed_gradients_give_zero_and_orthogonal_ones_their_sum(reduction: st
     (zero,) = without_conflicts([[gradient], [-gradient]], orders, reduction)  # type: ignore[arg-type]
     assert zero is not None
     assert zero.tolist() == [0.0, 0.0]
-    (both,) = without_conflicts([[torch.tensor([2.0, 0.0])], [torch.tensor([0.0, 6.0])]], orders, reduction)  # type: ignore[arg-type]
+    (both,) = without_conflicts(
+        [[torch.tensor([2.0, 0.0])], [torch.tensor([0.0, 6.0])]], orders, reduction
+    )  # type: ignore[arg-type]
     assert both is not None
     assert both.tolist() == [2.0 / scale, 6.0 / scale]
 
@@ -71,10 +85,15 @@ def test_three_tasks_equal_the_slow_version(seed: int, reduction: str) -> None:
 
 def test_the_order_of_the_tasks_matters_and_comes_from_seed_and_step() -> None:
     assert task_orders(1, 2, 3, 3) == task_orders(1, 2, 3, 3)
-    assert all(sorted([task, *order]) == [0, 1, 2] for task, order in enumerate(task_orders(1, 2, 3, 3)))
+    assert all(
+        sorted([task, *order]) == [0, 1, 2] for task, order in enumerate(task_orders(1, 2, 3, 3))
+    )
     assert len({str(task_orders(1, 2, step, 3)) for step in range(30)}) > 3
     tasks = three_tasks(0)
-    one, other = (without_conflicts(tasks, orders) for orders in ([[1, 2], [0, 2], [0, 1]], [[2, 1], [2, 0], [1, 0]]))
+    one, other = (
+        without_conflicts(tasks, orders)
+        for orders in ([[1, 2], [0, 2], [0, 1]], [[2, 1], [2, 0], [1, 0]])
+    )
     assert not torch.equal(one[0], other[0])  # type: ignore[arg-type]
 
 
@@ -87,7 +106,9 @@ def test_the_mean_without_conflicts_is_the_gradient_of_the_average_loss() -> Non
         loss().backward()
         tasks.append(take_gradients([encoder, head, unused]))
     ((losses[0]() + losses[1]()) / 2).backward()
-    for parameter, gradient in zip((encoder, head, unused), without_conflicts(tasks, [[1], [0]]), strict=True):
+    for parameter, gradient in zip(
+        (encoder, head, unused), without_conflicts(tasks, [[1], [0]]), strict=True
+    ):
         assert (gradient is None) == (parameter.grad is None)
         assert gradient is None or torch.equal(gradient, parameter.grad)  # type: ignore[arg-type]
 

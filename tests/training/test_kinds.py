@@ -1,4 +1,6 @@
-"""Training from each kind of encoder: resumed to the bit, and exported with vectors that sentence-transformers computes too."""
+"""Training from each kind of encoder: resumed to the bit, and exported with vectors that
+sentence-transformers computes too.
+"""
 
 import multiprocessing
 import shutil
@@ -27,7 +29,16 @@ from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.meter import Meter
 from tests.encoders.layouts import DECODERS, SENTENCES, WIDTH, adapted, lora, save, transformer
 from tests.training import killed_run
-from tests.training.small_runs import MACHINE, KilledError, length_of_a_vector, recipe_of, save_checkpoints, saved_bytes, stage, two_stages
+from tests.training.small_runs import (
+    MACHINE,
+    KilledError,
+    length_of_a_vector,
+    recipe_of,
+    save_checkpoints,
+    saved_bytes,
+    stage,
+    two_stages,
+)
 
 Train = Callable[..., RunFolder]
 RANK = {"rank": 4, "alpha": 8.0, "dropout": 0.1}
@@ -39,38 +50,56 @@ def headed(folder: Path) -> Path:
 
 
 def plain(architecture: str, **more: Any) -> Callable[[Path], Path]:
-    return lambda folder: save(folder, transformer(folder, architecture, **more), Pooling(WIDTH, "mean"))
+    return lambda folder: save(
+        folder, transformer(folder, architecture, **more), Pooling(WIDTH, "mean")
+    )
 
 
 # What training starts from, and the encoder's part of the recipe.
 KINDS: dict[str, tuple[Callable[[Path], Path], dict[str, Any]]] = {
     "decoder": (plain("qwen3", **DECODERS["qwen3"]), {"pooling": "last"}),
     "decoder with LoRA": (plain("qwen3", **DECODERS["qwen3"]), {"pooling": "last", "lora": RANK}),
-    "BERT with LoRA, saved alone": (plain("bert"), {"pooling": "mean", "lora": {**RANK, "targets": ["query", "value"], "save": "adapter"}}),
+    "BERT with LoRA, saved alone": (
+        plain("bert"),
+        {"pooling": "mean", "lora": {**RANK, "targets": ["query", "value"], "save": "adapter"}},
+    ),
     "adapter with LoRA": (adapted("bert", lora("query")), {"pooling": "mean", "lora": RANK}),
-    "ModernBERT": (plain("modernbert", global_attn_every_n_layers=2, local_attention=8), {"pooling": "mean"}),
+    "ModernBERT": (
+        plain("modernbert", global_attn_every_n_layers=2, local_attention=8),
+        {"pooling": "mean"},
+    ),
     "Dense head with LoRA": (headed, {"pooling": "cls", "lora": RANK}),
     "Dense head": (headed, {"pooling": "cls"}),
     "several poolings": (plain("bert"), {"pooling": "cls+mean"}),
 }
 
 
-AGAIN = {"decoder", "adapter with LoRA", "Dense head with LoRA"}  # each part of these is tested in another kind
+AGAIN = {
+    "decoder",
+    "adapter with LoRA",
+    "Dense head with LoRA",
+}  # each part of these is tested in another kind
 
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     place = tmp_path_factory.mktemp("kinds")
-    return {name: write(place / f"{number}") for number, (name, (write, _)) in enumerate(KINDS.items())}
+    return {
+        name: write(place / f"{number}") for number, (name, (write, _)) in enumerate(KINDS.items())
+    }
 
 
 def recipe_for(folder: Path, **encoder: Any) -> Recipe:
     """Two steps."""
     table = recipe_to_table(recipe_of(folder, stage(rows=32, negatives=3), every=0.5, log_every=1))
-    return from_table({**table, "encoder": {**table["encoder"], **encoder}}, name="small", where="test")
+    return from_table(
+        {**table, "encoder": {**table["encoder"], **encoder}}, name="small", where="test"
+    )
 
 
-def killed_in_the_second_step(train: Train, recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
+def killed_in_the_second_step(
+    train: Train, recipe: Recipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
     taken, count = Meter.add, iter(range(1, 10))
 
     def end_there(meter: Meter, losses: torch.Tensor, rows: int) -> None:
@@ -90,12 +119,22 @@ def weights_of(run: RunFolder) -> dict[str, bytes]:
     if (run.model / "model.safetensors").exists():
         return saved_bytes(run)
     newest = Checkpoints(run.checkpoints).path(2)
-    return {str(file): file.read_bytes() for file in (*sorted(newest.glob("*.safetensors")), run.model / "adapter_model.safetensors")}
+    return {
+        str(file): file.read_bytes()
+        for file in (*sorted(newest.glob("*.safetensors")), run.model / "adapter_model.safetensors")
+    }
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) if name in AGAIN else name for name in KINDS])
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) if name in AGAIN else name for name in KINDS],
+)
 def test_two_steps_resume_to_the_bit_and_export_equal_vectors(
-    name: str, folders: dict[str, Path], train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    folders: dict[str, Path],
+    train: Train,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     recipe = recipe_for(folders[name], **KINDS[name][1])
     whole = train(recipe, "whole", dev_score=length_of_a_vector)
@@ -105,20 +144,29 @@ def test_two_steps_resume_to_the_bit_and_export_equal_vectors(
     train(recipe, resume=True, dev_score=length_of_a_vector)
     assert list(weights_of(run).values()) == list(weights_of(whole).values())
 
-    started = load_transformer(str(folders[name]), MACHINE, wishes=Wishes(pooling=recipe.encoder.pooling, max_tokens=32))
+    started = load_transformer(
+        str(folders[name]), MACHINE, wishes=Wishes(pooling=recipe.encoder.pooling, max_tokens=32)
+    )
     exported = load_transformer(str(run.model), MACHINE).encode(SENTENCES)
     assert abs(exported - started.encode(SENTENCES)).max() > 1e-4  # it has trained
     with silence_transformers():
-        theirs = SentenceTransformer(str(run.model), device="cpu", local_files_only=True, trust_remote_code=False)
+        theirs = SentenceTransformer(
+            str(run.model), device="cpu", local_files_only=True, trust_remote_code=False
+        )
         np.testing.assert_allclose(theirs.encode(list(SENTENCES)), exported, atol=1e-5)
 
 
 @pytest.mark.slow
-def test_a_killed_process_that_trains_with_lora_loses_nothing(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
-    whole = train(killed_run.with_lora(two_stages(tiny_encoder)), "whole", dev_score=length_of_a_vector)
+def test_a_killed_process_that_trains_with_lora_loses_nothing(
+    train: Train, tiny_encoder: Path, tmp_path: Path
+) -> None:
+    whole = train(
+        killed_run.with_lora(two_stages(tiny_encoder)), "whole", dev_score=length_of_a_vector
+    )
     run = RunFolder.of(tmp_path / "runs", "small", 1)
     child = multiprocessing.get_context("spawn").Process(
-        target=killed_run.train_until, args=("between two checkpoints", 4, tiny_encoder, run.path, False, True)
+        target=killed_run.train_until,
+        args=("between two checkpoints", 4, tiny_encoder, run.path, False, True),
     )
     child.start()
     child.join()
@@ -129,21 +177,31 @@ def test_a_killed_process_that_trains_with_lora_loses_nothing(train: Train, tiny
 
 
 def test_lora_trains_and_stores_its_changes_alone(folders: dict[str, Path], train: Train) -> None:
-    recipe = recipe_for(folders["BERT with LoRA, saved alone"], **KINDS["BERT with LoRA, saved alone"][1])
+    recipe = recipe_for(
+        folders["BERT with LoRA, saved alone"], **KINDS["BERT with LoRA, saved alone"][1]
+    )
     run = train(recipe)
     stored = load_file(Checkpoints(run.checkpoints).path(2) / "encoder.safetensors")
     changes = {name for name in stored if ".lora_" in name}
     assert len(changes) == 2 * 2 * 2  # two layers, two of their linear layers, two matrices
     assert {name for name in stored if name not in changes} == set()
-    assert {name.rpartition(".lora_")[0].rpartition(".")[2] for name in changes} == {"query", "value"}
+    assert {name.rpartition(".lora_")[0].rpartition(".")[2] for name in changes} == {
+        "query",
+        "value",
+    }
     assert not (run.model / "model.safetensors").exists()
-    scale = {name: value.shape for name, value in load_file(run.model / "adapter_model.safetensors").items()}
+    scale = {
+        name: value.shape
+        for name, value in load_file(run.model / "adapter_model.safetensors").items()
+    }
     assert {shape[0] for name, shape in scale.items() if "lora_A" in name} == {4}
 
 
 def test_the_seed_draws_the_changes(folders: dict[str, Path], train: Train) -> None:
     recipe = recipe_for(folders["decoder with LoRA"], **KINDS["decoder with LoRA"][1])
-    first, second = (load_file(train(recipe, "seeds", seed=seed).model / "model.safetensors") for seed in (1, 2))
+    first, second = (
+        load_file(train(recipe, "seeds", seed=seed).model / "model.safetensors") for seed in (1, 2)
+    )
     assert any(not torch.equal(first[name], second[name]) for name in first)
 
 
@@ -159,11 +217,15 @@ def test_a_base_that_changed_since_is_noticed_when_a_run_resumes(
     reported: list[events.Event] = []
     train(recipe, resume=True, dev_score=length_of_a_vector, report=reported.append)
     assert any(
-        "have changed since; training starts from the beginning" in event.text for event in reported if isinstance(event, events.Noted)
+        "have changed since; training starts from the beginning" in event.text
+        for event in reported
+        if isinstance(event, events.Noted)
     )
 
 
-def test_layers_that_the_encoder_does_not_have_are_refused(folders: dict[str, Path], train: Train) -> None:
+def test_layers_that_the_encoder_does_not_have_are_refused(
+    folders: dict[str, Path], train: Train
+) -> None:
     with pytest.raises(UsageError, match=r"'encoder\.lora\.targets' does not fit") as error:
         train(recipe_for(folders["decoder"], pooling="last", lora={"targets": ["query"]}))
     assert "q_proj" in error.value.hint

@@ -30,31 +30,53 @@ Train = Callable[..., RunFolder]
 
 
 def steps_of(run: RunFolder) -> list[events.Step]:
-    return [event for event in events.events_after(run.events_file)[0] if isinstance(event, events.Step)]
+    return [
+        event for event in events.events_after(run.events_file)[0] if isinstance(event, events.Step)
+    ]
 
 
-@pytest.mark.parametrize("of", [two_stages, mixed_stages, joint_stages, fusion_stages, given_stages])
-def test_whatever_is_mixed_the_first_steps_are_taken_as_they_were(of: Callable[[Path], Recipe], tiny_encoder: Path) -> None:
+@pytest.mark.parametrize(
+    "of", [two_stages, mixed_stages, joint_stages, fusion_stages, given_stages]
+)
+def test_whatever_is_mixed_the_first_steps_are_taken_as_they_were(
+    of: Callable[[Path], Recipe], tiny_encoder: Path
+) -> None:
     recipe = of(tiny_encoder)
     whole = blocks(open_stages(recipe, SAMPLE, 1), recipe.mix)
-    order = [(number, block.turns(step)) for number, block in enumerate(whole) for step in range(block.steps)]
+    order = [
+        (number, block.turns(step))
+        for number, block in enumerate(whole)
+        for step in range(block.steps)
+    ]
     for count in {1, 2, 5, len(order) // 2, len(order) - 1}:
         cut = blocks(open_stages(replace(recipe, max_steps=count), SAMPLE, 1), recipe.mix)
         assert cut[-1].end == count
-        assert [(number, block.turns(step)) for number, block in enumerate(cut) for step in range(block.steps)] == order[:count]
+        assert [
+            (number, block.turns(step))
+            for number, block in enumerate(cut)
+            for step in range(block.steps)
+        ] == order[:count]
         assert sum(block.whole_steps for block in cut) == len(order)
         for block in cut:
             assert max(block.dev_steps(0.25)) == block.steps
             assert [sum(data.epochs) for data in block.stages] == list(block.taken(block.steps))
 
 
-def test_the_rate_rises_and_falls_within_the_steps_that_are_left(train: Train, tiny_encoder: Path) -> None:
+def test_the_rate_rises_and_falls_within_the_steps_that_are_left(
+    train: Train, tiny_encoder: Path
+) -> None:
     optim = {"epochs": 4, "warmup": 0.25}
-    run = train(replace(recipe_of(tiny_encoder, stage(rows=96, optim=optim), log_every=1), max_steps=8))
-    assert [event.lr for event in steps_of(run)] == pytest.approx([0.0, 5e-4, *(1e-3 * (8 - step) / 6 for step in range(2, 8))])
+    run = train(
+        replace(recipe_of(tiny_encoder, stage(rows=96, optim=optim), log_every=1), max_steps=8)
+    )
+    assert [event.lr for event in steps_of(run)] == pytest.approx(
+        [0.0, 5e-4, *(1e-3 * (8 - step) / 6 for step in range(2, 8))]
+    )
     environment = run.environment()
     assert (environment.steps, environment.is_shortened) == (8, True)
-    assert environment.whole_steps == len(steps_of(train(recipe_of(tiny_encoder, stage(rows=96, optim=optim), log_every=1), "whole")))
+    assert environment.whole_steps == len(
+        steps_of(train(recipe_of(tiny_encoder, stage(rows=96, optim=optim), log_every=1), "whole"))
+    )
 
 
 def test_a_training_that_ends_in_its_first_stage_is_resumed_as_any_other(
@@ -65,13 +87,21 @@ def test_a_training_that_ends_in_its_first_stage_is_resumed_as_any_other(
     assert {event.stage for event in steps_of(whole)} == {0}
     stop = interrupted(train, recipe, 4, monkeypatch, dev_score=length_of_a_vector)
     assert "after step 4 of 6" in stop.message
-    assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(whole)
+    assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(
+        whole
+    )
     assert run_is_refused(train, two_stages(tiny_encoder))
 
 
-@pytest.mark.parametrize(("of", "stages"), [(fusion_stages, [0, 1, 0, 1, 1]), (given_stages, [0, 0, 1, 1, 1])])
+@pytest.mark.parametrize(
+    ("of", "stages"), [(fusion_stages, [0, 1, 0, 1, 1]), (given_stages, [0, 0, 1, 1, 1])]
+)
 def test_stages_that_alternate_are_shortened_and_resumed_in_mid_epoch(
-    of: Callable[[Path], Recipe], stages: list[int], train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+    of: Callable[[Path], Recipe],
+    stages: list[int],
+    train: Train,
+    tiny_encoder: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     recipe = replace(of(tiny_encoder), max_steps=len(stages))
     whole = train(recipe, "whole", dev_score=length_of_a_vector)
@@ -79,7 +109,9 @@ def test_stages_that_alternate_are_shortened_and_resumed_in_mid_epoch(
     assert whole.environment().is_shortened
     stop = interrupted(train, recipe, 3, monkeypatch, dev_score=length_of_a_vector)
     assert f"after step 3 of {len(stages)}" in stop.message
-    assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(whole)
+    assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(
+        whole
+    )
 
 
 def run_is_refused(train: Train, recipe: Recipe) -> bool:
@@ -91,7 +123,9 @@ def run_is_refused(train: Train, recipe: Recipe) -> bool:
 def test_a_number_that_shortens_nothing_is_refused(tiny_encoder: Path) -> None:
     recipe = recipe_of(tiny_encoder, stage(rows=64))
     steps = blocks(open_stages(recipe, SAMPLE, 1))[-1].end
-    with pytest.raises(UsageError, match=f"max_steps is {steps}, but the whole training has {steps} steps"):
+    with pytest.raises(
+        UsageError, match=f"max_steps is {steps}, but the whole training has {steps} steps"
+    ):
         open_stages(replace(recipe, max_steps=steps), SAMPLE, 1)
 
 

@@ -5,7 +5,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from embedlab.training.order import batch_generator, epoch_batches, epoch_generator, group_rows, shuffled_batches, steps_of_epochs
+from embedlab.training.order import (
+    batch_generator,
+    epoch_batches,
+    epoch_generator,
+    group_rows,
+    shuffled_batches,
+    steps_of_epochs,
+)
 
 KEYS = np.random.default_rng(0).integers(0, 60, size=200)
 
@@ -42,14 +49,23 @@ def test_the_order_follows_seed_stage_and_epoch() -> None:
     groups = group_rows(KEYS, 16)
 
     def order(**numbers: int) -> list[int]:
-        return np.concatenate(epoch_batches(groups, 16, **({"seed": 1, "stage": 0, "epoch": 0} | numbers))).tolist()
+        return np.concatenate(
+            epoch_batches(groups, 16, **({"seed": 1, "stage": 0, "epoch": 0} | numbers))
+        ).tolist()
 
     assert order() == order()
-    assert len({tuple(order(**change)) for change in ({}, {"seed": 2}, {"stage": 1}, {"epoch": 1})}) == 4
+    assert (
+        len({tuple(order(**change)) for change in ({}, {"seed": 2}, {"stage": 1}, {"epoch": 1})})
+        == 4
+    )
 
 
 def test_no_batch_draws_what_its_epoch_or_another_batch_draws() -> None:
-    generators = [epoch_generator(0, 0, 0), epoch_generator(0, 0, 1), *(batch_generator(0, 0, 0, batch) for batch in range(5))]
+    generators = [
+        epoch_generator(0, 0, 0),
+        epoch_generator(0, 0, 1),
+        *(batch_generator(0, 0, 0, batch) for batch in range(5)),
+    ]
     assert len({generator.integers(2**62) for generator in generators}) == len(generators)
 
 

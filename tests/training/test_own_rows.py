@@ -1,4 +1,6 @@
-"""Training on a user's own files: every shipped recipe for them, resumed to the bit, and refused when a file has changed."""
+"""Training on a user's own files: every shipped recipe for them, resumed to the bit, and refused
+when a file has changed.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,17 +19,33 @@ from embedlab.training.stage_data import example, open_stages
 from tests.training.small_runs import SAMPLE, interrupted, length_of_a_vector, saved_bytes
 
 Train = Callable[..., RunFolder]
-TEXTS = [f"a {colour} {animal} sleeps" for colour in ("red", "small", "young", "quiet") for animal in ("man", "dog", "girl", "cat")]
+TEXTS = [
+    f"a {colour} {animal} sleeps"
+    for colour in ("red", "small", "young", "quiet")
+    for animal in ("man", "dog", "girl", "cat")
+]
 PAIRS = {"first": TEXTS, "second": TEXTS[::-1]}
 KINDS: dict[str, tuple[str, pl.DataFrame, list[str]]] = {  # recipe → file, rows, settings
     "own-labelled-pairs": (
         "rows.jsonl",
-        pl.DataFrame({"premise": TEXTS, "hypothesis": TEXTS[::-1], "label": [number % 3 for number in range(16)]}),
+        pl.DataFrame(
+            {
+                "premise": TEXTS,
+                "hypothesis": TEXTS[::-1],
+                "label": [number % 3 for number in range(16)],
+            }
+        ),
         ["data.labels={0 = 'entailment', 1 = 'neutral', 2 = 'contradiction'}"],
     ),
     "own-scored-pairs": (
         "rows.tsv",
-        pl.DataFrame({"sentence1": TEXTS, "sentence2": TEXTS[::-1], "score": [number / 16 for number in range(16)]}),
+        pl.DataFrame(
+            {
+                "sentence1": TEXTS,
+                "sentence2": TEXTS[::-1],
+                "score": [number / 16 for number in range(16)],
+            }
+        ),
         ["objective.highest=1"],
     ),
     "own-triplets": (
@@ -35,7 +53,11 @@ KINDS: dict[str, tuple[str, pl.DataFrame, list[str]]] = {  # recipe → file, ro
         pl.DataFrame({**PAIRS, "third": [*TEXTS[8:], *TEXTS[:8]]}),
         ["data.columns={anchor = 'first', positive = 'second', negative = 'third'}"],
     ),
-    "own-pairs": ("rows.parquet", pl.DataFrame(PAIRS), ["data.columns.anchor=first", "data.columns.positive=second"]),
+    "own-pairs": (
+        "rows.parquet",
+        pl.DataFrame(PAIRS),
+        ["data.columns.anchor=first", "data.columns.positive=second"],
+    ),
     "own-sentences": ("rows.txt", pl.DataFrame({"sentence": TEXTS}), []),
 }
 
@@ -59,15 +81,23 @@ def own_recipe(name: str, encoder: Path, folder: Path, *changes: str) -> Recipe:
     if not path.exists():
         write(path, frame)
     size = ["optim.batch_size=8", "optim.epochs=1", "encoder.max_tokens=16", "evaluate.every=0.5"]
-    return load_recipe(name, [f'data.files=["{path}"]', *settings, *size, *changes], encoder=str(encoder))
+    return load_recipe(
+        name, [f'data.files=["{path}"]', *settings, *size, *changes], encoder=str(encoder)
+    )
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_every_recipe_for_own_rows_trains_on_them_with_a_dev_score(name: str, train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
+def test_every_recipe_for_own_rows_trains_on_them_with_a_dev_score(
+    name: str, train: Train, tiny_encoder: Path, tmp_path: Path
+) -> None:
     run = train(own_recipe(name, tiny_encoder, tmp_path), dev_score=length_of_a_vector)
     status = run_status(run)
     assert status.state == "finished"
-    assert [event.step for event in events.events_after(run.events_file)[0] if isinstance(event, events.Dev)] == [1, 2]
+    assert [
+        event.step
+        for event in events.events_after(run.events_file)[0]
+        if isinstance(event, events.Dev)
+    ] == [1, 2]
     (part,) = run.environment().data
     assert (part["name"], part["rows"], part["origin"]) == (KINDS[name][0], 16, "file")
     card = (run.model / "README.md").read_text()
@@ -75,7 +105,9 @@ def test_every_recipe_for_own_rows_trains_on_them_with_a_dev_score(name: str, tr
     assert str(tmp_path) not in card.partition("Recipe:")[2].replace(str(tiny_encoder), "")
 
 
-def test_training_on_own_rows_resumes_to_the_bit(train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_on_own_rows_resumes_to_the_bit(
+    train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     recipe = own_recipe("own-triplets", tiny_encoder, tmp_path)
     interrupted(train, recipe, 1, monkeypatch)
     assert saved_bytes(train(recipe, resume=True)) == saved_bytes(train(recipe, "whole"))
@@ -88,7 +120,9 @@ def test_a_file_that_has_changed_is_not_trained_on_further(
     interrupted(train, recipe, 1, monkeypatch)
     path = tmp_path / "rows.txt"
     path.write_text(path.read_text().replace("red", "blue"))
-    with pytest.raises(UsageError, match="the data of run 'small@1' has changed since it was begun"):
+    with pytest.raises(
+        UsageError, match="the data of run 'small@1' has changed since it was begun"
+    ):
         train(recipe, resume=True)
 
 
@@ -102,11 +136,17 @@ def test_pairs_of_the_hub_that_have_moved_on_are_not_trained_on_further(
     monkeypatch.setattr(hub, "is_reachable", lambda: True)
     monkeypatch.setattr(hub, "_address", lambda _: str(tmp_path / "copy"))
     monkeypatch.setattr(hub_pairs, "commit", lambda *_: now[0])
-    changes = ["data.files=[]", "data.datasets='hub:owner/moved?s1=a&s2=b&split=train'", "objective.highest=1"]
+    changes = [
+        "data.files=[]",
+        "data.datasets='hub:owner/moved?s1=a&s2=b&split=train'",
+        "objective.highest=1",
+    ]
     recipe = own_recipe("own-scored-pairs", tiny_encoder, tmp_path, *changes)
     interrupted(train, recipe, 1, monkeypatch)
     now[0] = "d" * 40
-    with pytest.raises(UsageError, match="the data of run 'small@1' has changed since it was begun"):
+    with pytest.raises(
+        UsageError, match="the data of run 'small@1' has changed since it was begun"
+    ):
         train(recipe, resume=True)
     now[0] = "c" * 40
     assert run_status(train(recipe, resume=True)).state == "finished"
@@ -115,7 +155,10 @@ def test_pairs_of_the_hub_that_have_moved_on_are_not_trained_on_further(
 def test_own_rows_come_after_those_of_datasets(tiny_encoder: Path, tmp_path: Path) -> None:
     recipe = own_recipe("own-labelled-pairs", tiny_encoder, tmp_path, "data.datasets=snli")
     (data,) = open_stages(recipe, SAMPLE, 1)
-    assert [(state.name, state.origin) for state in data.states] == [("snli", "sample"), ("rows.jsonl", "file")]
+    assert [(state.name, state.origin) for state in data.states] == [
+        ("snli", "sample"),
+        ("rows.jsonl", "file"),
+    ]
     assert data.rows.frame["premise"].to_list()[-16:] == TEXTS
     assert {role for role, _ in example(data)} == {"premise", "hypothesis", "label"}
 
@@ -125,7 +168,9 @@ def test_files_of_a_recipe_file_are_relative_to_it_and_typed_ones_to_the_working
 ) -> None:
     shipped = (Path(__file__).parents[2] / "recipes" / "own-pairs.toml").read_text()
     (tmp_path / "recipes").mkdir()
-    (tmp_path / "recipes" / "mine.toml").write_text(shipped.replace("files = []", 'files = ["../rows/a.csv", "/data/b.csv"]'))
+    (tmp_path / "recipes" / "mine.toml").write_text(
+        shipped.replace("files = []", 'files = ["../rows/a.csv", "/data/b.csv"]')
+    )
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     read = load_recipe("../recipes/mine.toml").stages[0].data
@@ -140,8 +185,16 @@ def test_files_of_a_recipe_file_are_relative_to_it_and_typed_ones_to_the_working
     [
         ("own-pairs", [], "recipe 'own-pairs' trains on files of your own, and none is named"),
         ("own-pairs", ["data.files=nothing.csv"], "no file '.*nothing.csv'"),
-        ("sbert", ["data.columns.premise=text"], r"'stage.0.data.columns' has no effect: it is for own files"),
-        ("sbert", ["data.datasets=[]"], r"'stage.0.data.datasets' is \[\]: list should have at least 1 item"),
+        (
+            "sbert",
+            ["data.columns.premise=text"],
+            r"'stage.0.data.columns' has no effect: it is for own files",
+        ),
+        (
+            "sbert",
+            ["data.datasets=[]"],
+            r"'stage.0.data.datasets' is \[\]: list should have at least 1 item",
+        ),
     ],
 )
 def test_what_cannot_be_read_is_one_line(recipe: str, changes: list[str], fault: str) -> None:
@@ -155,7 +208,9 @@ def test_own_files_and_what_their_columns_mean_are_part_of_a_recipes_hash() -> N
     named = load_recipe("own-pairs", ["data.files=a.csv"])
     mapped = load_recipe("own-pairs", ["data.files=a.csv", "data.columns.anchor=text"])
     assert len({plain.hash, named.hash, mapped.hash}) == 3
-    assert {"files", "columns", "labels"}.isdisjoint(recipe_to_table(load_recipe("sbert"))["stage"][0]["data"])  # its hash is what it was
+    assert {"files", "columns", "labels"}.isdisjoint(
+        recipe_to_table(load_recipe("sbert"))["stage"][0]["data"]
+    )  # its hash is what it was
 
 
 @pytest.mark.parametrize("factor", [1, 10, 100])
@@ -165,36 +220,82 @@ def test_scores_of_another_scale_than_the_stated_one_are_refused_with_the_right_
     frame = KINDS["own-scored-pairs"][1].with_columns(pl.col("score") * factor)
     write(tmp_path / "rows.tsv", frame)
     stated = 2 * 15 / 16 * factor
-    with pytest.raises(UsageError, match=rf"'rows.tsv': the scores are from 0 to [\d.]+, but objective.highest is {stated:g}") as error:
-        open_stages(own_recipe("own-scored-pairs", tiny_encoder, tmp_path, f"objective.highest={stated}"), SAMPLE, 1)
+    with pytest.raises(
+        UsageError,
+        match=rf"'rows.tsv': the scores are from 0 to [\d.]+, but objective.highest is {stated:g}",
+    ) as error:
+        open_stages(
+            own_recipe("own-scored-pairs", tiny_encoder, tmp_path, f"objective.highest={stated}"),
+            SAMPLE,
+            1,
+        )
     low = "where all of them are low on this scale: --set data.low_scores=true"
     assert error.value.hint == f"state their scale: --set objective.highest={factor}; {low}"
     for highest in (factor, stated - 0.01):  # a score in the upper half of the scale
-        (data,) = open_stages(own_recipe("own-scored-pairs", tiny_encoder, tmp_path, f"objective.highest={highest}"), SAMPLE, 1)
-        assert data.scale == f"own scores are from 0 to {0.9375 * factor:.4g}, objective.highest is {highest:g}"
+        (data,) = open_stages(
+            own_recipe("own-scored-pairs", tiny_encoder, tmp_path, f"objective.highest={highest}"),
+            SAMPLE,
+            1,
+        )
+        assert (
+            data.scale
+            == f"own scores are from 0 to {0.9375 * factor:.4g}, objective.highest is {highest:g}"
+        )
 
 
-def test_the_scale_of_several_files_is_that_of_all_of_them(tiny_encoder: Path, tmp_path: Path) -> None:
+def test_the_scale_of_several_files_is_that_of_all_of_them(
+    tiny_encoder: Path, tmp_path: Path
+) -> None:
     low = write(tmp_path / "low.tsv", KINDS["own-scored-pairs"][1])
-    high = write(tmp_path / "high.tsv", KINDS["own-scored-pairs"][1].with_columns(pl.col("score") * 5))
-    recipe = own_recipe("own-scored-pairs", tiny_encoder, tmp_path, f'data.files=["{low}", "{high}"]', "objective.highest=5")
-    assert open_stages(recipe, SAMPLE, 1)[0].scale == "own scores are from 0 to 4.688, objective.highest is 5"
+    high = write(
+        tmp_path / "high.tsv", KINDS["own-scored-pairs"][1].with_columns(pl.col("score") * 5)
+    )
+    recipe = own_recipe(
+        "own-scored-pairs",
+        tiny_encoder,
+        tmp_path,
+        f'data.files=["{low}", "{high}"]',
+        "objective.highest=5",
+    )
+    assert (
+        open_stages(recipe, SAMPLE, 1)[0].scale
+        == "own scores are from 0 to 4.688, objective.highest is 5"
+    )
     assert open_stages(own_recipe("own-pairs", tiny_encoder, tmp_path), SAMPLE, 1)[0].scale == ""
 
 
-def test_a_run_says_which_scale_its_scores_have(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
+def test_a_run_says_which_scale_its_scores_have(
+    train: Train, tiny_encoder: Path, tmp_path: Path
+) -> None:
     run = train(own_recipe("own-scored-pairs", tiny_encoder, tmp_path))
-    notes = [event.text for event in events.events_after(run.events_file)[0] if isinstance(event, events.Noted)]
+    notes = [
+        event.text
+        for event in events.events_after(run.events_file)[0]
+        if isinstance(event, events.Noted)
+    ]
     assert "stage 0: own scores are from 0 to 0.9375, objective.highest is 1" in notes
 
 
-def test_what_is_held_out_of_training_is_what_its_name_evaluates(tiny_encoder: Path, tmp_path: Path) -> None:
+def test_what_is_held_out_of_training_is_what_its_name_evaluates(
+    tiny_encoder: Path, tmp_path: Path
+) -> None:
     texts = [
-        f"a {colour} {animal}" for colour in ("red", "small", "young", "quiet") for animal in ("man", "dog", "girl", "cat", "bird", "horse")
+        f"a {colour} {animal}"
+        for colour in ("red", "small", "young", "quiet")
+        for animal in ("man", "dog", "girl", "cat", "bird", "horse")
     ]
-    frame = pl.DataFrame({"question": [f"what {text}" for text in texts] * 2, "answer": [f"it {text}" for text in texts + texts[::-1]]})
+    frame = pl.DataFrame(
+        {
+            "question": [f"what {text}" for text in texts] * 2,
+            "answer": [f"it {text}" for text in texts + texts[::-1]],
+        }
+    )
     path = write(tmp_path / "faq.csv", frame)
-    changes = [f'data.files=["{path}"]', "data.columns={anchor = 'question', positive = 'answer'}", "data.held_out=0.25"]
+    changes = [
+        f'data.files=["{path}"]',
+        "data.columns={anchor = 'question', positive = 'answer'}",
+        "data.held_out=0.25",
+    ]
     recipe = load_recipe("own-pairs", [*changes, "evaluate.dev=none"], encoder=str(tiny_encoder))
     (data,) = open_stages(recipe, SAMPLE, 1)
     dev = open_evaluated_file(f"{path}?held-out=0.25").frame
@@ -209,20 +310,38 @@ def test_what_is_held_out_of_training_is_what_its_name_evaluates(tiny_encoder: P
     ("changes", "fault"),
     [
         (["data.held_out=0.1"], "no 10% of its 16 rows can be held out"),
-        (["data.held_out=0.1", 'data.files=["rows.parquet", "more.parquet"]'], "data.held_out is of one file"),
+        (
+            ["data.held_out=0.1", 'data.files=["rows.parquet", "more.parquet"]'],
+            "data.held_out is of one file",
+        ),
         (["data.low_scores=true"], "data.low_scores has no effect: no scores of your own are read"),
     ],
 )
 def test_a_part_that_cannot_be_held_out_is_refused(
-    changes: list[str], fault: str, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    changes: list[str],
+    fault: str,
+    tiny_encoder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match=fault):
         open_stages(own_recipe("own-pairs", tiny_encoder, tmp_path, *changes), SAMPLE, 1)
 
 
-def test_low_scores_are_refused_unless_they_are_said_to_be_right_and_then_must_be_low(tiny_encoder: Path, tmp_path: Path) -> None:
-    low = own_recipe("own-scored-pairs", tiny_encoder, tmp_path, "objective.highest=5", "data.low_scores=true")
-    assert open_stages(low, SAMPLE, 1)[0].scale == "own scores are from 0 to 0.9375, objective.highest is 5"
+def test_low_scores_are_refused_unless_they_are_said_to_be_right_and_then_must_be_low(
+    tiny_encoder: Path, tmp_path: Path
+) -> None:
+    low = own_recipe(
+        "own-scored-pairs", tiny_encoder, tmp_path, "objective.highest=5", "data.low_scores=true"
+    )
+    assert (
+        open_stages(low, SAMPLE, 1)[0].scale
+        == "own scores are from 0 to 0.9375, objective.highest is 5"
+    )
     with pytest.raises(UsageError, match="not all in the lower half of a scale up to 1"):
-        open_stages(own_recipe("own-scored-pairs", tiny_encoder, tmp_path, "data.low_scores=true"), SAMPLE, 1)
+        open_stages(
+            own_recipe("own-scored-pairs", tiny_encoder, tmp_path, "data.low_scores=true"),
+            SAMPLE,
+            1,
+        )

@@ -45,9 +45,16 @@ def size_of_the_team() -> int:
 
 @pytest.mark.parametrize(
     "variables",
-    [{"WORLD_SIZE": "2"}, {"WORLD_SIZE": "2", "RANK": "1"}, {"LOCAL_RANK": "1", "RANK": "0", "WORLD_SIZE": "2"}, {"PMI_SIZE": "3"}],
+    [
+        {"WORLD_SIZE": "2"},
+        {"WORLD_SIZE": "2", "RANK": "1"},
+        {"LOCAL_RANK": "1", "RANK": "0", "WORLD_SIZE": "2"},
+        {"PMI_SIZE": "3"},
+    ],
 )
-def test_variables_of_a_team_count_only_together(variables: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_of_a_team_count_only_together(
+    variables: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
@@ -67,10 +74,14 @@ for name in ("two views, a few sentences at a time", "fewer sentences than proce
     STAGES[name]["data"]["datasets"] = ["wiki-split"]
 
 
-def step(folder: Path, of: dict[str, Any], team: Team, machine: Machine = MACHINE) -> tuple[float, dict[str, torch.Tensor]]:
+def step(
+    folder: Path, of: dict[str, Any], team: Team, machine: Machine = MACHINE
+) -> tuple[float, dict[str, torch.Tensor]]:
     """The loss of a stage's first batch and every gradient, without dropout."""
     recipe = recipe_of(folder, of)
-    encoder = load_transformer(str(folder), machine, wishes=Wishes(pooling="mean-without-cls", max_tokens=32))
+    encoder = load_transformer(
+        str(folder), machine, wishes=Wishes(pooling="mean-without-cls", max_tokens=32)
+    )
     data = open_stage(recipe, SAMPLE, seed=1, index=0)
     torch.manual_seed(0)
     objective = build_objective(recipe.stages[0].objective, encoder.dim)
@@ -85,20 +96,40 @@ def step(folder: Path, of: dict[str, Any], team: Team, machine: Machine = MACHIN
     )
     learner = Learner(encoder, {0: objective}, team).to(machine.device).train()
     with dropout_rate(dropout_places(encoder.backbone), 0.0):
-        batch = collation.collate(data.batches(0)[0], batch_generator(1, 0, 0, 0)).to(machine.device)
-        loss = backward(learner, batch, LossScale(machine), is_cached=recipe.stages[0].optim.micro_batch is not None)
+        batch = collation.collate(data.batches(0)[0], batch_generator(1, 0, 0, 0)).to(
+            machine.device
+        )
+        loss = backward(
+            learner,
+            batch,
+            LossScale(machine),
+            is_cached=recipe.stages[0].optim.micro_batch is not None,
+        )
     team.add_gradients(learner.encoder, learner.objectives)
-    return loss.item(), {name: weight.grad.cpu() for name, weight in learner.named_parameters() if weight.grad is not None}
+    return loss.item(), {
+        name: weight.grad.cpu()
+        for name, weight in learner.named_parameters()
+        if weight.grad is not None
+    }
 
 
 def member(rank: int, size: int, folder: Path, out: Path, machine: Machine = MACHINE) -> None:
     """One process of a team: every stage's step, and what all agree on."""
     os.environ["GLOO_SOCKET_IFNAME"] = "lo"
-    os.environ |= {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(size), "LOCAL_WORLD_SIZE": str(size)}
+    os.environ |= {
+        "RANK": str(rank),
+        "LOCAL_RANK": str(rank),
+        "WORLD_SIZE": str(size),
+        "LOCAL_WORLD_SIZE": str(size),
+    }
     torch.set_num_threads(1)
-    dist.init_process_group("gloo", init_method=f"file://{out / 'meeting'}", rank=rank, world_size=size)
+    dist.init_process_group(
+        "gloo", init_method=f"file://{out / 'meeting'}", rank=rank, world_size=size
+    )
     PartialState(cpu=True)  # so that it takes the group as it is
-    team = join_team(torch.device("cuda"))  # which need not be here: the processors agree without it
+    team = join_team(
+        torch.device("cuda")
+    )  # which need not be here: the processors agree without it
     assert (team.rank, team.size) == (rank, size)
     parallel.BUCKET_BYTES = 2**16  # so that there are several
     found = {name: step(folder, of, team, machine) for name, of in STAGES.items()}
@@ -108,18 +139,29 @@ def member(rank: int, size: int, folder: Path, out: Path, machine: Machine = MAC
         team.agree(None, is_time=rank == 0),
         team.agree(None, is_time=rank == 1),
     ]
-    torch.save({"steps": found, "agreed": agreed, "states": team.random_states({"cpu": torch.tensor([rank])})}, out / f"{rank}.pt")
+    torch.save(
+        {
+            "steps": found,
+            "agreed": agreed,
+            "states": team.random_states({"cpu": torch.tensor([rank])}),
+        },
+        out / f"{rank}.pt",
+    )
     dist.destroy_process_group()
 
 
-def assert_same_steps(found: dict[str, Any], expected: dict[str, Any], *, rtol: float = 1e-4, atol: float = 1e-6) -> None:
+def assert_same_steps(
+    found: dict[str, Any], expected: dict[str, Any], *, rtol: float = 1e-4, atol: float = 1e-6
+) -> None:
     """Compare the losses and gradients of every stage."""
     for name, (loss, gradients) in expected.items():
         found_loss, own = found[name]
         assert found_loss == pytest.approx(loss, rel=10 * atol, abs=1e-7), name
         assert own.keys() == gradients.keys()
         for parameter, gradient in gradients.items():
-            torch.testing.assert_close(own[parameter], gradient, rtol=rtol, atol=atol, msg=f"{name}: {parameter}")
+            torch.testing.assert_close(
+                own[parameter], gradient, rtol=rtol, atol=atol, msg=f"{name}: {parameter}"
+            )
 
 
 def test_three_processes_take_the_step_of_one(tiny_encoder: Path, tmp_path: Path) -> None:
@@ -139,20 +181,42 @@ def test_three_processes_take_the_step_of_one(tiny_encoder: Path, tmp_path: Path
             Agreed(is_checkpoint_due=True, stop=None),
             Agreed(is_checkpoint_due=False, stop=None),
         ]
-        assert {state: int(value) for state, value in saved["states"].items()} == {"cpu": 0, "cpu.1": 1, "cpu.2": 2}
+        assert {state: int(value) for state, value in saved["states"].items()} == {
+            "cpu": 0,
+            "cpu.1": 1,
+            "cpu.2": 2,
+        }
 
 
-def test_gradients_are_added_up_many_at_once_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gradients_are_added_up_many_at_once_in_their_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(parallel, "BUCKET_BYTES", 40)
     kinds = [torch.float32] * 6 + [torch.bfloat16] * 2
-    parameters = [nn.Parameter(torch.zeros(size, dtype=kind)) for size, kind in zip((4, 6, 1, 11, 3, 3, 3, 3), kinds, strict=True)]
+    parameters = [
+        nn.Parameter(torch.zeros(size, dtype=kind))
+        for size, kind in zip((4, 6, 1, 11, 3, 3, 3, 3), kinds, strict=True)
+    ]
     found = list(parallel.buckets(parameters))
-    assert [[len(parameter) for parameter in bucket] for bucket in found] == [[4, 6], [1], [11], [3, 3], [3, 3]]
-    assert all(one is other for one, other in zip([one for bucket in found for one in bucket], parameters, strict=True))
+    assert [[len(parameter) for parameter in bucket] for bucket in found] == [
+        [4, 6],
+        [1],
+        [11],
+        [3, 3],
+        [3, 3],
+    ]
+    assert all(
+        one is other
+        for one, other in zip([one for bucket in found for one in bucket], parameters, strict=True)
+    )
 
 
-def test_a_run_leaves_the_processes_together_for_the_next_seed(train: Callable[..., RunFolder], tiny_encoder: Path, tmp_path: Path) -> None:
-    dist.init_process_group("gloo", init_method=f"file://{tmp_path / 'meeting'}", rank=0, world_size=1)
+def test_a_run_leaves_the_processes_together_for_the_next_seed(
+    train: Callable[..., RunFolder], tiny_encoder: Path, tmp_path: Path
+) -> None:
+    dist.init_process_group(
+        "gloo", init_method=f"file://{tmp_path / 'meeting'}", rank=0, world_size=1
+    )
     try:
         train(recipe_of(tiny_encoder, stage(rows=16)))
         assert dist.is_initialized()
@@ -177,11 +241,42 @@ def test_each_process_takes_its_own_random_states() -> None:
 
 
 def torchrun(tmp_path: Path, *words: str) -> "subprocess.Popen[str]":
-    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--local-addr=127.0.0.1", "--nproc-per-node=2"]
-    values = ["optim.epochs=3", "optim.batch_size=8", "data.rows=160", 'evaluate.tasks=["sts"]', "evaluate.dev=none"]
-    words = (*launcher, "-m", "embedlab", "train", "snli-supcl", *words, *(word for value in values for word in ("--set", value)))
+    launcher = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--standalone",
+        "--local-addr=127.0.0.1",
+        "--nproc-per-node=2",
+    ]
+    values = [
+        "optim.epochs=3",
+        "optim.batch_size=8",
+        "data.rows=160",
+        'evaluate.tasks=["sts"]',
+        "evaluate.dev=none",
+    ]
+    words = (
+        *launcher,
+        "-m",
+        "embedlab",
+        "train",
+        "snli-supcl",
+        *words,
+        *(word for value in values for word in ("--set", value)),
+    )
     return subprocess.Popen(
-        [*words, "--sample", "--device", "cpu", "--threads", "1", "--runs", str(tmp_path / "runs"), "--keep-checkpoints"],
+        [
+            *words,
+            "--sample",
+            "--device",
+            "cpu",
+            "--threads",
+            "1",
+            "--runs",
+            str(tmp_path / "runs"),
+            "--keep-checkpoints",
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -198,8 +293,12 @@ def test_two_processes_train_a_run_and_go_on_where_they_stopped(tmp_path: Path) 
     whole = torchrun(tmp_path, "--name", "whole")
     assert "sts-benchmark" in whole.communicate()[0]
     assert whole.returncode == 0
-    run, stopped = (RunFolder.of(tmp_path / "runs-sample", name, 1) for name in ("whole", "stopped"))
-    assert sum(isinstance(event, events.Started) for event in events_of(run)) == 1  # one of them writes
+    run, stopped = (
+        RunFolder.of(tmp_path / "runs-sample", name, 1) for name in ("whole", "stopped")
+    )
+    assert (
+        sum(isinstance(event, events.Started) for event in events_of(run)) == 1
+    )  # one of them writes
 
     started = torchrun(tmp_path, "--name", "stopped")
     while not any(isinstance(event, events.Step) for event in events_of(stopped)):

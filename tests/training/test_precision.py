@@ -1,4 +1,6 @@
-"""Training in bf16, which torch emulates where the processor has none: only matrix products of the encoder are in it."""
+"""Training in bf16, which torch emulates where the processor has none: only matrix products of the
+encoder are in it.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -49,14 +51,21 @@ def record_losses(monkeypatch: pytest.MonkeyPatch) -> list[Tensor]:
 
 
 @pytest.mark.parametrize(
-    "recipe_for", [joint_stages, mixed_stages], ids=["several tasks a step", "turns, one of them with cached gradients"]
+    "recipe_for",
+    [joint_stages, mixed_stages],
+    ids=["several tasks a step", "turns, one of them with cached gradients"],
 )
 def test_loss_weights_and_optimizer_stay_float32_in_bf16(
-    recipe_for: Callable[[Path], Recipe], train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+    recipe_for: Callable[[Path], Recipe],
+    train: Train,
+    tiny_encoder: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     losses = record_losses(monkeypatch)
     kinds = record_products(monkeypatch)
-    run = train(replace(recipe_for(tiny_encoder), max_steps=8), machine=BF16)  # steps of every kind that the stages have
+    run = train(
+        replace(recipe_for(tiny_encoder), max_steps=8), machine=BF16
+    )  # steps of every kind that the stages have
     assert kinds.keys() == {torch.bfloat16, torch.float32}  # of the encoder and of the heads
     assert {loss.dtype for loss in losses} == {torch.float32}
     checkpoints = Checkpoints(run.checkpoints)
@@ -65,15 +74,21 @@ def test_loss_weights_and_optimizer_stay_float32_in_bf16(
         assert {tensor.dtype for tensor in tensors.values()} == {torch.float32}
 
 
-def test_runs_of_one_process_may_differ_in_precision(train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_of_one_process_may_differ_in_precision(
+    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     recipe, kinds = recipe_of(tiny_encoder, stage(rows=16)), record_products(monkeypatch)
-    for number, (machine, is_bf16) in enumerate([(MACHINE, False), (BF16, True), (MACHINE, False)], start=1):
+    for number, (machine, is_bf16) in enumerate(
+        [(MACHINE, False), (BF16, True), (MACHINE, False)], start=1
+    ):
         kinds.clear()
         train(recipe, seed=number, machine=machine)
         assert (torch.bfloat16 in kinds) is is_bf16
 
 
-@pytest.mark.skipif(not products.can_multiply(torch.bfloat16), reason="this processor's oneDNN has no bf16 products")
+@pytest.mark.skipif(
+    not products.can_multiply(torch.bfloat16), reason="this processor's oneDNN has no bf16 products"
+)
 def test_a_run_learns_by_onednns_products_what_it_learns_by_torchs(
     train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,7 +107,9 @@ def test_a_run_learns_by_onednns_products_what_it_learns_by_torchs(
     losses.clear()
     monkeypatch.setattr(products, "SMALL", 1)
     monkeypatch.setattr(products, "FEW_ROWS", 1)
-    monkeypatch.setattr(packing, "rows_to_multiply", lambda rows: rows)  # so that dropout is drawn for as many
+    monkeypatch.setattr(
+        packing, "rows_to_multiply", lambda rows: rows
+    )  # so that dropout is drawn for as many
     train(recipe, name="fast", machine=BF16)
     assert multiplied > len(losses)
     torch.testing.assert_close(torch.stack(losses), expected, rtol=0.02, atol=0.02)

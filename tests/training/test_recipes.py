@@ -17,27 +17,54 @@ Train = Callable[..., RunFolder]
 
 
 def shortened(
-    name: str, encoder: Path, *, rows: int, batch_size: int = 8, epochs: int = 1, profile: str = "paper", **optim: object
+    name: str,
+    encoder: Path,
+    *,
+    rows: int,
+    batch_size: int = 8,
+    epochs: int = 1,
+    profile: str = "paper",
+    **optim: object,
 ) -> Recipe:
     """A recipe with few rows in each stage, so that it takes seconds."""
     # Each step has an event, so that the mean of many losses is tested, not the luck of one batch.
-    changes = [f"profile={profile}", "evaluate.keep=last", "evaluate.log_every=1", "encoder.max_tokens=32"]
+    changes = [
+        f"profile={profile}",
+        "evaluate.keep=last",
+        "evaluate.log_every=1",
+        "encoder.max_tokens=32",
+    ]
     stages = load_recipe(name).stages
     for index, stage in enumerate(stages):
-        own = {"batch_size": batch_size, "epochs": epochs, **({"turn": 1} if isinstance(stage.optim.turn, int) else {}), **optim}
+        own = {
+            "batch_size": batch_size,
+            "epochs": epochs,
+            **({"turn": 1} if isinstance(stage.optim.turn, int) else {}),
+            **optim,
+        }
         if getattr(stage.objective.options, "frozen", False):
             own["lr"] = 5e-2  # a linear layer alone learns little at an encoder's rate
-        together = [other for other in stages if other.optim.turn == "batch"] if stage.optim.turn == "batch" else [stage]
-        changes += [f"stage.{index}.data.rows={rows // max(len(other.data.datasets) for other in together)}"]
+        together = (
+            [other for other in stages if other.optim.turn == "batch"]
+            if stage.optim.turn == "batch"
+            else [stage]
+        )
+        changes += [
+            f"stage.{index}.data.rows={rows // max(len(other.data.datasets) for other in together)}"
+        ]
         changes += [f"stage.{index}.optim.{key}={value}" for key, value in own.items()]
     return load_recipe(name, changes, encoder=str(encoder))
 
 
 def steps_of(run: RunFolder) -> list[events.Step]:
-    return [event for event in events.events_after(run.events_file)[0] if isinstance(event, events.Step)]
+    return [
+        event for event in events.events_after(run.events_file)[0] if isinstance(event, events.Step)
+    ]
 
 
-RECIPES = {name: load_recipe(name) for name in recipe_names() if not name.startswith("own-")}  # those are in test_own_rows
+RECIPES = {
+    name: load_recipe(name) for name in recipe_names() if not name.startswith("own-")
+}  # those are in test_own_rows
 
 
 def one_for_each_objective() -> list[str]:
@@ -58,23 +85,36 @@ OTHERS = [name for name in RECIPES if name not in FIRST]
 @pytest.mark.parametrize("name", OTHERS)
 def test_every_recipe_trains_all_its_stages(name: str, train: Train, tiny_encoder: Path) -> None:
     recipe = RECIPES[name]
-    size = {"rows": 4, "batch_size": 4, "epochs": 3} if recipe.mix else {"rows": 64, "batch_size": 32, "epochs": 1}
+    size = (
+        {"rows": 4, "batch_size": 4, "epochs": 3}
+        if recipe.mix
+        else {"rows": 64, "batch_size": 32, "epochs": 1}
+    )
     run = train(shortened(name, tiny_encoder, **size), name)
     assert run_status(run).state == "finished"
     assert {event.stage for event in steps_of(run)} == set(range(len(recipe.stages)))
     assert all(math.isfinite(event.loss) for event in steps_of(run))
 
 
-@pytest.mark.parametrize("name", [*FIRST, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)])
-def test_a_recipe_trains_all_its_stages_and_its_loss_falls_in_its_first_steps(name: str, train: Train, tiny_encoder: Path) -> None:
+@pytest.mark.parametrize(
+    "name", [*FIRST, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)]
+)
+def test_a_recipe_trains_all_its_stages_and_its_loss_falls_in_its_first_steps(
+    name: str, train: Train, tiny_encoder: Path
+) -> None:
     recipe = RECIPES[name]
     stages = recipe.stages
-    # A loss whose sign is the pair's label depends on how many duplicates a batch has: there every batch is the same one.
+    # A loss whose sign is the pair's label depends on how many duplicates a batch has: there every
+    # batch is the same one.
     is_signed = any(stage.objective.name == "duplicate_contrastive" for stage in stages)
-    if is_signed or recipe.mix:  # at twice this rate it is the seed's luck whether what comes after a signed loss learns anything
+    if (
+        is_signed or recipe.mix
+    ):  # at twice this rate it is the seed's luck whether what comes after a signed loss learns anything
         size = {"rows": 4, "batch_size": 4, "epochs": 36, "lr": 1e-3}
     else:
-        epochs = 4 if any(stage.data.shares for stage in stages) else 3  # a share of few rows is a batch or none
+        epochs = (
+            4 if any(stage.data.shares for stage in stages) else 3
+        )  # a share of few rows is a batch or none
         size = {"rows": 160, "batch_size": 16, "epochs": epochs, "lr": 2e-3}
     run = train(shortened(name, tiny_encoder, warmup=0.1, **size), name)
     assert run_status(run).state == "finished"
@@ -87,7 +127,9 @@ def test_a_recipe_trains_all_its_stages_and_its_loss_falls_in_its_first_steps(na
 
 
 def losses_of(run: RunFolder, group: list[int]) -> list[float]:
-    """The losses of stages that are trained together: of one step their mean, whose gradient is what it takes."""
+    """The losses of stages that are trained together: of one step their mean, whose gradient is
+    what it takes.
+    """
     steps: dict[int, list[float]] = {}
     for event in steps_of(run):
         if event.stage in group:
@@ -96,7 +138,9 @@ def losses_of(run: RunFolder, group: list[int]) -> list[float]:
 
 
 @pytest.mark.parametrize("name", ["snli-supcl", "sbert-defsent", "supcl-seq"])
-def test_the_code_of_the_authors_of_each_paper_trains(name: str, train: Train, tiny_encoder: Path) -> None:
+def test_the_code_of_the_authors_of_each_paper_trains(
+    name: str, train: Train, tiny_encoder: Path
+) -> None:
     recipe = shortened(name, tiny_encoder, rows=32, batch_size=16, profile="code")
     run = train(recipe, f"{name}-code")
     assert {event.stage for event in steps_of(run)} == set(range(len(recipe.stages)))

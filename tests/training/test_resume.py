@@ -43,27 +43,39 @@ from tests.training.small_runs import (
 Train = Callable[..., RunFolder]
 
 
-def test_a_killed_process_loses_nothing(train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_process_loses_nothing(
+    train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     recipe = two_stages(tiny_encoder)
     save_checkpoints(monkeypatch, every=killed_run.EVERY)
     whole = train(recipe, "whole", dev_score=length_of_a_vector)
-    ends = [event.step for event in events.events_after(whole.events_file)[0] if isinstance(event, events.Checkpoint)]
+    ends = [
+        event.step
+        for event in events.events_after(whole.events_file)[0]
+        if isinstance(event, events.Checkpoint)
+    ]
     kill_at = ends[5] + 1  # in the second stage, one step after a checkpoint
     assert kill_at not in ends
     run = RunFolder.of(tmp_path / "runs", "small", 1)
     complete: list[int] = []
     for moment in ("while a checkpoint is written", "between two checkpoints"):
-        child = process(killed_run.train_until, moment, kill_at, tiny_encoder, run.path, bool(complete))
+        child = process(
+            killed_run.train_until, moment, kill_at, tiny_encoder, run.path, bool(complete)
+        )
         child.start()
         child.join()
         assert child.exitcode == -signal.SIGKILL, moment
-        complete += [int(line) for line in (run.path / killed_run.COMPLETE).read_text().split()][len(complete) :]
+        complete += [int(line) for line in (run.path / killed_run.COMPLETE).read_text().split()][
+            len(complete) :
+        ]
         assert Checkpoints(run.checkpoints).steps()[-1] == complete[-1]
         assert complete == ends[: len(complete)]
         assert run_status(run).state == "crashed"
     with pytest.raises(UsageError, match="begun before"):
         train(recipe)
-    assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(whole)
+    assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(
+        whole
+    )
     assert run_status(run).state == "finished"
     assert not list(run.checkpoints.glob(".*"))
 
@@ -102,45 +114,80 @@ def test_a_signal_that_comes_once_all_have_agreed_stops_after_the_next_step(
     assert Checkpoints(RunFolder.of(tmp_path / "runs", "small", 1).checkpoints).steps() == [3]
 
 
-def test_a_run_that_mixes_signals_goes_on_wherever_it_stopped(train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_mixes_signals_goes_on_wherever_it_stopped(
+    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     recipe = mixed_stages(tiny_encoder)
     whole = train(recipe, "whole", dev_score=length_of_a_vector)
-    steps = [event for event in events.events_after(whole.events_file)[0] if isinstance(event, events.Step)]
+    steps = [
+        event
+        for event in events.events_after(whole.events_file)[0]
+        if isinstance(event, events.Step)
+    ]
     end = max(event.step for event in steps if event.stage < 2)
     done = 0
     # Before a turn, after one, within one, at the end of the block and in the next.
     for step in (3, 4, 6, end, end + 1):
-        stop = interrupted(train, recipe, step - done, monkeypatch, resume=done > 0, dev_score=length_of_a_vector)
+        stop = interrupted(
+            train, recipe, step - done, monkeypatch, resume=done > 0, dev_score=length_of_a_vector
+        )
         assert f"after step {step} of" in stop.message
         done = step
-    assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(whole)
+    assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(
+        whole
+    )
 
 
 @pytest.mark.parametrize("name", ["multitask-fusion", "multitask-pretrain-given"])
-def test_stages_in_step_go_on_wherever_they_stopped(name: str, train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    changes = ["stages.optim.epochs=2", "stages.data.rows=24", "encoder.max_tokens=32", "evaluate.keep=last"]
+def test_stages_in_step_go_on_wherever_they_stopped(
+    name: str, train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = [
+        "stages.optim.epochs=2",
+        "stages.data.rows=24",
+        "encoder.max_tokens=32",
+        "evaluate.keep=last",
+    ]
     recipe = load_recipe(name, changes, encoder=str(tiny_encoder))
     whole = train(recipe, "whole", dev_score=length_of_a_vector)
-    half = [event for event in events.events_after(whole.events_file)[0] if isinstance(event, events.Step)][-1].step // 2
+    half = [
+        event
+        for event in events.events_after(whole.events_file)[0]
+        if isinstance(event, events.Step)
+    ][-1].step // 2
     done = 0
     for step in (1, half, half + 1):  # within a pair of steps, at an epoch's end and in the next
-        stop = interrupted(train, recipe, step - done, monkeypatch, resume=done > 0, dev_score=length_of_a_vector)
+        stop = interrupted(
+            train, recipe, step - done, monkeypatch, resume=done > 0, dev_score=length_of_a_vector
+        )
         assert f"after step {step} of" in stop.message
         done = step
-    assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(whole)
+    assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(
+        whole
+    )
 
 
 @pytest.mark.slow
-def test_gradient_surgery_goes_on_wherever_it_stopped(train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gradient_surgery_goes_on_wherever_it_stopped(
+    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     recipe = joint_stages(tiny_encoder)
     whole = train(recipe, "whole", dev_score=length_of_a_vector)
-    first = min(event.step for event in events.events_after(whole.events_file)[0] if isinstance(event, events.Step) and event.stage == 1)
+    first = min(
+        event.step
+        for event in events.events_after(whole.events_file)[0]
+        if isinstance(event, events.Step) and event.stage == 1
+    )
     done = 0
     for step in (max(first, 4), first + 3):  # the first joint step and a later one
-        stop = interrupted(train, recipe, step - done, monkeypatch, resume=done > 0, dev_score=length_of_a_vector)
+        stop = interrupted(
+            train, recipe, step - done, monkeypatch, resume=done > 0, dev_score=length_of_a_vector
+        )
         assert f"after step {step} of" in stop.message
         done = step
-    assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(whole)
+    assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(
+        whole
+    )
 
 
 def test_a_second_ctrl_c_does_not_wait(train: Train, tiny_encoder: Path) -> None:
@@ -165,7 +212,9 @@ def test_a_signal_while_sentences_are_tokenised_does_not_wait_for_the_first_step
         train(recipe_of(tiny_encoder, stage(rows=96)), progress=stop)
 
 
-def test_a_signal_that_comes_too_late_for_a_run_ends_what_follows_it(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
+def test_a_signal_that_comes_too_late_for_a_run_ends_what_follows_it(
+    train: Train, tiny_encoder: Path, tmp_path: Path
+) -> None:
     received: list[int] = []
 
     def stop(event: events.Event) -> None:
@@ -188,7 +237,9 @@ def flip(file: Path, byte: int) -> None:
 
 
 def edit(folder: Path, part: str, change: Callable[[dict[str, torch.Tensor]], object]) -> None:
-    """Change a part of a checkpoint as if an older embedlab, which wrote no checksums, had written it."""
+    """Change a part of a checkpoint as if an older embedlab, which wrote no checksums, had written
+    it.
+    """
     (folder / CHECKSUMS).unlink()
     tensors = load_file(folder / f"{part}.safetensors")
     change(tensors)
@@ -207,9 +258,13 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "another step": lambda folder: say(folder, step=6),
     "an odd best score": lambda folder: say(folder, best={"score": "high", "step": 3}),
     "a missing weight": lambda folder: edit(folder, "encoder", lambda one: one.popitem()),
-    "a weight of another shape": lambda folder: edit(folder, "heads", lambda one: one.update({name: one[name][:1] for name in list(one)})),
+    "a weight of another shape": lambda folder: edit(
+        folder, "heads", lambda one: one.update({name: one[name][:1] for name in list(one)})
+    ),
     "half of the optimizer": lambda folder: edit(folder, "optimizer", lambda one: one.popitem()),
-    "a short random state": lambda folder: edit(folder, "random", lambda one: one.update(cpu=one["cpu"][:9].clone())),
+    "a short random state": lambda folder: edit(
+        folder, "random", lambda one: one.update(cpu=one["cpu"][:9].clone())
+    ),
 }
 
 
@@ -228,11 +283,27 @@ def stopped_run(tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) ->
         if isinstance(event, events.Dev) and event.step == 6:
             os.kill(os.getpid(), signal.SIGTERM)
 
-    train_run(recipe, SAMPLE, MACHINE, RunFolder.of(folder, "whole", 1), 1, dev_score=lambda _: 1.0, keeps_checkpoints=True)
+    train_run(
+        recipe,
+        SAMPLE,
+        MACHINE,
+        RunFolder.of(folder, "whole", 1),
+        1,
+        dev_score=lambda _: 1.0,
+        keeps_checkpoints=True,
+    )
     with pytest.MonkeyPatch.context() as patch:
         save_checkpoints(patch, every=3)
         with pytest.raises(Interrupted):
-            train_run(recipe, SAMPLE, MACHINE, RunFolder.of(folder, "small", 1), 1, dev_score=lambda _: 1.0, report=stop_at_the_next)
+            train_run(
+                recipe,
+                SAMPLE,
+                MACHINE,
+                RunFolder.of(folder, "small", 1),
+                1,
+                dev_score=lambda _: 1.0,
+                report=stop_at_the_next,
+            )
     return folder
 
 
@@ -273,11 +344,20 @@ def test_training_starts_from_the_beginning_when_no_checkpoint_is_intact(
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda folder: flip(folder / "encoder.safetensors", -1), r"best-0000003/encoder\.safetensors' is damaged"),
+        (
+            lambda folder: flip(folder / "encoder.safetensors", -1),
+            r"best-0000003/encoder\.safetensors' is damaged",
+        ),
         # The newest checkpoint, which each kind of damage hits above, is read by the same lines.
-        pytest.param(DAMAGES["a missing weight"], r"best-0000003' is damaged: encoder: '.*' is missing", marks=pytest.mark.slow),
         pytest.param(
-            DAMAGES["a weight of another shape"], r"best-0000003' is damaged: heads: '.*' is float32 .*, not", marks=pytest.mark.slow
+            DAMAGES["a missing weight"],
+            r"best-0000003' is damaged: encoder: '.*' is missing",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            DAMAGES["a weight of another shape"],
+            r"best-0000003' is damaged: heads: '.*' is float32 .*, not",
+            marks=pytest.mark.slow,
         ),
     ],
 )
@@ -328,9 +408,16 @@ def kill_at_a_best_model(moment: str, step: int, patch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("every", [4, pytest.param(100, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("moment", ["before it is stored", "after it is stored", "after others are deleted"])
+@pytest.mark.parametrize(
+    "moment", ["before it is stored", "after it is stored", "after others are deleted"]
+)
 def test_a_run_that_is_killed_at_a_best_model_ends_with_the_best_model_of_an_undisturbed_one(
-    moment: str, every: int, train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    moment: str,
+    every: int,
+    train: Train,
+    tiny_encoder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     recipe = recipe_of(tiny_encoder, stage(rows=112), every=0.1, keep="best")
     save_checkpoints(monkeypatch, every=every)
@@ -344,7 +431,11 @@ def test_a_run_that_is_killed_at_a_best_model_ends_with_the_best_model_of_an_und
         return scores[length_of_a_vector(trained)]
 
     whole = train(recipe, "whole", dev_score=near_the_sixth)
-    scored = [event for event in events.events_after(whole.events_file)[0] if isinstance(event, events.Dev)]
+    scored = [
+        event
+        for event in events.events_after(whole.events_file)[0]
+        if isinstance(event, events.Dev)
+    ]
     scores = {length: event.score for length, event in zip(lengths, scored, strict=True)}
     for event in scored[1:6:2]:
         with monkeypatch.context() as patch:
@@ -355,8 +446,14 @@ def test_a_run_that_is_killed_at_a_best_model_ends_with_the_best_model_of_an_und
     assert saved_bytes(run) == saved_bytes(whole)
     assert f"the model is that of step {scored[5].step}" in run.events_file.read_text()
     checkpoints = Checkpoints(run.checkpoints)
-    named = {best.step for step in checkpoints.steps() if (best := checkpoints.read(step).best) is not None}
-    assert {path.name for path in run.checkpoints.glob("*best*")} == {checkpoints.best_path(step).name for step in named}
+    named = {
+        best.step
+        for step in checkpoints.steps()
+        if (best := checkpoints.read(step).best) is not None
+    }
+    assert {path.name for path in run.checkpoints.glob("*best*")} == {
+        checkpoints.best_path(step).name for step in named
+    }
 
 
 def test_a_best_model_that_no_checkpoint_names_is_not_that_of_the_resumed_run(
@@ -371,8 +468,12 @@ def test_a_best_model_that_no_checkpoint_names_is_not_that_of_the_resumed_run(
     checkpoints = Checkpoints(RunFolder.of(tmp_path / "runs", "small", 1).checkpoints)
     assert checkpoints.best_path(3).exists()
     assert checkpoints.best_path(6).exists()
-    run = train(recipe, resume=True, dev_score=scores_in_turn(1.0, 1.0, 1.0))  # as on another machine
-    assert saved_bytes(run) == saved_bytes(train(recipe, "whole", dev_score=scores_in_turn(5.0, 1.0, 1.0, 1.0)))
+    run = train(
+        recipe, resume=True, dev_score=scores_in_turn(1.0, 1.0, 1.0)
+    )  # as on another machine
+    assert saved_bytes(run) == saved_bytes(
+        train(recipe, "whole", dev_score=scores_in_turn(5.0, 1.0, 1.0, 1.0))
+    )
 
 
 def scores_in_turn(*scores: float) -> Callable[[Trained], float]:
@@ -393,10 +494,16 @@ def test_a_run_of_an_earlier_version_whose_best_models_are_checkpoints_goes_on(
         with pytest.raises(KilledError):
             train(recipe, dev_score=scores_in_turn(5.0, 1.0, 2.0))
     checkpoints = Checkpoints(RunFolder.of(tmp_path / "runs", "small", 1).checkpoints)
-    assert [path.name for path in sorted(checkpoints.folder.iterdir())] == ["step-0000003", "step-0000006", "step-0000009"]
+    assert [path.name for path in sorted(checkpoints.folder.iterdir())] == [
+        "step-0000003",
+        "step-0000006",
+        "step-0000009",
+    ]
     run = train(recipe, resume=True, dev_score=scores_in_turn(1.0))
     assert checkpoints.steps() == [3, 9, 11]
-    assert saved_bytes(run) == saved_bytes(train(recipe, "whole", dev_score=scores_in_turn(5.0, 1.0, 2.0, 1.0)))
+    assert saved_bytes(run) == saved_bytes(
+        train(recipe, "whole", dev_score=scores_in_turn(5.0, 1.0, 2.0, 1.0))
+    )
 
 
 def kill_at_step_10(session: TrainingSession) -> bool:

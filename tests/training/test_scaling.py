@@ -1,4 +1,6 @@
-"""The factor of the loss in fp16, against steps without one; here on a processor, which computes fp16 slowly but alike."""
+"""The factor of the loss in fp16, against steps without one; here on a processor, which computes
+fp16 slowly but alike.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,7 +20,9 @@ from tests.training.small_runs import MACHINE, interrupted, recipe_of, saved_byt
 FP16 = replace(MACHINE, precision="fp16", has_cpu_engine=False)
 
 
-def one_step(scale: LossScale, loss: Callable[[Tensor], Tensor], clip: float | None = None) -> Tensor:
+def one_step(
+    scale: LossScale, loss: Callable[[Tensor], Tensor], clip: float | None = None
+) -> Tensor:
     """The change of a parameter by one plain step of gradient descent at a rate of 1."""
     parameter = nn.Parameter(torch.tensor([1.0, 2.0]))
     optimizer = torch.optim.SGD([parameter], lr=1.0)
@@ -68,19 +72,27 @@ def test_a_step_that_is_not_finite_is_left_out_and_halves_the_factor() -> None:
     later = LossScale(FP16)
     later.restore(scale.state())
     assert later.skipped == 1
-    later.restore({key: value for key, value in scale.state().items() if key != "skipped"})  # of an earlier version
+    later.restore(
+        {key: value for key, value in scale.state().items() if key != "skipped"}
+    )  # of an earlier version
     assert later.skipped == 0
 
 
-def test_skipped_steps_are_counted_in_the_events_and_in_a_note(small: Callable[..., RunFolder], tiny_encoder: Path) -> None:
-    steep = recipe_of(tiny_encoder, stage(rows=48, temperature=1e-6, similarity="cosine"), log_every=1)  # gradients of a million
+def test_skipped_steps_are_counted_in_the_events_and_in_a_note(
+    small: Callable[..., RunFolder], tiny_encoder: Path
+) -> None:
+    steep = recipe_of(
+        tiny_encoder, stage(rows=48, temperature=1e-6, similarity="cosine"), log_every=1
+    )  # gradients of a million
     run = small(steep, machine=FP16)
     emitted = events.events_after(run.events_file)[0]
     counts = [event.skipped for event in emitted if isinstance(event, events.Step)]
     notes = [event.text for event in emitted if isinstance(event, events.Noted)]
     assert counts == sorted(counts)
     assert counts[-1] > 0
-    assert notes == [f"{counts[-1]} of {len(counts)} steps were skipped: their gradients were too large for fp16"]
+    assert notes == [
+        f"{counts[-1]} of {len(counts)} steps were skipped: their gradients were too large for fp16"
+    ]
 
 
 def test_without_fp16_there_is_no_factor_to_store() -> None:
@@ -108,7 +120,9 @@ def test_a_stopped_run_in_fp16_goes_on_with_its_factor_and_ends_as_if_it_had_not
 
 
 def grown_soon(made: Callable[..., None]) -> Callable[..., None]:
-    """The constructor of a scaler that doubles its factor every second step, so that a short run shows it."""
+    """The constructor of a scaler that doubles its factor every second step, so that a short run
+    shows it.
+    """
 
     def make(scaler: torch.amp.GradScaler, *given: object, **named: object) -> None:
         made(scaler, *given, **{**named, "growth_interval": 2})

@@ -13,10 +13,16 @@ def test_factors_equal_those_of_transformers(warmup: float, schedule: str) -> No
     steps = 40
     optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
     rising = int(warmup * steps)
-    make = get_linear_schedule_with_warmup if schedule == "linear" else get_constant_schedule_with_warmup
+    make = (
+        get_linear_schedule_with_warmup
+        if schedule == "linear"
+        else get_constant_schedule_with_warmup
+    )
     theirs = make(optimizer, rising, *([steps] if schedule == "linear" else []))
     for step in range(steps):
-        assert rate_factor(step, steps, warmup=warmup, schedule=schedule) == pytest.approx(theirs.get_last_lr()[0])  # type: ignore[arg-type]
+        assert rate_factor(step, steps, warmup=warmup, schedule=schedule) == pytest.approx(
+            theirs.get_last_lr()[0]
+        )  # type: ignore[arg-type]
         optimizer.step()
         theirs.step()
 
@@ -24,7 +30,9 @@ def test_factors_equal_those_of_transformers(warmup: float, schedule: str) -> No
 @pytest.mark.parametrize("schedule", ["linear", "constant"])
 def test_warmup_counted_in_steps_is_in_place_of_its_share(schedule: str) -> None:
     by_share = [rate_factor(step, 40, warmup=0.25, schedule=schedule) for step in range(40)]  # type: ignore[arg-type]
-    assert [rate_factor(step, 40, warmup=0.9, schedule=schedule, warmup_steps=10) for step in range(40)] == by_share  # type: ignore[arg-type]
+    assert [
+        rate_factor(step, 40, warmup=0.9, schedule=schedule, warmup_steps=10) for step in range(40)
+    ] == by_share  # type: ignore[arg-type]
     assert rate_factor(0, 40, warmup=0.5, schedule=schedule, warmup_steps=0) == 1.0  # type: ignore[arg-type]
     assert rate_factor(29, 30, warmup=0.0, schedule=schedule, warmup_steps=50) == 29 / 50  # type: ignore[arg-type]
 

@@ -25,13 +25,24 @@ from embedlab.training import checkpointing, loop, stages
 from embedlab.training.checkpointing import Best, BestModel, Checkpoints
 from embedlab.training.learner import Learner
 from embedlab.training.parallel import Team
-from tests.training.small_runs import MACHINE, length_of_a_vector, recipe_of, save_checkpoints, saved_bytes, short_stages, stage, two_stages
+from tests.training.small_runs import (
+    MACHINE,
+    length_of_a_vector,
+    recipe_of,
+    save_checkpoints,
+    saved_bytes,
+    short_stages,
+    stage,
+    two_stages,
+)
 
 Train = Callable[..., RunFolder]
 
 
 def steps_of(run: RunFolder) -> list[events.Step]:
-    return [event for event in events.events_after(run.events_file)[0] if isinstance(event, events.Step)]
+    return [
+        event for event in events.events_after(run.events_file)[0] if isinstance(event, events.Step)
+    ]
 
 
 def test_a_run_leaves_all_that_explains_it(train: Train, tiny_encoder: Path) -> None:
@@ -54,7 +65,9 @@ def test_a_run_leaves_all_that_explains_it(train: Train, tiny_encoder: Path) -> 
     assert load_transformer(str(run.model), MACHINE).encode(["a man sleeps"]).shape == (1, 64)
 
 
-def test_a_run_that_starts_from_a_model_that_normalises_normalises_and_says_so(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
+def test_a_run_that_starts_from_a_model_that_normalises_normalises_and_says_so(
+    train: Train, tiny_encoder: Path, tmp_path: Path
+) -> None:
     start = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean"))
     start.usage = replace(start.usage, is_normalised=True)
     save_model(tmp_path / "start", start, card="")
@@ -71,7 +84,9 @@ def test_a_run_that_another_process_has_trained_meanwhile_is_not_trained_again(
     open_stages = stages.open_stages
 
     def after_the_other(*given: Any) -> Any:
-        """What opens the data of the first training comes late: the second one has begun and ended by then."""
+        """What opens the data of the first training comes late: the second one has begun and ended
+        by then.
+        """
         monkeypatch.setattr(stages, "open_stages", open_stages)
         train(recipe, keeps_checkpoints=False)
         return open_stages(*given)
@@ -84,16 +99,27 @@ def test_a_run_that_another_process_has_trained_meanwhile_is_not_trained_again(
     assert (seen.count(events.Started), seen.count(events.Finished)) == (1, 1)
 
 
-def test_the_same_seed_gives_the_same_bits_and_another_does_not(train: Train, tiny_encoder: Path) -> None:
+def test_the_same_seed_gives_the_same_bits_and_another_does_not(
+    train: Train, tiny_encoder: Path
+) -> None:
     recipe = recipe_of(tiny_encoder, stage(rows=64, positives=1, negatives=3))
-    first, again, other = train(recipe, "first"), train(recipe, "again"), train(recipe, "other", seed=2)
+    first, again, other = (
+        train(recipe, "first"),
+        train(recipe, "again"),
+        train(recipe, "other", seed=2),
+    )
     assert saved_bytes(first) == saved_bytes(again)
-    assert (first.path / "heads.safetensors").read_bytes() != (other.path / "heads.safetensors").read_bytes()
+    assert (first.path / "heads.safetensors").read_bytes() != (
+        other.path / "heads.safetensors"
+    ).read_bytes()
 
 
 @pytest.mark.parametrize("precision", ["float32", "bf16"])
 def test_the_seeds_of_a_process_do_not_add_up_in_memory(
-    precision: Literal["float32", "bf16"], train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+    precision: Literal["float32", "bf16"],
+    train: Train,
+    tiny_encoder: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     learners: list[weakref.ref[Learner]] = []
 
@@ -107,27 +133,45 @@ def test_the_seeds_of_a_process_do_not_add_up_in_memory(
     assert [learner() for learner in learners] == [None, None]
 
 
-def test_checkpoints_and_dev_scores_do_not_change_the_trained_weights(train: Train, tiny_encoder: Path) -> None:
+def test_checkpoints_and_dev_scores_do_not_change_the_trained_weights(
+    train: Train, tiny_encoder: Path
+) -> None:
     recipe = recipe_of(tiny_encoder, stage(rows=64))
-    evaluated, alone = train(recipe, "evaluated", dev_score=length_of_a_vector), train(recipe, "alone")
+    evaluated, alone = (
+        train(recipe, "evaluated", dev_score=length_of_a_vector),
+        train(recipe, "alone"),
+    )
     assert saved_bytes(evaluated) == saved_bytes(alone)
 
 
-def test_the_best_dev_score_decides_the_model_when_the_recipe_says_so(train: Train, tiny_encoder: Path) -> None:
+def test_the_best_dev_score_decides_the_model_when_the_recipe_says_so(
+    train: Train, tiny_encoder: Path
+) -> None:
     scores = iter([1.0, 7.0, float("nan"), 3.0])
     run = train(recipe_of(tiny_encoder, every=0.25, keep="best"), dev_score=lambda _: next(scores))
-    second = [event for event in events.events_after(run.events_file)[0] if isinstance(event, events.Dev)][1].step
+    second = [
+        event for event in events.events_after(run.events_file)[0] if isinstance(event, events.Dev)
+    ][1].step
     best = BestModel.read(Checkpoints(run.checkpoints).best_path(second))
     assert best.best == Best(score=7.0, step=second)
     saved = load_file(run.model / "model.safetensors")
     assert saved.keys() == best.encoder.keys()
     assert all(saved[name].equal(best.encoder[name]) for name in saved)
-    assert load_file(run.path / "heads.safetensors")["0.head.output.weight"].equal(best.heads["0.head.output.weight"])
+    assert load_file(run.path / "heads.safetensors")["0.head.output.weight"].equal(
+        best.heads["0.head.output.weight"]
+    )
 
 
-@pytest.mark.parametrize(("keep", "expected"), [("last", ["step-0000011"]), ("best", ["best-0000003", "best-0000009", "step-0000011"])])
+@pytest.mark.parametrize(
+    ("keep", "expected"),
+    [("last", ["step-0000011"]), ("best", ["best-0000003", "best-0000009", "step-0000011"])],
+)
 def test_a_dev_score_writes_nothing_but_a_best_model_when_it_improves(
-    keep: str, expected: list[str], train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+    keep: str,
+    expected: list[str],
+    train: Train,
+    tiny_encoder: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     written: list[Path] = []
 
@@ -139,7 +183,10 @@ def test_a_dev_score_writes_nothing_but_a_best_model_when_it_improves(
     scores = iter([5.0, 4.0, 6.0, 1.0])
     run = train(recipe_of(tiny_encoder, every=0.25, keep=keep), dev_score=lambda _: next(scores))
     assert [path.name for path in written] == expected
-    assert {path.name for path in run.checkpoints.glob("best-*/*.safetensors")} <= {"encoder.safetensors", "heads.safetensors"}
+    assert {path.name for path in run.checkpoints.glob("best-*/*.safetensors")} <= {
+        "encoder.safetensors",
+        "heads.safetensors",
+    }
 
 
 def test_stages_before_the_last_store_no_best_model(train: Train, tiny_encoder: Path) -> None:
@@ -149,7 +196,9 @@ def test_stages_before_the_last_store_no_best_model(train: Train, tiny_encoder: 
     assert not list(run.checkpoints.glob("best-*"))
 
 
-def test_only_the_leader_takes_up_the_best_state_and_writes_it(train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_leader_takes_up_the_best_state_and_writes_it(
+    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(Team, "is_leader", False)
     scores = iter([1.0, 7.0, 2.0, 3.0])
     run = train(recipe_of(tiny_encoder, every=0.25, keep="best"), dev_score=lambda _: next(scores))
@@ -166,7 +215,11 @@ def test_data_without_the_columns_an_objective_needs_is_refused_before_anything_
     train: Train, tiny_encoder: Path, tmp_path: Path
 ) -> None:
     wrong = stage() | {"data": {"datasets": ["sts-benchmark"]}}
-    with pytest.raises(UsageError, match=r"'supervised_contrastive' needs column 'premise', which 'sts-benchmark' does not have") as error:
+    with pytest.raises(
+        UsageError,
+        match=r"'supervised_contrastive' needs column 'premise', which 'sts-benchmark' does "
+        r"not have",
+    ) as error:
         train(recipe_of(tiny_encoder, wrong))
     assert "nli" in error.value.hint
     assert not (tmp_path / "runs").exists()
@@ -195,7 +248,9 @@ def test_a_loss_that_is_not_a_number_ends_the_run_and_keeps_the_last_checkpoint(
     monkeypatch.setattr(Learner, "forward", poisoned)
     save_checkpoints(monkeypatch, every=3)
     with pytest.raises(
-        EmbedlabError, match=r"diverged at step 7: the loss is nan at learning rate .*; the checkpoint of step \d+ is stored"
+        EmbedlabError,
+        match=r"diverged at step 7: the loss is nan at learning rate .*; the checkpoint of step "
+        r"\d+ is stored",
     ):
         train(recipe_of(tiny_encoder, every=0.25), dev_score=length_of_a_vector)
     monkeypatch.undo()
@@ -207,7 +262,8 @@ def test_a_loss_that_is_not_a_number_ends_the_run_and_keeps_the_last_checkpoint(
 
 
 def test_a_huge_rate_is_caught(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
-    # The largest that a recipe may say: each step multiplies the weights by 1 - 100 * 100, which float32 holds nine times.
+    # The largest that a recipe may say: each step multiplies the weights by 1 - 100 * 100, which
+    # float32 holds nine times.
     largest = {"lr": 100.0, "weight_decay": 100.0, "warmup": 0.0, "schedule": "constant"}
     with pytest.raises(EmbedlabError, match="diverged"):
         train(recipe_of(tiny_encoder, stage(rows=480, optim=largest)))
@@ -223,7 +279,9 @@ def test_a_full_disk_ends_the_run_and_keeps_the_last_checkpoint(
 
     def full(tensors: dict[str, torch.Tensor], path: Path) -> None:
         if next(calls) == 6:  # in the middle of the second checkpoint
-            raise checkpointing.SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+            raise checkpointing.SafetensorError(
+                "Error while serializing: I/O error: No space left on device (os error 28)"
+            )
         write(tensors, path)
 
     monkeypatch.setattr(checkpointing, "save_file", full)
@@ -242,7 +300,9 @@ def test_a_full_disk_ends_the_run_and_keeps_the_last_checkpoint(
     )
 
 
-def test_a_run_can_start_from_the_same_seed_of_another_run(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
+def test_a_run_can_start_from_the_same_seed_of_another_run(
+    train: Train, tiny_encoder: Path, tmp_path: Path
+) -> None:
     for seed in (1, 2):
         train(recipe_of(tiny_encoder, stage(rows=16)), "before", seed=seed)
     after = train(recipe_of(Path("before"), stage(rows=16, optim={"lr": 1e-12})), "after", seed=2)
@@ -254,9 +314,14 @@ def test_a_run_can_start_from_the_same_seed_of_another_run(train: Train, tiny_en
 
 
 @pytest.mark.parametrize(
-    ("place", "dataset", "column"), [(0, "paraphrases", "sentence"), (1, "sts-course", "is_duplicate"), (2, "paraphrases", "gold")]
+    ("place", "dataset", "column"),
+    [(0, "paraphrases", "sentence"), (1, "sts-course", "is_duplicate"), (2, "paraphrases", "gold")],
 )
-def test_heads_are_refused_data_without_their_columns(place: int, dataset: str, column: str) -> None:
+def test_heads_are_refused_data_without_their_columns(
+    place: int, dataset: str, column: str
+) -> None:
     recipe = load_recipe("multitask", [f'stage.{place}.data.datasets=["{dataset}"]'])
-    with pytest.raises(UsageError, match=f"needs column '{column}', which '{dataset}' does not have"):
+    with pytest.raises(
+        UsageError, match=f"needs column '{column}', which '{dataset}' does not have"
+    ):
         check_columns(recipe)

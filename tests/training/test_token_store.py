@@ -25,7 +25,9 @@ SENTENCES = ["a man sleeps", "a dog runs in the park", "a man " * 40, ""]
 
 @pytest.fixture(scope="module")
 def encoder(tiny_encoder: Path) -> TransformerEncoder:
-    return load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean", max_tokens=16))
+    return load_transformer(
+        str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean", max_tokens=16)
+    )
 
 
 def assert_equal(found: TokenRows, expected: TokenRows) -> None:
@@ -45,11 +47,15 @@ def test_what_is_stored_is_what_the_tokenizer_gives_and_is_made_once(
     assert isinstance(again.flat, np.memmap)
 
 
-def test_the_key_follows_tokenizer_length_and_sentences_but_not_the_last_call(encoder: TransformerEncoder, tiny_encoder: Path) -> None:
+def test_the_key_follows_tokenizer_length_and_sentences_but_not_the_last_call(
+    encoder: TransformerEncoder, tiny_encoder: Path
+) -> None:
     key = token_key(encoder.tokenizer, 16, SENTENCES)
     encoder.token_ids(["a man"])
     assert token_key(encoder.tokenizer, 16, SENTENCES) == key
-    other = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean", max_tokens=16)).tokenizer
+    other = load_transformer(
+        str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean", max_tokens=16)
+    ).tokenizer
     assert token_key(other, 16, SENTENCES) == key
     other.add_tokens(["embedlab"])
     keys = {
@@ -61,10 +67,17 @@ def test_the_key_follows_tokenizer_length_and_sentences_but_not_the_last_call(en
     assert len(keys | {token_key(encoder.tokenizer, 16, ["a mansleeps", *SENTENCES[1:]])}) == 5
 
 
-def test_pairs_are_stored_with_the_types_of_their_tokens(encoder: TransformerEncoder, tmp_path: Path) -> None:
-    pairs = [TextPair(first="a man", second="a dog runs"), TextPair(first="a man\x1fa dog", second="runs " * 40)]
+def test_pairs_are_stored_with_the_types_of_their_tokens(
+    encoder: TransformerEncoder, tmp_path: Path
+) -> None:
+    pairs = [
+        TextPair(first="a man", second="a dog runs"),
+        TextPair(first="a man\x1fa dog", second="runs " * 40),
+    ]
     firsts, seconds = [pair.first for pair in pairs], [pair.second for pair in pairs]
-    expected = encoder.tokenizer(firsts, seconds, truncation=True, max_length=16, return_token_type_ids=True)
+    expected = encoder.tokenizer(
+        firsts, seconds, truncation=True, max_length=16, return_token_type_ids=True
+    )
     for _ in range(2):  # made, and read
         found = stored_tokens(encoder, pairs, tmp_path)
         assert found.types is not None
@@ -72,7 +85,9 @@ def test_pairs_are_stored_with_the_types_of_their_tokens(encoder: TransformerEnc
         assert found.flat.tolist() == [token for row in expected["input_ids"] for token in row]
 
 
-def test_an_entry_of_an_earlier_version_counts_for_sentences_that_it_read_rightly(encoder: TransformerEncoder) -> None:
+def test_an_entry_of_an_earlier_version_counts_for_sentences_that_it_read_rightly(
+    encoder: TransformerEncoder,
+) -> None:
     rules = json.loads(encoder.tokenizer.backend_tokenizer.to_str())
     rules["truncation"] = rules["padding"] = None
 
@@ -84,11 +99,15 @@ def test_an_entry_of_an_earlier_version_counts_for_sentences_that_it_read_rightl
 
     assert token_key(encoder.tokenizer, 16, SENTENCES) == earlier(SENTENCES)
     cut: list[list[Text]] = [["a man\x1fa dog"], [TextPair(first="a man", second="a dog")]]
-    assert earlier(["a man\x1fa dog"]) not in {token_key(encoder.tokenizer, 16, texts) for texts in cut}
+    assert earlier(["a man\x1fa dog"]) not in {
+        token_key(encoder.tokenizer, 16, texts) for texts in cut
+    }
 
 
 @pytest.mark.parametrize("damage", ["cut", "missing", "flipped"])
-def test_a_damaged_entry_is_made_again(damage: str, encoder: TransformerEncoder, tmp_path: Path) -> None:
+def test_a_damaged_entry_is_made_again(
+    damage: str, encoder: TransformerEncoder, tmp_path: Path
+) -> None:
     stored_tokens(encoder, SENTENCES, tmp_path)
     (folder,) = (path for path in (tmp_path / "tokens").iterdir() if path.is_dir())
     file = folder / "flat.npy"
@@ -102,12 +121,16 @@ def test_a_damaged_entry_is_made_again(damage: str, encoder: TransformerEncoder,
     assert_equal(stored_tokens(encoder, SENTENCES, tmp_path), tokenise(encoder, SENTENCES))
 
 
-def test_a_cache_that_cannot_be_written_costs_nothing_but_time(encoder: TransformerEncoder, tmp_path: Path) -> None:
+def test_a_cache_that_cannot_be_written_costs_nothing_but_time(
+    encoder: TransformerEncoder, tmp_path: Path
+) -> None:
     (tmp_path / "tokens").write_text("a file where the folder should be")
     assert_equal(stored_tokens(encoder, SENTENCES, tmp_path), tokenise(encoder, SENTENCES))
 
 
-def test_what_was_not_used_for_longest_goes_first(encoder: TransformerEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_not_used_for_longest_goes_first(
+    encoder: TransformerEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stored_tokens(encoder, SENTENCES, tmp_path)
     monkeypatch.setattr(token_store, "TOKENS", replace(token_store.TOKENS, most_bytes=0))
     found = stored_tokens(encoder, SENTENCES[:2], tmp_path)
@@ -115,7 +138,9 @@ def test_what_was_not_used_for_longest_goes_first(encoder: TransformerEncoder, t
     assert_equal(found, tokenise(encoder, SENTENCES[:2]))
 
 
-def test_requests_at_once_share_one_entry(encoder: TransformerEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_at_once_share_one_entry(
+    encoder: TransformerEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     expected, made = tokenise(encoder, SENTENCES), []
 
     def slow(*arguments: Any) -> TokenRows:

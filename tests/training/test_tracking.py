@@ -12,7 +12,10 @@ from tests.training.small_runs import recipe_of, stage
 
 
 def test_a_tracker_that_is_not_installed_is_refused_before_anything_is_written(
-    train: Callable[..., RunFolder], tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    train: Callable[..., RunFolder],
+    tiny_encoder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingError, match="'wandb' is not installed") as error:

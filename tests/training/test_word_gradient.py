@@ -1,4 +1,6 @@
-"""The word vectors' gradient in reused memory: that of torch, for words that come once, twice and never."""
+"""The word vectors' gradient in reused memory: that of torch, for words that come once, twice and
+never.
+"""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -16,12 +18,23 @@ from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.word_gradient import WordGradient
 from tests.training.small_runs import MACHINE, joint_stages
 
-IDS, MASK = torch.tensor([[2, 5, 6, 5, 3], [2, 6, 3, 0, 0]]), torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
+IDS, MASK = (
+    torch.tensor([[2, 5, 6, 5, 3], [2, 6, 3, 0, 0]]),
+    torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]]),
+)
 
 
 @pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "electra"])
-def test_a_step_finds_torchs_gradient_and_the_next_one_begins_at_zero(architecture: str, tmp_path: Path) -> None:
-    build_random_encoder(tmp_path / "model", seed=0, hidden=16, vocabulary=["a", "man", "runs"], architecture=architecture)
+def test_a_step_finds_torchs_gradient_and_the_next_one_begins_at_zero(
+    architecture: str, tmp_path: Path
+) -> None:
+    build_random_encoder(
+        tmp_path / "model",
+        seed=0,
+        hidden=16,
+        vocabulary=["a", "man", "runs"],
+        architecture=architecture,
+    )
     encoder = load_transformer(str(tmp_path / "model"), MACHINE, wishes=Wishes(max_tokens=32))
     encoder.backbone.eval()
     words = encoder.backbone.get_input_embeddings()
@@ -56,7 +69,11 @@ def test_a_step_finds_torchs_gradient_and_the_next_one_begins_at_zero(architectu
 
 @pytest.mark.parametrize(("combine", "is_reused"), [("average", True), ("surgery", False)])
 def test_a_run_keeps_the_gradient_where_each_step_has_one(
-    combine: str, is_reused: bool, train: Callable[..., RunFolder], tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+    combine: str,
+    is_reused: bool,
+    train: Callable[..., RunFolder],
+    tiny_encoder: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     steps, added_up = 0, WordGradient.added_up
 

@@ -1,4 +1,6 @@
-"""A sample world of two datasets with three scored models, and a dashboard on it for tests to drive."""
+"""A sample world of two datasets with three scored models, and a dashboard on it for tests to
+drive.
+"""
 
 import os
 
@@ -25,7 +27,10 @@ from embedlab.tui.pair_table.data import load_pairs
 from embedlab.tui.terminal.delay import after
 from tests.tui.driving import USUAL, Open, record_notices, until, write_scores
 
-CATALOG = ("sts12", "sick-r")  # the datasets of these tests, in this order: one with sources and one without; new ones change nothing
+CATALOG = (
+    "sts12",
+    "sick-r",
+)  # the datasets of these tests, in this order: one with sources and one without; new ones change nothing
 
 
 def fix_catalog(patch: pytest.MonkeyPatch) -> None:
@@ -40,10 +45,14 @@ def _fixed_catalog(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _styles_parsed_once() -> Iterator[None]:
-    """Parse each style sheet for the first dashboard of a process alone; a tenth of a dashboard's start goes into it."""
+    """Parse each style sheet for the first dashboard of a process alone; a tenth of a dashboard's
+    start goes into it.
+    """
     parse, parsed = Stylesheet._parse_rules, dict[Any, list[RuleSet]]()
 
-    def parse_once(sheet: Stylesheet, css: str, read_from: Any, *more: Any, **options: Any) -> list[RuleSet]:
+    def parse_once(
+        sheet: Stylesheet, css: str, read_from: Any, *more: Any, **options: Any
+    ) -> list[RuleSet]:
         key = (css, read_from, more, *options.items(), *sheet._variables.items())
         if key not in parsed:
             parsed[key] = parse(sheet, css, read_from, *more, **options)
@@ -59,7 +68,9 @@ PAINT_EVERY_S = 0.5
 
 @pytest.fixture(scope="session", autouse=True)
 def _painted_seldom() -> Iterator[None]:
-    """Paint an invisible screen twice a second, and as each test leaves it: painting took half of the time of a test."""
+    """Paint an invisible screen twice a second, and as each test leaves it: painting took half of
+    the time of a test.
+    """
     paint = Screen._compositor_refresh
 
     def paint_seldom(screen: "Screen[Any]") -> None:
@@ -85,7 +96,9 @@ def paint_now(screen: "Screen[Any]") -> None:
 
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """Runs near (three seeds) and far, and a model "published" in the cache, all with scores; tests must not change it."""
+    """Runs near (three seeds) and far, and a model "published" in the cache, all with scores; tests
+    must not change it.
+    """
     folder = tmp_path_factory.mktemp("world")
     with pytest.MonkeyPatch.context() as patch:
         fix_catalog(patch)
@@ -97,9 +110,22 @@ def scored_world(folder: Path) -> Settings:
     settings = Settings(sample=True, cache=folder / "cache", runs=folder / "runs")
     table = load_pairs(settings).table
     for seed in (1, 2, 3):
-        write_scores(table, settings.runs_folder / "near" / f"seed-{seed}" / "scores.parquet", noise=0.1, seed=seed)
-    write_scores(table, settings.runs_folder / "far" / "seed-1" / "scores.parquet", noise=0.6, seed=4)
-    write_scores(table, settings.cache / "models" / "0123456789abcdef" / "scores.parquet", noise=0.3, seed=5, model="published")
+        write_scores(
+            table,
+            settings.runs_folder / "near" / f"seed-{seed}" / "scores.parquet",
+            noise=0.1,
+            seed=seed,
+        )
+    write_scores(
+        table, settings.runs_folder / "far" / "seed-1" / "scores.parquet", noise=0.6, seed=4
+    )
+    write_scores(
+        table,
+        settings.cache / "models" / "0123456789abcdef" / "scores.parquet",
+        noise=0.3,
+        seed=5,
+        model="published",
+    )
     return settings
 
 
@@ -115,7 +141,9 @@ def opened(world: Settings) -> Open:
     """Opens a dashboard and waits until it has its pairs."""
 
     @asynccontextmanager
-    async def open_dashboard(settings: Settings = world, *, size: tuple[int, int] = USUAL, **options: Any) -> AsyncIterator[Pilot[None]]:
+    async def open_dashboard(
+        settings: Settings = world, *, size: tuple[int, int] = USUAL, **options: Any
+    ) -> AsyncIterator[Pilot[None]]:
         app = Dashboard(settings, **options)
         record_notices(app)
         async with app.run_test(size=size) as pilot:
@@ -129,14 +157,20 @@ def opened(world: Settings) -> Open:
 
 
 def settle_keys(pilot: Pilot[None], app: Dashboard) -> None:
-    """Let `press` wait until what its keys set off is complete, or opens something that takes longer.
+    """Let `press` wait until what its keys set off is complete, or opens something that takes
+    longer.
 
-    Textual's own looks at the processor time of the process, and takes one that waits for a processor to be done.
+    Textual's own looks at the processor time of the process, and takes one that waits for a
+    processor to be done.
     """
     press = pilot.press
 
     def is_delivering() -> bool:
-        return app.typed_keys is not None and app.typed_keys._delivery is not None and not app.is_opening()
+        return (
+            app.typed_keys is not None
+            and app.typed_keys._delivery is not None
+            and not app.is_opening()
+        )
 
     async def press_and_settle(*keys: str) -> None:
         await press(*keys)

@@ -30,16 +30,24 @@ Open = Callable[..., AbstractAsyncContextManager[Pilot[None]]]
 Kind = TypeVar("Kind", bound=Screen)  # type: ignore[type-arg]
 
 
-def write_scores(table: pl.DataFrame, path: Path, *, noise: float, seed: int = 0, model: str = "m") -> None:
+def write_scores(
+    table: pl.DataFrame, path: Path, *, noise: float, seed: int = 0, model: str = "m"
+) -> None:
     """Scores that follow the gold score with NOISE."""
     rng = np.random.default_rng(seed)
-    similarity = np.clip(table["gold"].to_numpy() / 5 + rng.normal(scale=noise, size=table.height), -1, 1)
-    scores = pl.DataFrame({"pair_key": table["pair_key"], "similarity": pl.Series(similarity, dtype=pl.Float32)}).unique("pair_key")
+    similarity = np.clip(
+        table["gold"].to_numpy() / 5 + rng.normal(scale=noise, size=table.height), -1, 1
+    )
+    scores = pl.DataFrame(
+        {"pair_key": table["pair_key"], "similarity": pl.Series(similarity, dtype=pl.Float32)}
+    ).unique("pair_key")
     path.parent.mkdir(parents=True, exist_ok=True)
     ScoreFile(scores=scores, facts={"fingerprint": f"{model}{seed}", "model": model}).write(path)
 
 
-async def until(pilot: Pilot[None], holds: Callable[[], object], *, patience_s: float = 30.0) -> None:
+async def until(
+    pilot: Pilot[None], holds: Callable[[], object], *, patience_s: float = 30.0
+) -> None:
     """Wait until HOLDS, or fail."""
     for _ in range(int(patience_s / 0.02)):
         if holds():
@@ -49,7 +57,9 @@ async def until(pilot: Pilot[None], holds: Callable[[], object], *, patience_s: 
 
 
 def hold_timers_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a second pass between any two looks at the clock of a timer that runs once, as on a machine that is busy elsewhere."""
+    """Let a second pass between any two looks at the clock of a timer that runs once, as on a
+    machine that is busy elsewhere.
+    """
     clock, held_up_s = textual_time.get_time, count()
 
     def held_up() -> float:
@@ -108,11 +118,15 @@ def send_at_once(pilot: Pilot[None], text: str) -> None:
     driver = pilot.app._driver
     assert driver is not None
     for letter in text:
-        driver.send_message(events.Key(_TYPED.get(letter, letter), None if letter in "\t\r" else letter))
+        driver.send_message(
+            events.Key(_TYPED.get(letter, letter), None if letter in "\t\r" else letter)
+        )
 
 
 def notices(app: App[None]) -> list[str]:
-    """What the notifications say, also those that are shown no more: on a busy machine a test may look late."""
+    """What the notifications say, also those that are shown no more: on a busy machine a test may
+    look late.
+    """
     return getattr(app, "every_notice", None) or [notice.message for notice in app._notifications]
 
 
@@ -128,7 +142,13 @@ def record_notices(app: App[None]) -> None:
 
 
 def make_run(
-    settings: Settings, name: str, seed: int, *ending: Event, lr: float = 2e-5, steps: int = 20, now: float | None = None
+    settings: Settings,
+    name: str,
+    seed: int,
+    *ending: Event,
+    lr: float = 2e-5,
+    steps: int = 20,
+    now: float | None = None,
 ) -> RunFolder:
     """A run that reported its steps, then its ENDING."""
     run = RunFolder.of(settings.runs_folder, name, seed)
@@ -138,7 +158,14 @@ def make_run(
     with EventLog(run.events_file) as log:
         log.append(Started(pid=1, host=socket.gethostname(), steps=steps, time=start))
         for step in range(1, steps + 1):
-            facts_of_step = {"epoch": step / steps, "loss": 1 / step, "lr": lr, "rows_per_s": 800.0, "eta_s": 9.0, "memory_mib": 700.0}
+            facts_of_step = {
+                "epoch": step / steps,
+                "loss": 1 / step,
+                "lr": lr,
+                "rows_per_s": 800.0,
+                "eta_s": 9.0,
+                "memory_mib": 700.0,
+            }
             log.append(Step(stage=0, step=step, steps=steps, time=start + step, **facts_of_step))
         log.append(Dev(step=steps, score=71.5, time=start + steps))
         for event in ending:

@@ -1,4 +1,5 @@
-"""The pictures of the dashboard: the five screens over runs that are really trained on the sample world.
+"""The pictures of the dashboard: the five screens over runs that are really trained on the sample
+world.
 
 `python docs/pictures.py` takes them, with those of commands.
 """
@@ -39,32 +40,54 @@ Kind = TypeVar("Kind")
 
 
 def train(folder: Path) -> None:
-    """Train the demo's two models and a grid of nine cells in FOLDER, as far as they are not there."""
+    """Train the demo's two models and a grid of nine cells in FOLDER, as far as they are not
+    there.
+    """
     (folder / "weight-lr.toml").write_text(GRID)
     environment = {**os.environ, "EMBEDLAB_CACHE": "cache", "OMP_NUM_THREADS": "1"}
     shared = ["--runs", "runs", "--device", "cpu", "--threads", "1", "--quiet"]
-    for words in (["demo", "--sample"], ["grid", "run", "weight-lr.toml", "--sample", "--set", "optim.epochs=2"]):
-        subprocess.run([sys.executable, "-m", "embedlab", *words, *shared], cwd=folder, env=environment, check=True, capture_output=True)
+    for words in (
+        ["demo", "--sample"],
+        ["grid", "run", "weight-lr.toml", "--sample", "--set", "optim.epochs=2"],
+    ):
+        subprocess.run(
+            [sys.executable, "-m", "embedlab", *words, *shared],
+            cwd=folder,
+            env=environment,
+            check=True,
+            capture_output=True,
+        )
 
 
 async def photograph(into: Path) -> list[Path]:
     """Write the pictures over the runs of the present folder."""
-    app = Dashboard(Settings(sample=True, runs=Path("runs"), cache=Path("cache"), device="cpu", threads=1))
+    app = Dashboard(
+        Settings(sample=True, runs=Path("runs"), cache=Path("cache"), device="cpu", threads=1)
+    )
     taken: list[Path] = []
     async with app.run_test(size=WIDE) as pilot:
         await until(pilot, lambda: app.data is not None, patience_s=PATIENCE_S)
         app.choose_models(MODELS)
-        await until(pilot, lambda: app.data is not None and len(app.data.models) == len(MODELS), patience_s=PATIENCE_S)
+        await until(
+            pilot,
+            lambda: app.data is not None and len(app.data.models) == len(MODELS),
+            patience_s=PATIENCE_S,
+        )
         for pose in (_pairs, _compare, _runs, _launch, _plots):
             await pose(pilot)
             await pilot.pause(0.5)
             taken.append(into / f"{pose.__name__.removeprefix('_')}.svg")
-            taken[-1].write_text(without_fonts(app.export_screenshot(title="embedlab tui --sample")), encoding="utf-8")
+            taken[-1].write_text(
+                without_fonts(app.export_screenshot(title="embedlab tui --sample")),
+                encoding="utf-8",
+            )
     return taken
 
 
 def without_fonts(svg: str) -> str:
-    """Return SVG without the fonts that it would load from the network: letters have their places without them."""
+    """Return SVG without the fonts that it would load from the network: letters have their places
+    without them.
+    """
     return re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL)
 
 
@@ -77,12 +100,20 @@ async def _pairs(pilot: Pilot[None]) -> None:
 
 async def _compare(pilot: Pilot[None]) -> None:
     await pilot.press("2")
-    await _holds(pilot, CompareScreen, lambda screen: screen.model.result is not None and not screen.model.is_preview)
+    await _holds(
+        pilot,
+        CompareScreen,
+        lambda screen: screen.model.result is not None and not screen.model.is_preview,
+    )
 
 
 async def _runs(pilot: Pilot[None]) -> None:
     await pilot.press("3", "space", "space")
-    await _holds(pilot, RunsScreen, lambda screen: len(screen.query_one("#loss-curves", CurvePlot).shown) == 2)
+    await _holds(
+        pilot,
+        RunsScreen,
+        lambda screen: len(screen.query_one("#loss-curves", CurvePlot).shown) == 2,
+    )
 
 
 async def _launch(pilot: Pilot[None]) -> None:
@@ -90,7 +121,11 @@ async def _launch(pilot: Pilot[None]) -> None:
     await _holds(pilot, LaunchScreen, lambda screen: screen.model.choices)
     options = pilot.app.screen.query_one(OptionList)
     options.highlighted = options.get_option_index("grid snli-supcl-lambda")
-    await _holds(pilot, LaunchScreen, lambda screen: screen.model.launch is not None and screen.model.launch.plan is not None)
+    await _holds(
+        pilot,
+        LaunchScreen,
+        lambda screen: screen.model.launch is not None and screen.model.launch.plan is not None,
+    )
     await _holds(pilot, LaunchScreen, lambda screen: screen.query_one("#grid-board").display)
 
 

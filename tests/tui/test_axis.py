@@ -29,7 +29,9 @@ def test_ticks_are_as_many_round_values_as_have_room() -> None:
 
 
 @pytest.mark.parametrize(("ends", "values"), [((-1, 3), [0.1, 10, 1000]), ((0.1, 0.7), [2, 4])])
-def test_a_logarithmic_axis_has_powers_of_ten_or_round_values(ends: tuple[float, float], values: list[float]) -> None:
+def test_a_logarithmic_axis_has_powers_of_ten_or_round_values(
+    ends: tuple[float, float], values: list[float]
+) -> None:
     assert [10**tick for tick in log_ticks(*ends, 3)] == pytest.approx(values)
 
 

@@ -23,7 +23,9 @@ async def test_names_come_first_and_paths_are_completed_folder_by_folder(models:
     assert await suggester.get_suggestion("") is None
 
 
-def test_only_folders_are_offered_and_hidden_ones_when_their_dot_is_typed(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_folders_are_offered_and_hidden_ones_when_their_dot_is_typed(
+    models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HOME", str(models))
     monkeypatch.chdir(models)
     assert completed_folder("~/mp") == "~/mpnet/"

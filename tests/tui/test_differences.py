@@ -1,4 +1,6 @@
-"""The forest plot and the map of fifths show the differences that the comparison has, each at its place."""
+"""The forest plot and the map of fifths show the differences that the comparison has, each at its
+place.
+"""
 
 import re
 from dataclasses import replace
@@ -27,7 +29,10 @@ def comparisons(world: Settings) -> dict[str, Comparison]:
         fix_catalog(patch)
         data = with_models(load_pairs(world), stored_models(world)[0][:2])
     margins = {"dataset": 0.6, "dice": None}
-    return {by: compare_models(data.table, data.models, by=by, margin=margin) for by, margin in margins.items()}  # type: ignore[arg-type]
+    return {
+        by: compare_models(data.table, data.models, by=by, margin=margin)
+        for by, margin in margins.items()
+    }  # type: ignore[arg-type]
 
 
 def line_of(drawn: Content, start: str) -> str:
@@ -35,7 +40,9 @@ def line_of(drawn: Content, start: str) -> str:
 
 
 @pytest.mark.parametrize("width", [60, 118, 180])
-def test_every_slice_is_on_one_axis_with_its_interval_and_marks(comparisons: dict[str, Comparison], width: int) -> None:
+def test_every_slice_is_on_one_axis_with_its_interval_and_marks(
+    comparisons: dict[str, Comparison], width: int
+) -> None:
     comparison = comparisons["dataset"]
     shown = forest(comparison, "near")
     drawn = draw_forest(shown, width)
@@ -51,10 +58,16 @@ def test_every_slice_is_on_one_axis_with_its_interval_and_marks(comparisons: dic
     for one in comparison.slices:
         found, line = one.differences["near"], line_of(drawn, one.title)
         plot = line[7 : 7 + cells]
-        places = [round((100 * end - low) / (high - low) * (cells - 1)) for end in (found.low, found.delta, found.high)]
+        places = [
+            round((100 * end - low) / (high - low) * (cells - 1))
+            for end in (found.low, found.delta, found.high)
+        ]
         assert [plot[place] for place in places] == ["├", "●", "┤"]
         assert plot[round((0 - low) / (high - low) * (cells - 1))] == "│"
-        assert f"{100 * found.delta:+.1f}▲°{'=' if found.equivalent else ' '}{found.topic_sign}" in line
+        assert (
+            f"{100 * found.delta:+.1f}▲°{'=' if found.equivalent else ' '}{found.topic_sign}"
+            in line
+        )
         if width > 100:
             assert f"[{100 * found.low:+.1f}, {100 * found.high:+.1f}]" in line
             assert f" {one.letters('near')}/{one.letters('far')} " in line
@@ -63,7 +76,9 @@ def test_every_slice_is_on_one_axis_with_its_interval_and_marks(comparisons: dic
     assert any(one.differences["near"].equivalent for one in comparison.slices)
     assert "smaller than ±60" in drawn.plain
     assert "° these checkpoints only" in drawn.plain
-    assert all(len(line) <= width or not line.startswith("sts12") for line in drawn.plain.splitlines())
+    assert all(
+        len(line) <= width or not line.startswith("sts12") for line in drawn.plain.splitlines()
+    )
 
 
 def hanging(comparison: Comparison) -> Comparison:
@@ -73,26 +88,38 @@ def hanging(comparison: Comparison) -> Comparison:
     return replace(comparison, slices=(replace(first, differences={"near": found}), *others))
 
 
-def test_a_difference_that_hangs_on_one_topic_has_its_sign_everywhere(comparisons: dict[str, Comparison]) -> None:
+def test_a_difference_that_hangs_on_one_topic_has_its_sign_everywhere(
+    comparisons: dict[str, Comparison],
+) -> None:
     comparison = hanging(comparisons["dataset"])
     first = comparison.slices[0]
     assert "§" in line_of(draw_forest(forest(comparison, "near"), 118), first.title)
     assert "§ hangs on one topic" in draw_forest(forest(comparison, "near"), 118).plain
-    assert "§ hangs on one topic" not in draw_forest(forest(comparisons["dataset"], "near"), 118).plain
+    assert (
+        "§ hangs on one topic" not in draw_forest(forest(comparisons["dataset"], "near"), 118).plain
+    )
     drawn = draw_map(fifths_map(hanging(comparisons["dice"]), "near"), 118).plain
     assert drawn.count("§") == 2  # in its cell, and where it is explained
     texts = slice_frame(comparison, with_intervals=False)["text:near"].to_list()
     assert [text.endswith("§") for text in texts] == [True, *[False] * (len(texts) - 1)]
     assert len({len(text) for text in texts}) == 1
-    wide, narrow = (slice_columns(one, with_intervals=False)[-1].width for one in (comparison, comparisons["dataset"]))
+    wide, narrow = (
+        slice_columns(one, with_intervals=False)[-1].width
+        for one in (comparison, comparisons["dataset"])
+    )
     assert wide == narrow + 1
     details = _content(first, ModelFacts(reference="far"), 100).plain
     assert "§ near: -2.10 without the 7 pairs of one topic" in details
     assert details.count("° these checkpoints only") == 1
 
 
-def test_the_scores_of_all_models_are_visible_next_to_long_titles(comparisons: dict[str, Comparison]) -> None:
-    long = [replace(one, title=f"sts-benchmark:train, all {one.title}") for one in comparisons["dice"].slices]
+def test_the_scores_of_all_models_are_visible_next_to_long_titles(
+    comparisons: dict[str, Comparison],
+) -> None:
+    long = [
+        replace(one, title=f"sts-benchmark:train, all {one.title}")
+        for one in comparisons["dice"].slices
+    ]
     comparison = replace(comparisons["dice"], slices=long)
     for room, with_intervals in ((60, False), (80, False), (140, True), (200, True)):
         columns = slice_columns(comparison, with_intervals=with_intervals, room=room)
@@ -100,7 +127,9 @@ def test_the_scores_of_all_models_are_visible_next_to_long_titles(comparisons: d
         assert GUTTER + sum(column.width + GAP for column in columns) < room
         assert frame["title"].str.len_chars().max() <= columns[0].width  # type: ignore[operator]
         assert frame["title"].n_unique() == frame.height
-        assert len({column.bar is None for column in columns[2:]}) == 1  # bars of all models or of none
+        assert (
+            len({column.bar is None for column in columns[2:]}) == 1
+        )  # bars of all models or of none
         assert with_intervals or columns[2].bar is None  # intervals first
 
 
@@ -108,13 +137,18 @@ def test_a_cell_of_the_map_is_the_difference_on_a_fifth(comparisons: dict[str, C
     shown = fifths_map(comparisons["dice"], "near")
     deltas = {one.key: 100 * one.differences["near"].delta for one in comparisons["dice"].slices}
     assert {
-        f"{name}/fifth-{place}": cell.delta for name, cells in shown.rows for place, cell in enumerate(cells, start=1) if cell
+        f"{name}/fifth-{place}": cell.delta
+        for name, cells in shown.rows
+        for place, cell in enumerate(cells, start=1)
+        if cell
     } == deltas
     assert shown.largest == pytest.approx(np.abs(list(deltas.values())).max())
     lines = draw_map(shown, 80).plain.splitlines()
     assert lines[2].startswith("sts12")
     numbers = [float(number) for number in re.findall(r"[-+]\d+\.\d", lines[2])]
-    assert numbers == pytest.approx([round(deltas[f"sts12/fifth-{place}"], 1) for place in range(1, 6)])
+    assert numbers == pytest.approx(
+        [round(deltas[f"sts12/fifth-{place}"], 1) for place in range(1, 6)]
+    )
     assert "█" in "".join(lines[2:4])
     wide = draw_map(shown, 200).plain.splitlines()
     first = comparisons["dice"].slices[0].differences["near"]

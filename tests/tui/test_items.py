@@ -22,11 +22,17 @@ from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.selection_line import SelectionLine
 from tests.tui.driving import Open, on_top, type_text, until
 
-RIGHT = {"near@1": 0.9, "near@2": 0.8, "far@1": 0.6}  # share of the items that a member answers as people do
+RIGHT = {
+    "near@1": 0.9,
+    "near@2": 0.8,
+    "far@1": 0.6,
+}  # share of the items that a member answers as people do
 
 
 def answered(settings: Settings, dataset: str, member: str, share: float) -> StoredOutcomes:
-    """Answers of a member to the items of a classified dataset of the sample world, a SHARE of them right."""
+    """Answers of a member to the items of a classified dataset of the sample world, a SHARE of them
+    right.
+    """
     [own] = find_task("transfer").items(Source.from_settings(settings), [dataset])
     rng = np.random.default_rng(len(member) + int(100 * share))
     labels = np.array(own.labels)
@@ -45,12 +51,21 @@ def answered(settings: Settings, dataset: str, member: str, share: float) -> Sto
     )
 
 
-def test_ranks_of_a_search_are_shown_as_ranks_beside_the_overlap_of_words(own_world: Settings) -> None:
+def test_ranks_of_a_search_are_shown_as_ranks_beside_the_overlap_of_words(
+    own_world: Settings,
+) -> None:
     [own] = find_task("retrieval").items(Source.from_settings(own_world), ["retrieval-questions"])
     query = [str(number) for number in own.part.frame["sentence1"].rank("dense").to_list()]
     ranks = ["1", "12", *["inf"] * (len(query) - 2)]
     rows = items_frame(own.rows, query, ranks, own.texts)
-    facts = {"split": own.split, "model": "dice", "fingerprint": "dice", "data": (), "marks": ("sample",), "classes": ()}
+    facts = {
+        "split": own.split,
+        "model": "dice",
+        "fingerprint": "dice",
+        "data": (),
+        "marks": ("sample",),
+        "classes": (),
+    }
     found = StoredOutcomes(task="retrieval", dataset=own.dataset, items=rows, **facts)
     found.save(own_world.cache / "models" / "dice" / "evaluations")
     [model] = models = item_models(own_world)["retrieval"]
@@ -59,7 +74,9 @@ def test_ranks_of_a_search_are_shown_as_ranks_beside_the_overlap_of_words(own_wo
     assert data.table[f"answer:{model.name}"].to_list()[:3] == ["rank 1", "rank 12", "not found"]
     assert data.table[model.name].to_list()[:2] == [1, 12]
     overlap = dice_of_rows(data.table["sentence1"], data.table["sentence2"])
-    assert data.table["dice"].to_list() == overlap.to_list()  # the model `dice` is a column of its own
+    assert (
+        data.table["dice"].to_list() == overlap.to_list()
+    )  # the model `dice` is a column of its own
     columns = {column.key: column for column in item_columns(data)}
     assert columns[model.name].digits == 0
     assert "gold" not in columns
@@ -70,18 +87,26 @@ def item_world(own_world: Settings) -> Settings:
     """The world of tests with answers of two runs to the items of a transfer task."""
     for member, share in RIGHT.items():
         name, seed = member.split("@")
-        answered(own_world, "cr", member, share).save(own_world.runs_folder / name / f"seed-{seed}" / "evaluations")
+        answered(own_world, "cr", member, share).save(
+            own_world.runs_folder / name / f"seed-{seed}" / "evaluations"
+        )
     return own_world
 
 
 def test_items_are_rows_with_sentence_gold_and_each_models_answer(item_world: Settings) -> None:
     models = item_models(item_world)["transfer"]
-    assert [(model.name, *model.files) for model in models] == [("far", "far@1"), ("near", "near@1", "near@2")]
+    assert [(model.name, *model.files) for model in models] == [
+        ("far", "far@1"),
+        ("near", "near@1", "near@2"),
+    ]
     data = load_items("transfer", models, item_world)
     [gold] = find_task("transfer").items(Source.from_settings(item_world), ["cr"])
     assert data.table["sentence1"].to_list() == gold.part.frame["sentence"].to_list()
     assert data.table["gold_text"].to_list() == list(gold.labels)
-    stored = {member: answered(item_world, "cr", member, share).items["predicted"].to_list() for member, share in RIGHT.items()}
+    stored = {
+        member: answered(item_world, "cr", member, share).items["predicted"].to_list()
+        for member, share in RIGHT.items()
+    }
     for row, label in enumerate(gold.labels):
         right = [stored[f"near@{seed}"][row] == label for seed in (1, 2)]
         assert data.table["near"][row] == np.mean(right)
@@ -91,7 +116,9 @@ def test_items_are_rows_with_sentence_gold_and_each_models_answer(item_world: Se
     assert data.marks == ["sample"]
 
 
-def test_answers_to_other_items_and_of_other_data_are_left_out_and_named(item_world: Settings) -> None:
+def test_answers_to_other_items_and_of_other_data_are_left_out_and_named(
+    item_world: Settings,
+) -> None:
     other = answered(item_world, "cr", "far@1", 0.5)
     changed = StoredOutcomes(**{**vars(other), "items": other.items.head(10)})
     changed.save(item_world.runs_folder / "far" / "seed-1" / "evaluations")
@@ -105,7 +132,10 @@ def test_answers_to_other_items_and_of_other_data_are_left_out_and_named(item_wo
         stale.save(item_world.runs_folder / name / f"seed-{seed}" / "evaluations")
     data = load_items("transfer", item_models(item_world)["transfer"], item_world)
     assert data.table.is_empty()
-    assert any("the data of cr are not those that were answered" in error.message for error in data.troubles)
+    assert any(
+        "the data of cr are not those that were answered" in error.message
+        for error in data.troubles
+    )
 
 
 def test_items_are_read_compared_and_explained_without_torch(item_world: Settings) -> None:
@@ -124,11 +154,15 @@ assert score_selection(view, count_selection(view), "far", is_tested=True).score
 assert find_reasons(view, "far", "near", settings).panes["where"].rows
 print([name for name in ("torch", "transformers", "datasets", "accelerate") if name in sys.modules])
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
     assert done.stdout.strip() == "[]", done.stderr
 
 
-async def test_items_are_browsed_filtered_and_compared_as_pairs_are(opened: Open, item_world: Settings) -> None:
+async def test_items_are_browsed_filtered_and_compared_as_pairs_are(
+    opened: Open, item_world: Settings
+) -> None:
     async with opened(item_world) as pilot:
         app = pilot.app
         await pilot.press("I")
@@ -137,21 +171,43 @@ async def test_items_are_browsed_filtered_and_compared_as_pairs_are(opened: Open
         pairs = await on_top(pilot, PairsScreen)
         await until(pilot, lambda: app.data.task == "transfer")
         table = pairs.query_one(FrameTable)
-        await until(pilot, lambda: [column.key for column in table.columns[:4]] == ["sentence1", "gold_text", "answer:far", "answer:near"])
-        await until(pilot, lambda: "✓" in str(pairs.query_one(PairDetail).query_one("#pair-scores", Static).content))
+        await until(
+            pilot,
+            lambda: (
+                [column.key for column in table.columns[:4]]
+                == ["sentence1", "gold_text", "answer:far", "answer:near"]
+            ),
+        )
+        await until(
+            pilot,
+            lambda: (
+                "✓" in str(pairs.query_one(PairDetail).query_one("#pair-scores", Static).content)
+            ),
+        )
         await pilot.press("slash")
         await type_text(pilot, "far<0.5 near>0.5")
         await pilot.press("enter")
-        expected = app.data.table.filter((app.data.table["far"] < 0.5) & (app.data.table["near"] > 0.5)).height
+        expected = app.data.table.filter(
+            (app.data.table["far"] < 0.5) & (app.data.table["near"] > 0.5)
+        ).height
         await until(pilot, lambda: len(table.rows) == expected > 0)
         await pilot.press("backslash", "2")
         compare = await on_top(pilot, CompareScreen)
-        await until(pilot, lambda: compare.model.result is not None and not compare.model.is_preview)
+        await until(
+            pilot, lambda: compare.model.result is not None and not compare.model.is_preview
+        )
         [one] = [one for one in compare.model.result.comparison.slices if one.key == "cr"]
-        shares = [(answered(item_world, "cr", f"near@{seed}", RIGHT[f"near@{seed}"]).items) for seed in (1, 2)]
-        assert one.scores["near"].value == pytest.approx(np.mean([(own["gold"] == own["predicted"]).mean() for own in shares]))
+        shares = [
+            (answered(item_world, "cr", f"near@{seed}", RIGHT[f"near@{seed}"]).items)
+            for seed in (1, 2)
+        ]
+        assert one.scores["near"].value == pytest.approx(
+            np.mean([(own["gold"] == own["predicted"]).mean() for own in shares])
+        )
         assert not np.isnan(one.differences["near"].low)
-        await until(pilot, lambda: "items of transfer" in str(app.screen.query_one(SelectionLine).content))
+        await until(
+            pilot, lambda: "items of transfer" in str(app.screen.query_one(SelectionLine).content)
+        )
         await pilot.press("enter")
         await on_top(pilot, PairsScreen)
         await until(pilot, lambda: len(table.rows) == app.data.table.height)

@@ -17,7 +17,9 @@ async def test_it_shows_the_keys_of_what_has_the_keyboard(opened: Open) -> None:
         line = line_of(pilot.app)
         assert line.render().plain.startswith("s Sort space Mark / Filter")
         await pilot.press("slash")
-        assert line.render().plain.split("▏")[0].strip() == "⏎ Go to the pairs", "q and ? would be typed"
+        assert line.render().plain.split("▏")[0].strip() == "⏎ Go to the pairs", (
+            "q and ? would be typed"
+        )
         await pilot.press("escape")
         assert "s Sort" in line.render().plain
 

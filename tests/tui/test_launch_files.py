@@ -43,11 +43,17 @@ def own_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_pairs_of_the_hub_are_not_a_missing_file(own_files: Path) -> None:
     def missing(dataset: str) -> list[str]:
-        recipe = load_recipe("own-scored-pairs", ["data.files=[]", f"data.datasets='{dataset}'"], encoder="dice-less/encoder")
+        recipe = load_recipe(
+            "own-scored-pairs",
+            ["data.files=[]", f"data.datasets='{dataset}'"],
+            encoder="dice-less/encoder",
+        )
         lines = map(str, missing_parts(recipe, Settings(runs=own_files / "runs")))
         return [text for text in lines if not text.startswith(("encoder", "dataset 'sts"))]
 
-    assert missing("hub:owner/pairs") == ["dataset 'hub:owner/pairs' is not on this machine, and the hub cannot be reached"]
+    assert missing("hub:owner/pairs") == [
+        "dataset 'hub:owner/pairs' is not on this machine, and the hub cannot be reached"
+    ]
     assert missing(f"hub:{own_files}") == []
     assert missing(f"hub:{own_files}/gone")[0].startswith(f"no folder '{own_files}/gone'")
 
@@ -60,10 +66,17 @@ def test_data_and_encoders_that_are_missing_are_named(own_files: Path) -> None:
         "encoder 'google/bert_uncased_L-8_H-512_A-8'",
         "dataset 'sts-benchmark' (dev)",
     ]
-    offline = recipe_launch("snli-ce", values, Settings(runs=own_files / "runs", offline=True)).missing
+    offline = recipe_launch(
+        "snli-ce", values, Settings(runs=own_files / "runs", offline=True)
+    ).missing
     assert "dataset 'snli' (train) is missing: no data folder is set" in offline[0]
     assert "--offline is set" in offline[1]
-    assert recipe_launch("snli-ce", values, Settings(runs=own_files / "runs", cache=own_files, sample=True)).missing == ()
+    assert (
+        recipe_launch(
+            "snli-ce", values, Settings(runs=own_files / "runs", cache=own_files, sample=True)
+        ).missing
+        == ()
+    )
 
 
 def test_missing_data_of_the_evaluation_is_named_as_the_training_names_it(own_files: Path) -> None:
@@ -71,16 +84,22 @@ def test_missing_data_of_the_evaluation_is_named_as_the_training_names_it(own_fi
     sick.mkdir()
     row = "1\tA dog runs.\tA cat sleeps.\t1.2\tN\n"
     for name in ("SICK_trial.txt", "SICK_test_annotated.txt"):
-        (sick / name).write_text("pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n" + row)
+        (sick / name).write_text(
+            "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n" + row
+        )
     settings = Settings(runs=own_files / "runs", data=own_files, offline=True, allow_partial=True)
     values = {field.key: field.value for field in recipe_fields("snli-ce")}
 
     def missing(**changed: str) -> list[str]:
         return [
-            text for text in recipe_launch("snli-ce", values | changed, settings).missing if "'snli'" not in text and "encoder" not in text
+            text
+            for text in recipe_launch("snli-ce", values | changed, settings).missing
+            if "'snli'" not in text and "encoder" not in text
         ]
 
-    assert [text.partition(":")[0] for text in missing()] == ["dataset 'sts-benchmark' (dev) is missing"]  # the training refuses to begin
+    assert [text.partition(":")[0] for text in missing()] == [
+        "dataset 'sts-benchmark' (dev) is missing"
+    ]  # the training refuses to begin
     others = missing(**{"evaluate.dev": "sick-r"})
     assert others[0].startswith("dataset 'sts12' (test) is missing: no file")
     assert others[0].endswith("(the evaluation goes on without it)")
@@ -89,21 +108,36 @@ def test_missing_data_of_the_evaluation_is_named_as_the_training_names_it(own_fi
         missing(**{"evaluate.dev": "none", "evaluate.tasks": '["glue"]'})
 
 
-def test_rows_that_cannot_be_trained_on_are_refused_before_the_start(own_files: Path, world: Settings) -> None:
+def test_rows_that_cannot_be_trained_on_are_refused_before_the_start(
+    own_files: Path, world: Settings
+) -> None:
     (own_files / "pairs.csv").write_text("anchor,other\na,b\n")
-    values = {field.key: field.value for field in recipe_fields("own-pairs")} | {"data.files": '["pairs.csv"]'}
-    found = recipe_launch("own-pairs", values, replace(world, runs=own_files / "runs", cache=own_files))
+    values = {field.key: field.value for field in recipe_fields("own-pairs")} | {
+        "data.files": '["pairs.csv"]'
+    }
+    found = recipe_launch(
+        "own-pairs", values, replace(world, runs=own_files / "runs", cache=own_files)
+    )
     assert found.missing == ()
     with pytest.raises(EmbedlabError, match="'positive'"):
         found.check()
 
 
-def test_incomplete_data_is_refused_before_a_grid_starts_and_taken_by_its_line(own_files: Path, world: Settings) -> None:
+def test_incomplete_data_is_refused_before_a_grid_starts_and_taken_by_its_line(
+    own_files: Path, world: Settings
+) -> None:
     (own_files / "SNLI").mkdir()
-    row = '{"gold_label": "entailment", "sentence1": "A dog runs.", "sentence2": "A dog moves.", "captionID": "1", "pairID": "1"}\n'
+    row = (
+        '{"gold_label": "entailment", "sentence1": "A dog runs.", "sentence2": "A dog '
+        'moves.", "captionID": "1", "pairID": "1"}\n'
+    )
     (own_files / "SNLI" / "snli_1.0_train.jsonl").write_text(row * 40)
-    settings = replace(world, sample=False, data=own_files, runs=own_files / "runs", cache=own_files, offline=True)
-    values = {field.key: field.value for field in grid_fields("over.toml")} | {OTHERS: "evaluate.dev=none evaluate.tasks=[]"}
+    settings = replace(
+        world, sample=False, data=own_files, runs=own_files / "runs", cache=own_files, offline=True
+    )
+    values = {field.key: field.value for field in grid_fields("over.toml")} | {
+        OTHERS: "evaluate.dev=none evaluate.tasks=[]"
+    }
     found = grid_launch("over.toml", values, settings, own_files / "edited")
     with pytest.raises(EmbedlabError, match="truncated or odd") as refused:
         found.check()
@@ -113,20 +147,31 @@ def test_incomplete_data_is_refused_before_a_grid_starts_and_taken_by_its_line(o
     partial.check()
     assert "--allow-partial" in partial.arguments
     assert "--allow-partial" not in found.arguments
-    for launch, fields in ((grid_launch, grid_fields("over.toml")), (recipe_launch, recipe_fields("snli-ce"))):
+    for launch, fields in (
+        (grid_launch, grid_fields("over.toml")),
+        (recipe_launch, recipe_fields("snli-ce")),
+    ):
         typed = {field.key: field.value for field in fields} | {PARTIAL: "perhaps"}
         more = (own_files / "edited",) if launch is grid_launch else ()
         with pytest.raises(UsageError, match="allow partial is 'perhaps'"):
             launch("over.toml" if more else "snli-ce", typed, settings, *more)  # type: ignore[operator]
 
 
-def test_a_file_is_a_recipe_or_a_grid_and_anything_else_is_refused(own_files: Path, world: Settings) -> None:
+def test_a_file_is_a_recipe_or_a_grid_and_anything_else_is_refused(
+    own_files: Path, world: Settings
+) -> None:
     assert choice_of_file("own.toml").kind == "recipe"
     grid = choice_of_file("over.toml")
     assert (grid.kind, grid.summary) == ("grid", "mine")
     values = {field.key: field.value for field in grid_fields("over.toml")}
-    assert grid_launch("over.toml", values, world, own_files / "edited").arguments[:3] == ("grid", "run", "over.toml")
-    edited = grid_launch("over.toml", {**values, "axis optim.lr": "[5e-5]"}, world, own_files / "edited")
+    assert grid_launch("over.toml", values, world, own_files / "edited").arguments[:3] == (
+        "grid",
+        "run",
+        "over.toml",
+    )
+    edited = grid_launch(
+        "over.toml", {**values, "axis optim.lr": "[5e-5]"}, world, own_files / "edited"
+    )
     assert edited.title == "over-edited with 1 cells"
     for text in ("none.toml", "own.xls", str(own_files)):
         with pytest.raises(UsageError):
@@ -135,11 +180,17 @@ def test_a_file_is_a_recipe_or_a_grid_and_anything_else_is_refused(own_files: Pa
         choice_of_file("own.txt")
 
 
-def test_a_file_of_rows_is_a_recipe_with_what_was_detected(own_files: Path, world: Settings, tiny_encoder: Path) -> None:
+def test_a_file_of_rows_is_a_recipe_with_what_was_detected(
+    own_files: Path, world: Settings, tiny_encoder: Path
+) -> None:
     lines = [f"what is number {number},it is {number} and no more" for number in range(60)]
     (own_files / "faq.csv").write_text("frage,antwort\n" + "\n".join(lines) + "\n")
     choice = choice_of_file("faq.csv")
-    assert (choice.kind, choice.name, choice.summary) == ("recipe", "faq.csv", "pairs of anchor and positive of your own")
+    assert (choice.kind, choice.name, choice.summary) == (
+        "recipe",
+        "faq.csv",
+        "pairs of anchor and positive of your own",
+    )
     values = {field.key: field.value for field in recipe_fields("faq.csv")}
     assert values["run name"] == "faq"
     assert (values["data.columns.anchor"], values["data.columns.positive"]) == ("frage", "antwort")
@@ -148,9 +199,16 @@ def test_a_file_of_rows_is_a_recipe_with_what_was_detected(own_files: Path, worl
     launch = recipe_launch("faq.csv", values, world)
     assert launch.arguments[:2] == ("train", "faq.csv")
     assert launch.missing == ()
-    assert launch.notes[0] == "faq.csv: 60 pairs of anchor and positive: anchor = frage, positive = antwort"
+    assert (
+        launch.notes[0]
+        == "faq.csv: 60 pairs of anchor and positive: anchor = frage, positive = antwort"
+    )
     launch.check()
-    turned = recipe_launch("faq.csv", values | {"data.columns.anchor": "antwort", "data.columns.positive": "frage"}, world)
+    turned = recipe_launch(
+        "faq.csv",
+        values | {"data.columns.anchor": "antwort", "data.columns.positive": "frage"},
+        world,
+    )
     assert turned.notes[0].endswith("anchor = antwort, positive = frage")
     assert "data.columns.anchor=antwort" in turned.arguments
     (own_files / "odd.csv").write_text("a,b,votes\nx y,z w,3\np q,r s,9\nt u,v w,4\n")
@@ -158,7 +216,9 @@ def test_a_file_of_rows_is_a_recipe_with_what_was_detected(own_files: Path, worl
         choice_of_file("odd.csv")
 
 
-async def test_an_own_recipe_is_opened_by_its_path_and_started(opened: Open, own_files: Path, started: Started) -> None:
+async def test_an_own_recipe_is_opened_by_its_path_and_started(
+    opened: Open, own_files: Path, started: Started
+) -> None:
     async with opened(size=(100, 40)) as pilot:
         await pilot.press("4")
         screen = await on_top(pilot, LaunchScreen)
@@ -167,18 +227,28 @@ async def test_an_own_recipe_is_opened_by_its_path_and_started(opened: Open, own
         dialog = await on_top(pilot, TextDialog)
         dialog.query_one(Input).value = "none.toml"
         await pilot.press("enter")
-        await until(pilot, lambda: "no recipe file 'none.toml'" in str(dialog.query_one(".dialog-error", Static).content))
+        await until(
+            pilot,
+            lambda: (
+                "no recipe file 'none.toml'"
+                in str(dialog.query_one(".dialog-error", Static).content)
+            ),
+        )
         dialog.query_one(Input).value = "own.toml"
         await pilot.press("enter")
         await on_top(pilot, LaunchScreen)
-        await until(pilot, lambda: screen.model.launch is not None and screen.model.launch.title == "own")
+        await until(
+            pilot, lambda: screen.model.launch is not None and screen.model.launch.title == "own"
+        )
         assert screen.query_one(OptionList).highlighted_option.id == "recipe own.toml"  # type: ignore[union-attr]
         (own_files / "gone.toml").write_text((own_files / "own.toml").read_text())
         remembered = (*pilot.app.memory.state.own_files, str(own_files / "gone.toml"))  # type: ignore[attr-defined]
         assert remembered[0] == str(own_files / "own.toml")
         assert [choice.name for choice in choices_of_files(remembered)] == list(remembered)
         (own_files / "gone.toml").unlink()
-        assert [choice.name for choice in choices_of_files(remembered)] == [remembered[0]]  # a deleted one is left out
+        assert [choice.name for choice in choices_of_files(remembered)] == [
+            remembered[0]
+        ]  # a deleted one is left out
         own = own_files / "own.toml"
         own.write_text(own.read_text().replace("\nlr = 2e-5 ", "\nlr = 0.125 "))
         await pilot.press("O")
@@ -186,9 +256,16 @@ async def test_an_own_recipe_is_opened_by_its_path_and_started(opened: Open, own
         dialog.query_one(Input).value = "own.toml"
         await pilot.press("enter")
         await on_top(pilot, LaunchScreen)
-        await until(pilot, lambda: line(screen, "optim.lr").value == "0.125")  # the file is read again
+        await until(
+            pilot, lambda: line(screen, "optim.lr").value == "0.125"
+        )  # the file is read again
         line(screen, "data.datasets").value = '["mine.tsv"]'
-        await until(pilot, lambda: "! no file 'mine.tsv'" in str(screen.query_one("#launch-notes", Static).content))
+        await until(
+            pilot,
+            lambda: (
+                "! no file 'mine.tsv'" in str(screen.query_one("#launch-notes", Static).content)
+            ),
+        )
         await pilot.press("ctrl+s")
         confirm = await on_top(pilot, Confirm)
         assert "no file 'mine.tsv'" in str(confirm.query_one(".dialog-title", Static).content)

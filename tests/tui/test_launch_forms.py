@@ -1,6 +1,8 @@
-"""The form of the Launch screen is that of the entry under the cursor, is never rebuilt under the typist, and what it says is started.
+"""The form of the Launch screen is that of the entry under the cursor, is never rebuilt under the
+typist, and what it says is started.
 
-Nothing here depends on time: a gate holds the reading of a form back, or the timer of the check never fires.
+Nothing here depends on time: a gate holds the reading of a form back, or the timer of the check
+never fires.
 """
 
 import asyncio
@@ -107,7 +109,9 @@ async def test_a_start_is_that_of_the_entry_under_the_cursor_though_another_form
         assert started[0][0][:2] == ("train", "snli-supcl")
 
 
-async def test_a_cursor_that_comes_back_finds_its_form_as_it_was_typed(opened: Open, gate: Gate) -> None:
+async def test_a_cursor_that_comes_back_finds_its_form_as_it_was_typed(
+    opened: Open, gate: Gate
+) -> None:
     async with opened() as pilot:
         screen = await choose(pilot, HERE)
         line(screen, NAME).value = "mine"
@@ -115,7 +119,9 @@ async def test_a_cursor_that_comes_back_finds_its_form_as_it_was_typed(opened: O
         move(screen, NEXT)
         await until(pilot, gate.reached.is_set)
         move(screen, HERE)
-        await until(pilot, lambda: screen.model.launch is not None and screen.model.launch.title == "mine")
+        await until(
+            pilot, lambda: screen.model.launch is not None and screen.model.launch.title == "mine"
+        )
         gate.open()
         await until(pilot, lambda: not screen.is_working("form") and not screen.is_working("open"))
         assert shows(screen, HERE)
@@ -132,15 +138,22 @@ async def test_what_was_typed_comes_back_with_its_entry_until_u(opened: Open, ga
         assert line(screen, NAME).value == "mine"
         assert line(screen, NAME).parent.has_class("-changed")  # type: ignore[union-attr]
         await pilot.press("escape", "u")
-        await until(pilot, lambda: screen.model.launch is not None and screen.model.launch.title == "snli-ce")
+        await until(
+            pilot,
+            lambda: screen.model.launch is not None and screen.model.launch.title == "snli-ce",
+        )
         await go_to(pilot, screen, NEXT)
         await go_to(pilot, screen, HERE)
         assert line(screen, NAME).value == "snli-ce"
 
 
 @pytest.mark.parametrize("way_in", ["\r", "\t", None])
-async def test_a_form_that_is_about_to_be_replaced_takes_no_keys(opened: Open, gate: Gate, way_in: str | None) -> None:
-    """Enter, tab and the mouse lead to the lines; what is typed then goes to those of the next form."""
+async def test_a_form_that_is_about_to_be_replaced_takes_no_keys(
+    opened: Open, gate: Gate, way_in: str | None
+) -> None:
+    """Enter, tab and the mouse lead to the lines; what is typed then goes to those of the next
+    form.
+    """
     async with opened() as pilot:
         screen = await choose(pilot, HERE)
         await pilot.press("escape")
@@ -157,7 +170,9 @@ async def test_a_form_that_is_about_to_be_replaced_takes_no_keys(opened: Open, g
         assert screen.focused is line(screen, NAME)
 
 
-async def test_a_form_that_changes_while_the_start_is_confirmed_is_not_started(opened: Open, started: Started) -> None:
+async def test_a_form_that_changes_while_the_start_is_confirmed_is_not_started(
+    opened: Open, started: Started
+) -> None:
     async with opened() as pilot:
         screen = await choose(pilot, HERE)
         await pilot.press("ctrl+s")
@@ -190,7 +205,9 @@ async def open_file(pilot: Pilot[None], screen: LaunchScreen, path: Path) -> Non
     await until(pilot, lambda: shows(screen, choice.key) and screen.model.launch is not None)
 
 
-async def test_a_start_uses_what_the_form_shows_though_its_file_was_changed(opened: Open, own_file: Path, started: Started) -> None:
+async def test_a_start_uses_what_the_form_shows_though_its_file_was_changed(
+    opened: Open, own_file: Path, started: Started
+) -> None:
     async with opened() as pilot:
         screen = await choose(pilot, HERE)
         await open_file(pilot, screen, own_file)
@@ -216,10 +233,14 @@ async def test_a_form_without_a_key_that_its_file_has_by_now_is_refused_until_u_
         assert "its keys are not those of this form" in error_of(screen)
         assert not started
         await pilot.press("u")
-        await until(pilot, lambda: screen.model.launch is not None and screen.values.get("max_steps") == "7")
+        await until(
+            pilot, lambda: screen.model.launch is not None and screen.values.get("max_steps") == "7"
+        )
 
 
-async def test_what_was_typed_into_the_form_of_a_file_that_is_gone_stays(opened: Open, own_file: Path) -> None:
+async def test_what_was_typed_into_the_form_of_a_file_that_is_gone_stays(
+    opened: Open, own_file: Path
+) -> None:
     async with opened() as pilot:
         screen = await choose(pilot, HERE)
         await open_file(pilot, screen, own_file)
@@ -234,7 +255,9 @@ async def test_what_was_typed_into_the_form_of_a_file_that_is_gone_stays(opened:
         assert screen.query_one(OptionList).highlighted_option.id == f"recipe {own_file}"  # type: ignore[union-attr]
 
 
-async def test_a_check_that_is_through_late_shows_nothing_of_another_form(opened: Open, gate: Gate, world: Settings) -> None:
+async def test_a_check_that_is_through_late_shows_nothing_of_another_form(
+    opened: Open, gate: Gate, world: Settings
+) -> None:
     async with opened() as pilot:
         screen = await choose(pilot, "grid sbert-lr")
         form, values = screen.model.form, screen.values
@@ -246,7 +269,10 @@ async def test_a_check_that_is_through_late_shows_nothing_of_another_form(opened
         screen._show_check(late, form, values)  # the next form is on its way
         assert screen.model.launch is None
         gate.open()
-        await until(pilot, lambda: shows(screen, "grid snli-supcl-lambda") and screen.model.launch is not None)
+        await until(
+            pilot,
+            lambda: shows(screen, "grid snli-supcl-lambda") and screen.model.launch is not None,
+        )
         before = screen.model.launch
         screen._show_check(late, form, screen.values)
         assert screen.model.launch is before
@@ -255,13 +281,18 @@ async def test_a_check_that_is_through_late_shows_nothing_of_another_form(opened
 def test_a_form_with_other_keys_than_its_recipe_is_refused(world: Settings) -> None:
     choice = Choice(kind="recipe", name="snli-ce", summary="")
     values = {field.key: field.value for field in recipe_fields("snli-ce")}
-    for wrong in ({**values, "no.such": "1"}, {key: value for key, value in values.items() if key != "optim.lr"}):
+    for wrong in (
+        {**values, "no.such": "1"},
+        {key: value for key, value in values.items() if key != "optim.lr"},
+    ):
         found = launch_or_error(choice, wrong, world)
         assert isinstance(found, Exception)
         assert "was changed" in found.message
 
 
-async def test_lines_that_are_shown_for_the_first_time_do_not_count_as_typed(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_lines_that_are_shown_for_the_first_time_do_not_count_as_typed(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("embedlab.tui.launch.screen.CHECK_AFTER_S", 3600)
     async with opened() as pilot:
         screen = await choose(pilot, HERE)
@@ -290,7 +321,13 @@ async def test_the_list_is_searched_and_esc_shows_all_again(opened: Open) -> Non
         assert all("grid" in name for name in listed)
         await pilot.press("enter")
         assert screen.focused is options
-        await until(pilot, lambda: screen.model.form is not None and screen.model.form.choice.key == options.under_cursor)
+        await until(
+            pilot,
+            lambda: (
+                screen.model.form is not None
+                and screen.model.form.choice.key == options.under_cursor
+            ),
+        )
         under = options.under_cursor
         await pilot.press("escape")
         await until(pilot, lambda: options.option_count == count)
@@ -303,19 +340,46 @@ async def test_the_list_is_searched_and_esc_shows_all_again(opened: Open) -> Non
 @pytest.mark.parametrize(
     ("option", "of_recipe", "of_grid"),
     [
-        (RecipeValue("optim.lr", "1e-5"), "1e-5 in the line 'optim.lr'", "optim.lr=1e-5 in the line 'other keys'"),
-        (RecipeValue("stage.0.optim.lr", "1e-5"), "1e-5 in the line 'optim.lr'", "optim.lr=1e-5 in the line 'other keys'"),
-        (RecipeValue("optim.clip", "1"), "optim.clip=1 in the line 'other keys'", "optim.clip=1 in the line 'other keys'"),
+        (
+            RecipeValue("optim.lr", "1e-5"),
+            "1e-5 in the line 'optim.lr'",
+            "optim.lr=1e-5 in the line 'other keys'",
+        ),
+        (
+            RecipeValue("stage.0.optim.lr", "1e-5"),
+            "1e-5 in the line 'optim.lr'",
+            "optim.lr=1e-5 in the line 'other keys'",
+        ),
+        (
+            RecipeValue("optim.clip", "1"),
+            "optim.clip=1 in the line 'other keys'",
+            "optim.clip=1 in the line 'other keys'",
+        ),
         (NamedOption("--name", "b"), "b in the line 'run name'", "b in the line 'grid name'"),
-        (NamedOption("--allow-partial"), "yes in the line 'allow partial'", "yes in the line 'allow partial'"),
-        (NamedOption("--data", "DIR"), "--data DIR when the dashboard is started", "--data DIR when the dashboard is started"),
+        (
+            NamedOption("--allow-partial"),
+            "yes in the line 'allow partial'",
+            "yes in the line 'allow partial'",
+        ),
+        (
+            NamedOption("--data", "DIR"),
+            "--data DIR when the dashboard is started",
+            "--data DIR when the dashboard is started",
+        ),
         (NamedOption("--resume"), "o on Runs", "o on Runs"),
     ],
 )
-def test_a_hint_names_the_lines_of_the_form_that_it_is_shown_below(option: NamedOption | RecipeValue, of_recipe: str, of_grid: str) -> None:
+def test_a_hint_names_the_lines_of_the_form_that_it_is_shown_below(
+    option: NamedOption | RecipeValue, of_recipe: str, of_grid: str
+) -> None:
     hint = Hint("take ", option, ".")
-    assert hint_in_form(hint, [field.key for field in recipe_fields("snli-ce")]) == f"take {of_recipe}."
-    assert hint_in_form(hint, [field.key for field in grid_fields("sbert-lr")]) == f"take {of_grid}."
+    assert (
+        hint_in_form(hint, [field.key for field in recipe_fields("snli-ce")])
+        == f"take {of_recipe}."
+    )
+    assert (
+        hint_in_form(hint, [field.key for field in grid_fields("sbert-lr")]) == f"take {of_grid}."
+    )
 
 
 def test_the_errors_of_a_form_have_hints_about_its_lines(own_world: Settings) -> None:
@@ -326,7 +390,10 @@ def test_the_errors_of_a_form_have_hints_about_its_lines(own_world: Settings) ->
         assert isinstance(error, EmbedlabError)
         return error.message, error.hint
 
-    assert refused(**{OTHERS: "lr"}) == ("'lr' is not KEY=VALUE", "for example 1e-5 in the line 'optim.lr'")
+    assert refused(**{OTHERS: "lr"}) == (
+        "'lr' is not KEY=VALUE",
+        "for example 1e-5 in the line 'optim.lr'",
+    )
     assert refused(**{"optim.lr": ""})[1].count("--") == 0
     make_run(own_world, "taken", 1, Finished(step=20), lr=1e-3).model.mkdir()  # by another recipe
     message, hint = refused(**{NAME: "taken"})

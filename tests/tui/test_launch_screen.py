@@ -18,7 +18,16 @@ from embedlab.runs import launch
 from embedlab.runs.endings import EndingReport
 from embedlab.runs.store import RunFolder
 from embedlab.tui.dialogs import Confirm
-from embedlab.tui.launch.form import GRID_NAME, NAME, OTHERS, SEEDS, grid_fields, grid_launch, recipe_fields, recipe_launch
+from embedlab.tui.launch.form import (
+    GRID_NAME,
+    NAME,
+    OTHERS,
+    SEEDS,
+    grid_fields,
+    grid_launch,
+    recipe_fields,
+    recipe_launch,
+)
 from embedlab.tui.launch.grid_board import GridBoard
 from embedlab.tui.launch.lines import FieldInput, FormLines
 from embedlab.tui.launch.screen import LaunchScreen
@@ -35,7 +44,9 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Started:
 
     def start(arguments: Sequence[str], log: Path) -> launch.Detached:
         found.append((arguments, log))
-        return launch.Detached(process=subprocess.Popen(["true"]), log=log, errors=log.with_suffix(".jsonl"), offset=0)
+        return launch.Detached(
+            process=subprocess.Popen(["true"]), log=log, errors=log.with_suffix(".jsonl"), offset=0
+        )
 
     monkeypatch.setattr(launch, "start_detached", start)
     monkeypatch.setattr(launch, "start_run", lambda arguments, run: start(arguments, run.log_file))
@@ -64,7 +75,11 @@ def shows(screen: LaunchScreen, name: str) -> bool:
 
 
 def line(screen: LaunchScreen, key: str) -> Input:
-    return next(line for line in screen.query(Input) if getattr(line, "field", None) and line.field.key == key)  # type: ignore[attr-defined]
+    return next(
+        line
+        for line in screen.query(Input)
+        if getattr(line, "field", None) and line.field.key == key
+    )  # type: ignore[attr-defined]
 
 
 def error_of(screen: LaunchScreen) -> str:
@@ -74,7 +89,9 @@ def error_of(screen: LaunchScreen) -> str:
 async def test_a_recipe_starts_with_the_values_that_were_changed_last(
     opened: Open, started: Started, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("embedlab.tui.launch.screen.CHECK_AFTER_S", 3600)  # the start does not depend on the check of what was typed last
+    monkeypatch.setattr(
+        "embedlab.tui.launch.screen.CHECK_AFTER_S", 3600
+    )  # the start does not depend on the check of what was typed last
     async with opened() as pilot:
         screen = await choose(pilot, "recipe snli-ce")
         line(screen, "optim.lr").value = "1e-4"
@@ -86,7 +103,16 @@ async def test_a_recipe_starts_with_the_values_that_were_changed_last(
         await pilot.press("y")
         await until(pilot, lambda: started)
         arguments, log = started[0]
-        assert arguments[:8] == ("train", "snli-ce", "--set", "optim.lr=1e-4", "--set", "data.rows=64", "--name", "mine")
+        assert arguments[:8] == (
+            "train",
+            "snli-ce",
+            "--set",
+            "optim.lr=1e-4",
+            "--set",
+            "data.rows=64",
+            "--name",
+            "mine",
+        )
         assert "--sample" in arguments
         assert log.parts[-3:] == ("mine", "seed-1", "log.txt")
         assert pilot.app.current_mode == "runs"
@@ -97,8 +123,15 @@ async def test_a_start_that_fails_is_reported_on_whichever_screen_is_shown(
 ) -> None:
     def start(_: Sequence[str], run: RunFolder) -> launch.Detached:
         errors = tmp_path / "events.jsonl"
-        EndingReport(errors).write("dataset 'snli' (train) is missing", hint="give its folder", exit_code=3)
-        return launch.Detached(process=subprocess.Popen(["sh", "-c", "exit 3"]), log=run.log_file, errors=errors, offset=0)
+        EndingReport(errors).write(
+            "dataset 'snli' (train) is missing", hint="give its folder", exit_code=3
+        )
+        return launch.Detached(
+            process=subprocess.Popen(["sh", "-c", "exit 3"]),
+            log=run.log_file,
+            errors=errors,
+            offset=0,
+        )
 
     monkeypatch.setattr(launch, "start_run", start)
     async with opened() as pilot:
@@ -119,7 +152,9 @@ WRONG = (
 )
 
 
-async def test_a_wrong_value_is_shown_while_it_is_typed_and_nothing_starts(opened: Open, started: Started) -> None:
+async def test_a_wrong_value_is_shown_while_it_is_typed_and_nothing_starts(
+    opened: Open, started: Started
+) -> None:
     async with opened(size=NARROW) as pilot:
         screen = await choose(pilot, "recipe snli-ce")
         for key, value, said in WRONG:
@@ -150,7 +185,8 @@ async def test_a_reload_keeps_what_was_typed_and_u_takes_the_recipes_own_values_
         await until(pilot, lambda: error_of(screen))
         await pilot.press("escape", "u")
         await until(pilot, lambda: screen.model.launch is not None and screen.values == own)
-        # A cursor that moves on while the lines of a form are removed: the dashboard ended where that was cancelled.
+        # A cursor that moves on while the lines of a form are removed: the dashboard ended where
+        # that was cancelled.
         monkeypatch.setattr("embedlab.tui.launch.screen.REST_S", 0.0)
         options = screen.query_one(OptionList)
         options.highlighted = options.get_option_index("recipe sbert")
@@ -176,7 +212,9 @@ async def test_the_list_is_walked_with_the_keys_of_a_table() -> None:
         assert options.highlighted == 0
 
 
-async def test_a_grid_shows_its_cells_and_starts_with_edited_axes(opened: Open, started: Started) -> None:
+async def test_a_grid_shows_its_cells_and_starts_with_edited_axes(
+    opened: Open, started: Started
+) -> None:
     async with opened() as pilot:
         screen = await choose(pilot, "grid sbert-lr")
         notes = str(screen.query_one("#launch-notes", Static).content)
@@ -186,7 +224,9 @@ async def test_a_grid_shows_its_cells_and_starts_with_edited_axes(opened: Open, 
         await until(pilot, lambda: "not a TOML value" in error_of(screen))
         line(screen, "axis optim.lr").value = "[1e-5, 2e-5]"
         line(screen, SEEDS).value = "[7]"
-        await until(pilot, lambda: screen.model.launch is not None and len(screen.model.launch.plan) == 2)
+        await until(
+            pilot, lambda: screen.model.launch is not None and len(screen.model.launch.plan) == 2
+        )
         await pilot.press("ctrl+s")
         await on_top(pilot, Confirm)
         await pilot.press("y")
@@ -207,11 +247,20 @@ def test_a_count_that_is_not_a_finite_number_is_refused(world: Settings, count: 
 
 def test_a_value_among_the_other_keys_may_hold_blanks(world: Settings) -> None:
     values = {field.key: field.value for field in recipe_fields("snli-ce")}
-    found = recipe_launch("snli-ce", {**values, OTHERS: ' data.datasets=["snli", "multinli"]  optim.clip=1.0 '}, world)
-    assert found.arguments[2:6] == ("--set", 'data.datasets=["snli", "multinli"]', "--set", "optim.clip=1.0")
+    found = recipe_launch(
+        "snli-ce", {**values, OTHERS: ' data.datasets=["snli", "multinli"]  optim.clip=1.0 '}, world
+    )
+    assert found.arguments[2:6] == (
+        "--set",
+        'data.datasets=["snli", "multinli"]',
+        "--set",
+        "optim.clip=1.0",
+    )
 
 
-def test_the_file_of_a_started_grid_stays_as_it_was_when_the_form_is_edited_again(world: Settings, tmp_path: Path) -> None:
+def test_the_file_of_a_started_grid_stays_as_it_was_when_the_form_is_edited_again(
+    world: Settings, tmp_path: Path
+) -> None:
     values = {field.key: field.value for field in grid_fields("sbert-lr")}
     started = grid_launch("sbert-lr", {**values, SEEDS: "[7]"}, world, tmp_path).arguments[2]
     grid_launch("sbert-lr", {**values, SEEDS: "[8]"}, world, tmp_path)
@@ -229,7 +278,11 @@ def test_a_second_edited_grid_has_a_name_of_its_own(world: Settings, tmp_path: P
         found.plan.save(GridFolder.of(settings.runs_folder, found.plan.name).plan_file)
         return found.plan.name
 
-    assert [start(seeds=f"[{seed}]") for seed in (7, 8, 9)] == ["sbert-lr-edited", "sbert-lr-edited-2", "sbert-lr-edited-3"]
+    assert [start(seeds=f"[{seed}]") for seed in (7, 8, 9)] == [
+        "sbert-lr-edited",
+        "sbert-lr-edited-2",
+        "sbert-lr-edited-3",
+    ]
     assert start(**{SEEDS: "[7]", GRID_NAME: "mine"}) == "mine"
     with pytest.raises(UsageError, match="a grid named 'mine' has been started already"):
         start(**{SEEDS: "[8]", GRID_NAME: "mine"})
@@ -240,7 +293,11 @@ def test_a_second_edited_grid_has_a_name_of_its_own(world: Settings, tmp_path: P
 
 @pytest.mark.parametrize(
     ("model", "seeds", "said"),
-    [("nonsense", "1", "no model named 'nonsense'"), ("dice", "1", "not a transformer"), ("done", "3", "no finished seed 3")],
+    [
+        ("nonsense", "1", "no model named 'nonsense'"),
+        ("dice", "1", "not a transformer"),
+        ("done", "3", "no finished seed 3"),
+    ],
 )
 def test_an_encoder_that_the_run_would_refuse_is_refused_before_it_starts(
     world: Settings, tmp_path: Path, model: str, seeds: str, said: str
@@ -248,20 +305,33 @@ def test_an_encoder_that_the_run_would_refuse_is_refused_before_it_starts(
     settings = replace(world, sample=False, runs=tmp_path)
     for seed in (1, 2):
         RunFolder.of(tmp_path, "done", seed).model.mkdir(parents=True)
-    values = {field.key: field.value for field in recipe_fields("snli-ce")} | {"encoder.model": model, SEEDS: seeds}
+    values = {field.key: field.value for field in recipe_fields("snli-ce")} | {
+        "encoder.model": model,
+        SEEDS: seeds,
+    }
     with pytest.raises(EmbedlabError, match=said):
         recipe_launch("snli-ce", values, settings)
-    assert recipe_launch("snli-ce", values | {"encoder.model": "done", SEEDS: "2"}, settings).title == "snli-ce with 2 seeds"
+    assert (
+        recipe_launch("snli-ce", values | {"encoder.model": "done", SEEDS: "2"}, settings).title
+        == "snli-ce with 2 seeds"
+    )
 
 
-def test_files_of_edited_grids_do_not_pile_up(world: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_edited_grids_do_not_pile_up(
+    world: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("embedlab.tui.launch.form._EDITED_LIMIT", 2)
     values = {field.key: field.value for field in grid_fields("sbert-lr")}
-    written = [Path(grid_launch("sbert-lr", {**values, SEEDS: f"[{seed}]"}, world, tmp_path).arguments[2]) for seed in range(5, 9)]
+    written = [
+        Path(grid_launch("sbert-lr", {**values, SEEDS: f"[{seed}]"}, world, tmp_path).arguments[2])
+        for seed in range(5, 9)
+    ]
     assert [path.exists() for path in written] == [False, False, True, True]
 
 
-def test_a_grid_whose_cells_are_not_queued_yet_has_not_ended(world: Settings, tmp_path: Path) -> None:
+def test_a_grid_whose_cells_are_not_queued_yet_has_not_ended(
+    world: Settings, tmp_path: Path
+) -> None:
     settings = replace(world, runs=tmp_path / "runs")
     folder = GridFolder.of(settings.runs_folder, "sbert-lr")
     expand_grid(load_grid("sbert-lr"), GridPlace.of(settings)).save(folder.plan_file)
@@ -271,7 +341,9 @@ def test_a_grid_whose_cells_are_not_queued_yet_has_not_ended(world: Settings, tm
     assert look.lines[-1] == "its cells are being queued"
 
 
-async def test_a_form_that_is_shown_while_the_dashboard_ends_ends_nothing_else(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_form_that_is_shown_while_the_dashboard_ends_ends_nothing_else(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     replace_form, reached = LaunchScreen._replace_form, asyncio.Event()
 
     async def without_widgets(screen: LaunchScreen, loaded: object) -> None:

@@ -1,4 +1,6 @@
-"""Every screen in small and large terminals: what it shows lies within the terminal, and nothing covers anything else."""
+"""Every screen in small and large terminals: what it shows lies within the terminal, and nothing
+covers anything else.
+"""
 
 from itertools import combinations
 
@@ -25,12 +27,18 @@ def check(widget: Widget) -> None:
         assert not first.region.intersection(second.region).area, f"{first} covers {second}"
 
 
-@pytest.mark.parametrize("size", [pytest.param(NARROW, id="80x24"), pytest.param(WIDE, id="140x45", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "size",
+    [pytest.param(NARROW, id="80x24"), pytest.param(WIDE, id="140x45", marks=pytest.mark.slow)],
+)
 async def test_every_screen_and_its_help_fit(opened: Open, size: tuple[int, int]) -> None:
     async with opened(size=size) as pilot:
         for name, found in SCREENS.items():
             await pilot.press(found.entry.key)
-            await until(pilot, lambda name=name: pilot.app.current_mode == name and pilot.app.screen.is_mounted)  # type: ignore[misc]
+            await until(
+                pilot,
+                lambda name=name: pilot.app.current_mode == name and pilot.app.screen.is_mounted,
+            )  # type: ignore[misc]
             await until(pilot, lambda: has_compared(pilot.app))  # Compare has computed
             await pilot.pause()
             check(pilot.app.screen)

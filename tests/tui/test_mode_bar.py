@@ -19,5 +19,9 @@ async def test_it_names_every_screen_with_its_key_and_a_click_goes_there(opened:
 async def test_it_highlights_the_present_screen_only(opened: Open) -> None:
     async with opened() as pilot:
         content = pilot.app.screen.query_one(ModeBar).content
-        highlighted = [content.plain[span.start : span.end] for span in content.spans if "bold" in str(span.style) and span.start]  # type: ignore[union-attr]
+        highlighted = [
+            content.plain[span.start : span.end]
+            for span in content.spans
+            if "bold" in str(span.style) and span.start
+        ]  # type: ignore[union-attr]
         assert highlighted == [" 1 Pairs "]

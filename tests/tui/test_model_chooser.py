@@ -26,15 +26,24 @@ def test_cells_of_a_grid_are_folded_and_found(world: Settings) -> None:
     shown = [entry.label for entry in listed(entries, "", (), {"model:sweep.lr-1e-05.3f7e8d3a"})]
     assert shown == ["far", "▸ sweep: 3 cells, 1 chosen", "near", "other.lr-1e-05.3f7e8d3a"]
     assert len(listed(entries, "", {"folded:sweep"}, ())) == 7
-    assert [entry.label for entry in listed(entries, "5e SWEEP", (), ())] == ["sweep.lr-5e-05.c53f95a5"]
+    assert [entry.label for entry in listed(entries, "5e SWEEP", (), ())] == [
+        "sweep.lr-5e-05.c53f95a5"
+    ]
     assert grid_of("a.b.lambda-0.5.3f7e8d3a") == "a"
     assert grid_of("model.v2") is None
 
 
 def test_the_seeds_of_a_run_are_folded_below_it_and_found() -> None:
-    stored = [StoredModel(name="near", files={}, seeds=(1, 3)), StoredModel(name="far", files={}, seeds=(1,))]
+    stored = [
+        StoredModel(name="near", files={}, seeds=(1, 3)),
+        StoredModel(name="far", files={}, seeds=(1,)),
+    ]
     entries = list(lines_of(stored))
-    assert [entry.label for entry in listed(entries, "", (), {"model:near@3"})] == ["near", "▸ near@: 2 seeds, 1 chosen", "far"]
+    assert [entry.label for entry in listed(entries, "", (), {"model:near@3"})] == [
+        "near",
+        "▸ near@: 2 seeds, 1 chosen",
+        "far",
+    ]
     unfolded = [entry.value for entry in listed(entries, "", {"folded:near@"}, ())]
     assert unfolded == ["model:near", "folded:near@", "model:near@1", "model:near@3", "model:far"]
     assert [entry.label for entry in listed(entries, "near@3", (), ())] == ["near@3"]
@@ -42,7 +51,9 @@ def test_the_seeds_of_a_run_are_folded_below_it_and_found() -> None:
 
 
 def test_the_cells_of_a_grid_count_without_their_seeds() -> None:
-    entries = list(lines_of([StoredModel(name=f"sweep.{cell}", files={}, seeds=(1, 2)) for cell in CELLS]))
+    entries = list(
+        lines_of([StoredModel(name=f"sweep.{cell}", files={}, seeds=(1, 2)) for cell in CELLS])
+    )
     assert [entry.label for entry in listed(entries, "", (), ())] == ["▸ sweep: 3 cells"]
     shown = [entry.label for entry in listed(entries, "", {"folded:sweep"}, ())]
     assert shown[1:3] == [f"sweep.{CELLS[0]}", f"▸ sweep.{CELLS[0]}@: 2 seeds"]
@@ -96,10 +107,15 @@ async def test_models_are_searched_unfolded_and_typed(
         assert pilot.app.focused is choices
 
         def labels() -> list[str]:
-            return [str(choices.get_option_at_index(place).prompt) for place in range(choices.option_count)]
+            return [
+                str(choices.get_option_at_index(place).prompt)
+                for place in range(choices.option_count)
+            ]
 
         assert "▸ sweep: 3 cells" in "\n".join(labels())
-        choices.highlighted = next(place for place, label in enumerate(labels()) if "sweep" in label)
+        choices.highlighted = next(
+            place for place, label in enumerate(labels()) if "sweep" in label
+        )
         await pilot.press("space")
         assert sum("sweep." in label for label in labels()) == 3
         await pilot.press("down", "space", "slash")
@@ -112,7 +128,13 @@ async def test_models_are_searched_unfolded_and_typed(
         await pilot.press("slash")
         line.value = "no such model"
         await pilot.press("enter")
-        await until(pilot, lambda: "no model named 'no such model'" in str(dialog.query_one(".dialog-error", Static).content))
+        await until(
+            pilot,
+            lambda: (
+                "no model named 'no such model'"
+                in str(dialog.query_one(".dialog-error", Static).content)
+            ),
+        )
         assert pilot.app.screen is dialog
         line.value = f"scores:{brought}"
         send_at_once(pilot, "\r\r")  # adds it, and takes the choice

@@ -31,6 +31,14 @@ def test_names_that_a_cut_in_the_middle_would_make_equal_are_cut_elsewhere() -> 
         "dice": "dice",
     }
     assert short_names({"near": 9, "far": 7}) == {"near": "near", "far": "far"}
-    assert list(short_names(dict.fromkeys(["./model", "/other/model"], 8)).values()) == ["./model", "…r/model"]
-    assert list(short_names(dict.fromkeys(["aaaa-bbbb-1-cccc-dddd", "aaaa-bbbb-2-cccc-dddd"], 6)).values()) == ["…1…", "…2…"]
-    assert len(set(short_names(dict.fromkeys(["aaaabbbb1ccccdddd", "aaaabbbb2ccccdddd"], 6)).values())) == 1  # nothing helps
+    assert list(short_names(dict.fromkeys(["./model", "/other/model"], 8)).values()) == [
+        "./model",
+        "…r/model",
+    ]
+    assert list(
+        short_names(dict.fromkeys(["aaaa-bbbb-1-cccc-dddd", "aaaa-bbbb-2-cccc-dddd"], 6)).values()
+    ) == ["…1…", "…2…"]
+    assert (
+        len(set(short_names(dict.fromkeys(["aaaabbbb1ccccdddd", "aaaabbbb2ccccdddd"], 6)).values()))
+        == 1
+    )  # nothing helps

@@ -1,4 +1,6 @@
-"""A seed that is apart from the others of its run is marked on Runs, by Grubbs' test against a slow version of it, and says by which p."""
+"""A seed that is apart from the others of its run is marked on Runs, by Grubbs' test against a slow
+version of it, and says by which p.
+"""
 
 import math
 from dataclasses import replace
@@ -23,15 +25,22 @@ from tests.tui.driving import Open, make_run, on_top, until
 SCORES = (71.2, 71.3, 71.25, 71.28, 60.0)
 
 
-def statuses(folder: Path, name: str, scores: tuple[float, ...], state: str = "finished") -> list[tuple[RunFolder, Status]]:
+def statuses(
+    folder: Path, name: str, scores: tuple[float, ...], state: str = "finished"
+) -> list[tuple[RunFolder, Status]]:
     return [
-        (RunFolder.of(folder, name, seed), Status(state=state, dev=Dev(step=1, score=score, time=0.0)))  # type: ignore[arg-type]
+        (
+            RunFolder.of(folder, name, seed),
+            Status(state=state, dev=Dev(step=1, score=score, time=0.0)),
+        )  # type: ignore[arg-type]
         for seed, score in enumerate(scores, start=1)
     ]
 
 
 def grubbs(scores: tuple[float, ...]) -> float:
-    """The two-sided p of Grubbs' statistic by its own formula, of the value furthest from the mean."""
+    """The two-sided p of Grubbs' statistic by its own formula, of the value furthest from the
+    mean.
+    """
     count, mean = len(scores), math.fsum(scores) / len(scores)
     spread = math.sqrt(math.fsum((score - mean) ** 2 for score in scores) / (count - 1))
     g = max(abs(score - mean) for score in scores) / spread
@@ -55,15 +64,28 @@ def test_more_runs_make_more_tests(tmp_path: Path) -> None:
     assert f"p {3 * grubbs(SCORES):.2g}, corrected over 3 runs" in found["sbert@5"]
 
 
-@pytest.mark.parametrize(("scores", "state"), [(SCORES[3:], "finished"), ((70.0, 71.0, 72.5), "finished"), (SCORES, "running")])
-def test_two_seeds_usual_ones_and_unfinished_ones_are_not_marked(tmp_path: Path, scores: tuple[float, ...], state: str) -> None:
+@pytest.mark.parametrize(
+    ("scores", "state"),
+    [(SCORES[3:], "finished"), ((70.0, 71.0, 72.5), "finished"), (SCORES, "running")],
+)
+def test_two_seeds_usual_ones_and_unfinished_ones_are_not_marked(
+    tmp_path: Path, scores: tuple[float, ...], state: str
+) -> None:
     assert not odd_seeds(statuses(tmp_path, "sbert", scores, state))
 
 
-async def test_runs_marks_the_odd_seed_folded_and_alone(opened: Open, world: Settings, tmp_path: Path) -> None:
+async def test_runs_marks_the_odd_seed_folded_and_alone(
+    opened: Open, world: Settings, tmp_path: Path
+) -> None:
     settings = replace(world, runs=tmp_path / "runs")
     for seed, score in enumerate(SCORES, start=1):
-        make_run(settings, "sbert", seed, Dev(step=20, score=score, time=1.7e9), Finished(step=20, time=1.7e9))
+        make_run(
+            settings,
+            "sbert",
+            seed,
+            Dev(step=20, score=score, time=1.7e9),
+            Finished(step=20, time=1.7e9),
+        )
     async with opened(settings) as pilot:
         await pilot.press("3")
         screen = await on_top(pilot, RunsScreen)
@@ -79,13 +101,22 @@ async def test_runs_marks_the_odd_seed_folded_and_alone(opened: Open, world: Set
 
 def test_the_seed_apart_on_a_slice_of_compare_is_tested_too(world: Settings) -> None:
     stored = [model for model in stored_models(world)[0] if model.name in {"near", "far"}]
-    result = compare_slices(with_models(load_pairs(world), stored), ComparisonRequest(by="dataset", aggregate="all", reference="far"))
+    result = compare_slices(
+        with_models(load_pairs(world), stored),
+        ComparisonRequest(by="dataset", aggregate="all", reference="far"),
+    )
     first = result.comparison.slices[0]
     members = (0.711, 0.712, 0.7125, 0.7128, 0.6)
-    changed = replace(first, scores={**first.scores, "near": replace(first.scores["near"], members=members)})
+    changed = replace(
+        first, scores={**first.scores, "near": replace(first.scores["near"], members=members)}
+    )
     seeds = {"near": (11, 12, 13, 14, 15), "far": (1,)}
-    assert odd_seeds_of(changed, seeds) == {"near": f"{ODD} seed 15 is apart (p {grubbs(members):.2g})"}
-    assert odd_seeds_of(changed, {"near": (1, 2, 3)}) == {}, "members of which the seeds are not known"
+    assert odd_seeds_of(changed, seeds) == {
+        "near": f"{ODD} seed 15 is apart (p {grubbs(members):.2g})"
+    }
+    assert odd_seeds_of(changed, {"near": (1, 2, 3)}) == {}, (
+        "members of which the seeds are not known"
+    )
     shown = str(_content(changed, ModelFacts(reference="far", seeds=seeds), 70))
     assert "seed 15 is apart" in shown
     assert "Grubbs' test over the seeds" in shown

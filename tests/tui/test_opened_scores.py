@@ -33,7 +33,9 @@ async def to_dev_score(pilot, name: str) -> FrameTable:  # noqa: ANN001
     screen = await on_top(pilot, RunsScreen)
     table = screen.query_one(FrameTable)
     await until(pilot, lambda: any(entry.name.startswith(name) for entry in screen.model.entries))
-    row = next(place for place, entry in enumerate(screen.model.entries) if entry.name.startswith(name))
+    row = next(
+        place for place, entry in enumerate(screen.model.entries) if entry.name.startswith(name)
+    )
     await pilot.press(*["j"] * row)
     for _ in range(12):
         if table.current_column is not None and table.current_column.key == "dev":
@@ -42,7 +44,9 @@ async def to_dev_score(pilot, name: str) -> FrameTable:  # noqa: ANN001
     pytest.fail("there is no dev score")
 
 
-async def test_enter_on_a_dev_score_shows_the_pairs_with_the_runs_model_and_the_reference(opened: Open, own_world: Settings) -> None:
+async def test_enter_on_a_dev_score_shows_the_pairs_with_the_runs_model_and_the_reference(
+    opened: Open, own_world: Settings
+) -> None:
     make_run(own_world, "near", 1, Finished(step=20))
     async with opened(own_world) as pilot:
         app = pilot.app
@@ -58,7 +62,9 @@ async def test_enter_on_a_dev_score_shows_the_pairs_with_the_runs_model_and_the_
         await on_top(pilot, RunsScreen)
 
 
-async def test_a_run_without_scores_says_so_and_other_cells_open_its_log(opened: Open, own_world: Settings) -> None:
+async def test_a_run_without_scores_says_so_and_other_cells_open_its_log(
+    opened: Open, own_world: Settings
+) -> None:
     make_run(own_world, "unscored", 1, Finished(step=20))
     async with opened(own_world) as pilot:
         await to_dev_score(pilot, "unscored")
@@ -74,10 +80,25 @@ def test_a_dev_score_is_of_the_dev_split_of_the_recipes_dataset(own_world: Setti
     assert dev_dataset(make_run(own_world, "near", 1)) == "sts-benchmark:dev"
 
 
-async def to_cell(pilot, column: int, monkeypatch: pytest.MonkeyPatch, *, compared: tuple[str, ...]) -> None:  # noqa: ANN001
+async def to_cell(
+    pilot,  # noqa: ANN001
+    column: int,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    compared: tuple[str, ...],
+) -> None:
     values = dict.fromkeys(PLACES, 70.0)
-    heat = Heat(title="dev score", rows=["1"], columns=["a", "b", "c"], values=values, states={}, runs=PLACES)
-    monkeypatch.setattr(GridBoard, "look", lambda _: GridLook(lines=("grid",), heat=heat, compared=compared))
+    heat = Heat(
+        title="dev score",
+        rows=["1"],
+        columns=["a", "b", "c"],
+        values=values,
+        states={},
+        runs=PLACES,
+    )
+    monkeypatch.setattr(
+        GridBoard, "look", lambda _: GridLook(lines=("grid",), heat=heat, compared=compared)
+    )
     await pilot.press("4")
     screen = await on_top(pilot, LaunchScreen)
     screen.grids.follow("some")
@@ -87,7 +108,9 @@ async def to_cell(pilot, column: int, monkeypatch: pytest.MonkeyPatch, *, compar
     await pilot.press("enter")
 
 
-async def test_enter_on_a_cell_of_a_finished_grid_compares_its_cells_with_this_one(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_enter_on_a_cell_of_a_finished_grid_compares_its_cells_with_this_one(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with opened() as pilot:
         await to_cell(pilot, 1, monkeypatch, compared=("near", "far"))
         await on_top(pilot, CompareScreen)
@@ -100,7 +123,9 @@ async def test_enter_on_a_cell_of_a_finished_grid_compares_its_cells_with_this_o
         await pilot.press("2")
         await on_top(pilot, CompareScreen)
         await pilot.press("escape")
-        assert pilot.app.current_mode == "compare", "esc returns from what was opened, and not from a screen that was gone to"
+        assert pilot.app.current_mode == "compare", (
+            "esc returns from what was opened, and not from a screen that was gone to"
+        )
 
 
 async def test_enter_on_a_cell_of_another_grid_shows_its_pairs_or_without_scores_its_runs(
@@ -120,11 +145,16 @@ async def test_enter_on_a_cell_of_another_grid_shows_its_pairs_or_without_scores
 def test_a_finished_grid_says_that_enter_compares_its_cells_the_best_first(tmp_path: Path) -> None:
     settings = Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache")
     plan = expand_grid(load_grid("sbert-lr"), GridPlace.of(settings))
-    entries = [QueueEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="done") for cell in plan.cells]
+    entries = [
+        QueueEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="done")
+        for cell in plan.cells
+    ]
     names = [variant.run for variant in plan.variants]
     for number, name in enumerate(names[:2]):
         own = next(cell for cell in plan.cells if cell.variant.run == name)
-        run = make_run(settings, name, own.seed, Dev(step=20, score=60.0 + number, time=1.0), Finished(step=20))
+        run = make_run(
+            settings, name, own.seed, Dev(step=20, score=60.0 + number, time=1.0), Finished(step=20)
+        )
         run.scores_file.write_bytes(b"")
     cost = Cost(cells=0, seconds=None, measured="nothing", disk_bytes=0)
     progress = GridProgress(plan=plan, entries=tuple(entries), running=(), cost=cost)

@@ -29,7 +29,9 @@ DIM = 4
 
 @pytest.fixture
 def searched_world(own_world: Settings) -> tuple[Settings, dict[str, np.ndarray]]:
-    """The world with vectors of "published", and with the training text of "near": the first pair, and a sentence of the second."""
+    """The world with vectors of "published", and with the training text of "near": the first pair,
+    and a sentence of the second.
+    """
     table = load_pairs(own_world).table
     texts = list(dict.fromkeys([*table["sentence1"], *table["sentence2"]]))
     vectors = np.random.default_rng(0).normal(size=(len(texts), DIM)).astype(np.float32)
@@ -47,7 +49,11 @@ def searched_world(own_world: Settings) -> tuple[Settings, dict[str, np.ndarray]
 
 def detail_of(app: object) -> str:
     assert isinstance(app, Dashboard)
-    return "\n".join(str(part.render()) for part in app.screen.query_one(PairDetail).query("QuickText") if part.display)
+    return "\n".join(
+        str(part.render())
+        for part in app.screen.query_one(PairDetail).query("QuickText")
+        if part.display
+    )
 
 
 def drawn(pair: ShownPair, name: str, width: int = 60) -> str:
@@ -55,13 +61,17 @@ def drawn(pair: ShownPair, name: str, width: int = 60) -> str:
     return str(content) if content is not None else ""
 
 
-def test_the_facts_of_a_pair_are_those_of_the_command_line(searched_world: tuple[Settings, dict[str, np.ndarray]]) -> None:
+def test_the_facts_of_a_pair_are_those_of_the_command_line(
+    searched_world: tuple[Settings, dict[str, np.ndarray]],
+) -> None:
     settings, vectors = searched_world
     stored, _ = stored_models(settings)
     data = with_models(load_pairs(settings), stored)
     finder = FactFinder(data, stored, settings)
     row = data.table.row(0, named=True)
-    shown = ShownPair(row=row, models=[model.name for model in data.models], gold_range=(0, 5), table=data.table)
+    shown = ShownPair(
+        row=row, models=[model.name for model in data.models], gold_range=(0, 5), table=data.table
+    )
     *_, facts = finder.find(0)
     pair = replace(shown, facts=facts)
 
@@ -77,26 +87,46 @@ def test_the_facts_of_a_pair_are_those_of_the_command_line(searched_world: tuple
     assert trained.null_count() > 1000
 
     unit = {text: vector / np.linalg.norm(vector) for text, vector in vectors.items()}
-    similarity = {text: float(unit[row["sentence1"]] @ vector) for text, vector in unit.items() if text != row["sentence1"]}
+    similarity = {
+        text: float(unit[row["sentence1"]] @ vector)
+        for text, vector in unit.items()
+        if text != row["sentence1"]
+    }
     closest = sorted(similarity, key=lambda text: -similarity[text])
     nearest = drawn(pair, "nearest-1", 200)
-    shown_texts = [line[7:] for line in nearest[nearest.index("published") : nearest.index("dice")].splitlines()[1:]]
+    shown_texts = [
+        line[7:]
+        for line in nearest[nearest.index("published") : nearest.index("dice")].splitlines()[1:]
+    ]
     assert shown_texts == closest[:3]
     assert f"the other sentence is number {closest.index(row['sentence2']) + 1:,}" in nearest
     assert "far  its vectors are not cached" in nearest
     assert "near  its vectors are not cached" in nearest
     assert all(len(line) <= 40 for line in drawn(pair, "nearest-2", 40).splitlines())
-    unknown = ModelNeighbours(of_sentences=(Neighbours(found=(), searched=0), facts.neighbours["published"].of_sentences[1]))
+    unknown = ModelNeighbours(
+        of_sentences=(
+            Neighbours(found=(), searched=0),
+            facts.neighbours["published"].of_sentences[1],
+        )
+    )
     half = replace(pair, facts=replace(facts, neighbours={"published": unknown}))
     assert "published  its vector of this sentence is not cached" in drawn(half, "nearest-1", 200)
-    assert "is not cached" not in drawn(half, "nearest-2", 200).partition("published")[2].splitlines()[0]
+    assert (
+        "is not cached"
+        not in drawn(half, "nearest-2", 200).partition("published")[2].splitlines()[0]
+    )
     assert list(finder.find(0))[-1].neighbours.keys() == {"far", "near", "published", "dice"}
 
 
-async def test_a_note_is_written_shown_filtered_exported_and_deleted(opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_note_is_written_shown_filtered_exported_and_deleted(
+    opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     async with opened(size=(112, 24)) as pilot:
-        table, everything = pilot.app.screen.query_one(FrameTable), len(pilot.app.screen.query_one(FrameTable).rows)
+        table, everything = (
+            pilot.app.screen.query_one(FrameTable),
+            len(pilot.app.screen.query_one(FrameTable).rows),
+        )
         await until(pilot, lambda: "nearest to sentence 2" in detail_of(pilot.app))
         assert pilot.app.screen.query_one(PairDetail).has_class("-two")
         await pilot.press("j", "number_sign")
@@ -126,11 +156,19 @@ async def test_a_note_is_written_shown_filtered_exported_and_deleted(opened: Ope
         await until(pilot, lambda: "note" not in table.frame.columns)
 
 
-def test_a_very_long_sentence_is_folded_until_its_pane_has_the_whole_screen(world: Settings) -> None:
-    row = load_pairs(world).table.row(0, named=True) | {"sentence1": "word " * 400 + "end", "sentence2": "short end"}
+def test_a_very_long_sentence_is_folded_until_its_pane_has_the_whole_screen(
+    world: Settings,
+) -> None:
+    row = load_pairs(world).table.row(0, named=True) | {
+        "sentence1": "word " * 400 + "end",
+        "sentence2": "short end",
+    }
     pair = ShownPair(row=row, models=(), gold_range=(0.0, 5.0))
     folded, whole = drawn(pair, "sentences"), drawn(replace(pair, is_whole=True), "sentences")
-    assert f"{len(row['sentence1']) - 4 * 60:,} more characters: focus this pane, z shows all" in folded
+    assert (
+        f"{len(row['sentence1']) - 4 * 60:,} more characters: focus this pane, z shows all"
+        in folded
+    )
     assert "end" not in folded.splitlines()[1]
     assert row["sentence1"] in whole
     assert "more characters" not in whole

@@ -42,10 +42,16 @@ def test_a_filter_reads_properties(query: str, rows: list[int], view: PairView) 
     assert view.rows().tolist() == rows
 
 
-def test_a_property_is_computed_once_for_all_filters(view: PairView, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_property_is_computed_once_for_all_filters(
+    view: PairView, monkeypatch: pytest.MonkeyPatch
+) -> None:
     calls = []
     words = property_named("words")
-    monkeypatch.setattr(type(words), "_values", lambda self, _: calls.append(self.name) or pl.Series(self.name, [3.0, 6.0, 4.0, 6.0]))
+    monkeypatch.setattr(
+        type(words),
+        "_values",
+        lambda self, _: calls.append(self.name) or pl.Series(self.name, [3.0, 6.0, 4.0, 6.0]),
+    )
     for query, rows in (("words>5", [1, 3]), ("words<4", [0])):
         view.refine(query)
         assert view.rows().tolist() == rows
@@ -54,7 +60,10 @@ def test_a_property_is_computed_once_for_all_filters(view: PairView, monkeypatch
 
 def test_what_no_pair_has_and_unknown_fields_are_refused_and_leave_the_view(view: PairView) -> None:
     view.refine("negation:one")
-    for query, reason in (("phenomenon:negation", r"no item of mine\.csv has the property"), ("negated:one", "unknown field 'negated'")):
+    for query, reason in (
+        ("phenomenon:negation", r"no item of mine\.csv has the property"),
+        ("negated:one", "unknown field 'negated'"),
+    ):
         with pytest.raises(UsageError, match=reason):
             view.refine(query)
         assert view.rows().tolist() == [0, 2]

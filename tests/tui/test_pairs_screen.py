@@ -27,7 +27,9 @@ def table_of(app: object) -> FrameTable:
 
 
 def count_of(app: Dashboard) -> str:
-    parts = [str(app.screen.query_one(part, Static).content) for part in ("#pair-count", "#pair-marks")]
+    parts = [
+        str(app.screen.query_one(part, Static).content) for part in ("#pair-count", "#pair-marks")
+    ]
     return " · ".join(part for part in parts if part)
 
 
@@ -36,10 +38,21 @@ def detail_text(app: Dashboard) -> str:
     return "\n".join(str(part.content) for part in detail.query(Static))
 
 
-async def test_every_model_with_scores_has_a_column_and_the_gap_is_beside_them(opened: Open) -> None:
+async def test_every_model_with_scores_has_a_column_and_the_gap_is_beside_them(
+    opened: Open,
+) -> None:
     async with opened() as pilot:
         titles = [column.title for column in table_of(pilot.app).columns]
-        assert titles == ["sentences", "gold", "Dice", "far", "near", "published", "gap", "dataset source pair"]
+        assert titles == [
+            "sentences",
+            "gold",
+            "Dice",
+            "far",
+            "near",
+            "published",
+            "gap",
+            "dataset source pair",
+        ]
         assert "sample" in count_of(pilot.app)
 
 
@@ -68,7 +81,9 @@ async def test_a_filter_that_is_wrong_keeps_the_view_and_says_where(opened: Open
         await pilot.pause()
         assert len(table_of(pilot.app).rows) == count
         assert count_of(pilot.app) == "column 10: unknown field 'dise' · rows of 'dice>0.8'"
-        assert "known: pair, gold, dice, far" in str(pilot.app.screen.query_one("#filter-hint", Static).content)
+        assert "known: pair, gold, dice, far" in str(
+            pilot.app.screen.query_one("#filter-hint", Static).content
+        )
         assert pilot.app.screen.query_one(FilterBar).has_class("-wrong")
 
 
@@ -148,8 +163,12 @@ async def test_models_and_columns_are_chosen_in_a_list(opened: Open) -> None:
     async with opened() as pilot:
         await pilot.press("c")
         await on_top(pilot, Choose)
-        await pilot.press("space", *["down"] * 5, "space", "enter")  # far and gold off; the seeds of near are folded
-        await until(pilot, lambda: "far" not in [column.title for column in table_of(pilot.app).columns])
+        await pilot.press(
+            "space", *["down"] * 5, "space", "enter"
+        )  # far and gold off; the seeds of near are folded
+        await until(
+            pilot, lambda: "far" not in [column.title for column in table_of(pilot.app).columns]
+        )
         titles = [column.title for column in table_of(pilot.app).columns]
         assert titles[2:6] == ["Dice", "near", "published", "gap"]
 
@@ -186,7 +205,9 @@ async def test_the_view_is_written_as_each_format(opened: Open, tmp_path: Path) 
         assert (tmp_path / "view.svg").read_text().startswith("<svg")
 
 
-async def test_an_export_is_refused_in_words_and_asks_before_it_replaces(opened: Open, tmp_path: Path) -> None:
+async def test_an_export_is_refused_in_words_and_asks_before_it_replaces(
+    opened: Open, tmp_path: Path
+) -> None:
     path = tmp_path / "old.csv"
     path.write_text("mine")
     async with opened() as pilot:
@@ -194,7 +215,10 @@ async def test_an_export_is_refused_in_words_and_asks_before_it_replaces(opened:
         dialog = await on_top(pilot, TextDialog)
         dialog.query_one(Input).value = "view.xls"
         await pilot.press("enter")
-        await until(pilot, lambda: "no known format" in str(dialog.query_one(".dialog-error", Static).content))
+        await until(
+            pilot,
+            lambda: "no known format" in str(dialog.query_one(".dialog-error", Static).content),
+        )
         pilot.app.screen.query_one(Input).value = str(path)
         await pilot.press("enter")
         await on_top(pilot, Confirm)
@@ -224,7 +248,9 @@ async def test_a_typed_pair_shows_its_overlap_at_once(opened: Open) -> None:
         await pilot.press("escape")
 
 
-async def test_a_rule_edits_the_sentence_under_the_cursor_or_the_other_one_and_the_pair_comes_back(opened: Open) -> None:
+async def test_a_rule_edits_the_sentence_under_the_cursor_or_the_other_one_and_the_pair_comes_back(
+    opened: Open,
+) -> None:
     pair = WhatIf(sentences=("cats sleep", "two dogs are running"), dataset="pets")
     async with opened() as pilot:
         pilot.app.push_screen(WhatIfScreen(pair))
@@ -264,14 +290,19 @@ def table_of_mode(app: object) -> FrameTable:
 
 async def test_a_users_own_pairs_open_like_a_dataset(opened: Open, tmp_path: Path) -> None:
     path = tmp_path / "mine.tsv"
-    path.write_text("sentence1\tsentence2\tscore\na \u001b[31mred cat\ta cat\t3\n猫が寝る\te\u0301tude\t1\n", encoding="utf-8")
+    path.write_text(
+        "sentence1\tsentence2\tscore\na \u001b[31mred cat\ta cat\t3\n猫が寝る\te\u0301tude\t1\n",
+        encoding="utf-8",
+    )
     async with opened(pair_file=path) as pilot:
         table = table_of(pilot.app)
         assert len(table.rows) == 2
         lines = [table.render_line(y).text for y in range(6)]
         assert not any("\u001b" in line for line in lines)
         assert any("猫が寝る" in line for line in lines)
-        assert {strip.cell_length for strip in (table.render_line(y) for y in range(6))} == {table.size.width}
+        assert {strip.cell_length for strip in (table.render_line(y) for y in range(6))} == {
+            table.size.width
+        }
 
 
 async def test_a_wrong_pair_file_is_reported_in_two_lines(world: Settings, tmp_path: Path) -> None:
@@ -284,23 +315,41 @@ async def test_a_wrong_pair_file_is_reported_in_two_lines(world: Settings, tmp_p
         assert "hint: " in notices(app)[0]
         await until(pilot, lambda: app.data is not None)
         await pilot.pause()
-        assert "has no column of texts: found a, b" in str(app.screen.query_one("#no-pairs", Static).content)  # also without the notice
+        assert "has no column of texts: found a, b" in str(
+            app.screen.query_one("#no-pairs", Static).content
+        )  # also without the notice
 
 
 @pytest.mark.parametrize("is_own_file", [False, True])
-async def test_why_there_are_no_pairs_is_on_every_screen_of_them(world: Settings, tmp_path: Path, is_own_file: bool) -> None:
+async def test_why_there_are_no_pairs_is_on_every_screen_of_them(
+    world: Settings, tmp_path: Path, is_own_file: bool
+) -> None:
     path = tmp_path / "mine.csv"
     path.write_text("sentence1,sentence2,score\na b,a c,nan\nx y,x z,2\n")
     without_data = replace(world, sample=False, data=tmp_path / "absent")
     app = Dashboard(world, pair_file=path) if is_own_file else Dashboard(without_data)
-    why = ("line 2: score is not a number: 'nan'", "correct the line") if is_own_file else (f"no data folder '{without_data.data}'",)
+    why = (
+        ("line 2: score is not a number: 'nan'", "correct the line")
+        if is_own_file
+        else (f"no data folder '{without_data.data}'",)
+    )
     async with app.run_test(size=NARROW) as pilot:
         await until(pilot, lambda: app.data is not None)
-        for key, empty in (("1", "#no-pairs"), ("2", "#no-models"), ("5", "#no-plot"), ("6", "#no-reasons")):
+        for key, empty in (
+            ("1", "#no-pairs"),
+            ("2", "#no-models"),
+            ("5", "#no-plot"),
+            ("6", "#no-reasons"),
+        ):
             await pilot.press(key)
             await until(pilot, lambda empty=empty: app.screen.query(empty))
             line = app.screen.query_one(empty, Static)
-            await until(pilot, lambda line=line: line.display and "start again with --data DIR" in str(line.content))
+            await until(
+                pilot,
+                lambda line=line: (
+                    line.display and "start again with --data DIR" in str(line.content)
+                ),
+            )
             assert all(text in str(line.content) for text in why)
 
 
@@ -311,15 +360,33 @@ async def test_without_data_the_screen_says_what_to_do(tmp_path: Path) -> None:
         await pilot.pause()
         assert "--sample" in str(app.screen.query_one("#no-pairs", Static).content)
         marks = (RowIdentity(dataset="sts12", item=5, key=6),)
-        app.memory.state = replace(app.memory.state, pairs=replace(app.memory.state.pairs, dataset="sts12", marks=marks))
-        await pilot.press("r", "s", "space", "m", "n", "Y", "y", "enter", "right_square_bracket", "e", "escape", "c", "escape")
+        app.memory.state = replace(
+            app.memory.state, pairs=replace(app.memory.state.pairs, dataset="sts12", marks=marks)
+        )
+        await pilot.press(
+            "r",
+            "s",
+            "space",
+            "m",
+            "n",
+            "Y",
+            "y",
+            "enter",
+            "right_square_bracket",
+            "e",
+            "escape",
+            "c",
+            "escape",
+        )
         await pilot.press("3", "1", "4")
         assert app.current_mode == "launch"  # the filter did not take the digit
         # A start without --data takes nothing away from how the pairs were left.
         assert (app.memory.state.pairs.dataset, app.memory.state.pairs.marks) == ("sts12", marks)
 
 
-async def test_a_damaged_score_file_is_a_notification_and_the_others_stay(opened: Open, own_world: Settings) -> None:
+async def test_a_damaged_score_file_is_a_notification_and_the_others_stay(
+    opened: Open, own_world: Settings
+) -> None:
     (own_world.runs_folder / "far" / "seed-1" / "scores.parquet").write_bytes(b"PAR1 not really")
     (own_world.cache / "models" / "0123456789abcdef" / "scores.parquet").write_bytes(b"")
     async with opened(own_world) as pilot:
@@ -329,10 +396,14 @@ async def test_a_damaged_score_file_is_a_notification_and_the_others_stay(opened
         assert "0123456789abcdef/scores.parquet' is unusable" in text
 
 
-async def test_a_model_that_appears_is_taken_in_by_a_reload(opened: Open, own_world: Settings) -> None:
+async def test_a_model_that_appears_is_taken_in_by_a_reload(
+    opened: Open, own_world: Settings
+) -> None:
     async with opened(own_world) as pilot:
         app = pilot.app
-        write_scores(app.data.table, own_world.runs_folder / "newer" / "seed-1" / "scores.parquet", noise=0.2)
+        write_scores(
+            app.data.table, own_world.runs_folder / "newer" / "seed-1" / "scores.parquet", noise=0.2
+        )
         await pilot.press("r")
         await until(pilot, lambda: "newer" in [model.name for model in app.data.models])
 
@@ -345,11 +416,15 @@ async def test_a_narrow_terminal_and_its_resize_keep_the_cursor_in_sight(opened:
             await pilot.resize_terminal(*size)
             await pilot.pause()
             row = table.frame.row(table.current_row or 0, named=True)
-            shown = [table.render_line(y).text for y in range(1, table.scrollable_content_region.height)]
+            shown = [
+                table.render_line(y).text for y in range(1, table.scrollable_content_region.height)
+            ]
             assert row["sentence1"][:20] in shown[-1] or row["sentence1"][:20] in shown[-2]
 
 
-async def test_a_filter_for_a_model_that_is_gone_shows_the_pairs_without_it_and_says_so(opened: Open) -> None:
+async def test_a_filter_for_a_model_that_is_gone_shows_the_pairs_without_it_and_says_so(
+    opened: Open,
+) -> None:
     async with opened() as pilot:
         pilot.app.screen.query_one(FilterBar).value = "far>0.5"
         await pilot.pause()
@@ -357,7 +432,9 @@ async def test_a_filter_for_a_model_that_is_gone_shows_the_pairs_without_it_and_
         await until(pilot, lambda: table_of(pilot.app).sorted_by == "far")
         pilot.app.choose_models(["near"])
         await until(pilot, lambda: [model.name for model in pilot.app.data.models] == ["near"])
-        await until(pilot, lambda: "far" not in [column.key for column in table_of(pilot.app).columns])
+        await until(
+            pilot, lambda: "far" not in [column.key for column in table_of(pilot.app).columns]
+        )
         assert "unknown field 'far'" in count_of(pilot.app)
         assert table_of(pilot.app).sorted_by is None
         assert (np.diff(table_of(pilot.app).rows) > 0).all()  # the pairs are in their own order
@@ -367,7 +444,9 @@ async def test_a_filter_for_a_model_that_is_gone_shows_the_pairs_without_it_and_
         assert "unknown field 'far'" in count_of(pilot.app)
 
 
-async def test_a_reload_keeps_the_marked_pairs_and_the_slice_that_are_shown_alone(opened: Open) -> None:
+async def test_a_reload_keeps_the_marked_pairs_and_the_slice_that_are_shown_alone(
+    opened: Open,
+) -> None:
     async with opened() as pilot:
         app, table = pilot.app, table_of(pilot.app)
         await on_top(pilot, PairsScreen)
@@ -384,7 +463,9 @@ async def test_a_reload_keeps_the_marked_pairs_and_the_slice_that_are_shown_alon
         assert len(table.rows) == 7
 
 
-async def test_one_of_two_equal_pairs_keeps_its_mark_alone_through_a_reload(opened: Open, world: Settings, tmp_path: Path) -> None:
+async def test_one_of_two_equal_pairs_keeps_its_mark_alone_through_a_reload(
+    opened: Open, world: Settings, tmp_path: Path
+) -> None:
     file = tmp_path / "twice.tsv"
     file.write_text("sentence1\tsentence2\tscore\na b\tc d\t1\ne f\tg h\t2\na b\tc d\t1\n")
     async with opened(world, pair_file=file) as pilot:
@@ -397,20 +478,36 @@ async def test_one_of_two_equal_pairs_keeps_its_mark_alone_through_a_reload(open
         assert table.marks == {0}
 
 
-async def test_the_list_of_models_names_one_that_was_scored_meanwhile(opened: Open, own_world: Settings) -> None:
+async def test_the_list_of_models_names_one_that_was_scored_meanwhile(
+    opened: Open, own_world: Settings
+) -> None:
     async with opened(own_world) as pilot:
-        write_scores(pilot.app.data.table, own_world.runs_folder / "newer" / "seed-1" / "scores.parquet", noise=0.2)
+        write_scores(
+            pilot.app.data.table,
+            own_world.runs_folder / "newer" / "seed-1" / "scores.parquet",
+            noise=0.2,
+        )
         await pilot.press("c")
         await on_top(pilot, Choose)
         assert "newer" in [model.name for model in pilot.app.stored]
-        lines = ["".join(segment.text for segment in strip) for strip in pilot.app.screen._compositor.render_strips()]
+        lines = [
+            "".join(segment.text for segment in strip)
+            for strip in pilot.app.screen._compositor.render_strips()
+        ]
         assert any("[ ] newer" in line for line in lines)  # signs, not shades
         assert any("[x] near " in line for line in lines)
 
 
-async def test_a_name_that_no_file_can_have_is_refused_and_the_dashboard_stays(opened: Open) -> None:
+async def test_a_name_that_no_file_can_have_is_refused_and_the_dashboard_stays(
+    opened: Open,
+) -> None:
     async with opened() as pilot:
-        for key, name in (("e", "~nobody-at-all/pairs.csv"), ("e", "a" * 300 + ".csv"), ("e", "/tmp"), ("a", "a" * 300)):
+        for key, name in (
+            ("e", "~nobody-at-all/pairs.csv"),
+            ("e", "a" * 300 + ".csv"),
+            ("e", "/tmp"),
+            ("a", "a" * 300),
+        ):
             await pilot.press(key)
             dialog = await on_top(pilot, TextDialog)
             dialog.query_one(Input).value = name
@@ -430,10 +527,18 @@ async def test_the_detail_of_no_pair_stays_empty_when_the_terminal_changes(opene
         assert detail_text(pilot.app).strip() == "no pair"
 
 
-async def test_models_that_have_not_scored_a_users_own_pairs_are_named(opened: Open, tmp_path: Path) -> None:
+async def test_models_that_have_not_scored_a_users_own_pairs_are_named(
+    opened: Open, tmp_path: Path
+) -> None:
     path = tmp_path / "sts12:mine.tsv"
-    path.write_text("sentence1\tsentence2\tscore\na red cat\ta cat\t90\na dog\ta cat\t-10\n", encoding="utf-8")
+    path.write_text(
+        "sentence1\tsentence2\tscore\na red cat\ta cat\t90\na dog\ta cat\t-10\n", encoding="utf-8"
+    )
     async with opened(pair_file=path) as pilot:
-        assert pilot.app.data.gold_ranges == {"sts12:mine.tsv": (-10.0, 90.0)}  # its own scale, whatever it is called
-        assert any("not scored yet by far, near, published" in notice for notice in notices(pilot.app))
+        assert pilot.app.data.gold_ranges == {
+            "sts12:mine.tsv": (-10.0, 90.0)
+        }  # its own scale, whatever it is called
+        assert any(
+            "not scored yet by far, near, published" in notice for notice in notices(pilot.app)
+        )
         assert not pilot.app.data.models  # no column of dots

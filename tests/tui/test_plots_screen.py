@@ -1,4 +1,6 @@
-"""Plots that name and select pairs: the drawing against slow loops, and the way to Pairs through keys."""
+"""Plots that name and select pairs: the drawing against slow loops, and the way to Pairs through
+keys.
+"""
 
 from dataclasses import replace
 
@@ -19,9 +21,17 @@ from tests.tui.driving import NARROW, USUAL, Open, on_top, type_text, until
 
 
 def picture(x: np.ndarray, y: np.ndarray, *, bars: bool = False) -> Picture:
-    points = PlotPoints(x=x, y=y, rows=np.arange(len(x)) + 100, interest=np.abs(y - x), is_drawn=not bars)
+    points = PlotPoints(
+        x=x, y=y, rows=np.arange(len(x)) + 100, interest=np.abs(y - x), is_drawn=not bars
+    )
     layers = [PlotBars(title="x", values=x, style="first")] if bars else []
-    return Picture(title="points", x=PlotAxis(title="x", low=0, high=1), y=PlotAxis(title="y", low=0, high=1), points=points, bars=layers)
+    return Picture(
+        title="points",
+        x=PlotAxis(title="x", low=0, high=1),
+        y=PlotAxis(title="y", low=0, high=1),
+        points=points,
+        bars=layers,
+    )
 
 
 def test_every_point_is_a_dot_and_every_cell_knows_its_points() -> None:
@@ -51,18 +61,27 @@ def test_an_axis_with_few_values_has_wide_cells() -> None:
     drawn = draw(picture(x, y), 32, 10)
     assert drawn.wide == 10
     assert drawn.size == (30, 10)
-    assert drawn.points_in(CellBox(left=10, right=19, bottom=0, top=9)).tolist() == list(range(10, 20))
+    assert drawn.points_in(CellBox(left=10, right=19, bottom=0, top=9)).tolist() == list(
+        range(10, 20)
+    )
 
 
 @pytest.mark.parametrize(("values", "columns", "wide"), [(8000, 25, 1), (500, 82, 5)])
-def test_the_bars_of_a_histogram_hold_the_pairs_they_count_and_are_as_few_as_the_values_fill(values: int, columns: int, wide: int) -> None:
+def test_the_bars_of_a_histogram_hold_the_pairs_they_count_and_are_as_few_as_the_values_fill(
+    values: int, columns: int, wide: int
+) -> None:
     x = np.random.default_rng(3).beta(2, 5, size=values)
     drawn = draw(picture(x, x, bars=True), columns, 8)
-    assert drawn.wide == wide  # the rule of Rice: twice the third root of the number of values, 40 and 16
+    assert (
+        drawn.wide == wide
+    )  # the rule of Rice: twice the third root of the number of values, 40 and 16
     bars = columns // wide
     counts = np.histogram(x, bins=bars, range=(0, 1))[0]
     for column in range(bars * wide):
-        assert len(drawn.points_in(CellBox(left=column, right=column, bottom=3, top=3))) == counts[column // wide]
+        assert (
+            len(drawn.points_in(CellBox(left=column, right=column, bottom=3, top=3)))
+            == counts[column // wide]
+        )
     is_drawn = drawn.signs != ord(" ")
     highest = np.where(is_drawn.any(axis=0), 7 - is_drawn.argmax(axis=0), -1)
     expected = np.repeat(np.ceil(np.ceil(counts / counts.max() * 32) / 4).astype(int) - 1, wide)
@@ -95,8 +114,12 @@ async def test_the_cursor_names_a_pair_and_a_box_becomes_the_filter_of_pairs(ope
         table = screen.data.table
         shown = np.flatnonzero(table["dice"].to_numpy() > 0.1)
         errors = np.abs(table["error(near)"].to_numpy())
-        assert plot.pair == shown[errors[shown].argmax()]  # the largest error of all is where the cursor starts
-        assert table["sentence1"][plot.pair] in "".join(plot.render_line(y).text for y in range(plot.content_size.height))
+        assert (
+            plot.pair == shown[errors[shown].argmax()]
+        )  # the largest error of all is where the cursor starts
+        assert table["sentence1"][plot.pair] in "".join(
+            plot.render_line(y).text for y in range(plot.content_size.height)
+        )
         await pilot.press("n")
         inside = plot.picture.points.rows[plot.drawing.points_in(plot.box)]
         assert plot.pair == inside[errors[inside].argmax()]
@@ -125,8 +148,13 @@ async def test_the_cursor_names_a_pair_and_a_box_becomes_the_filter_of_pairs(ope
         assert bar.value.startswith("dice>0.1 ")
         assert set(pairs.query_one(FrameTable).rows.tolist()) == set(expected.tolist())
         assert len(bar.value) < 60
-        await pilot.press("5", "d", "d", "enter")  # a column of the histogram, of the narrowed pairs
-        await until(pilot, lambda: bar.value.count("near") == 1 and isinstance(pilot.app.screen, PairsScreen))
+        await pilot.press(
+            "5", "d", "d", "enter"
+        )  # a column of the histogram, of the narrowed pairs
+        await until(
+            pilot,
+            lambda: bar.value.count("near") == 1 and isinstance(pilot.app.screen, PairsScreen),
+        )
         assert set(pairs.query_one(FrameTable).rows.tolist()) < set(expected.tolist())
 
 
@@ -151,9 +179,16 @@ async def test_a_plot_without_pairs_or_room_draws_nothing(opened: Open) -> None:
 async def test_the_calibration_takes_gold_as_a_share_of_each_scale(opened: Open) -> None:
     async with opened(size=USUAL) as pilot:
         data = pilot.app.data
-        pairs = PlottedPairs(data=data, rows=np.arange(data.table.height), reference=None, model="far")
+        pairs = PlottedPairs(
+            data=data, rows=np.arange(data.table.height), reference=None, model="far"
+        )
         scales = [data.gold_ranges[name] for name in data.table["dataset"]]
-        slow = np.array([(gold - low) / (high - low) for gold, (low, high) in zip(data.table["gold"], scales, strict=True)])
+        slow = np.array(
+            [
+                (gold - low) / (high - low)
+                for gold, (low, high) in zip(data.table["gold"], scales, strict=True)
+            ]
+        )
         assert len(set(scales)) == 2
         line = VIEWS["calibration"].draw(pairs).lines[0]
         found = calibration_curve(data.table["far"].cast(float).to_numpy(), slow, 10)

@@ -1,4 +1,6 @@
-"""What remains when the data folder is absent for a moment: pairs, marks, the chosen dataset, and the remembered state."""
+"""What remains when the data folder is absent for a moment: pairs, marks, the chosen dataset, and
+the remembered state.
+"""
 
 from dataclasses import replace
 
@@ -33,7 +35,9 @@ def test_a_reload_that_reads_less_says_which_datasets_are_absent(pairs: PairData
     assert "sts12" in error.message
 
 
-def test_marks_of_absent_pairs_and_an_absent_dataset_come_back_with_their_data(pairs: PairData) -> None:
+def test_marks_of_absent_pairs_and_an_absent_dataset_come_back_with_their_data(
+    pairs: PairData,
+) -> None:
     ends = identities(pairs.table, "", [0, pairs.table.height - 1])
     view = PairView(data=without(pairs, "sts12"), selection=PairSelection(dataset="sts12"))
     view.mark(ends)
@@ -48,17 +52,27 @@ def test_marks_of_absent_pairs_and_an_absent_dataset_come_back_with_their_data(p
     assert view.marked() == []
 
 
-async def test_a_failed_reload_keeps_what_was_loaded(opened: Open, pairs: PairData, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_failed_reload_keeps_what_was_loaded(
+    opened: Open, pairs: PairData, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with opened() as pilot:
         app = pilot.app
         assert isinstance(app, Dashboard)
         await pilot.press("right_square_bracket", "space")
         before = app.memory.state.pairs
         monkeypatch.setattr("embedlab.tui.app.read_cached", lambda _path: None)
-        monkeypatch.setattr("embedlab.tui.app.open_pairs", lambda *_: without(without(pairs, "sts12"), "sick-r"))
+        monkeypatch.setattr(
+            "embedlab.tui.app.open_pairs", lambda *_: without(without(pairs, "sts12"), "sick-r")
+        )
         for times in (1, 2):  # every failed reload says so
             await pilot.press("r")
-            await until(pilot, lambda times=times: len([one for one in notices(app) if "cannot read sts12, sick-r again" in one]) == times)  # type: ignore[misc]
+            await until(
+                pilot,
+                lambda times=times: (
+                    len([one for one in notices(app) if "cannot read sts12, sick-r again" in one])
+                    == times
+                ),
+            )  # type: ignore[misc]
         await pilot.pause()
         table = app.screen.query_one(FrameTable)
         assert table.marks == {0}
@@ -69,7 +83,9 @@ async def test_a_failed_reload_keeps_what_was_loaded(opened: Open, pairs: PairDa
 
 
 def test_a_pair_that_two_datasets_share_can_be_shown_once(pairs: PairData) -> None:
-    twice = replace(pairs, table=pl.concat([pairs.table, pairs.table.with_columns(dataset=pl.lit("copy"))]))
+    twice = replace(
+        pairs, table=pl.concat([pairs.table, pairs.table.with_columns(dataset=pl.lit("copy"))])
+    )
     view = PairView(data=twice)
     assert len(view.rows()) == twice.table.height
     view.select(PairSelection(once=True))

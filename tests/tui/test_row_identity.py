@@ -1,4 +1,6 @@
-"""A row is its place in its dataset and never its text: the same pair twice in a dataset, and again in another one."""
+"""A row is its place in its dataset and never its text: the same pair twice in a dataset, and again
+in another one.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,12 +27,16 @@ COPIES = 25  # pairs that are there three times
 
 
 def with_copies(data: PairData) -> PairData:
-    """DATA whose first pairs are there again at the end of their dataset, and at the end of another one."""
+    """DATA whose first pairs are there again at the end of their dataset, and at the end of another
+    one.
+    """
     first, second = (data.table.filter(pl.col("dataset") == name) for name in ("sts12", "sick-r"))
 
     def again(of: pl.DataFrame) -> pl.DataFrame:
         place = pl.lit(of.height, pl.UInt32) + pl.int_range(COPIES, dtype=pl.UInt32)
-        return pl.concat([of, first.head(COPIES).with_columns(pair=place, dataset=pl.lit(of["dataset"][0]))])
+        return pl.concat(
+            [of, first.head(COPIES).with_columns(pair=place, dataset=pl.lit(of["dataset"][0]))]
+        )
 
     return replace(data, table=pl.concat([again(first), again(second)]))
 
@@ -51,12 +57,18 @@ def copied(monkeypatch: pytest.MonkeyPatch) -> PairData:
 
 
 def moved(table: pl.DataFrame, rows: Sequence[int]) -> pl.DataFrame:
-    """TABLE without the first of sts12, and with ROWS swapped to its end: later pairs have other places."""
+    """TABLE without the first of sts12, and with ROWS swapped to its end: later pairs have other
+    places.
+    """
     others = [row for row in range(table.height) if row not in rows]
-    return table[[*others, *rows]].with_columns(pair=pl.int_range(pl.len(), dtype=pl.UInt32).over("dataset"))
+    return table[[*others, *rows]].with_columns(
+        pair=pl.int_range(pl.len(), dtype=pl.UInt32).over("dataset")
+    )
 
 
-def test_a_row_is_found_by_its_place_and_a_moved_one_by_a_text_that_it_alone_has(copied: PairData) -> None:
+def test_a_row_is_found_by_its_place_and_a_moved_one_by_a_text_that_it_alone_has(
+    copied: PairData,
+) -> None:
     table = copied.table
     alone = next(row for row in range(COPIES, table.height) if len(copies_of(table, row)) == 1)
     _, second, other = copies_of(table, 0)
@@ -69,10 +81,15 @@ def test_a_row_is_found_by_its_place_and_a_moved_one_by_a_text_that_it_alone_has
     assert absent == [marked[0]]  # of its two copies none is the one that was marked
     lacking = table.filter(pl.col("dataset") == "sick-r")
     assert identified_rows(lacking, "", marked) == ([], marked)  # the copy there was never marked
-    assert identified_rows(table, "sick-e", marked) == ([], marked)  # items of a task with the same texts
+    assert identified_rows(table, "sick-e", marked) == (
+        [],
+        marked,
+    )  # items of a task with the same texts
 
 
-async def test_a_mark_is_on_one_of_three_copies_also_after_a_restart(opened: Open, copied: PairData) -> None:
+async def test_a_mark_is_on_one_of_three_copies_also_after_a_restart(
+    opened: Open, copied: PairData
+) -> None:
     second = copies_of(copied.table, 2)[1]
     async with opened() as pilot:
         app = pilot.app
@@ -88,24 +105,42 @@ async def test_a_mark_is_on_one_of_three_copies_also_after_a_restart(opened: Ope
         assert alone.rows().tolist() == [second]
         await pilot.press("m")
         app.choose_models(["near"])  # the same rows with other columns
-        await until(pilot, lambda: [model.name for model in app.data.models] == ["near"] and app.selected.view.marks == {second})
+        await until(
+            pilot,
+            lambda: (
+                [model.name for model in app.data.models] == ["near"]
+                and app.selected.view.marks == {second}
+            ),
+        )
     async with opened() as pilot:
         assert pilot.app.selected.view.marks == {second}
         assert pilot.app.memory.state.pairs.marks == (
-            RowIdentity(dataset="sts12", item=copied.table["pair"][second], key=copied.table["pair_key"][second]),
+            RowIdentity(
+                dataset="sts12",
+                item=copied.table["pair"][second],
+                key=copied.table["pair_key"][second],
+            ),
         )
 
 
-async def test_enter_on_a_disagreement_goes_to_its_own_row_and_esc_returns(opened: Open, copied: PairData) -> None:
+async def test_enter_on_a_disagreement_goes_to_its_own_row_and_esc_returns(
+    opened: Open, copied: PairData
+) -> None:
     async with opened() as pilot:
         app = pilot.app
         app.selected.type(f"dataset:sts12 {copied.table['sentence1'][5].split()[0]}")
         await pilot.press("2")
         compare = await on_top(pilot, CompareScreen)
-        await until(pilot, lambda: compare.model.result is not None and not compare.model.is_preview)
+        await until(
+            pilot, lambda: compare.model.result is not None and not compare.model.is_preview
+        )
         await pilot.press("d", "d")
         shown = compare.query_one(DisagreementList)
-        of_copies = [index for index, pair in enumerate(shown.pairs) if len(copies_of(copied.table, pair["row"])) > 1]
+        of_copies = [
+            index
+            for index, pair in enumerate(shown.pairs)
+            if len(copies_of(copied.table, pair["row"])) > 1
+        ]
         assert of_copies
         shown.cursor = of_copies[-1]
         row, selected = shown.pairs[shown.cursor]["row"], app.selected.view.selection
@@ -114,7 +149,9 @@ async def test_enter_on_a_disagreement_goes_to_its_own_row_and_esc_returns(opene
         await until(pilot, lambda: pairs.query_one(FrameTable).current_row == row)
         assert pairs.shown_pair(row).row["pair"] == copied.table["pair"][row]
         await pilot.press("escape")
-        await until(pilot, lambda: app.screen is compare and app.selected.view.selection == selected)
+        await until(
+            pilot, lambda: app.screen is compare and app.selected.view.selection == selected
+        )
 
 
 async def test_a_typical_pair_opens_its_own_row(opened: Open, copied: PairData) -> None:
@@ -124,7 +161,11 @@ async def test_a_typical_pair_opens_its_own_row(opened: Open, copied: PairData) 
         why = await on_top(pilot, WhyScreen)
         await until(pilot, lambda: why.model.reasons is not None)
         typical = why.model.reasons.panes["typical"].rows
-        index = next(index for index, line in enumerate(typical) if len(copies_of(copied.table, int(line.rows[0]))) > 1)
+        index = next(
+            index
+            for index, line in enumerate(typical)
+            if len(copies_of(copied.table, int(line.rows[0]))) > 1
+        )
         await pilot.press("d", "d")
         why.query_one("#reasons-typical", ReasonTable).cursor_row = index
         await pilot.press("enter")
@@ -137,7 +178,9 @@ async def test_a_typical_pair_opens_its_own_row(opened: Open, copied: PairData) 
         await until(pilot, lambda: app.selected.view.is_whole)
 
 
-def test_copies_are_named_in_the_details_and_are_not_neighbours_of_each_other(copied: PairData) -> None:
+def test_copies_are_named_in_the_details_and_are_not_neighbours_of_each_other(
+    copied: PairData,
+) -> None:
     settings = Settings(sample=True)
     found = []
     for data in (load_pairs(settings), copied):
@@ -155,20 +198,32 @@ def test_copies_are_named_in_the_details_and_are_not_neighbours_of_each_other(co
 async def test_the_cursor_stays_on_its_pair_and_on_its_slice_when_other_data_are_read(
     opened: Open, copied: PairData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    alone = next(row for row in range(COPIES, copied.table.height) if len(copies_of(copied.table, row)) == 1)
+    alone = next(
+        row for row in range(COPIES, copied.table.height) if len(copies_of(copied.table, row)) == 1
+    )
     async with opened() as pilot:
         app = pilot.app
         table = app.screen.query_one(FrameTable)
         table.cursor_row = int(np.flatnonzero(table.rows == alone)[0])
-        monkeypatch.setattr("embedlab.tui.app.open_pairs", lambda *_: replace(copied, table=moved(copied.table, [0, 7])))
+        monkeypatch.setattr(
+            "embedlab.tui.app.open_pairs",
+            lambda *_: replace(copied, table=moved(copied.table, [0, 7])),
+        )
         before = app.data
         await pilot.press("r")
-        await until(pilot, lambda: app.data is not before and table.frame.height == copied.table.height)
-        await until(pilot, lambda: table.frame["sentence1"][table.current_row] == copied.table["sentence1"][alone])
+        await until(
+            pilot, lambda: app.data is not before and table.frame.height == copied.table.height
+        )
+        await until(
+            pilot,
+            lambda: table.frame["sentence1"][table.current_row] == copied.table["sentence1"][alone],
+        )
         assert table.current_row == alone - 2  # two pairs before it are gone to the end
         await pilot.press("2")
         compare = await on_top(pilot, CompareScreen)
-        await until(pilot, lambda: compare.model.result is not None and not compare.model.is_preview)
+        await until(
+            pilot, lambda: compare.model.result is not None and not compare.model.is_preview
+        )
         slices = compare.query_one(FrameTable)
 
         def slice_title() -> str:

@@ -12,7 +12,9 @@ from tests.tui.driving import NARROW, Open, make_run, on_top, until
 NAME = "a-recipe-whose-name-has-40-letters-x-yz"
 
 
-async def test_a_long_name_leaves_the_dev_score_and_the_time_left_in_sight(opened: Open, world: Settings, tmp_path: Path) -> None:
+async def test_a_long_name_leaves_the_dev_score_and_the_time_left_in_sight(
+    opened: Open, world: Settings, tmp_path: Path
+) -> None:
     settings = replace(world, runs=tmp_path / "runs")
     for seed in (1, 2):
         make_run(settings, NAME, seed, Finished(step=20, time=1.7e9))

@@ -9,8 +9,17 @@ NOW = 1_790_000_000.0
 
 
 def one(name: str, state: RunState, last_s: float | None, step: int, eta_s: float) -> BoardRun:
-    facts = {"stage": 0, "epoch": 0.5, "loss": 1.0, "lr": 1e-5, "rows_per_s": 10.0, "memory_mib": 1.0}
-    status = Status(state=state, last_s=last_s, step=Step(step=step, steps=100, eta_s=eta_s, **facts))
+    facts = {
+        "stage": 0,
+        "epoch": 0.5,
+        "loss": 1.0,
+        "lr": 1e-5,
+        "rows_per_s": 10.0,
+        "memory_mib": 1.0,
+    }
+    status = Status(
+        state=state, last_s=last_s, step=Step(step=step, steps=100, eta_s=eta_s, **facts)
+    )
     return BoardRun(run=RunFolder(Path(name) / "seed-1"), status=status, objective="")
 
 
@@ -25,7 +34,10 @@ def test_runs_are_sorted_by_the_time_the_share_and_the_state_that_the_texts_mean
     frame = board.frame()
 
     def names(key: str, *, is_descending: bool = False) -> list[str]:
-        return [frame["run"][int(row)].partition("@")[0] for row in board_order(frame, key, is_descending=is_descending)]
+        return [
+            frame["run"][int(row)].partition("@")[0]
+            for row in board_order(frame, key, is_descending=is_descending)
+        ]
 
     assert names("last", is_descending=True)[:3] == ["now", "minutes", "days"]
     assert names("last")[:3] == ["days", "minutes", "now"]

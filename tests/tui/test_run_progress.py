@@ -7,17 +7,23 @@ from embedlab.tui.runs.board import RunFollower, states
 from tests.tui.driving import make_run
 
 
-def test_a_finished_run_is_scoring_while_its_tasks_are_scored_though_no_file_changes(own_world: Settings) -> None:
+def test_a_finished_run_is_scoring_while_its_tasks_are_scored_though_no_file_changes(
+    own_world: Settings,
+) -> None:
     run = make_run(own_world, "mine", 1, Finished(step=20))
     follower = RunFollower(own_world.runs_folder)
     state = {row["run"]: row["state"] for row in follower.look().frame().to_dicts()}
     assert state["mine@1"] == "✓ finished"
     with being_scored([run]):
         board = follower.look()
-        assert {row["run"]: row["state"] for row in board.frame().to_dicts()}["mine@1"] == "▷ scoring"
+        assert {row["run"]: row["state"] for row in board.frame().to_dicts()}[
+            "mine@1"
+        ] == "▷ scoring"
         assert "▷ 1 scoring" in states(board)
         assert not board.has_ended, "the next look may find it scored"
-    assert {row["run"]: row["state"] for row in follower.look().frame().to_dicts()}["mine@1"] == "✓ finished"
+    assert {row["run"]: row["state"] for row in follower.look().frame().to_dicts()}[
+        "mine@1"
+    ] == "✓ finished"
 
 
 def test_a_crash_has_a_note_and_a_resumed_run_says_where_it_goes_on(own_world: Settings) -> None:

@@ -56,7 +56,9 @@ def lines(screen: RunsScreen) -> list[str]:
     return [table.render_line(y).text for y in range(1, len(table.rows) + 1)]
 
 
-async def test_every_run_is_shown_with_its_state_and_latest_numbers(opened: Open, settings: Settings, held: RunFolder) -> None:
+async def test_every_run_is_shown_with_its_state_and_latest_numbers(
+    opened: Open, settings: Settings, held: RunFolder
+) -> None:
     async with opened(settings) as pilot:
         screen = await shown(pilot)
         text = lines(screen)
@@ -71,11 +73,15 @@ async def test_every_run_is_shown_with_its_state_and_latest_numbers(opened: Open
         assert "1 crashed" in str(screen.query_one("#runs-status", Static).content)
 
 
-async def test_new_events_and_new_runs_appear_while_one_looks(opened: Open, settings: Settings, held: RunFolder) -> None:
+async def test_new_events_and_new_runs_appear_while_one_looks(
+    opened: Open, settings: Settings, held: RunFolder
+) -> None:
     async with opened(settings) as pilot:
         screen = await shown(pilot)
         with held.events_file.open("a") as file:
-            file.write(sealed_line({"event": "dev", "step": 21, "score": 88.25, "time": time.time()}))
+            file.write(
+                sealed_line({"event": "dev", "step": 21, "score": 88.25, "time": time.time()})
+            )
             file.write('{"event": "dev", "step": 22, "sc')  # half-written
             file.flush()
             make_run(settings, "later", 1, Finished(step=20))
@@ -83,7 +89,10 @@ async def test_new_events_and_new_runs_appear_while_one_looks(opened: Open, sett
 
 
 async def test_notes_take_room_only_where_a_run_has_one(opened: Open, settings: Settings) -> None:
-    failed, elsewhere = RunFolder.of(settings.runs_folder, "failed", 1).path, settings.runs.parent / "elsewhere"
+    failed, elsewhere = (
+        RunFolder.of(settings.runs_folder, "failed", 1).path,
+        settings.runs.parent / "elsewhere",
+    )
     failed.rename(elsewhere)
     shutil.rmtree(RunFolder.of(settings.runs_folder, "gone", 3).path)
     async with opened(settings, size=WIDE) as pilot:
@@ -99,7 +108,9 @@ async def test_a_frozen_board_stays_as_it_is(opened: Open, settings: Settings) -
     async with opened(settings) as pilot:
         screen = await shown(pilot)
         await pilot.press("f")
-        await until(pilot, lambda: "frozen" in str(screen.query_one("#runs-status", Static).content))
+        await until(
+            pilot, lambda: "frozen" in str(screen.query_one("#runs-status", Static).content)
+        )
         make_run(settings, "later", 1, Finished(step=20))
         await pilot.pause(1.2)
         assert len(lines(screen)) == 3
@@ -107,16 +118,23 @@ async def test_a_frozen_board_stays_as_it_is(opened: Open, settings: Settings) -
         await until(pilot, lambda: len(lines(screen)) == 4)
 
 
-async def test_marked_runs_share_the_plot_and_the_log_is_a_key_away(opened: Open, settings: Settings) -> None:
+async def test_marked_runs_share_the_plot_and_the_log_is_a_key_away(
+    opened: Open, settings: Settings
+) -> None:
     log = RunFolder.of(settings.runs_folder, "done", 1).log_file
     log.write_text("first\nlast \x1b[31mline\n")
     async with opened(settings, size=WIDE) as pilot:
         screen = await shown(pilot)
         await pilot.press("space", "space")
-        await until(pilot, lambda: "failed@1" in str(screen.query_one("#loss-curves", Static).content))
+        await until(
+            pilot, lambda: "failed@1" in str(screen.query_one("#loss-curves", Static).content)
+        )
         assert "done@1" in str(screen.query_one("#loss-curves", Static).content)
         await pilot.press("escape", "g", "v")
-        await until(pilot, lambda: "last  [31mline" in str(screen.query_one(LogTail).query_one(Static).content))
+        await until(
+            pilot,
+            lambda: "last  [31mline" in str(screen.query_one(LogTail).query_one(Static).content),
+        )
         await pilot.press("escape")
         assert not screen.query_one(LogTail).display
 
@@ -150,7 +168,9 @@ async def test_cancel_asks_first_and_notifies_the_process(
         assert [run.id for run in cancelled] == ["alive@1"]
 
 
-async def test_a_run_that_does_not_run_cannot_be_cancelled(opened: Open, settings: Settings) -> None:
+async def test_a_run_that_does_not_run_cannot_be_cancelled(
+    opened: Open, settings: Settings
+) -> None:
     async with opened(settings) as pilot:
         await shown(pilot)
         await pilot.press("x")
@@ -159,7 +179,9 @@ async def test_a_run_that_does_not_run_cannot_be_cancelled(opened: Open, setting
         await noticed(pilot, "is not running")
 
 
-async def test_resume_starts_a_detached_process(opened: Open, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_resume_starts_a_detached_process(
+    opened: Open, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     started: list[list[str]] = []
     monkeypatch.setattr(launch, "start_run", lambda arguments, _run: started.append(arguments))
     async with opened(settings) as pilot:
@@ -174,22 +196,32 @@ async def test_resume_starts_a_detached_process(opened: Open, settings: Settings
         assert "--sample" in started[0]
 
 
-async def test_a_run_that_never_began_shows_why_in_full_and_is_not_resumed(opened: Open, settings: Settings) -> None:
+async def test_a_run_that_never_began_shows_why_in_full_and_is_not_resumed(
+    opened: Open, settings: Settings
+) -> None:
     log = RunFolder.of(settings.runs_folder, "never", 1).log_file
     log.parent.mkdir(parents=True)
-    log.write_text("embedlab: error: 'snli' (train) is truncated or odd: it has 31,979 rows instead of 549,367\n")
+    log.write_text(
+        "embedlab: error: 'snli' (train) is truncated or odd: it has 31,979 rows instead of "
+        "549,367\n"
+    )
     async with opened(settings) as pilot:
         screen = await shown(pilot)
         note = screen.query_one("#run-note", Static)
         assert not note.display
         await pilot.press("G")
         await until(pilot, lambda: note.display)
-        assert "never@1: 'snli' (train) is truncated or odd: it has 31,979 rows instead of 549,367" in str(note.content)
+        assert (
+            "never@1: 'snli' (train) is truncated or odd: it has 31,979 rows instead of 549,367"
+            in str(note.content)
+        )
         await pilot.press("o")
         await noticed(pilot, "ended before its first step")
 
 
-async def test_the_cursor_goes_to_a_run_that_was_just_started(opened: Open, settings: Settings) -> None:
+async def test_the_cursor_goes_to_a_run_that_was_just_started(
+    opened: Open, settings: Settings
+) -> None:
     async with opened(settings) as pilot:
         screen = await shown(pilot)
         screen.go_to_all(["zebra@1"])
@@ -198,7 +230,9 @@ async def test_the_cursor_goes_to_a_run_that_was_just_started(opened: Open, sett
         await until(pilot, lambda: screen.query_one(FrameTable).cursor_row == 3)
 
 
-async def test_a_model_goes_on_being_shown_after_its_run_was_renamed(opened: Open, own_world: Settings) -> None:
+async def test_a_model_goes_on_being_shown_after_its_run_was_renamed(
+    opened: Open, own_world: Settings
+) -> None:
     make_run(own_world, "far", 1, Finished(step=20))
     async with opened(own_world) as pilot:
         app = pilot.app
@@ -217,10 +251,19 @@ async def test_rename_and_delete_change_the_folder(opened: Open, settings: Setti
         screen = await shown(pilot)
         await pilot.press("E")
         dialog = await on_top(pilot, TextDialog)
-        taken = next(name.partition("@")[0] for name in screen.model.board.by_id() if not name.startswith(dialog.query_one(Input).value))
+        taken = next(
+            name.partition("@")[0]
+            for name in screen.model.board.by_id()
+            if not name.startswith(dialog.query_one(Input).value)
+        )
         dialog.query_one(Input).value = taken
         await pilot.press("enter")
-        await until(pilot, lambda: f"named '{taken}' already" in str(dialog.query_one(".dialog-error", Static).content))
+        await until(
+            pilot,
+            lambda: (
+                f"named '{taken}' already" in str(dialog.query_one(".dialog-error", Static).content)
+            ),
+        )
         dialog.query_one(Input).value = "renamed"  # the dialog is still open
         await pilot.press("enter")
         await until(pilot, lambda: "renamed@1" in screen.model.board.by_id())
@@ -233,14 +276,18 @@ async def test_rename_and_delete_change_the_folder(opened: Open, settings: Setti
         assert not (settings.runs_folder / "failed").exists()
 
 
-async def test_without_runs_it_says_how_to_start_one(opened: Open, world: Settings, tmp_path: Path) -> None:
+async def test_without_runs_it_says_how_to_start_one(
+    opened: Open, world: Settings, tmp_path: Path
+) -> None:
     async with opened(replace(world, runs=tmp_path / "none"), size=NARROW) as pilot:
         screen = await shown(pilot)
         assert "press 4 to start one" in str(screen.query_one("#no-runs", Static).content)
         await pilot.press("x", "o", "E", "X", "R", "v", "v", "space", "s", "enter", "a")
 
 
-async def test_the_first_run_to_appear_can_be_walked_to_at_once(opened: Open, world: Settings, tmp_path: Path) -> None:
+async def test_the_first_run_to_appear_can_be_walked_to_at_once(
+    opened: Open, world: Settings, tmp_path: Path
+) -> None:
     own = replace(world, runs=tmp_path / "none")
     async with opened(own) as pilot:
         screen = await shown(pilot)
@@ -252,7 +299,9 @@ async def test_the_first_run_to_appear_can_be_walked_to_at_once(opened: Open, wo
         await until(pilot, lambda: screen.query_one(FrameTable).cursor_row == 1)
 
 
-async def test_what_happens_to_the_folders_is_never_a_crash(opened: Open, settings: Settings) -> None:
+async def test_what_happens_to_the_folders_is_never_a_crash(
+    opened: Open, settings: Settings
+) -> None:
     async with opened(settings) as pilot:
         screen = await shown(pilot)
         folder = settings.runs_folder
@@ -266,7 +315,9 @@ async def test_what_happens_to_the_folders_is_never_a_crash(opened: Open, settin
         await noticed(pilot, "cannot read the run 'gone@3'")
 
 
-async def test_runs_that_are_deleted_under_the_cursor_leave_the_table(opened: Open, settings: Settings) -> None:
+async def test_runs_that_are_deleted_under_the_cursor_leave_the_table(
+    opened: Open, settings: Settings
+) -> None:
     async with opened(settings) as pilot:
         screen = await shown(pilot)
         await pilot.press("j", "v")
@@ -280,16 +331,24 @@ async def test_runs_that_are_deleted_under_the_cursor_leave_the_table(opened: Op
         assert screen.query_one("#no-runs", Static).display
 
 
-def test_a_folder_that_cannot_be_listed_is_a_row_or_a_trouble(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_listed_is_a_row_or_a_trouble(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def forbidden(folder: Path) -> Iterator[Path]:
         if folder.name == "gone":
             raise PermissionError(13, "Permission denied")
-        return iter([folder / name for name in sorted(json.loads(names))] if folder == settings.runs_folder else [folder / "seed-1"])
+        return iter(
+            [folder / name for name in sorted(json.loads(names))]
+            if folder == settings.runs_folder
+            else [folder / "seed-1"]
+        )
 
     names = json.dumps([path.name for path in settings.runs_folder.iterdir()])
     monkeypatch.setattr(Path, "iterdir", forbidden)
     board = RunFollower(settings.runs_folder).look()
-    assert [(path.name, reason) for path, reason in board.unreadable] == [("gone", "Permission denied")]
+    assert [(path.name, reason) for path, reason in board.unreadable] == [
+        ("gone", "Permission denied")
+    ]
     assert board.frame()["run"].to_list() == ["done@1", "failed@1", "gone"]
 
 
@@ -301,12 +360,19 @@ def test_a_run_that_takes_the_name_of_another_has_its_own_objective(settings: Se
     assert follower.look().by_id()["done@1"].objective == "regression"
 
 
-async def test_seeds_are_folded_searched_and_drawn_as_one_curve(opened: Open, settings: Settings) -> None:
+async def test_seeds_are_folded_searched_and_drawn_as_one_curve(
+    opened: Open, settings: Settings
+) -> None:
     for seed in (2, 4):
         make_run(settings, "done", seed, Finished(step=20))
     async with opened(settings, size=WIDE) as pilot:
         screen = await shown(pilot)
-        await until(pilot, lambda: [entry.name for entry in screen.model.entries] == ["done", "failed@1", "gone@3"])
+        await until(
+            pilot,
+            lambda: (
+                [entry.name for entry in screen.model.entries] == ["done", "failed@1", "gone@3"]
+            ),
+        )
         assert "✓ 3 finished" in lines(screen)[0]
         loss = screen.query_one("#loss-curves", CurvePlot)
         await until(pilot, lambda: "━ done ×3 0.05 [0.05, 0.05]" in str(loss.content))

@@ -19,7 +19,10 @@ def write_benchmark(folder: Path, split: str, rows: int) -> Path:
     """So many pairs in the layout of STS Benchmark."""
     path = folder / "STS" / "STSBenchmark" / f"sts-{split}.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
-    lines = (f"captions\tMSRvid\t2012\t{row}\t{row % 6}\ta man rides horse {row}\tsomebody rides {row}\n" for row in range(rows))
+    lines = (
+        f"captions\tMSRvid\t2012\t{row}\t{row % 6}\ta man rides horse {row}\tsomebody rides {row}\n"
+        for row in range(rows)
+    )
     path.write_text("".join(lines), encoding="utf-8")
     return path
 
@@ -29,9 +32,16 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """A data folder with STS Benchmark's test split and a scored model."""
     monkeypatch.setattr("embedlab.data.pair_parts.shipped_names", lambda _kind: ["sts-benchmark"])
     write_benchmark(tmp_path / "data", "test", 40)
-    settings = Settings(data=tmp_path / "data", cache=tmp_path / "cache", runs=tmp_path / "runs", allow_partial=True)
+    settings = Settings(
+        data=tmp_path / "data", cache=tmp_path / "cache", runs=tmp_path / "runs", allow_partial=True
+    )
     for seed in (1, 2):
-        write_scores(load_pairs(settings).table, settings.runs / "near" / f"seed-{seed}" / "scores.parquet", noise=0.1, seed=seed)
+        write_scores(
+            load_pairs(settings).table,
+            settings.runs / "near" / f"seed-{seed}" / "scores.parquet",
+            noise=0.1,
+            seed=seed,
+        )
     return settings
 
 
@@ -42,7 +52,12 @@ def models_of(settings: Settings) -> list[StoredModel]:
 def assert_same(found: PairData | None, made: PairData) -> None:
     assert found is not None
     assert_frame_equal(found.table, made.table)
-    assert (found.gold_ranges, found.models, found.marks, found.missing) == (made.gold_ranges, made.models, made.marks, made.missing)
+    assert (found.gold_ranges, found.models, found.marks, found.missing) == (
+        made.gold_ranges,
+        made.models,
+        made.marks,
+        made.missing,
+    )
 
 
 def test_a_cached_table_is_the_one_that_was_stored(settings: Settings) -> None:
@@ -64,13 +79,27 @@ def test_a_dataset_that_comes_or_changes_is_seen(settings: Settings, tmp_path: P
     assert read_cached(cache_file(settings)) is None
 
 
-def test_a_model_that_is_scored_again_or_by_other_seeds_has_another_table(settings: Settings) -> None:
+def test_a_model_that_is_scored_again_or_by_other_seeds_has_another_table(
+    settings: Settings,
+) -> None:
     models = models_of(settings)
     before = cache_file(settings, models)
-    write_scores(load_pairs(settings).table, settings.runs / "near" / "seed-2" / "scores.parquet", noise=0.2, seed=9)
+    write_scores(
+        load_pairs(settings).table,
+        settings.runs / "near" / "seed-2" / "scores.parquet",
+        noise=0.2,
+        seed=9,
+    )
     again = cache_file(settings, models)
-    write_scores(load_pairs(settings).table, settings.runs / "near" / "seed-3" / "scores.parquet", noise=0.2, seed=9)
-    assert len({before, again, cache_file(settings, models_of(settings)), cache_file(settings)}) == 4
+    write_scores(
+        load_pairs(settings).table,
+        settings.runs / "near" / "seed-3" / "scores.parquet",
+        noise=0.2,
+        seed=9,
+    )
+    assert (
+        len({before, again, cache_file(settings, models_of(settings)), cache_file(settings)}) == 4
+    )
 
 
 @pytest.mark.parametrize("damage", [b"", b"PAR1 nothing", None])
@@ -95,4 +124,6 @@ def test_only_a_few_tables_remain(settings: Settings) -> None:
     folder = cache_file(settings).parent
     for number in range(8):
         store(made, folder / f"{number}.parquet", settings)
-    assert sorted(path.name for path in folder.glob("*.parquet")) == [f"{number}.parquet" for number in (4, 5, 6, 7)]
+    assert sorted(path.name for path in folder.glob("*.parquet")) == [
+        f"{number}.parquet" for number in (4, 5, 6, 7)
+    ]

@@ -1,4 +1,6 @@
-"""Models that separate processes score for the dashboard: the arguments of the processes and the reports of their ends."""
+"""Models that separate processes score for the dashboard: the arguments of the processes and the
+reports of their ends.
+"""
 
 import subprocess
 import sys
@@ -14,7 +16,10 @@ from embedlab.tui.scoring_processes import ScoringProcesses
 from tests.tui.driving import Open
 
 
-@pytest.mark.parametrize(("does", "reported"), [("os.kill(os.getpid(), 9)", "ended by signal 9"), ("exit(1)", "ended with exit code 1")])
+@pytest.mark.parametrize(
+    ("does", "reported"),
+    [("os.kill(os.getpid(), 9)", "ended by signal 9"), ("exit(1)", "ended with exit code 1")],
+)
 def test_a_process_that_ends_without_a_word_has_scored_nothing(
     world: Settings, monkeypatch: pytest.MonkeyPatch, does: str, reported: str
 ) -> None:
@@ -35,7 +40,9 @@ def test_a_process_that_ends_without_a_word_has_scored_nothing(
     assert reported in error.message
 
 
-async def test_a_model_is_scored_on_what_is_at_hand(opened: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, world: Settings) -> None:
+async def test_a_model_is_scored_on_what_is_at_hand(
+    opened: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, world: Settings
+) -> None:
     selected: list[Sequence[str]] = []
     monkeypatch.setattr(ScoringProcesses, "start", lambda _, name, tasks: selected.append(tasks))
     path = tmp_path / "mine.tsv"

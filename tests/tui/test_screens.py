@@ -1,4 +1,6 @@
-"""A screen is one folder, and a plot one file: the dashboard shows a new one without another edit."""
+"""A screen is one folder, and a plot one file: the dashboard shows a new one without another
+edit.
+"""
 
 import ast
 import re
@@ -64,7 +66,13 @@ asyncio.run(drive())
 def test_a_folder_with_a_screen_is_shown_with_its_keys_styles_and_help(tmp_path: Path) -> None:
     folder = tmp_path / "screens" / "notes"
     folder.mkdir(parents=True)
-    files = {"__init__.py": "", "keys.py": KEYS, "screen.py": SCREEN, "help.md": "Notes on pairs.", "styles.tcss": "#notes { width: 17; }"}
+    files = {
+        "__init__.py": "",
+        "keys.py": KEYS,
+        "screen.py": SCREEN,
+        "help.md": "Notes on pairs.",
+        "styles.tcss": "#notes { width: 17; }",
+    }
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
     words = [sys.executable, "-c", PROGRAM, str(folder.parent)]
@@ -79,19 +87,35 @@ def test_a_folder_with_a_screen_is_shown_with_its_keys_styles_and_help(tmp_path:
 @pytest.mark.parametrize("name", SCREENS)
 def test_a_screen_has_its_help_and_its_state_in_files_of_their_own(name: str) -> None:
     folder = SCREENS[name].folder
-    assert {"screen.py", "model.py", "help.md", "keys.py"} <= {path.name for path in folder.iterdir()}
-    bases = [ast.unparse(base) for base in classes(folder / "screen.py")[f"{name.capitalize()}Screen"].bases]
-    assert bases == ["DashboardScreen"], "a screen that is cut into classes has private state that each of them writes"
+    assert {"screen.py", "model.py", "help.md", "keys.py"} <= {
+        path.name for path in folder.iterdir()
+    }
+    bases = [
+        ast.unparse(base)
+        for base in classes(folder / "screen.py")[f"{name.capitalize()}Screen"].bases
+    ]
+    assert bases == ["DashboardScreen"], (
+        "a screen that is cut into classes has private state that each of them writes"
+    )
 
 
 def classes(path: Path) -> dict[str, ast.ClassDef]:
-    return {node.name: node for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.ClassDef)}
+    return {
+        node.name: node
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+    }
 
 
 def test_the_state_of_the_screens_is_there_without_textual() -> None:
-    program = "import importlib, sys\nfor name in sys.argv[1:]:\n    importlib.import_module(f'embedlab.tui.{name}.model')\n"
+    program = (
+        "import importlib, sys\nfor name in sys.argv[1:]:\n    "
+        "importlib.import_module(f'embedlab.tui.{name}.model')\n"
+    )
     program += "print([name for name in sys.modules if name.partition('.')[0] == 'textual'])"
-    done = subprocess.run([sys.executable, "-c", program, *SCREENS], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program, *SCREENS], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "[]"
 
 
@@ -121,9 +145,14 @@ def test_what_holds_arrays_or_frames_is_not_compared_by_their_values() -> None:
     for path in sorted(Path(str(SCREENS["pairs"].folder)).parent.rglob("*.py")):
         for node in classes(path).values():
             decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
-            if not any(text.startswith("dataclass(frozen") and "eq=False" not in text for text in decorators):
+            if not any(
+                text.startswith("dataclass(frozen") and "eq=False" not in text
+                for text in decorators
+            ):
                 continue
             fields = [
-                ast.unparse(field) for field in node.body if isinstance(field, ast.AnnAssign) and "compare=False" not in ast.unparse(field)
+                ast.unparse(field)
+                for field in node.body
+                if isinstance(field, ast.AnnAssign) and "compare=False" not in ast.unparse(field)
             ]
             assert not [text for text in fields if ARRAYS.search(text)], f"{path.name}: {node.name}"

@@ -1,4 +1,6 @@
-"""The sentences come first: they have at least 30 cells, the origin of a pair is one column, and differing words are highlighted."""
+"""The sentences come first: they have at least 30 cells, the origin of a pair is one column, and
+differing words are highlighted.
+"""
 
 from pathlib import Path
 
@@ -20,26 +22,40 @@ def table_of(screen: object) -> FrameTable:
 
 
 @pytest.mark.parametrize("size", [NARROW, (140, 45), (200, 60)])
-async def test_a_sentence_has_30_cells_at_least_and_dataset_source_and_pair_are_one_column(opened: Open, size: tuple[int, int]) -> None:
+async def test_a_sentence_has_30_cells_at_least_and_dataset_source_and_pair_are_one_column(
+    opened: Open, size: tuple[int, int]
+) -> None:
     async with opened(size=size) as pilot:
         table = table_of(pilot.app.screen)
-        widths = dict(zip([column.title for column in table.columns], table._lines.widths, strict=True))
+        widths = dict(
+            zip([column.title for column in table.columns], table._lines.widths, strict=True)
+        )
         texts = [width for title, width in widths.items() if title.startswith("sentence")]
         assert min(texts) >= 30
         assert [title for title in widths if "pair" in title] == ["dataset source pair"]
         used = GUTTER + sum(width + GAP for width in widths.values())
         assert used >= table.scrollable_content_region.width  # nothing is left unused
         numbers = used - widths["dataset source pair"] - GAP
-        assert len(texts) == 1 or numbers <= table.scrollable_content_region.width  # two columns only where all numbers are beside them
+        assert (
+            len(texts) == 1 or numbers <= table.scrollable_content_region.width
+        )  # two columns only where all numbers are beside them
         row = table.frame.row(table.current_row or 0, named=True)
         origin = f"{row['dataset']} {row['source']} {row['pair']}"
-        strip = table._lines.row(0, table._line_styles("row"), (0, 400), is_marked=False, under_styles=table._line_styles("row"))
+        strip = table._lines.row(
+            0,
+            table._line_styles("row"),
+            (0, 400),
+            is_marked=False,
+            under_styles=table._line_styles("row"),
+        )
         assert origin[:11] in "".join(segment.text for segment in strip)
         dim = table._line_styles("row").absent
         assert any(origin[:5] in segment.text and segment.style == dim for segment in strip)
 
 
-async def test_the_origin_is_gone_while_one_dataset_is_shown_and_is_still_exported(opened: Open, world: Settings, tmp_path: Path) -> None:
+async def test_the_origin_is_gone_while_one_dataset_is_shown_and_is_still_exported(
+    opened: Open, world: Settings, tmp_path: Path
+) -> None:
     async with opened(size=WIDE) as pilot:
         table = table_of(pilot.app.screen)
         await pilot.press("right_square_bracket")
@@ -56,9 +72,14 @@ async def test_the_origin_is_gone_while_one_dataset_is_shown_and_is_still_export
         assert "dataset source pair" in [column.title for column in table.columns]
 
 
-async def test_a_key_shows_a_pair_on_two_lines_with_the_words_that_differ(opened: Open, tmp_path: Path) -> None:
+async def test_a_key_shows_a_pair_on_two_lines_with_the_words_that_differ(
+    opened: Open, tmp_path: Path
+) -> None:
     path = tmp_path / "mine.tsv"
-    path.write_text("sentence1\tsentence2\tscore\nA dog sleeps.\ta Cat sleeps here\t3\nthe same\tthe same\t1\n", encoding="utf-8")
+    path.write_text(
+        "sentence1\tsentence2\tscore\nA dog sleeps.\ta Cat sleeps here\t3\nthe same\tthe same\t1\n",
+        encoding="utf-8",
+    )
     async with opened(pair_file=path, size=WIDE) as pilot:
         screen = await on_top(pilot, PairsScreen)
         table = table_of(screen)
@@ -66,7 +87,10 @@ async def test_a_key_shows_a_pair_on_two_lines_with_the_words_that_differ(opened
         assert "A dog sleeps." in table.render_line(1).text
         assert "Cat sleeps here" in table.render_line(1).text
         await pilot.press("T", "j")
-        assert ["A dog sleeps." in table.render_line(1).text, "a Cat sleeps here" in table.render_line(2).text] == [True, True]
+        assert [
+            "A dog sleeps." in table.render_line(1).text,
+            "a Cat sleeps here" in table.render_line(2).text,
+        ] == [True, True]
         differs = table._line_styles("row").differs
 
         def highlighted(y: int) -> list[str]:

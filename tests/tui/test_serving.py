@@ -1,4 +1,6 @@
-"""`embedlab tui --serve` before clients that speak the protocol of its pages, with and without what lets them in."""
+"""`embedlab tui --serve` before clients that speak the protocol of its pages, with and without what
+lets them in.
+"""
 
 import asyncio
 import os
@@ -25,11 +27,26 @@ def free_port() -> int:
 
 
 def start(folder: Path, *words: str) -> "subprocess.Popen[str]":
-    program = [sys.executable, "-m", "embedlab", "tui", "--serve", "--sample", "--runs", str(folder / "runs"), *words]
+    program = [
+        sys.executable,
+        "-m",
+        "embedlab",
+        "tui",
+        "--serve",
+        "--sample",
+        "--runs",
+        str(folder / "runs"),
+        *words,
+    ]
     # A server that several tests share begins before the home of any test is made.
-    home = {name: str(folder / "home" / name) for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME")}
+    home = {
+        name: str(folder / "home" / name)
+        for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME")
+    }
     env = {**os.environ, **home}
-    return subprocess.Popen(program, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        program, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
 def address(server: "subprocess.Popen[str]") -> str:
@@ -83,13 +100,17 @@ async def websocket_of(client: Any, url: str) -> str:
 
 async def test_a_browser_sees_the_pairs_and_its_keys_are_obeyed(served: str, client: Any) -> None:
     socket_url = await websocket_of(client, served)
-    async with client.ws_connect(f"{socket_url}?width=140&height=45", headers={"Origin": origin_of(served)}) as terminal:
+    async with client.ws_connect(
+        f"{socket_url}?width=140&height=45", headers={"Origin": origin_of(served)}
+    ) as terminal:
         await shown(terminal, " pairs")
         await terminal.send_json(["stdin", "3"])
         await shown(terminal, "press 4 to start one")
 
 
-async def test_the_page_has_a_title_and_loads_nothing_from_elsewhere(served: str, client: Any) -> None:
+async def test_the_page_has_a_title_and_loads_nothing_from_elsewhere(
+    served: str, client: Any
+) -> None:
     async with client.get(served) as answer:
         text, policy = await answer.text(), answer.headers["Content-Security-Policy"]
     assert "<title>embedlab</title>" in text
@@ -102,7 +123,9 @@ async def test_the_page_has_a_title_and_loads_nothing_from_elsewhere(served: str
 
 
 @pytest.mark.parametrize("query", ["", "?token=", "?token=wrong", "?token=%FF", "?tokens="])
-async def test_a_page_without_the_right_token_is_refused(served: str, client: Any, query: str) -> None:
+async def test_a_page_without_the_right_token_is_refused(
+    served: str, client: Any, query: str
+) -> None:
     async with client.get(f"{origin_of(served)}/{query}") as answer:
         assert answer.status == 403
         assert "printed" in await answer.text()
@@ -115,23 +138,36 @@ async def refusal(client: Any, url: str, headers: dict[str, str]) -> int:
 
 
 @pytest.mark.parametrize("path", ["/ws", "/ws/wrong", "/ws?token=wrong"])
-async def test_a_websocket_without_the_right_token_is_refused(served: str, client: Any, path: str) -> None:
+async def test_a_websocket_without_the_right_token_is_refused(
+    served: str, client: Any, path: str
+) -> None:
     assert await refusal(client, f"{origin_of(served)}{path}", {"Origin": origin_of(served)}) == 403
 
 
-async def test_a_websocket_of_another_page_is_refused_though_it_has_the_token(served: str, client: Any) -> None:
+async def test_a_websocket_of_another_page_is_refused_though_it_has_the_token(
+    served: str, client: Any
+) -> None:
     socket_url, own = await websocket_of(client, served), urlsplit(served)
     other_port = f"http://{own.hostname}:{free_port()}"
-    likes = (f"https://{own.netloc}", f"http://{own.netloc}.example", f"http://localhost:{own.port}")
+    likes = (
+        f"https://{own.netloc}",
+        f"http://{own.netloc}.example",
+        f"http://localhost:{own.port}",
+    )
     origins = ["http://elsewhere.example", other_port, *likes, "null"]
     for origin in origins:
         assert await refusal(client, socket_url, {"Origin": origin}) == 403, origin
     assert await refusal(client, socket_url, {}) == 403
-    rebound = {"Origin": f"http://elsewhere.example:{own.port}", "Host": f"elsewhere.example:{own.port}"}
+    rebound = {
+        "Origin": f"http://elsewhere.example:{own.port}",
+        "Host": f"elsewhere.example:{own.port}",
+    }
     assert await refusal(client, socket_url, rebound) == 403
 
 
-async def test_another_name_of_this_machine_serves_a_page_that_works(served: str, client: Any) -> None:
+async def test_another_name_of_this_machine_serves_a_page_that_works(
+    served: str, client: Any
+) -> None:
     url = served.replace("127.0.0.1", "localhost")
     socket_url = await websocket_of(client, url)
     assert urlsplit(socket_url).hostname == "localhost"
@@ -150,7 +186,9 @@ def test_a_port_in_use_is_two_lines(tmp_path: Path) -> None:
     assert "--port" in hint
 
 
-async def test_on_a_network_the_token_is_needed_and_the_program_says_what_it_means(tmp_path: Path, client: Any) -> None:
+async def test_on_a_network_the_token_is_needed_and_the_program_says_what_it_means(
+    tmp_path: Path, client: Any
+) -> None:
     server = start(tmp_path, "--host", "0.0.0.0", "--port", str(free_port()))
     try:
         assert server.stderr is not None

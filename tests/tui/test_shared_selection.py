@@ -1,4 +1,6 @@
-"""One selection of pairs on every screen: what it is, what models score on it, and how to go in and return."""
+"""One selection of pairs on every screen: what it is, what models score on it, and how to go in and
+return.
+"""
 
 import re
 from dataclasses import replace
@@ -73,19 +75,29 @@ def is_scored(app: object) -> bool:
         ("-gap>30", True),
     ],
 )
-def test_what_reads_results_is_chosen_by_results(view: PairView, expression: str, is_by_results: bool) -> None:
+def test_what_reads_results_is_chosen_by_results(
+    view: PairView, expression: str, is_by_results: bool
+) -> None:
     assert selected(view, PairSelection(expression=expression)).is_by_results is is_by_results
 
 
-def test_marks_and_opened_disagreements_are_chosen_by_results_and_cells_are_not(view: PairView) -> None:
+def test_marks_and_opened_disagreements_are_chosen_by_results_and_cells_are_not(
+    view: PairView,
+) -> None:
     cell = ShownSlice(title="a cell", rows=np.arange(5))
     assert not selected(view, PairSelection(within=cell)).is_by_results
     assert selected(view, PairSelection(only_marked=True)).is_by_results
     assert selected(view, PairSelection(within=replace(cell, is_by_results=True))).is_by_results
 
 
-def test_what_is_selected_is_an_expression_of_the_command_line_that_picks_the_same_pairs(view: PairView) -> None:
-    dice = ShownSlice(title="low overlap", rows=np.flatnonzero((view.data.table["dice"] <= 0.5).to_numpy()), expression="dice<=0.5")
+def test_what_is_selected_is_an_expression_of_the_command_line_that_picks_the_same_pairs(
+    view: PairView,
+) -> None:
+    dice = ShownSlice(
+        title="low overlap",
+        rows=np.flatnonzero((view.data.table["dice"] <= 0.5).to_numpy()),
+        expression="dice<=0.5",
+    )
     marked = replace(view, marks=frozenset({3, 700}))
     for one, of in (
         (PairSelection(expression="gold>3 or gold<1", dataset="sts12"), view),
@@ -110,14 +122,21 @@ def test_what_cannot_be_read_is_refused_and_leaves_the_selection(view: PairView)
     assert narrowed.selection.expression == "gold>3"
 
 
-def test_scores_are_means_over_datasets_of_what_is_selected_and_intervals_need_no_results(view: PairView) -> None:
+def test_scores_are_means_over_datasets_of_what_is_selected_and_intervals_need_no_results(
+    view: PairView,
+) -> None:
     narrowed = selected(view, PairSelection(expression="dice>0.4"))
     found = score_selection(narrowed, count_selection(narrowed), "far", is_tested=True)
     table = view.data.table.filter(pl.col("dice") > 0.4)
     assert found.pairs == table.height
     assert found.score is not None
     for model in view.data.models:
-        values = [np.mean([spearmanr(own["gold"], own[member])[0] for own in table.partition_by("dataset")]) for member in model.members]
+        values = [
+            np.mean(
+                [spearmanr(own["gold"], own[member])[0] for own in table.partition_by("dataset")]
+            )
+            for member in model.members
+        ]
         assert found.score.found.scores[model.name].value == pytest.approx(np.mean(values))
     difference = found.score.found.differences["near"]
     assert difference.low < difference.delta < difference.high
@@ -132,8 +151,14 @@ def test_scores_are_means_over_datasets_of_what_is_selected_and_intervals_need_n
     assert untested.score.found.scores["near"].value == found.score.found.scores["near"].value
 
 
-def test_the_line_names_the_datasets_that_its_scores_are_on_and_their_pairs_where_others_are_selected_too(view: PairView) -> None:
-    scores = {name: pl.when(pl.col("dataset") == "sick-r").then(pl.col(name)) for model in view.data.models for name in model.members}
+def test_the_line_names_the_datasets_that_its_scores_are_on_and_their_pairs_where_others_are_selected_too(
+    view: PairView,
+) -> None:
+    scores = {
+        name: pl.when(pl.col("dataset") == "sick-r").then(pl.col(name))
+        for model in view.data.models
+        for name in model.members
+    }
     pairs = PairView(data=replace(view.data, table=view.data.table.with_columns(**scores)))
     on_one = score_selection(pairs, count_selection(pairs), "far", is_tested=False)
     count = (view.data.table["dataset"] == "sick-r").sum()
@@ -142,11 +167,18 @@ def test_the_line_names_the_datasets_that_its_scores_are_on_and_their_pairs_wher
     assert line.endswith(f"  on sick-r, {count:,} pairs")
     assert selection_line(on_one, 80).plain.endswith(f"  on sick-r, {count:,} pairs")
     pairs.select(PairSelection(dataset="sick-r"))
-    assert "on sick-r" not in selection_line(score_selection(pairs, count_selection(pairs), "far", is_tested=False), 160).plain
+    assert (
+        "on sick-r"
+        not in selection_line(
+            score_selection(pairs, count_selection(pairs), "far", is_tested=False), 160
+        ).plain
+    )
     on_both = score_selection(view, count_selection(view), "far", is_tested=False)
     assert selection_line(on_both, 160).plain.endswith("  mean of 2 datasets")
     more = replace(on_both, pairs=on_both.pairs + 500)
-    assert selection_line(more, 160).plain.endswith(f"  mean of 2 datasets, {on_both.pairs:,} pairs")
+    assert selection_line(more, 160).plain.endswith(
+        f"  mean of 2 datasets, {on_both.pairs:,} pairs"
+    )
 
 
 @pytest.mark.parametrize("width", [60, 78, 100, 160])
@@ -163,34 +195,48 @@ def test_the_line_fits_and_says_all_that_has_room(view: PairView, width: int) ->
 
 
 @pytest.mark.parametrize("width", [50, 60, 70, 78, 100])
-def test_a_difference_without_room_for_its_interval_is_left_out_with_a_mark(view: PairView, width: int) -> None:
+def test_a_difference_without_room_for_its_interval_is_left_out_with_a_mark(
+    view: PairView, width: int
+) -> None:
     numbers = score_selection(view, count_selection(view), "far", is_tested=True)
     assert numbers.score is not None
     lines = selection_line(numbers, width).plain.splitlines()
     assert all(len(line) <= width for line in lines)
-    assert len(lines) == 1 + (width == 50)  # of all pairs one, unless the scores themselves have no room
+    assert len(lines) == 1 + (
+        width == 50
+    )  # of all pairs one, unless the scores themselves have no room
     line = "  ".join(lines)
     assert "  mean of 2" in line
     assert all(f" {100 * score.value:.1f}" in line for score in numbers.score.found.scores.values())
     differences = numbers.score.found.differences
     for difference in differences.values():
-        whole = f"{100 * difference.delta:+.1f} [{100 * difference.low:+.1f} {100 * difference.high:+.1f}]"
+        whole = (
+            f"{100 * difference.delta:+.1f} [{100 * difference.low:+.1f} "
+            f"{100 * difference.high:+.1f}]"
+        )
         assert f"{100 * difference.delta:+.1f}" not in line.replace(whole, "")
     assert line.count("[") + line.count(" …") == len(differences)
     if width < 78:
         assert " …" in line
     assert selection_line(numbers, 24).plain.splitlines()[1].startswith("far ")
     by_results = selected(view, PairSelection(expression="near>0"))
-    untested = selection_line(score_selection(by_results, count_selection(by_results), "far", is_tested=True), 160).plain
+    untested = selection_line(
+        score_selection(by_results, count_selection(by_results), "far", is_tested=True), 160
+    ).plain
     assert "…" not in untested
     assert "[" not in untested
 
 
-def test_models_whose_names_differ_in_the_middle_have_different_names_in_the_line(view: PairView) -> None:
+def test_models_whose_names_differ_in_the_middle_have_different_names_in_the_line(
+    view: PairView,
+) -> None:
     names = ("sentences-of-nli@1", "sentences@1", "sentences-of-wikipedia@1")
-    models = tuple(replace(model, name=name) for model, name in zip(view.data.models, names, strict=True))
+    models = tuple(
+        replace(model, name=name) for model, name in zip(view.data.models, names, strict=True)
+    )
     table = view.data.table.with_columns(
-        view.data.table[model.name].alias(name) for model, name in zip(view.data.models, names, strict=True)
+        view.data.table[model.name].alias(name)
+        for model, name in zip(view.data.models, names, strict=True)
     )
     renamed = PairView(data=replace(view.data, table=table, models=models))
     numbers = score_selection(renamed, count_selection(renamed), names[0], is_tested=False)
@@ -208,10 +254,15 @@ async def test_a_filter_is_the_selection_of_every_screen_until_it_is_cleared(ope
         table = pairs.query_one(FrameTable)
         await until(pilot, lambda: is_scored(app) and 0 < len(table.rows) < table.frame.height)
         count = f"{len(table.rows):,} of {table.frame.height:,} pairs"
-        await until(pilot, lambda: count in line_of(app) and re.search(r"near \d.* [-+]\d.*\[", line_of(app)))
+        await until(
+            pilot,
+            lambda: count in line_of(app) and re.search(r"near \d.* [-+]\d.*\[", line_of(app)),
+        )
         await pilot.press("2")
         compare = await on_top(pilot, CompareScreen)
-        await until(pilot, lambda: compare.model.result is not None and not compare.model.is_preview)
+        await until(
+            pilot, lambda: compare.model.result is not None and not compare.model.is_preview
+        )
         rows = np.concatenate([compare.model.result.rows[name] for name in ("sts12", "sick-r")])
         assert set(rows.tolist()) == set(table.rows.tolist())
         assert not np.isnan(compare.model.result.comparison.slices[0].differences["near"].low)
@@ -228,7 +279,9 @@ async def test_a_filter_is_the_selection_of_every_screen_until_it_is_cleared(ope
         await until(pilot, lambda: app.selected.view.is_whole)
         await until(pilot, lambda: line_of(app) == "")
         await pilot.press("2")
-        await until(pilot, lambda: sum(map(len, compare.model.result.rows.values())) >= table.frame.height)
+        await until(
+            pilot, lambda: sum(map(len, compare.model.result.rows.values())) >= table.frame.height
+        )
         assert pairs.query_one(FilterBar).value == ""
 
 
@@ -239,8 +292,14 @@ async def test_a_selection_by_results_is_compared_without_intervals(opened: Open
         await type_text(pilot, "gap>10")
         await pilot.press("enter", "2")
         compare = await on_top(pilot, CompareScreen)
-        await until(pilot, lambda: compare.model.result is not None and not compare.model.is_preview)
-        assert all(np.isnan(found.low) for one in compare.model.result.comparison.slices for found in one.differences.values())
+        await until(
+            pilot, lambda: compare.model.result is not None and not compare.model.is_preview
+        )
+        assert all(
+            np.isnan(found.low)
+            for one in compare.model.result.comparison.slices
+            for found in one.differences.values()
+        )
         assert CHOSEN in str(compare.query_one("#compare-status", Static).content)
         await until(pilot, lambda: is_scored(app))
         assert BY_RESULTS in line_of(app)
@@ -264,7 +323,9 @@ async def test_a_selection_gets_a_name_that_the_command_line_reads(opened: Open)
         dialog.query_one(Input).value = "alike"
         await pilot.press("enter")
         await until(pilot, lambda: named_selections().get("alike") == "dice>0.6 dataset:sts12")
-        await until(pilot, lambda: app.selected.view.selection == PairSelection(expression="@alike"))
+        await until(
+            pilot, lambda: app.selected.view.selection == PairSelection(expression="@alike")
+        )
         assert np.array_equal(np.sort(app.selected.view.rows()), np.sort(rows))
         await until(pilot, lambda: line_of(app).startswith("@alike"))
         await pilot.press("asterisk")
@@ -278,14 +339,18 @@ async def test_a_selection_gets_a_name_that_the_command_line_reads(opened: Open)
         await until(pilot, lambda: "alike" not in named_selections())
 
 
-async def test_enter_opens_the_pairs_of_every_number_of_compare_and_esc_returns(opened: Open) -> None:
+async def test_enter_opens_the_pairs_of_every_number_of_compare_and_esc_returns(
+    opened: Open,
+) -> None:
     async with opened(size=WIDE) as pilot:
         app = pilot.app
         await pilot.press("slash")
         await type_text(pilot, "gold>1")
         await pilot.press("enter", "2")
         compare = await on_top(pilot, CompareScreen)
-        await until(pilot, lambda: compare.model.result is not None and not compare.model.is_preview)
+        await until(
+            pilot, lambda: compare.model.result is not None and not compare.model.is_preview
+        )
 
         async def opened_rows(title: str) -> set[int]:
             pairs = await on_top(pilot, PairsScreen)
@@ -297,10 +362,18 @@ async def test_enter_opens_the_pairs_of_every_number_of_compare_and_esc_returns(
             assert await on_top(pilot, CompareScreen) is compare
             assert app.selected.view.selection == PairSelection(expression="gold>1")
             assert app.data.pairing is None
-            await until(pilot, lambda: compare.model.result is not None and len(compare.model.result.comparison.models) == 3)
+            await until(
+                pilot,
+                lambda: (
+                    compare.model.result is not None
+                    and len(compare.model.result.comparison.models) == 3
+                ),
+            )
 
         await pilot.press("j", "enter")  # a slice
-        assert await opened_rows("Compare: sick-r ›") == set(compare.model.result.rows["sick-r"].tolist())
+        assert await opened_rows("Compare: sick-r ›") == set(
+            compare.model.result.rows["sick-r"].tolist()
+        )
         assert app.selected.view.expression == "gold>1 dataset:sick-r"
         await pilot.press("slash", "end")
         await type_text(pilot, " dice>0.5")
@@ -321,7 +394,9 @@ async def test_enter_opens_the_pairs_of_every_number_of_compare_and_esc_returns(
         await pilot.press("d")  # the map
         await until(pilot, lambda: isinstance(pane.shown, FifthsMap))
         compare.set_focus(pane)
-        expected = set(compare.comparer.known(compare.fifths_request).rows["sts12/fifth-3"].tolist())
+        expected = set(
+            compare.comparer.known(compare.fifths_request).rows["sts12/fifth-3"].tolist()
+        )
         await pilot.press("k", "l", "l", "enter")
         assert await opened_rows("Compare: sts12 fifth 3") == expected
         assert (app.data.table["gold"][list(expected)] > 1).all()
@@ -331,7 +406,9 @@ async def test_enter_opens_the_pairs_of_every_number_of_compare_and_esc_returns(
         await until(pilot, lambda: found.display and found.pairs)
         compare.set_focus(found)
         await pilot.press("j", "enter")
-        assert await opened_rows("Compare: sick-r ›") == set(compare.model.result.rows["sick-r"].tolist())
+        assert await opened_rows("Compare: sick-r ›") == set(
+            compare.model.result.rows["sick-r"].tolist()
+        )
         assert app.screen.query_one(FrameTable).current_row == found.pairs[1]["row"]
         await back()
 
@@ -346,7 +423,9 @@ async def test_a_box_of_a_plot_opens_its_pairs_and_esc_returns_to_the_plot(opene
         expected = plot.picture.points.rows[plot.drawing.points_in(plot.box)]
         await pilot.press("enter")
         pairs = await on_top(pilot, PairsScreen)
-        await until(pilot, lambda: set(pairs.query_one(FrameTable).rows.tolist()) == set(expected.tolist()))
+        await until(
+            pilot, lambda: set(pairs.query_one(FrameTable).rows.tolist()) == set(expected.tolist())
+        )
         assert app.selected.view.is_by_results
         await pilot.press("escape")
         assert await on_top(pilot, PlotsScreen) is plots
@@ -359,10 +438,14 @@ async def test_what_is_selected_on_another_screen_is_remembered(opened: Open) ->
         await type_text(pilot, "gold>4")
         await pilot.press("enter", "2")
         await on_top(pilot, CompareScreen)
-    async with opened(size=NARROW) as pilot:  # Compare is the first screen, and Pairs was never shown
+    async with opened(
+        size=NARROW
+    ) as pilot:  # Compare is the first screen, and Pairs was never shown
         compare = await on_top(pilot, CompareScreen)
         assert pilot.app.selected.view.selection.expression == "gold>4"
-        await until(pilot, lambda: compare.model.result is not None and not compare.model.is_preview)
+        await until(
+            pilot, lambda: compare.model.result is not None and not compare.model.is_preview
+        )
         assert (pilot.app.data.table["gold"][compare.model.result.rows["sick-r"]] > 4).all()
         await pilot.press("backslash")
         await until(pilot, lambda: pilot.app.memory.state.pairs.filter == "")

@@ -1,8 +1,9 @@
 """Four screens as pictures, two in each size of terminal, compared with the stored ones.
 
-A different picture is written to the folder that the failure names. If it is right, delete the stored one: the next run writes it again
-and fails once, to make it noticed. The pictures belong to the version of Textual below. They leave out the mode bar, which grows with
-each new screen and has its own test.
+A different picture is written to the folder that the failure names. If it is right, delete the
+stored one: the next run writes it again and fails once, to make it noticed. The pictures belong to
+the version of Textual below. They leave out the mode bar, which grows with each new screen and has
+its own test.
 """
 
 import time
@@ -29,7 +30,9 @@ TEXTUAL = "8.2.8"
 PATIENCE_S = 5.0
 NOW = 1_700_000_000.0
 
-pytestmark = pytest.mark.skipif(version("textual") != TEXTUAL, reason=f"the pictures were taken with textual {TEXTUAL}")
+pytestmark = pytest.mark.skipif(
+    version("textual") != TEXTUAL, reason=f"the pictures were taken with textual {TEXTUAL}"
+)
 
 
 async def compare_picture(pilot: Pilot[None], name: str, folder: Path) -> None:
@@ -39,7 +42,11 @@ async def compare_picture(pilot: Pilot[None], name: str, folder: Path) -> None:
     ending = time.monotonic() + PATIENCE_S
     while True:
         drawn = await settled_picture(pilot)
-        if not stored.exists() or drawn == stored.read_text(encoding="utf-8") or time.monotonic() > ending:
+        if (
+            not stored.exists()
+            or drawn == stored.read_text(encoding="utf-8")
+            or time.monotonic() > ending
+        ):
             break
     if not stored.exists():
         stored.parent.mkdir(exist_ok=True)
@@ -61,7 +68,9 @@ async def settled_picture(pilot: Pilot[None]) -> str:
 
 @pytest.fixture
 def quiet(world: Settings, utc: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Four runs whose last events are always at the same time, under a path that is always the same."""
+    """Four runs whose last events are always at the same time, under a path that is always the
+    same.
+    """
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("embedlab.tui.runs.board.time", lambda: NOW)
     settings = replace(world, runs=Path("runs"))
@@ -82,8 +91,14 @@ async def test_compare(opened: Open, tmp_path: Path) -> None:
     async with opened(size=NARROW) as pilot:
         await pilot.press("2")
         screen = await on_top(pilot, CompareScreen)
-        await until(pilot, lambda: screen.model.result is not None and not screen.model.is_preview, patience_s=60)
-        await until(pilot, lambda: not any(screen.is_working(group) for group in ("compare", "marks")))  # which may show it once more
+        await until(
+            pilot,
+            lambda: screen.model.result is not None and not screen.model.is_preview,
+            patience_s=60,
+        )
+        await until(
+            pilot, lambda: not any(screen.is_working(group) for group in ("compare", "marks"))
+        )  # which may show it once more
         await compare_picture(pilot, "compare", tmp_path)
 
 
@@ -97,13 +112,21 @@ async def test_runs(opened: Open, quiet: Settings, tmp_path: Path) -> None:
         await compare_picture(pilot, "runs", tmp_path)
 
 
-async def test_launch(opened: Open, quiet: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    named = [choice for choice in choices() if choice.name in {"snli-ce", "snli-supcl", "snli-supcl-lambda"}]  # more may be added
+async def test_launch(
+    opened: Open, quiet: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = [
+        choice
+        for choice in choices()
+        if choice.name in {"snli-ce", "snli-supcl", "snli-supcl-lambda"}
+    ]  # more may be added
     monkeypatch.setattr("embedlab.tui.launch.model.choices", lambda: named)
     async with opened(quiet, size=NARROW) as pilot:
         await pilot.press("4")
         screen = await on_top(pilot, LaunchScreen)
         await until(pilot, lambda: screen.model.launch is not None)
         await pilot.press("end")
-        await until(pilot, lambda: screen.model.launch is not None and screen.model.launch.plan is not None)
+        await until(
+            pilot, lambda: screen.model.launch is not None and screen.model.launch.plan is not None
+        )
         await compare_picture(pilot, "launch", tmp_path)

@@ -1,4 +1,6 @@
-"""A started grid is reopened, resumed and stopped by keys, and the cells of its map lead to their runs."""
+"""A started grid is reopened, resumed and stopped by keys, and the cells of its map lead to their
+runs.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -46,10 +48,14 @@ async def test_a_started_grid_is_reopened_and_resumed_and_its_cells_lead_to_runs
     async with opened(own_world, size=(140, 45)) as pilot:
         await pilot.press("4")
         screen = await on_top(pilot, LaunchScreen)
-        await until(pilot, lambda: screen.grids.grid == "snli-supcl-lambda" and screen.grids.display)  # the newest
+        await until(
+            pilot, lambda: screen.grids.grid == "snli-supcl-lambda" and screen.grids.display
+        )  # the newest
         options = screen.query_one(OptionList)
         options.highlighted = options.get_option_index("started grid sbert-lr")
-        await until(pilot, lambda: screen.grids.grid == "sbert-lr" and screen.model.launch is not None)
+        await until(
+            pilot, lambda: screen.grids.grid == "sbert-lr" and screen.model.launch is not None
+        )
         assert screen.model.launch.arguments[:3] == ("grid", "run", "sbert-lr")
         most = screen.grids.styles.max_height
         assert most is not None
@@ -69,19 +75,31 @@ async def test_a_started_grid_is_reopened_and_resumed_and_its_cells_lead_to_runs
         heat = screen.query_one(HeatMap)
         assert screen.focused is heat
         place = next(place for place, runs in heat.heat.runs.items() if second[0].id in runs)
-        await pilot.press(*["j"] * heat.heat.rows.index(place[0]), *["right"] * heat.heat.columns.index(place[1]))
+        await pilot.press(
+            *["j"] * heat.heat.rows.index(place[0]), *["right"] * heat.heat.columns.index(place[1])
+        )
         assert heat.place == place
         await pilot.press("enter")
         runs = await on_top(pilot, RunsScreen)
         table = runs.query_one(FrameTable)
-        await until(pilot, lambda: table.current_row is not None and table.frame["run"][table.current_row] == second[0].id)
+        await until(
+            pilot,
+            lambda: (
+                table.current_row is not None
+                and table.frame["run"][table.current_row] == second[0].id
+            ),
+        )
         assert runs.model.marked == {cell.id for cell in second}
 
 
-def test_a_grid_that_runs_or_whose_plan_is_another_is_not_resumed(world: Settings, tmp_path: Path) -> None:
+def test_a_grid_that_runs_or_whose_plan_is_another_is_not_resumed(
+    world: Settings, tmp_path: Path
+) -> None:
     settings = replace(world, runs=tmp_path / "runs")
     plan, folder = start(settings, "sbert-lr")
-    assert resume_launch("sbert-lr", settings).notes[0] == f"{len(plan)} of {len(plan)} cells are left"
+    assert (
+        resume_launch("sbert-lr", settings).notes[0] == f"{len(plan)} of {len(plan)} cells are left"
+    )
     with alive(folder.workers / "one"), pytest.raises(UsageError, match="is running"):
         resume_launch("sbert-lr", settings)
     replace(plan, seeds=(7,)).save(folder.plan_file)
@@ -89,14 +107,20 @@ def test_a_grid_that_runs_or_whose_plan_is_another_is_not_resumed(world: Setting
         resume_launch("sbert-lr", settings)
 
 
-def test_the_cursor_of_the_map_stays_within_it_and_is_drawn_where_it_is(world: Settings, tmp_path: Path) -> None:
+def test_the_cursor_of_the_map_stays_within_it_and_is_drawn_where_it_is(
+    world: Settings, tmp_path: Path
+) -> None:
     settings = replace(world, runs=tmp_path / "runs")
     start(settings, "sbert-lr")
 
     look = GridBoard(settings, "sbert-lr").look()
     assert look is not None
     heat = look.heat
-    reversed_cells = [span for span in draw_heat_map(heat, (heat.rows[0], heat.columns[-1])).spans if span.style == "reverse"]
+    reversed_cells = [
+        span
+        for span in draw_heat_map(heat, (heat.rows[0], heat.columns[-1])).spans
+        if span.style == "reverse"
+    ]
     assert len(reversed_cells) == 1
     widget = HeatMap()
     widget.heat = heat

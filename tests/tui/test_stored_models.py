@@ -24,15 +24,27 @@ def test_the_oldest_run_is_the_one_whose_recipe_was_written_first(own_world: Set
     assert oldest_run(models, ["dice", "published"]) is None
 
 
-async def test_models_that_were_chosen_on_other_data_do_not_come_back_as_columns_of_dots(opened: Open, own_world: Settings) -> None:
+async def test_models_that_were_chosen_on_other_data_do_not_come_back_as_columns_of_dots(
+    opened: Open, own_world: Settings
+) -> None:
     others = load_pairs(own_world).table.with_columns(pair_key=pl.col("pair_key") + 1)
-    write_scores(others, own_world.cache / "models" / "fedcba9876543210" / "scores.parquet", noise=0.3, model="elsewhere")
+    write_scores(
+        others,
+        own_world.cache / "models" / "fedcba9876543210" / "scores.parquet",
+        noise=0.3,
+        model="elsewhere",
+    )
     async with opened(own_world) as pilot:
-        pilot.app.choose_models(["elsewhere", "near"])  # in this session they are shown, as they were chosen
+        pilot.app.choose_models(
+            ["elsewhere", "near"]
+        )  # in this session they are shown, as they were chosen
         await until(pilot, lambda: pilot.app.chosen == ["elsewhere", "near"])
     async with opened(own_world) as pilot:
         assert pilot.app.chosen == ["near"]
-        assert pilot.app.memory.state.pairs.models == ("elsewhere", "near")  # for the data that they were chosen on
+        assert pilot.app.memory.state.pairs.models == (
+            "elsewhere",
+            "near",
+        )  # for the data that they were chosen on
 
 
 def test_one_seed_of_a_run_is_a_model_of_its_own(own_world: Settings) -> None:

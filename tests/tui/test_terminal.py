@@ -19,12 +19,19 @@ from embedlab.runs.status import run_status
 from embedlab.runs.store import find_runs
 from tests.tui.driving import make_run
 
-PAIRS, SOME_PAIRS = re.compile(r"\d,\d{3} pairs"), re.compile(r"\d of \d,\d{3} pairs")  # however many the sample world has
+PAIRS, SOME_PAIRS = (
+    re.compile(r"\d,\d{3} pairs"),
+    re.compile(r"\d of \d,\d{3} pairs"),
+)  # however many the sample world has
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
 
-WITHOUT_ROOTS_PRIVILEGE = ("setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search")
+WITHOUT_ROOTS_PRIVILEGE = (
+    "setpriv",
+    "--bounding-set=-dac_override,-dac_read_search",
+    "--inh-caps=-dac_override,-dac_read_search",
+)
 
 
 class Terminal:
@@ -37,22 +44,46 @@ class Terminal:
     def tmux(self, *words: str) -> str:
         command = ["tmux", "-L", self._socket, "-f", "/dev/null", *words]
         # The size is the terminal's own: what the other tests set would be believed.
-        environment = {key: value for key, value in os.environ.items() if key not in {"COLUMNS", "LINES", "TMUX"}}
-        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stdout
+        environment = {
+            key: value
+            for key, value in os.environ.items()
+            if key not in {"COLUMNS", "LINES", "TMUX"}
+        }
+        return subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=False
+        ).stdout
 
     def start(self, *, size: tuple[int, int] = (140, 45), prefix: Sequence[str] = ()) -> None:
-        environment = {key: value for key, value in os.environ.items() if key.startswith(("XDG_", "HF_", "OMP_", "PATH", "HOME", "NO_"))}
+        environment = {
+            key: value
+            for key, value in os.environ.items()
+            if key.startswith(("XDG_", "HF_", "OMP_", "PATH", "HOME", "NO_"))
+        }
         words = [word for key, value in environment.items() for word in ("-e", f"{key}={value}")]
         flags = ("--sample", "--runs", "runs", "--device", "cpu", "--threads", "1")
         program = [*prefix, sys.executable, "-m", "embedlab", "tui", *flags]
-        self.tmux("new-session", "-d", "-x", str(size[0]), "-y", str(size[1]), "-c", str(self._folder), *words, "--", *program)
+        self.tmux(
+            "new-session",
+            "-d",
+            "-x",
+            str(size[0]),
+            "-y",
+            str(size[1]),
+            "-c",
+            str(self._folder),
+            *words,
+            "--",
+            *program,
+        )
 
     def keys(self, *keys: str) -> None:
         for key in keys:
             self.tmux("send-keys", key)
 
     def next_line(self) -> None:
-        """Enter, and the moment that a busy machine takes to move the cursor: nothing on the screen shows it."""
+        """Enter, and the moment that a busy machine takes to move the cursor: nothing on the screen
+        shows it.
+        """
         self.keys("Enter")
         time.sleep(3)
 
@@ -95,7 +126,9 @@ def test_filter_sort_and_open_a_pair_in_a_real_terminal(terminal: Terminal) -> N
 
 
 @pytest.mark.slow
-def test_a_small_terminal_without_colours_shows_the_pairs_and_opens_one(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_small_terminal_without_colours_shows_the_pairs_and_opens_one(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     terminal.start(size=(80, 24))
     terminal.until(lambda text: PAIRS.search(text))
@@ -107,8 +140,12 @@ def test_a_small_terminal_without_colours_shows_the_pairs_and_opens_one(terminal
     terminal.until(lambda text: "Pairs" not in text)
 
 
-@pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root reads every folder")
-def test_a_run_folder_without_permission_is_reported_and_the_others_are_shown(terminal: Terminal, tmp_path: Path) -> None:
+@pytest.mark.skipif(
+    os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root reads every folder"
+)
+def test_a_run_folder_without_permission_is_reported_and_the_others_are_shown(
+    terminal: Terminal, tmp_path: Path
+) -> None:
     settings = Settings(sample=True, runs=tmp_path / "runs")
     make_run(settings, "open", 1, Finished(step=20))
     closed = make_run(settings, "closed", 1, Finished(step=20)).path
@@ -123,7 +160,9 @@ def test_a_run_folder_without_permission_is_reported_and_the_others_are_shown(te
 
 
 @pytest.mark.slow
-def test_a_grid_goes_on_without_a_terminal_and_is_there_when_one_comes_back(terminal: Terminal, tmp_path: Path) -> None:
+def test_a_grid_goes_on_without_a_terminal_and_is_there_when_one_comes_back(
+    terminal: Terminal, tmp_path: Path
+) -> None:
     terminal.start()
     terminal.until(lambda text: PAIRS.search(text))
     terminal.keys("4")
@@ -152,7 +191,10 @@ def test_a_grid_goes_on_without_a_terminal_and_is_there_when_one_comes_back(term
     terminal.until(lambda text: "Launch" not in text)
     runs = tmp_path / "runs-sample"
     ending = time.monotonic() + 600
-    while time.monotonic() < ending and [run_status(run).state for run in find_runs(runs)] != ["finished", "finished"]:
+    while time.monotonic() < ending and [run_status(run).state for run in find_runs(runs)] != [
+        "finished",
+        "finished",
+    ]:
         time.sleep(0.5)
     terminal.start()
     terminal.until(lambda text: "2/2" in text and "✓ 2 done" in text)

@@ -1,4 +1,6 @@
-"""The dashboard says of which models the training text is unknown, on the screens and in what it exports."""
+"""The dashboard says of which models the training text is unknown, on the screens and in what it
+exports.
+"""
 
 from pathlib import Path
 
@@ -11,7 +13,10 @@ from embedlab.tui.stored_models import stored_models
 
 
 def write_scores(cache: Path, model: str, **facts: str) -> None:
-    file = ScoreFile(scores=pl.DataFrame(schema=SCORE_COLUMNS), facts={"model": model, "fingerprint": model, **facts})
+    file = ScoreFile(
+        scores=pl.DataFrame(schema=SCORE_COLUMNS),
+        facts={"model": model, "fingerprint": model, **facts},
+    )
     (cache / "models" / model).mkdir(parents=True)
     file.write(cache / "models" / model / "scores.parquet")
 
@@ -24,4 +29,6 @@ def test_models_of_unknown_training_text_are_named_among_the_marks(tmp_path: Pat
     assert troubles == []
     data = with_models(load_pairs(settings), models)
     assert data.marks == ["sample", "training text unknown: foreign"]
-    assert with_models(data, [model for model in models if model.name != "foreign"]).marks == ["sample"]
+    assert with_models(data, [model for model in models if model.name != "foreign"]).marks == [
+        "sample"
+    ]

@@ -18,7 +18,11 @@ TABLE = pl.DataFrame(
         "near": [0.1, 0.4, None, 0.4, 0.9],
     }
 )
-DATA = PairData(table=TABLE, gold_ranges={"pets": (0, 5), "cars": (0, 5)}, models=(ModelColumns(name="near", members=("near",)),))
+DATA = PairData(
+    table=TABLE,
+    gold_ranges={"pets": (0, 5), "cars": (0, 5)},
+    models=(ModelColumns(name="near", members=("near",)),),
+)
 
 
 def test_a_similarity_is_ranked_among_those_of_the_datasets_own_pairs() -> None:
@@ -26,10 +30,14 @@ def test_a_similarity_is_ranked_among_those_of_the_datasets_own_pairs() -> None:
     for similarity in (0.05, 0.1, 0.3, 0.4, 2.0):
         expected = percentileofscore([0.1, 0.4, 0.4], similarity, kind="mean")
         assert model.rank(similarity) == pytest.approx(expected)
-        assert model.movement(similarity, model.before) == pytest.approx(expected - percentileofscore([0.1, 0.4, 0.4], 0.4, kind="mean"))
+        assert model.movement(similarity, model.before) == pytest.approx(
+            expected - percentileofscore([0.1, 0.4, 0.4], 0.4, kind="mean")
+        )
 
 
-def test_a_pair_that_a_model_did_not_score_has_a_rank_but_did_not_move_until_its_score_is_known() -> None:
+def test_a_pair_that_a_model_did_not_score_has_a_rank_but_did_not_move_until_its_score_is_known() -> (
+    None
+):
     (model,) = WhatIf.of(DATA, 2).models
     assert model.rank(0.2) == pytest.approx(100 / 3)
     assert model.movement(0.2, model.before) is None
@@ -52,7 +60,9 @@ def test_without_a_pair_there_is_neither_dataset_nor_rank() -> None:
 def test_a_pair_is_edited_once_either_sentence_differs() -> None:
     pair = WhatIf.of(DATA, 0)
     assert pair.sentences == ("a", "f")
-    assert [pair.is_edited(*texts) for texts in (("a", "f"), ("a", "g"), ("b", "f"), ("f", "a"))] == [False, True, True, True]
+    assert [
+        pair.is_edited(*texts) for texts in (("a", "f"), ("a", "g"), ("b", "f"), ("f", "a"))
+    ] == [False, True, True, True]
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,9 @@ def reasons(view: PairView, world: Settings) -> Reasons:
     return find_reasons(view, "far", "near", world)
 
 
-def test_each_line_of_where_selects_as_many_pairs_as_it_counts(reasons: Reasons, view: PairView) -> None:
+def test_each_line_of_where_selects_as_many_pairs_as_it_counts(
+    reasons: Reasons, view: PairView
+) -> None:
     lines = reasons.panes["where"].rows
     assert lines[0].cells[0] == "all"
     opened = [line for line in lines if line.rows is not None]
@@ -44,9 +46,18 @@ def test_each_line_of_where_selects_as_many_pairs_as_it_counts(reasons: Reasons,
     assert any(line.expression.startswith("negation:") for line in opened)
 
 
-def test_the_lines_of_a_side_are_pairs_that_one_model_alone_gets_right(reasons: Reasons, view: PairView) -> None:
-    errors = {letter: view.data.table[f"error({name})"].to_numpy() for letter, name in (("A", "far"), ("B", "near"))}
-    shown = [line for line in (*reasons.panes["common"].rows, *reasons.panes["typical"].rows) if line.rows is not None]
+def test_the_lines_of_a_side_are_pairs_that_one_model_alone_gets_right(
+    reasons: Reasons, view: PairView
+) -> None:
+    errors = {
+        letter: view.data.table[f"error({name})"].to_numpy()
+        for letter, name in (("A", "far"), ("B", "near"))
+    }
+    shown = [
+        line
+        for line in (*reasons.panes["common"].rows, *reasons.panes["typical"].rows)
+        if line.rows is not None
+    ]
     assert {line.cells[0].strip()[0] for line in shown} == {"A", "B"}
     for line in shown:
         right = line.cells[0].strip()[0]
@@ -78,23 +89,31 @@ async def test_w_explains_what_is_selected_and_enter_opens_what_a_line_says(open
         line = why.model.reasons.panes["where"].rows[1]
         await pilot.press("j", "enter")
         pairs = await on_top(pilot, PairsScreen)
-        await until(pilot, lambda: set(pairs.query_one(FrameTable).rows.tolist()) == set(line.rows.tolist()))
+        await until(
+            pilot, lambda: set(pairs.query_one(FrameTable).rows.tolist()) == set(line.rows.tolist())
+        )
         assert (app.data.pairing.reference, app.data.pairing.other) == ("far", "near")
         await pilot.press("escape")
         assert await on_top(pilot, WhyScreen) is why
-        await until(pilot, lambda: app.selected.view.selection == PairSelection(expression="dice>0.2"))
+        await until(
+            pilot, lambda: app.selected.view.selection == PairSelection(expression="dice>0.2")
+        )
         await pilot.press("d")
         assert app.screen.focused is why.query_one("#reasons-common", ReasonTable)
         await pilot.press("escape")
         await until(pilot, lambda: app.current_mode == "compare")
         await pilot.press("w")  # its keys lead to the same panes again
         assert await on_top(pilot, WhyScreen) is why
-        await until(pilot, lambda: app.screen.focused is why.query_one("#reasons-where", ReasonTable))
+        await until(
+            pilot, lambda: app.screen.focused is why.query_one("#reasons-where", ReasonTable)
+        )
         await pilot.press("escape")
         await until(pilot, lambda: app.current_mode == "compare")
         app.selected.type("gap>30")
         await pilot.press("w")
-        await until(pilot, lambda: "chosen by results" in str(why.query_one("#why-status", Static).content))
+        await until(
+            pilot, lambda: "chosen by results" in str(why.query_one("#why-status", Static).content)
+        )
 
 
 async def test_reasons_are_forgotten_with_the_models_that_they_are_about(opened: Open) -> None:
@@ -112,7 +131,11 @@ async def test_reasons_are_forgotten_with_the_models_that_they_are_about(opened:
         await until(pilot, lambda: why.is_current and why.model.reasons is not None)
         app.choose_models(["near"])
         await until(
-            pilot, lambda: why.model.reasons is None and "two models are needed" in str(why.query_one("#why-status", Static).content)
+            pilot,
+            lambda: (
+                why.model.reasons is None
+                and "two models are needed" in str(why.query_one("#why-status", Static).content)
+            ),
         )
         await pilot.press("enter")
         assert app.current_mode == "why"

@@ -1,4 +1,6 @@
-"""What the words of a pair do, in its details: each left out on its own, against ranks computed one by one with scipy."""
+"""What the words of a pair do, in its details: each left out on its own, against ranks computed one
+by one with scipy.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -29,7 +31,11 @@ FAR = [0.5, 0.5, 0.5, 0.5, 0.1, 0.5]
 
 
 def filled(view: str = "difference") -> PairWords:
-    return PairWords.of(PAIR, ["near", "far"], view).with_similarities("near", NEAR).with_similarities("far", FAR)  # type: ignore[arg-type]
+    return (
+        PairWords.of(PAIR, ["near", "far"], view)
+        .with_similarities("near", NEAR)
+        .with_similarities("far", FAR)
+    )  # type: ignore[arg-type]
 
 
 def rank(similarity: float) -> float:
@@ -47,8 +53,13 @@ def test_variants_leave_out_one_word_of_one_sentence() -> None:
     ]
 
 
-def test_an_effect_is_the_rank_that_is_lost_without_the_word_and_a_difference_is_b_minus_a() -> None:
-    lost = {"near": [rank(NEAR[0]) - rank(one) for one in NEAR[1:]], "far": [rank(FAR[0]) - rank(one) for one in FAR[1:]]}
+def test_an_effect_is_the_rank_that_is_lost_without_the_word_and_a_difference_is_b_minus_a() -> (
+    None
+):
+    lost = {
+        "near": [rank(NEAR[0]) - rank(one) for one in NEAR[1:]],
+        "far": [rank(FAR[0]) - rank(one) for one in FAR[1:]],
+    }
     difference = np.subtract(lost["far"], lost["near"])
     for view, expected in (("A", lost["near"]), ("B", lost["far"]), ("difference", difference)):
         effects = filled(view).effects
@@ -71,7 +82,9 @@ def test_a_model_without_ranks_says_why() -> None:
     bare = WhatIf(sentences=PAIR.sentences, dataset="pets", models=(RankedModel(name="bare"),))
     words = PairWords.of(bare, ["bare"], "A").with_similarities("bare", NEAR)
     assert "bare has no scores of any pairs" in str(word_lines(words, 60))
-    unscored = PairWords.of(PAIR, ["near"], "A").with_similarities("near", [0.5, float("nan"), 0, 0, 0, 0])
+    unscored = PairWords.of(PAIR, ["near"], "A").with_similarities(
+        "near", [0.5, float("nan"), 0, 0, 0, 0]
+    )
     assert "near gives no score of some variants" in str(word_lines(unscored, 60))
 
 
@@ -88,10 +101,19 @@ def test_lines_fit_their_width_and_lose_no_word() -> None:
     text = str(word_lines(filled(), 10))
     lines = text.splitlines()[1:-1]
     assert max(map(len, lines)) <= 11  # and the blank behind a word
-    assert [line.split() for line in lines] == [["A", "cat"], ["-40"], ["sleeps."], ["-10"], ["no", "dog"], ["+60", "-50"]]
+    assert [line.split() for line in lines] == [
+        ["A", "cat"],
+        ["-40"],
+        ["sleeps."],
+        ["-10"],
+        ["no", "dog"],
+        ["+60", "-50"],
+    ]
 
 
-def test_a_strong_effect_is_underlined_in_the_colour_of_its_sign_and_a_quiet_word_is_plain() -> None:
+def test_a_strong_effect_is_underlined_in_the_colour_of_its_sign_and_a_quiet_word_is_plain() -> (
+    None
+):
     content = word_lines(filled(), 60)
     styles = {content.plain[span.start : span.end]: str(span.style) for span in content.spans}
     assert styles["cat"] == "$text-error bold underline"
@@ -120,14 +142,18 @@ def shown(app: object) -> str:
 
 @pytest.fixture
 def requests(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[tuple[str, str]]]:
-    """What the scorer is sent: it answers with a similarity that falls with the characters that a pair lacks."""
+    """What the scorer is sent: it answers with a similarity that falls with the characters that a
+    pair lacks.
+    """
     sent: list[Sequence[tuple[str, str]]] = []
 
     async def answers(self: ScorerProcess, pairs: Sequence[tuple[str, str]], models: Sequence[str]):  # noqa: ANN202
         sent.append(pairs)
         longest = sum(map(len, pairs[0]))
         for number, name in enumerate(models, start=1):
-            similarities = [0.6 - 0.02 * number * (longest - len(one) - len(two)) for one, two in pairs]
+            similarities = [
+                0.6 - 0.02 * number * (longest - len(one) - len(two)) for one, two in pairs
+            ]
             yield TypedScore(number=len(sent), model=name, similarities=similarities)
 
     monkeypatch.setattr(ScorerProcess, "answers", answers)
@@ -141,7 +167,9 @@ async def test_a_key_goes_from_the_difference_to_a_to_b_and_back_and_scores_once
         await until(pilot, lambda: bool(shown(pilot.app)))
         before = shown(pilot.app)
         await pilot.press(shown_key("words"))
-        await until(pilot, lambda: (words := words_of(pilot.app)) is not None and words.effects is not None)
+        await until(
+            pilot, lambda: (words := words_of(pilot.app)) is not None and words.effects is not None
+        )
         words = words_of(pilot.app)
         assert words is not None
         names = [model.name for model in words.models]
@@ -157,12 +185,20 @@ async def test_a_key_goes_from_the_difference_to_a_to_b_and_back_and_scores_once
         assert shown(pilot.app) == before
 
 
-async def test_the_effects_follow_the_cursor_and_return_after_what_if(opened: Open, requests: list[Sequence[tuple[str, str]]]) -> None:
+async def test_the_effects_follow_the_cursor_and_return_after_what_if(
+    opened: Open, requests: list[Sequence[tuple[str, str]]]
+) -> None:
     async with opened() as pilot:
         await pilot.press(shown_key("words"), "j")
-        row = pilot.app.selected.view.data.table.row(int(pilot.app.selected.view.rows()[1]), named=True)
-        await until(pilot, lambda: requests and requests[-1][0] == (row["sentence1"], row["sentence2"]))
-        await until(pilot, lambda: (words := words_of(pilot.app)) is not None and words.effects is not None)
+        row = pilot.app.selected.view.data.table.row(
+            int(pilot.app.selected.view.rows()[1]), named=True
+        )
+        await until(
+            pilot, lambda: requests and requests[-1][0] == (row["sentence1"], row["sentence2"])
+        )
+        await until(
+            pilot, lambda: (words := words_of(pilot.app)) is not None and words.effects is not None
+        )
         count = len(requests)
         await pilot.press(shown_key("what_if"))
         await on_top(pilot, WhatIfScreen)
@@ -171,10 +207,14 @@ async def test_the_effects_follow_the_cursor_and_return_after_what_if(opened: Op
         assert words_of(pilot.app).effects is not None
         assert len(requests) == count
         await pilot.press("j")
-        await until(pilot, lambda: len(requests) > count and words_of(pilot.app).effects is not None)
+        await until(
+            pilot, lambda: len(requests) > count and words_of(pilot.app).effects is not None
+        )
 
 
-async def test_what_is_not_answered_yet_is_requested_again_after_what_if(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_is_not_answered_yet_is_requested_again_after_what_if(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sent: list[int] = []
 
     async def answers(self: ScorerProcess, pairs: Sequence[tuple[str, str]], models: Sequence[str]):  # noqa: ANN202
@@ -198,7 +238,9 @@ async def test_what_is_not_answered_yet_is_requested_again_after_what_if(opened:
 async def test_the_process_answers_what_was_requested_of_it(opened: Open) -> None:
     async with opened() as pilot:
         pairs = [("a cat sleeps", "a dog sleeps"), ("a cat", "a cat")]
-        found = [score async for score in pilot.app.scorer_process.answers(pairs, ["dice", "no-such"])]
+        found = [
+            score async for score in pilot.app.scorer_process.answers(pairs, ["dice", "no-such"])
+        ]
     assert [score.model for score in found] == ["dice", "no-such"]
     assert found[0].similarities == pytest.approx([2 / 3, 1])
     assert found[1].similarity is None

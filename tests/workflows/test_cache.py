@@ -23,12 +23,18 @@ from embedlab.workflows.cache import cache_state, clear_cache
 @pytest.fixture
 def cache(tmp_path: Path) -> Path:
     """A cache folder with an entry of each kind, as embedlab writes them."""
-    vectors = EmbeddingCache(tmp_path / "embeddings", "0123456789abcdef", dim=2, limit_bytes=2**20, name="sbert")
+    vectors = EmbeddingCache(
+        tmp_path / "embeddings", "0123456789abcdef", dim=2, limit_bytes=2**20, name="sbert"
+    )
     vectors.store(sentence_keys(["A cat."]), np.ones((1, 2), np.float32), np.zeros(1, np.bool_))
-    ScoreFile(scores=NO_SCORES, facts={"model": "sbert", "fingerprint": "f1"}).write(tmp_path / "models/b/scores.parquet")
+    ScoreFile(scores=NO_SCORES, facts={"model": "sbert", "fingerprint": "f1"}).write(
+        tmp_path / "models/b/scores.parquet"
+    )
     write_atomic(tmp_path / "models/b/evaluations/sts.json", sealed_json({"task": "sts"}))
     (tmp_path / "models/older/evaluations").mkdir(parents=True)
-    (tmp_path / "models/older/evaluations/sts.json").write_text('{"task": "sts", "model": "a", "fingerprint": "f", "scores": []}')
+    (tmp_path / "models/older/evaluations/sts.json").write_text(
+        '{"task": "sts", "model": "a", "fingerprint": "f", "scores": []}'
+    )
     tokens = tmp_path / "tokens" / "a" / "flat.npy"
     tokens.parent.mkdir(parents=True)
     np.save(tokens, np.arange(3))
@@ -42,9 +48,25 @@ def cache(tmp_path: Path) -> Path:
 
 
 FOREIGN = (
-    *("embeddings/mine/a.npy", "embeddings/0123456789abcdef/mine.npy", "embeddings/mine/model.txt", "models/mine/config.json"),
-    *("models/b/notes.txt", "models/b/evaluations/mine.json", "tokens/a/mine.npy", "tokens/mine/flat.npy", "comparisons/mine.json"),
-    *("sample-encoders/mine/config.json", "sample-encoders/89d8d552/mine.txt", "pairs/mine.parquet", "others/mine"),
+    *(
+        "embeddings/mine/a.npy",
+        "embeddings/0123456789abcdef/mine.npy",
+        "embeddings/mine/model.txt",
+        "models/mine/config.json",
+    ),
+    *(
+        "models/b/notes.txt",
+        "models/b/evaluations/mine.json",
+        "tokens/a/mine.npy",
+        "tokens/mine/flat.npy",
+        "comparisons/mine.json",
+    ),
+    *(
+        "sample-encoders/mine/config.json",
+        "sample-encoders/89d8d552/mine.txt",
+        "pairs/mine.parquet",
+        "others/mine",
+    ),
     "models/c/scores.parquet",
 )
 
@@ -62,7 +84,9 @@ def test_entries_of_each_kind_are_listed_and_deleted_whole(cache: Path) -> None:
         ("similar-sentences", state.entries[-1].path.name),
     ]
     assert {*KINDS} == {entry.kind for entry in state.entries}
-    assert state.mib == pytest.approx(sum(path.stat().st_size for path in cache.rglob("*") if path.is_file()) / 2**20)
+    assert state.mib == pytest.approx(
+        sum(path.stat().st_size for path in cache.rglob("*") if path.is_file()) / 2**20
+    )
     clear_cache(state)
     assert [path for path in cache.rglob("*") if path.parent != cache] == []
 
@@ -71,14 +95,20 @@ def test_what_others_put_into_the_folder_is_neither_counted_nor_deleted(cache: P
     before = cache_state(cache)
     for name in FOREIGN:
         (cache / name).parent.mkdir(parents=True, exist_ok=True)
-        pl.DataFrame({"a": [1]}).write_parquet(cache / name) if name.endswith("c/scores.parquet") else (cache / name).write_text('{"a": 1}')
+        pl.DataFrame({"a": [1]}).write_parquet(cache / name) if name.endswith(
+            "c/scores.parquet"
+        ) else (cache / name).write_text('{"a": 1}')
     (cache / "embeddings" / "link").symlink_to(cache / "embeddings" / "mine")
     state = cache_state(cache)
     assert [(entry.path, {*entry.files}, entry.mib) for entry in state.entries] == [
         (entry.path, {*entry.files}, entry.mib) for entry in before.entries
     ]
     clear_cache(state)
-    left = {path.relative_to(cache).as_posix() for path in cache.rglob("*") if path.is_file() and "link" not in path.parts}
+    left = {
+        path.relative_to(cache).as_posix()
+        for path in cache.rglob("*")
+        if path.is_file() and "link" not in path.parts
+    }
     assert left == {*FOREIGN}
 
 
@@ -99,10 +129,14 @@ def test_entries_have_the_names_of_their_models(tmp_path: Path) -> None:
             sentence_keys(["A cat."]), np.ones((1, 2), np.float32), np.zeros(1, np.bool_)
         )
     (runs / "mine/seed-1/evaluations").mkdir(parents=True)
-    ScoreFile(scores=NO_SCORES, facts={"model": "sbert", "fingerprint": "f1"}).write(cache / "models/scored/scores.parquet")
+    ScoreFile(scores=NO_SCORES, facts={"model": "sbert", "fingerprint": "f1"}).write(
+        cache / "models/scored/scores.parquet"
+    )
     older = '{\n "task": "sts",\n "model": "a \\"b\\"",\n "fingerprint": "f3",\n "scores": []\n}'
     (cache / "models/evaluated/evaluations/sts.json").write_text(older)
-    (runs / "mine/seed-1/evaluations/sts.json").write_text('{\n "model": "mine@1",\n "fingerprint": "f2"\n}')
+    (runs / "mine/seed-1/evaluations/sts.json").write_text(
+        '{\n "model": "mine@1",\n "fingerprint": "f2"\n}'
+    )
     found = {entry.path.name: entry.model for entry in cache_state(cache, runs).entries}
     assert found == {"scored": "sbert", "evaluated": 'a "b"', "f1": "sbert", "f2": "mine@1"}
 

@@ -1,4 +1,6 @@
-"""The demo: its sentences follow from its comparison, and each model of it is where the demo needs it."""
+"""The demo: its sentences follow from its comparison, and each model of it is where the demo needs
+it.
+"""
 
 import re
 from pathlib import Path
@@ -20,24 +22,39 @@ ORDER = re.compile(r"scores (?:higher|lower) than")
 def compared(**models: tuple[float, str]) -> pl.DataFrame:
     """The frame of a comparison, by model its score and letters."""
     rows = [
-        {"model": name.replace("_", "-"), "score": score, "letters": letters, "items": 1750} for name, (score, letters) in models.items()
+        {"model": name.replace("_", "-"), "score": score, "letters": letters, "items": 1750}
+        for name, (score, letters) in models.items()
     ]
     return tidy_frame(rows, COMPARED)
 
 
 def test_models_are_ordered_where_they_are_distinguished() -> None:
-    frame = compared(minilm=(90.0, "a"), demo_ce=(89.5, "b"), demo_supcl=(91.25, "c"), wordllama=(86.0, "d"), dice=(70.0, "e"))
+    frame = compared(
+        minilm=(90.0, "a"),
+        demo_ce=(89.5, "b"),
+        demo_supcl=(91.25, "c"),
+        wordllama=(86.0, "d"),
+        dice=(70.0, "e"),
+    )
     assert list(found_sentences(frame)) == [
-        "1. On 1,750 pairs of captions minilm scores higher than static vectors (wordllama, +4.0) and word overlap (dice, +20.0).",
-        "2. Fine-tuned on 2,000 pairs of SNLI it scores lower than before without the contrastive term (demo-ce, -0.5), "
+        "1. On 1,750 pairs of captions minilm scores higher than static vectors (wordllama, "
+        "+4.0) and word overlap (dice, +20.0).",
+        "2. Fine-tuned on 2,000 pairs of SNLI it scores lower than before without the "
+        "contrastive term (demo-ce, -0.5), "
         "and scores higher than before with it (demo-supcl, +1.2).",
-        "3. demo-supcl scores higher than demo-ce (+1.8); with one seed each that is about these two models, not about their recipes.",
+        "3. demo-supcl scores higher than demo-ce (+1.8); with one seed each that is about "
+        "these two models, not about their recipes.",
     ]
 
 
 def test_no_sentence_orders_models_that_share_a_letter_or_have_none() -> None:
     for letters in ("ab", ""):
-        frame = compared(minilm=(90.0, "a"), demo_ce=(89.5, letters), demo_supcl=(80.0, letters), dice=(70.0, letters))
+        frame = compared(
+            minilm=(90.0, "a"),
+            demo_ce=(89.5, letters),
+            demo_supcl=(80.0, letters),
+            dice=(70.0, letters),
+        )
         found = list(found_sentences(frame))
         assert len(found) == 3
         assert not any(ORDER.search(one) for one in found)
@@ -47,15 +64,29 @@ def test_no_sentence_orders_models_that_share_a_letter_or_have_none() -> None:
 
 
 def test_models_of_one_table_may_differ_in_what_is_said_of_them() -> None:
-    frame = compared(minilm=(80.0, "ab"), demo_ce=(79.0, "b"), demo_supcl=(78.0, "c"), wordllama=(80.5, "a"), dice=(90.0, "d"))
+    frame = compared(
+        minilm=(80.0, "ab"),
+        demo_ce=(79.0, "b"),
+        demo_supcl=(78.0, "c"),
+        wordllama=(80.5, "a"),
+        dice=(90.0, "d"),
+    )
     first, second, third = found_sentences(frame)
-    assert "minilm cannot be distinguished from static vectors (wordllama, -0.5), and scores lower than word overlap (dice, -10.0)" in first
-    assert "it cannot be distinguished from before without the contrastive term (demo-ce, -1.0)" in second
+    assert (
+        "minilm cannot be distinguished from static vectors (wordllama, -0.5), and scores "
+        "lower than word overlap (dice, -10.0)" in first
+    )
+    assert (
+        "it cannot be distinguished from before without the contrastive term (demo-ce, -1.0)"
+        in second
+    )
     assert "and scores lower than before with it (demo-supcl, -2.0)" in second
     assert third.startswith("3. demo-supcl scores lower than demo-ce (-1.0)")
 
 
-def test_without_its_model_the_extra_and_the_generated_demo_are_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_its_model_the_extra_and_the_generated_demo_are_offered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(packaged, "find_spec", lambda _name: None)
     with pytest.raises(MissingError, match="the demo needs the model 'minilm'") as raised:
         demo_report(NotebookSession(settings=demo_settings(Settings())))
@@ -63,7 +94,9 @@ def test_without_its_model_the_extra_and_the_generated_demo_are_offered(monkeypa
     assert "embedlab demo --sample" in raised.value.hint
 
 
-def test_it_computes_on_a_processor_without_a_network_and_reads_the_starter_set(tmp_path: Path) -> None:
+def test_it_computes_on_a_processor_without_a_network_and_reads_the_starter_set(
+    tmp_path: Path,
+) -> None:
     found = demo_settings(Settings(data=tmp_path, sample=True))
     assert (found.device, found.offline, found.sample) == ("cpu", True, False)
     assert found.data is not None
@@ -71,7 +104,9 @@ def test_it_computes_on_a_processor_without_a_network_and_reads_the_starter_set(
     assert demo_settings(Settings(device="cuda")).device == "cuda"
 
 
-def test_it_trains_two_recipes_and_says_what_it_found(tmp_path: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_trains_two_recipes_and_says_what_it_found(
+    tmp_path: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With a tiny encoder in place of MiniLM, a few steps, and without static vectors."""
     monkeypatch.setattr(demo, "OVERRIDES", (*demo.OVERRIDES, "data.rows=60"))
     monkeypatch.setattr(packaged.InPackage, "place", tiny_encoder)

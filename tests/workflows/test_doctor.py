@@ -9,9 +9,16 @@ from embedlab.workflows.doctor import _hub, examine
 
 
 @pytest.mark.parametrize(
-    ("is_offline", "answers", "found"), [(True, True, "switched off"), (False, True, "it answers"), (False, False, "it does not answer, ")]
+    ("is_offline", "answers", "found"),
+    [
+        (True, True, "switched off"),
+        (False, True, "it answers"),
+        (False, False, "it does not answer, "),
+    ],
 )
-def test_the_hub_is_reported_by_whether_it_answers(is_offline: bool, answers: bool, found: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hub_is_reported_by_whether_it_answers(
+    is_offline: bool, answers: bool, found: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     monkeypatch.setattr("embedlab.core.network.is_reachable", lambda: answers)
     (hub,) = _hub(Settings(offline=is_offline))
@@ -19,8 +26,15 @@ def test_the_hub_is_reported_by_whether_it_answers(is_offline: bool, answers: bo
     assert not hub.problem
 
 
-def test_a_folder_that_is_not_there_is_a_problem_and_a_missing_package_is_not(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_is_a_problem_and_a_missing_package_is_not(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "runs").write_text("a file where the folder should be")
-    settings = Settings(data=tmp_path / "nothing", runs=tmp_path / "runs", cache=tmp_path / "cache", device="cpu")
+    settings = Settings(
+        data=tmp_path / "nothing", runs=tmp_path / "runs", cache=tmp_path / "cache", device="cpu"
+    )
     problems = {finding.check: finding.problem for finding in examine(settings) if finding.problem}
-    assert problems == {"data folder": "no such folder", "runs folder": f"{str(tmp_path / 'runs')!r} is not a folder"}
+    assert problems == {
+        "data folder": "no such folder",
+        "runs folder": f"{str(tmp_path / 'runs')!r} is not a folder",
+    }

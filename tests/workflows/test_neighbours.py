@@ -21,7 +21,9 @@ class Fixed:
         return np.tile(self.values, (len(queries), 1))
 
     def exact(self, query: str, numbers: np.ndarray) -> np.ndarray:
-        return np.where(np.isin(numbers, self.broken), np.nan, self.values[numbers]).astype(np.float32)
+        return np.where(np.isin(numbers, self.broken), np.nan, self.values[numbers]).astype(
+            np.float32
+        )
 
 
 def test_the_mean_of_all_members_decides_and_ties_are_in_the_order_of_the_corpus() -> None:
@@ -38,7 +40,9 @@ def test_the_mean_of_all_members_decides_and_ties_are_in_the_order_of_the_corpus
 
 
 def test_a_damaged_vector_makes_room_for_the_next_one() -> None:
-    (found,) = find_neighbours(["a"], CORPUS, [Fixed([0.1, 0.2, 0.9, 0.8, 0.7, 0.6], broken=[2, 4])], 2)
+    (found,) = find_neighbours(
+        ["a"], CORPUS, [Fixed([0.1, 0.2, 0.9, 0.8, 0.7, 0.6], broken=[2, 4])], 2
+    )
     assert [one.number for one in found.found] == [3, 5]
 
 

@@ -1,4 +1,6 @@
-"""`import embedlab`: what the commands print, as frozen results, and nothing heavy before it is used."""
+"""`import embedlab`: what the commands print, as frozen results, and nothing heavy before it is
+used.
+"""
 
 import json
 import runpy
@@ -20,7 +22,12 @@ from embedlab.reports.frames import COMPARED, EVALUATED, PAIRED
 PAIRS = "sentence1\tsentence2\tscore\n" + "".join(
     f"the {first} sleeps\tthe {second} {verb}\t{gold}\n"
     for gold, (first, second, verb) in enumerate(
-        [(a, b, verb) for a in ("dog", "cat", "boy") for b in ("dog", "man") for verb in ("sleeps", "runs")]
+        [
+            (a, b, verb)
+            for a in ("dog", "cat", "boy")
+            for b in ("dog", "man")
+            for verb in ("sleeps", "runs")
+        ]
     )
 )
 
@@ -47,8 +54,13 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_importing_it_loads_neither_torch_nor_polars() -> None:
-    code = "import embedlab, sys; assert not {'torch', 'polars', 'numpy'} & set(sys.modules); print(embedlab.__version__)"
-    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    code = (
+        "import embedlab, sys; assert not {'torch', 'polars', 'numpy'} & set(sys.modules); "
+        "print(embedlab.__version__)"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert answer.stdout.strip() == embedlab.__version__
 
 
@@ -62,7 +74,9 @@ def test_a_model_encodes_and_scores(tiny_encoder: Path, own: str) -> None:
     model = embedlab.load(str(tiny_encoder))
     vectors = model.encode(["the dog sleeps", "the cat runs"])
     assert vectors.dtype == np.float32
-    assert np.array_equal(vectors, embedlab.encode(str(tiny_encoder), ["the dog sleeps", "the cat runs"]))
+    assert np.array_equal(
+        vectors, embedlab.encode(str(tiny_encoder), ["the dog sleeps", "the cat runs"])
+    )
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     similarity = model.score(["the dog sleeps"], ["the cat runs"])
     assert similarity == pytest.approx([unit[0] @ unit[1]], abs=1e-5)
@@ -74,10 +88,14 @@ def test_word_overlap_has_no_vectors(own: str) -> None:
         embedlab.load("dice").encode(["a dog"])
 
 
-def test_a_comparison_has_the_numbers_of_the_command(embedlab_command: Callable[..., Any], tiny_encoder: Path, own: str) -> None:
+def test_a_comparison_has_the_numbers_of_the_command(
+    embedlab_command: Callable[..., Any], tiny_encoder: Path, own: str
+) -> None:
     name = str(tiny_encoder)
     found = embedlab.compare(["dice", name], tasks=["sts12"], equivalent=5, sample=True)
-    printed = embedlab_command("compare", "dice", name, "--task", "sts12", "--equivalent", "5", "--json", "--sample")
+    printed = embedlab_command(
+        "compare", "dice", name, "--task", "sts12", "--equivalent", "5", "--json", "--sample"
+    )
     assert found.frame.schema == dict(COMPARED)
     first, second = found.frame.to_dicts()
     assert (first["model"], second["model"], first["difference"]) == ("dice", name, None)
@@ -89,13 +107,20 @@ def test_a_comparison_has_the_numbers_of_the_command(embedlab_command: Callable[
     assert list(found.notes[: len(printed["notes"])]) == printed["notes"]
     html = found._repr_html_()
     assert html.count("<tr>") == 3  # a row a model below the titles
-    assert f"95% interval {second['low']:.2f} to {second['high']:.2f}; difference from the first model {second['difference']:+.2f}" in html
+    assert (
+        f"95% interval {second['low']:.2f} to {second['high']:.2f}; difference from the "
+        f"first model {second['difference']:+.2f}" in html
+    )
     assert repr(found) == found.table()
 
 
 @pytest.mark.usefixtures("small_world")
 def test_several_tasks_are_compared_in_one_frame(tiny_encoder: Path, own: str) -> None:
-    found = embedlab.compare([f"{tiny_encoder}?pooling=cls", f"{tiny_encoder}?pooling=mean"], suite="geometry", sample=True)
+    found = embedlab.compare(
+        [f"{tiny_encoder}?pooling=cls", f"{tiny_encoder}?pooling=mean"],
+        suite="geometry",
+        sample=True,
+    )
     assert set(found.frame["task"]) == {"geometry"}
     assert found.frame["p"].null_count() == found.frame.height  # aggregates alone
 
@@ -105,11 +130,18 @@ def test_several_tasks_are_compared_in_one_frame(tiny_encoder: Path, own: str) -
     [
         ({}, []),
         ({"by": "source"}, ["--by", "source"]),
-        ({"metric": "pearson", "aggregate": "wmean"}, ["--metric", "pearson", "--aggregate", "wmean"]),
+        (
+            {"metric": "pearson", "aggregate": "wmean"},
+            ["--metric", "pearson", "--aggregate", "wmean"],
+        ),
     ],
 )
 def test_an_evaluation_has_the_rows_and_notes_of_the_command(
-    keywords: dict[str, Any], words: list[str], embedlab_command: Callable[..., Any], tiny_encoder: Path, own: str
+    keywords: dict[str, Any],
+    words: list[str],
+    embedlab_command: Callable[..., Any],
+    tiny_encoder: Path,
+    own: str,
 ) -> None:
     models = [str(tiny_encoder), "dice"]
     found = embedlab.evaluate(models, tasks=[own], **keywords)
@@ -126,7 +158,9 @@ def test_an_evaluation_is_stored_as_the_command_stores_it(own: str, tmp_path: Pa
     assert json.loads(stored.read_text())["model"] == "dice"
 
 
-def test_footnotes_of_training_text_are_among_the_notes(tiny_encoder: Path, tmp_path: Path, own: str) -> None:
+def test_footnotes_of_training_text_are_among_the_notes(
+    tiny_encoder: Path, tmp_path: Path, own: str
+) -> None:
     foreign = Path(shutil.copytree(tiny_encoder, tmp_path / "foreign"))
     (foreign / "embedlab.json").unlink()
     assert f"{foreign}: training text unknown" in embedlab.evaluate(str(foreign), tasks=[own]).notes
@@ -153,7 +187,9 @@ def test_an_evaluation_is_a_tidy_frame(tiny_encoder: Path, own: str) -> None:
         ({"seeds": [-1]}, "seed -1"),
     ],
 )
-def test_a_training_that_cannot_be_is_one_error_with_a_hint(wrong: dict[str, Any], message: str, own: str) -> None:
+def test_a_training_that_cannot_be_is_one_error_with_a_hint(
+    wrong: dict[str, Any], message: str, own: str
+) -> None:
     with pytest.raises(UsageError, match=message) as found:
         embedlab.train(**{"recipe": "snli-ce", "sample": True, **wrong})
     assert found.value.hint
@@ -166,18 +202,27 @@ def test_pairs_are_filtered_as_the_command_filters(own: str) -> None:
     assert found.frame["gold"].min() > 6  # type: ignore[operator]
 
 
-def test_pairs_have_one_row_a_model_as_in_the_command(embedlab_command: Callable[..., Any], tiny_encoder: Path, own: str) -> None:
+def test_pairs_have_one_row_a_model_as_in_the_command(
+    embedlab_command: Callable[..., Any], tiny_encoder: Path, own: str
+) -> None:
     models = ["dice", str(tiny_encoder)]
     found = embedlab.pairs(models, tasks=[own], sort="-gold", limit=2)
-    printed = embedlab_command("pairs", *models, "--dataset", own, "--sort", "-gold", "--limit", "2", "--json")
+    printed = embedlab_command(
+        "pairs", *models, "--dataset", own, "--sort", "-gold", "--limit", "2", "--json"
+    )
     assert found.frame.to_dicts() == printed["rows"]
     assert found.frame["model"].to_list() == models * 2
     assert found.frame["gold"].to_list() == [0, 0, 1, 1]
-    assert found.frame.filter(model="dice")["similarity"].to_list() == found.frame.filter(model="dice")["dice"].to_list()
+    assert (
+        found.frame.filter(model="dice")["similarity"].to_list()
+        == found.frame.filter(model="dice")["dice"].to_list()
+    )
 
 
 def test_where_nothing_is_left_to_compare_is_an_error_that_says_why(own: str) -> None:
-    with pytest.raises(MissingError, match="nothing to compare on geometry, word_prediction") as found:
+    with pytest.raises(
+        MissingError, match="nothing to compare on geometry, word_prediction"
+    ) as found:
         embedlab.compare(["dice"], tasks=["geometry", "word_prediction"], sample=True)
     assert any("does not apply" in note for note in found.value.__notes__)
     with pytest.raises(UsageError, match="nothing to evaluate on geometry, word_prediction"):
@@ -194,12 +239,23 @@ def test_where_nothing_is_left_to_compare_is_an_error_that_says_why(own: str) ->
         ({"models": ["dice"], "device": "gpu"}, "keyword: 'device' is 'gpu'"),
         ({"models": ["dice", "sbert"], "equivalent": 0}, "the margin of equivalence is 0 points"),
         ({"models": ["dice"], "equivalent": 1}, "needs two models"),
-        ({"models": ["dice"], "suite": "geometry", "by": "source"}, "geometry has no items to group by 'source'"),
-        ({"models": ["dice"], "suite": "geometry", "aggregate": "mean"}, "option aggregate 'mean' is for the task sts alone"),
-        ({"models": ["dice"], "suite": ["geometry", "transfer"], "test": "williams"}, "option test 'williams' is for"),
+        (
+            {"models": ["dice"], "suite": "geometry", "by": "source"},
+            "geometry has no items to group by 'source'",
+        ),
+        (
+            {"models": ["dice"], "suite": "geometry", "aggregate": "mean"},
+            "option aggregate 'mean' is for the task sts alone",
+        ),
+        (
+            {"models": ["dice"], "suite": ["geometry", "transfer"], "test": "williams"},
+            "option test 'williams' is for",
+        ),
     ],
 )
-def test_a_wrong_argument_is_one_error_with_a_hint(wrong: dict[str, object], message: str, own: str) -> None:
+def test_a_wrong_argument_is_one_error_with_a_hint(
+    wrong: dict[str, object], message: str, own: str
+) -> None:
     with pytest.raises(UsageError, match=message) as found:
         embedlab.compare(**wrong)  # type: ignore[arg-type]
     assert found.value.hint
@@ -208,27 +264,65 @@ def test_a_wrong_argument_is_one_error_with_a_hint(wrong: dict[str, object], mes
 @pytest.mark.parametrize(
     ("call", "message", "hint"),
     [
-        (lambda: embedlab.score_pairs("dice", "a b", "a c"), "first is one text: 'a b'", "give a list"),
-        (lambda: embedlab.score_pairs("dice", ["a"], ["b", "c"]), "first has 1 texts, second 2", "two texts"),
-        (lambda: embedlab.score_pairs("dice", ["a"], [None]), r"second\[0\] is None: not a text", "texts alone"),  # type: ignore[list-item]
-        (lambda: embedlab.compare(["dice"], bye="source"), "no keyword named 'bye'", "did you mean 'by'"),
-        (lambda: embedlab.evaluate("dice", sampel=True), "no keyword named 'sampel'", "did you mean 'sample'"),
-        (lambda: embedlab.pairs("dice", limit=-3, sample=True), "the limit is -3 pairs", "1 or more"),
-        (lambda: embedlab.train("snli-ce", set=["a=1"], sample=True), "not a dictionary", "for example"),  # type: ignore[arg-type]
-        (lambda: embedlab.train("snli-ce", seeds=["x"], sample=True), "seed 'x' is not a whole number", "for example"),  # type: ignore[list-item]
+        (
+            lambda: embedlab.score_pairs("dice", "a b", "a c"),
+            "first is one text: 'a b'",
+            "give a list",
+        ),
+        (
+            lambda: embedlab.score_pairs("dice", ["a"], ["b", "c"]),
+            "first has 1 texts, second 2",
+            "two texts",
+        ),
+        (
+            lambda: embedlab.score_pairs("dice", ["a"], [None]),
+            r"second\[0\] is None: not a text",
+            "texts alone",
+        ),  # type: ignore[list-item]
+        (
+            lambda: embedlab.compare(["dice"], bye="source"),
+            "no keyword named 'bye'",
+            "did you mean 'by'",
+        ),
+        (
+            lambda: embedlab.evaluate("dice", sampel=True),
+            "no keyword named 'sampel'",
+            "did you mean 'sample'",
+        ),
+        (
+            lambda: embedlab.pairs("dice", limit=-3, sample=True),
+            "the limit is -3 pairs",
+            "1 or more",
+        ),
+        (
+            lambda: embedlab.train("snli-ce", set=["a=1"], sample=True),
+            "not a dictionary",
+            "for example",
+        ),  # type: ignore[arg-type]
+        (
+            lambda: embedlab.train("snli-ce", seeds=["x"], sample=True),
+            "seed 'x' is not a whole number",
+            "for example",
+        ),  # type: ignore[list-item]
     ],
 )
-def test_what_only_a_call_can_get_wrong_is_refused_with_the_way_out(call: Callable[[], object], message: str, hint: str, own: str) -> None:
+def test_what_only_a_call_can_get_wrong_is_refused_with_the_way_out(
+    call: Callable[[], object], message: str, hint: str, own: str
+) -> None:
     with pytest.raises(UsageError, match=message) as found:
         call()
     assert hint in str(found.value.hint)
 
 
 def test_a_single_task_need_not_be_in_a_list(own: str) -> None:
-    assert embedlab.evaluate("dice", tasks=own).frame.equals(embedlab.evaluate(["dice"], tasks=[own]).frame)
+    assert embedlab.evaluate("dice", tasks=own).frame.equals(
+        embedlab.evaluate(["dice"], tasks=[own]).frame
+    )
 
 
-def test_the_script_of_the_documentation_runs(tiny_encoder: Path, own: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_script_of_the_documentation_runs(
+    tiny_encoder: Path, own: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sys, "argv", ["notebook.py", str(tiny_encoder)])
     monkeypatch.setenv("MPLBACKEND", "Agg")
     runpy.run_path(str(Path(__file__).parents[2] / "docs" / "notebook.py"))
@@ -236,7 +330,12 @@ def test_the_script_of_the_documentation_runs(tiny_encoder: Path, own: str, monk
 
 
 def test_evaluated_scores_of_pairs_have_the_intervals_of_a_comparison(tmp_path: Path) -> None:
-    place = {"sample": True, "cache": tmp_path / "cache", "runs": tmp_path / "runs", "tasks": ["sts12"]}
+    place = {
+        "sample": True,
+        "cache": tmp_path / "cache",
+        "runs": tmp_path / "runs",
+        "tasks": ["sts12"],
+    }
     evaluated = embedlab.evaluate(["dice"], aggregate="all", **place).frame
     compared = embedlab.compare(["dice"], **place).frame
     assert evaluated["low", "high", "score"].rows() == compared["low", "high", "score"].rows()
@@ -258,13 +357,28 @@ def test_results_are_plotted_with_what_they_show(tiny_encoder: Path, own: str) -
 
 def test_models_are_rows_of_the_tables_where_that_is_chosen(tiny_encoder: Path, own: str) -> None:
     models = {"rows": "models", "tasks": [own]}
-    assert [row[0] for row in embedlab.compare(["dice", str(tiny_encoder)], **models).tables[0].texts()][1] == "dice"
+    assert [
+        row[0] for row in embedlab.compare(["dice", str(tiny_encoder)], **models).tables[0].texts()
+    ][1] == "dice"
     assert embedlab.evaluate(["dice"], aggregate="all", **models).tables[0].texts()[0][-1] == own
 
 
-def test_nearest_sentences_are_those_of_the_command(embedlab_command: Callable[..., Any], own: str) -> None:
+def test_nearest_sentences_are_those_of_the_command(
+    embedlab_command: Callable[..., Any], own: str
+) -> None:
     found = embedlab.nearest("the dog sleeps", "dice", file=own, column="sentence1", top=2)
-    printed = embedlab_command("nearest", "the dog sleeps", own, "--column", "sentence1", "--model", "dice", "--top", "2", "--json")
+    printed = embedlab_command(
+        "nearest",
+        "the dog sleeps",
+        own,
+        "--column",
+        "sentence1",
+        "--model",
+        "dice",
+        "--top",
+        "2",
+        "--json",
+    )
     assert found.frame.to_dicts() == printed["rows"]
     with pytest.raises(UsageError, match="top is 0"):
         embedlab.nearest("a", "dice", file=own, top=0)
@@ -281,7 +395,11 @@ def test_results_are_verified_as_the_command_verifies(own: str) -> None:
 def test_a_model_is_exported_and_loads_again(tiny_encoder: Path, own: str) -> None:
     folder = embedlab.export(str(tiny_encoder), "exported")
     sentences = ["the dog sleeps"]
-    assert np.allclose(embedlab.encode(str(folder), sentences), embedlab.encode(str(tiny_encoder), sentences), atol=1e-5)
+    assert np.allclose(
+        embedlab.encode(str(folder), sentences),
+        embedlab.encode(str(tiny_encoder), sentences),
+        atol=1e-5,
+    )
 
 
 def test_runs_have_curves_and_grids_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,14 +419,27 @@ def test_runs_have_curves_and_grids_scores(tmp_path: Path, monkeypatch: pytest.M
     curves = embedlab.run(cell.id, **place)
     assert curves.frame.rows() == [(cell.id, 1, "dev", pytest.approx(100 * value_of(cell)))]
     assert curves.plot().name == "curves"
-    scores = embedlab.grid_table("mine", rows="optim.lr", columns="encoder.pooling", score="sts12", **place)
-    values = [100 * value_of(one) for one in cells if one.variant.labels == {"optim.lr": "1e-05", "encoder.pooling": "cls"}]
+    scores = embedlab.grid_table(
+        "mine", rows="optim.lr", columns="encoder.pooling", score="sts12", **place
+    )
+    values = [
+        100 * value_of(one)
+        for one in cells
+        if one.variant.labels == {"optim.lr": "1e-05", "encoder.pooling": "cls"}
+    ]
     first = scores.frame.row(0, named=True)
     assert (first["optim.lr"], first["encoder.pooling"], first["seeds"]) == ("1e-05", "cls", 2)
     assert first["mean"] == pytest.approx(np.mean(values))
     figure = scores.plot()
-    assert [text.get_text() for text in figure.axes[0].get_xticklabels()] == ["1e-05", "2e-05", "5e-05"]
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["encoder.pooling cls", "encoder.pooling mean"]
+    assert [text.get_text() for text in figure.axes[0].get_xticklabels()] == [
+        "1e-05",
+        "2e-05",
+        "5e-05",
+    ]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "encoder.pooling cls",
+        "encoder.pooling mean",
+    ]
     assert "2 seeds" in figure.caption
 
 

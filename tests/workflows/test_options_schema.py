@@ -26,7 +26,12 @@ class Made:
     size: Annotated[int | None, Flag(names=("--size",), help="How large.", min=1, max=9)] = None
     way: Annotated[Literal["up", "down"], Flag(names=("--way",), help="Where to.")] = "up"
     counts: Annotated[Sequence[int], Flag(names=("--count",), help="Counts.", min=2)] = ()
-    seeds: Annotated[Sequence[int], Flag(names=("--seeds",), help="N.", max=5, typed=int | None, reads=lambda n: range(1, n + 1))] = ()
+    seeds: Annotated[
+        Sequence[int],
+        Flag(
+            names=("--seeds",), help="N.", max=5, typed=int | None, reads=lambda n: range(1, n + 1)
+        ),
+    ] = ()
 
 
 def test_each_field_has_its_type_bounds_help_and_default() -> None:
@@ -41,13 +46,32 @@ def test_each_field_has_its_type_bounds_help_and_default() -> None:
             "description": "How large.",
             "default": None,
         },
-        "way": {"type": "string", "enum": ["up", "down"], "description": "Where to.", "default": "up"},
-        "counts": {"type": "array", "items": {"type": "integer", "minimum": 2}, "description": "Counts.", "default": []},
-        "seeds": {"type": "array", "items": {"type": "integer"}, "description": "N.", "default": []},  # the bound is of what is typed
+        "way": {
+            "type": "string",
+            "enum": ["up", "down"],
+            "description": "Where to.",
+            "default": "up",
+        },
+        "counts": {
+            "type": "array",
+            "items": {"type": "integer", "minimum": 2},
+            "description": "Counts.",
+            "default": [],
+        },
+        "seeds": {
+            "type": "array",
+            "items": {"type": "integer"},
+            "description": "N.",
+            "default": [],
+        },  # the bound is of what is typed
     }
 
 
-@pytest.mark.parametrize("options", dict.fromkeys(one.options for one in FUNCTIONS.values()), ids=lambda one: one.__name__)
+@pytest.mark.parametrize(
+    "options",
+    dict.fromkeys(one.options for one in FUNCTIONS.values()),
+    ids=lambda one: one.__name__,
+)
 def test_every_command_with_a_function_has_a_schema_whose_defaults_fit(options: type) -> None:
     schema = options_schema(options)
     json.dumps(schema, allow_nan=False)
@@ -62,7 +86,9 @@ def test_every_command_with_a_function_has_a_schema_whose_defaults_fit(options: 
 
 def test_options_that_were_made_fit_their_schema_and_a_wrong_choice_does_not() -> None:
     properties = options_schema(CompareOptions)["properties"]
-    values = json.loads(json.dumps(asdict(CompareOptions(models=("dice",), by="negation", equivalent=0.5))))
+    values = json.loads(
+        json.dumps(asdict(CompareOptions(models=("dice",), by="negation", equivalent=0.5)))
+    )
     assert all(_fits(values[name], own) for name, own in properties.items())
     assert not _fits("median", properties["aggregate"])
     assert not _fits("dice", properties["models"])
@@ -74,12 +100,25 @@ def test_the_python_page_shows_the_schema_of_each_function_with_options() -> Non
 
 
 def _fits(value: Any, schema: dict[str, Any]) -> bool:
-    """Return whether VALUE fits a schema of the few kinds that options have; an independent reader of them."""
+    """Return whether VALUE fits a schema of the few kinds that options have; an independent reader
+    of them.
+    """
     if "anyOf" in schema:
         return any(_fits(value, part) for part in schema["anyOf"])
-    kinds = {"string": str, "boolean": bool, "integer": int, "number": (int, float), "array": list, "null": type(None)}
-    if not isinstance(value, kinds[schema["type"]]) or (schema["type"] != "boolean" and isinstance(value, bool)):
+    kinds = {
+        "string": str,
+        "boolean": bool,
+        "integer": int,
+        "number": (int, float),
+        "array": list,
+        "null": type(None),
+    }
+    if not isinstance(value, kinds[schema["type"]]) or (
+        schema["type"] != "boolean" and isinstance(value, bool)
+    ):
         return False
     if schema["type"] == "array":
         return all(_fits(one, schema.get("items", {"type": "string"})) for one in value)
-    return value in schema.get("enum", [value]) and not (isinstance(value, int | float) and value < schema.get("minimum", value))
+    return value in schema.get("enum", [value]) and not (
+        isinstance(value, int | float) and value < schema.get("minimum", value)
+    )

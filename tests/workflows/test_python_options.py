@@ -1,4 +1,6 @@
-"""What a command takes, its function in Python takes too: the names, the order and the defaults of the options that both are made of."""
+"""What a command takes, its function in Python takes too: the names, the order and the defaults of
+the options that both are made of.
+"""
 
 import inspect
 from collections.abc import Mapping
@@ -27,7 +29,11 @@ WITHOUT_OPTIONS = {"load", "score_pairs", "encode", "list_runs"}  # a model; wha
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_has_the_options_of_its_command(name: str) -> None:
     wanted = {argument: field.default for argument, field in FUNCTIONS[name].arguments.items()}
-    written = {own: one.default for own, one in inspect.signature(getattr(embedlab, name)).parameters.items() if own not in OF_PYTHON}
+    written = {
+        own: one.default
+        for own, one in inspect.signature(getattr(embedlab, name)).parameters.items()
+        if own not in OF_PYTHON
+    }
     assert list(written) == list(wanted)
     for argument, default in wanted.items():
         expected = inspect.Parameter.empty if default is MISSING else default
@@ -41,4 +47,9 @@ def test_every_function_with_options_is_compared() -> None:
 def test_encoding_differs_by_where_sentences_and_vectors_are() -> None:
     of_files = {"file", "out", "column", "is_replaced"}
     typed = [field.name for field in flagged_fields(EncodeOptions) if field.name not in of_files]
-    assert list(inspect.signature(embedlab.encode).parameters) == [*typed, "sentences", "progress", "settings"]
+    assert list(inspect.signature(embedlab.encode).parameters) == [
+        *typed,
+        "sentences",
+        "progress",
+        "settings",
+    ]

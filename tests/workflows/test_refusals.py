@@ -24,7 +24,9 @@ ABSENT = "a/model/that/is/absent"
 
 
 def compare(**options: object) -> Callable[[Session], object]:
-    return lambda session: comparison_report(CompareOptions(**{"models": [ABSENT, "dice"], **options}), session)  # type: ignore[arg-type]
+    return lambda session: comparison_report(
+        CompareOptions(**{"models": [ABSENT, "dice"], **options}), session
+    )  # type: ignore[arg-type]
 
 
 def evaluate(**options: object) -> Callable[[Session], object]:
@@ -36,11 +38,15 @@ def pairs(**options: object) -> Callable[[Session], object]:
 
 
 def power(**options: object) -> Callable[[Session], object]:
-    return lambda session: power_report(PowerOptions(first=ABSENT, second="dice", **options), session)  # type: ignore[arg-type]
+    return lambda session: power_report(
+        PowerOptions(first=ABSENT, second="dice", **options), session
+    )  # type: ignore[arg-type]
 
 
 def encode(out: str) -> Callable[[Session], object]:
-    return lambda session: encode_file(EncodeOptions(model=ABSENT, file=Path("none.txt"), out=Path(out)), session)
+    return lambda session: encode_file(
+        EncodeOptions(model=ABSENT, file=Path("none.txt"), out=Path(out)), session
+    )
 
 
 @pytest.mark.parametrize(
@@ -54,11 +60,20 @@ def encode(out: str) -> Callable[[Session], object]:
         (evaluate(metric="kendall"), "no metric named 'kendall'"),
         (evaluate(aggregate="median"), "no aggregate named 'median'"),
         (compare(test="mcnemar"), "test 'mcnemar' is for classified items"),
-        (compare(suites=["geometry"], published=True), "option published is for the task sts alone"),
+        (
+            compare(suites=["geometry"], published=True),
+            "option published is for the task sts alone",
+        ),
         (compare(suites=["geometri"]), "no task named 'geometri'"),
         (evaluate(by="dice", aggregate="mean"), "option aggregate 'mean' is for datasets"),
-        (evaluate(suites=["geometry"], metric="pearson"), "option metric 'pearson' is for the task sts alone"),
-        (evaluate(suites=["geometry"], submission=Path("out")), "predictions of the task glue alone"),
+        (
+            evaluate(suites=["geometry"], metric="pearson"),
+            "option metric 'pearson' is for the task sts alone",
+        ),
+        (
+            evaluate(suites=["geometry"], submission=Path("out")),
+            "predictions of the task glue alone",
+        ),
         (evaluate(setting="exact"), "option setting 'exact' is for classifiers"),
         (evaluate(mteb=Path(__file__)), "option mteb is .*, a file"),
         (pairs(where="nothing>1"), "unknown field 'nothing'"),
@@ -71,7 +86,9 @@ def encode(out: str) -> Callable[[Session], object]:
 def test_options_that_contradict_each_other_are_refused_before_a_model_is_looked_up(
     work: Callable[[Session], object], message: str, tmp_path: Path
 ) -> None:
-    session = NotebookSession(settings=Settings(sample=True, cache=tmp_path / "cache", runs=tmp_path / "runs"))
+    session = NotebookSession(
+        settings=Settings(sample=True, cache=tmp_path / "cache", runs=tmp_path / "runs")
+    )
     with pytest.raises(UsageError, match=message) as found:
         work(session)
     assert found.value.hint

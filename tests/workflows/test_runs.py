@@ -26,7 +26,9 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(runs=tmp_path / "runs")
 
 
-def test_events_of_a_running_run_are_followed_until_it_ends(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_events_of_a_running_run_are_followed_until_it_ends(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(workflow, "FOLLOW_S", 0.01)
     run = RunFolder.of(settings.runs, "mine", 1)
     run.path.mkdir(parents=True)
@@ -55,7 +57,9 @@ def test_nothing_unfinished_cannot_be_resumed(settings: Settings) -> None:
     assert workflow.prune_runs((), settings).freed == {}
 
 
-def test_an_evaluation_shows_its_runs_as_being_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_evaluation_shows_its_runs_as_being_scored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen: list[bool] = []
     run = RunFolder.of(tmp_path / "runs", "mine", 1)
     run.model.mkdir(parents=True)
@@ -66,7 +70,12 @@ def test_an_evaluation_shows_its_runs_as_being_scored(tmp_path: Path, monkeypatc
         raise UsageError("enough")
 
     monkeypatch.setattr(evaluate, "_evaluated", evaluated)
-    session = cast("Session", SimpleNamespace(settings=Settings(runs=tmp_path / "runs", cache=tmp_path / "cache"), note=print))
+    session = cast(
+        "Session",
+        SimpleNamespace(
+            settings=Settings(runs=tmp_path / "runs", cache=tmp_path / "cache"), note=print
+        ),
+    )
     for names in (("mine",), ("m=mine@1", "dice", "no-such-model")):
         with pytest.raises(UsageError, match="enough"):
             evaluate.evaluation_report(EvaluateOptions(models=names), session)

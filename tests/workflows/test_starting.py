@@ -25,7 +25,10 @@ def test_a_sample_world_of_other_words_does_not_start_from_the_encoder_that_know
     former = start(settings)
     monkeypatch.setattr(sample, "vocabulary", lambda: ("a", "man", "ponders"))
     today = start(settings)
-    tokenizers = [PreTrainedTokenizerFast.from_pretrained(str(folder), trust_remote_code=False) for folder in (former, today)]
+    tokenizers = [
+        PreTrainedTokenizerFast.from_pretrained(str(folder), trust_remote_code=False)
+        for folder in (former, today)
+    ]
     assert [len(one.tokenize("ponders")) for one in tokenizers] == [7, 1]
 
 

@@ -13,7 +13,9 @@ from embedlab.cli.terminal import Terminal
 if TYPE_CHECKING:
     from embedlab.reports.tables import Value
 
-app = typer.Typer(name="cache", help="See and clear what is stored to be computed once.", no_args_is_help=True)
+app = typer.Typer(
+    name="cache", help="See and clear what is stored to be computed once.", no_args_is_help=True
+)
 
 
 @app.command(epilog=examples("embedlab cache ls", "embedlab cache ls --json"))
@@ -29,9 +31,13 @@ def ls(*, terminal: Terminal) -> None:
         {
             "entry": entry.path.name,
             "kind": entry.kind,
-            "model": TableCell(value=entry.model or None, text=title_of(entry.model)) if entry.model else None,
+            "model": TableCell(value=entry.model or None, text=title_of(entry.model))
+            if entry.model
+            else None,
             "mib": entry.mib,
-            "used": TableCell(value=(used := _time(entry.used_s)), text=used[:16].replace("T", " ")),
+            "used": TableCell(
+                value=(used := _time(entry.used_s)), text=used[:16].replace("T", " ")
+            ),
         }
         for entry in sorted(state.entries, key=lambda entry: -entry.used_s)
     ]
@@ -42,7 +48,10 @@ def ls(*, terminal: Terminal) -> None:
         Column(key="mib", title="MiB", digits=1),
         Column(key="used", title="last used"),
     )
-    total = f"{state.mib:.1f} MiB in {state.folder}; embeddings are trimmed to {terminal.settings.cache_gib:g} GiB"
+    total = (
+        f"{state.mib:.1f} MiB in {state.folder}; embeddings are trimmed to "
+        f"{terminal.settings.cache_gib:g} GiB"
+    )
     terminal.show(Table(title="Cache", columns=columns, rows=rows, notes=(total,)))
 
 
@@ -50,7 +59,9 @@ def ls(*, terminal: Terminal) -> None:
 @common("output", uses=("cache",))
 @takes
 def clear(confirm: ConfirmOptions, *, terminal: Terminal) -> None:
-    """Delete what embedlab has stored; it is computed again when it is needed. Other files in the folder stay."""
+    """Delete what embedlab has stored; it is computed again when it is needed. Other files in the
+    folder stay.
+    """
     from embedlab.workflows.cache import cache_state, clear_cache
 
     state = cache_state(terminal.settings.cache)
@@ -58,7 +69,9 @@ def clear(confirm: ConfirmOptions, *, terminal: Terminal) -> None:
     if state.entries:
         confirm.require(f"delete {what} in {state.folder}?", "nothing deleted", terminal)
     clear_cache(state)
-    terminal.done(f"deleted {what}", folder=str(state.folder), deleted=len(state.entries), mib=state.mib)
+    terminal.done(
+        f"deleted {what}", folder=str(state.folder), deleted=len(state.entries), mib=state.mib
+    )
 
 
 def _time(seconds: float) -> str:

@@ -15,41 +15,51 @@ EXAMPLES = examples(
     "embedlab compare sbert defsent --suite sts --suite transfer",
     "embedlab compare base mine faq.csv --by dice",
     "embedlab compare sbert defsent --suite all --html sbert-defsent.html",
-    "embedlab compare sbert defsent --rows models --latex --figure scores.pdf --figure 'gold.pdf?kind=calibration'",
+    "embedlab compare sbert defsent --rows models --latex --figure scores.pdf --figure "
+    "'gold.pdf?kind=calibration'",
 )
 
 
 @common("data", "runs", "machine", "output", "latex")
 @takes
 def compare(options: CompareOptions, shown: PageOptions, *, terminal: Terminal) -> None:
-    """Compare MODELs with the first of them, with 95% intervals over the pairs or items and over the seeds.
+    """Compare MODELs with the first of them, with 95% intervals over the pairs or items and over
+    the seeds.
 
     A FILE among them is your own rows to compare on; one with the scores of a model is scores:FILE.
 
-    Pairs and items of one topic count as dependent: those with equal or nearly equal sentences. Two models share a letter in a row exactly
-    if they cannot be distinguished, * marks a difference from the first model: both from one p for each two models, corrected by Holm
-    over the table. ° in place of * is about these checkpoints only; § marks a difference that one topic decides. With --equivalent, =
-    marks a difference that two one-sided tests find smaller than the margin. † marks a score on pairs that were in the model's
-    training data, ‡12% one on sentences of which that share was, ' one on sentences of which fewer than 5% were. What is not scored yet is
-    scored first.
+    Pairs and items of one topic count as dependent: those with equal or nearly equal sentences. Two
+    models share a letter in a row exactly if they cannot be distinguished, * marks a difference
+    from the first model: both from one p for each two models, corrected by Holm over the table. °
+    in place of * is about these checkpoints only; § marks a difference that one topic decides. With
+    --equivalent, = marks a difference that two one-sided tests find smaller than the margin. †
+    marks a score on pairs that were in the model's training data, ‡12% one on sentences of which
+    that share was, ' one on sentences of which fewer than 5% were. What is not scored yet is scored
+    first.
 
-    Tests: dyadic flips the signs of topics, with the spread over seeds; McNemar, exact below 25 discordant items and mid-p from there
-    (Fagerland 2013); for two correlations with one gold score Williams' t and Steiger's Z (Steiger 1980), which hold for ranks only
-    approximately. Models of several seeds are always tested by dyadic.
+    Tests: dyadic flips the signs of topics, with the spread over seeds; McNemar, exact below 25
+    discordant items and mid-p from there (Fagerland 2013); for two correlations with one gold score
+    Williams' t and Steiger's Z (Steiger 1980), which hold for ranks only approximately. Models of
+    several seeds are always tested by dyadic.
     """
     from embedlab.reports.figure_subjects import ComparedModels
     from embedlab.workflows.compare import ComparisonReport, comparison_report
     from embedlab.workflows.comparison_page import write_comparison_page
     from embedlab.workflows.own_files import models_and_files
 
-    names, files = models_and_files(options.models, bool(options.tasks or options.suites), terminal.settings)
+    names, files = models_and_files(
+        options.models, bool(options.tasks or options.suites), terminal.settings
+    )
     options = replace(options, models=names, tasks=options.tasks or files)
     shown.check_page()
 
     def compared() -> ComparisonReport:
         report = comparison_report(options, terminal)
         if len(names) == 1:
-            terminal.note(f"one model: nothing to compare it with; `embedlab evaluate {names[0]}` shows all its numbers")
+            terminal.note(
+                f"one model: nothing to compare it with; `embedlab evaluate {names[0]}` "
+                f"shows all its numbers"
+            )
         return report
 
     def write_page(report: ComparisonReport) -> None:

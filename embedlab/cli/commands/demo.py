@@ -1,4 +1,6 @@
-"""`embedlab demo`: a real model fine-tuned and compared on real pairs, or two recipes on generated sentences."""
+"""`embedlab demo`: a real model fine-tuned and compared on real pairs, or two recipes on generated
+sentences.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Annotated
@@ -8,7 +10,9 @@ from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 from embedlab.workflows.options.flag import Flag
 
-EXAMPLES = examples("embedlab demo", "embedlab demo --runs /tmp/try --format markdown", "embedlab demo --sample")
+EXAMPLES = examples(
+    "embedlab demo", "embedlab demo --runs /tmp/try --format markdown", "embedlab demo --sample"
+)
 
 NEXT = """
 What you saw: a published model, the same fine-tuned in two ways that differ in one term of the loss, static vectors and word overlap.
@@ -33,22 +37,27 @@ Try next:
 class DemoOptions:
     """What is shown."""
 
-    sample: Annotated[bool, Flag(names=("--sample",), help="On generated sentences, with a small random encoder.")] = False
+    sample: Annotated[
+        bool, Flag(names=("--sample",), help="On generated sentences, with a small random encoder.")
+    ] = False
 
 
 @common("runs", "machine", "output")
 @takes
 def demo(world: DemoOptions, *, terminal: Terminal) -> None:
-    """Fine-tune MiniLM on SNLI with and without a contrastive term, compare all on real pairs, and say what was found.
+    """Fine-tune MiniLM on SNLI with and without a contrastive term, compare all on real pairs, and
+    say what was found.
 
-    The pairs and premises are the starter set inside embedlab, the models come with the extra `demo`: no network is needed. It computes
-    on a processor unless --device says otherwise.
+    The pairs and premises are the starter set inside embedlab, the models come with the extra
+    `demo`: no network is needed. It computes on a processor unless --device says otherwise.
     """
     from embedlab.workflows.demo import demo_report, demo_settings, sample_demo_tables
 
     settings = terminal.settings
     if world.sample or settings.sample:
-        terminal = Terminal(replace(settings, sample=True, threads=settings.threads or 1))  # too small to share
+        terminal = Terminal(
+            replace(settings, sample=True, threads=settings.threads or 1)
+        )  # too small to share
         terminal.show(*sample_demo_tables(terminal))
         terminal.note_lines(NEXT_SAMPLE)
         return

@@ -1,4 +1,6 @@
-"""`embedlab encode`: a file of sentences becomes a file of vectors, chunk by chunk, so that a kill costs one chunk."""
+"""`embedlab encode`: a file of sentences becomes a file of vectors, chunk by chunk, so that a kill
+costs one chunk.
+"""
 
 from embedlab.cli.generated_options import takes
 from embedlab.cli.options import common, examples
@@ -22,4 +24,11 @@ def encode(options: EncodeOptions, *, terminal: Terminal) -> None:
 
     made = encode_file(options, terminal)
     message = f"{made.rows} vectors of {made.dim} numbers in {options.out}"
-    terminal.done(message, file=str(options.out), rows=made.rows, dim=made.dim, model=options.model, **made.facts)
+    terminal.done(
+        message,
+        file=str(options.out),
+        rows=made.rows,
+        dim=made.dim,
+        model=options.model,
+        **made.facts,
+    )

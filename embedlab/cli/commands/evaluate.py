@@ -21,18 +21,22 @@ EXAMPLES = examples(
 @common("data", "runs", "machine", "output", "latex")
 @takes
 def evaluate(options: EvaluateOptions, shown: ShownOptions, *, terminal: Terminal) -> None:
-    """Evaluate MODELs: correlations with human scores of pairs (sts), accuracies of linear classifiers (transfer, probing) …, x 100.
+    """Evaluate MODELs: correlations with human scores of pairs (sts), accuracies of linear
+    classifiers (transfer, probing) …, x 100.
 
-    A FILE among them is your own: of scored or labelled pairs the correlation, of anchors and positives MRR and recall.
+    A FILE among them is your own: of scored or labelled pairs the correlation, of anchors and
+    positives MRR and recall.
 
-    Aggregations: `all` correlates a dataset's pairs at once, `mean` averages its sources, `wmean` weights them by pairs. Dice fifths
-    are cut within each dataset. A run with several seeds shows mean ± standard deviation. Everything
-    measured is stored in the run's folder, or in the cache.
+    Aggregations: `all` correlates a dataset's pairs at once, `mean` averages its sources, `wmean`
+    weights them by pairs. Dice fifths are cut within each dataset. A run with several seeds shows
+    mean ± standard deviation. Everything measured is stored in the run's folder, or in the cache.
     """
     from embedlab.reports.figure_subjects import EvaluatedModels
     from embedlab.workflows.evaluate import evaluation_report
     from embedlab.workflows.own_files import models_and_files
 
-    names, files = models_and_files(options.models, bool(options.tasks or options.suites), terminal.settings)
+    names, files = models_and_files(
+        options.models, bool(options.tasks or options.suites), terminal.settings
+    )
     options = replace(options, models=names, tasks=options.tasks or files)
     answer(lambda: evaluation_report(options, terminal), shown, EvaluatedModels, terminal)

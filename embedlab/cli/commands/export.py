@@ -5,7 +5,10 @@ from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 from embedlab.workflows.options.results import ExportOptions
 
-EXAMPLES = examples("embedlab export snli-supcl@1 my-model", "embedlab export bert-base-uncased?pooling=mean bert-mean")
+EXAMPLES = examples(
+    "embedlab export snli-supcl@1 my-model",
+    "embedlab export bert-base-uncased?pooling=mean bert-mean",
+)
 
 
 @common("data", "runs", "output")
@@ -16,5 +19,8 @@ def export(options: ExportOptions, *, terminal: Terminal) -> None:
 
     pooling = export_model(options.model, options.folder, terminal)
     terminal.done(
-        f"{options.model} with pooling {pooling} is in {options.folder}", folder=str(options.folder), model=options.model, pooling=pooling
+        f"{options.model} with pooling {pooling} is in {options.folder}",
+        folder=str(options.folder),
+        model=options.model,
+        pooling=pooling,
     )

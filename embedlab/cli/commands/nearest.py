@@ -1,4 +1,6 @@
-"""`embedlab nearest`: the sentences of a file, or of the datasets, that a model finds closest to one."""
+"""`embedlab nearest`: the sentences of a file, or of the datasets, that a model finds closest to
+one.
+"""
 
 from embedlab.cli.generated_options import takes
 from embedlab.cli.options import common, examples
@@ -15,9 +17,11 @@ EXAMPLES = examples(
 @common("data", "runs", "machine", "output")
 @takes
 def nearest(options: NearestOptions, *, terminal: Terminal) -> None:
-    """Print the sentences closest to SENTENCE, each different one once, for each model; seeds of a run are averaged.
+    """Print the sentences closest to SENTENCE, each different one once, for each model; seeds of a
+    run are averaged.
 
-    Without FILE the sentences of the available STS datasets are searched by the vectors that evaluations have cached.
+    Without FILE the sentences of the available STS datasets are searched by the vectors that
+    evaluations have cached.
     """
     from embedlab.workflows.nearest import nearest_table
 

@@ -8,17 +8,20 @@ from embedlab.workflows.options.pairs import PairsOptions
 
 EXAMPLES = examples(
     "embedlab pairs snli-ce snli-supcl --dataset sts12 --sort gap --limit 10 --data DIR",
-    "embedlab pairs dice --where 'dice>0.8 gold<2 source:headlines' --sort 'error(dice)' --format csv",
+    "embedlab pairs dice --where 'dice>0.8 gold<2 source:headlines' --sort 'error(dice)' "
+    "--format csv",
 )
 
 
 @common("data", "runs", "machine", "output")
 @takes
 def pairs(options: PairsOptions, *, terminal: Terminal) -> None:
-    """Show single pairs with every MODEL's similarity and rank error, where they disagree most first.
+    """Show single pairs with every MODEL's similarity and rank error, where they disagree most
+    first.
 
-    EXPR is for example: dice>0.7 gold<2 gap>30 source:headlines sbert>0.8 "free text" /regex/ -negated. A rank error is a model's
-    percentile rank of a pair minus that of the gold score; the gap is the largest difference between the models' ranks.
+    EXPR is for example: dice>0.7 gold<2 gap>30 source:headlines sbert>0.8 "free text" /regex/
+    -negated. A rank error is a model's percentile rank of a pair minus that of the gold score; the
+    gap is the largest difference between the models' ranks.
     """
     from embedlab.workflows.pairs import pairs_report
 

@@ -29,16 +29,22 @@ EXAMPLES = examples(
 
 @common("data", "runs", "machine", "output", "latex")
 @takes
-def reproduce(options: ReproductionOptions, shown: PageOptions, cells: CellsOptions, *, terminal: Terminal) -> None:
-    """Run a TABLE of PAPER and print its numbers beside the published ones, the differences, and whether the order of the rows holds.
+def reproduce(
+    options: ReproductionOptions, shown: PageOptions, cells: CellsOptions, *, terminal: Terminal
+) -> None:
+    """Run a TABLE of PAPER and print its numbers beside the published ones, the differences, and
+    whether the order of the rows holds.
 
-    A training that another table or grid has made is not repeated; it can be interrupted at any time, and the same command continues. Every
-    deviation from the paper is shown above the numbers. Without a TABLE the paper's tables are listed. --claims prints which of the paper's
-    sentences about an order hold here, are reversed, stay open, or are not measured.
+    A training that another table or grid has made is not repeated; it can be interrupted at any
+    time, and the same command continues. Every deviation from the paper is shown above the numbers.
+    Without a TABLE the paper's tables are listed. --claims prints which of the paper's sentences
+    about an order hold here, are reversed, stay open, or are not measured.
     """
     from embedlab.workflows.reproduce.plan import check_selection
 
-    check_selection(options, is_plan=cells.dry_run, is_page=shown.html is not None, is_figure=bool(shown.figure))
+    check_selection(
+        options, is_plan=cells.dry_run, is_page=shown.html is not None, is_figure=bool(shown.figure)
+    )
     from embedlab.experiments.paper_file import select_tables
     from embedlab.reports import reproduction_tables as tables
 
@@ -56,14 +62,21 @@ def reproduce(options: ReproductionOptions, shown: PageOptions, cells: CellsOpti
     return _reproduce(chosen, options, shown, terminal)
 
 
-def _settle(chosen: "Sequence[PaperTable]", options: ReproductionOptions, shown: PageOptions, terminal: Terminal) -> None:
+def _settle(
+    chosen: "Sequence[PaperTable]",
+    options: ReproductionOptions,
+    shown: PageOptions,
+    terminal: Terminal,
+) -> None:
     """Show whether the claims about the chosen tables hold."""
     from embedlab.reports.claims_table import claims_table
     from embedlab.workflows.reproduce.claims import measure_claims
 
     shown.check_page()
     claims = measure_claims(chosen, options, terminal)
-    table = claims_table(claims.paper, claims.tables, claims.settled, marks=claims.marks, notes=claims.notes)
+    table = claims_table(
+        claims.paper, claims.tables, claims.settled, marks=claims.marks, notes=claims.notes
+    )
     terminal.show(table)
     if shown.html is not None:
         from embedlab.reports.reproduction_page import write_claims_page
@@ -72,15 +85,24 @@ def _settle(chosen: "Sequence[PaperTable]", options: ReproductionOptions, shown:
         terminal.note(f"the page is {shown.html}")
 
 
-def _show_trainings(chosen: "Sequence[PaperTable]", options: ReproductionOptions, terminal: Terminal) -> None:
+def _show_trainings(
+    chosen: "Sequence[PaperTable]", options: ReproductionOptions, terminal: Terminal
+) -> None:
     """Show the trainings of the chosen tables and what they cost."""
     from embedlab.workflows.reproduce.run import trainings_of
 
     show_cells(trainings_of(chosen, options, terminal.settings), terminal)
 
 
-def _reproduce(chosen: "Sequence[PaperTable]", options: ReproductionOptions, shown: PageOptions, terminal: Terminal) -> None:
-    """Show every chosen table next to ours; a table that holds no scores is shown as it is published."""
+def _reproduce(
+    chosen: "Sequence[PaperTable]",
+    options: ReproductionOptions,
+    shown: PageOptions,
+    terminal: Terminal,
+) -> None:
+    """Show every chosen table next to ours; a table that holds no scores is shown as it is
+    published.
+    """
     from embedlab.cli.grid_board import board
     from embedlab.reports.figure_subjects import ReproducedTables
     from embedlab.reports.reproduction_tables import printed_table
@@ -88,9 +110,18 @@ def _reproduce(chosen: "Sequence[PaperTable]", options: ReproductionOptions, sho
 
     shown.check_page()
     figures = shown.checked(ReproducedTables)
-    reproductions = reproduce_tables([table for table in chosen if table.sources], options, terminal, partial(board, terminal=terminal))
+    reproductions = reproduce_tables(
+        [table for table in chosen if table.sources],
+        options,
+        terminal,
+        partial(board, terminal=terminal),
+    )
     made = iter(reproductions)
-    parts = (shown_table for table in chosen for shown_table in (next(made).tables if table.sources else [printed_table(table)]))
+    parts = (
+        shown_table
+        for table in chosen
+        for shown_table in (next(made).tables if table.sources else [printed_table(table)])
+    )
     terminal.show(*(replace(part, is_signed=shown.signature) for part in parts))
     if shown.html is not None:
         from embedlab.reports.reproduction_page import write_reproduction_page

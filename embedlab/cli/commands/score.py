@@ -6,7 +6,8 @@ from embedlab.cli.terminal import Terminal
 from embedlab.workflows.options.sentences import OfTwoSentences
 
 EXAMPLES = examples(
-    'embedlab score "A man plays a guitar." "Someone is making music." --model dice --model snli-supcl',
+    'embedlab score "A man plays a guitar." "Someone is making music." --model dice --model '
+    "snli-supcl",
     'embedlab score "It rains." "It does not rain." --model average:sbert,defsent --json',
 )
 
@@ -14,7 +15,9 @@ EXAMPLES = examples(
 @common("data", "runs", "machine", "output")
 @takes
 def score(options: OfTwoSentences, *, terminal: Terminal) -> None:
-    """Print the similarity of two sentences, one row a model; a run with several seeds shows their mean and spread."""
+    """Print the similarity of two sentences, one row a model; a run with several seeds shows their
+    mean and spread.
+    """
     from embedlab.workflows.sentences import similarity_table
 
     terminal.show(similarity_table(options.first, options.second, options.models, terminal))

@@ -16,7 +16,8 @@ EXAMPLES = examples(
     "embedlab train pairs.csv --encoder ENCODER --dev dev.csv --name mine",
     "embedlab train snli-supcl --data DIR --seeds 3",
     "embedlab train snli-ce --set optim.lr=1e-5 --name snli-ce-slow --resume",
-    "embedlab train own-pairs --set data.files=faq.csv --set data.columns.anchor=question --set data.columns.positive=answer",
+    "embedlab train own-pairs --set data.files=faq.csv --set data.columns.anchor=question "
+    "--set data.columns.positive=answer",
 )
 
 
@@ -24,8 +25,16 @@ EXAMPLES = examples(
 class StartOptions:
     """Whether the training begins here."""
 
-    dry_run: Annotated[bool, Flag(names=("--dry-run",), help="Print the resolved recipe and one example in words; train nothing.")] = False
-    detach: Annotated[bool, Flag(names=("--detach",), help="Train in a process that outlives this terminal.")] = False
+    dry_run: Annotated[
+        bool,
+        Flag(
+            names=("--dry-run",),
+            help="Print the resolved recipe and one example in words; train nothing.",
+        ),
+    ] = False
+    detach: Annotated[
+        bool, Flag(names=("--detach",), help="Train in a process that outlives this terminal.")
+    ] = False
 
 
 @common("data", "runs", "machine", "output")
@@ -33,18 +42,22 @@ class StartOptions:
 def train(options: TrainOptions, shown: StartOptions, *, terminal: Terminal) -> None:
     """Train RECIPE and score the model on the recipe's tasks, or train on the rows of FILE.
 
-    Of a FILE the columns, the kind of rows and the scale of scores are detected and shown; 'FILE?score=NAME' corrects them. Without
-    --dev a part of its rows is held out for the dev score, whole topics that share no sentence with the others.
+    Of a FILE the columns, the kind of rows and the scale of scores are detected and shown;
+    'FILE?score=NAME' corrects them. Without --dev a part of its rows is held out for the dev score,
+    whole topics that share no sentence with the others.
 
-    Ctrl-C saves a checkpoint and stops, a second one stops at once; `--resume` continues from the checkpoint. A job that may be
-    restarted can always pass `--resume`: it starts the run, continues it, evaluates it, or says that it is finished.
+    Ctrl-C saves a checkpoint and stops, a second one stops at once; `--resume` continues from the
+    checkpoint. A job that may be restarted can always pass `--resume`: it starts the run, continues
+    it, evaluates it, or says that it is finished.
     """
     if shown.dry_run:
         from embedlab.workflows.train.preview import preview
 
         train_preview = preview(options, terminal.settings)
         return (
-            terminal.write_json(train_preview.to_json()) if terminal.settings.format == "json" else terminal.write(train_preview.to_text())
+            terminal.write_json(train_preview.to_json())
+            if terminal.settings.format == "json"
+            else terminal.write(train_preview.to_text())
         )
     return _train(options, terminal, is_detached=shown.detach)
 

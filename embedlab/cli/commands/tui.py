@@ -15,18 +15,36 @@ from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.python_processes import python_command
 from embedlab.workflows.options.flag import Flag
 
-EXAMPLES = examples("embedlab tui --data DIR", "embedlab tui --sample", "embedlab tui --pairs mine.tsv", "embedlab tui --serve --port 8000")
+EXAMPLES = examples(
+    "embedlab tui --data DIR",
+    "embedlab tui --sample",
+    "embedlab tui --pairs mine.tsv",
+    "embedlab tui --serve --port 8000",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class DashboardOptions:
     """What the dashboard shows, and where."""
 
-    pairs: Annotated[Path | None, Flag(names=("--pairs",), metavar="FILE", help="Browse your own pairs: TSV, CSV, JSONL or parquet.")] = (
-        None
-    )
-    serve: Annotated[bool, Flag(names=("--serve",), help="Show the dashboard in a browser instead of this terminal.")] = False
-    host: Annotated[str, Flag(names=("--host",), help="Address to serve on; whoever has the URL can do what you can.")] = "127.0.0.1"
+    pairs: Annotated[
+        Path | None,
+        Flag(
+            names=("--pairs",),
+            metavar="FILE",
+            help="Browse your own pairs: TSV, CSV, JSONL or parquet.",
+        ),
+    ] = None
+    serve: Annotated[
+        bool,
+        Flag(names=("--serve",), help="Show the dashboard in a browser instead of this terminal."),
+    ] = False
+    host: Annotated[
+        str,
+        Flag(
+            names=("--host",), help="Address to serve on; whoever has the URL can do what you can."
+        ),
+    ] = "127.0.0.1"
     port: Annotated[int, Flag(names=("--port",), help="Port to serve on.", min=1, max=65535)] = 8000
 
 
@@ -43,9 +61,14 @@ def tui(options: DashboardOptions, *, terminal: Terminal) -> None:
     from textual.constants import DRIVER  # set by the server, whose browser is the terminal
 
     if DRIVER is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UsageError("the dashboard needs a terminal", hint="`embedlab tui --serve` shows it in a browser")
+        raise UsageError(
+            "the dashboard needs a terminal", hint="`embedlab tui --serve` shows it in a browser"
+        )
     if DRIVER is None and os.environ.get("TERM") == "dumb":
-        raise MissingError("the terminal 'dumb' cannot show a dashboard", hint="`embedlab tui --serve` shows it in a browser")
+        raise MissingError(
+            "the terminal 'dumb' cannot show a dashboard",
+            hint="`embedlab tui --serve` shows it in a browser",
+        )
     from embedlab.core.plugins import refuse_loading
     from embedlab.tui.terminal import process_memory
     from embedlab.tui.terminal.versions import is_tuned
@@ -56,7 +79,8 @@ def tui(options: DashboardOptions, *, terminal: Terminal) -> None:
         process_memory.pause_collection()
     from embedlab.tui.app import Dashboard
 
-    # A terminal that went away is neither read nor written again; what the dashboard remembers is on disk already.
+    # A terminal that went away is neither read nor written again; what the dashboard remembers is
+    # on disk already.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     dashboard = Dashboard(terminal.settings, pair_file=options.pairs)
     dashboard.run()
@@ -64,24 +88,35 @@ def tui(options: DashboardOptions, *, terminal: Terminal) -> None:
         terminal.note("the dashboard ended by an error of its own; runs go on")
         raise error
     if dashboard.return_code:  # Textual has printed why
-        raise EmbedlabError("the dashboard ended by an error of its own", hint="please report the lines above; runs go on")
+        raise EmbedlabError(
+            "the dashboard ended by an error of its own",
+            hint="please report the lines above; runs go on",
+        )
 
 
 def _serve(host: str, port: int, terminal: Terminal) -> None:
     try:
         from embedlab.tui.serving import DashboardServer, is_local_host
     except ImportError as error:
-        raise MissingError("serving needs the package 'textual-serve'", hint="pip install 'embedlab[serve]'") from error
+        raise MissingError(
+            "serving needs the package 'textual-serve'", hint="pip install 'embedlab[serve]'"
+        ) from error
 
-    server = DashboardServer(shlex.join(python_command(*_without_serving(sys.argv[1:]))), host=host, port=port)
+    server = DashboardServer(
+        shlex.join(python_command(*_without_serving(sys.argv[1:]))), host=host, port=port
+    )
     with server.listen() as listening:
         if not is_local_host(host):
             terminal.warn(
-                f"serving on {host!r}: whoever has the address below can start and delete runs and write files as you, from any machine "
-                "that reaches this one; nothing is encrypted, so that the network between can read it too"
+                f"serving on {host!r}: whoever has the address below can start and delete "
+                f"runs and write files as you, from any machine "
+                "that reaches this one; nothing is encrypted, so that the network between "
+                "can read it too"
             )
         # With --quiet too: its token is the only way in.
-        terminal.error(f"the dashboard is at {server.address} (Ctrl-C ends it); whoever has its token gets in")
+        terminal.error(
+            f"the dashboard is at {server.address} (Ctrl-C ends it); whoever has its token gets in"
+        )
         server.serve_on(listening)
 
 

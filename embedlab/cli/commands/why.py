@@ -1,4 +1,6 @@
-"""`embedlab why`: where two models differ, what the items have in common on which one alone is right, and how steady that is."""
+"""`embedlab why`: where two models differ, what the items have in common on which one alone is
+right, and how steady that is.
+"""
 
 from embedlab.cli.generated_options import takes
 from embedlab.cli.options import common, examples
@@ -15,10 +17,12 @@ EXAMPLES = examples(
 @common("data", "runs", "machine", "output", "latex")
 @takes
 def why(options: WhyOptions, shown: ShownOptions, *, terminal: Terminal) -> None:
-    """Say why two models differ: on which kinds of items, by every property, and what the items have in common that one alone gets right.
+    """Say why two models differ: on which kinds of items, by every property, and what the items
+    have in common that one alone gets right.
 
-    The first table has the kinds of items on which the second model's lead is most unlike its lead on all others, the surest first. The
-    second one has combinations of two properties: searched on half of the topics and of the seeds, confirmed on the others.
+    The first table has the kinds of items on which the second model's lead is most unlike its lead
+    on all others, the surest first. The second one has combinations of two properties: searched on
+    half of the topics and of the seeds, confirmed on the others.
     """
     from embedlab.reports.figure_subjects import ExplainedDifference
     from embedlab.workflows.why import why_report

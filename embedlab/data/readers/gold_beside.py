@@ -1,7 +1,8 @@
-"""Two sentences a line, and their scores in a file beside: SemEval's STS.input and STS.gs, two files for each source.
+"""Two sentences a line, and their scores in a file beside: SemEval's STS.input and STS.gs, two
+files for each source.
 
-Pairs are in the order of their sources, and within a source in the order of the file. A blank score is a pair that was not scored; it is
-skipped and counted.
+Pairs are in the order of their sources, and within a source in the order of the file. A blank score
+is a pair that was not scored; it is skipped and counted.
 """
 
 from collections.abc import Sequence
@@ -20,20 +21,36 @@ from embedlab.data.text_file import as_lines, read_fields, read_lines, read_numb
 class GoldBesideOptions:
     """What a corpus says of its files."""
 
-    fields: tuple[int, ...] = (2,)  # how many fields a pair may have: official texts of 2016 name the origins of both sentences too
+    fields: tuple[int, ...] = (
+        2,
+    )  # how many fields a pair may have: official texts of 2016 name the origins of both sentences too
 
 
 def _read(paths: Sequence[Path], *, options: GoldBesideOptions, split: ReadSplit) -> ParsedRows:
-    """Return the pairs of two files for each class of SPLIT, which is their source, or of two files of unknown sources."""
+    """Return the pairs of two files for each class of SPLIT, which is their source, or of two files
+    of unknown sources.
+    """
     sources = split.classes if split.has_file_per_class else [None]
-    parts = [_read_source(paths[2 * at], paths[2 * at + 1], source, options, split) for at, source in enumerate(sources)]
+    parts = [
+        _read_source(paths[2 * at], paths[2 * at + 1], source, options, split)
+        for at, source in enumerate(sources)
+    ]
     frame = pl.concat(parts)
     scored = frame.drop_nulls("gold")
     blank = len(frame) - len(scored)
-    return ParsedRows(frame=scored.select(list(COLUMNS["sts"])), skipped={"blank gold score": blank} if blank else {})
+    return ParsedRows(
+        frame=scored.select(list(COLUMNS["sts"])),
+        skipped={"blank gold score": blank} if blank else {},
+    )
 
 
-def _read_source(input_path: Path, gold_path: Path, source: str | None, options: GoldBesideOptions, split: ReadSplit) -> pl.DataFrame:
+def _read_source(
+    input_path: Path,
+    gold_path: Path,
+    source: str | None,
+    options: GoldBesideOptions,
+    split: ReadSplit,
+) -> pl.DataFrame:
     pairs = read_fields(input_path, (0, 1), line_shape="two sentences", fields=options.fields)
     gold = pl.Series(read_lines(gold_path))
     if len(pairs) != len(gold):

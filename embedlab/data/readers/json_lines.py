@@ -1,4 +1,6 @@
-"""Labelled pairs as JSON objects, one a line, whatever else each holds: the layout of SNLI and MultiNLI."""
+"""Labelled pairs as JSON objects, one a line, whatever else each holds: the layout of SNLI and
+MultiNLI.
+"""
 
 from codecs import BOM_UTF8
 from collections.abc import Sequence
@@ -19,7 +21,8 @@ class JsonLinesOptions:
     """What a corpus says of its objects."""
 
     columns: dict[str, str]  # ours → their keys
-    unlabelled: str = ""  # the label of pairs without agreement among the annotators, which are skipped and counted
+    # the label of pairs without agreement among the annotators, which are skipped and counted
+    unlabelled: str = ""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -34,7 +37,10 @@ def _read(paths: Sequence[Path], *, options: JsonLinesOptions, split: ReadSplit)
         is_marked = file.read(len(BOM_UTF8)) == BOM_UTF8
     try:
         # polars reads a byte order mark as a broken line.
-        frame = pl.read_ndjson(read_text(path).encode() if is_marked else path.read_bytes(), schema=dict.fromkeys(keys, pl.String))
+        frame = pl.read_ndjson(
+            read_text(path).encode() if is_marked else path.read_bytes(),
+            schema=dict.fromkeys(keys, pl.String),
+        )
     except pl.exceptions.PolarsError:
         frame = None  # polars does not name the line
     if frame is None or not _is_sound(frame, options):
@@ -43,20 +49,30 @@ def _read(paths: Sequence[Path], *, options: JsonLinesOptions, split: ReadSplit)
     labelled = frame.filter(pl.col(options.columns["label"]) != options.unlabelled)
     skipped = len(frame) - len(labelled)
     return ParsedRows(
-        frame=labelled.select(pl.col(options.columns[name]).alias(name) for name in COLUMNS[split.kind]),
+        frame=labelled.select(
+            pl.col(options.columns[name]).alias(name) for name in COLUMNS[split.kind]
+        ),
         skipped={f"label {options.unlabelled!r}": skipped} if skipped else {},
     )
 
 
 def _is_sound(frame: pl.DataFrame, options: JsonLinesOptions) -> bool:
     """Return whether each row has its texts and a known label."""
-    if frame.is_empty() or sum(frame.null_count().row(0)) or not frame[options.columns["label"]].is_in(options.labels).all():
+    if (
+        frame.is_empty()
+        or sum(frame.null_count().row(0))
+        or not frame[options.columns["label"]].is_in(options.labels).all()
+    ):
         return False
-    return not frame.select(pl.any_horizontal(pl.all().str.contains("\0", literal=True)).any()).item()
+    return not frame.select(
+        pl.any_horizontal(pl.all().str.contains("\0", literal=True)).any()
+    ).item()
 
 
 def _fault(path: Path, options: JsonLinesOptions) -> MissingError:
-    """Find the fault of a file line by line: polars names no line, and skips blank ones without counting them."""
+    """Find the fault of a file line by line: polars names no line, and skips blank ones without
+    counting them.
+    """
     for number, line in enumerate(read_lines(path), 1):
         if not line.strip():
             continue
@@ -64,7 +80,9 @@ def _fault(path: Path, options: JsonLinesOptions) -> MissingError:
         if absent := [key for key in options.columns.values() if not isinstance(row.get(key), str)]:
             return bad_line(path, number, f"no text under {absent[0]!r}")
         if (label := row[options.columns["label"]]) not in options.labels:
-            known = ", ".join(NLI_LABELS) + (f" and {options.unlabelled!r}" if options.unlabelled else "")
+            known = ", ".join(NLI_LABELS) + (
+                f" and {options.unlabelled!r}" if options.unlabelled else ""
+            )
             return bad_line(path, number, f"label {label!r} is none of {known}")
     return empty_file(path)
 
@@ -72,7 +90,9 @@ def _fault(path: Path, options: JsonLinesOptions) -> MissingError:
 def _write(frame: pl.DataFrame, *, options: JsonLinesOptions) -> tuple[str, ...]:
     """Return the text of a file that is read back as the same rows."""
     theirs = {name: ours for ours, name in options.columns.items()}
-    return (frame.select(pl.col(theirs[name]).alias(name) for name in sorted(theirs)).write_ndjson(),)
+    return (
+        frame.select(pl.col(theirs[name]).alias(name) for name in sorted(theirs)).write_ndjson(),
+    )
 
 
 READER = Reader(

@@ -1,9 +1,12 @@
-"""Oxford definitions in the layout that DefSent's authors (hppRC/defsent) download, of Ishiwatari et al. 2019.
+"""Oxford definitions in the layout that DefSent's authors (hppRC/defsent) download, of Ishiwatari
+et al. 2019.
 
-The first column is the word with its number behind "%", the fourth its definition in separate tokens. All files are joined, the tokens
-joined to text as the authors' script does, and the rows parted by a hash of the word.
+The first column is the word with its number behind "%", the fourth its definition in separate
+tokens. All files are joined, the tokens joined to text as the authors' script does, and the rows
+parted by a hash of the word.
 
-No real copy was at hand when this was written: the layout is that of the authors' scripts, read in generated rows.
+No real copy was at hand when this was written: the layout is that of the authors' scripts, read in
+generated rows.
 """
 
 import re
@@ -35,16 +38,25 @@ def _read(paths: Sequence[Path], *, options: OxfordOptions, split: ReadSplit) ->
         for number, line in enumerate(read_lines(path), start=1):
             columns = line.strip().split("\t")
             if len(columns) < _LEAST_COLUMNS:
-                raise bad_line(path, number, f"{len(columns)} columns, where a word, two others and its definition are expected")
+                raise bad_line(
+                    path,
+                    number,
+                    f"{len(columns)} columns, where a word, two others and its definition "
+                    f"are expected",
+                )
             word, definition = columns[0].rsplit("%", 1)[0].strip(), as_text(columns[3])
             if not word or not definition:
                 raise bad_line(path, number, "an empty word or definition")
             rows.append((word, definition))
-    return ParsedRows(frame=of_split(pl.DataFrame(rows, schema=["word", "definition"], orient="row"), split.name))
+    return ParsedRows(
+        frame=of_split(pl.DataFrame(rows, schema=["word", "definition"], orient="row"), split.name)
+    )
 
 
 def as_text(tokens: str) -> str:
-    """Return a definition in separate TOKENS as text: marks are joined to the words that they belong to."""
+    """Return a definition in separate TOKENS as text: marks are joined to the words that they
+    belong to.
+    """
     for apart, joined in _ATTACHED.items():
         tokens = tokens.replace(apart, joined)
     tokens = _QUOTED.sub(lambda match: match.group(1).capitalize(), tokens)

@@ -1,4 +1,6 @@
-"""Scored pairs in a table with named columns, CSV, TSV, JSON lines or parquet, as in users' own files."""
+"""Scored pairs in a table with named columns, CSV, TSV, JSON lines or parquet, as in users' own
+files.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +23,8 @@ class ScoredPairsOptions:
     """What a corpus says of its table."""
 
     score: str = "score"  # the column of scores; the sentences are in sentence1 and sentence2
-    condition: str = ""  # a column with a text under which the sentences are compared: each follows it, as a prompt
+    # a column with a text under which the sentences are compared: each follows it, as a prompt
+    condition: str = ""
     of_source: str = ""  # the rows of one source alone, as the column source has it
 
 
@@ -31,14 +34,22 @@ def _read(paths: Sequence[Path], *, options: ScoredPairsOptions, split: ReadSpli
     needed = [*texts, options.score]
     rows = read_rows(path, needed=needed)
     if absent := [name for name in needed if name not in rows.columns]:
-        raise MissingError(f"{path} has no column {absent[0]!r}: found {first_few(rows.drop(PLACE).columns)}", hint="get the file again")
+        raise MissingError(
+            f"{path} has no column {absent[0]!r}: found {first_few(rows.drop(PLACE).columns)}",
+            hint="get the file again",
+        )
     if options.condition:
         refuse_bad_texts(path, rows, texts)
-        rows = rows.with_columns(pl.format("{}: {}", pl.col(options.condition).str.strip_chars(), side).alias(side) for side in _SIDES)
+        rows = rows.with_columns(
+            pl.format("{}: {}", pl.col(options.condition).str.strip_chars(), side).alias(side)
+            for side in _SIDES
+        )
     pairs = scored_pairs(path, rows.rename({options.score: "score"}), scale=split.gold_range)
     if not options.of_source:
         return pairs
-    return ParsedRows(frame=pairs.frame.filter(pl.col("source") == options.of_source), skipped=pairs.skipped)
+    return ParsedRows(
+        frame=pairs.frame.filter(pl.col("source") == options.of_source), skipped=pairs.skipped
+    )
 
 
 def _write(frame: pl.DataFrame, *, options: ScoredPairsOptions) -> tuple[str, ...]:
@@ -46,4 +57,10 @@ def _write(frame: pl.DataFrame, *, options: ScoredPairsOptions) -> tuple[str, ..
     return (frame.rename({"gold": options.score}).write_ndjson(),)
 
 
-READER = Reader(options=ScoredPairsOptions, read=_read, write=_write, kinds=("sts",), files=lambda _options, _split: 1)
+READER = Reader(
+    options=ScoredPairsOptions,
+    read=_read,
+    write=_write,
+    kinds=("sts",),
+    files=lambda _options, _split: 1,
+)

@@ -1,7 +1,9 @@
-"""BM25, the words that a query and a document share, weighed by how rare they are among the documents: `bm25`, by the package bm25s.
+"""BM25, the words that a query and a document share, weighed by how rare they are among the
+documents: `bm25`, by the package bm25s.
 
-As bm25s has it without options, in one of its variants: words of two letters and more in lower case, English stop words left out, no
-stemming, k1 = 1.5, b = 0.75. `bm25` is the variant of Lucene (Kamphuis et al. 2020), `bm25:robertson` and others are the package's.
+As bm25s has it without options, in one of its variants: words of two letters and more in lower
+case, English stop words left out, no stemming, k1 = 1.5, b = 0.75. `bm25` is the variant of Lucene
+(Kamphuis et al. 2020), `bm25:robertson` and others are the package's.
 """
 
 from collections.abc import Sequence
@@ -32,7 +34,9 @@ class Bm25Index:
             self._bm25.index(words, show_progress=False)
 
     def scores(self, query: str) -> NDArray[np.float32]:
-        """Return the score of each document for a QUERY; 0 where they share no word; (documents,)."""
+        """Return the score of each document for a QUERY; 0 where they share no word;
+        (documents,).
+        """
         (words,) = _words([query])
         if self._bm25 is None or not words:
             return np.zeros(self._count, np.float32)
@@ -42,7 +46,9 @@ class Bm25Index:
 def _words(texts: Sequence[str]) -> list[list[str]]:
     from bm25s import tokenize
 
-    words: list[list[str]] = tokenize(list(texts), stopwords="en", return_ids=False, show_progress=False)
+    words: list[list[str]] = tokenize(
+        list(texts), stopwords="en", return_ids=False, show_progress=False
+    )
     return words
 
 
@@ -53,13 +59,16 @@ def _locate(rest: str) -> str:
     try:
         return f"{rest} {PACKAGE} {version(PACKAGE)}"
     except PackageNotFoundError:
-        raise MissingError(f"the package {PACKAGE} is not installed", hint=f"pip install 'embedlab[{EXTRA}]'") from None
+        raise MissingError(
+            f"the package {PACKAGE} is not installed", hint=f"pip install 'embedlab[{EXTRA}]'"
+        ) from None
 
 
 def _open(location: str) -> NoSimilarities:
     return NoSimilarities(
         f"BM25 ({location}) weighs words by all documents of a search: a pair alone has no score",
-        hint="search with it: --task retrieval-captions; of pairs dice counts the words that both share",
+        hint="search with it: --task retrieval-captions; of pairs dice counts the words that "
+        "both share",
     )
 
 
@@ -68,5 +77,12 @@ def _index(location: str, documents: Sequence[str]) -> Bm25Index:
 
 
 ENCODER = EncoderKind(
-    open=_open, locate=_locate, backend="numpy", options=(), has_vectors=False, is_cached=False, is_published=True, index=_index
+    open=_open,
+    locate=_locate,
+    backend="numpy",
+    options=(),
+    has_vectors=False,
+    is_cached=False,
+    is_published=True,
+    index=_index,
 )

@@ -21,7 +21,9 @@ def _load(spec: "ModelSpec", fingerprint: str, machine: "Machine") -> "CrossEnco
     """Load the cross-encoder of SPEC."""
     from embedlab.encoders.cross_encoder import load_cross_encoder
 
-    usage = read_pair_usage(Path(spec.location), label=spec.label, activation=spec.activation, prompt=spec.prompt)
+    usage = read_pair_usage(
+        Path(spec.location), label=spec.label, activation=spec.activation, prompt=spec.prompt
+    )
     return load_cross_encoder(usage, machine, name=spec.name, fingerprint=fingerprint)
 
 
@@ -36,7 +38,9 @@ def _locate(rest: str) -> str:
 
 
 def _further(location: str) -> Iterator[Path]:
-    """Refuse a path in the folder's files that leaves it; nothing outside the folder decides its scores."""
+    """Refuse a path in the folder's files that leaves it; nothing outside the folder decides its
+    scores.
+    """
     folder = Path(location)
     for path in {folder, listed_source(folder)}:
         named_files(path)
@@ -44,9 +48,19 @@ def _further(location: str) -> Iterator[Path]:
 
 
 def _no_vectors(location: str, **_: Any) -> NoReturn:
-    raise UsageError(f"{location!r} has no vectors: it only scores pairs", hint="take it to compare, pairs and evaluate")
+    raise UsageError(
+        f"{location!r} has no vectors: it only scores pairs",
+        hint="take it to compare, pairs and evaluate",
+    )
 
 
 ENCODER = EncoderKind(
-    open=_no_vectors, locate=_locate, backend="torch", options=OPTIONS, has_vectors=False, is_cached=False, further=_further, scorer=_load
+    open=_no_vectors,
+    locate=_locate,
+    backend="torch",
+    options=OPTIONS,
+    has_vectors=False,
+    is_cached=False,
+    further=_further,
+    scorer=_load,
 )

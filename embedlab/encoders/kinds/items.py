@@ -1,7 +1,8 @@
 """Classes that another program predicted, item by item: `items:FILE` or `items:FILE#column`.
 
-The file is CSV, TSV, JSON lines or parquet with the columns dataset, item and prediction (or one of another name). An item is the row of
-its dataset's scored split, counted from 0, as `embedlab data items` lists them.
+The file is CSV, TSV, JSON lines or parquet with the columns dataset, item and prediction (or one of
+another name). An item is the row of its dataset's scored split, counted from 0, as `embedlab data
+items` lists them.
 """
 
 import polars as pl
@@ -12,27 +13,42 @@ from embedlab.data.row_file import PLACE, as_texts, read_rows, refuse_json_numbe
 from embedlab.encoders.encoder import NoSimilarities
 from embedlab.models.encoder_kind import EncoderKind, existing_file, file_and_part, file_column
 
-_FORMAT = "items:FILE takes CSV, TSV, JSON lines or parquet with the columns dataset, item and prediction"
+_FORMAT = (
+    "items:FILE takes CSV, TSV, JSON lines or parquet with the columns dataset, item and prediction"
+)
 _KEYS = ("dataset", "item")
 
 
 def read_items(location: str) -> pl.DataFrame:
-    """Return the columns dataset, item, prediction and `place`, the line of the file; an item that is not a number is a MissingError."""
+    """Return the columns dataset, item, prediction and `place`, the line of the file; an item that
+    is not a number is a MissingError.
+    """
     path, column = file_and_part(location)
     table = read_rows(path, _KEYS)
     columns = [name for name in table.columns if name != PLACE]
     others = [name for name in columns if name not in _KEYS]
     if absent := [name for name in _KEYS if name not in table.columns]:
-        raise MissingError(f"{path}: no column {absent[0]!r}; it has {first_few(columns)}", hint=_FORMAT)
-    wanted = file_column(path, column or ("prediction" if "prediction" in others or len(others) != 1 else others[0]), others)
+        raise MissingError(
+            f"{path}: no column {absent[0]!r}; it has {first_few(columns)}", hint=_FORMAT
+        )
+    wanted = file_column(
+        path,
+        column or ("prediction" if "prediction" in others or len(others) != 1 else others[0]),
+        others,
+    )
     if table.is_empty():
         raise MissingError(f"{path}: no rows", hint=_FORMAT)
     refuse_json_numbers(path, table, ["dataset"])
-    frame = as_texts(path, table, (*_KEYS, wanted)).select("dataset", "item", prediction=wanted, place=PLACE)
+    frame = as_texts(path, table, (*_KEYS, wanted)).select(
+        "dataset", "item", prediction=wanted, place=PLACE
+    )
     numbers = frame["item"].str.strip_chars().cast(pl.UInt32, strict=False)
     if (wrong := frame.filter(numbers.is_null())).height:
         item, place = wrong["item"][0], wrong["place"][0]
-        raise MissingError(f"{path}, line {place}: item {str(item)!r} is not a row number", hint="count rows from 0: `embedlab data items`")
+        raise MissingError(
+            f"{path}, line {place}: item {str(item)!r} is not a row number",
+            hint="count rows from 0: `embedlab data items`",
+        )
     return frame.with_columns(item=numbers)
 
 
@@ -44,8 +60,11 @@ def _locate(rest: str) -> str:
 
 def _open(location: str) -> NoSimilarities:
     return NoSimilarities(
-        f"'items:{location}' holds classes of items, not similarities", hint="compare it with --suite transfer, probing or glue"
+        f"'items:{location}' holds classes of items, not similarities",
+        hint="compare it with --suite transfer, probing or glue",
     )
 
 
-ENCODER = EncoderKind(open=_open, locate=_locate, backend="file", is_cached=False, has_vectors=False, items=read_items)
+ENCODER = EncoderKind(
+    open=_open, locate=_locate, backend="file", is_cached=False, has_vectors=False, items=read_items
+)

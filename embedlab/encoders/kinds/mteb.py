@@ -1,7 +1,9 @@
-"""Similarities that mteb predicted: `mteb:FOLDER` or `mteb:FILE[#DATASET]`, aligned with the rows of a dataset by their order.
+"""Similarities that mteb predicted: `mteb:FOLDER` or `mteb:FILE[#DATASET]`, aligned with the rows
+of a dataset by their order.
 
-Without text nothing in a file says whether its rows are those of the dataset here, so the number of rows must be equal and one of these
-must hold: both state the same revision; the similarities give the correlation that mteb's own result states; or a typed #DATASET says so.
+Without text nothing in a file says whether its rows are those of the dataset here, so the number of
+rows must be equal and one of these must hold: both state the same revision; the similarities give
+the correlation that mteb's own result states; or a typed #DATASET says so.
 """
 
 from pathlib import Path
@@ -11,7 +13,15 @@ import numpy as np
 from embedlab.analysis.correlations import spearman
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.data.dataset import Part
-from embedlab.data.mteb_files import MtebFiles, Predictions, StatedFigures, find_mteb_files, plain_name, read_figures, read_predictions
+from embedlab.data.mteb_files import (
+    MtebFiles,
+    Predictions,
+    StatedFigures,
+    find_mteb_files,
+    plain_name,
+    read_figures,
+    read_predictions,
+)
 from embedlab.encoders.encoder import NoSimilarities
 from embedlab.models.encoder_kind import EncoderKind, RowScores, file_and_part
 
@@ -31,11 +41,16 @@ def score_rows(location: str, part: Part) -> RowScores | None:
         return None
     stated = read_figures(files.results[task], part.state.split) if task in files.results else None
     how = _alignment(predictions, part, stated, is_typed=dataset is not None)
-    return RowScores(scores=np.array(predictions.values, np.float32), note=f"{predictions.task} predicted by {predictions.model}, {how}")
+    return RowScores(
+        scores=np.array(predictions.values, np.float32),
+        note=f"{predictions.task} predicted by {predictions.model}, {how}",
+    )
 
 
 def figures_of_files(location: str) -> tuple[StatedFigures, ...]:
-    """Return the figures of all result files; none where there are predictions, whose numbers are computed."""
+    """Return the figures of all result files; none where there are predictions, whose numbers are
+    computed.
+    """
     files = find_mteb_files(file_and_part(location)[0])
     if files.predictions:
         return ()
@@ -43,27 +58,37 @@ def figures_of_files(location: str) -> tuple[StatedFigures, ...]:
     return tuple(figures for figures in stated if figures is not None)
 
 
-def _alignment(predictions: Predictions, part: Part, stated: StatedFigures | None, *, is_typed: bool) -> str:
-    """Return why the similarities belong to the rows of PART; where nothing says so, or something contradicts it, refuse them."""
+def _alignment(
+    predictions: Predictions, part: Part, stated: StatedFigures | None, *, is_typed: bool
+) -> str:
+    """Return why the similarities belong to the rows of PART; where nothing says so, or something
+    contradicts it, refuse them.
+    """
     state, count = part.state, len(predictions.values)
     if count != len(part.frame):
         raise MissingError(
-            f"{predictions.path} has {count} similarities, {state.name} {state.split} has {len(part.frame)} rows",
+            f"{predictions.path} has {count} similarities, {state.name} {state.split} has "
+            f"{len(part.frame)} rows",
             hint="predict on the rows that embedlab reads, or name others with --task",
         )
     revision = (state.revision or "").rpartition("@")[2]
     if stated is not None and revision and revision != stated.revision:
         raise MissingError(
-            f"{predictions.path} is of revision {stated.revision[:8]}, {state.name} was read at {revision[:8]}",
+            f"{predictions.path} is of revision {stated.revision[:8]}, {state.name} was read "
+            f"at {revision[:8]}",
             hint="predict again on that one",
         )
     if stated is not None and "cosine_spearman" in stated.figures:
-        here, there = spearman(part.frame["gold"].to_numpy(), np.array(predictions.values)), stated.figures["cosine_spearman"]
+        here, there = (
+            spearman(part.frame["gold"].to_numpy(), np.array(predictions.values)),
+            stated.figures["cosine_spearman"],
+        )
         if not abs(here - there) <= _ROUNDED:
             raise MissingError(
                 f"{predictions.path} gives a Spearman of {100 * here:.2f} on {state.name}, "
                 f"where {stated.path.name} states {100 * there:.2f}",
-                hint="the rows are in another order, or not the same: predict on the rows that embedlab reads",
+                hint="the rows are in another order, or not the same: predict on the rows that "
+                "embedlab reads",
             )
         return f"aligned by row: it gives the correlation that {stated.path.name} states"
     if stated is not None and revision:
@@ -73,14 +98,18 @@ def _alignment(predictions: Predictions, part: Part, stated: StatedFigures | Non
     task = predictions.task
     raise MissingError(
         f"{predictions.path} does not state the revision of its dataset",
-        hint=f"put mteb's {task}.json next to it, or state whose rows they are: mteb:{predictions.path}#{state.name}",
+        hint=f"put mteb's {task}.json next to it, or state whose rows they are: "
+        f"mteb:{predictions.path}#{state.name}",
     )
 
 
 def _task_of(files: MtebFiles, dataset: str | None, part: Part) -> str | None:
     """Return the task whose predictions are of PART."""
     if dataset is None:
-        return next((task for task in files.predictions if plain_name(task) == plain_name(part.state.name)), None)
+        return next(
+            (task for task in files.predictions if plain_name(task) == plain_name(part.state.name)),
+            None,
+        )
     return next(iter(files.predictions), None) if part.state.name == dataset else None
 
 
@@ -89,7 +118,10 @@ def _locate(rest: str) -> str:
     if not path.exists():
         raise MissingError(f"no file or folder {str(path)!r}", hint=_FORMAT)
     if dataset is not None and path.is_dir():
-        raise UsageError(f"{str(path)!r} is a folder: #{dataset} names the rows of one file", hint="mteb:FILE#DATASET")
+        raise UsageError(
+            f"{str(path)!r} is a folder: #{dataset} names the rows of one file",
+            hint="mteb:FILE#DATASET",
+        )
     files = find_mteb_files(path)
     if not files.predictions and not files.results:
         raise MissingError(f"no file of mteb in {str(path)!r}", hint=_FORMAT)
@@ -97,14 +129,21 @@ def _locate(rest: str) -> str:
 
 
 def _further(location: str) -> list[Path]:
-    """Return the result of a prediction file, which lies beside it and says whether its rows are those of a dataset."""
+    """Return the result of a prediction file, which lies beside it and says whether its rows are
+    those of a dataset.
+    """
     path = file_and_part(location)[0]
-    return [] if path.is_dir() else [file for file in find_mteb_files(path).results.values() if file != path]
+    return (
+        []
+        if path.is_dir()
+        else [file for file in find_mteb_files(path).results.values() if file != path]
+    )
 
 
 def _open(location: str) -> NoSimilarities:
     return NoSimilarities(
-        f"'mteb:{location}' holds similarities of rows, not of texts", hint="take it to compare, pairs, evaluate or the dashboard"
+        f"'mteb:{location}' holds similarities of rows, not of texts",
+        hint="take it to compare, pairs, evaluate or the dashboard",
     )
 
 

@@ -1,4 +1,6 @@
-"""Folders whose modules embedlab does not compute itself, through sentence-transformers: `sentence-transformers:FOLDER`."""
+"""Folders whose modules embedlab does not compute itself, through sentence-transformers:
+`sentence-transformers:FOLDER`.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -35,35 +37,51 @@ class SentenceTransformersEncoder:
 def open_folder(
     location: str, *, prompt: str | None = None, role: str | None = None, code: str | None = None
 ) -> SentenceTransformersEncoder:
-    """The model in a folder; without the package, or where it refuses the folder, a MissingError. Code of the folder is not run."""
+    """The model in a folder; without the package, or where it refuses the folder, a MissingError.
+    Code of the folder is not run.
+    """
     notes = _notes(Path(location), code)
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
-        raise MissingError("sentence-transformers is not installed", hint="pip install 'embedlab[st]'") from error
+        raise MissingError(
+            "sentence-transformers is not installed", hint="pip install 'embedlab[st]'"
+        ) from error
     from embedlab.encoders.hf_logging import silence_transformers
 
     try:
         with silence_transformers():
-            model = SentenceTransformer(location, device="cpu", local_files_only=True, trust_remote_code=False)
+            model = SentenceTransformer(
+                location, device="cpu", local_files_only=True, trust_remote_code=False
+            )
     except Exception as error:  # whatever it raises over files that are not its own
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise MissingError(
-            f"sentence-transformers cannot load {location!r}: {reason}", hint="is it a whole folder that it wrote?"
+            f"sentence-transformers cannot load {location!r}: {reason}",
+            hint="is it a whole folder that it wrote?",
         ) from error
-    options = {"prompt": None if prompt is None else typed_prompt(prompt, Path(location)), "task": role}
-    encode = partial(model.encode, **{name: value for name, value in options.items() if value is not None})
+    options = {
+        "prompt": None if prompt is None else typed_prompt(prompt, Path(location)),
+        "task": role,
+    }
+    encode = partial(
+        model.encode, **{name: value for name, value in options.items() if value is not None}
+    )
     return SentenceTransformersEncoder(encode, notes)
 
 
 def _notes(folder: Path, code: str | None) -> list[str]:
-    """Return what is to be said of a model; what the package would open as something else is refused.
+    """Return what is to be said of a model; what the package would open as something else is
+    refused.
 
     That is code that it does not run, a head that it drops, and a model of another class.
     """
     read_prompts(folder)
     if (name := foreign_module(folder)) is not None:
-        raise MissingError(f"{str(folder)!r} has a module {name!r} of another package, whose code is not run", hint=BROUGHT)
+        raise MissingError(
+            f"{str(folder)!r} has a module {name!r} of another package, whose code is not run",
+            hint=BROUGHT,
+        )
     notes = native_notes(folder, (folder, *module_folders(folder)), code)
     if not (folder / MODULES).is_file() and (folder / "config.json").is_file():
         refuse_head(folder, folder)
@@ -73,12 +91,17 @@ def _notes(folder: Path, code: str | None) -> list[str]:
 def _locate(rest: str) -> str:
     folder = Path(rest).expanduser()
     if not folder.is_dir():
-        raise MissingError(f"no model folder {str(folder)!r}", hint="sentence-transformers:FOLDER takes a folder that it wrote")
+        raise MissingError(
+            f"no model folder {str(folder)!r}",
+            hint="sentence-transformers:FOLDER takes a folder that it wrote",
+        )
     return str(folder)
 
 
 def _further(location: str) -> Iterator[Path]:
-    """Yield the base models that adapters in a folder name; a path in the folder's files that leaves it is a MissingError."""
+    """Yield the base models that adapters in a folder name; a path in the folder's files that
+    leaves it is a MissingError.
+    """
     for path in (Path(location), *module_folders(Path(location))):
         named_files(path)
         adapter = read_model_file(path / ADAPTER, AdapterFile)

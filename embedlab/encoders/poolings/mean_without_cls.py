@@ -11,5 +11,6 @@ def pool_mean_without_cls(tokens: Tensor, mask: Tensor) -> Tensor:
     return pool_mean(tokens[:, 1:], mask[:, 1:])
 
 
-# There is no mean without [CLS] in sentence-transformers: words are weighted, [CLS] with 0, before the mean.
+# There is no mean without [CLS] in sentence-transformers: words are weighted, [CLS] with 0, before
+# the mean.
 POOLING = PoolingMethod(pool=pool_mean_without_cls, exported_as="mean", unweighted="cls_token")

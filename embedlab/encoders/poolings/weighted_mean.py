@@ -8,7 +8,9 @@ from embedlab.encoders.poolings.mean import pool_mean
 
 
 def pool_weighted_mean(tokens: Tensor, mask: Tensor) -> Tensor:
-    """Return the mean over the tokens, each with its position, counted from 1, as its weight (Muennighoff 2022, SGPT)."""
+    """Return the mean over the tokens, each with its position, counted from 1, as its weight
+    (Muennighoff 2022, SGPT).
+    """
     positions = torch.arange(1, mask.shape[1] + 1, device=mask.device)
     return pool_mean(tokens, (mask * positions).to(tokens.dtype))
 

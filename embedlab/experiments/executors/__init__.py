@@ -1,1 +1,3 @@
-"""What runs the cells of a grid, behind submit, poll and cancel: one file for each kind of machines."""
+"""What runs the cells of a grid, behind submit, poll and cancel: one file for each kind of
+machines.
+"""

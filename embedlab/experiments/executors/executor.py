@@ -23,7 +23,9 @@ class Executor(Protocol):
         """Start work on cells that wait, as much as there is room for."""
 
     def poll(self) -> bool:
-        """Wait a moment at most, settle what ended, and return whether there is anything left to wait for."""
+        """Wait a moment at most, settle what ended, and return whether there is anything left to
+        wait for.
+        """
 
     def cancel(self) -> None:
         """Request that every running cell saves its checkpoint and stops."""
@@ -42,7 +44,8 @@ def run_cells(
 ) -> None:
     """Run the prepared grid until no cell is left; SHOW is called several times a second.
 
-    Raises Interrupted after IS_STOPPING is true, or the grid was cancelled, and the running cells have saved their checkpoints.
+    Raises Interrupted after IS_STOPPING is true, or the grid was cancelled, and the running cells
+    have saved their checkpoints.
     """
     since, was_stopped = time.time(), False
     with executor as machines, Queue(folder.queue_file) as queue:
@@ -61,9 +64,13 @@ def run_cells(
         complaint = machines.complaint()
     if complaint:
         raise EmbedlabError(
-            f"the workers of grid {plan.name!r} gave up: {complaint}", hint=f"see {str(folder.log_file)!r}, then run the grid again"
+            f"the workers of grid {plan.name!r} gave up: {complaint}",
+            hint=f"see {str(folder.log_file)!r}, then run the grid again",
         )
-    raise Interrupted(f"grid {plan.name!r} is stopped; what it did is saved", hint="the same command goes on from there")
+    raise Interrupted(
+        f"grid {plan.name!r} is stopped; what it did is saved",
+        hint="the same command goes on from there",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +80,9 @@ class _Claim:
 
 
 class Claims(Generic[Job]):
-    """The cells that this process has claimed for the jobs of another system, such as Ray's tasks."""
+    """The cells that this process has claimed for the jobs of another system, such as Ray's
+    tasks.
+    """
 
     def __init__(self, folder: GridFolder, at_once: int) -> None:
         self.folder, self.at_once = folder, at_once
@@ -95,8 +104,13 @@ class Claims(Generic[Job]):
         return self._claims[job].entry
 
     def new(self) -> Iterator[QueueEntry]:
-        """Claim cells until there are as many as run at once; each must be given its job with `hold`."""
-        while len(self._claims) < self.at_once and (entry := self.queue.claim(self.name, dead_workers(self.folder))) is not None:
+        """Claim cells until there are as many as run at once; each must be given its job with
+        `hold`.
+        """
+        while (
+            len(self._claims) < self.at_once
+            and (entry := self.queue.claim(self.name, dead_workers(self.folder))) is not None
+        ):
             yield entry
 
     def hold(self, job: Job, entry: QueueEntry) -> None:

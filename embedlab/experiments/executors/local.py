@@ -24,9 +24,18 @@ RESTARTS = 5  # restarts of each worker: if it dies more often, a restart does n
 
 
 class LocalWorkers:
-    """Worker processes on this machine, which take cells from the queue; they end with the block, and with this process."""
+    """Worker processes on this machine, which take cells from the queue; they end with the block,
+    and with this process.
+    """
 
-    def __init__(self, folder: GridFolder, workers: int, *, gpus: Sequence[str] = (), program: Sequence[str] = PROGRAM) -> None:
+    def __init__(
+        self,
+        folder: GridFolder,
+        workers: int,
+        *,
+        gpus: Sequence[str] = (),
+        program: Sequence[str] = PROGRAM,
+    ) -> None:
         self.folder, self.program, self._since = folder, program, time.time()
         self._gpus = assigned_gpus(workers, gpus)
         self._restarts = [0] * workers
@@ -37,18 +46,33 @@ class LocalWorkers:
     def _start(self, slot: int) -> "subprocess.Popen[bytes]":
         gpu = ["--gpu", self._gpus[slot]] if self._gpus else []
         options = ["--parent", str(os.getpid()), "--since", str(self._since), *gpu]
-        command = python_command(*options, str(self.folder.path), "--", *self.program, module="embedlab.experiments.worker")
+        command = python_command(
+            *options,
+            str(self.folder.path),
+            "--",
+            *self.program,
+            module="embedlab.experiments.worker",
+        )
         with disk_errors(self.folder.log_file), self.folder.log_file.open("ab") as log:
             env = with_errors_to(self._errors, os.environ)
-            # A session of its own: Ctrl-C reaches this process alone, which then stops the workers once.
+            # A session of its own: Ctrl-C reaches this process alone, which then stops the workers
+            # once.
             return python_processes.start(
-                command, environment=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+                command,
+                environment=env,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
             )
 
     def submit(self) -> None:
         """Replace workers that were killed; the others take the cells that wait."""
         for slot, process in enumerate(self._processes):
-            if process.poll() not in {None, ExitCode.OK, ExitCode.INTERRUPTED} and self._restarts[slot] < RESTARTS:
+            if (
+                process.poll() not in {None, ExitCode.OK, ExitCode.INTERRUPTED}
+                and self._restarts[slot] < RESTARTS
+            ):
                 self._restarts[slot] += 1
                 self._processes[slot] = self._start(slot)
 
@@ -60,14 +84,18 @@ class LocalWorkers:
         return is_working
 
     def cancel(self) -> None:
-        """Request that every worker saves its cell's checkpoint and ends; a second request kills the cells."""
+        """Request that every worker saves its cell's checkpoint and ends; a second request kills
+        the cells.
+        """
         for process in self._processes:
             with suppress(ProcessLookupError):
                 process.send_signal(signal.SIGTERM)
 
     def complaint(self) -> str:
         """Return why a worker gave up, for instance on a full disk; empty when all ended well."""
-        if all(process.poll() in {ExitCode.OK, ExitCode.INTERRUPTED} for process in self._processes):
+        if all(
+            process.poll() in {ExitCode.OK, ExitCode.INTERRUPTED} for process in self._processes
+        ):
             return ""
         failed = failure_after(self._errors, self._offset)
         return failed.message if failed is not None else "a worker died"
@@ -75,7 +103,12 @@ class LocalWorkers:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if any(process.poll() is None for process in self._processes):
             self.cancel()
         deadline = time.monotonic() + CHECKPOINT_GRACE_S
@@ -92,7 +125,9 @@ def assigned_gpus(workers: int, gpus: Sequence[str]) -> list[str]:
 
 
 def visible_gpus(device: str) -> list[str]:
-    """Return the GPUs that a cell's CUDA_VISIBLE_DEVICES may name: those of this machine, or those given to this process."""
+    """Return the GPUs that a cell's CUDA_VISIBLE_DEVICES may name: those of this machine, or those
+    given to this process.
+    """
     if device not in {"auto", "cuda"}:
         return []
     given = os.environ.get("CUDA_VISIBLE_DEVICES")
@@ -100,5 +135,10 @@ def visible_gpus(device: str) -> list[str]:
         return [name for name in given.split(",") if name]
     if shutil.which("nvidia-smi") is None:
         return []
-    listed = subprocess.run(["nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader"], capture_output=True, text=True, check=False)
+    listed = subprocess.run(
+        ["nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return listed.stdout.split() if listed.returncode == 0 else []

@@ -1,4 +1,6 @@
-"""Cells as tasks of an existing Ray cluster; the queue stays in the grid's folder on this machine."""
+"""Cells as tasks of an existing Ray cluster; the queue stays in the grid's folder on this
+machine.
+"""
 
 import hashlib
 import io
@@ -39,14 +41,17 @@ class NodeResult:
 
 
 class RayTasks:
-    """The cells of one grid as tasks of a cluster, each with the plan's threads and a share of the GPUs.
+    """The cells of one grid as tasks of a cluster, each with the plan's threads and a share of the
+    GPUs.
 
-    A node that sees the grid's folder works in it, and a cell whose node dies continues from its checkpoint; other nodes work in
-    folders of their own and send the run back when it is complete. Cells report through their event files; their output
-    goes to their logs only.
+    A node that sees the grid's folder works in it, and a cell whose node dies continues from its
+    checkpoint; other nodes work in folders of their own and send the run back when it is complete.
+    Cells report through their event files; their output goes to their logs only.
     """
 
-    def __init__(self, plan: GridPlan, folder: GridFolder, at_once: int | None, program: Sequence[str]) -> None:
+    def __init__(
+        self, plan: GridPlan, folder: GridFolder, at_once: int | None, program: Sequence[str]
+    ) -> None:
         import ray
 
         self.ray: Any = ray
@@ -55,14 +60,21 @@ class RayTasks:
         at_once = at_once or max(1, int(resources.get("CPU", 1)) // plan.threads)
         self.claims: Claims[Any] = Claims(folder, at_once)
         gpus = resources.get("GPU", 0.0) if plan.place.device in {"auto", "cuda"} else 0.0
-        self._remote = ray.remote(num_cpus=plan.threads, num_gpus=min(1.0, gpus / at_once), max_retries=LOST_NODES)(run_on_node)
+        self._remote = ray.remote(
+            num_cpus=plan.threads, num_gpus=min(1.0, gpus / at_once), max_retries=LOST_NODES
+        )(run_on_node)
         self._plan_here = ray.put(plan.to_json())
         self._is_cancelled = False
 
     def submit(self) -> None:
         """Claim cells and submit them to the cluster until it has enough."""
         for entry in self.claims.new():
-            self.claims.hold(self._remote.remote(self._plan_here, str(self.folder.path), entry.number, self.program), entry)
+            self.claims.hold(
+                self._remote.remote(
+                    self._plan_here, str(self.folder.path), entry.number, self.program
+                ),
+                entry,
+            )
 
     def poll(self) -> bool:
         """Settle the tasks that ended, and renew the claims of the others."""
@@ -95,12 +107,21 @@ class RayTasks:
             return ending_of(entry, ExitCode.FAILED, lines[-1] if lines else type(error).__name__)
         if outcome.archive is not None:
             unpack_run(outcome.archive, self.plan.run(self.plan.cell(entry.number)))
-        return Ending(state="done") if outcome.returncode == 0 else ending_of(entry, outcome.returncode, outcome.reason)
+        return (
+            Ending(state="done")
+            if outcome.returncode == 0
+            else ending_of(entry, outcome.returncode, outcome.reason)
+        )
 
 
 @contextmanager
 def ray_tasks(
-    plan: GridPlan, folder: GridFolder, address: str, *, at_once: int | None = None, program: Sequence[str] = PROGRAM
+    plan: GridPlan,
+    folder: GridFolder,
+    address: str,
+    *,
+    at_once: int | None = None,
+    program: Sequence[str] = PROGRAM,
 ) -> Iterator[Executor]:
     """Run the cells of PLAN on the Ray cluster at ADDRESS within the block."""
     with _connected(address):
@@ -109,10 +130,14 @@ def ray_tasks(
             yield tasks
 
 
-def run_on_node(plan_text: str, folder_path: str, number: int, program: Sequence[str]) -> NodeResult:
+def run_on_node(
+    plan_text: str, folder_path: str, number: int, program: Sequence[str]
+) -> NodeResult:
     """Run one cell on a node."""
     folder = GridFolder(Path(folder_path))
-    is_shared = folder.plan_file.is_file() and _digest(folder.plan_file.read_text(encoding="utf-8")) == _digest(plan_text)
+    is_shared = folder.plan_file.is_file() and _digest(
+        folder.plan_file.read_text(encoding="utf-8")
+    ) == _digest(plan_text)
     if is_shared:
         plan = GridPlan.load(folder.plan_file)
         returncode, reason = finish_patiently(plan, folder, plan.cell(number), program)
@@ -121,23 +146,38 @@ def run_on_node(plan_text: str, folder_path: str, number: int, program: Sequence
         return run_in_scratch(plan_text, Path(scratch), number, program)
 
 
-def run_in_scratch(plan_text: str, scratch: Path, number: int, program: Sequence[str]) -> NodeResult:
-    """Run a cell in SCRATCH, on a node that does not see the grid's folder, and pack its run folder."""
+def run_in_scratch(
+    plan_text: str, scratch: Path, number: int, program: Sequence[str]
+) -> NodeResult:
+    """Run a cell in SCRATCH, on a node that does not see the grid's folder, and pack its run
+    folder.
+    """
     scratch.mkdir(exist_ok=True)
-    # The plan decides whether the runs folder has the sample world's suffix; here it is there in both cases.
+    # The plan decides whether the runs folder has the sample world's suffix; here it is there in
+    # both cases.
     there = GridPlan.from_json(plan_text, scratch / f"runs{SAMPLE_RUNS}", where=scratch)
-    plan = replace(there, place=replace(there.place, runs=str(scratch / "runs"), cache=str(scratch / "cache")))
+    plan = replace(
+        there, place=replace(there.place, runs=str(scratch / "runs"), cache=str(scratch / "cache"))
+    )
     cell = plan.cell(number)
     returncode, reason = finish_patiently(plan, GridFolder(scratch), cell, program)
     run = plan.run(cell)
-    return NodeResult(returncode=returncode, reason=reason, archive=pack_run(run) if is_complete(plan, cell) else None)
+    return NodeResult(
+        returncode=returncode,
+        reason=reason,
+        archive=pack_run(run) if is_complete(plan, cell) else None,
+    )
 
 
 def pack_run(run: RunFolder) -> bytes:
     """Return a run folder as a tar archive, without its checkpoints."""
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w") as archive:
-        archive.add(run.path, arcname=".", filter=lambda member: None if member.name.startswith("./checkpoints") else member)
+        archive.add(
+            run.path,
+            arcname=".",
+            filter=lambda member: None if member.name.startswith("./checkpoints") else member,
+        )
     return content.getvalue()
 
 
@@ -159,15 +199,25 @@ def _connected(address: str) -> Iterator[None]:
     try:
         import ray
     except ImportError as error:
-        raise MissingError("--cluster needs Ray, which is not installed", hint="pip install 'embedlab[ray]'") from error
+        raise MissingError(
+            "--cluster needs Ray, which is not installed", hint="pip install 'embedlab[ray]'"
+        ) from error
     _knock(address)
     try:
-        with chdir("/"):  # Ray puts the working folder of this process before the modules of its workers
-            ray.init(address=address, log_to_driver=False, logging_level=logging.WARNING, runtime_env={"env_vars": SAFE_PATH})
+        with chdir(
+            "/"
+        ):  # Ray puts the working folder of this process before the modules of its workers
+            ray.init(
+                address=address,
+                log_to_driver=False,
+                logging_level=logging.WARNING,
+                runtime_env={"env_vars": SAFE_PATH},
+            )
     except (ConnectionError, ValueError, RuntimeError) as error:
         first = str(error).strip().splitlines()[0]
         raise MissingError(
-            f"no Ray cluster at {address!r}: {first}", hint="`ray start --head` starts one; `ray status` shows it"
+            f"no Ray cluster at {address!r}: {first}",
+            hint="`ray start --head` starts one; `ray status` shows it",
         ) from error
     try:
         yield
@@ -184,5 +234,6 @@ def _knock(address: str) -> None:
         socket.create_connection((host, int(port)), timeout=KNOCK_S).close()
     except (OSError, OverflowError) as error:
         raise MissingError(
-            f"no Ray cluster at {address!r}: {error}", hint="`ray start --head` starts one; `ray status` shows it"
+            f"no Ray cluster at {address!r}: {error}",
+            hint="`ray start --head` starts one; `ray status` shows it",
         ) from error

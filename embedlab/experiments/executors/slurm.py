@@ -1,4 +1,6 @@
-"""Cells as jobs of Slurm; the queue stays with the process that submits them, and all nodes see the grid's folder."""
+"""Cells as jobs of Slurm; the queue stays with the process that submits them, and all nodes see the
+grid's folder.
+"""
 
 import hashlib
 import json
@@ -21,12 +23,24 @@ from embedlab.experiments.queue import Ending, QueueEntry
 
 SLURM = "slurm"  # the address, which options of sbatch may follow: slurm:partition=gpu,time=2:00:00
 LOOK_S = 1.0  # between two looks at the jobs: each is a request to Slurm's controller
-LOOKS = 3  # after which a job that is not there has ended, even if its output is not: a network disk may be late
+# after which a job that is not there has ended, even if its output is not: a network disk may be
+# late
+LOOKS = 3
 AT_ONCE = 64  # jobs, unless --workers says otherwise: Slurm decides how many of them run
 GRACE_S = 120  # before the end of its time, a job is warned so that it saves a checkpoint
 KILLED = -15  # how a job counts that Slurm ended
 
-OURS = {"job-name", "output", "error", "parsable", "wrap", "array", "export", "chdir", "signal"}  # options that are not the user's
+OURS = {
+    "job-name",
+    "output",
+    "error",
+    "parsable",
+    "wrap",
+    "array",
+    "export",
+    "chdir",
+    "signal",
+}  # options that are not the user's
 
 
 def is_slurm(address: str) -> bool:
@@ -41,7 +55,8 @@ def sbatch_options(address: str) -> list[str]:
         key, equals, _ = text.partition("=")
         if key in OURS or key.startswith("-"):
             raise UsageError(
-                f"--cluster {address}: {key!r} is not yours to set", hint="for example --cluster slurm:partition=gpu,time=2:00:00"
+                f"--cluster {address}: {key!r} is not yours to set",
+                hint="for example --cluster slurm:partition=gpu,time=2:00:00",
             )
         options.append(f"--{text}" if equals else f"--{key}")
     return options
@@ -50,16 +65,26 @@ def sbatch_options(address: str) -> list[str]:
 class SlurmJobs:
     """The cells of one grid as jobs, each with the plan's threads.
 
-    A job that Slurm ends, at its time limit or with its node, continues from its checkpoint in another one. Jobs outlive the
-    process that submitted them: the next one finds them by their names.
+    A job that Slurm ends, at its time limit or with its node, continues from its checkpoint in
+    another one. Jobs outlive the process that submitted them: the next one finds them by their
+    names.
     """
 
-    def __init__(self, plan: GridPlan, folder: GridFolder, address: str, at_once: int | None, program: Sequence[str]) -> None:
+    def __init__(
+        self,
+        plan: GridPlan,
+        folder: GridFolder,
+        address: str,
+        at_once: int | None,
+        program: Sequence[str],
+    ) -> None:
         self.plan, self.folder, self.program = plan, folder, tuple(program)
         self.options = sbatch_options(address)
         self.claims: Claims[str] = Claims(folder, at_once or AT_ONCE)
         self.outputs = folder.path / "slurm"
-        self.prefix = f"embedlab-{hashlib.sha256(str(folder.path.absolute()).encode()).hexdigest()[:8]}"
+        self.prefix = (
+            f"embedlab-{hashlib.sha256(str(folder.path.absolute()).encode()).hexdigest()[:8]}"
+        )
         self._looked = 0.0
         self._missed: Counter[str] = Counter()  # how often a job was not there
         self._is_cancelled = False
@@ -70,13 +95,22 @@ class SlurmJobs:
         for entry in self.claims.new():
             there = {name: job for job, name in self._jobs().items()} if there is None else there
             name = f"{self.prefix}-{entry.number}"
-            self.claims.hold(there[name] if name in there else self._submit(name, entry.number), entry)
+            self.claims.hold(
+                there[name] if name in there else self._submit(name, entry.number), entry
+            )
 
     def _submit(self, name: str, number: int) -> str:
         self.outputs.mkdir(parents=True, exist_ok=True)
         module = "embedlab.experiments.single_cell"
-        command = python_command(str(self.folder.path.absolute()), str(number), "--", *self.program, module=module)
-        gpus = ["--gpus=1"] if self.plan.place.device == "cuda" and not any(option.startswith("--g") for option in self.options) else []
+        command = python_command(
+            str(self.folder.path.absolute()), str(number), "--", *self.program, module=module
+        )
+        gpus = (
+            ["--gpus=1"]
+            if self.plan.place.device == "cuda"
+            and not any(option.startswith("--g") for option in self.options)
+            else []
+        )
         ours = [
             "--parsable",
             f"--job-name={name}",
@@ -90,7 +124,10 @@ class SlurmJobs:
         ]
         done = _run("sbatch", *ours, *gpus, *self.options, f"--wrap=exec {shlex.join(command)}")
         if done.returncode != 0:
-            raise EmbedlabError(f"Slurm refused a job: {_last_line(done.stderr)}", hint="see the options after `slurm:` and `sinfo`")
+            raise EmbedlabError(
+                f"Slurm refused a job: {_last_line(done.stderr)}",
+                hint="see the options after `slurm:` and `sinfo`",
+            )
         return done.stdout.strip().partition(";")[0]
 
     def poll(self) -> bool:
@@ -101,7 +138,9 @@ class SlurmJobs:
             self._looked = time.monotonic()
             for job in self.claims.jobs:
                 self._missed[job] += job not in there
-                if self._missed[job] and (_outcome(self._output(job)) is not None or self._missed[job] >= LOOKS):
+                if self._missed[job] and (
+                    _outcome(self._output(job)) is not None or self._missed[job] >= LOOKS
+                ):
                     self.claims.settle(job, self._ending(job, self.claims.entry(job)))
         self.claims.renew()
         return bool(self.claims.jobs) or (not self._is_cancelled and self.claims.queue.is_open())
@@ -118,22 +157,32 @@ class SlurmJobs:
         return self.outputs / f"{job}.txt"
 
     def _ending(self, job: str, entry: QueueEntry) -> Ending:
-        """Return how a job ended by what it wrote last; one that wrote nothing was ended by Slurm."""
+        """Return how a job ended by what it wrote last; one that wrote nothing was ended by
+        Slurm.
+        """
         outcome = _outcome(self._output(job))
         if outcome is None:
             state = _state(job)
-            return Ending(state="waiting") if self._is_cancelled else ending_of(entry, KILLED, f"Slurm ended job {job}: {state}")
+            return (
+                Ending(state="waiting")
+                if self._is_cancelled
+                else ending_of(entry, KILLED, f"Slurm ended job {job}: {state}")
+            )
         returncode, reason = outcome
         if returncode == 0:
             return Ending(state="done")
         if self._is_cancelled:
             return Ending(state="waiting")
-        if returncode == ExitCode.INTERRUPTED:  # saved a checkpoint, although this process did not stop it
+        if (
+            returncode == ExitCode.INTERRUPTED
+        ):  # saved a checkpoint, although this process did not stop it
             return ending_of(entry, KILLED, f"Slurm stopped job {job}: {_state(job)}")
         return ending_of(entry, returncode, reason)
 
     def cancel(self) -> None:
-        """Remove the jobs that wait, and request that the others save their cells' checkpoints and stop."""
+        """Remove the jobs that wait, and request that the others save their cells' checkpoints and
+        stop.
+        """
         self._is_cancelled = True
         if self.claims.jobs:
             _run("scancel", "--state=PENDING", *self.claims.jobs)
@@ -146,24 +195,43 @@ class SlurmJobs:
 
 @contextmanager
 def slurm_jobs(
-    plan: GridPlan, folder: GridFolder, address: str, *, at_once: int | None = None, program: Sequence[str] = PROGRAM
+    plan: GridPlan,
+    folder: GridFolder,
+    address: str,
+    *,
+    at_once: int | None = None,
+    program: Sequence[str] = PROGRAM,
 ) -> Iterator[Executor]:
-    """Run the cells of PLAN as jobs of Slurm within the block; ADDRESS may have options of sbatch."""
+    """Run the cells of PLAN as jobs of Slurm within the block; ADDRESS may have options of
+    sbatch.
+    """
     if shutil.which("sbatch") is None:
-        raise MissingError("--cluster slurm needs the commands of Slurm; sbatch is not on this machine", hint="run it on a login node")
+        raise MissingError(
+            "--cluster slurm needs the commands of Slurm; sbatch is not on this machine",
+            hint="run it on a login node",
+        )
     jobs = SlurmJobs(plan, folder, address, at_once, program)
     with jobs.claims.alive():
         yield jobs
 
 
 def _run(*command: str) -> "subprocess.CompletedProcess[str]":
-    with python_processes.start(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with python_processes.start(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
         output, errors = process.communicate()
-    return subprocess.CompletedProcess(command, process.returncode, output.decode(errors="replace"), errors.decode(errors="replace"))
+    return subprocess.CompletedProcess(
+        command,
+        process.returncode,
+        output.decode(errors="replace"),
+        errors.decode(errors="replace"),
+    )
 
 
 def _outcome(output: Path) -> tuple[int, str] | None:
-    """Return the exit code and the reason in the last line of a job's OUTPUT; None where the job did not come to write it."""
+    """Return the exit code and the reason in the last line of a job's OUTPUT; None where the job
+    did not come to write it.
+    """
     try:
         values = json.loads(_last_line(output.read_text(encoding="utf-8", errors="replace")))
         return int(values["returncode"]), str(values["reason"])
@@ -174,7 +242,10 @@ def _outcome(output: Path) -> tuple[int, str] | None:
 def _state(job: str) -> str:
     """Return what Slurm says of a job that ended."""
     done = _run("scontrol", "show", "job", "--oneliner", job)
-    return next((word.partition("=")[2] for word in done.stdout.split() if word.startswith("JobState=")), "its state is not known")
+    return next(
+        (word.partition("=")[2] for word in done.stdout.split() if word.startswith("JobState=")),
+        "its state is not known",
+    )
 
 
 def _last_line(text: str) -> str:

@@ -1,4 +1,6 @@
-"""Cross-entropy or squared error of a linear layer: fine-tuning, fine-tuning on dropout views, and the second stage of SupCL-Seq."""
+"""Cross-entropy or squared error of a linear layer: fine-tuning, fine-tuning on dropout views, and
+the second stage of SupCL-Seq.
+"""
 
 from collections.abc import Mapping
 
@@ -15,11 +17,12 @@ from embedlab.objectives.objective import Objective, views_of_rows
 class Classification(Objective):
     """Cross-entropy of a text's class, or squared error of its score.
 
-    Formula: −log softmax(W dropout(v) + b)[label], or (w·dropout(v) + b − gold)², mean over texts and views.
-    Columns: sentence, label; or sentence1, sentence2, and label or gold, with the pair encoded together.
-    Source: Devlin et al. 2019 (fine-tuning); sedghamiz, "dropout augmented" and the linear layer on the frozen encoder.
-    Differs from the paper in: BERT's pooler between vector and linear layer is there with the pooling `pooler` alone. The
-    frozen encoder runs without dropout: the paper does not say. `standardise` is ours.
+    Formula: −log softmax(W dropout(v) + b)[label], or (w·dropout(v) + b − gold)², mean over texts
+    and views. Columns: sentence, label; or sentence1, sentence2, and label or gold, with the pair
+    encoded together. Source: Devlin et al. 2019 (fine-tuning); sedghamiz, "dropout augmented" and
+    the linear layer on the frozen encoder. Differs from the paper in: BERT's pooler between vector
+    and linear layer is there with the pooling `pooler` alone. The frozen encoder runs without
+    dropout: the paper does not say. `standardise` is ours.
     """
 
     middle: Tensor
@@ -36,7 +39,9 @@ class Classification(Objective):
             self.register_buffer("deviation", torch.ones(dim))
 
     def fit_vectors(self, vectors: NDArray[np.float32]) -> None:
-        """Take the mean and deviation of each dimension of VECTORS, (texts, dim), where the layer reads standardised ones."""
+        """Take the mean and deviation of each dimension of VECTORS, (texts, dim), where the layer
+        reads standardised ones.
+        """
         if self.options.standardise:
             values = torch.from_numpy(vectors).double()
             deviation = values.std(dim=0, correction=0)

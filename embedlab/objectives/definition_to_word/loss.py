@@ -14,12 +14,12 @@ from embedlab.objectives.objective import Objective
 class DefinitionToWord(Objective):
     """Cross-entropy of the defined word over the whole vocabulary.
 
-    Formula: −log softmax(head(definition))[word], mean over the batch; head is the complete pre-trained
-    masked-language-model head, transform and decoder. Head and embedding layer are frozen.
-    Columns: definition, word (exactly one known token).
-    Source: Tsukagoshi et al. 2021 (DefSent) and tsukagoshi §2.
-    Differs from the paper in: nothing known. If another objective changed the word vectors before, the decoder is still
-    the pre-trained one. `head` "tied" is ours, for encoders that were published without a head.
+    Formula: −log softmax(head(definition))[word], mean over the batch; head is the complete
+    pre-trained masked-language-model head, transform and decoder. Head and embedding layer are
+    frozen. Columns: definition, word (exactly one known token). Source: Tsukagoshi et al. 2021
+    (DefSent) and tsukagoshi §2. Differs from the paper in: nothing known. If another objective
+    changed the word vectors before, the decoder is still the pre-trained one. `head` "tied" is
+    ours, for encoders that were published without a head.
     """
 
     frozen = "embeddings"
@@ -32,7 +32,9 @@ class DefinitionToWord(Objective):
         """Use the encoder's head; an encoder without one is refused."""
         self.word_head = load_word_head(encoder, self.options.head)
         if self.options.head == "tied":
-            self.notes = ("words are predicted by the encoder's own word vectors, not by a pre-trained head",)
+            self.notes = (
+                "words are predicted by the encoder's own word vectors, not by a pre-trained head",
+            )
 
     def forward(self, vectors: Tensor, columns: Mapping[str, Tensor]) -> Tensor:
         """The mean over the batch's definitions."""

@@ -8,14 +8,17 @@ import polars as pl
 from embedlab.core.schema import table
 from embedlab.objectives.needs import Needs
 
-SUMMARY = "the vector of a definition predicts its word through the frozen masked-language-model head"
+SUMMARY = (
+    "the vector of a definition predicts its word through the frozen masked-language-model head"
+)
 
 
 @table
 class Options:
     """What a recipe may say of this objective."""
 
-    head: Literal["mlm", "tied"] = "mlm"  # the encoder's pre-trained head; or, where it has none, its word vectors
+    # the encoder's pre-trained head; or, where it has none, its word vectors
+    head: Literal["mlm", "tied"] = "mlm"
 
 
 def needs(_: Options) -> Needs:

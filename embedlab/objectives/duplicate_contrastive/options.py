@@ -11,14 +11,18 @@ from embedlab.objectives.in_batch_contrastive.options import Projection
 from embedlab.objectives.labelled import describe_labelled
 from embedlab.objectives.needs import Needs
 
-SUMMARY = "each first sentence picks its duplicate among the batch's second ones; other pairs are pushed apart"
+SUMMARY = (
+    "each first sentence picks its duplicate among the batch's second ones; other pairs are "
+    "pushed apart"
+)
 
 
 @table
 class Options:
     """What a recipe may say of this objective."""
 
-    others: Literal["maximise", "leave-out"] = "maximise"  # for non-duplicate pairs; compared in chen table 4
+    # for non-duplicate pairs; compared in chen table 4
+    others: Literal["maximise", "leave-out"] = "maximise"
     temperature: Positive = 0.05  # τ, on cosines; chen
     projection: Projection = "two-layer"  # chen
 

@@ -9,16 +9,22 @@ from embedlab.core.recipe import Positive
 from embedlab.core.schema import table
 from embedlab.objectives.needs import Needs
 
-SUMMARY = "each anchor picks its positive among the batch's: two dropout passes, pairs, or triplets with hard negatives"
+SUMMARY = (
+    "each anchor picks its positive among the batch's: two dropout passes, pairs, or "
+    "triplets with hard negatives"
+)
 
-Projection = Literal["none", "one-layer", "two-layer"]  # on top while training, discarded afterwards
+Projection = Literal[
+    "none", "one-layer", "two-layer"
+]  # on top while training, discarded afterwards
 
 
 @table
 class Options:
     """What a recipe may say of this objective."""
 
-    # The sentence itself, encoded again; the positive of a triplet, with its negative; or that of a pair, without one.
+    # The sentence itself, encoded again; the positive of a triplet, with its negative; or that of a
+    # pair, without one.
     positives: Literal["dropout", "triplets", "pairs"] = "dropout"
     joint: bool = False  # with "dropout": pairs, encoded together, in place of sentences
     temperature: Positive = 0.05  # τ, on cosines; Gao 2021 §3
@@ -35,7 +41,9 @@ def needs(options: Options) -> Needs:
     return Needs(sentences=sentences, joint=options.joint, compares_rows=True)
 
 
-def describe(frame: pl.DataFrame, options: Options, rng: np.random.Generator) -> list[tuple[str, str]]:
+def describe(
+    frame: pl.DataFrame, options: Options, rng: np.random.Generator
+) -> list[tuple[str, str]]:
     """One anchor of a batch in words, as (role, sentence)."""
     row = frame.row(int(rng.integers(len(frame))), named=True)
     if options.positives != "dropout":

@@ -13,11 +13,10 @@ from embedlab.objectives.paraphrase_head.options import Options
 class ParaphraseHead(Objective):
     """Binary cross-entropy of a bilinear form.
 
-    Formula: logit = dropout(f(u))ᵀ B dropout(f(v)) + b; mean over the pairs; f are the additional layers.
-    Columns: sentence1, sentence2, is_duplicate.
-    Source: chen, paraphrase head.
-    Differs from the paper in: the layers' activation is not named there; here it is ReLU. Dropout comes before each linear
-    layer there; the bilinear form, linear in both vectors, is taken for one.
+    Formula: logit = dropout(f(u))ᵀ B dropout(f(v)) + b; mean over the pairs; f are the additional
+    layers. Columns: sentence1, sentence2, is_duplicate. Source: chen, paraphrase head. Differs from
+    the paper in: the layers' activation is not named there; here it is ReLU. Dropout comes before
+    each linear layer there; the bilinear form, linear in both vectors, is taken for one.
     """
 
     def __init__(self, options: Options, dim: int) -> None:
@@ -29,7 +28,9 @@ class ParaphraseHead(Objective):
 
     def logits(self, first: Tensor, second: Tensor) -> Tensor:
         """(pairs,); above 0 for paraphrases."""
-        logits: Tensor = self.bilinear(self.dropout(self.layers(first)), self.dropout(self.layers(second)))
+        logits: Tensor = self.bilinear(
+            self.dropout(self.layers(first)), self.dropout(self.layers(second))
+        )
         return logits.squeeze(-1)
 
     def forward(self, vectors: Tensor, columns: Mapping[str, Tensor]) -> Tensor:

@@ -7,7 +7,9 @@ from embedlab.core.schema import table
 from embedlab.objectives.labelled import HeadDropout, Layers, describe_labelled
 from embedlab.objectives.needs import Needs
 
-SUMMARY = "a bilinear form of two transformed vectors predicts whether the sentences are paraphrases"
+SUMMARY = (
+    "a bilinear form of two transformed vectors predicts whether the sentences are paraphrases"
+)
 
 
 @table

@@ -13,10 +13,10 @@ from embedlab.objectives.sentiment_head.options import SENTIMENT_CLASSES, Option
 class SentimentHead(Objective):
     """Cross-entropy of a sentence's sentiment.
 
-    Formula: −log softmax(W dropout(f(v)) + b)[label], mean over the sentences; f are the additional layers.
-    Columns: sentence, label (0 very negative … 4 very positive).
-    Source: chen, sentiment head; without layers it is the paper's baseline.
-    Differs from the paper in: the layers' activation is not named there; here it is ReLU.
+    Formula: −log softmax(W dropout(f(v)) + b)[label], mean over the sentences; f are the additional
+    layers. Columns: sentence, label (0 very negative … 4 very positive). Source: chen, sentiment
+    head; without layers it is the paper's baseline. Differs from the paper in: the layers'
+    activation is not named there; here it is ReLU.
     """
 
     def __init__(self, options: Options, dim: int) -> None:

@@ -15,11 +15,10 @@ from embedlab.objectives.similarity_head.options import Options
 class SimilarityHead(Objective):
     """Squared error of the cosine of two transformed vectors.
 
-    Formula: (cos(f(u), f(v)) − gold/highest)², mean over the pairs; f are the additional layers, of which the first or both
-    may be the paraphrase head's.
-    Columns: sentence1, sentence2, gold.
-    Source: chen, similarity head and table 3.
-    Differs from the paper in: it says neither the loss nor the layers' activation; squared error and ReLU are ours.
+    Formula: (cos(f(u), f(v)) − gold/highest)², mean over the pairs; f are the additional layers, of
+    which the first or both may be the paraphrase head's. Columns: sentence1, sentence2, gold.
+    Source: chen, similarity head and table 3. Differs from the paper in: it says neither the loss
+    nor the layers' activation; squared error and ReLU are ours.
     """
 
     def __init__(self, options: Options, dim: int) -> None:
@@ -28,18 +27,23 @@ class SimilarityHead(Objective):
         self.layers = task_layers(options.layers, dim, options.dropout)
 
     def share(self, others: Sequence[Objective]) -> None:
-        """Take the paraphrase head's first layer, or all its layers; a recipe without such layers is refused."""
+        """Take the paraphrase head's first layer, or all its layers; a recipe without such layers
+        is refused.
+        """
         if self.options.sharing == "separate":
             return
         theirs = next((other.layers for other in others if isinstance(other, ParaphraseHead)), None)
         if not isinstance(theirs, TaskLayers) or not isinstance(self.layers, TaskLayers):
             raise UsageError(
-                f"similarity_head shares {self.options.sharing!r} with a paraphrase_head of two layers, which the recipe does not have",
+                f"similarity_head shares {self.options.sharing!r} with a paraphrase_head of "
+                f"two layers, which the recipe does not have",
                 hint="set the option sharing of similarity_head to separate",
             )
         self.layers.first = theirs.first
         if self.options.sharing == "whole":
-            self.layers.second = theirs.second  # the layers are one, the dropout before them stays this head's own
+            self.layers.second = (
+                theirs.second
+            )  # the layers are one, the dropout before them stays this head's own
 
     def similarity(self, first: Tensor, second: Tensor) -> Tensor:
         """The cosine of each pair; (pairs,)."""

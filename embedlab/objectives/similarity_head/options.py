@@ -21,14 +21,24 @@ class Options:
 
     layers: Layers = "two-layer"
     dropout: HeadDropout = 0.3  # chen
-    sharing: Sharing = "separate"  # the additional layers that are those of the recipe's paraphrase_head; chen table 3: first-layer
+    # the additional layers that are those of the recipe's paraphrase_head; chen table 3:
+    # first-layer
+    sharing: Sharing = "separate"
     highest: Positive = 5.0  # the gold score that corresponds to cosine 1
 
 
 def needs(options: Options) -> Needs:
-    """Pairs with a gold score; without additional layers there is no linear layer for the dropout to come before."""
+    """Pairs with a gold score; without additional layers there is no linear layer for the dropout
+    to come before.
+    """
     inert = {"dropout": "0.0"} if options.layers == "none" and options.dropout else {}
-    return Needs(sentences=("sentence1", "sentence2"), numbers=("gold",), largest=options.highest, scale_option="highest", inert=inert)
+    return Needs(
+        sentences=("sentence1", "sentence2"),
+        numbers=("gold",),
+        largest=options.highest,
+        scale_option="highest",
+        inert=inert,
+    )
 
 
 def describe(frame: pl.DataFrame, _: Options, rng: np.random.Generator) -> list[tuple[str, str]]:

@@ -24,17 +24,21 @@ def supervised_contrastive_loss(
     temperature: float,
     similarity: Literal["dot", "cosine"] = "dot",
 ) -> Tensor:
-    """Mean over anchors of the mean over their positives of −log softmax over positives ∪ negatives (liao, eq. 2).
+    """Mean over anchors of the mean over their positives of −log softmax over positives ∪ negatives
+    (liao, eq. 2).
 
-    anchors: (anchors, dim); sentences: (sentences, dim); positives, negatives: (anchors, sentences) masks, at least
-    one positive an anchor. Without any anchor the loss is 0, still part of the graph.
+    anchors: (anchors, dim); sentences: (sentences, dim); positives, negatives: (anchors, sentences)
+    masks, at least one positive an anchor. Without any anchor the loss is 0, still part of the
+    graph.
     """
     if not len(anchors):
         return sentences.sum() * 0.0
     if similarity == "cosine":
         anchors, sentences = F.normalize(anchors), F.normalize(sentences)
     scores = anchors @ sentences.T / temperature  # (anchors, sentences)
-    partition = scores.masked_fill(~(positives | negatives), float("-inf")).logsumexp(dim=1, keepdim=True)
+    partition = scores.masked_fill(~(positives | negatives), float("-inf")).logsumexp(
+        dim=1, keepdim=True
+    )
     surprise = (partition - scores).masked_fill(~positives, 0.0)
     return (surprise.sum(dim=1) / positives.sum(dim=1)).mean()
 
@@ -42,13 +46,12 @@ def supervised_contrastive_loss(
 class SupervisedContrastive(Objective):
     """(1−λ) of the cross-entropy of a pair's class and λ of the contrastive loss of premises.
 
-    Formula: L = (1−λ)·CE + λ·SCL with SCL as eq. 2; anchors are the batch's distinct premises, positives the distinct
-    hypotheses they entail, negatives the batch's other hypotheses. λ = 1 has no head at all.
-    Columns: premise, hypothesis, label.
-    Source: liao, eq. 1 and 2.
-    Differs from the paper in: nothing known. In the authors' code a premise counts once for each of its entailments
-    (`anchors` "entailments"), a hypothesis that occurs twice in a batch counts twice, and a batch without an entailment
-    divides by zero.
+    Formula: L = (1−λ)·CE + λ·SCL with SCL as eq. 2; anchors are the batch's distinct premises,
+    positives the distinct hypotheses they entail, negatives the batch's other hypotheses. λ = 1 has
+    no head at all. Columns: premise, hypothesis, label. Source: liao, eq. 1 and 2. Differs from the
+    paper in: nothing known. In the authors' code a premise counts once for each of its entailments
+    (`anchors` "entailments"), a hypothesis that occurs twice in a batch counts twice, and a batch
+    without an entailment divides by zero.
     """
 
     def __init__(self, options: Options, dim: int) -> None:
@@ -56,8 +59,12 @@ class SupervisedContrastive(Objective):
         self.options = options
         self.head = pair_head(options.head, dim, len(NLI_CLASSES)) if options.weight < 1 else None
 
-    def sample(self, columns: Mapping[str, NDArray[np.int64]], rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
-        """The anchors that have a positive, and their drawn sets as masks over the batch's sentences."""
+    def sample(
+        self, columns: Mapping[str, NDArray[np.int64]], rng: np.random.Generator
+    ) -> dict[str, NDArray[np.generic]]:
+        """The anchors that have a positive, and their drawn sets as masks over the batch's
+        sentences.
+        """
         draw = entailment_sets if self.options.anchors == "entailments" else anchor_sets
         sets = draw(
             columns["premise"],
@@ -70,7 +77,9 @@ class SupervisedContrastive(Objective):
         return {"anchors": sets.anchors, "positives": sets.positives, "negatives": sets.negatives}
 
     def pair_logits(self, first: Tensor, second: Tensor) -> Tensor:
-        """The logits of the classes of each pair of vectors, (pairs, classes); λ = 1 trains no head for them."""
+        """The logits of the classes of each pair of vectors, (pairs, classes); λ = 1 trains no head
+        for them.
+        """
         if self.head is None:
             raise TypeError("no head was trained: the weight of the contrastive loss is 1")
         logits: Tensor = self.head(pair_features(first, second))

@@ -13,19 +13,23 @@ from embedlab.objectives.needs import Needs
 from embedlab.objectives.nli import NEEDS, HeadKind
 from embedlab.objectives.rows import index_rows
 
-SUMMARY = "softmax over [u; v; |u−v|] joined with supervised contrastive learning: premises pulled to their entailed hypotheses"
+SUMMARY = (
+    "softmax over [u; v; |u−v|] joined with supervised contrastive learning: premises pulled "
+    "to their entailed hypotheses"
+)
 
 
 @table
 class Options:
     """What a recipe may say of this objective."""
 
-    weight: Share = 0.3  # λ: the contrastive loss's share; liao table 6: 0.3 is best on STS, table 4: 0.1 on transfer
+    # λ: the contrastive loss's share; liao table 6: 0.3 is best on STS, table 4: 0.1 on transfer
+    weight: Share = 0.3
     temperature: Positive = 1.0  # τ; liao table 7, on raw dot products
     positives: Limit = "all"  # N+
     negatives: Limit = "all"  # N−
-    # "entailments": each row labelled entailment is an anchor of its own, with its hypothesis among the positives, as in the authors'
-    # code; absent: each distinct premise is one.
+    # "entailments": each row labelled entailment is an anchor of its own, with its hypothesis among
+    # the positives, as in the authors' code; absent: each distinct premise is one.
     anchors: Literal["entailments"] | None = None
     similarity: Literal["dot", "cosine"] = "dot"
     head: HeadKind = "two-layer"
@@ -37,15 +41,25 @@ def needs(options: Options) -> Needs:
     return compared if options.weight < 1 else replace(compared, predicts=None)
 
 
-def describe(frame: pl.DataFrame, options: Options, rng: np.random.Generator) -> list[tuple[str, str]]:
-    """One anchor of a batch in words, as (role, sentence), with its positives and negatives as liao's table 1 shows them.
+def describe(
+    frame: pl.DataFrame, options: Options, rng: np.random.Generator
+) -> list[tuple[str, str]]:
+    """One anchor of a batch in words, as (role, sentence), with its positives and negatives as
+    liao's table 1 shows them.
 
     An annotated pair where the frame has no entailment.
     """
     rows = index_rows(frame, NEEDS)
     premise, hypothesis, label = (rows.columns[name] for name in NEEDS.columns)
     draw = entailment_sets if options.anchors == "entailments" else anchor_sets
-    sets = draw(premise, hypothesis, label, positives=options.positives, negatives=options.negatives, rng=rng).with_positives()
+    sets = draw(
+        premise,
+        hypothesis,
+        label,
+        positives=options.positives,
+        negatives=options.negatives,
+        rng=rng,
+    ).with_positives()
     if not len(sets.anchors):
         return [(column, str(frame[column][0])) for column in NEEDS.columns]
     anchor = int(rng.integers(len(sets.anchors)))

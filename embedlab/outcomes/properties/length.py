@@ -8,7 +8,9 @@ from embedlab.outcomes.property import Property
 
 def length_difference(items: pl.DataFrame) -> pl.Series:
     """Return by how many words the longer sentence of each pair is longer."""
-    first, second = (word_counts(items[name]).cast(pl.Float64) for name in ("sentence1", "sentence2"))
+    first, second = (
+        word_counts(items[name]).cast(pl.Float64) for name in ("sentence1", "sentence2")
+    )
     return (first - second).abs()
 
 

@@ -9,6 +9,8 @@ PROPERTY = Property(
     kind="name",
     needs=("sentence1",),
     also=("sentence2",),
-    of=lambda items: counted(items, lambda sentences: sentences.str.strip_chars_end().str.ends_with("?")),
+    of=lambda items: counted(
+        items, lambda sentences: sentences.str.strip_chars_end().str.ends_with("?")
+    ),
     place=COUNTED.index,
 )

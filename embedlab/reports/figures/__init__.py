@@ -1,4 +1,6 @@
-"""The figures for papers: each file of this folder declares one as its `FIGURE`, and nothing else lists them."""
+"""The figures for papers: each file of this folder declares one as its `FIGURE`, and nothing else
+lists them.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,6 @@
-"""The differences of compared models from the first one, with their intervals and a line at zero."""
+"""The differences of compared models from the first one, with their intervals and a line at
+zero.
+"""
 
 from collections.abc import Sequence
 
@@ -11,13 +13,20 @@ from embedlab.reports.plots import Plot
 
 
 def _plots(subject: ComparedModels) -> Sequence[Plot]:
-    return [plot for task, slices in tasks_of(subject.found).items() for plot in difference_plots(subject.found, task, slices)]
+    return [
+        plot
+        for task, slices in tasks_of(subject.found).items()
+        for plot in difference_plots(subject.found, task, slices)
+    ]
 
 
 FIGURE = FigureKind(
     name="differences",
     of=ComparedModels,
-    summary="the difference of each model from the first one on each dataset or slice, with its interval",
+    summary="the difference of each model from the first one on each dataset or slice, with its "
+    "interval",
     plots=_plots,
-    caption=lambda subject: figure_caption(subject.found, f"Differences from {title_of(subject.found.models[0].name)}"),
+    caption=lambda subject: figure_caption(
+        subject.found, f"Differences from {title_of(subject.found.models[0].name)}"
+    ),
 )

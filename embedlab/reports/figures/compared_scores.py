@@ -1,4 +1,6 @@
-"""The scores of compared models with their intervals: a forest plot by dataset, source or slice, lines over the fifths of a number."""
+"""The scores of compared models with their intervals: a forest plot by dataset, source or slice,
+lines over the fifths of a number.
+"""
 
 from collections.abc import Sequence
 
@@ -10,7 +12,11 @@ from embedlab.reports.plots import Lines, Plot
 
 
 def _plots(subject: ComparedModels) -> Sequence[Plot]:
-    return [plot for task, slices in tasks_of(subject.found).items() for plot in score_plots(subject.found, task, slices)]
+    return [
+        plot
+        for task, slices in tasks_of(subject.found).items()
+        for plot in score_plots(subject.found, task, slices)
+    ]
 
 
 def _caption(subject: ComparedModels) -> str:

@@ -11,9 +11,11 @@ from embedlab.tasks.task import scale_of
 
 
 def _plots(subject: ExplainedDifference) -> Sequence[Plot]:
-    """All items first, then the kinds on which the difference is most unlike that on the others, the surest first; and what is confirmed.
+    """All items first, then the kinds on which the difference is most unlike that on the others,
+    the surest first; and what is confirmed.
 
-    The second plot has the combinations of two properties that the other half of the topics confirms, where there are any.
+    The second plot has the combinations of two properties that the other half of the topics
+    confirms, where there are any.
     """
     explanation = subject.found
     first, second = titles_of([explanation.first, explanation.second]).values()
@@ -26,16 +28,27 @@ def _plots(subject: ExplainedDifference) -> Sequence[Plot]:
     return plots
 
 
-def _dots(title: str, rows: Sequence[tuple[str, ComparedSlice]], subject: ExplainedDifference) -> Dots:
+def _dots(
+    title: str, rows: Sequence[tuple[str, ComparedSlice]], subject: ExplainedDifference
+) -> Dots:
     explanation = subject.found
     first, second = titles_of([explanation.first, explanation.second]).values()
     differences = [compared.differences[explanation.second] for _, compared in rows]
-    series = _series(f"{second} − {first}", differences, scale_of(explanation.whole.task, explanation.whole.metric))
-    return Dots(title=title, labels=[label for label, _ in rows], series=[series], axis="points", zero=True)
+    series = _series(
+        f"{second} − {first}",
+        differences,
+        scale_of(explanation.whole.task, explanation.whole.metric),
+    )
+    return Dots(
+        title=title, labels=[label for label, _ in rows], series=[series], axis="points", zero=True
+    )
 
 
 def _series(name: str, differences: Sequence[Difference], scale: float) -> Series:
-    numbers = ([scale * getattr(difference, key) for difference in differences] for key in ("delta", "low", "high"))
+    numbers = (
+        [scale * getattr(difference, key) for difference in differences]
+        for key in ("delta", "low", "high")
+    )
     values, low, high = numbers
     return Series(name=name, values=values, low=low, high=high)
 

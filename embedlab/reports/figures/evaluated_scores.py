@@ -14,7 +14,10 @@ from embedlab.reports.plots import Dots, Plot, Series
 
 def _plots(subject: EvaluatedModels) -> Sequence[Plot]:
     """One plot a task, of its first metric and setting."""
-    return [_dots(str(task), frame) for (task,), frame in subject.frame.group_by("task", maintain_order=True)]
+    return [
+        _dots(str(task), frame)
+        for (task,), frame in subject.frame.group_by("task", maintain_order=True)
+    ]
 
 
 def _dots(task: str, frame: pl.DataFrame) -> Plot:
@@ -23,7 +26,12 @@ def _dots(task: str, frame: pl.DataFrame) -> Plot:
     labels = shown["slice"].unique(maintain_order=True).to_list()
     titles = titles_of(shown["model"].unique(maintain_order=True).to_list())
     series = [_series(title, shown.filter(model=model), labels) for model, title in titles.items()]
-    return Dots(title=f"Scores on {task}", labels=labels, series=series, axis=f"{metric.capitalize()} ({setting})" if setting else metric)
+    return Dots(
+        title=f"Scores on {task}",
+        labels=labels,
+        series=series,
+        axis=f"{metric.capitalize()} ({setting})" if setting else metric,
+    )
 
 
 def _series(name: str, frame: pl.DataFrame, labels: Sequence[str]) -> Series:
@@ -47,17 +55,31 @@ def _caption(subject: EvaluatedModels) -> str:
     frame = subject.frame
     first = frame.group_by("task", maintain_order=True).agg(pl.col("metric").first())
     metrics = " and ".join(f"{metric.capitalize()} on {task}" for task, metric in first.rows())
-    counts = dict(frame.filter(pl.col("by") != "average").group_by("slice", maintain_order=True).agg(pl.col("items").first()).rows())
+    counts = dict(
+        frame.filter(pl.col("by") != "average")
+        .group_by("slice", maintain_order=True)
+        .agg(pl.col("items").first())
+        .rows()
+    )
     marks = frame["marks"].drop_nulls().str.split(", ").explode().unique().to_list()
     titles = titles_of(frame["model"].unique(maintain_order=True).to_list())
     pairs, sentences = (
-        [titles[name] for name in frame.filter(pl.col(column) > 0)["model"].unique(maintain_order=True)]
+        [
+            titles[name]
+            for name in frame.filter(pl.col(column) > 0)["model"].unique(maintain_order=True)
+        ]
         for column in ("shared_pairs", "shared_sentences")
     )
     has_intervals = frame["low"].null_count() < frame.height
-    bars = [f"Bars: 95% intervals, each on its own, over items; {DEPENDENCE}."] if has_intervals else []
+    bars = (
+        [f"Bars: 95% intervals, each on its own, over items; {DEPENDENCE}."]
+        if has_intervals
+        else []
+    )
     seen = trained_on(pairs, [name for name in sentences if name not in pairs])
-    return " ".join([f"Scores: {metrics}; {counted_items(counts)}.", *data_sentences(marks), *bars, *seen])
+    return " ".join(
+        [f"Scores: {metrics}; {counted_items(counts)}.", *data_sentences(marks), *bars, *seen]
+    )
 
 
 FIGURE = FigureKind(

@@ -11,9 +11,14 @@ from embedlab.reports.plots import Lines, Plot, Series
 
 
 def _plots(subject: GridResults) -> Sequence[Plot]:
-    """Of one column a score the last one, which is an average where there is one; else the axis in the columns gives the lines."""
+    """Of one column a score the last one, which is an average where there is one; else the axis in
+    the columns gives the lines.
+    """
     pivot = subject.pivot
-    along = next((axis for axis in pivot.row_axes if len(_values(pivot, axis)) > 1), next(iter(pivot.row_axes), None))
+    along = next(
+        (axis for axis in pivot.row_axes if len(_values(pivot, axis)) > 1),
+        next(iter(pivot.row_axes), None),
+    )
     if along is None:
         return []
     others = [axis for axis in pivot.row_axes if axis != along]
@@ -32,10 +37,14 @@ def _values(pivot: Pivot, axis: str) -> list[str]:
     return list(dict.fromkeys(row[index] for row in pivot.rows))
 
 
-def _series(pivot: Pivot, along: str, others: Sequence[str], name: Sequence[str], labels: Sequence[str]) -> Series:
+def _series(
+    pivot: Pivot, along: str, others: Sequence[str], name: Sequence[str], labels: Sequence[str]
+) -> Series:
     *values, column = name
     fixed = dict(zip(others, values, strict=True))
-    spreads = [pivot.spreads.get(_place(pivot, {**fixed, along: label}, column)) for label in labels]
+    spreads = [
+        pivot.spreads.get(_place(pivot, {**fixed, along: label}, column)) for label in labels
+    ]
     named = [f"{axis} {value}" for axis, value in fixed.items()]
     named += [f"{pivot.column_axis} {column}"] if pivot.column_axis is not None else []
     return Series(
@@ -56,7 +65,11 @@ def _end(spread: Spread | None, sign: int) -> float:
 
 def _caption(subject: GridResults) -> str:
     seeds = sorted({len(spread.values) for spread in subject.pivot.spreads.values()})
-    over = f"Bands: one standard deviation over {' or '.join(map(str, seeds))} seeds." if seeds[-1] > 1 else "One seed each: no spread."
+    over = (
+        f"Bands: one standard deviation over {' or '.join(map(str, seeds))} seeds."
+        if seeds[-1] > 1
+        else "One seed each: no spread."
+    )
     return f"{subject.caption} {over}"
 
 

@@ -1,4 +1,6 @@
-"""The numbers of a paper's tables next to ours: each against the other, and the rows along the columns that order them."""
+"""The numbers of a paper's tables next to ours: each against the other, and the rows along the
+columns that order them.
+"""
 
 from collections.abc import Sequence
 
@@ -13,7 +15,9 @@ def _plots(subject: ReproducedTables) -> Sequence[Plot]:
     trade_offs: list[Plot] = []
     for reproduction in subject.found:
         trade_offs += reproduction_plots(reproduction)
-        if reproduction.compared is not None:  # a figure of the paper: models by a property of pairs
+        if (
+            reproduction.compared is not None
+        ):  # a figure of the paper: models by a property of pairs
             trade_offs += [
                 plot
                 for task, slices in tasks_of(reproduction.compared).items()
@@ -25,16 +29,28 @@ def _plots(subject: ReproducedTables) -> Sequence[Plot]:
 def _caption(subject: ReproducedTables) -> str:
     said = []
     if any(reproduction.curves for reproduction in subject.found):
-        said.append("Dev score after each epoch of the stages that are trained last, the mean over seeds.")
+        said.append(
+            "Dev score after each epoch of the stages that are trained last, the mean over seeds."
+        )
     if any(not reproduction.curves for reproduction in subject.found):
-        said.append("Published and ours; bars are one standard deviation over seeds, the line is where both are equal.")
+        said.append(
+            "Published and ours; bars are one standard deviation over seeds, the line is "
+            "where both are equal."
+        )
     for reproduction in subject.found:
-        both = [number for number in reproduction.numbers.values() if number.printed is not None and number.mean is not None]
+        both = [
+            number
+            for number in reproduction.numbers.values()
+            if number.printed is not None and number.mean is not None
+        ]
         if both:
             seeds = sorted({len(number.values) for number in both})
             count = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
             runs = "1 seed" if seeds == [1] else f"{count} seeds"
-            said.append(f"{reproduction.table.paper} {reproduction.table.name}: {len(both)} numbers, {runs}.")
+            said.append(
+                f"{reproduction.table.paper} {reproduction.table.name}: {len(both)} numbers, "
+                f"{runs}."
+            )
     return " ".join(said)
 
 

@@ -11,11 +11,23 @@ from embedlab.runs.curves import Curve
 def _plots(subject: TrainedRuns) -> Sequence[Plot]:
     """The losses, and below them the dev scores where there are any."""
     curves = _read(subject)
-    losses = [DrawnCurve(name=name, x=curve.steps, y=curve.losses) for name, curve in curves.items() if curve.steps]
-    scores = [DrawnCurve(name=name, x=curve.dev_steps, y=curve.dev_scores) for name, curve in curves.items() if curve.dev_steps]
+    losses = [
+        DrawnCurve(name=name, x=curve.steps, y=curve.losses)
+        for name, curve in curves.items()
+        if curve.steps
+    ]
+    scores = [
+        DrawnCurve(name=name, x=curve.dev_steps, y=curve.dev_scores)
+        for name, curve in curves.items()
+        if curve.dev_steps
+    ]
     return [
         *([CurvePanel(title="", curves=losses, axis="loss", along="step")] if losses else []),
-        *([CurvePanel(title="", curves=scores, axis="dev score x 100", along="step")] if scores else []),
+        *(
+            [CurvePanel(title="", curves=scores, axis="dev score x 100", along="step")]
+            if scores
+            else []
+        ),
     ]
 
 
@@ -30,7 +42,10 @@ def _read(subject: TrainedRuns) -> dict[str, Curve]:
 def _caption(subject: TrainedRuns) -> str:
     runs = ", ".join(run.id for run in subject.runs)
     points = max((len(curve.steps) for curve in _read(subject).values()), default=0)
-    return f"Loss, the mean since the point before ({points} points), and dev score of {runs}. Each line is one run; no interval is drawn."
+    return (
+        f"Loss, the mean since the point before ({points} points), and dev score of {runs}. "
+        f"Each line is one run; no interval is drawn."
+    )
 
 
 FIGURE = FigureKind(

@@ -19,7 +19,9 @@ class _Stale(Exception):  # noqa: N818 - not an error: a newer request replaced 
 
 
 class Comparer:
-    """Compares the models of some pairs for a screen; another comparison of the same group replaces the one that runs."""
+    """Compares the models of some pairs for a screen; another comparison of the same group replaces
+    the one that runs.
+    """
 
     def __init__(self, screen: DashboardScreen) -> None:
         self._screen = screen
@@ -27,7 +29,9 @@ class Comparer:
         self._results: dict[ComparisonRequest, SlicedComparison] = {}
 
     def take(self, data: PairData) -> None:
-        """Compare the models of DATA from now on; a reload of the same scores compares nothing again."""
+        """Compare the models of DATA from now on; a reload of the same scores compares nothing
+        again.
+        """
         before = self._data
         if before is None or data.models != before.models or not data.table.equals(before.table):
             self._results.clear()
@@ -47,10 +51,14 @@ class Comparer:
         progress: Callable[[int, int], None] | None = None,
         preview: Callable[[SlicedComparison], None] | None = None,
     ) -> None:
-        """Compare on a SELECTION in a thread; TAKE, PROGRESS and PREVIEW are called in that of the screen."""
+        """Compare on a SELECTION in a thread; TAKE, PROGRESS and PREVIEW are called in that of the
+        screen.
+        """
         if self._data is not None:
             work = partial(self._work, self._data, request, selection, take, progress, preview)
-            self._screen.run_worker(work, thread=True, exclusive=True, group=group, exit_on_error=False)
+            self._screen.run_worker(
+                work, thread=True, exclusive=True, group=group, exit_on_error=False
+            )
 
     def _work(
         self,
@@ -84,7 +92,13 @@ class Comparer:
         except EmbedlabError as error:
             app.call_from_thread(self._screen.dashboard.report, error)
 
-    def _take(self, data: PairData, request: ComparisonRequest, sliced: SlicedComparison, take: Callable[[SlicedComparison], None]) -> None:
+    def _take(
+        self,
+        data: PairData,
+        request: ComparisonRequest,
+        sliced: SlicedComparison,
+        take: Callable[[SlicedComparison], None],
+    ) -> None:
         """Remember what was found, and pass it on, unless other pairs were loaded meanwhile."""
         if data is not self._data:
             return

@@ -1,4 +1,6 @@
-"""The pane of Compare that shows a plot of differences, or why there is none; a cursor goes over its rows and cells."""
+"""The pane of Compare that shows a plot of differences, or why there is none; a cursor goes over
+its rows and cells.
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -66,9 +68,15 @@ class DifferencePane(VerticalScroll, inherit_bindings=False):
         """Move the cursor by so many lines."""
         self._move_to(self.cursor[0] + by, self.cursor[1])
         head = 1 if isinstance(self.shown, str) else self.shown.head
-        line, top, height = self.cursor[0] + head, self.scroll_offset.y, self.scrollable_content_region.height
+        line, top, height = (
+            self.cursor[0] + head,
+            self.scroll_offset.y,
+            self.scrollable_content_region.height,
+        )
         if not top <= line < top + height:
-            self.scroll_to(y=line - height + 1 if line >= top + height else line - head, animate=False)
+            self.scroll_to(
+                y=line - height + 1 if line >= top + height else line - head, animate=False
+            )
 
     def action_move_columns(self, by: int) -> None:
         """Move the cursor by so many columns."""

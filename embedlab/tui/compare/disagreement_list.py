@@ -26,7 +26,9 @@ _CURSOR = "▸ "
 class DisagreementList(VerticalScroll, inherit_bindings=False):
     """A few pairs with a cursor: scores and both sentences of each."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings("table", without={"mark", "sort", "reverse", "right", "left"})
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        "table", without={"mark", "sort", "reverse", "right", "left"}
+    )
 
     @dataclass
     class Opened(Message):
@@ -63,14 +65,21 @@ class DisagreementList(VerticalScroll, inherit_bindings=False):
 
     def _draw(self) -> None:
         what = "rank gap" if len(self._models) > 1 else "rank error"
-        title = Content.styled(f"largest disagreements ({what})" if self.pairs else "no pairs to disagree on", "bold")
+        title = Content.styled(
+            f"largest disagreements ({what})" if self.pairs else "no pairs to disagree on", "bold"
+        )
         drawn = [self._pair(index, pair) for index, pair in enumerate(self.pairs)]
         width, rules = max(1, self.scrollable_content_region.width), self.styles.get_rules()
-        self._edges = [1, *(1 + height for height in accumulate(pair.get_height(rules, width) for pair in drawn))]
+        self._edges = [
+            1,
+            *(1 + height for height in accumulate(pair.get_height(rules, width) for pair in drawn)),
+        ]
         self.query_one(Static).update(Content("\n").join([title, *drawn]))
 
     def _pair(self, index: int, pair: Mapping[str, Any]) -> Content:
-        """A pair: how far models are apart on it, its gold score and theirs, each beside its name, then the sentences."""
+        """A pair: how far models are apart on it, its gold score and theirs, each beside its name,
+        then the sentences.
+        """
         sign = _CURSOR if self.has_focus and index == self.cursor else ""
         gold = pair.get(GOLD_TEXT) or ("" if pair["gold"] is None else f"{pair['gold']:z.1f}")
         size = (f"{sign}{pair['size']:z.0f}", "$text-warning bold")
@@ -82,7 +91,9 @@ class DisagreementList(VerticalScroll, inherit_bindings=False):
         ]
         head, *more = fitted_lines(facts, self.scrollable_content_region.width - _INDENT)
         sentences = [Content(plain(pair[name])) for name in ("sentence1", "sentence2")]
-        return Content("\n").join([head, *(Content(" " * _INDENT) + line for line in (*more, *sentences))])
+        return Content("\n").join(
+            [head, *(Content(" " * _INDENT) + line for line in (*more, *sentences))]
+        )
 
     # keys
 

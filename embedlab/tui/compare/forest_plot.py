@@ -1,4 +1,6 @@
-"""The forest plot: the difference of a model from the reference on every slice, with its interval, on one axis."""
+"""The forest plot: the difference of a model from the reference on every slice, with its interval,
+on one axis.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,7 +26,10 @@ from embedlab.tui.widgets.axis import tick_line
 from embedlab.tui.widgets.plain import plain
 
 _SHORTEST_PLOT, _LONGEST_TITLE = 16, 34
-_NUMBERS, _DELTA = 46, 10  # cells of all numbers of a row, and of the difference with its marks alone
+_NUMBERS, _DELTA = (
+    46,
+    10,
+)  # cells of all numbers of a row, and of the difference with its marks alone
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,19 +67,31 @@ class Forest:
 
 def forest(comparison: Comparison, model: str) -> Forest:
     """Return the differences of MODEL on every slice that has one."""
-    differences = [(compared, compared.differences[model]) for compared in comparison.slices if model in compared.differences]
+    differences = [
+        (compared, compared.differences[model])
+        for compared in comparison.slices
+        if model in compared.differences
+    ]
     rows = [
         slice_difference(compared, difference, model, comparison.reference)
         for compared, difference in differences
         if difference.delta == difference.delta
     ]
     margin = 100 * comparison.margin if comparison.margin is not None else None
-    return Forest(model=model, reference=comparison.reference, rows=rows, margin=margin, metric=metric_name(comparison))
+    return Forest(
+        model=model,
+        reference=comparison.reference,
+        rows=rows,
+        margin=margin,
+        metric=metric_name(comparison),
+    )
 
 
 def draw_forest(forest: Forest, width: int, *, cursor: int | None = None) -> Content:
     """The plot in WIDTH cells: a line a slice, the axis below, then what the signs mean."""
-    title = plot_title(forest.model, forest.reference, f", {forest.metric} x 100, with 95% intervals")
+    title = plot_title(
+        forest.model, forest.reference, f", {forest.metric} x 100, with 95% intervals"
+    )
     if not forest.rows:
         return Content.assemble(title, (": no slice has a difference", "$text-faint"))
     label = min(max(len(row.title) for row in forest.rows), _LONGEST_TITLE, max(width // 3, 8))
@@ -82,8 +99,15 @@ def draw_forest(forest: Forest, width: int, *, cursor: int | None = None) -> Con
     cells = max(width - label - 2 - numbers, 8)
     lines = [title]
     for index, row in enumerate(forest.rows):
-        name, sign = f"{short_name(plain(row.title), label):<{label}}", (CURSOR, "bold") if index == cursor else (" ", "")
-        lines.append(Content.assemble((name, sign[1]), sign, *_whisker(row, forest, cells), " ", *_numbers(row, numbers)))
+        name, sign = (
+            f"{short_name(plain(row.title), label):<{label}}",
+            (CURSOR, "bold") if index == cursor else (" ", ""),
+        )
+        lines.append(
+            Content.assemble(
+                (name, sign[1]), sign, *_whisker(row, forest, cells), " ", *_numbers(row, numbers)
+            )
+        )
     lines.append(Content.styled(f"{'':{label + 1}}{_axis(forest, cells)}", "$text-faint"))
     lines += [Content.styled(text, "$text-faint") for text in _explained(forest)]
     return Content("\n").join(lines)
@@ -105,7 +129,11 @@ def _whisker(row: SliceDifference, forest: Forest, cells: int) -> Iterator[tuple
         drawn = dict.fromkeys(range(low, high + 1), "─") | {low: "├", high: "┤"}
     drawn[_place(row.delta, forest, cells)] = "◆" if row.is_average else "●"
     for cell in range(cells):
-        yield (drawn[cell], model_colour(forest.model)) if cell in drawn else (signs.get(cell, " "), "$text-faint")
+        yield (
+            (drawn[cell], model_colour(forest.model))
+            if cell in drawn
+            else (signs.get(cell, " "), "$text-faint")
+        )
 
 
 def _numbers(row: SliceDifference, width: int) -> Iterator[tuple[str, str]]:
@@ -121,14 +149,27 @@ def _numbers(row: SliceDifference, width: int) -> Iterator[tuple[str, str]]:
 def _axis(forest: Forest, cells: int) -> str:
     """The round values of the axis."""
     low, high = forest.span
-    return tick_line(low, high, cells, text=lambda tick: f"{tick:+z.12g}" if tick else "0") if high > low else f"{low:z.1f}"
+    return (
+        tick_line(low, high, cells, text=lambda tick: f"{tick:+z.12g}" if tick else "0")
+        if high > low
+        else f"{low:z.1f}"
+    )
 
 
 def _explained(forest: Forest) -> Iterator[str]:
     both = f"{plotted_name(forest.model)}/{plotted_name(forest.reference)}"
-    yield f"▲ ▼ differs after Holm's correction at 5% · letters: {both}; with a shared one no difference is found"
+    yield (
+        f"▲ ▼ differs after Holm's correction at 5% · letters: {both}; with a shared one no "
+        f"difference is found"
+    )
     if forest.margin is None:
-        yield f"deff: variance against independent rows · press {shown_key('equivalence')} for a margin of equivalence"
+        yield (
+            f"deff: variance against independent rows · press {shown_key('equivalence')} for "
+            f"a margin of equivalence"
+        )
     else:
-        yield f"deff: variance against independent rows · = smaller than ±{forest.margin:g} (┊) by two one-sided tests, 5% after Holm"
+        yield (
+            f"deff: variance against independent rows · = smaller than ±{forest.margin:g} "
+            f"(┊) by two one-sided tests, 5% after Holm"
+        )
     yield from explained_signs(forest.rows)

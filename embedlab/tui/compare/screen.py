@@ -1,4 +1,6 @@
-"""The Compare screen: models on datasets, sources or Dice fifths, with intervals, tie groups and the pairs of each slice."""
+"""The Compare screen: models on datasets, sources or Dice fifths, with intervals, tie groups and
+the pairs of each slice.
+"""
 
 import json
 from dataclasses import replace
@@ -64,13 +66,24 @@ from embedlab.tui.widgets.pair_plot import PairPlot
 CUTS: tuple[By, ...] = get_args(By)
 CUT_TITLES = {"dataset": "datasets", "source": "sources", "dice": "Dice fifths"}
 AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
-AGGREGATE_TITLES = {"all": "all pairs at once", "mean": "mean over sources", "wmean": "mean over sources weighted by pairs"}
+AGGREGATE_TITLES = {
+    "all": "all pairs at once",
+    "mean": "mean over sources",
+    "wmean": "mean over sources weighted by pairs",
+}
 DISAGREEMENTS = 20
 _SOON_S = 0.05
 
 PAIR_LIST = "pairs"  # the largest disagreements
 FOREST, FIFTHS_MAP = "forest", "map"
-PANELS = ("gold", "models", PAIR_LIST, FOREST, FIFTHS_MAP, *(name for name in VIEWS if name not in {"gold", "models"}))
+PANELS = (
+    "gold",
+    "models",
+    PAIR_LIST,
+    FOREST,
+    FIFTHS_MAP,
+    *(name for name in VIEWS if name not in {"gold", "models"}),
+)
 
 
 class SliceTable(FrameTable, inherit_bindings=False):
@@ -115,7 +128,9 @@ class CompareScreen(DashboardScreen):
     @property
     def requested(self) -> ComparisonRequest:
         """The request of the present settings."""
-        names = [model.name for model in self.model.data.models] if self.model.data is not None else []
+        names = (
+            [model.name for model in self.model.data.models] if self.model.data is not None else []
+        )
         state, selected = self.dashboard.memory.state.compare, self.dashboard.selected
         return self.model.request(state, self.dashboard.reference(names), selected.view)
 
@@ -131,7 +146,9 @@ class CompareScreen(DashboardScreen):
         self._request()
 
     def _selection_changed(self, _: object) -> None:
-        """Compare on what is selected now, once this screen is shown: a filter changes with every key."""
+        """Compare on what is selected now, once this screen is shown: a filter changes with every
+        key.
+        """
         if self.is_current:
             self._request()
 
@@ -148,11 +165,21 @@ class CompareScreen(DashboardScreen):
         view, empty = self.dashboard.selected.view, self.query_one("#no-models", Static)
         why = data.why_empty
         if not why and not compared_models(data):
-            what = "no chosen model has scored these pairs" if data.models else "no model with scores is chosen"
+            what = (
+                "no chosen model has scored these pairs"
+                if data.models
+                else "no model with scores is chosen"
+            )
             choose, score = shown_key("models"), shown_key("add_model")
-            why = f"{what}\n\npress {choose} to choose among the scored ones,\nor go to Pairs (1) and press {score} to score one"
+            why = (
+                f"{what}\n\npress {choose} to choose among the scored ones,\nor go to Pairs "
+                f"(1) and press {score} to score one"
+            )
         elif not why and view is not None and not view.holds.any():
-            why = f"no pair is selected by {view.title}\n\n{shown_key('clear_selection')} selects all of them"
+            why = (
+                f"no pair is selected by {view.title}\n\n{shown_key('clear_selection')} "
+                f"selects all of them"
+            )
         empty.display = bool(why)
         empty.update(why)
         for selector in ("#compare-table", "#compare-panes"):
@@ -181,21 +208,31 @@ class CompareScreen(DashboardScreen):
     def _take_preview(self, request: ComparisonRequest, sliced: SlicedComparison) -> None:
         """Show the scores and intervals that are known already."""
         if request == self.requested:
-            self._show(sliced, self.model.take(sliced, None, self.query_one(FrameTable).current_row))
+            self._show(
+                sliced, self.model.take(sliced, None, self.query_one(FrameTable).current_row)
+            )
 
     def _take(self, request: ComparisonRequest, sliced: SlicedComparison) -> None:
         if request == self.requested:
-            self._show(sliced, self.model.take(sliced, request, self.query_one(FrameTable).current_row))
+            self._show(
+                sliced, self.model.take(sliced, request, self.query_one(FrameTable).current_row)
+            )
 
     @work(thread=True, exclusive=True, group="marks", exit_on_error=False)
     def _find_shared(self, data: PairData, of: tuple[str, str], sliced: SlicedComparison) -> None:
         """Look up what the slices share with training text; nothing waits for it."""
-        shared = shared_text(data, sliced.rows, sliced.comparison.models, self.dashboard.training_texts)
+        shared = shared_text(
+            data, sliced.rows, sliced.comparison.models, self.dashboard.training_texts
+        )
         if not get_current_worker().is_cancelled:
             self.app.call_from_thread(self._take_shared, data, of, shared)
 
     def _take_shared(self, data: PairData, of: tuple[str, str], shared: SharedText) -> None:
-        if self.model.take_shared(data, of, shared) and self.model.result is not None and of == self._slices:
+        if (
+            self.model.take_shared(data, of, shared)
+            and self.model.result is not None
+            and of == self._slices
+        ):
             self._show(self.model.result, self.query_one(FrameTable).current_row)
 
     @property
@@ -210,19 +247,28 @@ class CompareScreen(DashboardScreen):
         comparison = sliced.comparison
         table = self.query_one(FrameTable)
         with_intervals = self._has_room(len(comparison.models))
-        frame = slice_frame(comparison, with_intervals=with_intervals, shared=self.model.shared(of), room=self.size.width)
+        frame = slice_frame(
+            comparison,
+            with_intervals=with_intervals,
+            shared=self.model.shared(of),
+            room=self.size.width,
+        )
         columns = slice_columns(comparison, with_intervals=with_intervals, room=self.size.width)
         if not self.is_sortable(self.model.order[0] if self.model.order else None, columns):
             self.model.order = None
         sorted_by, is_descending = self.model.order or (None, False)
         rows = slice_order(frame, sorted_by, is_descending=is_descending)
-        table.show(frame, rows, columns, sorted_by=sorted_by, is_descending=is_descending, stay_on=stay_on)
+        table.show(
+            frame, rows, columns, sorted_by=sorted_by, is_descending=is_descending, stay_on=stay_on
+        )
         table.take_height(self.size.height // 2)
         self._show_slice()  # its tests may differ where the table does not
         self._show_status()
 
     def _has_room(self, models: int) -> bool:
-        """Whether intervals fit, which titles become short for and bars are left out for; where nothing fits, one scrolls anyway."""
+        """Whether intervals fit, which titles become short for and bars are left out for; where
+        nothing fits, one scrolls anyway.
+        """
         least = OTHER_CELLS + NARROWEST_TITLE + models * (INTERVAL_WIDTH + 1)
         return self.size.width >= least or models * BARE_WIDTH > self.size.width
 
@@ -240,13 +286,19 @@ class CompareScreen(DashboardScreen):
             return
         reference = sliced.comparison.reference
         marks = self.model.data.marks if self.model.data else []
-        absent = [model.name for model in (self.model.data.models if self.model.data else ()) if model.name not in sliced.comparison.models]
+        absent = [
+            model.name
+            for model in (self.model.data.models if self.model.data else ())
+            if model.name not in sliced.comparison.models
+        ]
         marks += [COMMON] if request.common else []
         marks += [f"not scored by {', '.join(absent)}"] if absent else []
         view = self.dashboard.selected.view
         marks += [CHOSEN] if view is not None and view.is_by_results else []
         pairing = self.model.data.pairing if self.model.data else None
-        models = f"reference {reference}" if pairing is None else named(pairing)  # A is the reference
+        models = (
+            f"reference {reference}" if pairing is None else named(pairing)
+        )  # A is the reference
         parts = [CUT_TITLES[request.by], AGGREGATE_TITLES[request.aggregate], models, *marks]
         parts += ["intervals follow"] if self.model.is_preview else []
         self.query_one("#compare-status", Static).update(" · ".join(parts))
@@ -266,7 +318,11 @@ class CompareScreen(DashboardScreen):
     def model_under_cursor(self) -> str | None:
         """The model of the column under the cursor."""
         column = self.query_one(FrameTable).current_column
-        return column.key.removeprefix("text:") if column is not None and column.key.startswith("text:") else None
+        return (
+            column.key.removeprefix("text:")
+            if column is not None and column.key.startswith("text:")
+            else None
+        )
 
     def on_frame_table_row_reached(self) -> None:
         """Show the details of the slice."""
@@ -280,14 +336,26 @@ class CompareScreen(DashboardScreen):
         compared, data = self._slice, self.model.data
         if self.model.result is None or data is None:
             return
-        shared = self.model.shared(self._slices).get(compared.key, {}) if compared is not None else {}
+        shared = (
+            self.model.shared(self._slices).get(compared.key, {}) if compared is not None else {}
+        )
         seeds = {model.name: model.seeds for model in data.models}
         comparison = self.model.result.comparison
-        another = {elsewhere.model: elsewhere for elsewhere in comparison.elsewhere} if compared is not None and compared.average_of else {}
-        facts = ModelFacts(reference=comparison.reference, shared=shared, seeds=seeds, elsewhere=another)
+        another = (
+            {elsewhere.model: elsewhere for elsewhere in comparison.elsewhere}
+            if compared is not None and compared.average_of
+            else {}
+        )
+        facts = ModelFacts(
+            reference=comparison.reference, shared=shared, seeds=seeds, elsewhere=another
+        )
         self.query_one(SliceDetail).show(compared, facts)
         names = comparison.models
-        disagreeing = disagreements(data, names, self.model.rows_of(compared), DISAGREEMENTS) if compared is not None else []
+        disagreeing = (
+            disagreements(data, names, self.model.rows_of(compared), DISAGREEMENTS)
+            if compared is not None
+            else []
+        )
         self.query_one(DisagreementList).show(disagreeing, names)
         self._show_plot()
 
@@ -306,20 +374,33 @@ class CompareScreen(DashboardScreen):
             plot.show(None)
             return
         reference = self.model.result.comparison.reference
-        pairs = PlottedPairs(data=data, rows=self.model.rows_of(compared), reference=reference if reference != model else None, model=model)
-        view = VIEWS["gold" if VIEWS[self.model.panel].needs_two and pairs.reference is None else self.model.panel]
+        pairs = PlottedPairs(
+            data=data,
+            rows=self.model.rows_of(compared),
+            reference=reference if reference != model else None,
+            model=model,
+        )
+        view = VIEWS[
+            "gold"
+            if VIEWS[self.model.panel].needs_two and pairs.reference is None
+            else self.model.panel
+        ]
         plot.show(view.draw(pairs), place=compared.title)
 
     # the differences over all slices
 
     def show_differences(self) -> None:
-        """Draw the differences of the model under the cursor, or of the first that is not the reference."""
+        """Draw the differences of the model under the cursor, or of the first that is not the
+        reference.
+        """
         pane, sliced = self.query_one(DifferencePane), self.model.result
         if sliced is None or self.model.panel not in {FOREST, FIFTHS_MAP}:
             return
         model = self.model.other_model(self.model_under_cursor)
         if model is None:
-            pane.show(f"one model has no differences: press {shown_key('models')} to choose another")
+            pane.show(
+                f"one model has no differences: press {shown_key('models')} to choose another"
+            )
         elif self.model.panel == FOREST and self.model.is_preview:
             pane.show("comparing the slices: their differences follow")
         elif self.model.panel == FOREST:
@@ -340,7 +421,9 @@ class CompareScreen(DashboardScreen):
         elif view is not None and not self.is_working(f"fifths {request.selected}"):
             pane.show("comparing the fifths of each dataset")
             picked = None if view.is_whole else view.picked()
-            self.comparer.compare(request, picked, self._take_fifths, group=f"fifths {request.selected}")
+            self.comparer.compare(
+                request, picked, self._take_fifths, group=f"fifths {request.selected}"
+            )
 
     def _take_fifths(self, _: SlicedComparison) -> None:
         after(_SOON_S, self, self.show_differences)  # once the worker has ended
@@ -362,29 +445,64 @@ class CompareScreen(DashboardScreen):
     # from a number to its pairs
 
     def _open(
-        self, compared: ComparedSlice, rows: RowNumbers, comparison: Comparison, model: str | None, *, row: int | None = None
+        self,
+        compared: ComparedSlice,
+        rows: RowNumbers,
+        comparison: Comparison,
+        model: str | None,
+        *,
+        row: int | None = None,
     ) -> None:
-        """Show the pairs of a slice; with MODEL and the reference alone, where it is another model."""
+        """Show the pairs of a slice; with MODEL and the reference alone, where it is another
+        model.
+        """
         view, reference = self.dashboard.selected.view, self.requested.reference
         if view is None or self.model.data is None:
             return
-        is_faced = self.model.data.pairing is None and reference is not None and model not in {None, reference}
+        is_faced = (
+            self.model.data.pairing is None
+            and reference is not None
+            and model not in {None, reference}
+        )
         pairing = Pairing(reference=str(reference), other=str(model)) if is_faced else None
-        title = f"Compare: {compared.title}" + (f" × {short_name(str(model), 16)}" if model is not None else "")
-        open_slice(self.dashboard, opened_slice(view, comparison, compared, rows), title=title, pairing=pairing, row=row)
+        title = f"Compare: {compared.title}" + (
+            f" × {short_name(str(model), 16)}" if model is not None else ""
+        )
+        open_slice(
+            self.dashboard,
+            opened_slice(view, comparison, compared, rows),
+            title=title,
+            pairing=pairing,
+            row=row,
+        )
 
     def on_pair_plot_opened(self, event: PairPlot.Opened) -> None:
         """Show the pairs of a selection in the plot."""
         compared, view = self._slice, self.dashboard.selected.view
         if compared is not None and view is not None and self.model.result is not None:
-            within = opened_slice(view, self.model.result.comparison, compared, self.model.rows_of(compared))
-            open_box(self.dashboard, event.rows, event.fields, title=f"Compare: plot of {compared.title}", within=within)
+            within = opened_slice(
+                view, self.model.result.comparison, compared, self.model.rows_of(compared)
+            )
+            open_box(
+                self.dashboard,
+                event.rows,
+                event.fields,
+                title=f"Compare: plot of {compared.title}",
+                within=within,
+            )
 
     def on_difference_pane_opened(self, event: DifferencePane.Opened) -> None:
         """Show the pairs behind a difference, with both of its models."""
         sliced = self.comparer.known(self.fifths_request) if event.by else self.model.result
         compared = (
-            next((compared_slice for compared_slice in sliced.comparison.slices if compared_slice.key == event.row.key), None)
+            next(
+                (
+                    compared_slice
+                    for compared_slice in sliced.comparison.slices
+                    if compared_slice.key == event.row.key
+                ),
+                None,
+            )
             if sliced is not None
             else None
         )
@@ -394,17 +512,35 @@ class CompareScreen(DashboardScreen):
     def on_disagreement_list_opened(self, event: DisagreementList.Opened) -> None:
         """Show a disagreement among the pairs of its slice."""
         if (compared := self._slice) is not None and self.model.result is not None:
-            self._open(compared, self.model.rows_of(compared), self.model.result.comparison, None, row=event.row)
+            self._open(
+                compared,
+                self.model.rows_of(compared),
+                self.model.result.comparison,
+                None,
+                row=event.row,
+            )
 
     def on_frame_table_row_opened(self) -> None:
-        """Show the pairs of the slice; from a model's cell, with this model and the reference alone."""
+        """Show the pairs of the slice; from a model's cell, with this model and the reference
+        alone.
+        """
         if (compared := self._slice) is not None and self.model.result is not None:
-            self._open(compared, self.model.rows_of(compared), self.model.result.comparison, self.model_under_cursor)
+            self._open(
+                compared,
+                self.model.rows_of(compared),
+                self.model.result.comparison,
+                self.model_under_cursor,
+            )
 
     def _show_panel(self) -> None:
         panes = self.query_one("#compare-panes")
-        layouts = {"-pairs": self.model.panel == PAIR_LIST, "-differences": self.model.panel in {FOREST, FIFTHS_MAP}}
-        if any(panes.has_class(name) != is_on for name, is_on in layouts.items()):  # Textual styles all that is below again
+        layouts = {
+            "-pairs": self.model.panel == PAIR_LIST,
+            "-differences": self.model.panel in {FOREST, FIFTHS_MAP},
+        }
+        if any(
+            panes.has_class(name) != is_on for name, is_on in layouts.items()
+        ):  # Textual styles all that is below again
             for name, is_on in layouts.items():
                 panes.set_class(is_on, name, update=False)
             panes.update_node_styles(animate=False)
@@ -437,11 +573,16 @@ class CompareScreen(DashboardScreen):
         request = self.requested
         if request.by == "dice":
             self.dashboard.report(
-                UsageError("Dice fifths are not aggregated over sources", hint=f"press {shown_key('group')} for datasets"),
+                UsageError(
+                    "Dice fifths are not aggregated over sources",
+                    hint=f"press {shown_key('group')} for datasets",
+                ),
                 severity="warning",
             )
             return
-        self._remember(aggregate=AGGREGATES[(AGGREGATES.index(request.aggregate) + 1) % len(AGGREGATES)])
+        self._remember(
+            aggregate=AGGREGATES[(AGGREGATES.index(request.aggregate) + 1) % len(AGGREGATES)]
+        )
 
     def action_common(self) -> None:
         """Compare on the pairs that all models score, or each model on whole datasets."""
@@ -477,17 +618,28 @@ class CompareScreen(DashboardScreen):
             return
         if self.model.is_preview:
             self.dashboard.report(
-                UsageError("the intervals are being computed", hint=f"press {shown_key('export')} again in a moment"), severity="warning"
+                UsageError(
+                    "the intervals are being computed",
+                    hint=f"press {shown_key('export')} again in a moment",
+                ),
+                severity="warning",
             )
             return
         rows = comparison_rows(self.model.result, self.model.data)
         text = await self.app.push_screen_wait(
-            TextDialog("File for the comparison", value="comparison.csv", hint=".csv .json .md", check=_path)
+            TextDialog(
+                "File for the comparison",
+                value="comparison.csv",
+                hint=".csv .json .md",
+                check=_path,
+            )
         )
         if text is None:
             return
         path = _path(text)
-        if path.exists() and not await self.app.push_screen_wait(Confirm(f"{path} exists. Replace it?")):
+        if path.exists() and not await self.app.push_screen_wait(
+            Confirm(f"{path} exists. Replace it?")
+        ):
             return
         frame = pl.DataFrame(rows)
         try:
@@ -510,7 +662,10 @@ def _margin(text: str) -> float:
     except ValueError:
         margin = -1.0
     if not 0 <= margin < 100:
-        raise UsageError(f"{text!r} is not a margin", hint="give points above 0 and below 100, for example 0.5, or 0 for none")
+        raise UsageError(
+            f"{text!r} is not a margin",
+            hint="give points above 0 and below 100, for example 0.5, or 0 for none",
+        )
     return margin
 
 

@@ -1,4 +1,6 @@
-"""The difference of one model from the reference on one slice, and what plots of such differences share: a cursor, signs and titles."""
+"""The difference of one model from the reference on one slice, and what plots of such differences
+share: a cursor, signs and titles.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -29,7 +31,8 @@ class SliceDifference:
     high: float
     letters: str  # of the model and of the reference
     design_effect: float
-    reach: str  # the sign of how far a significant difference reaches; empty for as far as it could, or none
+    # the sign of how far a significant difference reaches; empty for as far as it could, or none
+    reach: str
     topic: str  # the sign of one that hangs on one topic
     is_significant: bool
     is_equivalent: bool
@@ -62,7 +65,9 @@ class DifferencePlot(Protocol):
         """Return the plot in WIDTH cells, with the cursor in a row and column."""
 
 
-def slice_difference(compared: ComparedSlice, difference: Difference, model: str, reference: str) -> SliceDifference:
+def slice_difference(
+    compared: ComparedSlice, difference: Difference, model: str, reference: str
+) -> SliceDifference:
     """Return the DIFFERENCE of MODEL from REFERENCE on a slice."""
     letters = [compared.letters(name) for name in (model, reference)]
     return SliceDifference(
@@ -85,7 +90,9 @@ def slice_difference(compared: ComparedSlice, difference: Difference, model: str
 def metric_name(comparison: Comparison) -> str:
     """Return what is compared; several measures are named by their slices."""
     metrics = {compared.metric for compared in comparison.slices}
-    return "Spearman" if metrics <= {"spearman"} else metrics.pop() if len(metrics) == 1 else "score"
+    return (
+        "Spearman" if metrics <= {"spearman"} else metrics.pop() if len(metrics) == 1 else "score"
+    )
 
 
 def difference_style(row: SliceDifference) -> str:
@@ -104,7 +111,10 @@ def difference_sign(row: SliceDifference) -> str:
 
 def explained_signs(rows: Sequence[SliceDifference | None]) -> Iterator[str]:
     """Yield what the signs say that are behind differences."""
-    there = {REACH_SIGN: any(row and row.reach for row in rows), TOPIC_SIGN: any(row and row.topic for row in rows)}
+    there = {
+        REACH_SIGN: any(row and row.reach for row in rows),
+        TOPIC_SIGN: any(row and row.topic for row in rows),
+    }
     if parts := [text for text, is_used in there.items() if is_used]:
         yield " · ".join(parts)
 

@@ -1,4 +1,6 @@
-"""How far a grid is, as the Launch screen shows it: counts, running cells, and the heat map of its dev scores."""
+"""How far a grid is, as the Launch screen shows it: counts, running cells, and the heat map of its
+dev scores.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,8 +21,24 @@ from embedlab.tui.launch.form import cost_text
 from embedlab.tui.launch.heat import Heat
 from embedlab.tui.widgets.bars import thin_bar
 
-_SIGNS = {"waiting": "·", "running": "▶", "done": "✓", "failed": "✗", "stopped": "‖", "paused": "‖", "cancelled": "‖"}
-_STATE_ORDER = ("running", "failed", "cancelled", "stopped", "paused", "waiting", "done")  # of a place whose seeds are in several states
+_SIGNS = {
+    "waiting": "·",
+    "running": "▶",
+    "done": "✓",
+    "failed": "✗",
+    "stopped": "‖",
+    "paused": "‖",
+    "cancelled": "‖",
+}
+_STATE_ORDER = (
+    "running",
+    "failed",
+    "cancelled",
+    "stopped",
+    "paused",
+    "waiting",
+    "done",
+)  # of a place whose seeds are in several states
 _FAILED_SHOWN = 3
 MOST_COMPARED = 10  # columns of Compare
 
@@ -35,7 +53,9 @@ class GridLook:
     heat: Heat
     is_running: bool = False
     is_left: bool = False  # cells that a resumed grid would train
-    compared: tuple[str, ...] = ()  # of a finished grid the runs that have scores, the best dev score first
+    compared: tuple[
+        str, ...
+    ] = ()  # of a finished grid the runs that have scores, the best dev score first
 
 
 class GridBoard:
@@ -59,7 +79,9 @@ class GridBoard:
 
 def started_grids(settings: Settings) -> list[str]:
     """Names of the grids that were ever started here, the newest last."""
-    plans = sorted((settings.runs_folder / GRIDS).glob("*/plan.json"), key=lambda path: path.stat().st_mtime)
+    plans = sorted(
+        (settings.runs_folder / GRIDS).glob("*/plan.json"), key=lambda path: path.stat().st_mtime
+    )
     return [path.parent.name for path in plans]
 
 
@@ -71,11 +93,21 @@ def shown(progress: GridProgress) -> GridLook:
     lines = [
         f"{progress.plan.name}  {thin_bar(done, 0, total, 30):<30} {done}/{total}",
         "  ".join(f"{_SIGNS[state]} {count} {state}" for state, count in counts.items()),
-        f"left: {cost_text(progress.cost)}" if done < total else "all cells have ended" if total else "its cells are being queued",
+        f"left: {cost_text(progress.cost)}"
+        if done < total
+        else "all cells have ended"
+        if total
+        else "its cells are being queued",
     ]
-    is_running = done < total and (bool(progress.running) or is_alive(GridFolder.of(progress.plan.place.runs_folder, progress.plan.name)))
+    is_running = done < total and (
+        bool(progress.running)
+        or is_alive(GridFolder.of(progress.plan.place.runs_folder, progress.plan.name))
+    )
     if done < total and not is_running:
-        lines.append(f"no process works on it: embedlab grid run {progress.plan.typed} goes on, as does {shown_key('resume')}")
+        lines.append(
+            f"no process works on it: embedlab grid run {progress.plan.typed} goes on, as "
+            f"does {shown_key('resume')}"
+        )
     for cell in progress.running:
         step = step_text(cell.step)
         dev = f"  dev {cell.dev[-1]:z.2f}" if cell.dev else ""
@@ -91,13 +123,22 @@ def shown(progress: GridProgress) -> GridLook:
     if len(compared) > 1:
         few = f"the {MOST_COMPARED} best cells" if len(compared) > MOST_COMPARED else "these cells"
         lines.append(
-            f"{shown_key('open')} compares {few}, with the one under the cursor as the reference ({shown_key('view')}: to the map)"
+            f"{shown_key('open')} compares {few}, with the one under the cursor as the "
+            f"reference ({shown_key('view')}: to the map)"
         )
-    return GridLook(lines=tuple(lines), heat=heat_map(progress), is_running=is_running, is_left=is_left, compared=compared[:MOST_COMPARED])
+    return GridLook(
+        lines=tuple(lines),
+        heat=heat_map(progress),
+        is_running=is_running,
+        is_left=is_left,
+        compared=compared[:MOST_COMPARED],
+    )
 
 
 def scored_runs(progress: GridProgress) -> tuple[str, ...]:
-    """The runs of a grid with the scores of a finished seed, that with the best mean dev score first."""
+    """The runs of a grid with the scores of a finished seed, that with the best mean dev score
+    first.
+    """
     scores: dict[str, list[float]] = {}
     for entry in progress.entries:
         run = progress.plan.run(progress.plan.cell(entry.number))
@@ -115,7 +156,9 @@ def _resumed(cell: CellProgress) -> str:
 
 
 def heat_map(progress: GridProgress) -> Heat:
-    """The mean dev score over seeds, on the two longest axes; other axes are averaged over, and named."""
+    """The mean dev score over seeds, on the two longest axes; other axes are averaged over, and
+    named.
+    """
     plan = progress.plan
     axes = sorted(plan.axes, key=lambda axis: -len(plan.axes[axis]))[:2]
     across, down = (axes[0] if axes else None), (axes[1] if len(axes) > 1 else None)
@@ -125,7 +168,10 @@ def heat_map(progress: GridProgress) -> Heat:
     runs: dict[Place, tuple[str, ...]] = {}
     for entry in progress.entries:
         cell = plan.cell(entry.number)
-        labels = (_label(plan, cell.variant.labels, down), _label(plan, cell.variant.labels, across))
+        labels = (
+            _label(plan, cell.variant.labels, down),
+            _label(plan, cell.variant.labels, across),
+        )
         states[labels] = min(states.get(labels, entry.state), entry.state, key=_STATE_ORDER.index)
         runs[labels] = (*runs.get(labels, ()), cell.id)
         if entry.state in {"done", "running"} and (dev := _dev(plan, entry.number)) is not None:
@@ -134,8 +180,13 @@ def heat_map(progress: GridProgress) -> Heat:
             unfinished.add(labels)
     rest = [axis for axis in plan.axes if axis not in axes]
     averaged = f", mean over {', '.join([*rest, 'seeds'])}" if rest or len(plan.seeds) > 1 else ""
-    spreads = {labels: Spread(values=tuple(fmean(values) for values in of_seed.values())) for labels, of_seed in scores.items()}
-    marks, note = chosen({labels: spread for labels, spread in spreads.items() if labels not in unfinished})
+    spreads = {
+        labels: Spread(values=tuple(fmean(values) for values in of_seed.values()))
+        for labels, of_seed in scores.items()
+    }
+    marks, note = chosen(
+        {labels: spread for labels, spread in spreads.items() if labels not in unfinished}
+    )
     return Heat(
         title=f"dev score: {across or 'all'}{f' across, {down} down' if down else ''}{averaged}",
         rows=_labels(plan, down, [state[0] for state in states]),
@@ -149,15 +200,25 @@ def heat_map(progress: GridProgress) -> Heat:
 
 
 def chosen(spreads: Mapping[Place, Spread]) -> tuple[dict[Place, str], str]:
-    """The signs of the best of several finished places and of what may be the best as well, and what they say; by the rule of the table."""
+    """The signs of the best of several finished places and of what may be the best as well, and
+    what they say; by the rule of the table.
+    """
     if len(spreads) < 2:
         return {}, ""
     marked = marked_best(spreads, apart_over_seeds)
-    marks = {labels: "*" if spread.is_best else "=" for labels, spread in marked.items() if spread.is_best or spread.is_tied}
+    marks = {
+        labels: "*" if spread.is_best else "="
+        for labels, spread in marked.items()
+        if spread.is_best or spread.is_tied
+    }
     too_high = next(spread.optimism for spread in marked.values() if spread.is_best)
     if too_high is None or isnan(too_high):
         return marks, f"* best of {len(marked)}, too high by an unknown amount: one seed"
-    return marks, f"* best of {len(marked)}, about {too_high:z.2f} too high for being chosen; = may be as good"
+    return (
+        marks,
+        f"* best of {len(marked)}, about {too_high:z.2f} too high for being chosen; = may be "
+        f"as good",
+    )
 
 
 def _dev(plan: GridPlan, number: int) -> float | None:
@@ -173,7 +234,9 @@ def _label(plan: GridPlan, labels: Mapping[str, str], axis: str | None) -> str:
 
 
 def _labels(plan: GridPlan, axis: str | None, seen: Sequence[str]) -> list[str]:
-    """The labels of an axis that cells have, in its order; "–" is last, for variants that lack the axis."""
+    """The labels of an axis that cells have, in its order; "–" is last, for variants that lack the
+    axis.
+    """
     known = [*plan.axes[axis], "–"] if axis is not None else list(dict.fromkeys(seen))
     return [label for label in known if label in seen]
 
@@ -184,4 +247,7 @@ def step_text(step: Step | None) -> str:
         return "starting"
     if step.step >= step.steps:
         return f"{thin_bar(1, 0, 1, 10)} trained, its tasks are being scored"
-    return f"{thin_bar(step.step, 0, step.steps, 10):<10} {step.step}/{step.steps}  loss {step.loss:z.4f}"
+    return (
+        f"{thin_bar(step.step, 0, step.steps, 10):<10} {step.step}/{step.steps}  loss "
+        f"{step.loss:z.4f}"
+    )

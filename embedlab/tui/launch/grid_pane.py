@@ -1,4 +1,6 @@
-"""The pane below the form that follows one started grid: its counts, its running cells and the map of its cells."""
+"""The pane below the form that follows one started grid: its counts, its running cells and the map
+of its cells.
+"""
 
 from textual import work
 from textual.app import ComposeResult
@@ -75,7 +77,9 @@ class GridPane(VerticalScroll, can_focus=False):
         try:
             look = board.look()
         except (EmbedlabError, OSError) as error:
-            self.app.call_from_thread(self._lose, error if isinstance(error, EmbedlabError) else EmbedlabError(str(error)))
+            self.app.call_from_thread(
+                self._lose, error if isinstance(error, EmbedlabError) else EmbedlabError(str(error))
+            )
         else:
             self.app.call_from_thread(self._show, board, look)
 
@@ -89,7 +93,9 @@ class GridPane(VerticalScroll, can_focus=False):
             self.look()
         elif look is not None:
             self.display = True
-            self.query_one("#grid-lines", SteadyText).update("\n".join(plain(line) for line in look.lines))
+            self.query_one("#grid-lines", SteadyText).update(
+                "\n".join(plain(line) for line in look.lines)
+            )
             self.query_one(HeatMap).show(look.heat)
             self.compared = look.compared
             if (self.can_stop, self.can_resume) != (look.is_running, look.is_left):
@@ -103,4 +109,8 @@ class GridPane(VerticalScroll, can_focus=False):
     def runs(self) -> tuple[str, ...]:
         """The runs of the cell under the cursor of the map."""
         heat = self.query_one(HeatMap)
-        return heat.heat.runs.get(heat.place, ()) if heat.heat is not None and heat.place is not None else ()
+        return (
+            heat.heat.runs.get(heat.place, ())
+            if heat.heat is not None and heat.place is not None
+            else ()
+        )

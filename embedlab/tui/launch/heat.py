@@ -13,6 +13,8 @@ class Heat:
     columns: Sequence[str]
     values: Mapping[tuple[str, str], float]
     states: Mapping[tuple[str, str], str]  # the state of a cell without a score
-    runs: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)  # the ids of the runs behind a cell
+    runs: Mapping[tuple[str, str], tuple[str, ...]] = field(
+        default_factory=dict
+    )  # the ids of the runs behind a cell
     marks: Mapping[tuple[str, str], str] = field(default_factory=dict)  # one sign behind a score
     note: str = ""  # what the signs say

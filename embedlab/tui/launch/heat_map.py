@@ -40,8 +40,15 @@ class HeatMap(SteadyText, can_focus=True):
         """Move the cursor, and draw."""
         if self.heat is not None:
             row, column = self.cursor[0] + down, self.cursor[1] + across
-            self.cursor = (max(0, min(row, len(self.heat.rows) - 1)), max(0, min(column, len(self.heat.columns) - 1)))
-        self.update("" if self.heat is None else draw_heat_map(self.heat, self.place if self.has_focus else None))
+            self.cursor = (
+                max(0, min(row, len(self.heat.rows) - 1)),
+                max(0, min(column, len(self.heat.columns) - 1)),
+            )
+        self.update(
+            ""
+            if self.heat is None
+            else draw_heat_map(self.heat, self.place if self.has_focus else None)
+        )
 
     def watch_has_focus(self, has_focus: bool) -> None:
         """Show or hide the cursor."""
@@ -50,7 +57,9 @@ class HeatMap(SteadyText, can_focus=True):
 
 
 def draw_heat_map(heat: Heat, under: tuple[str, str] | None = None) -> Content:
-    """The map as text, with the cursor on the cell UNDER it; shades repeat the information of the colours."""
+    """The map as text, with the cursor on the cell UNDER it; shades repeat the information of the
+    colours.
+    """
     known = list(heat.values.values())
     low, high = (min(known), max(known)) if known else (0.0, 1.0)
     width = max([4, *(len(row) for row in heat.rows)])
@@ -59,7 +68,10 @@ def draw_heat_map(heat: Heat, under: tuple[str, str] | None = None) -> Content:
     lines.append(Content.styled(" " * (width + 1) + names, "$text-faint"))
     for row in heat.rows:
         cells = [_cell(heat, (row, column), low, high) for column in heat.columns]
-        cells = [cell.stylize("reverse") if (row, column) == under else cell for cell, column in zip(cells, heat.columns, strict=True)]
+        cells = [
+            cell.stylize("reverse") if (row, column) == under else cell
+            for cell, column in zip(cells, heat.columns, strict=True)
+        ]
         lines.append(Content.assemble((f"{plain(row):>{width}} ", "$text-faint"), *cells))
     lines += [Content.styled(plain(heat.note), "$text-faint")] if heat.note else []
     return Content("\n").join(lines)

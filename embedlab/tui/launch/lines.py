@@ -24,7 +24,9 @@ class FieldInput(Input):
         self.field = field
 
     def on_unmount(self) -> None:
-        """End the subscription of an Input to its screen, which would otherwise hold each line that was ever shown."""
+        """End the subscription of an Input to its screen, which would otherwise hold each line that
+        was ever shown.
+        """
         self.screen.text_selection_started_signal.unsubscribe(self)
 
     @property
@@ -62,7 +64,10 @@ class FormLines(VerticalScroll, can_focus=False):
     async def show(self, fields: Sequence[Field], typed: Mapping[str, str]) -> None:
         """Show these FIELDS, with what was TYPED in some."""
         lines = [FieldInput(field, typed.get(field.key, field.value)) for field in fields]
-        rows = [Horizontal(Label(line.field.key, markup=False), line, classes="form-row") for line in lines]
+        rows = [
+            Horizontal(Label(line.field.key, markup=False), line, classes="form-row")
+            for line in lines
+        ]
         for row, line in zip(rows, lines, strict=True):
             row.set_class(line.is_changed, "-changed")
         with self.app.batch_update():

@@ -1,4 +1,6 @@
-"""What Launch can start and what was typed for it, the form at hand, and the processes that it started."""
+"""What Launch can start and what was typed for it, the form at hand, and the processes that it
+started.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +9,15 @@ from pathlib import Path
 from embedlab.core.errors import EmbedlabError, ExitCode
 from embedlab.core.settings import Settings
 from embedlab.runs import launch
-from embedlab.tui.launch.form import STARTED, Choice, Field, Launch, choices, choices_of_files, launch_or_error
+from embedlab.tui.launch.form import (
+    STARTED,
+    Choice,
+    Field,
+    Launch,
+    choices,
+    choices_of_files,
+    launch_or_error,
+)
 from embedlab.tui.launch.grid_board import started_grids
 
 
@@ -26,29 +36,44 @@ class LaunchModel:
         self.choices: dict[str, Choice] = {}
         self.files: dict[str, Choice] = {}  # the user's own, by their paths
         self.form: LoadedForm | None = None  # whose lines are shown
-        self.launch: Launch | None = None  # what the notes show; None while the form is wrong or not checked. A start plans anew
-        self.wanted: Choice | None = None  # whose form is to be shown: that of the entry under the cursor
+        self.launch: Launch | None = (
+            # what the notes show; None while the form is wrong or not checked. A start plans anew
+            None
+        )
+        # whose form is to be shown: that of the entry under the cursor
+        self.wanted: Choice | None = None
         self.next_entry: str | None = None  # goes under the cursor when the list is shown again
-        self._typed: dict[str, dict[str, str]] = {}  # the changed lines of the forms of other entries
+        self._typed: dict[
+            str, dict[str, str]
+        ] = {}  # the changed lines of the forms of other entries
         self._processes: list[tuple[str, launch.Detached]] = []  # by their titles, those that run
 
     # the list
 
     def read(self, own_files: Sequence[str], settings: Settings) -> tuple[list[Choice], list[str]]:
         """Every recipe and grid, those of OWN_FILES too, and the names of the started grids."""
-        remembered = {str(Path(choice.name).absolute()): choice for choice in choices_of_files(own_files)}
+        remembered = {
+            str(Path(choice.name).absolute()): choice for choice in choices_of_files(own_files)
+        }
         opened = {str(Path(choice.name).absolute()): choice for choice in self.files.values()}
         return [*choices(), *{**remembered, **opened}.values()], started_grids(settings)
 
-    def take_choices(self, listed: Sequence[Choice], started: Sequence[str], *, is_in_use: bool) -> None:
+    def take_choices(
+        self, listed: Sequence[Choice], started: Sequence[str], *, is_in_use: bool
+    ) -> None:
         """List these; the entry of a form that IS_IN_USE stays, though its file is gone."""
-        everything = [*listed, *(Choice(kind=STARTED, name=name, summary="") for name in reversed(started))]
+        everything = [
+            *listed,
+            *(Choice(kind=STARTED, name=name, summary="") for name in reversed(started)),
+        ]
         self.choices = {choice.key: choice for choice in everything}
         if self.form is not None and is_in_use:
             self.choices.setdefault(self.form.choice.key, self.form.choice)
 
     def entry_to_go_to(self, under_cursor: str | None) -> str | None:
-        """The key of a file that was opened now, once it is listed, or else of what is UNDER_CURSOR."""
+        """The key of a file that was opened now, once it is listed, or else of what is
+        UNDER_CURSOR.
+        """
         if self.next_entry not in self.choices:
             return under_cursor
         key, self.next_entry = self.next_entry, None
@@ -83,16 +108,28 @@ class LaunchModel:
     # processes
 
     def start(self, choice: Choice, values: Mapping[str, str], settings: Settings) -> Launch:
-        """Start CHOICE with VALUES in a process of its own, planned at this moment: its files and its runs may have changed."""
+        """Start CHOICE with VALUES in a process of its own, planned at this moment: its files and
+        its runs may have changed.
+        """
         planned = launch_or_error(choice, values, settings)
         if isinstance(planned, EmbedlabError):
             raise planned
-        process = launch.start_run(planned.arguments, planned.run) if planned.run else launch.start_detached(planned.arguments, planned.log)
+        process = (
+            launch.start_run(planned.arguments, planned.run)
+            if planned.run
+            else launch.start_detached(planned.arguments, planned.log)
+        )
         self._processes.append((planned.title, process))
         return planned
 
     def failures(self) -> list[EmbedlabError]:
-        """The errors of the processes that ended since the last time; what was stopped is not an error."""
+        """The errors of the processes that ended since the last time; what was stopped is not an
+        error.
+        """
         codes = [(title, process, process.exit_code()) for title, process in self._processes]
         self._processes = [(title, process) for title, process, code in codes if code is None]
-        return [process.error(code, title) for title, process, code in codes if code not in {None, ExitCode.OK, ExitCode.INTERRUPTED}]
+        return [
+            process.error(code, title)
+            for title, process, code in codes
+            if code not in {None, ExitCode.OK, ExitCode.INTERRUPTED}
+        ]

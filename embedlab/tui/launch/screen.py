@@ -1,4 +1,6 @@
-"""The Launch screen: choose a recipe or a grid, change its values, start it in a process of its own, and follow a grid."""
+"""The Launch screen: choose a recipe or a grid, change its values, start it in a process of its
+own, and follow a grid.
+"""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -23,7 +25,15 @@ from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
 from embedlab.tui.key_table import shown_key
-from embedlab.tui.launch.form import STARTED, Choice, Field, Launch, choice_of_file, form_fields, launch_or_error
+from embedlab.tui.launch.form import (
+    STARTED,
+    Choice,
+    Field,
+    Launch,
+    choice_of_file,
+    form_fields,
+    launch_or_error,
+)
 from embedlab.tui.launch.grid_pane import GridPane
 from embedlab.tui.launch.heat_map import HeatMap
 from embedlab.tui.launch.lines import FieldInput, FormLines
@@ -38,7 +48,9 @@ from embedlab.workflows.grid.plan import cancel_grid
 OWN_FILES = 20  # remembered
 CHECK_AFTER_S = 0.15  # of quiet
 ENDED_EVERY_S = 1.0
-REST_S = 0.1  # of the cursor on an entry, before its form is shown: a form takes many times longer than a step of the cursor
+# of the cursor on an entry, before its form is shown: a form takes many times longer than a step of
+# the cursor
+REST_S = 0.1
 
 
 class LaunchScreen(DashboardScreen):
@@ -50,7 +62,9 @@ class LaunchScreen(DashboardScreen):
     def __init__(self) -> None:
         super().__init__()
         self.model = LaunchModel()
-        self._opened = asyncio.Event()  # set while the form is the wanted one: until then it takes no keys and starts nothing
+        self._opened = (
+            asyncio.Event()
+        )  # set while the form is the wanted one: until then it takes no keys and starts nothing
         self._being_checked: tuple[LoadedForm, dict[str, str]] | None = None  # or checked, as last
         self._replacing = asyncio.Lock()
         self._is_entered = False  # enter was pressed before the form was there
@@ -84,7 +98,9 @@ class LaunchScreen(DashboardScreen):
     def _list(self) -> None:
         worker = get_current_worker()
         try:
-            listed, started = self.model.read(self.dashboard.memory.state.own_files, self.dashboard.settings)
+            listed, started = self.model.read(
+                self.dashboard.memory.state.own_files, self.dashboard.settings
+            )
         except (EmbedlabError, OSError) as error:
             trouble = error if isinstance(error, EmbedlabError) else EmbedlabError(str(error))
             self.app.call_from_thread(self.dashboard.report, trouble)
@@ -95,7 +111,11 @@ class LaunchScreen(DashboardScreen):
     def _show_choices(self, listed: list[Choice], started: list[str]) -> None:
         self.model.take_choices(listed, started, is_in_use=self._lines.is_in_use)
         options = self.query_one(LaunchList)
-        options.show(self.model.choices, self.model.entry_to_go_to(options.under_cursor), self.query_one(FilterBar).value)
+        options.show(
+            self.model.choices,
+            self.model.entry_to_go_to(options.under_cursor),
+            self.query_one(FilterBar).value,
+        )
         self._check()
         if started and self.grids.grid is None:
             self.grids.follow(started[-1])
@@ -144,7 +164,9 @@ class LaunchScreen(DashboardScreen):
 
     def _follow_cursor(self) -> None:
         choice = self.model.choices.get(self.query_one(LaunchList).under_cursor or "")
-        if choice is not None and (self.model.wanted is None or self.model.wanted.key != choice.key):
+        if choice is not None and (
+            self.model.wanted is None or self.model.wanted.key != choice.key
+        ):
             self._is_entered = False
             self._want(choice, rest_s=REST_S)
 
@@ -157,7 +179,9 @@ class LaunchScreen(DashboardScreen):
                 self.set_focus(lines[0])
 
     def on_descendant_focus(self) -> None:
-        """Wait for the next form: keys typed into one that is about to be replaced would be lost."""
+        """Wait for the next form: keys typed into one that is about to be replaced would be
+        lost.
+        """
         self._leave_old_form()
 
     def _leave_old_form(self) -> None:
@@ -166,7 +190,9 @@ class LaunchScreen(DashboardScreen):
             self.set_focus(self.query_one(OptionList))
 
     def _want(self, choice: Choice, *, rest_s: float = 0.0) -> None:
-        """Show the form of CHOICE next; the shown one stays if it is that and the cursor came back to it."""
+        """Show the form of CHOICE next; the shown one stays if it is that and the cursor came back
+        to it.
+        """
         if self.model.form is not None and self.model.form.choice.key == choice.key:
             self.workers.cancel_group(self, "form")
             self.model.wanted = self.model.form.choice
@@ -199,13 +225,17 @@ class LaunchScreen(DashboardScreen):
 
     @work(group="open")
     async def _open_form(self, loaded: LoadedForm) -> None:
-        async with self._replacing:  # one after the other: where the removal of a widget is cancelled, Textual ends the app
+        async with (
+            self._replacing
+        ):  # one after the other: where the removal of a widget is cancelled, Textual ends the app
             if loaded.choice is not self.model.wanted:
                 return
             try:
                 await self._replace_form(loaded)
             except (NoMatches, MountError):
-                if self.app.is_running:  # else the dashboard is ending, and its widgets are gone before its workers
+                if (
+                    self.app.is_running
+                ):  # else the dashboard is ending, and its widgets are gone before its workers
                     raise
 
     async def _replace_form(self, loaded: LoadedForm) -> None:
@@ -215,18 +245,25 @@ class LaunchScreen(DashboardScreen):
         choice = loaded.choice
         if choice.kind == STARTED:
             self.grids.follow(choice.name)
-        title = Content.assemble((f"{choice.kind} {plain(choice.name)}", "bold $text-primary"), f"\n{plain(choice.summary)}")
+        title = Content.assemble(
+            (f"{choice.kind} {plain(choice.name)}", "bold $text-primary"),
+            f"\n{plain(choice.summary)}",
+        )
         self.query_one("#launch-title", Static).update(title)
         await self._lines.show(loaded.fields, self.model.typed_for(choice))
         self.model.form = loaded
-        self.set_class(not loaded.fields, "-without-form")  # the started grid has the room of the lines
+        self.set_class(
+            not loaded.fields, "-without-form"
+        )  # the started grid has the room of the lines
         if choice is self.model.wanted:  # else the next one follows
             self._opened.set()
             self._enter()
             self._check()
 
     def on_form_lines_edited(self) -> None:
-        """Check the form once the typing rests; a line that is shown for the first time says nothing new."""
+        """Check the form once the typing rests; a line that is shown for the first time says
+        nothing new.
+        """
         self.refresh_bindings()
         if self._being_checked is not None and self._says(*self._being_checked):
             return
@@ -244,7 +281,9 @@ class LaunchScreen(DashboardScreen):
         self.model.launch = None
 
     def _check(self) -> None:
-        if self._timer is not None:  # lines that were shown before: this check is of what they say too
+        if (
+            self._timer is not None
+        ):  # lines that were shown before: this check is of what they say too
             self._timer.cancel()
             self._timer = None
         if self.model.form is not None:
@@ -253,16 +292,23 @@ class LaunchScreen(DashboardScreen):
 
     @work(thread=True, exclusive=True, group="check", exit_on_error=False)
     def _check_values(self, loaded: LoadedForm, values: dict[str, str]) -> None:
-        """By the same rules as the command line; a grid reads its data's state, so this may take a moment."""
+        """By the same rules as the command line; a grid reads its data's state, so this may take a
+        moment.
+        """
         worker = get_current_worker()
         planned = launch_or_error(loaded.choice, values, self.dashboard.settings)
         if not worker.is_cancelled:
             self.app.call_from_thread(self._show_check, planned, loaded, values)
 
-    def _show_check(self, planned: Launch | EmbedlabError, loaded: LoadedForm, values: dict[str, str]) -> None:
+    def _show_check(
+        self, planned: Launch | EmbedlabError, loaded: LoadedForm, values: dict[str, str]
+    ) -> None:
         if not self._says(loaded, values):
             return
-        notes, wrong = self.query_one("#launch-notes", Static), self.query_one("#launch-error", Static)
+        notes, wrong = (
+            self.query_one("#launch-notes", Static),
+            self.query_one("#launch-error", Static),
+        )
         if isinstance(planned, EmbedlabError):
             self.model.launch = None
             wrong.update(f"{planned.message}\n{planned.hint}".strip())
@@ -280,14 +326,20 @@ class LaunchScreen(DashboardScreen):
 
     @work(group=DIALOG)
     async def action_start(self) -> None:
-        """Start what the form says at this moment, planned anew: a check may be of what was typed before."""
+        """Start what the form says at this moment, planned anew: a check may be of what was typed
+        before.
+        """
         if self.model.wanted is not None:
             await self._opened.wait()
         if (loaded := self.model.form) is None:
-            self._refuse_start("nothing is chosen yet", hint="choose a recipe or a grid in the list")
+            self._refuse_start(
+                "nothing is chosen yet", hint="choose a recipe or a grid in the list"
+            )
             return
         values = self.values
-        planned = await asyncio.to_thread(launch_or_error, loaded.choice, values, self.dashboard.settings)
+        planned = await asyncio.to_thread(
+            launch_or_error, loaded.choice, values, self.dashboard.settings
+        )
         self._show_check(planned, loaded, values)
         if isinstance(planned, EmbedlabError):
             self._refuse_start("its values are not right yet", hint="see the line below the form")
@@ -296,10 +348,14 @@ class LaunchScreen(DashboardScreen):
                 self.set_focus(self.query_one(LaunchList))  # the next key is a command, not a value
                 await self._start(loaded.choice, values)
             else:
-                self._refuse_start("the form was changed meanwhile", hint="ctrl+s starts what it says now")
+                self._refuse_start(
+                    "the form was changed meanwhile", hint="ctrl+s starts what it says now"
+                )
 
     def _refuse_start(self, reason: str, *, hint: str) -> None:
-        self.dashboard.report(EmbedlabError(f"not started: {reason}", hint=hint), severity="warning")
+        self.dashboard.report(
+            EmbedlabError(f"not started: {reason}", hint=hint), severity="warning"
+        )
 
     async def _is_confirmed(self, planned: Launch) -> bool:
         try:
@@ -307,12 +363,16 @@ class LaunchScreen(DashboardScreen):
         except EmbedlabError as error:
             self.dashboard.report(error)
             return False
-        return await self.app.push_screen_wait(Confirm("\n".join([*planned.missing, f"Start {planned.title}?"]), is_safe=True))
+        return await self.app.push_screen_wait(
+            Confirm("\n".join([*planned.missing, f"Start {planned.title}?"]), is_safe=True)
+        )
 
     async def _start(self, choice: Choice, values: Mapping[str, str]) -> None:
         """Start CHOICE with VALUES, and go to what shows it."""
         try:
-            launched = await asyncio.to_thread(self.model.start, choice, values, self.dashboard.settings)
+            launched = await asyncio.to_thread(
+                self.model.start, choice, values, self.dashboard.settings
+            )
         except EmbedlabError as error:
             self.dashboard.report(error)
             return
@@ -360,7 +420,10 @@ class LaunchScreen(DashboardScreen):
             self.minimize()
             return
         bar = self.query_one(FilterBar)
-        if self.focused in {bar, self.query_one(OptionList)}:  # not from the form: its entry would no longer be the only one
+        if self.focused in {
+            bar,
+            self.query_one(OptionList),
+        }:  # not from the form: its entry would no longer be the only one
             bar.value, bar.display = "", False
         self.set_focus(self.query_one(OptionList))
 
@@ -372,7 +435,9 @@ class LaunchScreen(DashboardScreen):
     async def action_open_file(self) -> None:
         """Open a recipe or grid of the user's own."""
         question = TextDialog(
-            "Path of a recipe, a grid, or rows to train on", hint=".toml, .csv, .tsv, .jsonl, .parquet, .txt", check=choice_of_file
+            "Path of a recipe, a grid, or rows to train on",
+            hint=".toml, .csv, .tsv, .jsonl, .parquet, .txt",
+            check=choice_of_file,
         )
         if (text := await self.app.push_screen_wait(question)) is None:
             return
@@ -388,7 +453,12 @@ class LaunchScreen(DashboardScreen):
     def _remember_file(self, choice: Choice) -> None:
         """List a file of the user's own at the next start too."""
         state, path = self.dashboard.memory.state, str(Path(choice.name).absolute())
-        self.dashboard.remember(replace(state, own_files=(*(file for file in state.own_files if file != path), path)[-OWN_FILES:]))
+        self.dashboard.remember(
+            replace(
+                state,
+                own_files=(*(file for file in state.own_files if file != path), path)[-OWN_FILES:],
+            )
+        )
 
     def on_grid_pane_shown(self, event: GridPane.Shown) -> None:
         """List a grid that was started now."""
@@ -412,14 +482,22 @@ class LaunchScreen(DashboardScreen):
             self.set_focus(self.grids.query_one(HeatMap))
 
     def action_open(self) -> None:
-        """From a cell of the map to its pairs, of a finished grid to the comparison of its cells; elsewhere a widget takes the key."""
+        """From a cell of the map to its pairs, of a finished grid to the comparison of its cells;
+        elsewhere a widget takes the key.
+        """
         if isinstance(self.focused, HeatMap) and (runs := self.grids.runs):
             self._open_cell(runs)
 
     @work(group=DIALOG)
     async def _open_cell(self, runs: Sequence[str]) -> None:
-        """Show the cell of RUNS: on Compare with the others of a finished grid, else its pairs, or its runs while it has no scores."""
-        board, names, compared = self.dashboard, list(dict.fromkeys(run.partition("@")[0] for run in runs)), self.grids.compared
+        """Show the cell of RUNS: on Compare with the others of a finished grid, else its pairs, or
+        its runs while it has no scores.
+        """
+        board, names, compared = (
+            self.dashboard,
+            list(dict.fromkeys(run.partition("@")[0] for run in runs)),
+            self.grids.compared,
+        )
         under = [] if board.memory.state.task else await board.scored(names)
         if not under:
             self._show_runs(runs)
@@ -448,7 +526,9 @@ class LaunchScreen(DashboardScreen):
     async def action_cancel(self) -> None:
         """Stop the grid that is shown."""
         name = self._started_grid()
-        if name is None or not await self.app.push_screen_wait(Confirm(f"Stop grid {name}? Its cells save a checkpoint first.")):
+        if name is None or not await self.app.push_screen_wait(
+            Confirm(f"Stop grid {name}? Its cells save a checkpoint first.")
+        ):
             return
         try:
             await asyncio.to_thread(cancel_grid, name, self.dashboard.settings)
@@ -461,6 +541,8 @@ class LaunchScreen(DashboardScreen):
         """The grid that is shown; warns the user if there is none."""
         name = self.grids.grid
         if name is None:
-            error = UsageError("no grid was started here", hint="choose one in the list and press ctrl+s")
+            error = UsageError(
+                "no grid was started here", hint="choose one in the list and press ctrl+s"
+            )
             self.dashboard.report(error, severity="warning")
         return name

@@ -21,18 +21,26 @@ class LaunchList(OptionList):
     BINDINGS: ClassVar[list[BindingType]] = bindings("list")
 
     def show(self, choices: Mapping[str, Choice], under: str | None, searched: str = "") -> None:
-        """List those of CHOICES that have all words of SEARCHED by their kinds, with the cursor on UNDER, or else on the first."""
+        """List those of CHOICES that have all words of SEARCHED by their kinds, with the cursor on
+        UNDER, or else on the first.
+        """
         matching = {key: choice for key, choice in choices.items() if _has(choice, searched)}
         self.clear_options()
         for kind in ("recipe", "grid", STARTED):
             mine = {key: choice for key, choice in matching.items() if choice.kind == kind}
             if mine:
                 self.add_option(Option(f"{kind}s", disabled=True))
-            self.add_options([Option(f"  {plain(_title(choice))}", id=key) for key, choice in mine.items()])
+            self.add_options(
+                [Option(f"  {plain(_title(choice))}", id=key) for key, choice in mine.items()]
+            )
         if not matching:
             self.add_option(Option("nothing has these words", disabled=True))
         self.highlighted = (
-            self.get_option_index(under) if under is not None and under in matching else 1 if matching else None
+            self.get_option_index(under)
+            if under is not None and under in matching
+            else 1
+            if matching
+            else None
         )  # 0 is a title
 
     @property

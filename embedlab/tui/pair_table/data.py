@@ -1,4 +1,6 @@
-"""The pairs of the dashboard: every available STS dataset, or the user's own file, with the scores of models."""
+"""The pairs of the dashboard: every available STS dataset, or the user's own file, with the scores
+of models.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,7 +35,10 @@ PAIR_COLUMNS = ("dataset", "source", "pair", "sentence1", "sentence2", "gold", "
 _NAME = 24  # cells of a model in a mark
 _AGAIN = "start again with --data DIR, --sample, or --pairs FILE for your own"
 
-GOLD_TEXT, ANSWER = "gold_text", "answer:"  # columns of the items of other tasks: what is right, and before a model's name its answer
+GOLD_TEXT, ANSWER = (
+    "gold_text",
+    "answer:",
+)  # columns of the items of other tasks: what is right, and before a model's name its answer
 
 SUITE = STS_AVERAGES["average of seven"]
 
@@ -53,24 +58,40 @@ class PairData:
     model_marks: tuple[str, ...] = ()  # how models were trained
     missing: tuple[str, ...] = ()  # why datasets are missing
     troubles: tuple[EmbedlabError, ...] = field(default=(), compare=False)
-    pairing: Pairing | None = None  # of the only two models, which have the columns of `with_pairing`
-    files: tuple[str, ...] = field(default=(), compare=False)  # that rows of plug-ins' datasets were read from
+    # of the only two models, which have the columns of `with_pairing`
+    pairing: Pairing | None = None
+    files: tuple[str, ...] = field(
+        default=(), compare=False
+    )  # that rows of plug-ins' datasets were read from
     task: str = ""  # whose items the rows are; empty for the pairs of STS datasets
-    items: Outcomes | None = field(default=None, compare=False)  # the rows as outcomes, where they are items of another task
+    items: Outcomes | None = field(
+        default=None, compare=False
+    )  # the rows as outcomes, where they are items of another task
 
     @property
     def marks(self) -> list[str]:
-        """What every view of the numbers must show: about the pairs, and about the training text of the models."""
+        """What every view of the numbers must show: about the pairs, and about the training text of
+        the models.
+        """
         return [
             *self.data_marks,
             *self.model_marks,
-            *([f"{UNKNOWN_TEXT}: {', '.join(short_name(name, _NAME) for name in self.of_unknown_text)}"] if self.of_unknown_text else []),
+            *(
+                [
+                    f"{UNKNOWN_TEXT}: "
+                    f"{', '.join(short_name(name, _NAME) for name in self.of_unknown_text)}"
+                ]
+                if self.of_unknown_text
+                else []
+            ),
             *self.coverage,
         ]
 
     @cached_property
     def coverage(self) -> tuple[str, ...]:
-        """Models that scored a part of a dataset alone, such as the pairs that it shares with another one."""
+        """Models that scored a part of a dataset alone, such as the pairs that it shares with
+        another one.
+        """
         counts = self.table.group_by("dataset", maintain_order=True).agg(
             pl.len().alias("all"), *(pl.col(model.name).count() for model in self.models)
         )
@@ -81,8 +102,14 @@ class PairData:
             if 0 < row[model.name] < row["all"]
         ]
         by_model = {name: tuple(text for of, text in parts if of == name) for name, _ in parts}
-        alike = {texts: [short_name(name, _NAME) for name, other in by_model.items() if other == texts] for texts in by_model.values()}
-        return tuple(f"scored in part by {', '.join(names)}: {', '.join(texts)}" for texts, names in alike.items())
+        alike = {
+            texts: [short_name(name, _NAME) for name, other in by_model.items() if other == texts]
+            for texts in by_model.values()
+        }
+        return tuple(
+            f"scored in part by {', '.join(names)}: {', '.join(texts)}"
+            for texts, names in alike.items()
+        )
 
     def field(self, model: str) -> str:
         """The field of the filter language with the scores of a model."""
@@ -115,7 +142,9 @@ class PairData:
     @property
     def is_ranked(self) -> bool:
         """Whether what models answer is the rank of a text."""
-        return self.items is not None and any(MEASURES[block.measures[0]].is_of_ranks for block in self.items.blocks)
+        return self.items is not None and any(
+            MEASURES[block.measures[0]].is_of_ranks for block in self.items.blocks
+        )
 
     @cached_property
     def is_plotted(self) -> bool:
@@ -129,15 +158,23 @@ class PairData:
 
 
 def compared_models(data: PairData) -> list[ModelColumns]:
-    """The models of DATA with scores: a model without any would leave no pairs to compare the others on."""
-    return [model for model in data.models if all(data.table[member].count() for member in model.members)]
+    """The models of DATA with scores: a model without any would leave no pairs to compare the
+    others on.
+    """
+    return [
+        model
+        for model in data.models
+        if all(data.table[member].count() for member in model.members)
+    ]
 
 
 def load_pairs(settings: Settings, pair_file: Path | None = None) -> PairData:
     """The pairs without any model, and why datasets are missing. Reads no network."""
     if pair_file is not None:
         part = Source().open(str(pair_file) if "/" in str(pair_file) else f"./{pair_file}")
-        return _from_parts([replace(part, state=replace(part.state, name=pair_file.name, split="test"))])
+        return _from_parts(
+            [replace(part, state=replace(part.state, name=pair_file.name, split="test"))]
+        )
     return _from_settings(settings)
 
 
@@ -147,7 +184,9 @@ def no_pairs(error: EmbedlabError) -> PairData:
 
 
 def lost_datasets(shown: PairData, read: PairData) -> MissingError | None:
-    """The error of a reload that READ less than was SHOWN: a folder that is absent for a moment must not remove the pairs."""
+    """The error of a reload that READ less than was SHOWN: a folder that is absent for a moment
+    must not remove the pairs.
+    """
     lost = [name for name in shown.datasets if name and name not in read.datasets]
     if not lost:
         return None
@@ -159,47 +198,85 @@ def lost_datasets(shown: PairData, read: PairData) -> MissingError | None:
 
 def unscored_by(data: PairData) -> list[str]:
     """The names of the models without a score for any pair."""
-    return [model.name for model in data.models if data.table[model.name].null_count() == data.table.height]
+    return [
+        model.name
+        for model in data.models
+        if data.table[model.name].null_count() == data.table.height
+    ]
 
 
 def warn_unscored(absent: Sequence[str]) -> list[EmbedlabError]:
-    """Return a warning about models without a score for any pair, as is usual for a user's own new file."""
+    """Return a warning about models without a score for any pair, as is usual for a user's own new
+    file.
+    """
     return (
-        [MissingError(f"not scored yet by {', '.join(absent)}", hint=f"press {shown_key('add_model')} on Pairs and name the model")]
+        [
+            MissingError(
+                f"not scored yet by {', '.join(absent)}",
+                hint=f"press {shown_key('add_model')} on Pairs and name the model",
+            )
+        ]
         if absent
         else []
     )
 
 
 def with_models(data: PairData, models: Sequence[StoredModel]) -> PairData:
-    """DATA with a column for each of MODELS; a score file that cannot be read is skipped, and its error is among the troubles."""
+    """DATA with a column for each of MODELS; a score file that cannot be read is skipped, and its
+    error is among the troubles.
+    """
     bare = data.table.select(PAIR_COLUMNS)
     model_columns: list[ModelColumns] = []
     troubles: list[EmbedlabError] = []
     members: dict[str, pl.DataFrame] = {}
     for model in models:
         if model.name == WORD_OVERLAP.name:
-            model_columns.append(ModelColumns(name=model.name, members=(model.name,), is_published=True))
+            model_columns.append(
+                ModelColumns(name=model.name, members=(model.name,), is_published=True)
+            )
             continue
         if model.name in PAIR_COLUMNS or model.name in {"gap", "row"}:
-            troubles.append(MissingError(f"the pair table cannot show a model named {model.name!r}", hint="embedlab runs rename OLD NEW"))
+            troubles.append(
+                MissingError(
+                    f"the pair table cannot show a model named {model.name!r}",
+                    hint="embedlab runs rename OLD NEW",
+                )
+            )
             continue
         try:
             members |= (scores := model.read())
         except EmbedlabError as error:
             troubles.append(error)
         else:
-            model_columns.append(ModelColumns(name=model.name, members=tuple(scores), seeds=model.seeds))
+            model_columns.append(
+                ModelColumns(name=model.name, members=tuple(scores), seeds=model.seeds)
+            )
     table = with_scores(bare, members)
-    table = with_rank_errors(table, model_columns) if model_columns else table.with_columns(pl.lit(None, pl.Float64).alias("gap"))
+    table = (
+        with_rank_errors(table, model_columns)
+        if model_columns
+        else table.with_columns(pl.lit(None, pl.Float64).alias("gap"))
+    )
     unknown = tuple(model.name for model in models if model.is_text_unknown)
-    return replace(data, table=table, models=tuple(model_columns), of_unknown_text=unknown, troubles=(*troubles,))
+    return replace(
+        data,
+        table=table,
+        models=tuple(model_columns),
+        of_unknown_text=unknown,
+        troubles=(*troubles,),
+    )
 
 
 def face_to_face(data: PairData, pairing: Pairing) -> PairData | None:
-    """DATA with the two models of PAIRING alone, the reference first; None if one of them is not shown."""
+    """DATA with the two models of PAIRING alone, the reference first; None if one of them is not
+    shown.
+    """
     models = {model.name: model for model in data.models}
-    if pairing.reference not in models or pairing.other not in models or pairing.reference == pairing.other:
+    if (
+        pairing.reference not in models
+        or pairing.other not in models
+        or pairing.reference == pairing.other
+    ):
         return None
     shown = (models[pairing.reference], models[pairing.other])
     return replace(data, table=with_pairing(data.table, pairing), models=shown, pairing=pairing)
@@ -223,29 +300,51 @@ def _from_settings(settings: Settings) -> PairData:
 
 
 def _is_at_hand(chosen: Dataset, split: str, settings: Settings) -> bool:
-    """Return whether the data folder holds a split: of datasets outside the suite only those are shown, and none is missed."""
+    """Return whether the data folder holds a split: of datasets outside the suite only those are
+    shown, and none is missed.
+    """
     if settings.data is None or settings.sample or chosen.folder is not None:
         return False
     return is_in_folder(chosen.splits[split], settings.data)
 
 
 def _from_parts(
-    parts: Sequence[Part], missing: Sequence[str] = (), plugin_ranges: Mapping[str, tuple[float, float]] = MappingProxyType({})
+    parts: Sequence[Part],
+    missing: Sequence[str] = (),
+    plugin_ranges: Mapping[str, tuple[float, float]] = MappingProxyType({}),
 ) -> PairData:
-    empty = Part(frame=pl.DataFrame(schema=_EMPTY), state=DatasetState(name="", split="test", rows=0, expected_rows=None, origin="file"))
+    empty = Part(
+        frame=pl.DataFrame(schema=_EMPTY),
+        state=DatasetState(name="", split="test", rows=0, expected_rows=None, origin="file"),
+    )
     table = pair_table(parts or [empty])
-    marks = [mark for mark in ("sample", "partial") if any(getattr(part.state, mark) for part in parts)]
-    published = {part.state.name for part in parts if part.state.origin != "file" and not is_hub_name(part.state.name)}
+    marks = [
+        mark for mark in ("sample", "partial") if any(getattr(part.state, mark) for part in parts)
+    ]
+    published = {
+        part.state.name
+        for part in parts
+        if part.state.origin != "file" and not is_hub_name(part.state.name)
+    }
     ranges = _gold_ranges(table, published - plugin_ranges.keys())
-    return PairData(table=table, gold_ranges={**ranges, **plugin_ranges}, data_marks=tuple(marks), missing=tuple(missing))
+    return PairData(
+        table=table,
+        gold_ranges={**ranges, **plugin_ranges},
+        data_marks=tuple(marks),
+        missing=tuple(missing),
+    )
 
 
 _EMPTY = {"sentence1": pl.String, "sentence2": pl.String, "gold": pl.Float64, "source": pl.String}
 
 
 def _gold_ranges(table: pl.DataFrame, published: Collection[str]) -> dict[str, tuple[float, float]]:
-    """The gold scale of each dataset: the official one where it is PUBLISHED, the range of its values for a user's own file."""
-    spans = table.group_by("dataset", maintain_order=True).agg(low=pl.col("gold").min(), high=pl.col("gold").max())
+    """The gold scale of each dataset: the official one where it is PUBLISHED, the range of its
+    values for a user's own file.
+    """
+    spans = table.group_by("dataset", maintain_order=True).agg(
+        low=pl.col("gold").min(), high=pl.col("gold").max()
+    )
     ranges = {}
     for name, low, high in spans.iter_rows():
         base = name.partition(":")[0]

@@ -45,8 +45,12 @@ def count_selection(view: PairView) -> SelectionNumbers:
     )
 
 
-def score_selection(view: PairView, numbers: SelectionNumbers, reference: str | None, *, is_tested: bool) -> SelectionNumbers:
-    """NUMBERS with what the models score on the selection of VIEW; without a test there are scores alone, which takes some 30 ms."""
+def score_selection(
+    view: PairView, numbers: SelectionNumbers, reference: str | None, *, is_tested: bool
+) -> SelectionNumbers:
+    """NUMBERS with what the models score on the selection of VIEW; without a test there are scores
+    alone, which takes some 30 ms.
+    """
     from embedlab.comparison.selected import selected_score  # after the first paint
     from embedlab.tasks.task import scale_of
 
@@ -55,6 +59,12 @@ def score_selection(view: PairView, numbers: SelectionNumbers, reference: str | 
         return replace(numbers, is_complete=is_tested)
     names = [model.name for model in models]
     selection = None if view.is_whole else view.picked()
-    score = selected_score(view.outcomes, models, selection, reference if reference in names else names[0], is_tested=is_tested)
+    score = selected_score(
+        view.outcomes,
+        models,
+        selection,
+        reference if reference in names else names[0],
+        is_tested=is_tested,
+    )
     scale = scale_of(score.found.task, score.found.metric) if score is not None else numbers.scale
     return replace(numbers, score=score, scale=scale, is_complete=is_tested)

@@ -1,4 +1,6 @@
-"""The pairs of datasets that plug-ins add, read by a process of their own: the dashboard runs no plug-in."""
+"""The pairs of datasets that plug-ins add, read by a process of their own: the dashboard runs no
+plug-in.
+"""
 
 import json
 import tempfile
@@ -27,22 +29,49 @@ class PluginParts:
 
 
 def read_plugin_parts(settings: Settings) -> PluginParts:
-    """Return the test splits of the datasets of scored pairs that plug-ins add; without plug-ins no process is started."""
+    """Return the test splits of the datasets of scored pairs that plug-ins add; without plug-ins no
+    process is started.
+    """
     if not plugins.added("datasets"):
         return PluginParts()
-    given = {key: value for key, value in asdict(settings).items() if key in _PASSED and value is not None}
+    given = {
+        key: value
+        for key, value in asdict(settings).items()
+        if key in _PASSED and value is not None
+    }
     with tempfile.TemporaryDirectory() as folder:
-        failed = PluginParts(missing=("the datasets of plug-ins cannot be read: `embedlab data check NAME` shows why",))
+        failed = PluginParts(
+            missing=(
+                "the datasets of plug-ins cannot be read: `embedlab data check NAME` shows why",
+            )
+        )
         try:
-            if run_module("embedlab.data.part_worker", json.dumps(given, default=str), folder, timeout_s=TIMEOUT_S) != 0:
+            if (
+                run_module(
+                    "embedlab.data.part_worker",
+                    json.dumps(given, default=str),
+                    folder,
+                    timeout_s=TIMEOUT_S,
+                )
+                != 0
+            ):
                 return failed
             entries = json.loads((Path(folder) / "index.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return failed
         readable = [entry for entry in entries if "error" not in entry]
         return PluginParts(
-            parts=tuple(Part(frame=read_parquet(Path(folder) / entry["rows"]), state=DatasetState(**entry["state"])) for entry in readable),
-            gold_ranges={entry["name"]: (float(entry["gold_range"][0]), float(entry["gold_range"][1])) for entry in readable},
+            parts=tuple(
+                Part(
+                    frame=read_parquet(Path(folder) / entry["rows"]),
+                    state=DatasetState(**entry["state"]),
+                )
+                for entry in readable
+            ),
+            gold_ranges={
+                entry["name"]: (float(entry["gold_range"][0]), float(entry["gold_range"][1]))
+                for entry in readable
+            },
             files=tuple(file for entry in readable for file in entry["files"]),
             missing=tuple(entry["error"] for entry in entries if "error" in entry),
         )

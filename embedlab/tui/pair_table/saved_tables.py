@@ -1,7 +1,9 @@
-"""A cache of pair tables as parquet files: one is faster to read than a dozen corpora and score files are to read and join.
+"""A cache of pair tables as parquet files: one is faster to read than a dozen corpora and score
+files are to read and join.
 
-The first paint of 26,099 pairs took 0.69 s of processor time more than that of an empty app with this cache and 1.38 s without it for
-two models, 0.73 s and 1.27 s for five (minima of 12 starts in turns on a busy machine with 2 processors).
+The first paint of 26,099 pairs took 0.69 s of processor time more than that of an empty app with
+this cache and 1.38 s without it for two models, 0.73 s and 1.27 s for five (minima of 12 starts in
+turns on a busy machine with 2 processors).
 """
 
 import hashlib
@@ -37,7 +39,9 @@ def open_pairs(settings: Settings, pair_file: Path | None = None) -> PairData:
 
 
 def cache_file(settings: Settings, models: Sequence[StoredModel] = ()) -> Path:
-    """The cache file of the pairs with the scores of MODELS; its name depends on the present score files."""
+    """The cache file of the pairs with the scores of MODELS; its name depends on the present score
+    files.
+    """
     parts = [__version__, str(settings.sample), str(settings.allow_partial), str(settings.data)]
     parts += [f"{plugin.name} {plugin.identity}" for plugin in added("datasets")]
     for model in models:
@@ -48,7 +52,9 @@ def cache_file(settings: Settings, models: Sequence[StoredModel] = ()) -> Path:
 
 
 def read_cached(path: Path) -> PairData | None:
-    """The pairs cached at PATH, if the file is complete and the files that they were read from did not change."""
+    """The pairs cached at PATH, if the file is complete and the files that they were read from did
+    not change.
+    """
     return Store(path.parents[1]).get(PAIR_TABLES, path.stem)
 
 
@@ -62,7 +68,11 @@ def store(data: PairData, path: Path, settings: Settings) -> None:
 def _table(data: PairData) -> StoredTable:
     models = [(model.name, model.members, model.seeds, model.is_published) for model in data.models]
     files = {file: _state(Path(file)) for file in data.files}
-    known = {"data_marks": data.data_marks, "of_unknown_text": data.of_unknown_text, "missing": data.missing}
+    known = {
+        "data_marks": data.data_marks,
+        "of_unknown_text": data.of_unknown_text,
+        "missing": data.missing,
+    }
     facts = {"gold_ranges": dict(data.gold_ranges), "models": models, "files": files, **known}
     return StoredTable(frame=data.table, facts=json.dumps(facts))
 
@@ -73,9 +83,13 @@ def _pairs(table: StoredTable, _path: Path) -> PairData:
         raise ValueError("a file of the pairs was changed")
     return PairData(
         table=table.frame,
-        gold_ranges={name: (float(low), float(high)) for name, (low, high) in facts["gold_ranges"].items()},
+        gold_ranges={
+            name: (float(low), float(high)) for name, (low, high) in facts["gold_ranges"].items()
+        },
         models=tuple(
-            ModelColumns(name=name, members=tuple(members), seeds=tuple(seeds), is_published=is_published)
+            ModelColumns(
+                name=name, members=tuple(members), seeds=tuple(seeds), is_published=is_published
+            )
             for name, members, seeds, is_published in facts["models"]
         ),
         data_marks=tuple(facts["data_marks"]),
@@ -86,7 +100,9 @@ def _pairs(table: StoredTable, _path: Path) -> PairData:
 
 
 def _files_of_pairs(settings: Settings) -> Iterator[Path]:
-    """Every file that a dataset may be read from, whether it exists or not: a new file changes the pairs."""
+    """Every file that a dataset may be read from, whether it exists or not: a new file changes the
+    pairs.
+    """
     if settings.data is None or settings.sample:
         return
     for chosen, split in shipped_pairs():
@@ -104,5 +120,8 @@ def _state(path: Path) -> str:
 
 
 PAIR_TABLES: EntryKind[PairData] = EntryKind(
-    folder="pairs", format=TableFormat(facts="embedlab-pairs", to_table=_table, from_table=_pairs), is_cache=True, most_entries=4
+    folder="pairs",
+    format=TableFormat(facts="embedlab-pairs", to_table=_table, from_table=_pairs),
+    is_cache=True,
+    most_entries=4,
 )

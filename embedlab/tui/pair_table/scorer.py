@@ -1,4 +1,6 @@
-"""The process that scores typed pairs: it starts with the first request, keeps its models loaded and ends with the dashboard."""
+"""The process that scores typed pairs: it starts with the first request, keeps its models loaded
+and ends with the dashboard.
+"""
 
 import asyncio
 import json
@@ -61,10 +63,17 @@ class ScorerProcess:
         async with self._reading:
             while line := await process.stdout.readline():
                 yield TypedScore(**json.loads(line))
-        raise EmbedlabError("the process that scores typed pairs ended", hint=f"its log: {state_folder() / 'typed-pairs.log'}")
+        raise EmbedlabError(
+            "the process that scores typed pairs ended",
+            hint=f"its log: {state_folder() / 'typed-pairs.log'}",
+        )
 
-    async def answers(self, pairs: Sequence[tuple[str, str]], models: Sequence[str]) -> AsyncGenerator[TypedScore, None]:
-        """Request the scores of PAIRS and yield that of each model; it ends where a newer request took the place of this one."""
+    async def answers(
+        self, pairs: Sequence[tuple[str, str]], models: Sequence[str]
+    ) -> AsyncGenerator[TypedScore, None]:
+        """Request the scores of PAIRS and yield that of each model; it ends where a newer request
+        took the place of this one.
+        """
         number, missing = await self.request(pairs, models), set(models)
         async with aclosing(self.scores()) as scores:
             async for score in scores:
@@ -82,7 +91,10 @@ class ScorerProcess:
                     log.parent.mkdir(parents=True, exist_ok=True)
                     file = log.open("wb")
                 with file:
-                    command = python_command(json.dumps(worker_values(self._settings)), module="embedlab.encoders.pair_worker")
+                    command = python_command(
+                        json.dumps(worker_values(self._settings)),
+                        module="embedlab.encoders.pair_worker",
+                    )
                     self._process = await start_piped(command, stderr=file)
             return self._process
 

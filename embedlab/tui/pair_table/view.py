@@ -1,4 +1,6 @@
-"""The selection that all screens show, and the order of its pairs: row numbers of the pair table, computed fast enough for every key."""
+"""The selection that all screens show, and the order of its pairs: row numbers of the pair table,
+computed fast enough for every key.
+"""
 
 import re
 from collections.abc import Collection, Sequence
@@ -10,7 +12,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.evidence import member_columns
-from embedlab.analysis.expressions import NAME_FIELDS, OF_PAIR, compile_terms, picks_by_hand, rows_that_hold, with_terms
+from embedlab.analysis.expressions import (
+    NAME_FIELDS,
+    OF_PAIR,
+    compile_terms,
+    picks_by_hand,
+    rows_that_hold,
+    with_terms,
+)
 from embedlab.analysis.named_selections import named_selections
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.names import DEFAULT_TASK
@@ -25,7 +34,8 @@ from embedlab.tui.pair_table.identity import RowIdentity, identified_rows, ident
 RowNumbers = NDArray[np.intp]
 MARKED = "marked pairs"
 _UNWRITABLE = re.compile(r"[\s,*]")
-# Fields that a filter reads of what models got, or that a user wrote on seeing it: DESIGN's "chosen by results".
+# Fields that a filter reads of what models got, or that a user wrote on seeing it: DESIGN's "chosen
+# by results".
 _RESULTS = ("gap", "right", "note", "A", "B", "delta_rank", "delta_error")
 
 
@@ -35,7 +45,8 @@ class ShownSlice:
 
     title: str
     rows: RowNumbers
-    expression: str = ""  # that picks exactly them, as `embedlab pairs --where` takes it; empty where none is known
+    # that picks exactly them, as `embedlab pairs --where` takes it; empty where none is known
+    expression: str = ""
     is_by_results: bool = False
 
 
@@ -44,7 +55,8 @@ class PairSelection:
     """What is selected of the pairs: one object, whether it was typed, drawn, opened or marked."""
 
     expression: str = ""  # of the filter line
-    dataset: str | None = None  # absent = all; may be missing from the data, and is shown again once it is back
+    # absent = all; may be missing from the data, and is shown again once it is back
+    dataset: str | None = None
     within: ShownSlice | None = None
     only_marked: bool = False
     once: bool = False  # a pair that several datasets share is shown in the first of them
@@ -57,7 +69,9 @@ class PairSelection:
 
 @dataclass
 class PairView:
-    """The pairs of DATA that a selection picks, sorted; a new selection does not sort again, a new order does not filter again."""
+    """The pairs of DATA that a selection picks, sorted; a new selection does not sort again, a new
+    order does not filter again.
+    """
 
     data: PairData
     selection: PairSelection = field(default_factory=PairSelection)
@@ -72,38 +86,60 @@ class PairView:
     _orders: dict[tuple[str, bool], RowNumbers] = field(default_factory=dict)
 
     def select(self, selection: PairSelection) -> None:
-        """Select the pairs of SELECTION; a field that its expression cannot read is a UsageError, and changes nothing."""
+        """Select the pairs of SELECTION; a field that its expression cannot read is a UsageError,
+        and changes nothing.
+        """
         if selection.expression != self.selection.expression:
             self.refine(selection.expression)
         self.selection = selection
 
     def refine(self, query: str) -> None:
-        """Select the pairs for which the filter QUERY holds; a field that it cannot read is a UsageError."""
+        """Select the pairs for which the filter QUERY holds; a field that it cannot read is a
+        UsageError.
+        """
         properties = readable_properties()
         fields = dict.fromkeys([*self.data.table.columns, *OF_PAIR, *properties])
-        names = [*NAME_FIELDS, *(name for name, definition in properties.items() if definition.kind == "name")]
+        names = [
+            *NAME_FIELDS,
+            *(name for name, definition in properties.items() if definition.kind == "name"),
+        ]
         terms = compile_terms(query, list(fields), names=names)
-        absent = [pl.lit(None, pl.String).alias(name) for name in OF_PAIR if name not in self.data.table.columns]
+        absent = [
+            pl.lit(None, pl.String).alias(name)
+            for name in OF_PAIR
+            if name not in self.data.table.columns
+        ]
         roots = {name for term in terms for name in term.meta.root_names()}
         read = roots - {*self.data.table.columns, *OF_PAIR}
-        table = self.data.table.with_columns(*absent, *(self._property(properties[name]) for name in sorted(read)))
-        self._matching, self.read = rows_that_hold(terms, table) if terms else None, frozenset(roots)
+        table = self.data.table.with_columns(
+            *absent, *(self._property(properties[name]) for name in sorted(read))
+        )
+        self._matching, self.read = (
+            rows_that_hold(terms, table) if terms else None,
+            frozenset(roots),
+        )
         self.selection = replace(self.selection, expression=query)
 
     def _property(self, definition: Property) -> pl.Series:
-        """Return a property of all pairs, computed when it is first read; that none has it is a UsageError."""
+        """Return a property of all pairs, computed when it is first read; that none has it is a
+        UsageError.
+        """
         values = definition.values(self.outcomes)
         refuse_lacking(definition.name, self.outcomes, values)
         return values.alias(definition.name)
 
     @property
     def outcomes(self) -> Outcomes:
-        """The pairs or items with what the members of all models gave them, as comparisons take them."""
+        """The pairs or items with what the members of all models gave them, as comparisons take
+        them.
+        """
         if self.data.items is not None:
             return self.data.items
         if self._outcomes is None:
             members = member_columns(self.data.models)
-            self._outcomes = pair_outcomes(self.data.table, members, task=DEFAULT_TASK, averages=STS_AVERAGES, cache=self.cache)
+            self._outcomes = pair_outcomes(
+                self.data.table, members, task=DEFAULT_TASK, averages=STS_AVERAGES, cache=self.cache
+            )
         return self._outcomes
 
     def replace_columns(self, table: pl.DataFrame) -> None:
@@ -127,12 +163,20 @@ class PairView:
 
     @property
     def is_by_results(self) -> bool:
-        """Whether what models got took part in selecting the pairs: numbers of them have no interval then."""
+        """Whether what models got took part in selecting the pairs: numbers of them have no
+        interval then.
+        """
         within = self.selection.within
-        if self.selection.only_marked or (within is not None and within.is_by_results) or picks_by_hand(self.selection.expression):
+        if (
+            self.selection.only_marked
+            or (within is not None and within.is_by_results)
+            or picks_by_hand(self.selection.expression)
+        ):
             return True
         models = [model.name for model in self.data.models]
-        results = {*_RESULTS, *models, *(f"error({name})" for name in (*models, "A", "B"))} - {"dice"}
+        results = {*_RESULTS, *models, *(f"error({name})" for name in (*models, "A", "B"))} - {
+            "dice"
+        }
         return not results.isdisjoint(self.read)
 
     @property
@@ -142,7 +186,9 @@ class PairView:
 
     def picked(self) -> ItemSelection:
         """The selection as comparisons take it."""
-        return ItemSelection(expression=self.title, holds=self.holds, is_by_results=self.is_by_results, lacking=())
+        return ItemSelection(
+            expression=self.title, holds=self.holds, is_by_results=self.is_by_results, lacking=()
+        )
 
     @property
     def expression(self) -> str | None:
@@ -160,7 +206,11 @@ class PairView:
             return text
         rows = self.data.table[self.rows()].select("dataset", "pair").iter_rows()
         named = [(dataset_term([dataset]), pair) for dataset, pair in rows]
-        return " or ".join(f"{term} pair={pair}" for term, pair in named) if all(term for term, _ in named) else None
+        return (
+            " or ".join(f"{term} pair={pair}" for term, pair in named)
+            if all(term for term, _ in named)
+            else None
+        )
 
     @property
     def name(self) -> str:
@@ -170,13 +220,19 @@ class PairView:
         except EmbedlabError:  # reported where the file is read for its own sake
             return ""
         text = self.expression
-        return next((name for name, meant in known.items() if text and text in {meant, f"@{name}"}), "")
+        return next(
+            (name for name, meant in known.items() if text and text in {meant, f"@{name}"}), ""
+        )
 
     @property
     def title(self) -> str:
         """The selection in words; empty for all pairs."""
         selection = self.selection
-        parts = [selection.within.title if selection.within is not None else "", self.shown_dataset or "", selection.expression]
+        parts = [
+            selection.within.title if selection.within is not None else "",
+            self.shown_dataset or "",
+            selection.expression,
+        ]
         parts += [MARKED if selection.only_marked else "", "each once" if selection.once else ""]
         return " · ".join(part for part in parts if part)
 
@@ -186,7 +242,9 @@ class PairView:
         return self.selection.dataset if self.selection.dataset in self.data.datasets else None
 
     def marked(self, most: int | None = None) -> list[RowIdentity]:
-        """Return what identifies the marked rows, then the absent ones; MOST of them where that is given."""
+        """Return what identifies the marked rows, then the absent ones; MOST of them where that is
+        given.
+        """
         present = identities(self.data.table, self.data.task, sorted(self.marks)[:most])
         return [*present, *self.absent_marks][:most]
 
@@ -236,5 +294,9 @@ class PairView:
 
 
 def dataset_term(names: Sequence[str]) -> str:
-    """The term that picks the pairs of some datasets; empty where their names cannot be written in it."""
-    return f"dataset:{','.join(names)}" if not any(_UNWRITABLE.search(name) for name in names) else ""
+    """The term that picks the pairs of some datasets; empty where their names cannot be written in
+    it.
+    """
+    return (
+        f"dataset:{','.join(names)}" if not any(_UNWRITABLE.search(name) for name in names) else ""
+    )

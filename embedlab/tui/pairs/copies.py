@@ -27,31 +27,48 @@ def copy_pair(screen: DashboardScreen, facts: Mapping[str, Any]) -> None:
 def copy_view(screen: DashboardScreen, shown: pl.DataFrame) -> None:
     """Copy the table as SHOWN."""
     screen.app.copy_to_clipboard(to_tsv(shown.head(COPIED_ROWS)))
-    rest = f"; press {shown_key('export')} to write all {shown.height:,} to a file" if shown.height > COPIED_ROWS else ""
+    rest = (
+        f"; press {shown_key('export')} to write all {shown.height:,} to a file"
+        if shown.height > COPIED_ROWS
+        else ""
+    )
     screen.notify(f"copied {min(shown.height, COPIED_ROWS):,} pairs{rest}")
 
 
 async def export_view(screen: DashboardScreen, shown: pl.DataFrame) -> None:
     """Write the table as SHOWN to a file; its suffix names the format."""
     text = await screen.app.push_screen_wait(
-        TextDialog("File for the view", value="pairs.csv", hint=".csv .tsv .parquet .md .svg", check=check_path)
+        TextDialog(
+            "File for the view",
+            value="pairs.csv",
+            hint=".csv .tsv .parquet .md .svg",
+            check=check_path,
+        )
     )
     if text is None:
         return
     path = check_path(text)
-    if path.exists() and not await screen.app.push_screen_wait(Confirm(f"{path} exists. Replace it?")):
+    if path.exists() and not await screen.app.push_screen_wait(
+        Confirm(f"{path} exists. Replace it?")
+    ):
         return
     if path.suffix.lower() == ".svg":
         _write_picture(screen, path)
     else:
-        screen.run_worker(partial(_write, screen, shown, path), thread=True, group="export", exit_on_error=False)
+        screen.run_worker(
+            partial(_write, screen, shown, path), thread=True, group="export", exit_on_error=False
+        )
 
 
 def _write_picture(screen: DashboardScreen, path: Path) -> None:
     try:
         screen.app.save_screenshot(filename=path.name, path=str(path.parent))
     except OSError as error:
-        screen.dashboard.report(UsageError(f"cannot write {str(path)!r}: {error.strerror}", hint="choose another folder"))
+        screen.dashboard.report(
+            UsageError(
+                f"cannot write {str(path)!r}: {error.strerror}", hint="choose another folder"
+            )
+        )
     else:
         screen.notify(f"wrote {path}", markup=False)
 

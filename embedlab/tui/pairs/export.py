@@ -18,11 +18,17 @@ def write_view(view: pl.DataFrame, path: Path) -> None:
 
 def check_path(text: str) -> Path:
     """The path of an export: one of the formats, or a picture of the screen."""
-    return path_to_write(text, {*_FORMATS, ".svg"}, hint="end it in .csv, .tsv, .parquet, .md or .svg (a picture of the screen)")
+    return path_to_write(
+        text,
+        {*_FORMATS, ".svg"},
+        hint="end it in .csv, .tsv, .parquet, .md or .svg (a picture of the screen)",
+    )
 
 
 def path_to_write(text: str, endings: Collection[str], *, hint: str) -> Path:
-    """The typed path, if it ends in one of ENDINGS and its folder exists; HINT names the endings."""
+    """The typed path, if it ends in one of ENDINGS and its folder exists; HINT names the
+    endings.
+    """
     try:
         path = Path(text).expanduser()
         if path.suffix.lower() not in endings:
@@ -33,7 +39,9 @@ def path_to_write(text: str, endings: Collection[str], *, hint: str) -> Path:
             raise UsageError(f"{text!r} is a folder", hint="choose the name of a file")
     except (OSError, RuntimeError) as error:  # too long, forbidden, or the home of an unknown user
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise UsageError(f"cannot write to {text!r}: {reason}", hint="choose another file") from error
+        raise UsageError(
+            f"cannot write to {text!r}: {reason}", hint="choose another file"
+        ) from error
     return path
 
 
@@ -44,11 +52,23 @@ def to_tsv(view: pl.DataFrame) -> str:
 
 
 def to_csv(view: pl.DataFrame) -> str:
-    """CSV with a header; text that a spreadsheet would run as a formula gets an apostrophe, as in `--format csv`."""
+    """CSV with a header; text that a spreadsheet would run as a formula gets an apostrophe, as in
+    `--format csv`.
+    """
     texts = [name for name, kind in view.schema.items() if kind == pl.String]
     is_formula = [pl.col(name).str.contains(r"^[=+\-@\t\r]").any() for name in texts]
-    unsafe = [name for name, is_one in zip(texts, view.select(is_formula).row(0) if texts else (), strict=False) if is_one]
-    safe = view.with_columns(pl.col(unsafe).map_elements(without_formula, return_dtype=pl.String)) if unsafe else view
+    unsafe = [
+        name
+        for name, is_one in zip(
+            texts, view.select(is_formula).row(0) if texts else (), strict=False
+        )
+        if is_one
+    ]
+    safe = (
+        view.with_columns(pl.col(unsafe).map_elements(without_formula, return_dtype=pl.String))
+        if unsafe
+        else view
+    )
     return safe.rename({name: without_formula(name) for name in view.columns}).write_csv()
 
 

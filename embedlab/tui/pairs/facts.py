@@ -29,7 +29,9 @@ _NO_VECTORS = "its vectors are not cached"
 
 
 class FactFinder:
-    """Finds the facts of the pairs of DATA with the models among STORED; the work that all pairs share is done once."""
+    """Finds the facts of the pairs of DATA with the models among STORED; the work that all pairs
+    share is done once.
+    """
 
     def __init__(
         self,
@@ -50,7 +52,9 @@ class FactFinder:
     @cached_property
     def corpus(self) -> Corpus:
         """The sentences of all pairs."""
-        return Corpus.of(self._data.table["sentence1"].to_list(), self._data.table["sentence2"].to_list())
+        return Corpus.of(
+            self._data.table["sentence1"].to_list(), self._data.table["sentence2"].to_list()
+        )
 
     def find(self, row: int) -> Iterator[PairFacts]:
         """Yield the facts of the pair in ROW, each time more of them."""
@@ -58,16 +62,28 @@ class FactFinder:
         pair = (table["sentence1"][row], table["sentence2"][row])
         facts = PairFacts(tags=tags_of(*pair), appearances=appearances(table, row))
         yield facts
-        shared = {name: self._shared(name, row) for name in models if name not in {WORD_OVERLAP.name, OVERLAP_OF_ITEMS}}
+        shared = {
+            name: self._shared(name, row)
+            for name in models
+            if name not in {WORD_OVERLAP.name, OVERLAP_OF_ITEMS}
+        }
         facts = replace(facts, shared=shared, corpus=self.corpus)
         yield facts
         for name in models:
-            facts = replace(facts, neighbours={**facts.neighbours, name: self._neighbours(name, pair)})
+            facts = replace(
+                facts, neighbours={**facts.neighbours, name: self._neighbours(name, pair)}
+            )
             yield facts
 
     def trained(self) -> pl.Series | None:
-        """The models that were trained on each pair († the pair, ‡ a sentence of it); None if none was trained on any."""
-        texts = {model.name: text for model in self._data.models if (text := self._texts.of(model.name)) is not None}
+        """The models that were trained on each pair († the pair, ‡ a sentence of it); None if none
+        was trained on any.
+        """
+        texts = {
+            model.name: text
+            for model in self._data.models
+            if (text := self._texts.of(model.name)) is not None
+        }
         if not texts:
             return None
         column = trained_column(self._data.table, texts)
@@ -75,22 +91,32 @@ class FactFinder:
 
     def _shared(self, name: str, row: int) -> Overlap | None:
         text = self._texts.of(name)
-        return text.row_overlaps(self._data.table.select("sentence1", "sentence2")[row : row + 1])[0] if text is not None else None
+        return (
+            text.row_overlaps(self._data.table.select("sentence1", "sentence2")[row : row + 1])[0]
+            if text is not None
+            else None
+        )
 
     def _neighbours(self, name: str, pair: tuple[str, str]) -> ModelNeighbours:
         try:
             searches = self._searches_of(name)
             if not searches:
                 return ModelNeighbours(trouble=_NO_VECTORS)
-            neighbours = find_neighbours(pair, self.corpus, searches, NEAREST, itself=False, partners=pair[::-1])
-            if not any(of_sentence.searched for of_sentence in neighbours):  # those of other sentences alone are cached
+            neighbours = find_neighbours(
+                pair, self.corpus, searches, NEAREST, itself=False, partners=pair[::-1]
+            )
+            if not any(
+                of_sentence.searched for of_sentence in neighbours
+            ):  # those of other sentences alone are cached
                 return ModelNeighbours(trouble=_NO_VECTORS)
         except (EmbedlabError, OSError, ValueError) as error:  # deleted or damaged meanwhile
             return ModelNeighbours(trouble=f"its vectors cannot be read: {error}")
         return ModelNeighbours(of_sentences=tuple(neighbours))
 
     def _searches_of(self, name: str) -> list[Search]:
-        """The search of each member of a model, opened again where the cache has changed; none where one of them has no vectors."""
+        """The search of each member of a model, opened again where the cache has changed; none
+        where one of them has no vectors.
+        """
         known = self._searches.get(name)
         if known is None or not all(search.is_current for search in known):
             known = self._searches[name] = self._opened(name)
@@ -102,14 +128,25 @@ class FactFinder:
         similarity, members = self._similarity(name), self._members(name)
         searches: list[Search | None]
         if any(member.is_derived for member in members):
-            searches = [self.corpus.derived_vectors(member, self._settings, similarity) for member in members]
+            searches = [
+                self.corpus.derived_vectors(member, self._settings, similarity)
+                for member in members
+            ]
         else:
             model = self._stored.get(name) or find_model(name, self._settings)
-            facts = [ScoreFile.read_facts(path) for path in model.files.values()] if model is not None else []
+            facts = (
+                [ScoreFile.read_facts(path) for path in model.files.values()]
+                if model is not None
+                else []
+            )
             searches = [self._vectors_of(fact["fingerprint"], similarity) for fact in facts]
             if len(members) == 1 and searches == [None]:
                 searches = [self.corpus.static_vectors(members[0], similarity)]
-        return [search for search in searches if search is not None] if all(search is not None for search in searches) else []
+        return (
+            [search for search in searches if search is not None]
+            if all(search is not None for search in searches)
+            else []
+        )
 
     def _vectors_of(self, fingerprint: str, similarity: Similarity) -> Search | None:
         known = self._vectors.get((fingerprint, similarity))
@@ -121,7 +158,9 @@ class FactFinder:
         return search
 
     def _members(self, name: str) -> "Sequence[ModelSpec]":
-        """The members of a model; none of one that is gone, whose scores and vectors are still there."""
+        """The members of a model; none of one that is gone, whose scores and vectors are still
+        there.
+        """
         from embedlab.models.catalog import resolve
 
         try:

@@ -1,4 +1,6 @@
-"""The details of one pair in sections, in as many columns as the pane has room for; they follow the cursor, facts arrive from a thread."""
+"""The details of one pair in sections, in as many columns as the pane has room for; they follow the
+cursor, facts arrive from a thread.
+"""
 
 from asyncio import TimerHandle
 from collections.abc import Callable
@@ -25,7 +27,8 @@ from embedlab.tui.widgets.text import QuickText
 if TYPE_CHECKING:
     from embedlab.tui.pairs.facts import FactFinder
 
-TRAINED_AFTER_S = 0.3  # the pairs are drawn first: what reads training text takes longer to import than they do
+# the pairs are drawn first: what reads training text takes longer to import than they do
+TRAINED_AFTER_S = 0.3
 REST_S = 0.1  # of the cursor before the details follow: longer than the repeat interval of a key
 
 COLUMNS_FROM, _THREE = 110, 160  # cells of the pane from which it has two and three columns
@@ -47,7 +50,9 @@ class PairDetail(VerticalScroll):
         column: pl.Series
 
     def find_trained(self, finder: "Callable[[], FactFinder]") -> None:
-        """Look up in a moment which models were trained on which pairs; FINDER is made then. Nothing waits for it."""
+        """Look up in a moment which models were trained on which pairs; FINDER is made then.
+        Nothing waits for it.
+        """
         after(TRAINED_AFTER_S, self, lambda: self._find_trained(finder()))
 
     @work(thread=True, exclusive=True, group="trained", exit_on_error=False)
@@ -57,12 +62,16 @@ class PairDetail(VerticalScroll):
             self.post_message(self.TrainedFound(finder, column))
 
     def follow(self, shown: Callable[[], "tuple[ShownPair, int, FactFinder] | None"]) -> None:
-        """Show the pair that SHOWN gives once the cursor rests: details change the layout, which is too expensive while a key is held."""
+        """Show the pair that SHOWN gives once the cursor rests: details change the layout, which is
+        too expensive while a key is held.
+        """
         if self._resting is not None:
             self._resting.cancel()
         self._resting = after(REST_S, self, partial(self.show_with_facts, shown))
 
-    def show_with_facts(self, shown: Callable[[], "tuple[ShownPair, int, FactFinder] | None"]) -> None:
+    def show_with_facts(
+        self, shown: Callable[[], "tuple[ShownPair, int, FactFinder] | None"]
+    ) -> None:
         """Show a pair at once, and what takes time to find as it is found."""
         current, known = shown(), self.pair.words if self.pair is not None else None
         wanted = current[0].words if current is not None else None
@@ -93,7 +102,11 @@ class PairDetail(VerticalScroll):
     def end_words(self) -> None:
         """Wait no longer for what the words do: another reader follows."""
         self.workers.cancel_group(self, "words")
-        if self.pair is not None and self.pair.words is not None and not self.pair.words.is_complete:
+        if (
+            self.pair is not None
+            and self.pair.words is not None
+            and not self.pair.words.is_complete
+        ):
             self.pair = replace(self.pair, words=None)  # it is requested again
 
     @work(exclusive=True, group="words")
@@ -103,7 +116,11 @@ class PairDetail(VerticalScroll):
         try:
             async for score in scorer.answers(words.variants, names):
                 trouble = f"{score.error}  {score.hint}".rstrip()
-                change = words.with_trouble(score.model, trouble) if trouble else words.with_similarities(score.model, score.similarities)
+                change = (
+                    words.with_trouble(score.model, trouble)
+                    if trouble
+                    else words.with_similarities(score.model, score.similarities)
+                )
                 words = self._with_words(change)
         except EmbedlabError as error:
             for name in names:

@@ -25,6 +25,7 @@ class PairFacts:
 
     tags: "Sequence[tuple[Tag, str, str]]" = ()
     appearances: "Appearances | None" = None
-    shared: "Mapping[str, Overlap | None] | None" = None  # by model; None of a model whose training text is unknown
+    # by model; None of a model whose training text is unknown
+    shared: "Mapping[str, Overlap | None] | None" = None
     neighbours: Mapping[str, ModelNeighbours] = field(default_factory=dict)  # by model
     corpus: "Corpus | None" = None  # that the neighbours are from

@@ -115,7 +115,9 @@ class PairsScreen(DashboardScreen):
         self._show_selection(stay_on=None if is_other else self.query_one(FrameTable).current_row)
 
     def _show_selection(self, *, stay_on: int | None) -> None:
-        """Show what is selected, and in the filter line by what; an expression with an error stays there to be corrected."""
+        """Show what is selected, and in the filter line by what; an expression with an error stays
+        there to be corrected.
+        """
         selected, bar = self.dashboard.selected, self.query_one(FilterBar)
         if bar.value != selected.typed:
             with self.prevent(FilterBar.Changed):
@@ -125,7 +127,10 @@ class PairsScreen(DashboardScreen):
         if selected.error is None:
             self._show_hint(self._faced)
             return
-        error, expression = selected.error, self.view.selection.expression if self.view is not None else ""
+        error, expression = (
+            selected.error,
+            self.view.selection.expression if self.view is not None else "",
+        )
         self._show_hint(error.hint if isinstance(error, UnknownFieldError) else self._faced)
         rows = f"rows of {expression!r}" if expression else "all rows"
         self._show_status([error.reason.splitlines()[0], rows], " · ")
@@ -137,7 +142,9 @@ class PairsScreen(DashboardScreen):
         return described(pairing) if pairing is not None else ""
 
     def _show_hint(self, hint: str) -> None:
-        """Show two models face to face, or the fields of the filter language below a filter that names another."""
+        """Show two models face to face, or the fields of the filter language below a filter that
+        names another.
+        """
         line = self.query_one("#filter-hint", Static)
         line.display = bool(hint)
         line.update(hint)
@@ -146,7 +153,9 @@ class PairsScreen(DashboardScreen):
         view = self.view
         if view is None:
             return
-        if not view.data.table.is_empty() and not self.is_sortable(view.sort, self.exported_columns()):
+        if not view.data.table.is_empty() and not self.is_sortable(
+            view.sort, self.exported_columns()
+        ):
             view.sort, view.is_descending = None, False
         rows = view.rows()
         table = self.query_one(FrameTable)
@@ -163,9 +172,15 @@ class PairsScreen(DashboardScreen):
         self._show_count(len(rows))
 
     def _columns(self, view: PairView) -> list[FrameColumn]:
-        """The columns of the table: of one dataset without the origin, and with the sentences stacked where the numbers need the room."""
-        room = self.size.width - (DETAIL_CELLS if self.has_class("-wide") else 0) - 1  # the scrollbar
-        return self.model.columns(view, self._hidden, stacked=self.dashboard.memory.state.pairs.stacked, room=room)
+        """The columns of the table: of one dataset without the origin, and with the sentences
+        stacked where the numbers need the room.
+        """
+        room = (
+            self.size.width - (DETAIL_CELLS if self.has_class("-wide") else 0) - 1
+        )  # the scrollbar
+        return self.model.columns(
+            view, self._hidden, stacked=self.dashboard.memory.state.pairs.stacked, room=room
+        )
 
     def exported_columns(self) -> list[FrameColumn]:
         """Every column that is not hidden."""
@@ -180,9 +195,18 @@ class PairsScreen(DashboardScreen):
             self._show_status(counts(self.view, shown))
 
     def _show_status(self, parts: Sequence[str], between: str = "  ") -> None:
-        """Show PARTS beside the filter in at most half of its line, those without room there on a line of their own."""
+        """Show PARTS beside the filter in at most half of its line, those without room there on a
+        line of their own.
+        """
         room = self.size.width // 2 - 2  # without the padding
-        fitting = next((count for count in range(len(parts), 0, -1) if cell_len(between.join(parts[:count])) <= room), 0)
+        fitting = next(
+            (
+                count
+                for count in range(len(parts), 0, -1)
+                if cell_len(between.join(parts[:count])) <= room
+            ),
+            0,
+        )
         rest = self.query_one("#pair-marks", Static)
         rest.display = fitting < len(parts)
         rest.update(" · ".join(parts[fitting:]))
@@ -193,15 +217,21 @@ class PairsScreen(DashboardScreen):
         self._fit_detail()
         if self.view is not None:
             self._show_count(len(self.query_one(FrameTable).rows))
-        if self.view is not None and self.query_one(FrameTable).columns != tuple(self._columns(self.view)):
+        if self.view is not None and self.query_one(FrameTable).columns != tuple(
+            self._columns(self.view)
+        ):
             self._show_view(stay_on=self.query_one(FrameTable).current_row)
 
     def _fit_detail(self) -> None:
-        """Give the details the lines of all models where they are below the table, but at most two fifths of the screen.
+        """Give the details the lines of all models where they are below the table, but at most two
+        fifths of the screen.
 
         Where they have columns, they have more to show than the models.
         """
-        models, has_words = len(self.view.data.models) if self.view else 0, self.model.word_view is not None
+        models, has_words = (
+            len(self.view.data.models) if self.view else 0,
+            self.model.word_view is not None,
+        )
         most = max(9, self.size.height // 2 if has_words else self.size.height * 2 // 5)
         needs = DETAIL_LINES + models + (WORD_LINES if has_words else 0)
         lines = most if self.size.width >= COLUMNS_FROM else min(needs, most)
@@ -228,10 +258,16 @@ class PairsScreen(DashboardScreen):
         return compared_pair(names, self.dashboard.reference(names), self.model_under_cursor)
 
     def _pair_and_finder(self, row: int | None) -> "tuple[ShownPair, int, FactFinder] | None":
-        if not self.query(FrameTable):  # the dashboard is ending, and its widgets go one after the other
+        if not self.query(
+            FrameTable
+        ):  # the dashboard is ending, and its widgets go one after the other
             return None
         shown, data = self.shown_pair(row), self.dashboard.data
-        return (shown, row, self._fact_finder(data)) if shown is not None and row is not None and data is not None else None
+        return (
+            (shown, row, self._fact_finder(data))
+            if shown is not None and row is not None and data is not None
+            else None
+        )
 
     def on_frame_table_row_reached(self, event: FrameTable.RowReached) -> None:
         """Show the details of the pair."""
@@ -240,12 +276,18 @@ class PairsScreen(DashboardScreen):
     def on_pair_detail_trained_found(self, event: PairDetail.TrainedFound) -> None:
         """Add the column of who was trained on a pair, unless others were loaded meanwhile."""
         view = self.view
-        if view is not None and self.model.is_present(event.finder) and len(event.column) == view.data.table.height:
+        if (
+            view is not None
+            and self.model.is_present(event.finder)
+            and len(event.column) == view.data.table.height
+        ):
             view.replace_columns(view.data.table.with_columns(event.column))
             self._columns_changed()
 
     def _columns_changed(self) -> None:
-        """Show the notes and marks as they are now, in the table and below it; what the filter reads may have changed."""
+        """Show the notes and marks as they are now, in the table and below it; what the filter
+        reads may have changed.
+        """
         if self.view is None:
             return
         if {NOTE, TRAINED} & self.view.read:
@@ -254,17 +296,27 @@ class PairsScreen(DashboardScreen):
         self._show_detail()
 
     def action_words(self) -> None:
-        """Show what each word of the pair does: to the difference of two models, under A, under B, and no more."""
+        """Show what each word of the pair does: to the difference of two models, under A, under B,
+        and no more.
+        """
         if self.view is None or not has_words(self.view.data) or not self.view.data.models:
             self.dashboard.report(
-                UsageError("words have effects on the similarity of two sentences", hint="choose a model and pairs of sentences"),
+                UsageError(
+                    "words have effects on the similarity of two sentences",
+                    hint="choose a model and pairs of sentences",
+                ),
                 severity="warning",
             )
             return
         detail, before = self.query_one(PairDetail), self.model.word_view
         self.model.word_view = view = next_view(before, len(self.view.data.models))
         self._fit_detail()
-        if before is not None and view is not None and detail.pair is not None and detail.pair.words is not None:
+        if (
+            before is not None
+            and view is not None
+            and detail.pair is not None
+            and detail.pair.words is not None
+        ):
             detail.show(replace(detail.pair, words=replace(detail.pair.words, view=view)))
         else:
             self._show_detail()
@@ -280,12 +332,16 @@ class PairsScreen(DashboardScreen):
         shown = self.shown_pair(self.query_one(FrameTable).current_row)
         if shown is None:
             return
-        dialog = TextDialog("Note on this pair", value=shown.note, hint="an empty one is deleted.", allow_empty=True)
+        dialog = TextDialog(
+            "Note on this pair", value=shown.note, hint="an empty one is deleted.", allow_empty=True
+        )
         text = await self.app.push_screen_wait(dialog)
         if text is None or text == shown.note:
             return
         try:
-            await to_thread(self.dashboard.notes.change, shown.row["sentence1"], shown.row["sentence2"], text)
+            await to_thread(
+                self.dashboard.notes.change, shown.row["sentence1"], shown.row["sentence2"], text
+            )
         except EmbedlabError as error:
             self.dashboard.report(error)
         else:
@@ -333,7 +389,11 @@ class PairsScreen(DashboardScreen):
     def model_under_cursor(self) -> str | None:
         """The model of the column under the cursor."""
         column = self.query_one(FrameTable).current_column
-        return column.key.removeprefix(ANSWER).removeprefix("error(").removesuffix(")") if column is not None else None
+        return (
+            column.key.removeprefix(ANSWER).removeprefix("error(").removesuffix(")")
+            if column is not None
+            else None
+        )
 
     # keys
 
@@ -342,8 +402,14 @@ class PairsScreen(DashboardScreen):
         self.set_focus(self.query_one(FilterBar))
 
     def action_back(self) -> None:
-        """Leave the pane, undo the last narrowing, return to where the pairs were opened, or show all of them again."""
-        bar, table, selected = self.query_one(FilterBar), self.query_one(FrameTable), self.dashboard.selected
+        """Leave the pane, undo the last narrowing, return to where the pairs were opened, or show
+        all of them again.
+        """
+        bar, table, selected = (
+            self.query_one(FilterBar),
+            self.query_one(FrameTable),
+            self.dashboard.selected,
+        )
         selection = self.view.selection if self.view is not None else None
         if self.maximized is not None:
             self.minimize()
@@ -365,21 +431,33 @@ class PairsScreen(DashboardScreen):
             self.dashboard.face(None)
 
     def action_dataset(self, by: int) -> None:
-        """Go to the next dataset; all datasets together come before the first and after the last."""
+        """Go to the next dataset; all datasets together come before the first and after the
+        last.
+        """
         if (view := self.view) is None:
             return
-        self.dashboard.selected.select(replace(view.selection, within=None, dataset=next_dataset(view, by)))
+        self.dashboard.selected.select(
+            replace(view.selection, within=None, dataset=next_dataset(view, by))
+        )
 
     def action_once(self) -> None:
         """Show a pair that several datasets share once, or each of its copies again."""
         if self.view is not None:
-            self.dashboard.selected.select(replace(self.view.selection, once=not self.view.selection.once))
+            self.dashboard.selected.select(
+                replace(self.view.selection, once=not self.view.selection.once)
+            )
 
     def action_verdict(self) -> None:
-        """Filter by the pairs on which A is right and B wrong, then the other way round, both wrong, both right, and all."""
+        """Filter by the pairs on which A is right and B wrong, then the other way round, both
+        wrong, both right, and all.
+        """
         if self.view is None or self.view.data.pairing is None:
             self.dashboard.report(
-                UsageError("no two models are face to face", hint=f"press {shown_key('face')} to choose them"), severity="warning"
+                UsageError(
+                    "no two models are face to face",
+                    hint=f"press {shown_key('face')} to choose them",
+                ),
+                severity="warning",
             )
             return
         self.dashboard.selected.type(next_verdict(self.view.selection.expression))
@@ -396,7 +474,9 @@ class PairsScreen(DashboardScreen):
     def action_only_marked(self) -> None:
         """Show only the marked pairs, or all again."""
         if self.view is not None and (self.view.marks or self.view.selection.only_marked):
-            self.dashboard.selected.select(replace(self.view.selection, only_marked=not self.view.selection.only_marked))
+            self.dashboard.selected.select(
+                replace(self.view.selection, only_marked=not self.view.selection.only_marked)
+            )
 
     def action_next_mark(self, by: int) -> None:
         """Go to the next or previous marked pair."""
@@ -438,11 +518,17 @@ class PairsScreen(DashboardScreen):
         state = self.dashboard.memory.state.pairs
         columns = [ChooserLine(label=name, value=f"column:{name}") for name in OPTIONAL]
         present = [column.value for column in columns if column.label not in state.hidden]
-        if (chosen := await self.dashboard.models_dialog("Models and columns", columns, present)) is None:
+        if (
+            chosen := await self.dashboard.models_dialog("Models and columns", columns, present)
+        ) is None:
             return
         hidden = tuple(name for name in OPTIONAL if f"column:{name}" not in chosen)
-        self.dashboard.remember(replace(self.dashboard.memory.state, pairs=replace(state, hidden=hidden)))
-        await self.dashboard.take_models([value.removeprefix("model:") for value in chosen if value.startswith("model:")])
+        self.dashboard.remember(
+            replace(self.dashboard.memory.state, pairs=replace(state, hidden=hidden))
+        )
+        await self.dashboard.take_models(
+            [value.removeprefix("model:") for value in chosen if value.startswith("model:")]
+        )
         self._show_view(stay_on=self.query_one(FrameTable).current_row)
 
     @work(group=DIALOG)
@@ -454,7 +540,8 @@ class PairsScreen(DashboardScreen):
         runs = self.dashboard.settings.runs_folder
         dialog = TextDialog(
             "Model to score the pairs with",
-            hint="a run, folder (→ completes it), hub id, catalog name or average:a,b; NAME=MODEL names it.",
+            hint="a run, folder (→ completes it), hub id, catalog name or average:a,b; NAME=MODEL "
+            "names it.",
             suggestions=model_names(runs),
             check=lambda name: resolve(declared(name), runs),
         )
@@ -465,6 +552,13 @@ class PairsScreen(DashboardScreen):
         """Open the dialog in which the pair under the cursor is edited, or two sentences typed."""
         from embedlab.tui.pairs.what_if_screen import WhatIfScreen
 
-        pair = WhatIf.of(self.view.data, self.query_one(FrameTable).current_row) if self.view else WhatIf()
+        pair = (
+            WhatIf.of(self.view.data, self.query_one(FrameTable).current_row)
+            if self.view
+            else WhatIf()
+        )
         self.query_one(PairDetail).end_words()
-        self.app.push_screen(WhatIfScreen(pair), lambda _: self._show_detail() if self.model.word_view is not None else None)
+        self.app.push_screen(
+            WhatIfScreen(pair),
+            lambda _: self._show_detail() if self.model.word_view is not None else None,
+        )

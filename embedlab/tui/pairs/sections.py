@@ -1,4 +1,6 @@
-"""The sections of the detail pane, in order; a new kind of explanation is one function and its line in SECTIONS."""
+"""The sections of the detail pane, in order; a new kind of explanation is one function and its line
+in SECTIONS.
+"""
 
 import re
 from collections import Counter
@@ -37,7 +39,9 @@ class DetailSection:
     """One kind of information about a pair; without content it takes no line."""
 
     name: str
-    draw: Callable[[ShownPair, int], Content | None]  # of the pair, in lines of at most so many cells
+    draw: Callable[
+        [ShownPair, int], Content | None
+    ]  # of the pair, in lines of at most so many cells
     column: int = 0  # 0, 1 or 2: where a wide pane shows it
 
 
@@ -55,12 +59,20 @@ def _sentences(pair: ShownPair, width: int) -> Content:
     row = pair.row
     first, second = row["sentence1"], row["sentence2"]
     shared = distinct_words(first) & distinct_words(second)
-    origin = " · ".join(str(text) for text in (row["dataset"], row["source"], f"pair {row['pair']}") if text is not None)
+    origin = " · ".join(
+        str(text)
+        for text in (row["dataset"], row["source"], f"pair {row['pair']}")
+        if text is not None
+    )
     overlap = f" · Dice {row['dice']:z.2f}, {len(shared)} shared words" if second else ""
     if pair.words is not None:
         lines = [word_lines(pair.words, width)]
     else:
-        lines = [_folded(highlighted(text, shared), width, is_whole=pair.is_whole) for text in (first, second) if text or text is first]
+        lines = [
+            _folded(highlighted(text, shared), width, is_whole=pair.is_whole)
+            for text in (first, second)
+            if text or text is first
+        ]
     return Content("\n").join([Content.styled(f"{origin}{overlap}", "$text-faint"), *lines])
 
 
@@ -69,23 +81,35 @@ def _folded(text: Content, width: int, *, is_whole: bool) -> Content:
     most = _SENTENCE_LINES * width
     if is_whole or text.cell_length <= most:
         return text
-    note = f"… {text.cell_length - most:,} more characters: focus this pane, {shown_key('zoom')} shows all"
+    note = (
+        f"… {text.cell_length - most:,} more characters: focus this pane, "
+        f"{shown_key('zoom')} shows all"
+    )
     return Content.assemble(text[:most], (f" {note}", "$text-faint"))
 
 
 def _answers(pair: ShownPair) -> Content:
-    """The right class, and the one that each model answers; or the rank that each gives to the relevant text."""
+    """The right class, and the one that each model answers; or the rank that each gives to the
+    relevant text.
+    """
     gold = pair.row[GOLD_TEXT]
     lines = [Content.assemble(f"{'gold':<14} ", (plain(gold), "$gold"))] if gold is not None else []
     for name in pair.models:
         answer = pair.row.get(f"{ANSWER}{name}")
         style = "$text-faint" if answer is None else "$text-error" if answer.startswith("✗") else ""
-        lines.append(Content.assemble((f"{short_name(plain(name), 14):<14} ", model_colour(name)), (plain(answer or "no answer"), style)))
+        lines.append(
+            Content.assemble(
+                (f"{short_name(plain(name), 14):<14} ", model_colour(name)),
+                (plain(answer or "no answer"), style),
+            )
+        )
     return Content("\n").join(lines)
 
 
 def _scores(pair: ShownPair, width: int) -> Content:
-    """Gold and each model on one scale: the range of gold and the cosines 0–1; it starts below 0 only if a cosine does."""
+    """Gold and each model on one scale: the range of gold and the cosines 0–1; it starts below 0
+    only if a cosine does.
+    """
     if pair.has_answers:
         return _answers(pair)
     row, (low, high) = pair.row, pair.gold_range
@@ -94,44 +118,79 @@ def _scores(pair: ShownPair, width: int) -> Content:
     cosines = {name: row.get(name) for name in pair.models}
     start = min([0.0, *(value for value in cosines.values() if value is not None)])
     lines = [_line("gold", row["gold"], gold, start, room, None, "$gold")]
-    lines += [_line(name, value, value, start, room, row.get(f"error({name})"), model_colour(name)) for name, value in cosines.items()]
+    lines += [
+        _line(name, value, value, start, room, row.get(f"error({name})"), model_colour(name))
+        for name, value in cosines.items()
+    ]
     if not cosines:
         lines.append(
             Content.styled(
-                f"no model is chosen: press {shown_key('models')} to choose, {shown_key('add_model')} to score one", "$text-faint"
+                f"no model is chosen: press {shown_key('models')} to choose, "
+                f"{shown_key('add_model')} to score one",
+                "$text-faint",
             )
         )
     elif len(cosines) > 1 and row.get("gap") is not None:
         gap = f"{row['gap']:z.0f}"
-        lines.append(Content.styled(f"gap between models {gap} point{'' if gap == '1' else 's'} of rank", "$text-faint"))
+        lines.append(
+            Content.styled(
+                f"gap between models {gap} point{'' if gap == '1' else 's'} of rank", "$text-faint"
+            )
+        )
     return Content("\n").join(lines)
 
 
-def _line(name: str, value: float | None, position: float | None, start: float, width: int, error: float | None, colour: str) -> Content:
+def _line(
+    name: str,
+    value: float | None,
+    position: float | None,
+    start: float,
+    width: int,
+    error: float | None,
+    colour: str,
+) -> Content:
     label = short_name(plain(name), 14)
     text = "   ·  " if value is None else f"{value:z6.3f}"
     rank_error = "" if error is None else f"  rank error {error:+z4.0f}"
     drawn = bar(position, start, 1.0, width)
     filler = " " * (width - cell_len(drawn))
     warning = "$text-error" if error is not None and abs(error) >= LOUD else "$text-faint"
-    parts = [Content(f"{label:<14} {text} "), Content.styled(drawn, colour), Content(filler), Content.styled(rank_error, warning)]
+    parts = [
+        Content(f"{label:<14} {text} "),
+        Content.styled(drawn, colour),
+        Content(filler),
+        Content.styled(rank_error, warning),
+    ]
     return Content("").join(parts)
 
 
 def _note(pair: ShownPair, width: int) -> Content | None:
-    return Content.assemble(("note  ", "$text-faint"), (plain(pair.note), "$text-warning")) if pair.note else None
+    return (
+        Content.assemble(("note  ", "$text-faint"), (plain(pair.note), "$text-warning"))
+        if pair.note
+        else None
+    )
 
 
 def _tags(pair: ShownPair, width: int) -> Content | None:
     contents = [
-        Content.assemble((tag.name, "$text-accent"), (f" ({plain(first) or 'none'} | {plain(second) or 'none'})", "$text-faint"))
+        Content.assemble(
+            (tag.name, "$text-accent"),
+            (f" ({plain(first) or 'none'} | {plain(second) or 'none'})", "$text-faint"),
+        )
         for tag, first, second in pair.facts.tags
     ]
-    return Content.assemble(("tags  ", "$text-faint"), Content(" · ").join(contents)) if contents else None
+    return (
+        Content.assemble(("tags  ", "$text-faint"), Content(" · ").join(contents))
+        if contents
+        else None
+    )
 
 
 def _training(pair: ShownPair, width: int) -> Content | None:
-    """Whether the pair, or a sentence of it, is in the training text of each model, with the signs of the command line."""
+    """Whether the pair, or a sentence of it, is in the training text of each model, with the signs
+    of the command line.
+    """
     if not pair.facts.shared:
         return None
     lines, clean, unknown = [], [], []
@@ -141,11 +200,29 @@ def _training(pair: ShownPair, width: int) -> Content | None:
         elif not shared:
             clean.append(name)
         else:
-            count = "the pair" if shared.shared_pairs else "both sentences" if shared.shared_sentences > 1 else "one sentence"
-            lines.append(Content.styled(f"{overlap_sign(shared)} {plain(name)} was trained on {count}", "$text-error"))
-    for names, what in ((clean, "neither sentence is in the training text of"), (unknown, "training text unknown:")):
+            count = (
+                "the pair"
+                if shared.shared_pairs
+                else "both sentences"
+                if shared.shared_sentences > 1
+                else "one sentence"
+            )
+            lines.append(
+                Content.styled(
+                    f"{overlap_sign(shared)} {plain(name)} was trained on {count}", "$text-error"
+                )
+            )
+    for names, what in (
+        (clean, "neither sentence is in the training text of"),
+        (unknown, "training text unknown:"),
+    ):
         if names:
-            lines.append(Content.styled(f"{what} {', '.join(short_name(plain(name), 40) for name in names)}", "$text-faint"))
+            lines.append(
+                Content.styled(
+                    f"{what} {', '.join(short_name(plain(name), 40) for name in names)}",
+                    "$text-faint",
+                )
+            )
     return Content("\n").join(lines)
 
 
@@ -155,7 +232,8 @@ def _appearances(pair: ShownPair, width: int) -> Content | None:
         return None
     lines = [f"the same pair: {_named(table, appearances.of_pair)}"] if appearances.of_pair else []
     lines += [
-        f"sentence {number} in {len(rows)} other pair{'s' if len(rows) > 1 else ''}: {_counted(table, rows)}"
+        f"sentence {number} in {len(rows)} other pair{'s' if len(rows) > 1 else ''}: "
+        f"{_counted(table, rows)}"
         for number, rows in enumerate(appearances.of_sentences, start=1)
         if rows
     ]
@@ -165,7 +243,10 @@ def _appearances(pair: ShownPair, width: int) -> Content | None:
 def _named(table: pl.DataFrame, rows: Sequence[int]) -> str:
     """The first of ROWS with dataset, number and gold score."""
     facts = table[list(rows[:_PLACES])].select("dataset", "pair", "gold").iter_rows()
-    named = [f"{plain(dataset)} {pair}" + (f" (gold {gold:z.2f})" if gold is not None else "") for dataset, pair, gold in facts]
+    named = [
+        f"{plain(dataset)} {pair}" + (f" (gold {gold:z.2f})" if gold is not None else "")
+        for dataset, pair, gold in facts
+    ]
     return ", ".join(named) + (f" and {len(rows) - _PLACES} more" if len(rows) > _PLACES else "")
 
 
@@ -182,7 +263,11 @@ def _nearest(side: int) -> Callable[[ShownPair, int], Content | None]:
         facts = pair.facts
         if facts.corpus is None:
             return None
-        lines = [Content.styled(f"nearest to sentence {side + 1} among {len(facts.corpus.sentences):,}", "bold")]
+        lines = [
+            Content.styled(
+                f"nearest to sentence {side + 1} among {len(facts.corpus.sentences):,}", "bold"
+            )
+        ]
         shown = 5 if len(pair.models) < 3 else 3
         for name in pair.models:
             neighbours = facts.neighbours.get(name)
@@ -196,12 +281,17 @@ def _nearest(side: int) -> Callable[[ShownPair, int], Content | None]:
     return draw
 
 
-def _of_model(name: str, neighbours: ModelNeighbours, side: int, corpus: "Corpus", shown: int, width: int) -> Iterator[Content]:
-    """What one model finds closest: the rank of the pair's other sentence, then the closest ones."""
+def _of_model(
+    name: str, neighbours: ModelNeighbours, side: int, corpus: "Corpus", shown: int, width: int
+) -> Iterator[Content]:
+    """What one model finds closest: the rank of the pair's other sentence, then the closest
+    ones.
+    """
     label = short_name(plain(name), 14)
     if neighbours.trouble:
         yield Content.assemble(
-            (label, model_colour(name)), (_cut(f"  {plain(neighbours.trouble)}", width - cell_len(label)), "$text-faint")
+            (label, model_colour(name)),
+            (_cut(f"  {plain(neighbours.trouble)}", width - cell_len(label)), "$text-faint"),
         )
         return
     sentence = neighbours.of_sentences[side]
@@ -210,11 +300,19 @@ def _of_model(name: str, neighbours: ModelNeighbours, side: int, corpus: "Corpus
         yield Content.assemble((label, model_colour(name)), (text, "$text-faint"))
         return
     rank = f"  the other sentence is number {sentence.rank:,}" if sentence.rank is not None else ""
-    fewer = f"  ({sentence.searched:,} searched)" if sentence.searched < len(corpus.sentences) - 1 else ""
-    yield Content.assemble((label, model_colour(name)), (_cut(f"{rank}{fewer}", width - cell_len(label)), "$text-faint"))
+    fewer = (
+        f"  ({sentence.searched:,} searched)"
+        if sentence.searched < len(corpus.sentences) - 1
+        else ""
+    )
+    yield Content.assemble(
+        (label, model_colour(name)),
+        (_cut(f"{rank}{fewer}", width - cell_len(label)), "$text-faint"),
+    )
     for neighbour in sentence.found[:shown]:
         yield Content.assemble(
-            (f"{neighbour.similarity:z6.3f} ", "$text-faint"), _cut(plain(corpus.sentences[neighbour.number]), width - 7)
+            (f"{neighbour.similarity:z6.3f} ", "$text-faint"),
+            _cut(plain(corpus.sentences[neighbour.number]), width - 7),
         )
 
 

@@ -12,7 +12,9 @@ from embedlab.tui.pairs.word_effects import PairWords
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ShownPair:
-    """A row of the pair table with its models and gold scale, and what was found about it so far."""
+    """A row of the pair table with its models and gold scale, and what was found about it so
+    far.
+    """
 
     row: Mapping[str, Any]
     models: Sequence[str]

@@ -1,4 +1,6 @@
-"""What an edited pair gets from each model, as a percentile rank and its movement against the pair itself. State without Textual."""
+"""What an edited pair gets from each model, as a percentile rank and its movement against the pair
+itself. State without Textual.
+"""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -18,15 +20,23 @@ class RankedModel:
     """A model, and the similarities that it gives the pairs of a dataset."""
 
     name: str
-    reference: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))  # (pairs that it scored,)
+    reference: NDArray[np.float64] = field(
+        default_factory=lambda: np.empty(0)
+    )  # (pairs that it scored,)
     before: float | None = None  # its stored similarity of the pair that is edited
 
     def rank(self, similarity: float) -> float | None:
         """The percentile rank of a SIMILARITY among the reference, 0–100; None without one."""
-        return float(percentile_ranks([similarity], self.reference)[0]) if len(self.reference) else None
+        return (
+            float(percentile_ranks([similarity], self.reference)[0])
+            if len(self.reference)
+            else None
+        )
 
     def movement(self, similarity: float, before: float | None) -> float | None:
-        """By how many points of percentile rank SIMILARITY lies above the one BEFORE; None where either rank is not known."""
+        """By how many points of percentile rank SIMILARITY lies above the one BEFORE; None where
+        either rank is not known.
+        """
         ranks = self.rank(similarity), None if before is None else self.rank(before)
         return None if ranks[0] is None or ranks[1] is None else ranks[0] - ranks[1]
 
@@ -36,7 +46,8 @@ class WhatIf:
     """A pair to edit, and the models that score what becomes of it."""
 
     sentences: tuple[str, str] = ("", "")
-    dataset: str = ""  # whose pairs are the reference: that of the pair, or one that is scored; empty without a pair
+    # whose pairs are the reference: that of the pair, or one that is scored; empty without a pair
+    dataset: str = ""
     models: tuple[RankedModel, ...] = ()
 
     @classmethod
@@ -47,8 +58,15 @@ class WhatIf:
         facts = data.table.row(row, named=True)
         dataset = _reference_of(data, facts["dataset"])
         same = data.table.filter(data.table["dataset"] == dataset)
-        models = (RankedModel(name=name, reference=same[name].drop_nulls().to_numpy(), before=facts[name]) for name in _names(data))
-        return cls(sentences=(facts["sentence1"], facts["sentence2"]), dataset=dataset, models=tuple(models))
+        models = (
+            RankedModel(name=name, reference=same[name].drop_nulls().to_numpy(), before=facts[name])
+            for name in _names(data)
+        )
+        return cls(
+            sentences=(facts["sentence1"], facts["sentence2"]),
+            dataset=dataset,
+            models=tuple(models),
+        )
 
     def is_edited(self, first: str, second: str) -> bool:
         """Return whether two sentences differ from the pair itself."""
@@ -58,10 +76,14 @@ class WhatIf:
 EditFault = Literal["unsafe", "equal"]
 
 
-def edit_by_rule(sentences: tuple[str, str], side: int, rule: EditRule) -> tuple[int, str] | EditFault:
-    """Return the sentence of SENTENCES that RULE changes, that of SIDE if it can be, and the changed text, or why there is none.
+def edit_by_rule(
+    sentences: tuple[str, str], side: int, rule: EditRule
+) -> tuple[int, str] | EditFault:
+    """Return the sentence of SENTENCES that RULE changes, that of SIDE if it can be, and the
+    changed text, or why there is none.
 
-    A rule is "unsafe" in both sentences, or its safe edits make both sentences "equal": a pair that differs in a negation alone.
+    A rule is "unsafe" in both sentences, or its safe edits make both sentences "equal": a pair that
+    differs in a negation alone.
     """
     fault: EditFault = "unsafe"
     for number in (side, 1 - side):
@@ -75,7 +97,9 @@ def edit_by_rule(sentences: tuple[str, str], side: int, rule: EditRule) -> tuple
 
 def _reference_of(data: PairData, dataset: str) -> str:
     """Return DATASET if a model has scores of it, else the dataset with the most scores."""
-    counts = data.table.group_by("dataset", maintain_order=True).agg(pl.max_horizontal(0, *(pl.col(name).count() for name in _names(data))))
+    counts = data.table.group_by("dataset", maintain_order=True).agg(
+        pl.max_horizontal(0, *(pl.col(name).count() for name in _names(data)))
+    )
     scored = dict(counts.iter_rows())
     return dataset if scored[dataset] else max(scored, key=scored.__getitem__)
 

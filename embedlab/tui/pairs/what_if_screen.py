@@ -1,4 +1,6 @@
-"""Edit two sentences, or type two, and see what each chosen model gives them while the user types."""
+"""Edit two sentences, or type two, and see what each chosen model gives them while the user
+types.
+"""
 
 from asyncio import TimerHandle
 from collections.abc import Mapping
@@ -33,7 +35,13 @@ if TYPE_CHECKING:
 
 SCORE_AFTER_S = 0.35  # without a key
 _NAME = 14  # cells of a model
-_KEYS = "  ".join([*(f"{entry.key.shown[0]} {entry.label.lower()}" for entry in COMMANDS["what_if"]), "tab other", "esc close"])
+_KEYS = "  ".join(
+    [
+        *(f"{entry.key.shown[0]} {entry.label.lower()}" for entry in COMMANDS["what_if"]),
+        "tab other",
+        "esc close",
+    ]
+)
 
 _FAULTS: Mapping[EditFault, str] = {
     "unsafe": "the rule {0!r} is not safe in either sentence",
@@ -42,11 +50,15 @@ _FAULTS: Mapping[EditFault, str] = {
 
 
 class WhatIfScreen(ModalScreen[None]):
-    """Show the word overlap at once, and each model's similarity, its rank and how far it moved as soon as the scorer returns it."""
+    """Show the word overlap at once, and each model's similarity, its rank and how far it moved as
+    soon as the scorer returns it.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         binding(command("back", "Close.", action="dismiss"), "what-if"),
-        *(replace(binding(entry, "what_if"), priority=True) for entry in COMMANDS["what_if"]),  # a field would take them
+        *(
+            replace(binding(entry, "what_if"), priority=True) for entry in COMMANDS["what_if"]
+        ),  # a field would take them
     ]
 
     def __init__(self, pair: WhatIf) -> None:
@@ -57,19 +69,25 @@ class WhatIfScreen(ModalScreen[None]):
             Input(first, id="first", placeholder="sentence 1", compact=True),
             Input(second, id="second", placeholder="sentence 2", compact=True),
         )
-        # Held, not searched for: a score may arrive while the screen is being closed, when its parts are gone already.
+        # Held, not searched for: a score may arrive while the screen is being closed, when its
+        # parts are gone already.
         self._overlap, self._typed_scores = Static(id="typed-overlap"), Static(id="typed-scores")
         self._note = Static("", id="edit-note", classes="dialog-hint", markup=False)
         self._models = [model.name for model in pair.models]
         self._scores: dict[str, TypedScore] = {}
-        self._before = {model.name: model.before for model in pair.models if model.before is not None}
+        self._before = {
+            model.name: model.before for model in pair.models if model.before is not None
+        }
         self._number = 0
         self._timer: TimerHandle | None = None
 
     def compose(self) -> ComposeResult:
         """Yield both lines, the overlap, the scores, a note and the keys."""
         with Vertical(classes="dialog"):
-            yield Static("What if: edit the pair" if any(self._pair.sentences) else "A pair of your own", classes="dialog-title")
+            yield Static(
+                "What if: edit the pair" if any(self._pair.sentences) else "A pair of your own",
+                classes="dialog-title",
+            )
             yield from self.inputs
             yield self._overlap
             yield self._typed_scores
@@ -86,7 +104,9 @@ class WhatIfScreen(ModalScreen[None]):
         self._changed()
 
     def action_edit(self, rule: EditRule) -> None:
-        """Change the sentence under the cursor by RULE, or the other one where the rule is not safe in it."""
+        """Change the sentence under the cursor by RULE, or the other one where the rule is not safe
+        in it.
+        """
         inputs = self.inputs
         side = 0 if self.focused is inputs[0] else 1
         made = edit_by_rule((inputs[0].value, inputs[1].value), side, rule)
@@ -110,7 +130,11 @@ class WhatIfScreen(ModalScreen[None]):
     def _changed(self) -> None:
         first, second = (line.value for line in self.inputs)
         shared = distinct_words(first) & distinct_words(second)
-        lines = [highlighted(first, shared), highlighted(second, shared), Content.styled(f"Dice {dice(first, second):z.3f}", "$text-faint")]
+        lines = [
+            highlighted(first, shared),
+            highlighted(second, shared),
+            Content.styled(f"Dice {dice(first, second):z.3f}", "$text-faint"),
+        ]
         self._overlap.update(Content("\n").join(lines))
         self._scores, self._number = {}, 0  # what still comes is of other sentences
         self._show_scores()
@@ -124,7 +148,10 @@ class WhatIfScreen(ModalScreen[None]):
         first, second = (line.value for line in self.inputs)
         try:
             number = await self._scorer.request([(first, second)], self._models)
-            if [line.value for line in self.inputs] == [first, second]:  # starting the scorer takes seconds
+            if [line.value for line in self.inputs] == [
+                first,
+                second,
+            ]:  # starting the scorer takes seconds
                 self._number = number
         except EmbedlabError as error:
             self._dashboard.report(error)
@@ -144,7 +171,9 @@ class WhatIfScreen(ModalScreen[None]):
 
     def _remember(self, score: TypedScore) -> None:
         """Take the score of the unedited pair from the scorer where the table has none."""
-        if score.similarity is not None and not self._pair.is_edited(*(line.value for line in self.inputs)):
+        if score.similarity is not None and not self._pair.is_edited(
+            *(line.value for line in self.inputs)
+        ):
             self._before.setdefault(score.model, score.similarity)
 
     @property
@@ -158,31 +187,56 @@ class WhatIfScreen(ModalScreen[None]):
     def _show_scores(self) -> None:
         lines = [self._line(model) for model in self._pair.models]
         if not lines:
-            lines = [Content.styled(f"no model is chosen: close and press {shown_key('models')}", "$text-faint")]
+            lines = [
+                Content.styled(
+                    f"no model is chosen: close and press {shown_key('models')}", "$text-faint"
+                )
+            ]
         elif self._pair.dataset:
             title = f"{'':<{_NAME}} {'similarity':>10} {'rank':>6} {'moved':>6}"
-            lines = [Content.styled(title, "$text-faint"), *lines, Content.styled(self._reference(), "$text-faint")]
+            lines = [
+                Content.styled(title, "$text-faint"),
+                *lines,
+                Content.styled(self._reference(), "$text-faint"),
+            ]
         self._typed_scores.update(Content("\n").join(lines))
 
     def _reference(self) -> str:
-        counts = sorted({len(model.reference) for model in self._pair.models if len(model.reference)})
+        counts = sorted(
+            {len(model.reference) for model in self._pair.models if len(model.reference)}
+        )
         if not counts:
             return "no rank: these models have no scores of any pairs"
         pairs = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
-        return f"rank: percentile among {pairs} pairs of {self._pair.dataset}; moved: from the pair itself"
+        return (
+            f"rank: percentile among {pairs} pairs of {self._pair.dataset}; moved: from the "
+            f"pair itself"
+        )
 
     def _line(self, model: RankedModel) -> Content:
-        label, score = f"{short_name(plain(model.name), _NAME):<{_NAME}} ", self._scores.get(model.name)
+        label, score = (
+            f"{short_name(plain(model.name), _NAME):<{_NAME}} ",
+            self._scores.get(model.name),
+        )
         if score is None:
             return Content.assemble(label, ("…", "$text-faint"))
         similarity = score.similarity
         if similarity is None:
             return Content.assemble(label, (f"{score.error}  {score.hint}", "$text-error"))
         if not self._pair.dataset:
-            return Content.assemble(label, f"{similarity:z6.3f} ", (bar(similarity, min(0.0, similarity), 1.0, 40), "$text-primary"))
+            return Content.assemble(
+                label,
+                f"{similarity:z6.3f} ",
+                (bar(similarity, min(0.0, similarity), 1.0, 40), "$text-primary"),
+            )
         rank = model.rank(similarity)
         is_edited = self._pair.is_edited(*(line.value for line in self.inputs))
         moved = model.movement(similarity, self._before.get(model.name)) if is_edited else None
-        shown_rank, shown_move = "–" if rank is None else f"{rank:z.1f}", "" if moved is None else f"{moved:+z.1f}"
+        shown_rank, shown_move = (
+            "–" if rank is None else f"{rank:z.1f}",
+            "" if moved is None else f"{moved:+z.1f}",
+        )
         drawn = "" if rank is None else bar(rank, 0.0, 100.0, 20)
-        return Content.assemble(label, f"{similarity:z10.3f} {shown_rank:>6} {shown_move:>6} ", (drawn, "$text-primary"))
+        return Content.assemble(
+            label, f"{similarity:z10.3f} {shown_rank:>6} {shown_move:>6} ", (drawn, "$text-primary")
+        )

@@ -1,4 +1,6 @@
-"""Both sentences of a pair with a number below each word that does something: signs and numbers say the same as the colours."""
+"""Both sentences of a pair with a number below each word that does something: signs and numbers say
+the same as the colours.
+"""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -34,7 +36,9 @@ def word_lines(pair: PairWords, width: int) -> Content:
         if effects is None:
             lines.append(Content(plain(sentence)))
         else:
-            lines += _sentence([plain(text) for text in _parts(pair, number)], effects[number], width)
+            lines += _sentence(
+                [plain(text) for text in _parts(pair, number)], effects[number], width
+            )
     if effects is not None:
         lines.append(Content.styled(_LEGEND.get(pair.view, _LEGEND["A"]), "$text-faint"))
     return Content("\n").join(lines)

@@ -1,4 +1,6 @@
-"""What the plots share: the pairs that are plotted, axes and colours of models, points, and the text about a pair."""
+"""What the plots share: the pairs that are plotted, axes and colours of models, points, and the
+text about a pair.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +19,9 @@ _NAME, _SHORT = 24, 12  # cells of a model's name, and of one beside its numbers
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PlottedPairs:
-    """Rows of the pair table, and the two models of the plots: the reference, absent where there is one model, and another."""
+    """Rows of the pair table, and the two models of the plots: the reference, absent where there is
+    one model, and another.
+    """
 
     data: PairData
     rows: RowNumbers
@@ -33,8 +37,15 @@ class PlottedPairs:
     def gold_shares(self) -> Values:
         """The gold scores from 0 to 1, by the scale of each dataset."""
         datasets = self.data.table["dataset"][self.rows]
-        scales = {name: (low, (high - low) or 1.0) for name, (low, high) in self.data.gold_ranges.items()}
-        lows, widths = (datasets.replace_strict({name: scale[part] for name, scale in scales.items()}).to_numpy() for part in (0, 1))
+        scales = {
+            name: (low, (high - low) or 1.0) for name, (low, high) in self.data.gold_ranges.items()
+        }
+        lows, widths = (
+            datasets.replace_strict(
+                {name: scale[part] for name, scale in scales.items()}
+            ).to_numpy()
+            for part in (0, 1)
+        )
         shares: Values = (self.values("gold") - lows) / widths
         return shares
 
@@ -57,12 +68,22 @@ class PlotView:
 def describe_pair(pairs: PlottedPairs, row: int) -> Sequence[str]:
     """A pair: gold and cosines with its place, then its sentences."""
     facts = pairs.data.table.row(row, named=True)
-    place = " ".join(str(facts[name]) for name in ("dataset", "source", "pair") if facts[name] is not None)
+    place = " ".join(
+        str(facts[name]) for name in ("dataset", "source", "pair") if facts[name] is not None
+    )
     gold = "no gold" if facts["gold"] is None else f"gold {facts['gold']:z.2f}"
-    both = (pairs.model, pairs.reference) if pairs.data.pairing is None else (pairs.reference, pairs.model)  # A before B
+    both = (
+        (pairs.model, pairs.reference)
+        if pairs.data.pairing is None
+        else (pairs.reference, pairs.model)
+    )  # A before B
     names = dict.fromkeys(name for name in both if name is not None)
     scores = [_score(pairs, name, facts[name], facts.get(f"error({name})")) for name in names]
-    return [" · ".join([gold, *scores, place]), facts["sentence1"], facts["sentence2"]]  # the last part is cut where there is no room
+    return [
+        " · ".join([gold, *scores, place]),
+        facts["sentence1"],
+        facts["sentence2"],
+    ]  # the last part is cut where there is no room
 
 
 def _score(pairs: PlottedPairs, name: str, cosine: float | None, error: float | None) -> str:
@@ -88,12 +109,15 @@ def error_sizes(pairs: PlottedPairs) -> Values:
 Column = tuple[str, Values, tuple[float, float]]
 
 
-def scatter(pairs: PlottedPairs, x: Column, y: Column, interest: Values, lines: Sequence[PlotLine] = ()) -> Picture:
+def scatter(
+    pairs: PlottedPairs, x: Column, y: Column, interest: Values, lines: Sequence[PlotLine] = ()
+) -> Picture:
     """Points of two columns: each with its name, its values and its range."""
     known = int((np.isfinite(x[1]) & np.isfinite(y[1])).sum())
     axes = [model_axis(pairs, name, low, high) for name, _, (low, high) in (x, y)]
     return Picture(
-        title=f"{known:,} pairs" + ("" if known == len(pairs.rows) else f" of {len(pairs.rows):,}: the others lack a score"),
+        title=f"{known:,} pairs"
+        + ("" if known == len(pairs.rows) else f" of {len(pairs.rows):,}: the others lack a score"),
         x=axes[0],
         y=axes[1],
         points=PlotPoints(x=x[1], y=y[1], rows=pairs.rows, interest=interest),
@@ -111,5 +135,17 @@ def model_axis(pairs: PlottedPairs, name: str, low: float, high: float, what: st
     """The axis of gold, Dice or a model's cosine, in the colour of the model."""
     title = {"gold": "gold", "dice": "Dice"}.get(name)
     if title is not None:
-        return PlotAxis(title=f"{what}{title}", low=low, high=high, field=name, style="gold" if name == "gold" else "muted")
-    return PlotAxis(title=f"{what}{model_title(pairs, name)}", low=low, high=high, field=pairs.data.field(name), style=model_style(name))
+        return PlotAxis(
+            title=f"{what}{title}",
+            low=low,
+            high=high,
+            field=name,
+            style="gold" if name == "gold" else "muted",
+        )
+    return PlotAxis(
+        title=f"{what}{model_title(pairs, name)}",
+        low=low,
+        high=high,
+        field=pairs.data.field(name),
+        style=model_style(name),
+    )

@@ -57,13 +57,22 @@ class PlotsScreen(DashboardScreen):
     @property
     def plotted(self) -> PlottedPairs | None:
         """The pairs and models of the plot; None where there is nothing to plot."""
-        view, names = self.dashboard.selected.view, [model.name for model in self.data.models] if self.data is not None else []
-        return self.model.plotted(self.data, self.dashboard.reference(names), view.rows() if view is not None else None)
+        view, names = (
+            self.dashboard.selected.view,
+            [model.name for model in self.data.models] if self.data is not None else [],
+        )
+        return self.model.plotted(
+            self.data, self.dashboard.reference(names), view.rows() if view is not None else None
+        )
 
     def _plot(self) -> None:
         if not self.is_current:
             return
-        plotted, plot, empty = self.plotted, self.query_one(PairPlot), self.query_one("#no-plot", Static)
+        plotted, plot, empty = (
+            self.plotted,
+            self.query_one(PairPlot),
+            self.query_one("#no-plot", Static),
+        )
         empty.display, plot.display = plotted is None, plotted is not None
         if plotted is None:
             plot.show(None)  # enter would open rows of other pairs
@@ -76,21 +85,33 @@ class PlotsScreen(DashboardScreen):
         view = self.dashboard.selected.view
         of = view.title if view is not None and view.title else "all pairs"
         marks = [] if self.data is None else self.data.marks
-        self.query_one("#plot-status", QuickText).change(" · ".join([kind.title_of(plotted), of, *marks]))
+        self.query_one("#plot-status", QuickText).change(
+            " · ".join([kind.title_of(plotted), of, *marks])
+        )
 
     def _why_nothing(self, data: PairData | None) -> str:
         """Why there is nothing to plot."""
         if data is not None and data.why_empty:
             return data.why_empty
         if data is not None and not data.is_plotted:
-            return f"the items of {data.task} have no gold score to plot\n\nCompare (2) and Pairs (1) show them"
-        return f"no model is chosen\n\ngo to Pairs (1) and press {shown_key('models')} to choose one"
+            return (
+                f"the items of {data.task} have no gold score to plot\n\nCompare (2) and "
+                f"Pairs (1) show them"
+            )
+        return (
+            f"no model is chosen\n\ngo to Pairs (1) and press {shown_key('models')} to choose one"
+        )
 
     # messages of the plot
 
     def on_pair_plot_opened(self, event: PairPlot.Opened) -> None:
         """Filter Pairs by the selection."""
-        open_box(self.dashboard, event.rows, event.fields, title=f"Plots: {VIEWS[self.model.view].title.split(' ')[0]}")
+        open_box(
+            self.dashboard,
+            event.rows,
+            event.fields,
+            title=f"Plots: {VIEWS[self.model.view].title.split(' ')[0]}",
+        )
 
     # keys
 

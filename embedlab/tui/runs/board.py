@@ -57,7 +57,8 @@ _ORDERS = {
     "state": "state_place",
 }  # the numbers of columns whose text has another order
 _SCHEMA = {"run": pl.String, **dict.fromkeys(_ORDERS.values(), pl.Float64)} | {
-    column.key: pl.Float64 if column.digits is not None else pl.String for column in (*_COLUMNS, _NOTE, _OBJECTIVE)
+    column.key: pl.Float64 if column.digits is not None else pl.String
+    for column in (*_COLUMNS, _NOTE, _OBJECTIVE)
 }
 
 
@@ -68,7 +69,9 @@ class BoardRun:
     run: RunFolder
     status: Status
     objective: str
-    marks: tuple[str, ...] = ()  # of its training, as the command line prints them: partial data, fewer steps than the recipe has
+    marks: tuple[
+        str, ...
+    ] = ()  # of its training, as the command line prints them: partial data, fewer steps than the recipe has
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,14 +88,26 @@ class Board:
         """The errors of reading, to be reported once."""
         errors = [self.trouble] if self.trouble is not None else []
         hint = "check its files and permissions"
-        errors += [MissingError(f"cannot read the folder {str(path)!r}: {reason}", hint=hint) for path, reason in self.unreadable]
+        errors += [
+            MissingError(f"cannot read the folder {str(path)!r}: {reason}", hint=hint)
+            for path, reason in self.unreadable
+        ]
         damaged = [run for run in self.runs if run.status.state == "unreadable"]
-        return [*errors, *(MissingError(f"cannot read the run {run.run.id!r}: {run.status.message}", hint=hint) for run in damaged)]
+        return [
+            *errors,
+            *(
+                MissingError(f"cannot read the run {run.run.id!r}: {run.status.message}", hint=hint)
+                for run in damaged
+            ),
+        ]
 
     @property
     def has_ended(self) -> bool:
         """Whether no run is at work: its texts then change with the day alone."""
-        return all(run.status.state in {*_ENDED, "unreadable"} and not run.status.is_scoring for run in self.runs)
+        return all(
+            run.status.state in {*_ENDED, "unreadable"} and not run.status.is_scoring
+            for run in self.runs
+        )
 
     @cached_property
     def odd(self) -> Mapping[str, str]:
@@ -105,34 +120,57 @@ class Board:
 
     def frame(self, rows: Iterable[Mapping[str, object]] | None = None) -> pl.DataFrame:
         """ROWS, or one row per run, for `columns`; then the folders that cannot be read."""
-        rows = list(rows) if rows is not None else [board_row(run, self.time_s, self.odd) for run in self.runs]
-        rows += [{"run": path.name, "state": f"{SIGNS['unreadable']} unreadable", "note": reason} for path, reason in self.unreadable]
+        rows = (
+            list(rows)
+            if rows is not None
+            else [board_row(run, self.time_s, self.odd) for run in self.runs]
+        )
+        rows += [
+            {"run": path.name, "state": f"{SIGNS['unreadable']} unreadable", "note": reason}
+            for path, reason in self.unreadable
+        ]
         return pl.DataFrame(rows, schema=_SCHEMA)
 
     def columns(self, room: int = 140) -> list[FrameColumn]:
-        """The columns of the frame in ROOM cells. Names of a grid's cells are long and differ in the middle.
+        """The columns of the frame in ROOM cells. Names of a grid's cells are long and differ in
+        the middle.
 
-        Where they would hide the dev score and the time left, these come before the numbers that can wait, and a name has what is left.
-        Notes take room only where a run has one.
+        Where they would hide the dev score and the time left, these come before the numbers that
+        can wait, and a name has what is left. Notes take room only where a run has one.
         """
         longest = max((len(run.run.id) for run in self.runs), default=0)
         has_notes = bool(self.unreadable or self.odd) or any(run_note(run) for run in self.runs)
         last = (_NOTE, _OBJECTIVE) if has_notes else (replace(_OBJECTIVE, grows=True),)
         width = min(max(longest, 12), _WIDEST_NAME)
         columns = [
-            replace(frame_column, width=frame_column.width + len(ODD) + 1) if self.odd and frame_column.key == "state" else frame_column
+            replace(frame_column, width=frame_column.width + len(ODD) + 1)
+            if self.odd and frame_column.key == "state"
+            else frame_column
             for frame_column in _COLUMNS
         ]
-        shown = sorted(columns, key=lambda column: column.key in _CAN_WAIT) if room < _ROOMY else columns
+        shown = (
+            sorted(columns, key=lambda column: column.key in _CAN_WAIT)
+            if room < _ROOMY
+            else columns
+        )
         if room < _ROOMY:
-            first = GUTTER + sum(column.width + GAP for column in shown if column.key not in _CAN_WAIT)
+            first = GUTTER + sum(
+                column.width + GAP for column in shown if column.key not in _CAN_WAIT
+            )
             width = max(_LEAST_NAME, min(width, room - first - GAP))
         return [FrameColumn(key="run", title="run", width=width, is_name=True), *shown, *last]
 
 
 def board_order(frame: pl.DataFrame, key: str, *, is_descending: bool) -> NDArray[np.intp]:
-    """The rows of a board's FRAME in the order of the column KEY: by time, share or state where its text is not in that order."""
-    order: NDArray[np.intp] = frame[_ORDERS.get(key, key)].arg_sort(descending=is_descending, nulls_last=True).to_numpy().astype(np.intp)
+    """The rows of a board's FRAME in the order of the column KEY: by time, share or state where its
+    text is not in that order.
+    """
+    order: NDArray[np.intp] = (
+        frame[_ORDERS.get(key, key)]
+        .arg_sort(descending=is_descending, nulls_last=True)
+        .to_numpy()
+        .astype(np.intp)
+    )
     return order
 
 
@@ -154,22 +192,31 @@ class RunFollower:
         except EmbedlabError as error:
             return Board(trouble=error, time_s=now)
         except OSError as error:
-            trouble = MissingError(f"cannot read {str(self._folder)!r}: {error.strerror}", hint="choose another with --runs")
+            trouble = MissingError(
+                f"cannot read {str(self._folder)!r}: {error.strerror}",
+                hint="choose another with --runs",
+            )
             return Board(trouble=trouble, time_s=now)
 
     def _read(self, run: RunFolder, now: float) -> BoardRun:
         stamp = _stamp(run)
         known = self._ended.get(run.path)
         if known is not None and known[0] == stamp:
-            status = replace(known[1], is_scoring=known[1].state == "finished" and is_being_scored(run))  # which changes no file
+            status = replace(
+                known[1], is_scoring=known[1].state == "finished" and is_being_scored(run)
+            )  # which changes no file
         else:
             status = run_status(run, now)
             if status.state in _ENDED:
                 self._ended[run.path] = (stamp, status)
-        return BoardRun(run=run, status=status, objective=self._objective(run), marks=self._marks_of(run))
+        return BoardRun(
+            run=run, status=status, objective=self._objective(run), marks=self._marks_of(run)
+        )
 
     def _marks_of(self, run: RunFolder) -> tuple[str, ...]:
-        """How RUN was trained where that differs from its recipe and the whole corpora; read once for each version of the file."""
+        """How RUN was trained where that differs from its recipe and the whole corpora; read once
+        for each version of the file.
+        """
         stamp = _stamp_of(run.environment_file)
         known = self._marks.get(run.path)
         if known is None or known[0] != stamp:
@@ -177,8 +224,19 @@ class RunFollower:
                 environment = run.environment()
             except (EmbedlabError, OSError):  # it is written when the run begins
                 return ()
-            shortened = f"shortened to {environment.steps} of {environment.whole_steps} steps" if environment.is_shortened else ""
-            known = stamp, tuple(mark for mark in (shortened, "partial data" if environment.is_partial else "") if mark)
+            shortened = (
+                f"shortened to {environment.steps} of {environment.whole_steps} steps"
+                if environment.is_shortened
+                else ""
+            )
+            known = (
+                stamp,
+                tuple(
+                    mark
+                    for mark in (shortened, "partial data" if environment.is_partial else "")
+                    if mark
+                ),
+            )
             self._marks[run.path] = known
         return known[1]
 
@@ -196,8 +254,12 @@ class RunFollower:
 
 
 def _stamp(run: RunFolder) -> object:
-    """A value that changes with the run: every start rewrites the pid file, every event makes its file longer."""
-    return tuple(_stamp_of(path) for path in (run.events_file, run.pid_file, run.log_file, run.recipe_file))
+    """A value that changes with the run: every start rewrites the pid file, every event makes its
+    file longer.
+    """
+    return tuple(
+        _stamp_of(path) for path in (run.events_file, run.pid_file, run.log_file, run.recipe_file)
+    )
 
 
 def _stamp_of(path: Path) -> object:
@@ -232,14 +294,20 @@ def board_row(run: BoardRun, now: float, odd: Mapping[str, str]) -> dict[str, ob
 
 
 def run_note(run: BoardRun, apart: str = "") -> str:
-    """What the user should know of RUN: why it ended, that it goes on from a checkpoint, its marks, or that its seed is APART."""
+    """What the user should know of RUN: why it ended, that it goes on from a checkpoint, its marks,
+    or that its seed is APART.
+    """
     status = run.status
-    resumed = f"goes on from step {status.resumed_at}" if status.resumed_at and status.is_alive else ""
+    resumed = (
+        f"goes on from step {status.resumed_at}" if status.resumed_at and status.is_alive else ""
+    )
     return "; ".join(text for text in (status.message or resumed, *run.marks, apart) if text)
 
 
 def dev_dataset(run: RunFolder) -> str:
-    """The dataset that the dev score of a run is of, as the pair table names it; empty where its recipe cannot be read."""
+    """The dataset that the dev score of a run is of, as the pair table names it; empty where its
+    recipe cannot be read.
+    """
     try:
         return f"{run.recipe().evaluate.dev}:dev"
     except (EmbedlabError, OSError):
@@ -247,13 +315,17 @@ def dev_dataset(run: RunFolder) -> str:
 
 
 def _last(last_s: float | None, now: float, *, is_alive: bool) -> str:
-    """The age of the last event or, of an ended run, its time or day: text that changes would be sent to the terminal again."""
+    """The age of the last event or, of an ended run, its time or day: text that changes would be
+    sent to the terminal again.
+    """
     if not last_s:
         return ""
     if is_alive:
         return f"{duration(now - last_s)} ago"
     then = datetime.fromtimestamp(last_s).astimezone()
-    return then.strftime("%H:%M" if then.date() == datetime.fromtimestamp(now).astimezone().date() else "%Y-%m-%d")
+    return then.strftime(
+        "%H:%M" if then.date() == datetime.fromtimestamp(now).astimezone().date() else "%Y-%m-%d"
+    )
 
 
 def _progress(step: int, steps: int) -> str:
@@ -266,4 +338,6 @@ def states(board: Board) -> str:
     for run in board.runs:
         counts[run.status.shown_state] = counts.get(run.status.shown_state, 0) + 1
     order: Sequence[str] = tuple(SIGNS)
-    return "  ".join(f"{SIGNS[state]} {counts[state]} {state}" for state in order if state in counts)
+    return "  ".join(
+        f"{SIGNS[state]} {counts[state]} {state}" for state in order if state in counts
+    )

@@ -29,7 +29,16 @@ class CurvePlot(SteadyText, can_focus=True):
         """Draw these series."""
         self.shown, self.options = series, options or self.options
         cursor = None if self.cursor is None else self.cursor / max(1, self._columns - 1)
-        self.update(draw_curves(self._title, series, self.content_size.width, self.content_size.height, self.options, cursor))
+        self.update(
+            draw_curves(
+                self._title,
+                series,
+                self.content_size.width,
+                self.content_size.height,
+                self.options,
+                cursor,
+            )
+        )
 
     @property
     def _columns(self) -> int:

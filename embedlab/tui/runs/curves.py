@@ -27,13 +27,20 @@ class Curves:
 
 
 def log_tail(run: RunFolder) -> list[str]:
-    """The last lines that the run's process printed, or its last events where it printed nothing."""
+    """The last lines that the run's process printed, or its last events where it printed
+    nothing.
+    """
     for path in (run.log_file, run.events_file):
         try:
             with path.open("rb") as file:
                 size = file.seek(0, 2)
                 file.seek(max(0, size - _LOG_BYTES))
-                lines = file.read().decode(errors="replace").replace("\r", "\n").splitlines()[-_LOG_LINES:]
+                lines = (
+                    file.read()
+                    .decode(errors="replace")
+                    .replace("\r", "\n")
+                    .splitlines()[-_LOG_LINES:]
+                )
         except OSError:
             continue
         if lines:

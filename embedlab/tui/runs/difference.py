@@ -22,7 +22,10 @@ _FACTS = ("device", "precision", "threads", "host", "commit", "embedlab", "pytho
 class DifferenceScreen(ModalScreen[None]):
     """Show the keys with different values."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("dialog"), binding(command("recipes", "Close.", action="dismiss"), "recipes")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("dialog"),
+        binding(command("recipes", "Close.", action="dismiss"), "recipes"),
+    ]
 
     def __init__(self, first: RunFolder, second: RunFolder) -> None:
         super().__init__()
@@ -31,7 +34,9 @@ class DifferenceScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """Yield both names, what differs, and the keys."""
         with VerticalScroll(classes="dialog"):
-            yield Static(f"{self._first.id} and {self._second.id}", classes="dialog-title", markup=False)
+            yield Static(
+                f"{self._first.id} and {self._second.id}", classes="dialog-title", markup=False
+            )
             yield Static(difference_text(self._first, self._second))
             yield Static("esc  close", classes="dialog-hint")
 
@@ -39,7 +44,11 @@ class DifferenceScreen(ModalScreen[None]):
 def difference_text(first: RunFolder, second: RunFolder) -> Content:
     """Every differing key with both values, or the error of a file that cannot be read."""
     try:
-        changed = [(key, old, new) for key, old, new in recipe_differences(first.recipe(), second.recipe()) if key != "summary"]
+        changed = [
+            (key, old, new)
+            for key, old, new in recipe_differences(first.recipe(), second.recipe())
+            if key != "summary"
+        ]
         changed += _circumstances(first.environment(), second.environment())
     except EmbedlabError as error:
         return Content.styled(f"{error.message}\n{error.hint}", "$text-error")
@@ -49,7 +58,12 @@ def difference_text(first: RunFolder, second: RunFolder) -> Content:
         return Content("nothing differs")
     width = max(len(key) for key, _, _ in changed)
     return Content("\n").join(
-        Content.assemble((f"{key:<{width}}  ", "$text-accent"), f"{_value(old)}", ("  →  ", "$text-faint"), f"{_value(new)}")
+        Content.assemble(
+            (f"{key:<{width}}  ", "$text-accent"),
+            f"{_value(old)}",
+            ("  →  ", "$text-faint"),
+            f"{_value(new)}",
+        )
         for key, old, new in changed
     )
 

@@ -1,4 +1,6 @@
-"""The rows of the table of runs: a run, or the seeds of a run folded into one row, those that a search leaves."""
+"""The rows of the table of runs: a run, or the seeds of a run folded into one row, those that a
+search leaves.
+"""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,8 +24,11 @@ class RunEntry:
         return len(self.runs) > 1
 
 
-def entries(board: Board, query: str, opened: Collection[str], *, is_folding: bool) -> list[RunEntry]:
-    """The rows of BOARD: with IS_FOLDING the seeds of one name are a row, unless it is among the OPENED names.
+def entries(
+    board: Board, query: str, opened: Collection[str], *, is_folding: bool
+) -> list[RunEntry]:
+    """The rows of BOARD: with IS_FOLDING the seeds of one name are a row, unless it is among the
+    OPENED names.
 
     QUERY: words of which all must occur in a run's id, objective or state.
     """
@@ -43,8 +48,12 @@ def _matches(run: BoardRun, query: str) -> bool:
     return all(word in text for word in query.lower().split())
 
 
-def rows(shown: Sequence[RunEntry], now: float, odd: Mapping[str, str]) -> Iterator[dict[str, object]]:
-    """The values of each row: of folded seeds their states, means, and the smallest progress; ODD as of `board_row`."""
+def rows(
+    shown: Sequence[RunEntry], now: float, odd: Mapping[str, str]
+) -> Iterator[dict[str, object]]:
+    """The values of each row: of folded seeds their states, means, and the smallest progress; ODD
+    as of `board_row`.
+    """
     for entry in shown:
         if not entry.is_folded:
             yield board_row(entry.runs[0], now, odd)
@@ -58,9 +67,19 @@ def rows(shown: Sequence[RunEntry], now: float, odd: Mapping[str, str]) -> Itera
         yield {
             **each[steps.index(min(steps))],
             "run": entry.name,
-            "state": (one_state if len(counts) == 1 else " ".join(f"{SIGNS[state]}{count}" for state, count in counts.items())) + mark,
-            **{key: _mean([values[key] for values in each]) for key in ("loss", "dev", "rows_per_s", "memory_mib")},
-            "note": next((text for run in entry.runs if (text := run_note(run, odd.get(run.run.id, "")))), ""),
+            "state": (
+                one_state
+                if len(counts) == 1
+                else " ".join(f"{SIGNS[state]}{count}" for state, count in counts.items())
+            )
+            + mark,
+            **{
+                key: _mean([values[key] for values in each])
+                for key in ("loss", "dev", "rows_per_s", "memory_mib")
+            },
+            "note": next(
+                (text for run in entry.runs if (text := run_note(run, odd.get(run.run.id, "")))), ""
+            ),
         }
 
 

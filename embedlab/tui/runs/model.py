@@ -25,7 +25,9 @@ class RunsModel:
         self.entries: list[RunEntry] = []  # the rows of the table
         self.searched = ""
         self.is_folding = True
-        self.unfolded: set[str] = set()  # names whose seeds have a row each although the others are folded
+        self.unfolded: set[str] = (
+            set()
+        )  # names whose seeds have a row each although the others are folded
         self.marked: set[str] = set()
         self.order: tuple[str, bool] | None = None  # a column, and whether its largest come first
         self.wanted: str | None = None  # the run that the cursor goes to once it is there
@@ -55,12 +57,25 @@ class RunsModel:
     @property
     def marked_rows(self) -> frozenset[int]:
         """The rows of which every run is marked."""
-        return frozenset(row for row, entry in enumerate(self.entries) if self.marked >= {run.run.id for run in entry.runs})
+        return frozenset(
+            row
+            for row, entry in enumerate(self.entries)
+            if self.marked >= {run.run.id for run in entry.runs}
+        )
 
     def row_to_go_to(self, frame: pl.DataFrame, before: RunEntry | None) -> int | None:
-        """The row of the wanted run, or else of the entry BEFORE, which may have been folded or unfolded since."""
+        """The row of the wanted run, or else of the entry BEFORE, which may have been folded or
+        unfolded since.
+        """
         ids = frame["run"].to_list()
-        names = [self.wanted, *([before.name, before.runs[0].run.id, before.runs[0].run.name] if before is not None else [])]
+        names = [
+            self.wanted,
+            *(
+                [before.name, before.runs[0].run.id, before.runs[0].run.name]
+                if before is not None
+                else []
+            ),
+        ]
         if self.wanted in ids:
             self.wanted = None
         return next((ids.index(name) for name in names if name in ids), None)
@@ -68,7 +83,11 @@ class RunsModel:
     @property
     def searched_count(self) -> str:
         """How many runs a search leaves."""
-        return f"{sum(len(entry.runs) for entry in self.entries)} of {len(self.board.runs)} runs" if self.searched else ""
+        return (
+            f"{sum(len(entry.runs) for entry in self.entries)} of {len(self.board.runs)} runs"
+            if self.searched
+            else ""
+        )
 
     # what changes it
 
@@ -78,7 +97,9 @@ class RunsModel:
         self.unfolded.clear()
 
     def toggle_mark(self, row: int) -> bool:
-        """Mark the runs of ROW, or remove their marks; a folder that cannot be read is not marked."""
+        """Mark the runs of ROW, or remove their marks; a folder that cannot be read is not
+        marked.
+        """
         if row >= len(self.entries):
             return False
         runs = {run.run.id for run in self.entries[row].runs}
@@ -86,12 +107,20 @@ class RunsModel:
         return True
 
     def sort_by(self, key: str | None) -> None:
-        """Sort by the column KEY, then in reverse, then not at all; without a key reverse the order."""
+        """Sort by the column KEY, then in reverse, then not at all; without a key reverse the
+        order.
+        """
         before = self.order
         if key is None:
             self.order = (before[0], not before[1]) if before else None
         else:
-            self.order = (key, False) if before is None or before[0] != key else None if before[1] else (key, True)
+            self.order = (
+                (key, False)
+                if before is None or before[0] != key
+                else None
+                if before[1]
+                else (key, True)
+            )
 
     def take_away(self, runs: set[str]) -> None:
         """Expect these RUNS to disappear."""
@@ -104,9 +133,15 @@ class RunsModel:
         return self.entries[row] if row is not None and row < len(self.entries) else None
 
     def run_of(self, entry: RunEntry | None) -> BoardRun | None:
-        """The run of ENTRY as it is now; of folded seeds the first, or the first that has a message."""
+        """The run of ENTRY as it is now; of folded seeds the first, or the first that has a
+        message.
+        """
         known = self.board.by_id()
-        runs = [known[run.run.id] for run in entry.runs if run.run.id in known] if entry is not None else []
+        runs = (
+            [known[run.run.id] for run in entry.runs if run.run.id in known]
+            if entry is not None
+            else []
+        )
         return next((run for run in runs if self.note_of(run)), runs[0] if runs else None)
 
     def chosen(self, entry: RunEntry | None) -> list[BoardRun]:
@@ -121,17 +156,29 @@ class RunsModel:
     def model_name(self, entry: RunEntry) -> str:
         """The model that ENTRY trained: all seeds of a run, or one of several."""
         run = entry.runs[0].run
-        return run.name if entry.is_folded or sum(other.run.name == run.name for other in self.board.runs) == 1 else run.id
+        return (
+            run.name
+            if entry.is_folded or sum(other.run.name == run.name for other in self.board.runs) == 1
+            else run.id
+        )
 
     def lost(self, entry: RunEntry | None, board: Board) -> list[EmbedlabError]:
-        """Errors about chosen runs that BOARD lacks though they were not deleted or renamed from here."""
+        """Errors about chosen runs that BOARD lacks though they were not deleted or renamed from
+        here.
+        """
         lost = {run.run.id for run in self.chosen(entry)} - set(board.by_id()) - self.taken_away
         hint = "its folder was deleted or renamed outside the dashboard"
-        return [EmbedlabError(f"run {run!r} is no longer there", hint=hint) for run in sorted(lost)] if board.trouble is None else []
+        return (
+            [EmbedlabError(f"run {run!r} is no longer there", hint=hint) for run in sorted(lost)]
+            if board.trouble is None
+            else []
+        )
 
 
 def rest_of(board: Board, curves: dict[str, Curve], log: Log) -> object:
-    """A value that two looks at the runs folder share which show the same; None while a run is at work, as texts change with time."""
+    """A value that two looks at the runs folder share which show the same; None while a run is at
+    work, as texts change with time.
+    """
     if not board.has_ended:
         return None
     lengths = {name: (curve.offset, len(curve.steps)) for name, curve in curves.items()}
@@ -140,6 +187,12 @@ def rest_of(board: Board, curves: dict[str, Curve], log: Log) -> object:
 
 
 def to_compare(chosen: Sequence[BoardRun], under_cursor: BoardRun | None) -> list[RunFolder]:
-    """The runs whose recipes are compared: those chosen, and with one alone the run under the cursor too."""
+    """The runs whose recipes are compared: those chosen, and with one alone the run under the
+    cursor too.
+    """
     runs = [run.run for run in chosen]
-    return [*runs, under_cursor.run] if len(runs) == 1 and under_cursor is not None and under_cursor.run not in runs else runs
+    return (
+        [*runs, under_cursor.run]
+        if len(runs) == 1 and under_cursor is not None and under_cursor.run not in runs
+        else runs
+    )

@@ -32,12 +32,17 @@ class RunPanes(Horizontal):
         yield CurvePlot("dev score", id="dev-curves")
         yield LogTail(id="run-log", classes="pane")
 
-    def show(self, board: Board, curves: Mapping[str, Curve], log: tuple[str, Sequence[str]]) -> None:
+    def show(
+        self, board: Board, curves: Mapping[str, Curve], log: tuple[str, Sequence[str]]
+    ) -> None:
         """Show the log, or CURVES by run id."""
         if self.shows_log:
             self.query_one(LogTail).show(*log)
             return
-        loss, dev = self.query_one("#loss-curves", CurvePlot), self.query_one("#dev-curves", CurvePlot)
+        loss, dev = (
+            self.query_one("#loss-curves", CurvePlot),
+            self.query_one("#dev-curves", CurvePlot),
+        )
         loss.show(series(board, curves, "losses"), self.options)
         scores = series(board, curves, "dev_scores")
         has_scores = any(len(line.x) for run in scores for line in run.seeds)
@@ -65,20 +70,29 @@ class RunPanes(Horizontal):
     def _redraw(self, options: CurveOptions) -> None:
         self.options = options
         for plot in self.query(CurvePlot):
-            plot.show(plot.shown, replace(options, is_log=options.is_log and plot.id == "loss-curves"))
+            plot.show(
+                plot.shown, replace(options, is_log=options.is_log and plot.id == "loss-curves")
+            )
 
 
 def series(board: Board, curves: Mapping[str, Curve], values: str) -> list[CurveSeries]:
-    """The curves of each run over its seeds: "losses", which another objective has on another axis, or "dev_scores"."""
+    """The curves of each run over its seeds: "losses", which another objective has on another axis,
+    or "dev_scores".
+    """
     steps, known = ("steps" if values == "losses" else "dev_steps"), board.by_id()
     drawn = []
-    for name, ids in groupby((run for run in curves if run in known), key=lambda run: known[run].run.name):
+    for name, ids in groupby(
+        (run for run in curves if run in known), key=lambda run: known[run].run.name
+    ):
         members = list(ids)
         drawn.append(
             CurveSeries(
                 title=name if len(members) > 1 else members[0],
                 colour=model_colour(name),
-                seeds=[_line(member, getattr(curves[member], steps), getattr(curves[member], values)) for member in members],
+                seeds=[
+                    _line(member, getattr(curves[member], steps), getattr(curves[member], values))
+                    for member in members
+                ],
                 axis=known[members[0]].objective if values == "losses" else "",
             )
         )
@@ -88,4 +102,8 @@ def series(board: Board, curves: Mapping[str, Curve], values: str) -> list[Curve
 def _line(name: str, steps: Sequence[int], values: Sequence[float]) -> CurveLine:
     """A snapshot of a curve, to which another thread may add points."""
     count = min(len(steps), len(values))
-    return CurveLine(title=name, x=np.array(steps[:count], dtype=np.float64), y=np.array(values[:count], dtype=np.float64))
+    return CurveLine(
+        title=name,
+        x=np.array(steps[:count], dtype=np.float64),
+        y=np.array(values[:count], dtype=np.float64),
+    )

@@ -1,4 +1,6 @@
-"""The Runs screen: the status of every run, the curves of the marked runs, and the actions on them."""
+"""The Runs screen: the status of every run, the curves of the marked runs, and the actions on
+them.
+"""
 
 from asyncio import to_thread
 from collections.abc import Callable, Sequence
@@ -103,7 +105,9 @@ class RunsScreen(DashboardScreen):
             self._read(wanted=True)
 
     def _read(self, *, wanted: bool) -> None:
-        """Start an update; one that is not WANTED for a key shows nothing where nothing has changed."""
+        """Start an update; one that is not WANTED for a key shows nothing where nothing has
+        changed.
+        """
         self._is_looking, self._is_wanted = True, wanted
         self._look([run.run for run in self._chosen()][:CURVES_SHOWN])
 
@@ -111,7 +115,12 @@ class RunsScreen(DashboardScreen):
     def _look(self, runs: list[RunFolder]) -> None:
         assert self._follower is not None
         board = self._follower.look()
-        runs = runs or [run.run for run in board.runs if run.run.name == board.runs[0].run.name][:CURVES_SHOWN]
+        runs = (
+            runs
+            or [run.run for run in board.runs if run.run.name == board.runs[0].run.name][
+                :CURVES_SHOWN
+            ]
+        )
         log = (runs[0].id, log_tail(runs[0])) if runs and self.panes.shows_log else ("", [])
         look = Look(board=board, curves=self._curves.read(runs), log=log)
         if not get_current_worker().is_cancelled:
@@ -120,10 +129,17 @@ class RunsScreen(DashboardScreen):
     def _show(self, look: Look) -> None:
         self._is_looking = False
         rest = rest_of(look.board, look.curves, look.log)
-        if rest is not None and rest == self._rest and not self._is_wanted and not self._looks_again:
+        if (
+            rest is not None
+            and rest == self._rest
+            and not self._is_wanted
+            and not self._looks_again
+        ):
             return
         self._rest = rest
-        self.dashboard.report_once([*look.board.troubles, *self.model.lost(self._entry_under_cursor(), look.board)])
+        self.dashboard.report_once(
+            [*look.board.troubles, *self.model.lost(self._entry_under_cursor(), look.board)]
+        )
         self.show_table(look.board)
         self._show_emptiness(is_empty=not look.board.runs and not look.board.unreadable)
         self._show_note()
@@ -133,7 +149,9 @@ class RunsScreen(DashboardScreen):
             self.look()
 
     def show_table(self, board: Board) -> None:
-        """Show the runs of BOARD that the search leaves, folded or not; the cursor stays on its run."""
+        """Show the runs of BOARD that the search leaves, folded or not; the cursor stays on its
+        run.
+        """
         table, model, before = self.query_one(FrameTable), self.model, self._entry_under_cursor()
         model.take(board)
         frame, columns = model.frame(), board.columns(self.size.width - 1)
@@ -141,10 +159,22 @@ class RunsScreen(DashboardScreen):
             model.order = None
         order, by = model.sorted_rows(frame, columns), model.order or (None, False)
         table.marks = model.marked_rows
-        table.show(frame, order, columns, sorted_by=by[0], is_descending=by[1], stay_on=model.row_to_go_to(frame, before))
+        table.show(
+            frame,
+            order,
+            columns,
+            sorted_by=by[0],
+            is_descending=by[1],
+            stay_on=model.row_to_go_to(frame, before),
+        )
         table.take_height(self.size.height // 2)
         frozen = f"frozen: {shown_key('freeze')} continues" if self._is_frozen else ""
-        parts = [str(self.dashboard.settings.runs_folder), states(board), model.searched_count, frozen]
+        parts = [
+            str(self.dashboard.settings.runs_folder),
+            states(board),
+            model.searched_count,
+            frozen,
+        ]
         self.query_one("#runs-status", Static).update("   ".join(part for part in parts if part))
 
     def _show_emptiness(self, *, is_empty: bool) -> None:
@@ -153,10 +183,15 @@ class RunsScreen(DashboardScreen):
         for selector in ("#runs-table", "#run-panes"):
             self.query_one(selector).display = not is_empty
         self.settle_focus(self.query_one(FrameTable))
-        empty.update(f"no runs in {self.dashboard.settings.runs_folder}\n\npress 4 to start one,\nor type: embedlab train RECIPE")
+        empty.update(
+            f"no runs in {self.dashboard.settings.runs_folder}\n\npress 4 to start one,\nor "
+            f"type: embedlab train RECIPE"
+        )
 
     def _show_note(self) -> None:
-        """Show the full message of the run under the cursor: its column shows only the beginning."""
+        """Show the full message of the run under the cursor: its column shows only the
+        beginning.
+        """
         here, line = self._run_under_cursor(), self.query_one("#run-note", Static)
         text = self.model.note_of(here) if here is not None else ""
         hint = _hint(here) if here is not None else ""
@@ -165,7 +200,9 @@ class RunsScreen(DashboardScreen):
         line.update(plain(shown))
 
     def go_to_all(self, runs: Sequence[str]) -> None:
-        """Put the cursor on the first of these RUNS as soon as the table shows it, and mark several; they are ids."""
+        """Put the cursor on the first of these RUNS as soon as the table shows it, and mark
+        several; they are ids.
+        """
         self.model.marked = set(runs) if len(runs) > 1 else set()
         self.model.wanted = runs[0]
         if self._follower is not None:
@@ -196,12 +233,20 @@ class RunsScreen(DashboardScreen):
         return self.model.chosen(self._entry_under_cursor())
 
     def _one(self, *, of_all_seeds: bool = False) -> BoardRun | None:
-        """The run under the cursor; warns the user if there is none, or several that are folded and of which one is meant."""
+        """The run under the cursor; warns the user if there is none, or several that are folded and
+        of which one is meant.
+        """
         run, here = self._run_under_cursor(), self._entry_under_cursor()
         if run is None:
-            self.dashboard.report(UsageError("no run is under the cursor", hint="press 4 to start one"), severity="warning")
+            self.dashboard.report(
+                UsageError("no run is under the cursor", hint="press 4 to start one"),
+                severity="warning",
+            )
         elif here is not None and here.is_folded and not of_all_seeds:
-            error = UsageError(f"{here.name!r} has {len(here.runs)} seeds", hint="press enter to show them, then choose one")
+            error = UsageError(
+                f"{here.name!r} has {len(here.runs)} seeds",
+                hint="press enter to show them, then choose one",
+            )
             self.dashboard.report(error, severity="warning")
             return None
         return run
@@ -229,9 +274,16 @@ class RunsScreen(DashboardScreen):
         self.look()
 
     def on_frame_table_row_opened(self, event: FrameTable.RowOpened) -> None:
-        """Show the pairs behind a dev score; elsewhere in the row show folded seeds, or open the run's log."""
+        """Show the pairs behind a dev score; elsewhere in the row show folded seeds, or open the
+        run's log.
+        """
         here, column = self._entry_under_cursor(), event.table.current_column
-        if here is not None and column is not None and column.key == "dev" and any(run.status.dev for run in here.runs):
+        if (
+            here is not None
+            and column is not None
+            and column.key == "dev"
+            and any(run.status.dev for run in here.runs)
+        ):
             self._open_pairs(here)
         elif here is not None and here.is_folded:
             self.model.unfolded.add(here.name)
@@ -243,7 +295,9 @@ class RunsScreen(DashboardScreen):
     async def _open_pairs(self, here: RunEntry) -> None:
         """Show the pairs that the dev score of a run is about, with its model and the reference."""
         dataset = await to_thread(dev_dataset, here.runs[0].run)
-        await open_model(self.dashboard, self.model.model_name(here), title=f"Runs: {here.name}", dataset=dataset)
+        await open_model(
+            self.dashboard, self.model.model_name(here), title=f"Runs: {here.name}", dataset=dataset
+        )
 
     # messages of the search
 
@@ -317,14 +371,19 @@ class RunsScreen(DashboardScreen):
         if len(chosen) == 2:
             self.app.push_screen(DifferenceScreen(*chosen))
         else:
-            error = UsageError(f"{len(chosen)} runs are chosen, not two", hint=f"mark two with space, then press {shown_key('recipes')}")
+            error = UsageError(
+                f"{len(chosen)} runs are chosen, not two",
+                hint=f"mark two with space, then press {shown_key('recipes')}",
+            )
             self.dashboard.report(error, severity="warning")
 
     @work(group=DIALOG)
     async def action_cancel(self) -> None:
         """Stop the run after it has saved a checkpoint."""
         run = self._one()
-        if run is not None and await self.app.push_screen_wait(Confirm(f"Stop {run.run.id}? It saves a checkpoint first.")):
+        if run is not None and await self.app.push_screen_wait(
+            Confirm(f"Stop {run.run.id}? It saves a checkpoint first.")
+        ):
             self._do(lambda: launch.cancel_run(run.run), f"stopping {run.run.id}")
 
     @work(group=DIALOG)
@@ -334,11 +393,20 @@ class RunsScreen(DashboardScreen):
         if run is None:
             return
         if not run.status.is_unfinished:
-            self.dashboard.report(UsageError(f"run {run.run.id!r} is {run.status.state}: nothing to resume"), severity="warning")
-        elif not run.run.recipe_file.exists():
-            hint = f"press {shown_key('log')} to read why, 4 to start it again, {shown_key('delete')} to delete it"
             self.dashboard.report(
-                UsageError(f"run {run.run.id!r} ended before its first step: nothing to resume", hint=hint), severity="warning"
+                UsageError(f"run {run.run.id!r} is {run.status.state}: nothing to resume"),
+                severity="warning",
+            )
+        elif not run.run.recipe_file.exists():
+            hint = (
+                f"press {shown_key('log')} to read why, 4 to start it again, "
+                f"{shown_key('delete')} to delete it"
+            )
+            self.dashboard.report(
+                UsageError(
+                    f"run {run.run.id!r} ended before its first step: nothing to resume", hint=hint
+                ),
+                severity="warning",
             )
         elif await self.app.push_screen_wait(Confirm(f"Resume {run.run.id}?", is_safe=True)):
             arguments = ["runs", "resume", run.run.id, *shared_flags(self.dashboard.settings)]
@@ -352,10 +420,14 @@ class RunsScreen(DashboardScreen):
             return
         folder, old = self.dashboard.settings.runs_folder, run.run.name
         question = TextDialog(
-            f"New name of {old} with all its seeds", value=old, check=lambda name: name == old or free_folder(folder, name)
+            f"New name of {old} with all its seeds",
+            value=old,
+            check=lambda name: name == old or free_folder(folder, name),
         )
         if (name := await self.app.push_screen_wait(question)) and name != old:
-            self.model.take_away({run for run in self.model.board.by_id() if run.partition("@")[0] == old})
+            self.model.take_away(
+                {run for run in self.model.board.by_id() if run.partition("@")[0] == old}
+            )
             if self._do(lambda: rename_runs(folder, old, name), f"{old} is now {name}"):
                 self.dashboard.rename_model(old, name)
 
@@ -367,7 +439,9 @@ class RunsScreen(DashboardScreen):
             self._one()
             return
         names = ", ".join(run.id for run in runs)
-        if await self.app.push_screen_wait(Confirm(f"Delete {names} with checkpoints, model and scores? This cannot be undone.")):
+        if await self.app.push_screen_wait(
+            Confirm(f"Delete {names} with checkpoints, model and scores? This cannot be undone.")
+        ):
             self.model.marked.clear()
             self.model.take_away({run.id for run in runs})
             self._delete(runs, names)
@@ -379,7 +453,9 @@ class RunsScreen(DashboardScreen):
         except EmbedlabError as error:
             self.app.call_from_thread(self.dashboard.report, error)
         except OSError as error:
-            trouble = EmbedlabError(f"could not delete {names}: {error}", hint="check the folder's permissions")
+            trouble = EmbedlabError(
+                f"could not delete {names}: {error}", hint="check the folder's permissions"
+            )
             self.app.call_from_thread(self.dashboard.report, trouble)
         else:
             self.notify(f"deleted {names}", markup=False)
@@ -399,7 +475,10 @@ class RunsScreen(DashboardScreen):
             self.dashboard.report(error)
         except OSError as error:
             self.dashboard.report(
-                EmbedlabError(f"this failed: {error}", hint=f"press {shown_key('reload')} to see the present state of the runs")
+                EmbedlabError(
+                    f"this failed: {error}",
+                    hint=f"press {shown_key('reload')} to see the present state of the runs",
+                )
             )
         else:
             self.notify(done, markup=False)

@@ -1,4 +1,6 @@
-"""The app below the dashboard: how frames are drawn, keys delivered, styles parsed and errors ended; untuned, as Textual does it."""
+"""The app below the dashboard: how frames are drawn, keys delivered, styles parsed and errors
+ended; untuned, as Textual does it.
+"""
 
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -49,19 +51,29 @@ class TerminalApp(App[None]):
         self.notify(str(error), severity="warning", markup=False)
 
     def on_mount(self) -> None:
-        """Collect garbage between keys; without a pause before the start nothing is left to collect here."""
-        self.set_interval(COLLECT_EVERY_S, lambda: process_memory.collect_old(is_idle=monotonic() - self.last_key_at > IDLE_S))
+        """Collect garbage between keys; without a pause before the start nothing is left to collect
+        here.
+        """
+        self.set_interval(
+            COLLECT_EVERY_S,
+            lambda: process_memory.collect_old(is_idle=monotonic() - self.last_key_at > IDLE_S),
+        )
 
     @property
     def crash(self) -> Exception | None:
-        """The unhandled error that ended the dashboard; the command reports it, once the terminal is its own again.
+        """The unhandled error that ended the dashboard; the command reports it, once the terminal
+        is its own again.
 
         Untuned it is None: Textual has printed the error then.
         """
         if not self.is_tuned:
             return None
         error = self._exception
-        return error.error if isinstance(error, WorkerFailed) and isinstance(error.error, Exception) else error
+        return (
+            error.error
+            if isinstance(error, WorkerFailed) and isinstance(error.error, Exception)
+            else error
+        )
 
     def _fatal_error(self) -> None:
         """End without Textual's traceback, which shows the values of variables."""

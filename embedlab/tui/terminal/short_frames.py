@@ -1,6 +1,7 @@
 """Frames in fewer bytes: of the style of each piece only what differs from the piece before it.
 
-Textual writes the whole style before each piece of text and a reset behind it, which is two thirds of the bytes of a table.
+Textual writes the whole style before each piece of text and a reset behind it, which is two thirds
+of the bytes of a table.
 """
 
 import re
@@ -72,7 +73,9 @@ def shortened(text: str) -> str:
 
 
 def _needed(piece: str, shown: _Look, wanted: _Look) -> _Look:
-    """The style in which PIECE looks as WANTED: any for a movement of the cursor, and of blanks only the background is visible."""
+    """The style in which PIECE looks as WANTED: any for a movement of the cursor, and of blanks
+    only the background is visible.
+    """
     if _MOVES.fullmatch(piece):
         return shown
     if piece.isspace() and not shown.shows_on_blanks and not wanted.shows_on_blanks:
@@ -107,5 +110,9 @@ def _change(shown: _Look, wanted: _Look) -> str:
     whole = ";".join(["0", *sorted(wanted.flags), *filter(None, (wanted.front, wanted.back))])
     if not shown.flags <= wanted.flags:
         return f"\x1b[{whole}m"
-    colours = [getattr(wanted, side) or default for side, default in _DEFAULT.items() if getattr(wanted, side) != getattr(shown, side)]
+    colours = [
+        getattr(wanted, side) or default
+        for side, default in _DEFAULT.items()
+        if getattr(wanted, side) != getattr(shown, side)
+    ]
     return f"\x1b[{min(';'.join([*sorted(wanted.flags - shown.flags), *colours]), whole, key=len)}m"

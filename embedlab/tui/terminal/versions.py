@@ -9,7 +9,9 @@ LOWEST, ENDING = (8, 0), (8, 3)  # the first that is known, and the first that i
 
 
 def is_known(textual: str) -> bool:
-    """Return whether the version TEXTUAL, such as "8.2.8", is among those that this folder was tested with."""
+    """Return whether the version TEXTUAL, such as "8.2.8", is among those that this folder was
+    tested with.
+    """
     numbers = tuple(int(part) for part in textual.split(".")[:2] if part.isdecimal())
     return LOWEST <= numbers < ENDING
 
@@ -21,5 +23,7 @@ def installed() -> str:
 
 
 def is_tuned(settings: Settings) -> bool:
-    """Return whether the dashboard uses private parts of Textual: SETTINGS allow it, and its version is known."""
+    """Return whether the dashboard uses private parts of Textual: SETTINGS allow it, and its
+    version is known.
+    """
     return settings.textual_tuning == "on" and is_known(installed())

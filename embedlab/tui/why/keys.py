@@ -8,7 +8,13 @@ ENTRY = ScreenEntry(
     label="Why",
     tooltip="Why two models differ on the selected pairs.",
     commands=(
-        command("view", "The next pane: where, in common, typical, seeds.", action="pane(1)", label="Pane", show=True),
+        command(
+            "view",
+            "The next pane: where, in common, typical, seeds.",
+            action="pane(1)",
+            label="Pane",
+            show=True,
+        ),
         command("view_before", "The pane before it.", action="pane(-1)", label="Pane before"),
         *FACE_KEYS,
     ),

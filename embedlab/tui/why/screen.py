@@ -1,4 +1,6 @@
-"""The Why screen: where two models differ on what is selected, and what the items have in common on which one alone is right."""
+"""The Why screen: where two models differ on what is selected, and what the items have in common on
+which one alone is right.
+"""
 
 from functools import partial
 from typing import ClassVar
@@ -94,7 +96,9 @@ class WhyScreen(DashboardScreen):
         self._request()
 
     def on_screen_resume(self) -> None:
-        """Explain what was selected on another screen, from the first pane unless a line of another one was opened."""
+        """Explain what was selected on another screen, from the first pane unless a line of another
+        one was opened.
+        """
         selected = self.dashboard.selected
         if selected.begins_why:
             selected.begins_why, self.model.active = False, PANES[0]
@@ -112,13 +116,20 @@ class WhyScreen(DashboardScreen):
         if models is None:
             self.model.begin(None)  # what is shown is about other rows
             self._show()
-            self._refuse(UsageError("two models are needed", hint=f"press {shown_key('models')} on Pairs to choose another"))
+            self._refuse(
+                UsageError(
+                    "two models are needed",
+                    hint=f"press {shown_key('models')} on Pairs to choose another",
+                )
+            )
             return
         request = (self.dashboard.data, identity_of(view), models)
         if not self.model.begin(request):
             return
         self._show()
-        self._say(f"explaining why {models[1]} differs from {models[0]} on {view.title or 'all of them'}")
+        self._say(
+            f"explaining why {models[1]} differs from {models[0]} on {view.title or 'all of them'}"
+        )
         work = partial(self._find, request, view, models)
         self.run_worker(work, thread=True, exclusive=True, group="why", exit_on_error=False)
 
@@ -154,7 +165,10 @@ class WhyScreen(DashboardScreen):
 
     def _take(self, request: tuple[object, ...], reasons: Reasons) -> None:
         if self.model.take(request, reasons):
-            self._say(f"A {reasons.first} · B {reasons.second} · {reasons.items:,} items · enter shows the items behind a line")
+            self._say(
+                f"A {reasons.first} · B {reasons.second} · {reasons.items:,} items · enter "
+                f"shows the items behind a line"
+            )
             self._show()
 
     def _refuse(self, error: EmbedlabError) -> None:
@@ -169,7 +183,12 @@ class WhyScreen(DashboardScreen):
         for name in PANES:
             pane = self.model.pane(name)
             table = self.query_one(f"#reasons-{name}", ReasonTable)
-            frame = pl.DataFrame({f"c{index}": [row.cells[index] for row in pane.rows] for index in range(len(pane.titles))})
+            frame = pl.DataFrame(
+                {
+                    f"c{index}": [row.cells[index] for row in pane.rows]
+                    for index in range(len(pane.titles))
+                }
+            )
             frame = frame.cast(pl.String) if frame.height else frame
             table.show(frame, np.arange(frame.height), _columns(pane), stay_on=table.current_row)
             self.query_one(f"#why-{name} .why-note", Static).update("\n".join(pane.notes))
@@ -182,7 +201,9 @@ class WhyScreen(DashboardScreen):
             pane = self.query_one(f"#why-{name}")
             pane.set_class(is_all or name == self.model.active, "-shown")
             pane.set_class(name == self.model.active, "-active")
-            where = "" if is_all else f"   {index} of {len(PANES)}: {shown_key('view')} shows the next"
+            where = (
+                "" if is_all else f"   {index} of {len(PANES)}: {shown_key('view')} shows the next"
+            )
             pane.query_one(".why-title", Static).update(f"{TITLES[name]}{where}")
         self.set_focus(self.query_one(f"#reasons-{self.model.active}"))
 
@@ -193,7 +214,10 @@ class WhyScreen(DashboardScreen):
     def on_frame_table_row_opened(self, event: FrameTable.RowOpened) -> None:
         """Show the pairs or items behind a line, with both models face to face."""
         reasons, data = self.model.reasons, self.dashboard.data
-        name = next((name for name in PANES if self.focused is self.query_one(f"#reasons-{name}")), self.model.active)
+        name = next(
+            (name for name in PANES if self.focused is self.query_one(f"#reasons-{name}")),
+            self.model.active,
+        )
         row = self.query_one(f"#reasons-{name}", ReasonTable).current_row
         if reasons is None or data is None or row is None:
             return
@@ -202,7 +226,9 @@ class WhyScreen(DashboardScreen):
         if opened is None:
             self.notify(f"{line.cells[0].strip()}: no items are behind this line", markup=False)
             return
-        pairing = Pairing(reference=reasons.first, other=reasons.second) if data.pairing is None else None
+        pairing = (
+            Pairing(reference=reasons.first, other=reasons.second) if data.pairing is None else None
+        )
         open_slice(self.dashboard, opened, title=f"Why: {opened.title.strip()}", pairing=pairing)
 
     # keys
@@ -221,14 +247,27 @@ class WhyScreen(DashboardScreen):
 
 
 def _columns(pane: WhyPane) -> list[FrameColumn]:
-    """Columns as wide as their texts, of which the first gives way; sentences share what is left."""
+    """Columns as wide as their texts, of which the first gives way; sentences share what is
+    left.
+    """
     columns = []
     for index, title in enumerate(pane.titles):
         longest = max((len(row.cells[index]) for row in pane.rows), default=0)
         is_text = title.startswith("sentence")
-        width = len(title) if is_text else max(len(title), min(longest, _NARROWEST if index == 0 else _WIDEST))
+        width = (
+            len(title)
+            if is_text
+            else max(len(title), min(longest, _NARROWEST if index == 0 else _WIDEST))
+        )
         needs = 0 if is_text else min(longest, _WIDEST)
         columns.append(
-            FrameColumn(key=f"c{index}", title=title, width=width, needs=needs, grows=is_text, align_right=index > 0 and not is_text)
+            FrameColumn(
+                key=f"c{index}",
+                title=title,
+                width=width,
+                needs=needs,
+                grows=is_text,
+                align_right=index > 0 and not is_text,
+            )
         )
     return columns

@@ -12,6 +12,8 @@ class ActivityLine(SteadyText):
 
     def update(self, content: object = "", *, layout: bool = True) -> None:
         """Show a line of text, or hide the line if it is empty."""
-        if content or self.display:  # an empty update each second must not trigger a layout each second
+        if (
+            content or self.display
+        ):  # an empty update each second must not trigger a layout each second
             self.display = bool(content)
             super().update(str(content), layout=layout)

@@ -11,7 +11,9 @@ _APART = 2  # cells between two numbers
 
 
 def round_ticks(low: float, high: float, most: int) -> list[float]:
-    """At most MOST multiples of 1, 2 or 5 times a power of ten between LOW and HIGH, but two at least; LOW is below HIGH."""
+    """At most MOST multiples of 1, 2 or 5 times a power of ten between LOW and HIGH, but two at
+    least; LOW is below HIGH.
+    """
     ticks: list[float] = []
     for power in count(ceil(log10(high - low)), -1):
         for step in _STEPS:
@@ -28,11 +30,16 @@ def _multiples(low: float, high: float, step: int, power: int) -> list[float]:
     size = step * 10.0**power
     slack = 1e-9  # of a step: the ends of an axis are sums of floating-point numbers
     numbers = range(ceil(low / size - slack), int((high / size + slack) // 1) + 1)
-    return [number * step * 10.0**power if power >= 0 else number * step / 10.0**-power for number in numbers]
+    return [
+        number * step * 10.0**power if power >= 0 else number * step / 10.0**-power
+        for number in numbers
+    ]
 
 
 def log_ticks(low: float, high: float, most: int) -> list[float]:
-    """The logarithms (base 10) of round values between 10**LOW and 10**HIGH: powers of ten where there are two."""
+    """The logarithms (base 10) of round values between 10**LOW and 10**HIGH: powers of ten where
+    there are two.
+    """
     powers = [float(power) for power in range(ceil(low), int(high // 1) + 1)]
     if len(powers) >= 2:
         return powers[:: ceil(len(powers) / most)]
@@ -44,14 +51,28 @@ def tick_text(value: float) -> str:
     return f"{value:z,.{_DIGITS}g}"
 
 
-def tick_line(low: float, high: float, columns: int, *, most: int | None = None, text: Callable[[float], str] = tick_text) -> str:
-    """A line of COLUMNS cells with the round values of an axis below their places; MOST: fewer than have room."""
+def tick_line(
+    low: float,
+    high: float,
+    columns: int,
+    *,
+    most: int | None = None,
+    text: Callable[[float], str] = tick_text,
+) -> str:
+    """A line of COLUMNS cells with the round values of an axis below their places; MOST: fewer than
+    have room.
+    """
     ticks = round_ticks(low, high, most or max(2, columns // _CELLS))
-    return placed([(round((tick - low) / (high - low) * (columns - 1)), text(tick)) for tick in ticks], columns)
+    return placed(
+        [(round((tick - low) / (high - low) * (columns - 1)), text(tick)) for tick in ticks],
+        columns,
+    )
 
 
 def placed(texts: Sequence[tuple[int, str]], columns: int) -> str:
-    """Each text centred at its column in a line of COLUMNS cells; one that would touch the text before it is left out."""
+    """Each text centred at its column in a line of COLUMNS cells; one that would touch the text
+    before it is left out.
+    """
     line = ""
     for column, text in texts:
         left = max(0, min(column - len(text) // 2, columns - len(text)))

@@ -16,7 +16,9 @@ def thin_bar(value: float | None, low: float, high: float, width: int) -> str:
 
 
 def signed_bar(value: float | None, width: int) -> str:
-    """A thin bar of the size of VALUE, from -1 to 1; dashed where it is negative, so that the sign needs no colour."""
+    """A thin bar of the size of VALUE, from -1 to 1; dashed where it is negative, so that the sign
+    needs no colour.
+    """
     drawn = thin_bar(None if value is None else abs(value), 0.0, 1.0, width)
     return drawn.replace("━", "╍") if value is not None and value < 0 else drawn
 

@@ -7,7 +7,9 @@ from embedlab.analysis.binning import Axis, Values
 
 ACROSS, DOWN = 2, 4  # dots of a cell
 EMPTY = 0x2800  # the sign without dots
-_BITS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]], dtype=np.int64)  # by row and column within a cell
+_BITS = np.array(
+    [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]], dtype=np.int64
+)  # by row and column within a cell
 
 Dots = NDArray[np.bool_]  # (rows, columns), the lowest row first
 

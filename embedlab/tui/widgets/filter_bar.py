@@ -13,9 +13,13 @@ from textual.widgets import Input
 class FilterBar(Input):
     """Edits an expression of the filter language and posts it after each key."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,down", "leave", "Go to the pairs", show=True, key_display="⏎")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,down", "leave", "Go to the pairs", show=True, key_display="⏎")
+    ]
 
-    virtual_size = Reactive(Size(0, 0))  # unlike that of Input: a longer text in a line of fixed width triggers no layout
+    virtual_size = Reactive(
+        Size(0, 0)
+    )  # unlike that of Input: a longer text in a line of fixed width triggers no layout
 
     @dataclass
     class Refined(Message):  # not `Changed`: Input already owns that name
@@ -31,7 +35,10 @@ class FilterBar(Input):
     class Left(Message):
         """The user goes to the table."""
 
-    def __init__(self, placeholder: str = "filter: words  /regex/  dice>0.7  gold<2  gap>30  source:headlines") -> None:
+    def __init__(
+        self,
+        placeholder: str = "filter: words  /regex/  dice>0.7  gold<2  gap>30  source:headlines",
+    ) -> None:
         super().__init__(placeholder=placeholder, compact=True, id="filter")
 
     def on_input_changed(self, event: Input.Changed) -> None:

@@ -1,4 +1,6 @@
-"""Draw a row of a frame as lines of the terminal: each cell in its exact width, with as few segments as the styles allow."""
+"""Draw a row of a frame as lines of the terminal: each cell in its exact width, with as few
+segments as the styles allow.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +40,10 @@ class FrameColumn:
     align_right: bool = False  # of text; numbers always are
     loud_from: float | None = None  # numbers at least this far from 0 are highlighted
     bar: str | None = None  # column of numbers from -1 to 1, drawn as a bar in the remaining room
-    below: str | None = None  # column of text on a second line; the words that the two texts do not share are highlighted
+    below: str | None = (
+        # column of text on a second line; the words that the two texts do not share are highlighted
+        None
+    )
     joined: tuple[str, ...] = ()  # columns whose values follow in the same cell
     is_dim: bool = False
     is_name: bool = False  # cut in the middle: names differ at their ends
@@ -46,7 +51,9 @@ class FrameColumn:
     @property
     def keys(self) -> tuple[str, ...]:
         """The columns of the frame that it shows."""
-        return tuple(key for key in (self.key, *self.joined, self.below, self.bar) if key is not None)
+        return tuple(
+            key for key in (self.key, *self.joined, self.below, self.bar) if key is not None
+        )
 
     @property
     def is_right(self) -> bool:
@@ -55,7 +62,9 @@ class FrameColumn:
 
 
 def shared_widths(columns: Sequence[FrameColumn], room: int) -> list[int]:
-    """The width of each column in ROOM cells: the least width, then what the texts need, then the rest for those that grow."""
+    """The width of each column in ROOM cells: the least width, then what the texts need, then the
+    rest for those that grow.
+    """
     widths = [column.width for column in columns]
     spare = room - GUTTER - sum(width + GAP for width in widths)
     for index, column in enumerate(columns):
@@ -113,11 +122,23 @@ class FrameLines:
         """Cells of a line."""
         return GUTTER + sum(self.widths) + GAP * len(self.widths)
 
-    def header(self, style: Style, span: CellSpan, *, arrow: Mapping[str, str], under: int | None, under_style: Style) -> list[Segment]:
-        """The titles; ARROW marks the column that the rows are sorted by, UNDER is the column of the cursor."""
+    def header(
+        self,
+        style: Style,
+        span: CellSpan,
+        *,
+        arrow: Mapping[str, str],
+        under: int | None,
+        under_style: Style,
+    ) -> list[Segment]:
+        """The titles; ARROW marks the column that the rows are sorted by, UNDER is the column of
+        the cursor.
+        """
         parts: Parts = [(" " * GUTTER, GUTTER, style)]
         for index, (column, width) in enumerate(zip(self.columns, self.widths, strict=True)):
-            text = _fitted(column.title + arrow.get(column.key, ""), width, align_right=column.is_right)
+            text = _fitted(
+                column.title + arrow.get(column.key, ""), width, align_right=column.is_right
+            )
             parts.append((text + " " * GAP, width + GAP, under_style if index == under else style))
         return _joined(parts, span, style)
 
@@ -145,7 +166,12 @@ class FrameLines:
         return _joined(parts, span, styles.base)
 
     def _add_cell(self, parts: Parts, index: int, row: int, styles: LineStyles, line: int) -> None:
-        column, value, width, lengths = self.columns[index], self.series[index][row], self.widths[index], self.bars[index]
+        column, value, width, lengths = (
+            self.columns[index],
+            self.series[index][row],
+            self.widths[index],
+            self.bars[index],
+        )
         if (below := self.below[index]) is not None:
             first, second = (cell_text(content, column) for content in (value, below[row]))
             shown, other = (first, second) if line == 0 else (second, first)
@@ -157,7 +183,9 @@ class FrameLines:
         text, style = cell_text(value, column), styles.base
         if column.joined:
             text = " ".join(
-                plain(str(content)) for content in (value, *(series[row] for series in self.joined[index])) if content is not None
+                plain(str(content))
+                for content in (value, *(series[row] for series in self.joined[index]))
+                if content is not None
             )
         if column.is_name and _cells(text) > width:
             text = short_name(text, width)
@@ -182,14 +210,19 @@ def cell_text(value: object, column: FrameColumn) -> str:
     return plain(str(value))
 
 
-def _compared(text: str, others: frozenset[str], width: int, styles: LineStyles) -> Iterator[tuple[str, int, Style]]:
+def _compared(
+    text: str, others: frozenset[str], width: int, styles: LineStyles
+) -> Iterator[tuple[str, int, Style]]:
     """TEXT in WIDTH cells, its words that are not among OTHERS highlighted."""
     shown, at = _fitted(text, width, align_right=False), 0
     for match in _WORD.finditer(text):
         if match.start() >= len(shown):
             break
         if match.group().lower() not in others:
-            for piece, style in ((shown[at : match.start()], styles.base), (shown[match.start() : match.end()], styles.differs)):
+            for piece, style in (
+                (shown[at : match.start()], styles.base),
+                (shown[match.start() : match.end()], styles.differs),
+            ):
                 if piece:
                     yield piece, _cells(piece), style
             at = match.end()
@@ -206,14 +239,20 @@ def _fitted(text: str, width: int, *, align_right: bool) -> str:
     """TEXT in exactly WIDTH cells; an ellipsis replaces the end of a longer one."""
     length = _cells(text)
     if length <= width:
-        return text.rjust(width - length + len(text)) if align_right else text.ljust(width - length + len(text))
+        return (
+            text.rjust(width - length + len(text))
+            if align_right
+            else text.ljust(width - length + len(text))
+        )
     if width <= 1:
         return set_cell_size(text, width)
     return (text[: width - 1] if text.isascii() else set_cell_size(text, width - 1)) + "…"
 
 
 def _joined(parts: Parts, span: CellSpan, rest: Style) -> list[Segment]:
-    """The visible part of PARTS, padded with REST; adjacent parts of one style are one segment, since each costs time."""
+    """The visible part of PARTS, padded with REST; adjacent parts of one style are one segment,
+    since each costs time.
+    """
     (left, right), at = span, 0
     segments: list[Segment] = []
     run: list[str] = []

@@ -1,4 +1,6 @@
-"""A table over a polars frame that formats only the rows it draws, so that its cost does not depend on their number."""
+"""A table over a polars frame that formats only the rows it draws, so that its cost does not depend
+on their number.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,7 +23,14 @@ from textual.strip import Strip
 
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
-from embedlab.tui.widgets.frame_lines import GAP, GUTTER, FrameColumn, FrameLines, LineStyles, shared_widths
+from embedlab.tui.widgets.frame_lines import (
+    GAP,
+    GUTTER,
+    FrameColumn,
+    FrameLines,
+    LineStyles,
+    shared_widths,
+)
 from embedlab.tui.widgets.plain import plain
 
 _COMPARED = 5_000  # rows; more are drawn again without a comparison
@@ -79,7 +88,9 @@ class FrameTable(ScrollView, can_focus=True):
 
     @dataclass
     class SortRequested(Message):
-        """The user wants to sort the view by a column, or to reverse the present order (key None)."""
+        """The user wants to sort the view by a column, or to reverse the present order (key
+        None).
+        """
 
         table: "FrameTable"
         key: str | None
@@ -118,19 +129,24 @@ class FrameTable(ScrollView, can_focus=True):
         stay_on: int | None = None,
         emptiness: str = "",
     ) -> None:
-        """Show ROWS of FRAME in this order; the cursor goes to the frame row STAY_ON if it is shown, otherwise to the top.
+        """Show ROWS of FRAME in this order; the cursor goes to the frame row STAY_ON if it is
+        shown, otherwise to the top.
 
         EMPTINESS is shown where there are no rows.
         """
         if emptiness != self.emptiness:
             self.emptiness = emptiness
             self._redraw()
-        if (changed := self._changed_rows(frame, rows, columns, sorted_by, is_descending)) is not None:
+        if (
+            changed := self._changed_rows(frame, rows, columns, sorted_by, is_descending)
+        ) is not None:
             self._show_values(frame, changed, stay_on)
             return
         self.frame, self.rows, self.columns = frame, rows, tuple(columns)
         self.sorted_by, self.is_descending = sorted_by, is_descending
-        self.set_reactive(FrameTable.cursor_column, min(self.cursor_column, max(len(self.columns) - 1, 0)))
+        self.set_reactive(
+            FrameTable.cursor_column, min(self.cursor_column, max(len(self.columns) - 1, 0))
+        )
         self._measure()
         places = np.flatnonzero(rows == stay_on).tolist() if stay_on is not None else []
         self.set_reactive(FrameTable.cursor_row, places[0] if places else 0)
@@ -138,24 +154,45 @@ class FrameTable(ScrollView, can_focus=True):
         self.post_message(self.RowReached(self, self.current_row))
 
     def _changed_rows(
-        self, frame: pl.DataFrame, rows: NDArray[np.intp], columns: Sequence[FrameColumn], sorted_by: str | None, is_descending: bool
+        self,
+        frame: pl.DataFrame,
+        rows: NDArray[np.intp],
+        columns: Sequence[FrameColumn],
+        sorted_by: str | None,
+        is_descending: bool,
     ) -> NDArray[np.bool_] | None:
-        """The rows of a new frame that look different, if it has the columns and the order of the shown one; None otherwise."""
+        """The rows of a new frame that look different, if it has the columns and the order of the
+        shown one; None otherwise.
+        """
         order = (self.columns, self.sorted_by, self.is_descending, self._drawn_marks)
         is_small = 0 < frame.height == self.frame.height <= _COMPARED
-        if not is_small or order != (tuple(columns), sorted_by, is_descending, self.marks) or not np.array_equal(rows, self.rows):
+        if (
+            not is_small
+            or order != (tuple(columns), sorted_by, is_descending, self.marks)
+            or not np.array_equal(rows, self.rows)
+        ):
             return None
         keys = dict.fromkeys(key for column in columns for key in column.keys)
         if any(frame[key].dtype != self.frame[key].dtype for key in keys):
             return None
-        differs: NDArray[np.bool_] = np.logical_or.reduce([frame[key].ne_missing(self.frame[key]).to_numpy() for key in keys])
+        differs: NDArray[np.bool_] = np.logical_or.reduce(
+            [frame[key].ne_missing(self.frame[key]).to_numpy() for key in keys]
+        )
         return differs
 
-    def _show_values(self, frame: pl.DataFrame, changed: NDArray[np.bool_], stay_on: int | None) -> None:
-        """Take the values of FRAME and draw the CHANGED rows alone: a refresh of the same values sends nothing to the terminal."""
+    def _show_values(
+        self, frame: pl.DataFrame, changed: NDArray[np.bool_], stay_on: int | None
+    ) -> None:
+        """Take the values of FRAME and draw the CHANGED rows alone: a refresh of the same values
+        sends nothing to the terminal.
+        """
         self.frame = frame
         self._take_lines(self._lines.widths)
-        lines, top, height = self._lines.per_row, self.scroll_offset.y, self.scrollable_content_region.height
+        lines, top, height = (
+            self._lines.per_row,
+            self.scroll_offset.y,
+            self.scrollable_content_region.height,
+        )
         if changed.any():
             self._strips.clear()
             for index in range(top // lines, min((top + height) // lines + 1, len(self.rows))):
@@ -170,7 +207,9 @@ class FrameTable(ScrollView, can_focus=True):
     def take_height(self, most: int) -> None:
         """Take the height of the rows, at most MOST lines: the panes below use the rest."""
         if not self.has_class("-maximized"):
-            self.styles.height = min(len(self.rows) * self._lines.per_row + 2, most)  # the header and a scrollbar
+            self.styles.height = min(
+                len(self.rows) * self._lines.per_row + 2, most
+            )  # the header and a scrollbar
 
     def show_marks(self, marks: Iterable[int]) -> None:
         """Show these frame rows as marked."""
@@ -197,7 +236,9 @@ class FrameTable(ScrollView, can_focus=True):
         self._lines = FrameLines.of(self.frame, self.columns, widths)
 
     def _take_size(self, size: Size) -> None:
-        """Set the scrollable size; a layout, which costs more than all rows, happens only when a scrollbar appears or disappears."""
+        """Set the scrollable size; a layout, which costs more than all rows, happens only when a
+        scrollbar appears or disappears.
+        """
         is_taller = self.show_vertical_scrollbar and size.height > self.container_size.height
         if is_taller and size.width == self.virtual_size.width:
             self.set_reactive(FrameTable.virtual_size, size)
@@ -225,13 +266,22 @@ class FrameTable(ScrollView, can_focus=True):
     # drawing
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The lines of the screen, without Textual's pass for border, padding and tint, which the table does not have."""
+        """The lines of the screen, without Textual's pass for border, padding and tint, which the
+        table does not have.
+        """
         strips = [self.render_line(y) for y in crop.line_range]
-        return strips if crop.column_span == (0, self.outer_size.width) else [strip.crop(*crop.column_span) for strip in strips]
+        return (
+            strips
+            if crop.column_span == (0, self.outer_size.width)
+            else [strip.crop(*crop.column_span) for strip in strips]
+        )
 
     def render_line(self, y: int) -> Strip:
         """Return line Y of the visible part: the header, a line of a row, or an empty one."""
-        (index, line), left = divmod(y - 1 + self.scroll_offset.y, self._lines.per_row), self.scroll_offset.x
+        (index, line), left = (
+            divmod(y - 1 + self.scroll_offset.y, self._lines.per_row),
+            self.scroll_offset.x,
+        )
         if y == 0:
             key: tuple[int, ...] = (left, self.cursor_column if self.has_focus else -1)
         elif index >= len(self.rows):
@@ -245,7 +295,9 @@ class FrameTable(ScrollView, can_focus=True):
         return strip
 
     def _drawn(self, key: tuple[int, ...]) -> Strip:
-        """The line of a KEY: empty, the header or a row. It ends at the scrollbar, so that it need not be split."""
+        """The line of a KEY: empty, the header or a row. It ends at the scrollbar, so that it need
+        not be split.
+        """
         width = self.size.width if self.show_vertical_scrollbar else self.outer_size.width
         match key:
             case (left, row, line, is_odd, is_cursor, under):
@@ -253,13 +305,30 @@ class FrameTable(ScrollView, can_focus=True):
                 under_styles = self._line_styles("cursor-cell")
                 span = (left, left + width)
                 is_marked = row in self.marks
-                segments = self._lines.row(row, styles, span, is_marked=is_marked, line=line, under=under, under_styles=under_styles)
+                segments = self._lines.row(
+                    row,
+                    styles,
+                    span,
+                    is_marked=is_marked,
+                    line=line,
+                    under=under,
+                    under_styles=under_styles,
+                )
             case (left, under):
-                style, under_style = self._line_styles("header").base, self._line_styles("header-cursor").base
-                arrow = {self.sorted_by: "▼" if self.is_descending else "▲"} if self.sorted_by else {}
-                segments = self._lines.header(style, (left, left + width), arrow=arrow, under=under, under_style=under_style)
+                style, under_style = (
+                    self._line_styles("header").base,
+                    self._line_styles("header-cursor").base,
+                )
+                arrow = (
+                    {self.sorted_by: "▼" if self.is_descending else "▲"} if self.sorted_by else {}
+                )
+                segments = self._lines.header(
+                    style, (left, left + width), arrow=arrow, under=under, under_style=under_style
+                )
             case (_,):
-                text = set_cell_size(plain(self.emptiness).rjust(GUTTER + cell_len(plain(self.emptiness))), width)
+                text = set_cell_size(
+                    plain(self.emptiness).rjust(GUTTER + cell_len(plain(self.emptiness))), width
+                )
                 segments = [Segment(text, self._line_styles("row").absent)]
             case _:
                 segments = [Segment(" " * width, self._line_styles("row").base)]
@@ -269,9 +338,18 @@ class FrameTable(ScrollView, can_focus=True):
         if kind not in self._styles:
             base = self.get_component_rich_style(f"frame-table--{kind}")
             # No accent is readable on the solid colour of the cursor's cell.
-            accents = {name: self.get_component_rich_style(f"frame-table--{name}", partial=True) for name in _ACCENTS}
-            over = {name: base if kind == "cursor-cell" else base + style for name, style in accents.items()}
-            self._styles[kind] = LineStyles(base=self._filtered(base), **{name: self._filtered(style) for name, style in over.items()})
+            accents = {
+                name: self.get_component_rich_style(f"frame-table--{name}", partial=True)
+                for name in _ACCENTS
+            }
+            over = {
+                name: base if kind == "cursor-cell" else base + style
+                for name, style in accents.items()
+            }
+            self._styles[kind] = LineStyles(
+                base=self._filtered(base),
+                **{name: self._filtered(style) for name, style in over.items()},
+            )
         return self._styles[kind]
 
     def _filtered(self, style: Style) -> Style:
@@ -289,7 +367,9 @@ class FrameTable(ScrollView, can_focus=True):
 
     def action_move_pages(self, by: int) -> None:
         """Move the cursor by as many rows as are visible, times BY."""
-        self.cursor_row += by * max(1, (self.scrollable_content_region.height - 2) // self._lines.per_row)
+        self.cursor_row += by * max(
+            1, (self.scrollable_content_region.height - 2) // self._lines.per_row
+        )
 
     def action_move_to_end(self, end: int) -> None:
         """Go to the last row, or with a negative END to the first."""
@@ -341,7 +421,10 @@ class FrameTable(ScrollView, can_focus=True):
 
     def _reveal_row(self) -> None:
         height = max(1, self.scrollable_content_region.height - 1)  # without the header
-        first, last = self.cursor_row * self._lines.per_row, (self.cursor_row + 1) * self._lines.per_row - 1
+        first, last = (
+            self.cursor_row * self._lines.per_row,
+            (self.cursor_row + 1) * self._lines.per_row - 1,
+        )
         top = self.scroll_offset.y
         if first < top:
             self.scroll_to(y=first, animate=False, immediate=True)

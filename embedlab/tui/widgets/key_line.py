@@ -1,4 +1,6 @@
-"""The last line of every screen: the keys that do something now, on the focused widget and on what the screen shows."""
+"""The last line of every screen: the keys that do something now, on the focused widget and on what
+the screen shows.
+"""
 
 from textual import events
 from textual.binding import Binding
@@ -12,7 +14,8 @@ from embedlab.tui.commands import meaning_of
 class KeyLine(Widget):
     """The keys as one line of text; a click on one presses it.
 
-    Textual's Footer creates a widget for each key, and creates all of them again when the focus changes.
+    Textual's Footer creates a widget for each key, and creates all of them again when the focus
+    changes.
     """
 
     _drawn: tuple[list[Binding], Binding | None] | None = None
@@ -22,15 +25,21 @@ class KeyLine(Widget):
         self.screen.bindings_updated_signal.subscribe(self, self._changed)
 
     def _changed(self, screen: Screen[object]) -> None:
-        if screen is self.screen and self._drawn != self._shown_keys():  # the same line would be sent to the terminal again
+        if (
+            screen is self.screen and self._drawn != self._shown_keys()
+        ):  # the same line would be sent to the terminal again
             self.refresh()
 
     def render(self) -> Content:
-        """The keys from the left and, where there is room, the command palette at the right edge."""
+        """The keys from the left and, where there is room, the command palette at the right
+        edge.
+        """
         keys, palette = self._drawn = self._shown_keys()
         left = Content(" ").join(self._content(binding) for binding in keys)
         right = Content("") if palette is None else Content("▏").append(self._content(palette))
-        return left.pad_right(max(0, self.size.width - left.cell_length - right.cell_length)).append(right)
+        return left.pad_right(
+            max(0, self.size.width - left.cell_length - right.cell_length)
+        ).append(right)
 
     async def on_click(self, event: events.Click) -> None:
         """Press the key at this place."""
@@ -45,7 +54,9 @@ class KeyLine(Widget):
             await self.app.action_simulate_key(palette.key)
 
     def _shown_keys(self) -> tuple[list[Binding], Binding | None]:
-        """One binding of each shown action, and that of the palette unless the others need its room; none that would be typed as text."""
+        """One binding of each shown action, and that of the palette unless the others need its
+        room; none that would be typed as text.
+        """
         active, offers = self.screen.active_bindings, getattr(self.screen, "offers", None)
         palette = active.get(self.app.COMMAND_PALETTE_BINDING)
         shown: dict[str, Binding] = {}
@@ -55,14 +66,24 @@ class KeyLine(Widget):
             if offers is None or offers(meaning_of(bound.binding)):
                 shown.setdefault(bound.binding.action, bound.binding)
         keys = list(shown.values())
-        needed = sum(self._content(binding).cell_length + 1 for binding in (*keys, *([palette.binding] if palette else [])))
+        needed = sum(
+            self._content(binding).cell_length + 1
+            for binding in (*keys, *([palette.binding] if palette else []))
+        )
         return keys, palette.binding if palette is not None and needed <= self.size.width else None
 
     def _is_typed(self, binding: Binding) -> bool:
         """Whether the focused field takes the key as text."""
         focused, shown = self.screen.focused, self.app.get_key_display(binding)
-        return focused is not None and len(shown) == 1 and shown.isascii() and focused.check_consume_key(binding.key, shown)
+        return (
+            focused is not None
+            and len(shown) == 1
+            and shown.isascii()
+            and focused.check_consume_key(binding.key, shown)
+        )
 
     def _content(self, binding: Binding) -> Content:
         key = Content.styled(self.app.get_key_display(binding), "$footer-key-foreground bold")
-        return key.append(Content.styled(f" {binding.description}", "$footer-description-foreground"))
+        return key.append(
+            Content.styled(f" {binding.description}", "$footer-description-foreground")
+        )

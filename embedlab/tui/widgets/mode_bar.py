@@ -21,12 +21,18 @@ class ModeBar(Static):
         """Write the line once: the mode of a screen never changes."""
         parts = [Content.styled(_PROGRAM, "bold")]
         for name, screen in SCREENS.items():
-            style = "$block-cursor-foreground on $block-cursor-background bold" if name == self._scope else "$text-faint"
+            style = (
+                "$block-cursor-foreground on $block-cursor-background bold"
+                if name == self._scope
+                else "$text-faint"
+            )
             parts.append(Content.styled(_title(screen), style))
         self.update(Content("").join(parts))
 
     def on_click(self, event: events.Click) -> None:
-        """Go to the screen at this place. A link in the text would have the colour of links, also on the highlighted name."""
+        """Go to the screen at this place. A link in the text would have the colour of links, also
+        on the highlighted name.
+        """
         end = len(_PROGRAM)
         for name, screen in SCREENS.items():
             start, end = end, end + len(_title(screen))

@@ -27,7 +27,10 @@ from embedlab.tui.widgets.plot_drawing import STYLES, CellBox, Drawing, draw
 
 LEFT = 8  # cells of the labels of the y axis and its line
 _FRAME = 3  # lines of title, x axis and legend
-_PART_OF_TITLE, _LEAST_TITLE = 3, 12  # of the cells of the x axis, and cells: a longer title is cut in its middle
+_PART_OF_TITLE, _LEAST_TITLE = (
+    3,
+    12,
+)  # of the cells of the x axis, and cells: a longer title is cut in its middle
 _GAP = re.compile(" +")  # between the numbers of an axis
 _TEXT_STYLES = ("muted", "text", "cursor", "selected")
 
@@ -37,7 +40,9 @@ class PairPlot(Widget, can_focus=True):
 
     KEYS: ClassVar[KeyScope] = "plot"
     BINDINGS: ClassVar[list[BindingType]] = bindings("plot")
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"pair-plot--{style}" for style in (*STYLES, *_TEXT_STYLES)}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        f"pair-plot--{style}" for style in (*STYLES, *_TEXT_STYLES)
+    }
 
     @dataclass
     class Opened(Message):
@@ -59,14 +64,22 @@ class PairPlot(Widget, can_focus=True):
         self._styles: dict[str, Style] = {}
 
     def show(self, picture: Picture | None, *, place: str = "") -> None:
-        """Draw PICTURE, of the slice PLACE; the cursor goes to the most interesting pair of another plot."""
+        """Draw PICTURE, of the slice PLACE; the cursor goes to the most interesting pair of another
+        plot.
+        """
         named, size = self.pair, self._drawn_size
         before, self.picture, self.corner = self.picture, picture, None
         self._place = f"{plain(place)} · " if place else ""
-        is_same = before is not None and picture is not None and (before.x.title, before.y.title) == (picture.x.title, picture.y.title)
+        is_same = (
+            before is not None
+            and picture is not None
+            and (before.x.title, before.y.title) == (picture.x.title, picture.y.title)
+        )
         self._is_placed = self._is_placed and is_same
         self._draw()
-        if is_same and picture is not None and named is not None and self._drawn_size != size:  # before its new size was announced
+        if (
+            is_same and picture is not None and named is not None and self._drawn_size != size
+        ):  # before its new size was announced
             there = np.flatnonzero(picture.points.rows == named)
             if len(there):
                 self._go_to(int(there[0]))
@@ -79,9 +92,16 @@ class PairPlot(Widget, can_focus=True):
             self._go_to(pointed[1])
 
     def _draw(self) -> None:
-        columns, rows = self.content_size.width - LEFT - 1, self.content_size.height - _FRAME - self._info_lines
+        columns, rows = (
+            self.content_size.width - LEFT - 1,
+            self.content_size.height - _FRAME - self._info_lines,
+        )
         has_room = self.picture is not None and columns >= 8 and rows >= 3
-        self.drawing = draw(self.picture, columns, rows) if has_room and self.picture is not None and len(self.picture.points.x) else None
+        self.drawing = (
+            draw(self.picture, columns, rows)
+            if has_room and self.picture is not None and len(self.picture.points.x)
+            else None
+        )
         self._ranked = None
         if self._is_placed:
             self._move(*self.cursor)
@@ -104,13 +124,18 @@ class PairPlot(Widget, can_focus=True):
     def _move(self, column: int, row: int) -> None:
         if self.drawing is not None:
             columns, rows = self.drawing.size
-            before, self.cursor = self.cursor, (max(0, min(column, columns - 1)), max(0, min(row, rows - 1)))
+            before, self.cursor = (
+                self.cursor,
+                (max(0, min(column, columns - 1)), max(0, min(row, rows - 1))),
+            )
             if self.corner is not None or self.drawing.is_columns:
                 self.refresh()
             else:
                 info = range(rows + _FRAME, self.content_size.height)
                 lines = {rows - before[1], rows - self.cursor[1], *info}
-                self.refresh(*(Region(0, y + self.gutter.top, self.outer_size.width, 1) for y in lines))
+                self.refresh(
+                    *(Region(0, y + self.gutter.top, self.outer_size.width, 1) for y in lines)
+                )
 
     def action_move(self, across: int, up: int) -> None:
         """Move the cursor by cells, or by values of an axis that has few."""
@@ -124,12 +149,21 @@ class PairPlot(Widget, can_focus=True):
         if picture is not None and drawing is not None:
             inside = (drawing.columns >= 0) & (drawing.rows >= 0)
             if inside.any():
-                self._go_to(int(np.where(inside, np.nan_to_num(picture.points.interest, nan=-1.0), -2.0).argmax()))
+                self._go_to(
+                    int(
+                        np.where(
+                            inside, np.nan_to_num(picture.points.interest, nan=-1.0), -2.0
+                        ).argmax()
+                    )
+                )
 
     def _go_to(self, point: int) -> None:
         """Move the cursor to the cell of a point."""
         if (drawing := self.drawing) is not None:
-            self._move(int(drawing.columns[point]) * drawing.wide, self.cursor[1] if drawing.is_columns else int(drawing.rows[point]))
+            self._move(
+                int(drawing.columns[point]) * drawing.wide,
+                self.cursor[1] if drawing.is_columns else int(drawing.rows[point]),
+            )
 
     def action_next_pair(self, by: int) -> None:
         """Go to the next cell by its most interesting pair."""
@@ -153,7 +187,9 @@ class PairPlot(Widget, can_focus=True):
             inside = np.flatnonzero((self.drawing.columns >= 0) & (self.drawing.rows >= 0))
             interest = np.nan_to_num(self.picture.points.interest[inside], nan=-1.0)
             order = inside[np.argsort(-interest, kind="stable")]
-            cells = self.drawing.rows[order] * self.drawing.across.bins + self.drawing.columns[order]
+            cells = (
+                self.drawing.rows[order] * self.drawing.across.bins + self.drawing.columns[order]
+            )
             _, first = np.unique(cells, return_index=True)
             self._ranked = cells[np.sort(first)]
         return self._ranked if self._ranked is not None else np.zeros(0, dtype=np.intp)
@@ -169,11 +205,16 @@ class PairPlot(Widget, can_focus=True):
             return
         in_box = self.drawing.points_in(self.box)
         if len(in_box):
-            fields = (self.picture.x.field, None if self.drawing.is_columns else self.picture.y.field)
+            fields = (
+                self.picture.x.field,
+                None if self.drawing.is_columns else self.picture.y.field,
+            )
             rows = self.picture.points.rows[in_box]
             self.corner = None
             self.refresh()
-            self.post_message(self.Opened(self, rows, tuple(field for field in fields if field is not None)))
+            self.post_message(
+                self.Opened(self, rows, tuple(field for field in fields if field is not None))
+            )
 
     @property
     def box(self) -> CellBox:
@@ -181,13 +222,24 @@ class PairPlot(Widget, can_focus=True):
         wide = self.drawing.wide if self.drawing is not None else 1
         (left, bottom), (right, top) = self.cursor, self.corner or self.cursor
         left, right = sorted((left, right))
-        return CellBox(left=left // wide * wide, right=right // wide * wide + wide - 1, bottom=min(bottom, top), top=max(bottom, top))
+        return CellBox(
+            left=left // wide * wide,
+            right=right // wide * wide + wide - 1,
+            bottom=min(bottom, top),
+            top=max(bottom, top),
+        )
 
     @property
     def pair(self) -> int | None:
-        """The row of the pair that the cursor names: the most interesting of its cell, or the nearest one."""
+        """The row of the pair that the cursor names: the most interesting of its cell, or the
+        nearest one.
+        """
         pointed = self._pointed()
-        return int(self.picture.points.rows[pointed[1]]) if self.picture is not None and pointed is not None else None
+        return (
+            int(self.picture.points.rows[pointed[1]])
+            if self.picture is not None and pointed is not None
+            else None
+        )
 
     def _pointed(self) -> tuple[int, int] | None:
         """How many points are in the selection, and the point to name."""
@@ -196,13 +248,17 @@ class PairPlot(Widget, can_focus=True):
             return None
         in_box = drawing.points_in(self.box)
         if len(in_box):
-            return len(in_box), int(in_box[np.nan_to_num(picture.points.interest[in_box], nan=-1.0).argmax()])
+            return len(in_box), int(
+                in_box[np.nan_to_num(picture.points.interest[in_box], nan=-1.0).argmax()]
+            )
         inside = np.flatnonzero((drawing.columns >= 0) & (drawing.rows >= 0))
         if not len(inside):
             return None
         column, row = self.cursor[0] // drawing.wide, 0 if drawing.is_columns else self.cursor[1]
         # A cell is about twice as high as it is wide.
-        far = ((drawing.columns[inside] - column) * drawing.wide) ** 2 + (2 * (drawing.rows[inside] - row)) ** 2
+        far = ((drawing.columns[inside] - column) * drawing.wide) ** 2 + (
+            2 * (drawing.rows[inside] - row)
+        ) ** 2
         return 0, int(inside[far.argmin()])
 
     def on_click(self, event: events.Click) -> None:
@@ -241,7 +297,9 @@ class PairPlot(Widget, can_focus=True):
         return self._styles[key]
 
     def render_line(self, y: int) -> Strip:
-        """Return line Y: the title, a row of cells, the x axis, the legend, or what is under the cursor."""
+        """Return line Y: the title, a row of cells, the x axis, the legend, or what is under the
+        cursor.
+        """
         width = self.content_size.width
         segments = list(self._segments(y))
         return Strip(segments).adjust_cell_length(width, self._style("blank"))
@@ -272,22 +330,40 @@ class PairPlot(Widget, can_focus=True):
         """The round value of the y axis that belongs to a row of cells."""
         assert self.drawing is not None
         up, rows = self.drawing.up, self.drawing.size[1]
-        ticks = round_ticks(up.low, up.high, 3 if rows < 9 else 4 if rows < 24 else 6) if up.high > up.low else [up.low]
+        ticks = (
+            round_ticks(up.low, up.high, 3 if rows < 9 else 4 if rows < 24 else 6)
+            if up.high > up.low
+            else [up.low]
+        )
         span = (up.high - up.low) or 1.0
-        return next((tick_text(tick) for tick in ticks if round((tick - up.low) / span * (rows - 1)) == row), "")
+        return next(
+            (
+                tick_text(tick)
+                for tick in ticks
+                if round((tick - up.low) / span * (rows - 1)) == row
+            ),
+            "",
+        )
 
     def _cells(self, row: int) -> Iterator[Segment]:
         """A row of cells in runs of one style."""
         assert self.drawing is not None
         columns, rows = self.drawing.size
-        signs, styles = self.drawing.signs[rows - 1 - row], self.drawing.styles[rows - 1 - row].copy()
+        signs, styles = (
+            self.drawing.signs[rows - 1 - row],
+            self.drawing.styles[rows - 1 - row].copy(),
+        )
         box = self.box
-        is_inside = self.corner is not None and (self.drawing.is_columns or box.bottom <= row <= box.top)
+        is_inside = self.corner is not None and (
+            self.drawing.is_columns or box.bottom <= row <= box.top
+        )
         if is_inside:
             styles[box.left : box.right + 1] += len(STYLES)
         if row == self.cursor[1] or self.drawing.is_columns:
             under = slice(self.cursor[0] // self.drawing.wide * self.drawing.wide, None)
-            styles[under][: self.drawing.wide] = 2 * len(STYLES) if row == self.cursor[1] else len(STYLES)
+            styles[under][: self.drawing.wide] = (
+                2 * len(STYLES) if row == self.cursor[1] else len(STYLES)
+            )
         edges = [0, *(np.flatnonzero(np.diff(styles)) + 1).tolist(), columns]
         text = "".join(map(chr, signs.tolist()))
         for start, end in pairwise(edges):
@@ -296,7 +372,9 @@ class PairPlot(Widget, can_focus=True):
     def _cell_style(self, number: int) -> Style:
         if number == 2 * len(STYLES):
             return self._style("cursor" if self.has_focus else "selected")
-        return self._style(STYLES[number % len(STYLES)], "selected" if number >= len(STYLES) else "")
+        return self._style(
+            STYLES[number % len(STYLES)], "selected" if number >= len(STYLES) else ""
+        )
 
     def _x_axis(self) -> tuple[str, str, str]:
         """The line below the plot: what is before its title, the title, and what is behind."""
@@ -308,10 +386,20 @@ class PairPlot(Widget, can_focus=True):
             title = f"{plain(axis.short_title)} →"
         title = short_name(title, max(columns // _PART_OF_TITLE, _LEAST_TITLE))
         line, (left, right) = "", (0, 0)
-        for most in range(max(2, columns // 9), 1, -1):  # fewer numbers until there is room for the title
-            line = tick_line(axis.low, axis.high, columns, most=most) if axis.high > axis.low else f"{tick_text(axis.low):<{columns}}"
+        for most in range(
+            max(2, columns // 9), 1, -1
+        ):  # fewer numbers until there is room for the title
+            line = (
+                tick_line(axis.low, axis.high, columns, most=most)
+                if axis.high > axis.low
+                else f"{tick_text(axis.low):<{columns}}"
+            )
             gaps = [match.span() for match in _GAP.finditer(line)]
-            left, right = max(gaps, key=lambda gap: (gap[1] - gap[0] >= len(title) + 2, -abs(sum(gap) - columns)), default=(0, 0))
+            left, right = max(
+                gaps,
+                key=lambda gap: (gap[1] - gap[0] >= len(title) + 2, -abs(sum(gap) - columns)),
+                default=(0, 0),
+            )
             if right - left >= len(title) + 2:
                 break
         title = title[: max(right - left - 2, 0)]
@@ -328,7 +416,10 @@ class PairPlot(Widget, can_focus=True):
             yield Segment("pairs of a cell " if self.drawing.size[0] >= 60 else "pairs ", muted)
             for level, least in enumerate(self.drawing.steps, start=1):
                 yield Segment("⣿ ", self._style(f"density-{level}"))
-                yield Segment(f"{least}{'+' if level == len(self.drawing.steps) and least > 1 else ''} ", muted)
+                yield Segment(
+                    f"{least}{'+' if level == len(self.drawing.steps) and least > 1 else ''} ",
+                    muted,
+                )
         layers: list[PlotLine | PlotBars] = [*self.picture.lines, *self.picture.bars]
         named = {(layer.title, layer.style) for layer in layers if layer.title}
         for title, style in sorted(named, key=lambda entry: entry[1]):
@@ -345,16 +436,27 @@ class PairPlot(Widget, can_focus=True):
         count, point = pointed
         if line == 0:
             across, up = self.drawing.limits(self.box)
-            parts = [f"{count:,} pair{'s' if count > 1 else ''}" if count else "no pair here; the nearest"]
+            parts = [
+                f"{count:,} pair{'s' if count > 1 else ''}"
+                if count
+                else "no pair here; the nearest"
+            ]
             parts += [f"{plain(self.picture.x.title)} {_number(across[0])} to {_number(across[1])}"]
-            parts += [] if self.drawing.is_columns else [f"{plain(self.picture.y.title)} {_number(up[0])} to {_number(up[1])}"]
+            parts += (
+                []
+                if self.drawing.is_columns
+                else [f"{plain(self.picture.y.title)} {_number(up[0])} to {_number(up[1])}"]
+            )
             parts += ["enter filters Pairs by it"] if self.corner is not None else []
             yield Segment(" · ".join(parts), self._style("muted"))
         else:
             described = self.picture.describe(int(self.picture.points.rows[point]))
             text = plain(described[line - 1]) if line <= len(described) else ""
             width = self.content_size.width
-            yield Segment(text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…", self._style("text"))
+            yield Segment(
+                text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…",
+                self._style("text"),
+            )
 
 
 def _number(value: float) -> str:

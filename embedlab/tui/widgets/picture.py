@@ -31,7 +31,9 @@ class PlotPoints:
     y: Values
     rows: RowNumbers  # of the pair table
     interest: Values  # the pair with the largest value represents its cell
-    is_drawn: bool = True  # False where lines or bars summarise them: a column of cells holds all pairs above its part of the axis
+    # False where lines or bars summarise them: a column of cells holds all pairs above its part of
+    # the axis
+    is_drawn: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -63,4 +65,6 @@ class Picture:
     points: PlotPoints
     lines: Sequence[PlotLine] = ()
     bars: Sequence[PlotBars] = ()
-    describe: Callable[[int], Sequence[str]] = field(default=lambda _row: ())  # a pair in up to three lines
+    describe: Callable[[int], Sequence[str]] = field(
+        default=lambda _row: ()
+    )  # a pair in up to three lines

@@ -17,7 +17,11 @@ class Plain(LineFilter):
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         """Return SEGMENTS without control characters."""
-        return segments if all(_is_harmless(segment) for segment in segments) else [_harmless(segment) for segment in segments]
+        return (
+            segments
+            if all(_is_harmless(segment) for segment in segments)
+            else [_harmless(segment) for segment in segments]
+        )
 
 
 def _is_harmless(segment: Segment) -> bool:
@@ -25,4 +29,8 @@ def _is_harmless(segment: Segment) -> bool:
 
 
 def _harmless(segment: Segment) -> Segment:
-    return segment if _is_harmless(segment) else segment._replace(text=segment.text.translate(_NOTHING))
+    return (
+        segment
+        if _is_harmless(segment)
+        else segment._replace(text=segment.text.translate(_NOTHING))
+    )

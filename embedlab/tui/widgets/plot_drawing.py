@@ -1,4 +1,6 @@
-"""A picture in cells of the terminal: braille dots, coloured by the number of points in a cell, and lines over them."""
+"""A picture in cells of the terminal: braille dots, coloured by the number of points in a cell, and
+lines over them.
+"""
 
 from dataclasses import dataclass
 
@@ -50,13 +52,21 @@ class Drawing:
         """The points in the cells of a box."""
         left, right = box.left // self.wide, box.right // self.wide
         bottom, top = (0, 0) if self.is_columns else (box.bottom, box.top)
-        inside = (self.columns >= left) & (self.columns <= right) & (self.rows >= bottom) & (self.rows <= top)
+        inside = (
+            (self.columns >= left)
+            & (self.columns <= right)
+            & (self.rows >= bottom)
+            & (self.rows <= top)
+        )
         return np.flatnonzero(inside)
 
     def limits(self, box: CellBox) -> tuple[tuple[float, float], tuple[float, float]]:
         """The range of both axes that the cells of a box cover."""
         left, right = box.left // self.wide, box.right // self.wide
-        return (self.across.edge(left), self.across.edge(right + 1)), (self.up.edge(box.bottom), self.up.edge(box.top + 1))
+        return (self.across.edge(left), self.across.edge(right + 1)), (
+            self.up.edge(box.bottom),
+            self.up.edge(box.top + 1),
+        )
 
 
 def draw(picture: Picture, columns: int, rows: int) -> Drawing:
@@ -64,11 +74,20 @@ def draw(picture: Picture, columns: int, rows: int) -> Drawing:
     points, wide = picture.points, _cells_per_value(picture, columns)
     across = Axis(low=picture.x.low, high=picture.x.high, bins=columns // wide)
     columns = across.bins * wide
-    tallest = max((int(_counted(bar.values, across).max(initial=1)) for bar in picture.bars), default=0)
-    up = Axis(low=0.0, high=float(tallest), bins=rows) if picture.bars else Axis(low=picture.y.low, high=picture.y.high, bins=rows)
+    tallest = max(
+        (int(_counted(bar.values, across).max(initial=1)) for bar in picture.bars), default=0
+    )
+    up = (
+        Axis(low=0.0, high=float(tallest), bins=rows)
+        if picture.bars
+        else Axis(low=picture.y.low, high=picture.y.high, bins=rows)
+    )
     point_columns = across.places(points.x)
     point_rows = up.places(points.y) if points.is_drawn else np.where(point_columns >= 0, 0, -1)
-    signs, styles = np.full((rows, columns), ord(" "), dtype=np.int64), np.zeros((rows, columns), dtype=np.intp)
+    signs, styles = (
+        np.full((rows, columns), ord(" "), dtype=np.int64),
+        np.zeros((rows, columns), dtype=np.intp),
+    )
     steps: tuple[int, ...] = ()
     if points.is_drawn:
         counts = cell_counts(point_columns, point_rows, (rows, across.bins))
@@ -93,24 +112,32 @@ def draw(picture: Picture, columns: int, rows: int) -> Drawing:
 
 
 def _joined(styles: NDArray[np.intp]) -> NDArray[np.intp]:
-    """STYLES in which a blank cell has that of the cell left of it: fewer runs of one style are faster to draw and to send."""
+    """STYLES in which a blank cell has that of the cell left of it: fewer runs of one style are
+    faster to draw and to send.
+    """
     last = np.maximum.accumulate(np.where(styles > 0, np.arange(styles.shape[1]), 0), axis=1)
     return np.take_along_axis(styles, last, axis=1)
 
 
 def _cells_per_value(picture: Picture, columns: int) -> int:
-    """Several cells for each value of an x axis with few of them: single dots would be stripes that are hard to point at."""
+    """Several cells for each value of an x axis with few of them: single dots would be stripes that
+    are hard to point at.
+    """
     if not picture.points.is_drawn:
         return _cells_per_bar(picture, columns)
     known = picture.points.x[np.isfinite(picture.points.x)]
     values = len(np.unique(known))
-    if len(known) < _PAIRS_PER_VALUE * values:  # few pairs have few values on any axis: they are points
+    if (
+        len(known) < _PAIRS_PER_VALUE * values
+    ):  # few pairs have few values on any axis: they are points
         return 1
     return max(1, columns // max(1, min(values, columns)))
 
 
 def _cells_per_bar(picture: Picture, columns: int) -> int:
-    """As many bars as the rule of Rice has for the number of values: with one in each column of a wide plot the outline is noise."""
+    """As many bars as the rule of Rice has for the number of values: with one in each column of a
+    wide plot the outline is noise.
+    """
     values = max((int(np.isfinite(bars.values).sum()) for bars in picture.bars), default=0)
     return max(1, round(columns / (2 * values ** (1 / 3)))) if values else 1
 
@@ -127,9 +154,13 @@ def _point_dots(picture: Picture, across: Axis, up: Axis, wide: int) -> Dots:
 def _overlays(picture: Picture, across: Axis, up: Axis, wide: int) -> list[tuple[Dots, str]]:
     """The dots of bars and lines, from the lowest to the highest layer."""
     fine_x, fine_y = _finer(across, wide * ACROSS), _finer(up, DOWN)
-    heights = [np.ceil(_counted(bar.values, across) / up.high * fine_y.bins).astype(np.intp) for bar in picture.bars]
+    heights = [
+        np.ceil(_counted(bar.values, across) / up.high * fine_y.bins).astype(np.intp)
+        for bar in picture.bars
+    ]
     outlines = [
-        (step_dots(np.repeat(height, wide * ACROSS), fine_y.bins), bar.style) for bar, height in zip(picture.bars, heights, strict=True)
+        (step_dots(np.repeat(height, wide * ACROSS), fine_y.bins), bar.style)
+        for bar, height in zip(picture.bars, heights, strict=True)
     ]
     # Faint lines below: they are marks to compare the others with.
     lines = sorted(picture.lines, key=lambda line: line.style != "faint")

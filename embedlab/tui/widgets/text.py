@@ -1,4 +1,6 @@
-"""Text that changes with every key: a layout happens only when the text needs another size. And parts of text that stay whole."""
+"""Text that changes with every key: a layout happens only when the text needs another size. And
+parts of text that stay whole.
+"""
 
 from collections.abc import Sequence
 
@@ -8,7 +10,9 @@ from textual.widgets import Static
 
 
 class SteadyText(Static):
-    """A Static that is updated each second: the same content again draws nothing, so that nothing is sent to the terminal."""
+    """A Static that is updated each second: the same content again draws nothing, so that nothing
+    is sent to the terminal.
+    """
 
     def update(self, content: VisualType = "", *, layout: bool = True) -> None:
         """Show CONTENT if it differs from what is shown."""
@@ -37,7 +41,10 @@ class QuickText(Static):
         """The columns, if the width follows the text, and the lines in the present width."""
         columns, width, least = self.content_size.width, self.styles.width, self.styles.min_width
         is_fitted = width is not None and width.is_auto
-        fitted = max(content.cell_length + self.styles.gutter.width, int(least.value) if least is not None and least.is_cells else 0)
+        fitted = max(
+            content.cell_length + self.styles.gutter.width,
+            int(least.value) if least is not None and least.is_cells else 0,
+        )
         return (fitted if is_fitted else 0, content.get_height(self.styles.get_rules(), columns))
 
 

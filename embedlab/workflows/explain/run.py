@@ -1,4 +1,6 @@
-"""What the words of two sentences do to their similarity, under each of some models and in the difference between two."""
+"""What the words of two sentences do to their similarity, under each of some models and in the
+difference between two.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -60,48 +62,82 @@ class Variants:
     @classmethod
     def of(cls, first: str, second: str, edits: Sequence[EditedSentence] = ()) -> "Variants":
         """Return the variants of two sentences."""
-        pairs = ((edit.text, second) if edit.replaces == 0 else (first, edit.text) for edit in edits)
+        pairs = (
+            (edit.text, second) if edit.replaces == 0 else (first, edit.text) for edit in edits
+        )
         return cls(first=without_each(first), second=without_each(second), edited=tuple(pairs))
 
     @property
     def sentences(self) -> list[str]:
         """Each different sentence once."""
-        return list(dict.fromkeys([*self.first, *self.second, *(text for pair in self.edited for text in pair)]))
+        return list(
+            dict.fromkeys(
+                [*self.first, *self.second, *(text for pair in self.edited for text in pair)]
+            )
+        )
 
 
 def explanation_report(options: ExplainOptions, session: Session) -> ExplanationReport:
-    """Explain the similarity of two sentences; options that contradict each other are refused before any work."""
+    """Explain the similarity of two sentences; options that contradict each other are refused
+    before any work.
+    """
     refuse_unknown_choices(options)
     check_options(options)
     refuse_twice(options.models)
     models = [resolve_model(name, session) for name in options.models]
     for spec in (spec for model in models for spec in model.members):
         check_member(spec)
-    return _token_report(options, models, session) if options.view == "tokens" else _effect_report(options, models, session)
+    return (
+        _token_report(options, models, session)
+        if options.view == "tokens"
+        else _effect_report(options, models, session)
+    )
 
 
 def member_numbers(
-    scorer: PairScorer, variants: Variants, reference: NDArray[np.float32], progress: ProgressCallback | None = None
+    scorer: PairScorer,
+    variants: Variants,
+    reference: NDArray[np.float32],
+    progress: ProgressCallback | None = None,
 ) -> MemberNumbers:
-    """Return what SCORER gives the VARIANTS: what has vectors encodes each of the n + m + 2 sentences, and each edit, once."""
-    firsts, seconds = [first for first, _ in variants.edited], [second for _, second in variants.edited]
+    """Return what SCORER gives the VARIANTS: what has vectors encodes each of the n + m + 2
+    sentences, and each edit, once.
+    """
+    firsts, seconds = (
+        [first for first, _ in variants.edited],
+        [second for _, second in variants.edited],
+    )
     if hasattr(scorer, "encode"):
         encoder = cast("Encoder", scorer)
         places = {text: row for row, text in enumerate(variants.sentences)}
         vectors = encoder.encode(list(places), progress)
-        of = [vectors[[places[text] for text in texts]] for texts in (variants.first, variants.second, firsts, seconds)]
+        of = [
+            vectors[[places[text] for text in texts]]
+            for texts in (variants.first, variants.second, firsts, seconds)
+        ]
         table = similarity_rows(of[0], of[1], encoder.similarity)
         edited = similarities(of[2], of[3], encoder.similarity)
     else:
-        pairs = [first for first in variants.first for _ in variants.second], [*variants.second] * len(variants.first)
+        pairs = (
+            [first for first in variants.first for _ in variants.second],
+            [*variants.second] * len(variants.first),
+        )
         scores = scorer.score([*pairs[0], *firsts], [*pairs[1], *seconds], progress)
-        table, edited = scores[: len(pairs[0])].reshape(len(variants.first), -1), scores[len(pairs[0]) :]
+        table, edited = (
+            scores[: len(pairs[0])].reshape(len(variants.first), -1),
+            scores[len(pairs[0]) :],
+        )
     if np.isnan(table).any() or np.isnan(edited).any():
-        raise UsageError(f"{scorer.name!r} gives no score of some variants of the sentences", hint="name a model that scores all pairs")
+        raise UsageError(
+            f"{scorer.name!r} gives no score of some variants of the sentences",
+            hint="name a model that scores all pairs",
+        )
     return MemberNumbers.of(table, edited, reference)
 
 
-def _effect_report(options: ExplainOptions, models: Sequence[Model], session: Session) -> ExplanationReport:
+def _effect_report(
+    options: ExplainOptions, models: Sequence[Model], session: Session
+) -> ExplanationReport:
     edits = list(_edits(options))
     variants = Variants.of(options.first, options.second, edits)
     part = _reference(options, session)
@@ -116,7 +152,10 @@ def _effect_report(options: ExplainOptions, models: Sequence[Model], session: Se
                 reference = member.score(*pairs, tick)
                 known = reference[~np.isnan(reference)]
                 if not len(known):
-                    raise MissingError(f"{member.name!r} scores no pair of {part.state.name}", hint="name another set: --reference DATASET")
+                    raise MissingError(
+                        f"{member.name!r} scores no pair of {part.state.name}",
+                        hint="name another set: --reference DATASET",
+                    )
                 numbers.append(member_numbers(member, variants, known, tick))
         explained.append(ExplainedModel(name=model.name, members=tuple(numbers)))
         notes += model_notes(model, members)
@@ -134,17 +173,34 @@ def _effect_report(options: ExplainOptions, models: Sequence[Model], session: Se
 
 
 def _edits(options: ExplainOptions) -> Iterator[EditedSentence]:
-    """Yield the sentences that the user edited, each in place of the nearer one, and those of rules: of the second if one is safe there."""
+    """Yield the sentences that the user edited, each in place of the nearer one, and those of
+    rules: of the second if one is safe there.
+    """
     for text in options.instead:
         if text in {options.first, options.second}:
-            raise UsageError(f"{text!r} is the sentence itself", hint="--instead takes an edited one")
+            raise UsageError(
+                f"{text!r} is the sentence itself", hint="--instead takes an edited one"
+            )
         if not shown_words(text):
-            raise UsageError(f"the edited sentence {text!r} has no word", hint='--instead "an edited sentence"')
+            raise UsageError(
+                f"the edited sentence {text!r} has no word", hint='--instead "an edited sentence"'
+            )
         yield EditedSentence(text=text, replaces=nearer(text, options.first, options.second))
     for rule in (rule for rule in EDIT_RULES if rule in options.edits):
-        made = [(side, edited(text, rule)) for side, text in ((1, options.second), (0, options.first))]
-        if not (safe := [EditedSentence(text=text, replaces=side, rule=rule) for side, text in made if text is not None]):
-            raise UsageError(f"the rule {rule!r} is not safe in either sentence", hint='type the edited one: --instead "…"')
+        made = [
+            (side, edited(text, rule)) for side, text in ((1, options.second), (0, options.first))
+        ]
+        if not (
+            safe := [
+                EditedSentence(text=text, replaces=side, rule=rule)
+                for side, text in made
+                if text is not None
+            ]
+        ):
+            raise UsageError(
+                f"the rule {rule!r} is not safe in either sentence",
+                hint='type the edited one: --instead "…"',
+            )
         yield safe[0]
 
 
@@ -172,35 +228,62 @@ def _holds(part: Part, options: ExplainOptions) -> bool:
 
 
 def _say_cost(
-    model: Model, members: Sequence[PairScorer], variants: Variants, pairs: tuple[list[str], list[str]], session: Session
+    model: Model,
+    members: Sequence[PairScorer],
+    variants: Variants,
+    pairs: tuple[list[str], list[str]],
+    session: Session,
 ) -> None:
-    """Report first what is computed by a model that costs money or time: one of a server, and one that scores pairs one by one."""
+    """Report first what is computed by a model that costs money or time: one of a server, and one
+    that scores pairs one by one.
+    """
     sentences = [*variants.sentences, *pairs[0], *pairs[1]]
     for spec, member in zip(model.members, members, strict=True):
         if needs_network(spec):
-            new = member.lacking(sentences) if isinstance(member, CachedEncoder) else len(set(sentences))
-            session.note(f"{member.name}: {new} sentences to request of its server; the pair has {len(variants.sentences)}")
+            new = (
+                member.lacking(sentences)
+                if isinstance(member, CachedEncoder)
+                else len(set(sentences))
+            )
+            session.note(
+                f"{member.name}: {new} sentences to request of its server; the pair has "
+                f"{len(variants.sentences)}"
+            )
         elif not hasattr(member, "encode") and spec.kind != "dice":
             count = len(variants.first) * len(variants.second) + len(variants.edited)
-            session.note(f"{member.name} scores pairs: {count} for the two sentences and {len(pairs[0])} of the reference")
+            session.note(
+                f"{member.name} scores pairs: {count} for the two sentences and "
+                f"{len(pairs[0])} of the reference"
+            )
 
 
-def _token_report(options: ExplainOptions, models: Sequence[Model], session: Session) -> ExplanationReport:
+def _token_report(
+    options: ExplainOptions, models: Sequence[Model], session: Session
+) -> ExplanationReport:
     """The exact sum over pairs of tokens, of each member of each model."""
     words = shown_words(options.first), shown_words(options.second)
     views = [_token_view(model, options, words, session.settings) for model in models]
     tables = token_tables(views, words, marks=model_marks(models))
-    return ExplanationReport(**vars(Report.of(tables, EXPLAINED, is_whole=True)), token_views=tuple(views))
+    return ExplanationReport(
+        **vars(Report.of(tables, EXPLAINED, is_whole=True)), token_views=tuple(views)
+    )
 
 
-def _token_view(model: Model, options: ExplainOptions, words: Sequence[Sequence[ShownWord]], settings: Settings) -> TokenView:
+def _token_view(
+    model: Model, options: ExplainOptions, words: Sequence[Sequence[ShownWord]], settings: Settings
+) -> TokenView:
     from embedlab.encoders.token_sums import token_vectors_of  # heavy
 
     tables = []
     for spec in model.members:
         tokens_of = token_vectors_of(spec, settings)
         tokens = tokens_of(options.first), tokens_of(options.second)
-        places = [owners(token.spans, [word.span for word in sentence]) for token, sentence in zip(tokens, words, strict=True)]
-        tables.append(by_word(token_pair_sum(*tokens), places[0], places[1], (len(words[0]), len(words[1]))))
+        places = [
+            owners(token.spans, [word.span for word in sentence])
+            for token, sentence in zip(tokens, words, strict=True)
+        ]
+        tables.append(
+            by_word(token_pair_sum(*tokens), places[0], places[1], (len(words[0]), len(words[1])))
+        )
     parts = np.mean(tables, axis=0)
     return TokenView(name=model.name, cosine=float(parts.sum()), parts=parts)

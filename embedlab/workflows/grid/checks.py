@@ -15,28 +15,47 @@ from embedlab.workflows.train.missing import missing_encoder, missing_evaluation
 
 
 def check_variants(variants: Iterable[Variant], settings: Settings) -> list[MissingError]:
-    """Refuse what no cell of VARIANTS could be trained or evaluated with, as `embedlab train` does; return what its evaluation lacks."""
+    """Refuse what no cell of VARIANTS could be trained or evaluated with, as `embedlab train` does;
+    return what its evaluation lacks.
+    """
     from embedlab.scoring.readiness import check_recipe_evaluation
 
     source = Source.from_settings(settings)
     variants = list(variants)
     for name in _encoders(variants):
         starting_location(name, settings.runs_folder)
-    errors = [error for recipe in _recipes(variants) for error in check_recipe_evaluation(recipe, source)]
+    errors = [
+        error for recipe in _recipes(variants) for error in check_recipe_evaluation(recipe, source)
+    ]
     return list({error.message: error for error in errors}.values())
 
 
 def missing_of_variants(variants: Iterable[Variant], settings: Settings) -> list[Hint]:
-    """Return a line about each encoder and each part of the evaluation's data that is missing; training data is checked by the plan."""
+    """Return a line about each encoder and each part of the evaluation's data that is missing;
+    training data is checked by the plan.
+    """
     variants = list(variants)
     encoders = [line for name in _encoders(variants) for line in missing_encoder(name, settings)]
-    return list(dict.fromkeys([*encoders, *(line for recipe in _recipes(variants) for line in missing_evaluation(recipe, settings))]))
+    return list(
+        dict.fromkeys(
+            [
+                *encoders,
+                *(
+                    line
+                    for recipe in _recipes(variants)
+                    for line in missing_evaluation(recipe, settings)
+                ),
+            ]
+        )
+    )
 
 
 def check_variant_rows(plan: GridPlan, settings: Settings) -> None:
-    """Refuse rows that a stage of a cell cannot be trained on, as for a recipe; what has to be downloaded is not read.
+    """Refuse rows that a stage of a cell cannot be trained on, as for a recipe; what has to be
+    downloaded is not read.
 
-    Variants that differ in other things than their data, or in the number of its rows, are checked once.
+    Variants that differ in other things than their data, or in the number of its rows, are checked
+    once.
     """
     from embedlab.training.stage_data import open_stages
 
@@ -55,7 +74,9 @@ def _encoders(variants: Iterable[Variant]) -> list[str]:
 
 
 def _recipes(variants: Iterable[Variant]) -> Iterator[Recipe]:
-    """One recipe of each kind of evaluation: a task looks at the data and the objectives of the stages, besides its own data."""
+    """One recipe of each kind of evaluation: a task looks at the data and the objectives of the
+    stages, besides its own data.
+    """
     seen = set()
     for variant in variants:
         recipe = from_table(variant.recipe, name=variant.run, where=variant.run)

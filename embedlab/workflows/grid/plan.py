@@ -1,4 +1,6 @@
-"""What a grid will run, from what a user typed: its cells, what is left to do and what that costs. Nothing is written."""
+"""What a grid will run, from what a user typed: its cells, what is left to do and what that costs.
+Nothing is written.
+"""
 
 import os
 import shutil
@@ -38,7 +40,9 @@ class PlannedGrid:
     plan: GridPlan
     rungs: tuple[float, ...] = ()  # shares of a training after which the worse half stops
     hands: Hands = Hands()
-    absent: Mapping[str, MissingError] = field(default_factory=dict)  # what rows of a paper lack that are not in the plan, by label
+    absent: Mapping[str, MissingError] = field(
+        default_factory=dict
+    )  # what rows of a paper lack that are not in the plan, by label
 
     @property
     def folder(self) -> GridFolder:
@@ -59,45 +63,75 @@ class GridEstimate:
 
 
 def plan_grid(options: GridOptions, settings: Settings) -> PlannedGrid:
-    """Return the cells that OPTIONS select; a key, value, seed or place that cannot be is a UsageError.
+    """Return the cells that OPTIONS select; a key, value, seed or place that cannot be is a
+    UsageError.
 
-    A grid that was started from the user's own file continues by its name as it was planned. The sample world's encoder decides the
-    names of its runs; where it is not built yet, the cells are named by the recipe's own encoder.
+    A grid that was started from the user's own file continues by its name as it was planned. The
+    sample world's encoder decides the names of its runs; where it is not built yet, the cells are
+    named by the recipe's own encoder.
     """
     if options.budget is not None and options.cluster is not None:
-        raise UsageError("--budget and --cluster exclude each other", hint="halve on one machine, or run every cell on the cluster")
+        raise UsageError(
+            "--budget and --cluster exclude each other",
+            hint="halve on one machine, or run every cell on the cluster",
+        )
     rungs = rungs_for(options.budget) if options.budget is not None else ()
     plan = _started_plan(options, settings) or _new_plan(options, settings)
     check_rungs(plan, rungs)
-    return PlannedGrid(plan=plan, rungs=rungs, hands=Hands(workers=options.workers, cluster=options.cluster))
+    return PlannedGrid(
+        plan=plan, rungs=rungs, hands=Hands(workers=options.workers, cluster=options.cluster)
+    )
 
 
 def entries_of_runs(plan: GridPlan, number: int | None = None) -> list[QueueEntry]:
-    """Return the state of every cell according to its run, in the order of the plan; with a NUMBER of the cell that has it alone."""
-    return [entry_of_run(plan, cell) for cell in (plan.cells if number is None else [plan.cell(number)])]
+    """Return the state of every cell according to its run, in the order of the plan; with a NUMBER
+    of the cell that has it alone.
+    """
+    return [
+        entry_of_run(plan, cell) for cell in (plan.cells if number is None else [plan.cell(number)])
+    ]
 
 
 def estimate(planned: PlannedGrid, entries: Sequence[QueueEntry]) -> GridEstimate:
-    """Return what the cells cost that are still to do according to ENTRIES, which may be of some cells alone."""
+    """Return what the cells cost that are still to do according to ENTRIES, which may be of some
+    cells alone.
+    """
     plan, hands = planned.plan, planned.hands
     gpus = tuple(visible_gpus(plan.place.device)) if hands.cluster is None else ()
-    at_once, is_part = hands.workers or len(gpus) or _free_processors() // plan.threads or 1, len(entries) < len(plan)
+    at_once, is_part = (
+        hands.workers or len(gpus) or _free_processors() // plan.threads or 1,
+        len(entries) < len(plan),
+    )
     at_once = min(at_once, len(entries)) if is_part else at_once
     cells = f"{len(entries)} of {len(plan)} cells" if is_part else f"{len(plan)} cells"
-    where = _cluster(hands.cluster) if hands.cluster else f"{at_once} at once" + (f" on {len(gpus)} GPUs" if gpus else "")
+    where = (
+        _cluster(hands.cluster)
+        if hands.cluster
+        else f"{at_once} at once" + (f" on {len(gpus)} GPUs" if gpus else "")
+    )
     cost = remaining_cost(plan, entries, at_once)
     free = shutil.disk_usage(_existing(plan.place.runs_folder)).free
-    text = f"{plan.name}: {cells}, {cost.cells} to do, {where}, {_threads(plan.threads)}; {_time(cost)}; {_disk(cost, free)}"
-    return GridEstimate(cost=cost, gpus=gpus, at_once=at_once, free_bytes=free, where=where, text=text)
+    text = (
+        f"{plan.name}: {cells}, {cost.cells} to do, {where}, {_threads(plan.threads)}; "
+        f"{_time(cost)}; {_disk(cost, free)}"
+    )
+    return GridEstimate(
+        cost=cost, gpus=gpus, at_once=at_once, free_bytes=free, where=where, text=text
+    )
 
 
 def absent_trainings(planned: PlannedGrid) -> list[MissingError]:
-    """Return what the rows lack that a plan leaves out: one error for all rows that lack the same."""
+    """Return what the rows lack that a plan leaves out: one error for all rows that lack the
+    same.
+    """
     labels: dict[str, list[str]] = {}
     for label, error in planned.absent.items():
         labels.setdefault(error.message, []).append(label)
     errors = {error.message: error for error in planned.absent.values()}
-    return [MissingError(f"left out ({', '.join(rows)}): {message}", hint=errors[message].advice) for message, rows in labels.items()]
+    return [
+        MissingError(f"left out ({', '.join(rows)}): {message}", hint=errors[message].advice)
+        for message, rows in labels.items()
+    ]
 
 
 def cancel_grid(name: str, settings: Settings) -> GridPlan:
@@ -105,26 +139,36 @@ def cancel_grid(name: str, settings: Settings) -> GridPlan:
     folder = GridFolder.find(settings.runs_folder, name)
     plan = GridPlan.load(folder.plan_file)
     if not is_alive(folder):
-        raise UsageError(f"grid {plan.name!r} is not running", hint=f"`embedlab grid status {plan.name}` shows its cells")
+        raise UsageError(
+            f"grid {plan.name!r} is not running",
+            hint=f"`embedlab grid status {plan.name}` shows its cells",
+        )
     with Queue(folder.queue_file) as queue:
         queue.request_cancel()
     return plan
 
 
 def _started_plan(options: GridOptions, settings: Settings) -> GridPlan | None:
-    """The plan of a grid of the user's own that was started; None for a grid of the package, and for a file."""
+    """The plan of a grid of the user's own that was started; None for a grid of the package, and
+    for a file.
+    """
     name, started = options.grid, GridFolder.of(settings.runs_folder, options.grid).plan_file
     if name in grid_names() or name.endswith(".toml") or not started.is_file():
         return None
     if options.all_overrides or options.seeds is not None or options.encoder is not None:
-        raise UsageError(f"grid {name!r} goes on as it was planned", hint="for --set, --profile, --seeds or --encoder give its TOML file")
+        raise UsageError(
+            f"grid {name!r} goes on as it was planned",
+            hint="for --set, --profile, --seeds or --encoder give its TOML file",
+        )
     plan = GridPlan.load(started)
     _refuse_other_place(plan, settings)
     return plan
 
 
 def start_of(options: GridOptions, settings: Settings) -> str | None:
-    """Return where all cells start from; None where the grid or its recipes say so. The sample world has an encoder of its own."""
+    """Return where all cells start from; None where the grid or its recipes say so. The sample
+    world has an encoder of its own.
+    """
     is_open = options.encoder is not None or not sets_key(_selected_grid(options), "encoder.model")
     return starting_encoder(options.encoder, settings) if is_open else None
 
@@ -135,7 +179,11 @@ def _new_plan(options: GridOptions, settings: Settings) -> GridPlan:
         grid = with_fixed(grid, [f"encoder.model={start}"])
     if settings.threads is not None:
         grid = replace(grid, threads=settings.threads)
-    return expand_grid(grid, GridPlace.of(settings), seeds=range(1, options.seeds + 1) if options.seeds is not None else None)
+    return expand_grid(
+        grid,
+        GridPlace.of(settings),
+        seeds=range(1, options.seeds + 1) if options.seeds is not None else None,
+    )
 
 
 def _selected_grid(options: GridOptions) -> Grid:
@@ -143,15 +191,22 @@ def _selected_grid(options: GridOptions) -> Grid:
 
 
 def _refuse_other_place(plan: GridPlan, settings: Settings) -> None:
-    """Refuse a selection that differs from how the cells of a started grid are made, instead of ignoring it."""
+    """Refuse a selection that differs from how the cells of a started grid are made, instead of
+    ignoring it.
+    """
     default, selected = GridPlace(runs="", cache=""), GridPlace.of(settings)
     keys = ("data", "offline", "allow_partial", "device", "precision", "deterministic")
-    others = [key for key in keys if getattr(selected, key) not in {getattr(default, key), getattr(plan.place, key)}]
+    others = [
+        key
+        for key in keys
+        if getattr(selected, key) not in {getattr(default, key), getattr(plan.place, key)}
+    ]
     others += ["threads"] if settings.threads not in {None, plan.threads} else []
     if others:
         raise UsageError(
             f"grid {plan.name!r} goes on as it was planned, not with other {' or '.join(others)}",
-            hint="remove that option, or plan the grid again by its TOML file or the command that began it",
+            hint="remove that option, or plan the grid again by its TOML file or the command that "
+            "began it",
         )
 
 
@@ -175,7 +230,10 @@ def _threads(count: int) -> str:
 def _time(cost: Cost) -> str:
     if cost.seconds is None:
         return cost.measured
-    return f"{'at least' if cost.is_least else 'about'} {duration(cost.seconds)} (from {cost.measured})"
+    return (
+        f"{'at least' if cost.is_least else 'about'} {duration(cost.seconds)} (from "
+        f"{cost.measured})"
+    )
 
 
 def _disk(cost: Cost, free: int) -> str:

@@ -60,10 +60,23 @@ def grid_report(options: ScoresOptions, settings: Settings) -> GridReport:
 
 
 def _rows(pivot: Pivot) -> Iterator[dict[str, Any]]:
-    """Yield a row for each score of each place: its axes, the mean and spread over seeds, and whether it is the best."""
+    """Yield a row for each score of each place: its axes, the mean and spread over seeds, and
+    whether it is the best.
+    """
     for (labels, column), spread in pivot.spreads.items():
         axes = dict(zip(pivot.row_axes, (label or None for label in labels), strict=True))
         axes |= {pivot.column_axis: column or None} if pivot.column_axis is not None else {}
         score = pivot.shown[0] if pivot.column_axis is not None else column
-        numbers = {"score": score, "mean": spread.mean, "sd": spread.sd, "seeds": len(spread.values)}
-        yield {**axes, **numbers, "is_best": spread.is_best, "is_tied": spread.is_tied, "optimism": spread.optimism}
+        numbers = {
+            "score": score,
+            "mean": spread.mean,
+            "sd": spread.sd,
+            "seeds": len(spread.values),
+        }
+        yield {
+            **axes,
+            **numbers,
+            "is_best": spread.is_best,
+            "is_tied": spread.is_tied,
+            "optimism": spread.optimism,
+        }

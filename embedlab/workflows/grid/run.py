@@ -43,7 +43,9 @@ class GridResult:
 
 
 def planned_grid(options: GridOptions, settings: Settings) -> PlannedGrid:
-    """Return the plan of a grid; the sample world's encoder is built before, since it decides the names of the runs."""
+    """Return the plan of a grid; the sample world's encoder is built before, since it decides the
+    names of the runs.
+    """
     if options.grid in grid_names() or options.grid.endswith(".toml"):
         build_sample_encoder(start_of(options, settings), settings)
     return plan_grid(options, settings)
@@ -51,7 +53,10 @@ def planned_grid(options: GridOptions, settings: Settings) -> PlannedGrid:
 
 def run_grid(planned: PlannedGrid, session: Session, board: Board | None = None) -> GridResult:
     """Run the cells that are not done, and return all as they ended; BOARD shows them meanwhile."""
-    with started(planned.plan, planned.folder, planned.rungs), closing(GridFollower(planned.folder)) as follower:
+    with (
+        started(planned.plan, planned.folder, planned.rungs),
+        closing(GridFollower(planned.folder)) as follower,
+    ):
         expected = estimate(planned, follower.look().entries)
         session.note(expected.text)
         if expected.cost.cells:
@@ -83,7 +88,9 @@ def _check_cells(planned: PlannedGrid, entries: Sequence[QueueEntry], session: S
     """Check what the cells that are not done need, unless it is on the machines of a cluster."""
     if planned.hands.cluster is None:
         todo = {entry.run for entry in entries if entry.state != "done"}
-        for error in check_variants([variant for variant in planned.plan.variants if variant.run in todo], session.settings):
+        for error in check_variants(
+            [variant for variant in planned.plan.variants if variant.run in todo], session.settings
+        ):
             session.report(error)
 
 
@@ -93,7 +100,13 @@ def _run_cells(planned: PlannedGrid, expected: GridEstimate, look: Callable[[], 
         def is_stopping() -> bool:
             return stop.signal is not None
 
-        run_cells(planned.plan, planned.folder, _executor(planned, expected), show=look, is_stopping=is_stopping)
+        run_cells(
+            planned.plan,
+            planned.folder,
+            _executor(planned, expected),
+            show=look,
+            is_stopping=is_stopping,
+        )
 
 
 def _executor(planned: PlannedGrid, expected: GridEstimate) -> AbstractContextManager[Executor]:

@@ -36,31 +36,58 @@ class GridScores:
     @property
     def subject(self) -> GridResults:
         """What its figures are drawn of."""
-        return GridResults(plan=self.plan, pivot=self.pivot, measured=self.measured, caption=self.table.caption)
+        return GridResults(
+            plan=self.plan, pivot=self.pivot, measured=self.measured, caption=self.table.caption
+        )
 
 
 def grid_scores(options: ScoresOptions, settings: Settings) -> GridScores:
-    """Return the scores of a started grid; where no finished cell has such scores, that is an error."""
+    """Return the scores of a started grid; where no finished cell has such scores, that is an
+    error.
+    """
     plan = GridPlan.load(GridFolder.find(settings.runs_folder, options.grid).plan_file)
-    measure = usual_measure(plan, options.task, metric=options.metric, setting=options.setting, by=options.by)
+    measure = usual_measure(
+        plan, options.task, metric=options.metric, setting=options.setting, by=options.by
+    )
     pivoted = pivot(
-        plan, measure, rows=list(options.rows) or None, columns=options.columns, score=options.score, where=_axis_values(options.where)
+        plan,
+        measure,
+        rows=list(options.rows) or None,
+        columns=options.columns,
+        score=options.score,
+        where=_axis_values(options.where),
     )
     if not pivoted.rows:
         _refuse_unknown_task(measure.task)
         raise EmbedlabError(
             f"grid {plan.name!r} has no finished cell with "
-            + ("a dev score" if options.score == DEV_SCORE else f"{measure.task} scores ({measure.metric}, {measure.setting})"),
+            + (
+                "a dev score"
+                if options.score == DEV_SCORE
+                else f"{measure.task} scores ({measure.metric}, {measure.setting})"
+            ),
             hint=f"`embedlab grid status {plan.name}` shows its cells",
         )
-    if (differences := PairDifferences.of(plan, pivoted, measure, _source(plan, settings), settings.cache)) is not None:
+    if (
+        differences := PairDifferences.of(
+            plan, pivoted, measure, _source(plan, settings), settings.cache
+        )
+    ) is not None:
         pivoted = differences.marked(pivoted)
-    return GridScores(plan=plan, pivot=pivoted, measured=_measured(measure, pivoted, options.columns))
+    return GridScores(
+        plan=plan, pivot=pivoted, measured=_measured(measure, pivoted, options.columns)
+    )
 
 
 def _source(plan: GridPlan, settings: Settings) -> Source:
-    """Return where the grid's pairs are: nothing is fetched for a table, and its own notes say where data is partial."""
-    folder = data_folder(Path(plan.place.data)) if settings.data is None and plan.place.data is not None else settings.data
+    """Return where the grid's pairs are: nothing is fetched for a table, and its own notes say
+    where data is partial.
+    """
+    folder = (
+        data_folder(Path(plan.place.data))
+        if settings.data is None and plan.place.data is not None
+        else settings.data
+    )
     return Source(folder=folder, sample=plan.place.sample, offline=True, allow_partial=True)
 
 
@@ -68,15 +95,23 @@ def _measured(measure: ScoreFilter, pivoted: Pivot, columns: str | None) -> str:
     if pivoted.shown == (DEV_SCORE,):
         return "last dev score"
     score = pivoted.shown[0] if columns else None
-    name = f"{measure.task} {measure.metric} ({measure.setting})" if measure.setting else f"{measure.task} {measure.metric}"
-    return name + (" x 100" if pivoted.is_ranked else "") + (f", {score}" if score is not None else "")
+    name = (
+        f"{measure.task} {measure.metric} ({measure.setting})"
+        if measure.setting
+        else f"{measure.task} {measure.metric}"
+    )
+    return (
+        name + (" x 100" if pivoted.is_ranked else "") + (f", {score}" if score is not None else "")
+    )
 
 
 def _axis_values(where: Sequence[str]) -> dict[str, str]:
     pairs = [text.partition("=") for text in where]
     for text, (_, equals, _) in zip(where, pairs, strict=True):
         if not equals:
-            raise UsageError(f"--where takes AXIS=VALUE, not {text!r}", hint="for example --where optim.lr=2e-05")
+            raise UsageError(
+                f"--where takes AXIS=VALUE, not {text!r}", hint="for example --where optim.lr=2e-05"
+            )
     return {axis: label for axis, _, label in pairs}
 
 

@@ -1,1 +1,3 @@
-"""The options of every command: a frozen dataclass each, from which the command line is made and which the Python functions follow."""
+"""The options of every command: a frozen dataclass each, from which the command line is made and
+which the Python functions follow.
+"""

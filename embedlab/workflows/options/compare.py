@@ -13,9 +13,21 @@ from embedlab.workflows.options.models import OfModelsAndFiles
 class CompareOptions(OfGroupedItems, OfModelsAndFiles):
     """What is compared, and how."""
 
-    aggregate: Annotated[Aggregate, Flag(names=("--aggregate",), help="How a dataset's sources become one number.", after="unseen")] = "all"
+    aggregate: Annotated[
+        Aggregate,
+        Flag(
+            names=("--aggregate",),
+            help="How a dataset's sources become one number.",
+            after="unseen",
+        ),
+    ] = "all"
     test: Annotated[
-        Test, Flag(names=("--test",), help="The test behind p; all but dyadic are corrected by the design effect.", after="aggregate")
+        Test,
+        Flag(
+            names=("--test",),
+            help="The test behind p; all but dyadic are corrected by the design effect.",
+            after="aggregate",
+        ),
     ] = "dyadic"
     equivalent: Annotated[
         float | None,
@@ -27,13 +39,19 @@ class CompareOptions(OfGroupedItems, OfModelsAndFiles):
         ),
     ] = None
     published: Annotated[
-        bool, Flag(names=("--published",), help="Also show what papers print for models of these names.", after="common")
+        bool,
+        Flag(
+            names=("--published",),
+            help="Also show what papers print for models of these names.",
+            after="common",
+        ),
     ] = False
     cost: Annotated[
         bool,
         Flag(
             names=("--cost",),
-            help="Also measure what each model costs here, time, memory and bytes, and what it loses with fewer dimensions or bits.",
+            help="Also measure what each model costs here, time, memory and bytes, and what it "
+            "loses with fewer dimensions or bits.",
             after="published",
         ),
     ] = False

@@ -11,7 +11,9 @@ from embedlab.workflows.options.flag import Flag
 class DatasetsOptions:
     """Datasets, or all of them."""
 
-    names: Annotated[Sequence[str], Flag(metavar="[DATASET]...", help="All when absent.", completes="datasets")] = ()
+    names: Annotated[
+        Sequence[str], Flag(metavar="[DATASET]...", help="All when absent.", completes="datasets")
+    ] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +21,12 @@ class ItemsOptions:
     """Datasets of classified items."""
 
     names: Annotated[
-        Sequence[str], Flag(metavar="DATASET...", help="Datasets of transfer, probing, glue or multitask.", completes="datasets")
+        Sequence[str],
+        Flag(
+            metavar="DATASET...",
+            help="Datasets of transfer, probing, glue or multitask.",
+            completes="datasets",
+        ),
     ]
 
 
@@ -27,12 +34,20 @@ class ItemsOptions:
 class OverlapsOptions:
     """A training set, and the evaluation sets that may share text with it."""
 
-    training: Annotated[str, Flag(metavar="TRAINING", help="A dataset, or dataset:split.", completes="datasets")]
-    evaluations: Annotated[Sequence[str], Flag(metavar="EVALUATION...", help="Datasets, or dataset:split.", completes="datasets")]
+    training: Annotated[
+        str, Flag(metavar="TRAINING", help="A dataset, or dataset:split.", completes="datasets")
+    ]
+    evaluations: Annotated[
+        Sequence[str],
+        Flag(metavar="EVALUATION...", help="Datasets, or dataset:split.", completes="datasets"),
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class SelectionsOptions:
     """Names of selections that are taken away."""
 
-    remove: Annotated[Sequence[str], Flag(names=("--remove",), metavar="NAME", help="Take this name away; again for more.")] = ()
+    remove: Annotated[
+        Sequence[str],
+        Flag(names=("--remove",), metavar="NAME", help="Take this name away; again for more."),
+    ] = ()

@@ -15,15 +15,33 @@ class EvaluateOptions(OfGroupedItems, OfModelsAndFiles):
     """What is evaluated, and which of its numbers are shown."""
 
     aggregate: Annotated[
-        Aggregate | None, Flag(names=("--aggregate",), help="Only this aggregation of a dataset's sources.", after="unseen")
+        Aggregate | None,
+        Flag(
+            names=("--aggregate",),
+            help="Only this aggregation of a dataset's sources.",
+            after="unseen",
+        ),
     ] = None
-    metric: Annotated[Correlation, Flag(names=("--metric",), help="The correlation to show.", after="aggregate")] = "spearman"
-    again: Annotated[bool, Flag(names=("--again",), help="Evaluate also what was evaluated before on the same data.")] = False
+    metric: Annotated[
+        Correlation, Flag(names=("--metric",), help="The correlation to show.", after="aggregate")
+    ] = "spearman"
+    again: Annotated[
+        bool,
+        Flag(names=("--again",), help="Evaluate also what was evaluated before on the same data."),
+    ] = False
     mteb: Annotated[
         Path | None,
-        Flag(names=("--mteb",), metavar="DIR", help="Also write the STS results into DIR/MODEL as files that mteb reads."),
+        Flag(
+            names=("--mteb",),
+            metavar="DIR",
+            help="Also write the STS results into DIR/MODEL as files that mteb reads.",
+        ),
     ] = None
     submission: Annotated[
         Path | None,
-        Flag(names=("--submission",), metavar="DIR", help="Also write predictions of GLUE's test splits into DIR, for its server."),
+        Flag(
+            names=("--submission",),
+            metavar="DIR",
+            help="Also write predictions of GLUE's test splits into DIR, for its server.",
+        ),
     ] = None

@@ -18,18 +18,32 @@ class ExplainOptions(OfTwoSentences):
         Flag(
             names=("--reference",),
             metavar="DATASET",
-            help="Pairs among which similarities are ranked. [default: the dataset that the pair is from, or else starter]",
+            help="Pairs among which similarities are ranked. [default: the dataset that the pair "
+            "is from, or else starter]",
             completes="datasets",
         ),
     ] = None
     instead: Annotated[
         Sequence[str],
-        Flag(names=("--instead",), metavar="SENTENCE", help="An edited sentence in place of the nearer one. Give it again for more."),
+        Flag(
+            names=("--instead",),
+            metavar="SENTENCE",
+            help="An edited sentence in place of the nearer one. Give it again for more.",
+        ),
     ] = ()
     edits: Annotated[
         Sequence[str],
-        Flag(names=("--edit",), metavar="|".join(EDIT_RULES), help="Edit a sentence by rule, the second where it is safe there."),
+        Flag(
+            names=("--edit",),
+            metavar="|".join(EDIT_RULES),
+            help="Edit a sentence by rule, the second where it is safe there.",
+        ),
     ] = ()
     view: Annotated[
-        ExplainView, Flag(names=("--view",), help="effects: words are left out. tokens: the sum over pairs of tokens, of mean pooling.")
+        ExplainView,
+        Flag(
+            names=("--view",),
+            help="effects: words are left out. tokens: the sum over pairs of tokens, of mean "
+            "pooling.",
+        ),
     ] = "effects"

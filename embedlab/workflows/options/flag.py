@@ -1,4 +1,5 @@
-"""How the command line takes a field of options: each field carries its flag and its help, written once.
+"""How the command line takes a field of options: each field carries its flag and its help, written
+once.
 
 Options are imported with the command line, so that nothing here imports what takes time.
 """
@@ -10,7 +11,9 @@ from typing import Any
 
 @dataclass(frozen=True, kw_only=True)
 class Flag:
-    """The words that set one field, as an annotation of it; without names the field is an argument."""
+    """The words that set one field, as an annotation of it; without names the field is an
+    argument.
+    """
 
     help: str
     names: tuple[str, ...] = ()

@@ -1,4 +1,6 @@
-"""The fields by which the items of an evaluation are selected: each class adds to the one above it, so that commands share them."""
+"""The fields by which the items of an evaluation are selected: each class adds to the one above it,
+so that commands share them.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,20 +10,32 @@ from embedlab.choices import SettingName, TableRows
 from embedlab.workflows.options.flag import Flag
 
 SELECTION = Flag(
-    names=("--selection",), metavar="NAME", help="Only items of the selection called NAME; `embedlab data selections` lists them."
+    names=("--selection",),
+    metavar="NAME",
+    help="Only items of the selection called NAME; `embedlab data selections` lists them.",
 )
 
 
-UNSEEN = Flag(names=("--unseen",), help="Only items of whose text no compared model is known to have read any in training.")
+UNSEEN = Flag(
+    names=("--unseen",),
+    help="Only items of whose text no compared model is known to have read any in training.",
+)
 _NOT_TRAINED_ON = "-trained:*"
 
 
 def joined_expression(where: str, selection: str, *, unseen: bool) -> str:
-    """Return the expression of what WHERE picks among the items of the SELECTION of that name, or among UNSEEN ones; empty for all."""
-    terms = [*([f"@{selection.removeprefix('@')}"] if selection else []), *([_NOT_TRAINED_ON] if unseen else [])]
+    """Return the expression of what WHERE picks among the items of the SELECTION of that name, or
+    among UNSEEN ones; empty for all.
+    """
+    terms = [
+        *([f"@{selection.removeprefix('@')}"] if selection else []),
+        *([_NOT_TRAINED_ON] if unseen else []),
+    ]
     if not terms:
         return where.strip()
-    from embedlab.analysis.expressions import with_terms  # reads tables, which the words of options do not need
+    from embedlab.analysis.expressions import (
+        with_terms,
+    )  # reads tables, which the words of options do not need
 
     return with_terms(where, terms)
 
@@ -44,7 +58,8 @@ class OfItems:
         Flag(
             names=("--task", "--dataset"),
             metavar="NAME",
-            help="Only this dataset, your own file of pairs, hub:OWNER/NAME, mteb:NAME, probing files (gum-probing, probing:DIR) "
+            help="Only this dataset, your own file of pairs, hub:OWNER/NAME, mteb:NAME, probing "
+            "files (gum-probing, probing:DIR) "
             "or a task.",
             completes="datasets",
         ),
@@ -59,7 +74,10 @@ class OfItems:
     ] = ""
     selection: Annotated[str, SELECTION] = ""
     unseen: Annotated[bool, UNSEEN] = False
-    setting: Annotated[SettingName, Flag(names=("--setting",), help="How transfer and probing train their classifiers.")] = "literature"
+    setting: Annotated[
+        SettingName,
+        Flag(names=("--setting",), help="How transfer and probing train their classifiers."),
+    ] = "literature"
 
     @property
     def expression(self) -> str:
@@ -72,7 +90,12 @@ class OfCommonItems(OfItems):
     """The same, where models need not score all pairs."""
 
     common: Annotated[
-        bool, Flag(names=("--common",), help="Take the pairs that all models score, where a brought file lacks some; titles count them.")
+        bool,
+        Flag(
+            names=("--common",),
+            help="Take the pairs that all models score, where a brought file lacks some; titles "
+            "count them.",
+        ),
     ] = False
 
 
@@ -85,8 +108,10 @@ class OfGroupedItems(OfCommonItems):
         Flag(
             names=("--by",),
             metavar="PROPERTY",
-            help="Group items by dataset, source, dice, words, negation or another property (a wrong name lists them), numbers by fifths "
-            "or, as words:3, by so many groups; again to cross two; or by an expression such as 'dice>0.5': what fits, and the rest.",
+            help="Group items by dataset, source, dice, words, negation or another property (a "
+            "wrong name lists them), numbers by fifths "
+            "or, as words:3, by so many groups; again to cross two; or by an expression such "
+            "as 'dice>0.5': what fits, and the rest.",
             completes="properties",
             after="tasks",
             typed=list[str],
@@ -95,5 +120,9 @@ class OfGroupedItems(OfCommonItems):
     ] = "dataset"
     rows: Annotated[
         TableRows,
-        Flag(names=("--rows",), help="One row a slice, or one row a model: no differences, and narrow enough for most papers."),
+        Flag(
+            names=("--rows",),
+            help="One row a slice, or one row a model: no differences, and narrow enough for most "
+            "papers.",
+        ),
     ] = "slices"

@@ -1,4 +1,6 @@
-"""The JSON Schema of a command's options, made from their fields, for programs that write or check them."""
+"""The JSON Schema of a command's options, made from their fields, for programs that write or check
+them.
+"""
 
 from collections.abc import Mapping
 from dataclasses import MISSING
@@ -24,14 +26,20 @@ def options_schema(options: type) -> Mapping[str, Any]:
 
 
 def _field_schema(field: FlaggedField) -> Mapping[str, Any]:
-    """Return the schema of one field: its type, the bounds of a number, its help, and its default."""
+    """Return the schema of one field: its type, the bounds of a number, its help, and its
+    default.
+    """
     from pydantic import TypeAdapter
 
     made = TypeAdapter(field.kind)
     schema = made.json_schema()
     if field.flag.typed is None:  # otherwise the bounds are those of what is typed
         _bounded(schema, {"minimum": field.flag.min, "maximum": field.flag.max})
-    default = {} if field.default is MISSING else {"default": made.dump_python(field.default, mode="json")}
+    default = (
+        {}
+        if field.default is MISSING
+        else {"default": made.dump_python(field.default, mode="json")}
+    )
     return {**schema, "description": field.flag.help, **default}
 
 

@@ -9,9 +9,11 @@ from embedlab.workflows.options.flag import Flag
 Typed = TypeVar("Typed", str, list[str])
 
 _HELP = (
-    "A run, run@seed, folder, hub id, catalog name, dice, average:a,b, or word-vectors:FILE, scores:FILE, vectors:FILE, wordllama:NAME, "
+    "A run, run@seed, folder, hub id, catalog name, dice, average:a,b, or word-vectors:FILE, "
+    "scores:FILE, vectors:FILE, wordllama:NAME, "
     "http://HOST/v1#MODEL; NAME=MODEL calls it NAME from then on; "
-    "options follow it, joined by &: ?pooling=, ?prompt=, ?role=, ?dim=, ?layer=, ?whiten=, ?normalise, ?bits=, ?adapter=, "
+    "options follow it, joined by &: ?pooling=, ?prompt=, ?role=, ?dim=, ?layer=, ?whiten=, "
+    "?normalise, ?bits=, ?adapter=, "
     "?code=native, ?revision=."
 )
 
@@ -27,12 +29,17 @@ MODEL = Flag(metavar="MODEL", help=_HELP, completes="models", reads=with_aliases
 MODELS = Flag(metavar="MODEL...", help=_HELP, completes="models", reads=with_aliases)
 MODELS_AND_FILES = Flag(
     metavar="MODEL... [FILE...]",
-    help=f"{_HELP} A .csv, .tsv, .jsonl or .parquet file of your own is what they are evaluated on.",
+    help=f"{_HELP} A .csv, .tsv, .jsonl or .parquet file of your own is what they are "
+    f"evaluated on.",
     completes="models",
     reads=with_aliases,
 )
 NAMED_MODELS = Flag(  # of the commands whose arguments are sentences
-    names=("--model", "-m"), metavar="MODEL", help=f"{_HELP} Give it again for more.", completes="models", reads=with_aliases
+    names=("--model", "-m"),
+    metavar="MODEL",
+    help=f"{_HELP} Give it again for more.",
+    completes="models",
+    reads=with_aliases,
 )
 
 

@@ -17,22 +17,40 @@ class PairsOptions:
     tasks: Annotated[
         Sequence[str],
         Flag(
-            names=("--task", "--dataset"), metavar="NAME", help="Only this dataset, your own file, or hub:OWNER/NAME.", completes="datasets"
+            names=("--task", "--dataset"),
+            metavar="NAME",
+            help="Only this dataset, your own file, or hub:OWNER/NAME.",
+            completes="datasets",
         ),
     ] = ()  # none: all
-    where: Annotated[str, Flag(names=("--where",), metavar="EXPR", help="Only pairs for which all of its terms hold.")] = ""
+    where: Annotated[
+        str,
+        Flag(
+            names=("--where",), metavar="EXPR", help="Only pairs for which all of its terms hold."
+        ),
+    ] = ""
     selection: Annotated[str, SELECTION] = ""
     unseen: Annotated[bool, UNSEEN] = False
-    name: Annotated[str, Flag(names=("--name",), metavar="NAME", help="Call the pairs that fit @NAME in every filter from now on.")] = ""
+    name: Annotated[
+        str,
+        Flag(
+            names=("--name",),
+            metavar="NAME",
+            help="Call the pairs that fit @NAME in every filter from now on.",
+        ),
+    ] = ""
     sort: Annotated[
         str | None,
         Flag(
             names=("--sort",),
             metavar="KEY",
-            help="gap (default; with one model: its error), dice, gold, a model or error(MODEL), largest first; -KEY: smallest first.",
+            help="gap (default; with one model: its error), dice, gold, a model or error(MODEL), "
+            "largest first; -KEY: smallest first.",
         ),
     ] = None
-    limit: Annotated[int | None, Flag(names=("--limit",), metavar="N", help="How many to show.", min=1)] = 20  # None: all
+    limit: Annotated[
+        int | None, Flag(names=("--limit",), metavar="N", help="How many to show.", min=1)
+    ] = 20  # None: all
 
     @property
     def expression(self) -> str:

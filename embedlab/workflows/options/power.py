@@ -13,8 +13,20 @@ class PowerOptions(OfCommonItems, OfTwoModels):
     """Two models, and what is planned with them."""
 
     detect: Annotated[
-        float | None, Flag(names=("--detect",), metavar="POINTS", help="How many seeds a difference of POINTS needs.", after="unseen")
+        float | None,
+        Flag(
+            names=("--detect",),
+            metavar="POINTS",
+            help="How many seeds a difference of POINTS needs.",
+            after="unseen",
+        ),
     ] = None
     seeds: Annotated[
-        int | None, Flag(names=("--seeds",), metavar="N", help="What N seeds of each recipe would detect.", after="detect")
+        int | None,
+        Flag(
+            names=("--seeds",),
+            metavar="N",
+            help="What N seeds of each recipe would detect.",
+            after="detect",
+        ),
     ] = None

@@ -1,4 +1,6 @@
-"""The functions of `import embedlab` that have the options of a command, and what they call its fields."""
+"""The functions of `import embedlab` that have the options of a command, and what they call its
+fields.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -37,7 +39,10 @@ class PythonFunction:
         }
 
 
-_SUITE, _SET = {"suites": "suite"}, {"overrides": "set"}  # one suite may be typed alone, and values are a dictionary
+_SUITE, _SET = (
+    {"suites": "suite"},
+    {"overrides": "set"},
+)  # one suite may be typed alone, and values are a dictionary
 FUNCTIONS: Mapping[str, PythonFunction] = {
     "evaluate": PythonFunction(options=EvaluateOptions, called=_SUITE),
     "compare": PythonFunction(options=CompareOptions, called=_SUITE),
@@ -51,7 +56,10 @@ FUNCTIONS: Mapping[str, PythonFunction] = {
     "train": PythonFunction(
         options=TrainOptions,
         called={**_SET, "keeps_checkpoints": "keep_checkpoints"},
-        without=("seed", "gpus"),  # seeds=1; processes that share a training, which the command starts
+        without=(
+            "seed",
+            "gpus",
+        ),  # seeds=1; processes that share a training, which the command starts
     ),
     "run": PythonFunction(options=RunOptions, called={"run": "name"}),
     "grid": PythonFunction(options=GridOptions, called=_SET),

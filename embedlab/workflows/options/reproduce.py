@@ -18,18 +18,36 @@ from embedlab.workflows.options.trainings import (
 
 @dataclass(frozen=True, kw_only=True)
 class ReproductionOptions:
-    """Which tables of a paper, which models are behind them, and whether they are trained for it."""
+    """Which tables of a paper, which models are behind them, and whether they are trained for
+    it.
+    """
 
-    paper: Annotated[str | None, Flag(metavar="PAPER", help="A paper's name, or its folder.", completes="papers")] = None
-    table: Annotated[str | None, Flag(metavar="TABLE", help="One of its tables.", completes="tables")] = None
-    published_only: Annotated[bool, Flag(names=("--published-only",), help="Print the paper's numbers; run nothing.")] = False
-    claims: Annotated[bool, Flag(names=("--claims",), help="Print whether its claims hold; train nothing.")] = False
+    paper: Annotated[
+        str | None, Flag(metavar="PAPER", help="A paper's name, or its folder.", completes="papers")
+    ] = None
+    table: Annotated[
+        str | None, Flag(metavar="TABLE", help="One of its tables.", completes="tables")
+    ] = None
+    published_only: Annotated[
+        bool, Flag(names=("--published-only",), help="Print the paper's numbers; run nothing.")
+    ] = False
+    claims: Annotated[
+        bool, Flag(names=("--claims",), help="Print whether its claims hold; train nothing.")
+    ] = False
     from_: Annotated[
         Literal["runs", "scores"] | None,
-        Flag(names=("--from",), help="Train nothing: use the runs that are there, or only what --row gives."),
+        Flag(
+            names=("--from",),
+            help="Train nothing: use the runs that are there, or only what --row gives.",
+        ),
     ] = None
     models: Annotated[
-        tuple[str, ...], Flag(names=("--row",), metavar="ROW=MODEL", help="Take MODEL for a row: any model, or scores:FILE.")
+        tuple[str, ...],
+        Flag(
+            names=("--row",),
+            metavar="ROW=MODEL",
+            help="Take MODEL for a row: any model, or scores:FILE.",
+        ),
     ] = ()
     seeds: Annotated[int | None, seeds_flag("Each of the seeds 1 to N. [default: 3]")] = None
     overrides: Annotated[tuple[str, ...], override_flag("every recipe")] = ()
@@ -56,5 +74,7 @@ class ReproductionOptions:
 
     @property
     def uses_runs(self) -> bool:
-        """Whether rows have the runs that are there, and not only the models that are named for them."""
+        """Whether rows have the runs that are there, and not only the models that are named for
+        them.
+        """
         return self.from_ != "scores"

@@ -1,4 +1,6 @@
-"""What a user can select of results and models that are there: two files to compare, a folder to write."""
+"""What a user can select of results and models that are there: two files to compare, a folder to
+write.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +16,11 @@ class VerifyOptions:
 
     first: Annotated[
         Path,
-        Flag(metavar="A.json", help="What `evaluate --json` or `compare --json` printed, or a run's evaluations/TASK.json."),
+        Flag(
+            metavar="A.json",
+            help="What `evaluate --json` or `compare --json` printed, or a run's "
+            "evaluations/TASK.json.",
+        ),
     ]
     second: Annotated[Path, Flag(metavar="B.json", help="Another such file.")]
 
@@ -24,4 +30,6 @@ class ExportOptions:
     """A model, and where it is written."""
 
     model: Annotated[str, MODEL]
-    folder: Annotated[Path, Flag(metavar="DIR", help="A folder that does not exist yet or is empty.")]
+    folder: Annotated[
+        Path, Flag(metavar="DIR", help="A folder that does not exist yet or is empty.")
+    ]

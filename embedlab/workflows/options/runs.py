@@ -11,21 +11,27 @@ from embedlab.workflows.options.flag import Flag
 class RunOptions:
     """One run."""
 
-    run: Annotated[str, Flag(metavar="RUN", help="A run, or one seed of it as name@seed.", completes="runs")]
+    run: Annotated[
+        str, Flag(metavar="RUN", help="A run, or one seed of it as name@seed.", completes="runs")
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogOptions(RunOptions):
     """One run, and whether its events are followed."""
 
-    follow: Annotated[bool, Flag(names=("--follow", "-f"), help="Go on until the run ends.")] = False
+    follow: Annotated[bool, Flag(names=("--follow", "-f"), help="Go on until the run ends.")] = (
+        False
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class CancelOptions(RunOptions):
     """One run, and how it ends."""
 
-    force: Annotated[bool, Flag(names=("--force",), help="End the process at once, without a checkpoint.")] = False
+    force: Annotated[
+        bool, Flag(names=("--force",), help="End the process at once, without a checkpoint.")
+    ] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,5 +47,9 @@ class PruneOptions:
 
     names: Annotated[
         Sequence[str],
-        Flag(metavar="[RUN]...", help="Runs, or single seeds as name@seed. [default: all]", completes="runs"),
+        Flag(
+            metavar="[RUN]...",
+            help="Runs, or single seeds as name@seed. [default: all]",
+            completes="runs",
+        ),
     ] = ()

@@ -8,7 +8,9 @@ from typing import Annotated
 from embedlab.workflows.options.flag import Flag
 from embedlab.workflows.options.models import MODEL, NAMED_MODELS
 
-COLUMN = Flag(names=("--column",), help="Column of a .tsv, .csv or .jsonl file. [default: sentence]")
+COLUMN = Flag(
+    names=("--column",), help="Column of a .tsv, .csv or .jsonl file. [default: sentence]"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +30,11 @@ class NearestOptions:
     models: Annotated[Sequence[str], NAMED_MODELS]
     file: Annotated[
         Path | None,
-        Flag(metavar="FILE", help="Text with one sentence a line, or a .tsv, .csv or .jsonl file. [default: the STS datasets]"),
+        Flag(
+            metavar="FILE",
+            help="Text with one sentence a line, or a .tsv, .csv or .jsonl file. [default: the "
+            "STS datasets]",
+        ),
     ] = None
     column: Annotated[str | None, COLUMN] = None
     top: Annotated[int, Flag(names=("--top",), metavar="K", help="How many to show.", min=1)] = 10
@@ -39,7 +45,16 @@ class EncodeOptions:
     """What is encoded, by which model, and where to."""
 
     model: Annotated[str, MODEL]
-    file: Annotated[Path, Flag(metavar="FILE", help="Text with one sentence a line, or a .tsv, .csv or .jsonl file.")]
-    out: Annotated[Path, Flag(names=("--out", "-o"), help="The file to write: .npy, or .parquet with sentence and vector.")]
+    file: Annotated[
+        Path,
+        Flag(metavar="FILE", help="Text with one sentence a line, or a .tsv, .csv or .jsonl file."),
+    ]
+    out: Annotated[
+        Path,
+        Flag(
+            names=("--out", "-o"),
+            help="The file to write: .npy, or .parquet with sentence and vector.",
+        ),
+    ]
     column: Annotated[str | None, COLUMN] = None
     is_replaced: Annotated[bool, Flag(names=("--force",), help="Replace an existing file.")] = False

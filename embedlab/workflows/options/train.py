@@ -5,7 +5,13 @@ from typing import Annotated
 
 from embedlab.choices import Tracker
 from embedlab.workflows.options.flag import Flag
-from embedlab.workflows.options.trainings import encoder_flag, override_flag, profile_flag, profile_override, seeds_flag
+from embedlab.workflows.options.trainings import (
+    encoder_flag,
+    override_flag,
+    profile_flag,
+    profile_override,
+    seeds_flag,
+)
 
 
 def _seeds_to(last: int) -> tuple[int, ...]:
@@ -20,43 +26,84 @@ class TrainOptions:
         str,
         Flag(
             metavar="RECIPE|FILE",
-            help="A name from `embedlab recipes`, a TOML file, or your own rows in a .csv, .tsv, .jsonl, .parquet or .txt file.",
+            help="A name from `embedlab recipes`, a TOML file, or your own rows in a .csv, .tsv, "
+            ".jsonl, .parquet or .txt file.",
             completes="recipes",
         ),
     ]
     overrides: Annotated[tuple[str, ...], override_flag("the recipe")] = ()
     profile: Annotated[str | None, profile_flag("the recipe")] = None  # None: paper
     seed: Annotated[
-        int | None, Flag(names=("--seed",), metavar="S", help="The one seed to train with. [default: 1]", min=0, max=2**63 - 1)
+        int | None,
+        Flag(
+            names=("--seed",),
+            metavar="S",
+            help="The one seed to train with. [default: 1]",
+            min=0,
+            max=2**63 - 1,
+        ),
     ] = None
-    seeds: Annotated[tuple[int, ...], seeds_flag("Train with each of the seeds 1 to N.", typed=int | None, reads=_seeds_to)] = ()
+    seeds: Annotated[
+        tuple[int, ...],
+        seeds_flag("Train with each of the seeds 1 to N.", typed=int | None, reads=_seeds_to),
+    ] = ()
     max_steps: Annotated[
         int | None,
         Flag(
             names=("--max-steps",),
             metavar="N",
-            help="A training of N steps: stages in their order until N is reached, warm-up and schedule over the steps that a stage "
+            help="A training of N steps: stages in their order until N is reached, warm-up and "
+            "schedule over the steps that a stage "
             "then has. Its scores are marked as shortened.",
             min=1,
         ),
     ] = None
-    name: Annotated[str | None, Flag(names=("--name",), help="Name of the run. [default: the recipe's]")] = None
-    encoder: Annotated[str | None, encoder_flag("Start")] = None  # None: the recipe's, or that of the sample world
+    name: Annotated[
+        str | None, Flag(names=("--name",), help="Name of the run. [default: the recipe's]")
+    ] = None
+    # None: the recipe's, or that of the sample world
+    encoder: Annotated[str | None, encoder_flag("Start")] = None
     dev: Annotated[
         str | None,
-        Flag(names=("--dev",), metavar="FILE", help="Your own file, or a dataset, whose score is followed while training."),
+        Flag(
+            names=("--dev",),
+            metavar="FILE",
+            help="Your own file, or a dataset, whose score is followed while training.",
+        ),
     ] = None  # None: the recipe's, or a part of the user's own rows
     resume: Annotated[
-        bool, Flag(names=("--resume",), help="Go on with the newest unfinished run of this name; start it where there is none.")
+        bool,
+        Flag(
+            names=("--resume",),
+            help="Go on with the newest unfinished run of this name; start it where there is none.",
+        ),
     ] = False
-    gpus: Annotated[int | None, Flag(names=("--gpus",), metavar="N", help="Train with N GPUs: the same loss and gradient.", min=1)] = None
-    keeps_checkpoints: Annotated[bool, Flag(names=("--keep-checkpoints",), help="Keep the checkpoints of the finished run.")] = False
-    track: Annotated[Tracker | None, Flag(names=("--track",), help="Also log to an experiment tracker.")] = None
+    gpus: Annotated[
+        int | None,
+        Flag(
+            names=("--gpus",),
+            metavar="N",
+            help="Train with N GPUs: the same loss and gradient.",
+            min=1,
+        ),
+    ] = None
+    keeps_checkpoints: Annotated[
+        bool, Flag(names=("--keep-checkpoints",), help="Keep the checkpoints of the finished run.")
+    ] = False
+    track: Annotated[
+        Tracker | None, Flag(names=("--track",), help="Also log to an experiment tracker.")
+    ] = None
 
     @property
     def all_overrides(self) -> tuple[str, ...]:
-        """What is set in the recipe, with its profile and the length that `max_steps` gives the training."""
-        return (*profile_override(self.profile), *self.overrides, *([f"max_steps={self.max_steps}"] if self.max_steps is not None else []))
+        """What is set in the recipe, with its profile and the length that `max_steps` gives the
+        training.
+        """
+        return (
+            *profile_override(self.profile),
+            *self.overrides,
+            *([f"max_steps={self.max_steps}"] if self.max_steps is not None else []),
+        )
 
     @property
     def planned_seeds(self) -> tuple[int, ...]:

@@ -15,7 +15,13 @@ def override_flag(of: str) -> Flag:
 
 def encoder_flag(start: str) -> Flag:
     """Return the flag of the encoder from which trainings START."""
-    return Flag(names=("--encoder",), metavar="MODEL", help=f"{start} from this encoder.", completes="models", reads=with_aliases)
+    return Flag(
+        names=("--encoder",),
+        metavar="MODEL",
+        help=f"{start} from this encoder.",
+        completes="models",
+        reads=with_aliases,
+    )
 
 
 def workers_flag(of: str) -> Flag:
@@ -26,18 +32,28 @@ def workers_flag(of: str) -> Flag:
 def cluster_flag(of: str) -> Flag:
     """Return the flag of where trainings run, by what they are called."""
     return Flag(
-        names=("--cluster",), metavar="ADDRESS", help=f"Run the {of} on this Ray cluster, or as jobs of Slurm: slurm[:KEY=VALUE,...]."
+        names=("--cluster",),
+        metavar="ADDRESS",
+        help=f"Run the {of} on this Ray cluster, or as jobs of Slurm: slurm[:KEY=VALUE,...].",
     )
 
 
 def seeds_flag(help: str, *, typed: Any = None, reads: Callable[[int], Any] | None = None) -> Flag:
     """Return the flag of the seeds 1 to N."""
-    return Flag(names=("--seeds",), metavar="N", help=help, min=1, max=10_000, typed=typed, reads=reads)
+    return Flag(
+        names=("--seeds",), metavar="N", help=help, min=1, max=10_000, typed=typed, reads=reads
+    )
 
 
 def profile_flag(of: str) -> Flag:
-    """Return the flag of the profile OF recipes: what a paper says, or what its authors' code does."""
-    return Flag(names=("--profile",), metavar="NAME", help=f"Values of {of}: paper, or code for what its authors' public code does.")
+    """Return the flag of the profile OF recipes: what a paper says, or what its authors' code
+    does.
+    """
+    return Flag(
+        names=("--profile",),
+        metavar="NAME",
+        help=f"Values of {of}: paper, or code for what its authors' public code does.",
+    )
 
 
 def profile_override(profile: str | None) -> tuple[str, ...]:

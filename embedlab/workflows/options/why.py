@@ -14,8 +14,21 @@ class WhyOptions(OfItems, OfTwoModels):
 
     rows: Annotated[
         int,
-        Flag(names=("--rows",), metavar="N", help="At most so many rows in a table; JSON and CSV have all.", min=1, after="unseen"),
+        Flag(
+            names=("--rows",),
+            metavar="N",
+            help="At most so many rows in a table; JSON and CSV have all.",
+            min=1,
+            after="unseen",
+        ),
     ] = 8
     examples: Annotated[
-        int, Flag(names=("--examples",), metavar="N", help="How many typical items to show of each model.", min=0, after="rows")
+        int,
+        Flag(
+            names=("--examples",),
+            metavar="N",
+            help="How many typical items to show of each model.",
+            min=0,
+            after="rows",
+        ),
     ] = 5

@@ -1,1 +1,3 @@
-"""The tables of papers reproduced: planned, trained or found, evaluated, and compared with the published values."""
+"""The tables of papers reproduced: planned, trained or found, evaluated, and compared with the
+published values.
+"""

@@ -26,23 +26,46 @@ class PaperClaims:
     states: tuple[DatasetState, ...]  # of the data that was read
 
 
-def measure_claims(tables: Sequence[PaperTable], options: ReproductionOptions, session: Session) -> PaperClaims:
-    """Return the verdicts on the claims about TABLES of one paper, on the models that are there; nothing is trained."""
+def measure_claims(
+    tables: Sequence[PaperTable], options: ReproductionOptions, session: Session
+) -> PaperClaims:
+    """Return the verdicts on the claims about TABLES of one paper, on the models that are there;
+    nothing is trained.
+    """
     check_named_rows(tables, options)
     claimed = [for_claims(table) for table in tables if table.claims]
     start = built_start(options, session.settings)
-    fitting = [table for table in claimed if start is None or any(source.encoder is None for source in table.sources.values())]
-    return settled_rows(tables[0].paper, claimed, [known_rows(table, options, start, session, says_untrained=False) for table in fitting])
+    fitting = [
+        table
+        for table in claimed
+        if start is None or any(source.encoder is None for source in table.sources.values())
+    ]
+    return settled_rows(
+        tables[0].paper,
+        claimed,
+        [known_rows(table, options, start, session, says_untrained=False) for table in fitting],
+    )
 
 
-def settled_rows(paper: str, claimed: Sequence[PaperTable], known: Sequence[KnownRows]) -> PaperClaims:
-    """Return the verdicts on the claims about CLAIMED tables, of whose rows some are KNOWN; all that are measured are one family."""
+def settled_rows(
+    paper: str, claimed: Sequence[PaperTable], known: Sequence[KnownRows]
+) -> PaperClaims:
+    """Return the verdicts on the claims about CLAIMED tables, of whose rows some are KNOWN; all
+    that are measured are one family.
+    """
     measured: dict[str, ClaimedDifference] = {}
     for rows in known:
-        measured |= measured_claims(rows.table, rows.members, rows.known.claimed_items, rows.known.evaluations)
+        measured |= measured_claims(
+            rows.table, rows.members, rows.known.claimed_items, rows.known.evaluations
+        )
     claims = {name: claim for table in claimed for name, claim in table.claims.items()}
     scored = [rows.known.scored for rows in known if rows.known.scored is not None]
-    evaluated = {mark for rows in known for evaluation in rows.known.evaluations.values() for mark in evaluation.marks}
+    evaluated = {
+        mark
+        for rows in known
+        for evaluation in rows.known.evaluations.values()
+        for mark in evaluation.marks
+    }
     return PaperClaims(
         paper=paper,
         tables={table.name: table for table in claimed},

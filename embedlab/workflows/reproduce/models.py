@@ -1,4 +1,6 @@
-"""The models behind a reproduced table, scored and evaluated; one that is absent costs its own rows alone, and its reason is one note."""
+"""The models behind a reproduced table, scored and evaluated; one that is absent costs its own rows
+alone, and its reason is one note.
+"""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -65,27 +67,46 @@ class EvaluatedRows:
     def published(self) -> frozenset[str]:
         """The members that are checkpoints others can name."""
         models = self.scored.models if self.scored is not None else ()
-        return frozenset(member for model in models if model.is_published for member in model.members)
+        return frozenset(
+            member for model in models if model.is_published for member in model.members
+        )
 
     def present(self, members: Members) -> Members:
         """MEMBERS without those that are absent."""
-        return {cell: tuple(member for member in cell_members if member.name not in self.absent) for cell, cell_members in members.items()}
+        return {
+            cell: tuple(member for member in cell_members if member.name not in self.absent)
+            for cell, cell_members in members.items()
+        }
 
 
-def with_named_rows(members: Members, options: ReproductionOptions, session: Session) -> dict[CellKey, Sequence[Member]]:
-    """Return MEMBERS with the models that a user names for rows in their place; of scores alone no other row has one."""
+def with_named_rows(
+    members: Members, options: ReproductionOptions, session: Session
+) -> dict[CellKey, Sequence[Member]]:
+    """Return MEMBERS with the models that a user names for rows in their place; of scores alone no
+    other row has one.
+    """
     named: dict[str, tuple[Member, ...]] = {}
     for row, name in named_rows(options).items():
         if any(other == row for other, _ in members):
             specs = resolve_model(name, session).members
-            named[row] = tuple(Member(name=spec.name, seed=spec.seed, runs=frozenset({spec.name})) for spec in specs)
-    return {cell: named.get(cell[0], member if options.uses_runs else ()) for cell, member in members.items()}
+            named[row] = tuple(
+                Member(name=spec.name, seed=spec.seed, runs=frozenset({spec.name}))
+                for spec in specs
+            )
+    return {
+        cell: named.get(cell[0], member if options.uses_runs else ())
+        for cell, member in members.items()
+    }
 
 
-def evaluate_models(table: PaperTable, members: Members, options: ReproductionOptions, session: Session) -> EvaluatedRows:
-    """The evaluations of every model on the tasks of its columns; what no cell of a grid has evaluated is evaluated now.
+def evaluate_models(
+    table: PaperTable, members: Members, options: ReproductionOptions, session: Session
+) -> EvaluatedRows:
+    """The evaluations of every model on the tasks of its columns; what no cell of a grid has
+    evaluated is evaluated now.
 
-    Without training, only pairs are scored: the fits of transfer and probing take as long as a training.
+    Without training, only pairs are scored: the fits of transfer and probing take as long as a
+    training.
     """
     if options.unseen:
         return evaluate_on_unseen_pairs(table, members, options, session)
@@ -95,9 +116,15 @@ def evaluate_models(table: PaperTable, members: Members, options: ReproductionOp
         names = {member.name for row in table.sources for member in members[row, ""]}
         scored, absent = _score(sorted(names), table.by, session)
         return EvaluatedRows(evaluations={}, answers={}, scored=scored, missing=(), absent=absent)
-    wanted = {(member.name, point.measure.task) for point in table.points for member in members[point.row, point.column]}
+    wanted = {
+        (member.name, point.measure.task)
+        for point in table.points
+        for member in members[point.row, point.column]
+    }
     alone = {task for _, task in wanted if not is_scored_together(task)}
-    scored, absent = _score(sorted(name for name, task in wanted if task not in alone), "dataset", session)
+    scored, absent = _score(
+        sorted(name for name, task in wanted if task not in alone), "dataset", session
+    )
     evaluations: dict[tuple[str, str], Evaluation] = {}
     answers: dict[tuple[str, str], list[StoredOutcomes]] = {}
     missing, reported = [], set[str]()
@@ -105,7 +132,9 @@ def evaluate_models(table: PaperTable, members: Members, options: ReproductionOp
         if name in absent:
             continue
         try:
-            path = _evaluation_file(name, task, session, reported if options.trains and task in alone else None)
+            path = _evaluation_file(
+                name, task, session, reported if options.trains and task in alone else None
+            )
         except Interrupted:
             raise
         except EmbedlabError as error:
@@ -114,37 +143,74 @@ def evaluate_models(table: PaperTable, members: Members, options: ReproductionOp
         if path.is_file():
             evaluations[name, task] = Evaluation.load(path)
             answers[name, task] = list(stored_outcomes(path.parent, task, unusable=session.report))
-        elif task in alone or scored is not None:  # where the pairs are missing, that has been said once for all
-            missing.append(f"{name} is not evaluated: embedlab evaluate '{name}' --suite {task}{again(session.settings)}")
-    return EvaluatedRows(evaluations=evaluations, answers=answers, scored=scored, missing=tuple(missing), absent=absent)
+        elif (
+            task in alone or scored is not None
+        ):  # where the pairs are missing, that has been said once for all
+            missing.append(
+                f"{name} is not evaluated: embedlab evaluate '{name}' --suite "
+                f"{task}{again(session.settings)}"
+            )
+    return EvaluatedRows(
+        evaluations=evaluations,
+        answers=answers,
+        scored=scored,
+        missing=tuple(missing),
+        absent=absent,
+    )
 
 
-def evaluate_on_unseen_pairs(table: PaperTable, members: Members, options: ReproductionOptions, session: Session) -> EvaluatedRows:
-    """The evaluations of every model on the pairs of whose sentences no model of TABLE has read any in training; none is stored."""
+def evaluate_on_unseen_pairs(
+    table: PaperTable, members: Members, options: ReproductionOptions, session: Session
+) -> EvaluatedRows:
+    """The evaluations of every model on the pairs of whose sentences no model of TABLE has read any
+    in training; none is stored.
+    """
     by = pairs_by(table)
     if by is None and options.claims:  # other tables of the paper have pairs
-        return EvaluatedRows(evaluations={}, answers={}, scored=None, missing=(f"{table.name}: {_NO_PAIRS}",))
+        return EvaluatedRows(
+            evaluations={}, answers={}, scored=None, missing=(f"{table.name}: {_NO_PAIRS}",)
+        )
     if by is None:
-        raise UsageError(f"{table.name!r}: {_NO_PAIRS}", hint="`embedlab compare MODEL… --task TASK --unseen` takes items of any task")
+        raise UsageError(
+            f"{table.name!r}: {_NO_PAIRS}",
+            hint="`embedlab compare MODEL… --task TASK --unseen` takes items of any task",
+        )
     names = sorted({member.name for found in members.values() for member in found})
     whole, absent = _score(names, by, session)
     if whole is None:
         return EvaluatedRows(evaluations={}, answers={}, scored=None, missing=(), absent=absent)
     scored = whole.unseen_pairs
-    note = f"{len(scored.table)} of {len(whole.table)} pairs: no model of the table is known to have read a sentence of theirs in training"
-    evaluations = {} if table.by is not None else {(name, DEFAULT_TASK): one for name, one in evaluate_pairs(scored).items()}
-    return EvaluatedRows(evaluations=evaluations, answers={}, scored=scored, missing=(note,), absent=absent)
+    note = (
+        f"{len(scored.table)} of {len(whole.table)} pairs: no model of the table is known to "
+        f"have read a sentence of theirs in training"
+    )
+    evaluations = (
+        {}
+        if table.by is not None
+        else {(name, DEFAULT_TASK): one for name, one in evaluate_pairs(scored).items()}
+    )
+    return EvaluatedRows(
+        evaluations=evaluations, answers={}, scored=scored, missing=(note,), absent=absent
+    )
 
 
 def pairs_by(table: PaperTable) -> By | None:
-    """Return how a table cuts the pairs that its numbers are of; None where they are not of pairs."""
-    if table.pairs or table.by == "epoch" or any(point.measure.task != DEFAULT_TASK for point in table.points):
+    """Return how a table cuts the pairs that its numbers are of; None where they are not of
+    pairs.
+    """
+    if (
+        table.pairs
+        or table.by == "epoch"
+        or any(point.measure.task != DEFAULT_TASK for point in table.points)
+    ):
         return None
     return "dataset" if table.by is None else table.by
 
 
 def again(settings: Settings, options: ReproductionOptions | None = None) -> str:
-    """Return what a suggested command repeats of this one; a reproduction repeats the OPTIONS that decide what is trained."""
+    """Return what a suggested command repeats of this one; a reproduction repeats the OPTIONS that
+    decide what is trained.
+    """
     words = ["--sample"] if settings.sample else []
     if options is not None:
         words += ["--encoder", options.encoder] if options.encoder is not None else []
@@ -168,16 +234,25 @@ def absent_rows(
 ) -> Iterator[str]:
     """What is said of the rows that have no model here, one note for each reason.
 
-    MEMBERS are all that could be behind them; FAILURES the reasons of trainings that failed, by row.
+    MEMBERS are all that could be behind them; FAILURES the reasons of trainings that failed, by
+    row.
     """
     present = known.present(members)
     untrained = []
     reasons: dict[str, list[str]] = {}
     for row, source in table.sources.items():
         cells = [(row, column) for column in ("", *table.columns)]
-        lost = {member.name: known.absent[member.name] for cell in cells for member in members.get(cell, ()) if member.name in known.absent}
+        lost = {
+            member.name: known.absent[member.name]
+            for cell in cells
+            for member in members.get(cell, ())
+            if member.name in known.absent
+        }
         is_there = any(present.get(cell) for cell in cells)
-        causes = [*lost.values(), *(failures[name] for name in (row, *source.of) if name in failures)]
+        causes = [
+            *lost.values(),
+            *(failures[name] for name in (row, *source.of) if name in failures),
+        ]
         if (source.lacks or source.given or source.best_of) and is_there:
             continue
         if source.lacks is not None:
@@ -187,7 +262,9 @@ def absent_rows(
         elif source.best_of:  # made of the numbers of other rows
             continue
         elif causes:
-            reasons.setdefault(causes[0], []).append(f"{row} ({', '.join(lost)})" if is_there and lost else row)
+            reasons.setdefault(causes[0], []).append(
+                f"{row} ({', '.join(lost)})" if is_there and lost else row
+            )
         elif not is_there:
             untrained.append(row)
     for reason, rows in reasons.items():
@@ -198,13 +275,24 @@ def absent_rows(
         yield f"there is no finished run of {', '.join(untrained)}{hint}"
 
 
-def training_data_of(table: PaperTable, members: Members, session: Session) -> dict[str, list[Mapping[str, Any]]]:
+def training_data_of(
+    table: PaperTable, members: Members, session: Session
+) -> dict[str, list[Mapping[str, Any]]]:
     """The states of the data that the runs behind each row were trained on."""
     runs = session.settings.runs_folder
     states: dict[str, list[Mapping[str, Any]]] = {}
     for row in table.sources:
-        names = sorted({member.name for (other, _), models in members.items() if other == row for member in models})
-        folders = (folder for name in names for folder in _run_folders(resolve(name, runs).members, runs))
+        names = sorted(
+            {
+                member.name
+                for (other, _), models in members.items()
+                if other == row
+                for member in models
+            }
+        )
+        folders = (
+            folder for name in names for folder in _run_folders(resolve(name, runs).members, runs)
+        )
         states[row] = [state for folder in folders for state in folder.environment().data]
     return states
 
@@ -227,7 +315,9 @@ def _evaluation_file(name: str, task: str, session: Session, reported: set[str] 
     path = folder / f"{task}.json"
     if reported is not None and not path.is_file():
         with session.progresses() as progress:
-            result = evaluate_on(task, spec, session.settings, lambda work: progress(f"{name}: {work}"))
+            result = evaluate_on(
+                task, spec, session.settings, lambda work: progress(f"{name}: {work}")
+            )
         for error in result.missing:
             if error.message not in reported:
                 session.report(error)
@@ -236,11 +326,14 @@ def _evaluation_file(name: str, task: str, session: Session, reported: set[str] 
     return path
 
 
-def _score(names: Sequence[str], by: By, session: Session) -> tuple[ScoredPairs | None, dict[str, str]]:
-    """The STS pairs scored by those of the models called NAMES that are there, and why the others are absent.
+def _score(
+    names: Sequence[str], by: By, session: Session
+) -> tuple[ScoredPairs | None, dict[str, str]]:
+    """The STS pairs scored by those of the models called NAMES that are there, and why the others
+    are absent.
 
-    The fifths of a figure are those of all pairs of STS-B, as in tsukagoshi: train, dev and test. Evaluations of the whole suite are
-    stored. None where there are no pairs or no models.
+    The fifths of a figure are those of all pairs of STS-B, as in tsukagoshi: train, dev and test.
+    Evaluations of the whole suite are stored. None where there are no pairs or no models.
     """
     if not names:
         return None, {}
@@ -261,21 +354,30 @@ def _score(names: Sequence[str], by: By, session: Session) -> tuple[ScoredPairs 
         scored = replace(scored, table=joined_splits(scored.table))
     if scored is not None and by == "dataset":
         scored = scored.test_pairs
-        unevaluated = [name for name, place in scored.places.items() if not _is_of_these_pairs(place, scored)]
+        unevaluated = [
+            name for name, place in scored.places.items() if not _is_of_these_pairs(place, scored)
+        ]
         keep(scored, evaluate_pairs(scored, unevaluated), session)
     return scored, absent
 
 
 def _is_of_these_pairs(place: ScorePlace, scored: ScoredPairs) -> bool:
-    """Return whether the stored evaluation of a model is of the pairs that are SCORED: one of the sample world is not of real pairs."""
+    """Return whether the stored evaluation of a model is of the pairs that are SCORED: one of the
+    sample world is not of real pairs.
+    """
     path = place.evaluations / f"{scored.task}.json"
     if not path.is_file():
         return False
-    read = {(state["name"], state["split"], state["rows"], bool(state.get("sample"))) for state in Evaluation.load(path).data}
+    read = {
+        (state["name"], state["split"], state["rows"], bool(state.get("sample")))
+        for state in Evaluation.load(path).data
+    }
     return {(state.name, state.split, state.rows, state.sample) for state in scored.states} <= read
 
 
-def _score_present(names: Sequence[str], parts: Sequence[Part], session: Session) -> tuple[ScoredPairs | None, dict[str, str]]:
+def _score_present(
+    names: Sequence[str], parts: Sequence[Part], session: Session
+) -> tuple[ScoredPairs | None, dict[str, str]]:
     models: dict[str, Model] = {}
     absent: dict[str, str] = {}
     for name in names:
@@ -288,7 +390,13 @@ def _score_present(names: Sequence[str], parts: Sequence[Part], session: Session
         if not chosen:
             return None
         with session.progresses() as progress:
-            return score_models(chosen, parts, session.settings, progress=lambda member: progress(f"scoring {member}"), note=session.note)
+            return score_models(
+                chosen,
+                parts,
+                session.settings,
+                progress=lambda member: progress(f"scoring {member}"),
+                note=session.note,
+            )
 
     try:
         return score(list(models.values())), absent

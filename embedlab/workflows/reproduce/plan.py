@@ -8,7 +8,13 @@ from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.settings import Settings
 from embedlab.experiments.paper_table import PaperTable
-from embedlab.experiments.paper_trainings import TablePlan, expand_table, for_encoder, for_profile, trainings
+from embedlab.experiments.paper_trainings import (
+    TablePlan,
+    expand_table,
+    for_encoder,
+    for_profile,
+    trainings,
+)
 from embedlab.experiments.plan import GridPlace, GridPlan
 from embedlab.workflows.grid.plan import Hands, PlannedGrid
 from embedlab.workflows.options.reproduce import ReproductionOptions
@@ -23,7 +29,10 @@ def named_rows(options: ReproductionOptions) -> dict[str, str]:
     for text in options.models:
         row, equals, model = text.partition("=")
         if not (row and equals and model):
-            raise UsageError(f"--row takes ROW=MODEL: {text!r}", hint="for example --row 'BERT-base SBERT=scores:sbert.csv'")
+            raise UsageError(
+                f"--row takes ROW=MODEL: {text!r}",
+                hint="for example --row 'BERT-base SBERT=scores:sbert.csv'",
+            )
         named[row] = model
     return named
 
@@ -35,46 +44,99 @@ def check_named_rows(tables: Sequence[PaperTable], options: ReproductionOptions)
         if row not in rows:
             raise unknown("row", row, rows)
     if not options.uses_runs and not options.models:
-        raise UsageError("--from scores reads the models that --row names", hint="for example --row 'BERT-base SBERT=scores:sbert.csv'")
+        raise UsageError(
+            "--from scores reads the models that --row names",
+            hint="for example --row 'BERT-base SBERT=scores:sbert.csv'",
+        )
 
 
-def check_selection(options: ReproductionOptions, *, is_plan: bool = False, is_page: bool = False, is_figure: bool = False) -> None:
-    """Refuse ways to show a paper that exclude each other, or that need a table: its trainings alone, or also a page or a figure."""
-    paper, table, runs, is_shown = options.paper, options.table, options.from_ is not None, is_page or is_figure
-    ways = {"--dry-run": is_plan, "--published-only": options.published_only, "--from": runs, "--html": is_page, "--figure": is_figure}
+def check_selection(
+    options: ReproductionOptions,
+    *,
+    is_plan: bool = False,
+    is_page: bool = False,
+    is_figure: bool = False,
+) -> None:
+    """Refuse ways to show a paper that exclude each other, or that need a table: its trainings
+    alone, or also a page or a figure.
+    """
+    paper, table, runs, is_shown = (
+        options.paper,
+        options.table,
+        options.from_ is not None,
+        is_page or is_figure,
+    )
+    ways = {
+        "--dry-run": is_plan,
+        "--published-only": options.published_only,
+        "--from": runs,
+        "--html": is_page,
+        "--figure": is_figure,
+    }
     if options.claims:
-        _refuse_together("--claims", "the verdicts on a paper's claims", [way for way in ways if ways[way] and way not in _OF_CLAIMS])
+        _refuse_together(
+            "--claims",
+            "the verdicts on a paper's claims",
+            [way for way in ways if ways[way] and way not in _OF_CLAIMS],
+        )
     if options.claims and paper is None:
         raise UsageError("--claims prints the verdicts on a paper's claims", hint="name the paper")
     if is_plan:
-        _refuse_together("--dry-run", "the trainings of one table", [way for way in ways if ways[way] and way != "--dry-run"])
+        _refuse_together(
+            "--dry-run",
+            "the trainings of one table",
+            [way for way in ways if ways[way] and way != "--dry-run"],
+        )
     if is_plan and table is None:
-        raise UsageError("--dry-run prints the trainings of one table", hint="name the paper and the table")
+        raise UsageError(
+            "--dry-run prints the trainings of one table", hint="name the paper and the table"
+        )
     if paper is None and is_shown:
-        raise UsageError("--html and --figure show a paper's tables", hint="name the paper, and a table or --from runs")
+        raise UsageError(
+            "--html and --figure show a paper's tables",
+            hint="name the paper, and a table or --from runs",
+        )
     if options.published_only and runs:
         _refuse_together("--published-only", "what the paper says, and nothing of ours", ["--from"])
     if is_shown and (options.published_only or (table is None and not runs and not options.claims)):
-        raise UsageError("--html and --figure show tables that are run or found here", hint="name a table, or take --from runs")
+        raise UsageError(
+            "--html and --figure show tables that are run or found here",
+            hint="name a table, or take --from runs",
+        )
 
 
 def _refuse_together(option: str, printed: str, others: Sequence[str]) -> None:
-    """Refuse OPTION, by which something is PRINTED, with the first of OTHERS, by which something else is."""
+    """Refuse OPTION, by which something is PRINTED, with the first of OTHERS, by which something
+    else is.
+    """
     if others:
-        raise UsageError(f"{option} and {others[0]} exclude each other", hint=f"{option} prints {printed}; remove one of the two")
+        raise UsageError(
+            f"{option} and {others[0]} exclude each other",
+            hint=f"{option} prints {printed}; remove one of the two",
+        )
 
 
-def planned_trainings(tables: Sequence[PaperTable], options: ReproductionOptions, settings: Settings) -> list[PlannedGrid]:
-    """Return the trainings of TABLES, one grid a table that needs any; a list without a single training is a UsageError.
+def planned_trainings(
+    tables: Sequence[PaperTable], options: ReproductionOptions, settings: Settings
+) -> list[PlannedGrid]:
+    """Return the trainings of TABLES, one grid a table that needs any; a list without a single
+    training is a UsageError.
 
     A row whose data is missing is left out and named, unless no training would remain.
     """
     if not any(trainings(table) for table in tables):
-        raise UsageError(f"nothing is trained for {tables[0].name!r}", hint=f"embedlab reproduce {tables[0].typed}")
+        raise UsageError(
+            f"nothing is trained for {tables[0].name!r}",
+            hint=f"embedlab reproduce {tables[0].typed}",
+        )
     start = start_of_rows(options, settings)
     rows = (for_encoder(for_profile(table, options.profile)[0], start)[0] for table in tables)
     plans = [plan_table(table, options, start, settings, leaves_out=True) for table in rows]
-    planned = [replace(as_grid(plan.plan, options), absent=plan.absent) for plan in plans if plan.plan is not None]
+    planned = [
+        replace(as_grid(plan.plan, options), absent=plan.absent)
+        for plan in plans
+        if plan.plan is not None
+    ]
     if not planned and (errors := [error for plan in plans for error in plan.absent.values()]):
         raise errors[0]
     return planned
@@ -90,7 +152,12 @@ def start_of_rows(options: ReproductionOptions, settings: Settings) -> str | Non
 
 
 def plan_table(
-    table: PaperTable, options: ReproductionOptions, start: str | None, settings: Settings, *, leaves_out: bool = False
+    table: PaperTable,
+    options: ReproductionOptions,
+    start: str | None,
+    settings: Settings,
+    *,
+    leaves_out: bool = False,
 ) -> TablePlan:
     """Return the trainings of a table whose rows all begin from START, where that is stated.
 
@@ -98,7 +165,9 @@ def plan_table(
     """
     overrides = [*([f"encoder.model={start}"] if start is not None else []), *options.all_overrides]
     place, seeds, threads = GridPlace.of(settings), seeds_of(table, options), settings.threads or 1
-    return expand_table(table, place, seeds=seeds, threads=threads, overrides=overrides, leaves_out=leaves_out)
+    return expand_table(
+        table, place, seeds=seeds, threads=threads, overrides=overrides, leaves_out=leaves_out
+    )
 
 
 def as_grid(plan: GridPlan, options: ReproductionOptions) -> PlannedGrid:

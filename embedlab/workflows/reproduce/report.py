@@ -52,7 +52,11 @@ def reproduction_report(options: ReproductionOptions, session: Session) -> Repro
         return ReproductionReport(**vars(report_of([printed_table(table) for table in chosen])))
     reproductions = reproduce_tables([table for table in chosen if table.sources], options, session)
     shown = iter(reproductions)
-    tables = tuple(shown_table for table in chosen for shown_table in (next(shown).tables if table.sources else [printed_table(table)]))
+    tables = tuple(
+        shown_table
+        for table in chosen
+        for shown_table in (next(shown).tables if table.sources else [printed_table(table)])
+    )
     return ReproductionReport(
         frame=pl.concat([pl.DataFrame(schema=NUMBERS), *map(_numbers, reproductions)]),
         tables=tables,
@@ -66,8 +70,14 @@ def claims_report(options: ReproductionOptions, session: Session) -> Report:
     """The verdicts on a paper's claims; the frame has one row a claim."""
     assert options.paper is not None
     claims = measure_claims(select_tables(options.paper, options.table), options, session)
-    shown = claims_table(claims.paper, claims.tables, claims.settled, marks=claims.marks, notes=claims.notes)
-    return Report(frame=pl.DataFrame(shown.data()["rows"], schema=CLAIMS), tables=(shown,), notes=tuple(shown.notes))
+    shown = claims_table(
+        claims.paper, claims.tables, claims.settled, marks=claims.marks, notes=claims.notes
+    )
+    return Report(
+        frame=pl.DataFrame(shown.data()["rows"], schema=CLAIMS),
+        tables=(shown,),
+        notes=tuple(shown.notes),
+    )
 
 
 def _numbers(reproduction: Reproduction) -> pl.DataFrame:

@@ -1,4 +1,6 @@
-"""Tables of a paper reproduced: their models trained or found, evaluated where that is missing, and compared with the published values."""
+"""Tables of a paper reproduced: their models trained or found, evaluated where that is missing, and
+compared with the published values.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,11 +12,23 @@ from embedlab.experiments.deviations import deviations
 from embedlab.experiments.matching_runs import CellKey
 from embedlab.experiments.paper_table import PaperTable
 from embedlab.experiments.paper_trainings import for_encoder, for_profile
-from embedlab.experiments.row_order import ComparedNumber, RowOrder, find_row_order, row_model, table_numbers
+from embedlab.experiments.row_order import (
+    ComparedNumber,
+    RowOrder,
+    find_row_order,
+    row_model,
+    table_numbers,
+)
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.notes import data_notes
 from embedlab.reports.reproduction import Reproduction
-from embedlab.reports.reproduction_tables import deviations_table, epochs_table, example_pairs, numbers_table, orders_table
+from embedlab.reports.reproduction_tables import (
+    deviations_table,
+    epochs_table,
+    example_pairs,
+    numbers_table,
+    orders_table,
+)
 from embedlab.reports.tables import Table
 from embedlab.runs.curves import Curve
 from embedlab.runs.evaluations import Evaluation
@@ -25,7 +39,14 @@ from embedlab.workflows.grid.plan import PlannedGrid
 from embedlab.workflows.grid.run import Board
 from embedlab.workflows.models import load_members, resolve_model
 from embedlab.workflows.options.reproduce import ReproductionOptions
-from embedlab.workflows.reproduce.models import EvaluatedRows, Members, absent_rows, evaluate_models, training_data_of, with_named_rows
+from embedlab.workflows.reproduce.models import (
+    EvaluatedRows,
+    Members,
+    absent_rows,
+    evaluate_models,
+    training_data_of,
+    with_named_rows,
+)
 from embedlab.workflows.reproduce.plan import planned_trainings, start_of_rows
 from embedlab.workflows.reproduce.trained import Recipes, find_trained_rows, train_rows
 from embedlab.workflows.sample_encoder import build_sample_encoder
@@ -41,42 +62,65 @@ class KnownRows:
     known: EvaluatedRows
     members: Members  # those that are present
     recipes: Recipes
-    training: Mapping[str, Sequence[Mapping[str, Any]]]  # by row, the states of the data that its models were trained on
+    training: Mapping[
+        str, Sequence[Mapping[str, Any]]
+    ]  # by row, the states of the data that its models were trained on
     notes: tuple[str, ...]  # what is missing
-    apart: tuple[str, ...] = ()  # the note on runs that differ from each other in more than the table's rows do
+    apart: tuple[
+        str, ...
+    ] = ()  # the note on runs that differ from each other in more than the table's rows do
     has_failed: bool = False  # whether a training failed
 
 
 def reproduce_tables(
-    tables: Sequence[PaperTable], options: ReproductionOptions, session: Session, board: Board | None = None
+    tables: Sequence[PaperTable],
+    options: ReproductionOptions,
+    session: Session,
+    board: Board | None = None,
 ) -> list[Reproduction]:
-    """Train or find the models of TABLES, evaluate what is missing, and compare each table with the published one."""
+    """Train or find the models of TABLES, evaluate what is missing, and compare each table with the
+    published one.
+    """
     start = built_start(options, session.settings)
-    return [compare_rows(known_rows(table, options, start, session, board), session) for table in tables]
+    return [
+        compare_rows(known_rows(table, options, start, session, board), session) for table in tables
+    ]
 
 
-def trainings_of(tables: Sequence[PaperTable], options: ReproductionOptions, settings: Settings) -> list[PlannedGrid]:
+def trainings_of(
+    tables: Sequence[PaperTable], options: ReproductionOptions, settings: Settings
+) -> list[PlannedGrid]:
     """Return the trainings of TABLES under the names that their runs will have."""
     built_start(options, settings)
     return planned_trainings(tables, options, settings)
 
 
 def built_start(options: ReproductionOptions, settings: Settings) -> str | None:
-    """Return where every row starts from, None for the papers' encoders; the encoder of the sample world is built first."""
+    """Return where every row starts from, None for the papers' encoders; the encoder of the sample
+    world is built first.
+    """
     build_sample_encoder(starting_encoder(options.encoder, settings), settings)
     return start_of_rows(options, settings)
 
 
 def compare_rows(rows: KnownRows, session: Session) -> Reproduction:
-    """Return the deviations of a table, its numbers next to the published ones, and the order of its rows."""
+    """Return the deviations of a table, its numbers next to the published ones, and the order of
+    its rows.
+    """
     seeds = _seeds_behind(rows.table, rows.members)
-    deviating = deviations(rows.table, rows.recipes, rows.known.evaluations.values(), rows.training, seeds)
+    deviating = deviations(
+        rows.table, rows.recipes, rows.known.evaluations.values(), rows.training, seeds
+    )
     listed = deviations_table(rows.table, deviating, list(rows.recipes))
     if rows.table.pairs:
         return _pairs(rows, listed, session)
     if rows.table.by == "epoch":
         return _epochs(rows, listed, session)
-    return _figure(rows, listed, session) if rows.table.by is not None else _numbers(rows, listed, session)
+    return (
+        _figure(rows, listed, session)
+        if rows.table.by is not None
+        else _numbers(rows, listed, session)
+    )
 
 
 def known_rows(
@@ -104,7 +148,11 @@ def known_rows(
     absent = absent_rows(table, everything, known, *untrained, says_untrained=says_untrained)
     notes = [*trained.apart, *absent, *known.missing]
     notes += [f"left out with one encoder for every row: {', '.join(left_out)}"] if left_out else []
-    notes += [f"left out, without a profile {table.profile}: {', '.join(without_profile)}"] if without_profile else []
+    notes += (
+        [f"left out, without a profile {table.profile}: {', '.join(without_profile)}"]
+        if without_profile
+        else []
+    )
     members = known.present(everything)
     training = training_data_of(table, members, session)
     return KnownRows(
@@ -124,9 +172,14 @@ def _numbers(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
     table, known = rows.table, rows.known
     numbers = table_numbers(table, rows.members, known.evaluations)
     with session.progress("comparing") as progress:
-        row_order: RowOrder = find_row_order(table, rows.members, known.evaluations, known.items, progress, session.settings.cache)
+        row_order: RowOrder = find_row_order(
+            table, rows.members, known.evaluations, known.items, progress, session.settings.cache
+        )
     marks = sorted({mark for evaluation in known.evaluations.values() for mark in evaluation.marks})
-    ours = replace(numbers_table(table, numbers, marks, rows.notes), signatures=_signatures(rows.members, known.evaluations))
+    ours = replace(
+        numbers_table(table, numbers, marks, rows.notes),
+        signatures=_signatures(rows.members, known.evaluations),
+    )
     answers = (ours, orders_table(table, row_order, rows.apart))
     return Reproduction(
         table=table,
@@ -154,8 +207,15 @@ def _pairs(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
         encoder_scores = [encoder.score(first, second) for encoder in encoders]
         for index, column in enumerate(table.columns):
             printed = table.printed.get(row, {}).get(column)
-            numbers[row, column] = ComparedNumber(printed=printed, values=tuple(float(scores[index]) for scores in encoder_scores))
-    return _unordered(rows, listed, numbers_table(table, numbers, (), [*example_pairs(table), *rows.notes]), numbers=numbers)
+            numbers[row, column] = ComparedNumber(
+                printed=printed, values=tuple(float(scores[index]) for scores in encoder_scores)
+            )
+    return _unordered(
+        rows,
+        listed,
+        numbers_table(table, numbers, (), [*example_pairs(table), *rows.notes]),
+        numbers=numbers,
+    )
 
 
 def _epochs(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
@@ -163,22 +223,32 @@ def _epochs(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
     scores: dict[str, list[list[float]]] = {}
     for row in rows.table.sources:
         for member in rows.members[row, ""]:
-            run = RunFolder.of(session.settings.runs_folder, member.name.partition("@")[0], member.seed or 0)
+            run = RunFolder.of(
+                session.settings.runs_folder, member.name.partition("@")[0], member.seed or 0
+            )
             if found := _last_scores(run):
                 scores.setdefault(row, []).append(found)
-    means = {row: [fmean(values) for values in zip(*runs, strict=False)] for row, runs in scores.items()}
+    means = {
+        row: [fmean(values) for values in zip(*runs, strict=False)] for row, runs in scores.items()
+    }
     return _unordered(rows, listed, epochs_table(rows.table, scores, rows.notes), curves=means)
 
 
 def _last_scores(run: RunFolder) -> list[float]:
-    """Return the dev scores of RUN in the stages that are trained last; in those before, the heads have not begun."""
+    """Return the dev scores of RUN in the stages that are trained last; in those before, the heads
+    have not begun.
+    """
     from embedlab.training.stage_data import groups_of
 
     curve = Curve()
     curve.read_on(run.events_file)
     first = groups_of(run.recipe().stages)[-1][0]
     before = max((step for stage, step in curve.stage_steps.items() if stage < first), default=0)
-    return [score for step, score in zip(curve.dev_steps, curve.dev_scores, strict=True) if step > before]
+    return [
+        score
+        for step, score in zip(curve.dev_steps, curve.dev_scores, strict=True)
+        if step > before
+    ]
 
 
 def _unordered(
@@ -210,18 +280,30 @@ def _figure(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
     assert table.by != "epoch"
     row_members = {row: members[row, ""] for row in table.sources if members[row, ""]}
     models = [
-        (row_model(row, members, rows.known.published), tuple(member.name for member in members)) for row, members in row_members.items()
+        (row_model(row, members, rows.known.published), tuple(member.name for member in members))
+        for row, members in row_members.items()
     ]
-    columns = tuple(replace(model, members=names) for model, names in models)  # as the table of pairs calls them
+    columns = tuple(
+        replace(model, members=names) for model, names in models
+    )  # as the table of pairs calls them
     compared, scored = None, rows.known.scored
-    answer = Table(title=f"{table.paper} {table.name}: {table.summary}", columns=(), rows=(), notes=[*table.notes, *rows.notes])
+    answer = Table(
+        title=f"{table.paper} {table.name}: {table.summary}",
+        columns=(),
+        rows=(),
+        notes=[*table.notes, *rows.notes],
+    )
     if scored is not None and columns:
         scored = replace(scored, models=columns)
         with session.progress("comparing") as progress:
-            compared = Gathered.of_pairs(scored, data_notes(scored)).compared(Slicing(by=table.by), progress)
+            compared = Gathered.of_pairs(scored, data_notes(scored)).compared(
+                Slicing(by=table.by), progress
+            )
         comparison = comparison_table(compared)
         answer = replace(
-            comparison, title=f"{table.paper} {table.name}: {table.summary}; {comparison.title}", notes=[*answer.notes, *comparison.notes]
+            comparison,
+            title=f"{table.paper} {table.name}: {table.summary}; {comparison.title}",
+            notes=[*answer.notes, *comparison.notes],
         )
     return Reproduction(
         table=table,
@@ -235,19 +317,37 @@ def _figure(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
     )
 
 
-def _signatures(members: Members, evaluations: Mapping[tuple[str, str], Evaluation]) -> dict[str, str]:
+def _signatures(
+    members: Members, evaluations: Mapping[tuple[str, str], Evaluation]
+) -> dict[str, str]:
     """The signature of each row's own numbers, over all its columns."""
     behind: dict[str, set[str]] = {}
     for (row, _), row_members in members.items():
         behind.setdefault(row, set()).update(member.name for member in row_members)
     by_row = {
-        row: [evaluation.signature for (name, _), evaluation in evaluations.items() if name in names] for row, names in behind.items()
+        row: [
+            evaluation.signature for (name, _), evaluation in evaluations.items() if name in names
+        ]
+        for row, names in behind.items()
     }
     return {row: str(merged(signatures)) for row, signatures in by_row.items() if signatures}
 
 
 def _seeds_behind(table: PaperTable, members: Members) -> dict[str, int]:
-    """How many seeds are behind each trained row, the most of its columns; a control of two seeds is not the paper's."""
-    counts = {row: max(len(member) for (other, _), member in members.items() if other == row) for row in table.sources}
-    seeded = {row for (row, _), row_members in members.items() if any(member.seed is not None for member in row_members)}
-    return {row: count for row, count in counts.items() if row in seeded and not table.sources[row].is_control}
+    """How many seeds are behind each trained row, the most of its columns; a control of two seeds
+    is not the paper's.
+    """
+    counts = {
+        row: max(len(member) for (other, _), member in members.items() if other == row)
+        for row in table.sources
+    }
+    seeded = {
+        row
+        for (row, _), row_members in members.items()
+        if any(member.seed is not None for member in row_members)
+    }
+    return {
+        row: count
+        for row, count in counts.items()
+        if row in seeded and not table.sources[row].is_control
+    }

@@ -1,4 +1,6 @@
-"""The runs behind the trained rows of a table: trained now, or taken from those that are finished."""
+"""The runs behind the trained rows of a table: trained now, or taken from those that are
+finished.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,8 +28,12 @@ class TrainedRows:
 
     models: RowModels
     recipes: Recipes
-    failures: Mapping[str, str] = field(default_factory=dict)  # why a training failed, by the label of its row
-    apart: tuple[str, ...] = ()  # the note on runs that differ from each other in more than the table's rows do
+    failures: Mapping[str, str] = field(
+        default_factory=dict
+    )  # why a training failed, by the label of its row
+    apart: tuple[
+        str, ...
+    ] = ()  # the note on runs that differ from each other in more than the table's rows do
 
     @property
     def has_failed(self) -> bool:
@@ -35,46 +41,84 @@ class TrainedRows:
         return bool(self.failures)
 
 
-def train_rows(table: PaperTable, options: ReproductionOptions, start: str | None, session: Session, board: Board | None) -> TrainedRows:
+def train_rows(
+    table: PaperTable,
+    options: ReproductionOptions,
+    start: str | None,
+    session: Session,
+    board: Board | None,
+) -> TrainedRows:
     """Run the trainings of TABLE that are not done."""
     settings = session.settings
     planned = plan_table(table, options, start, settings)
-    entries = run_grid(as_grid(planned.plan, options), session, board).entries if planned.plan is not None else ()
+    entries = (
+        run_grid(as_grid(planned.plan, options), session, board).entries
+        if planned.plan is not None
+        else ()
+    )
     recipes = {
-        label: RowRecipes.of(expected_recipe(source), expected_recipe(source, options.profile_override), planned.variants[key].recipe)
+        label: RowRecipes.of(
+            expected_recipe(source),
+            expected_recipe(source, options.profile_override),
+            planned.variants[key].recipe,
+        )
         for key, (label, source) in trainings(table).items()
     }
     started = start or next((recipe.ours["encoder"]["model"] for recipe in recipes.values()), "")
     run_of = {key: variant.run for key, variant in planned.variants.items()}
-    models = RowModels(table=table, runs=settings.runs_folder, run_of=run_of, encoder=started, seeds=seeds_of(table, options))
+    models = RowModels(
+        table=table,
+        runs=settings.runs_folder,
+        run_of=run_of,
+        encoder=started,
+        seeds=seeds_of(table, options),
+    )
     return TrainedRows(models=models, recipes=recipes, failures=_failures(table, planned, entries))
 
 
-def _failures(table: PaperTable, planned: TablePlan, entries: Sequence[QueueEntry]) -> dict[str, str]:
+def _failures(
+    table: PaperTable, planned: TablePlan, entries: Sequence[QueueEntry]
+) -> dict[str, str]:
     """Why trainings failed, by the label of their rows."""
     reasons: dict[str, dict[str, list[int]]] = {}  # by run and reason, the seeds
     for entry in (entry for entry in entries if entry.state == "failed"):
         reasons.setdefault(entry.run, {}).setdefault(str(entry.reason), []).append(entry.seed)
     return {
-        label: "; ".join(f"training failed, seed {', '.join(map(str, seeds))}: {reason}" for reason, seeds in reasons[variant.run].items())
+        label: "; ".join(
+            f"training failed, seed {', '.join(map(str, seeds))}: {reason}"
+            for reason, seeds in reasons[variant.run].items()
+        )
         for key, (label, _) in trainings(table).items()
         if (variant := planned.variants[key]).run in reasons
     }
 
 
-def find_trained_rows(table: PaperTable, options: ReproductionOptions, start: str | None, runs: Path) -> TrainedRows:
+def find_trained_rows(
+    table: PaperTable, options: ReproductionOptions, start: str | None, runs: Path
+) -> TrainedRows:
     """Take the finished runs in RUNS that fit the rows best."""
     run_of = find_runs_of(table, runs, options.all_overrides, start)
     recipes = {}
     for key, (label, source) in trainings(table).items():
         if (name := run_of.get(key)) is not None:
             seed = next(iter(finished_seeds(runs, name)))
-            chosen, ours = expected_recipe(source, options.profile_override), RunFolder.of(runs, name, seed).recipe()
+            chosen, ours = (
+                expected_recipe(source, options.profile_override),
+                RunFolder.of(runs, name, seed).recipe(),
+            )
             recipes[label] = RowRecipes.of(expected_recipe(source), chosen, recipe_to_table(ours))
     printed = (expected_recipe(source).encoder.model for _, source in trainings(table).values())
-    started = start or next((recipe.ours["encoder"]["model"] for recipe in recipes.values()), next(printed, ""))
+    started = start or next(
+        (recipe.ours["encoder"]["model"] for recipe in recipes.values()), next(printed, "")
+    )
     seeds = range(1, options.seeds + 1) if options.seeds is not None else None
     models = RowModels(table=table, runs=runs, run_of=run_of, encoder=started, seeds=seeds)
-    apart = tuple(f"{key} ({', '.join(values).replace('null', 'not set')})" for key, values in settings_apart(table, runs, run_of).items())
-    note = (f"the runs behind the rows differ from each other in {'; '.join(apart)}: their order says nothing about that of the rows",)
+    apart = tuple(
+        f"{key} ({', '.join(values).replace('null', 'not set')})"
+        for key, values in settings_apart(table, runs, run_of).items()
+    )
+    note = (
+        f"the runs behind the rows differ from each other in {'; '.join(apart)}: their order "
+        f"says nothing about that of the rows",
+    )
     return TrainedRows(models=models, recipes=recipes, apart=note if apart else ())

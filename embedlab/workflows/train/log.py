@@ -1,4 +1,6 @@
-"""What a training reports while it runs: its events as notes and progress, the notes also in the run's log.txt."""
+"""What a training reports while it runs: its events as notes and progress, the notes also in the
+run's log.txt.
+"""
 
 import os
 import sys
@@ -16,7 +18,9 @@ Note = Callable[[str], None]
 
 
 def logged(log: Path, session: Session) -> Note:
-    """Return a function that notes a line in SESSION and appends it to LOG, unless stderr is that file already, as of a detached run."""
+    """Return a function that notes a line in SESSION and appends it to LOG, unless stderr is that
+    file already, as of a detached run.
+    """
 
     def note(text: str) -> None:
         session.note(text)
@@ -26,7 +30,9 @@ def logged(log: Path, session: Session) -> Note:
     return note
 
 
-def event_reporter(label: str, note: Note, progress: ProgressDisplay) -> Callable[[events.Event], None]:
+def event_reporter(
+    label: str, note: Note, progress: ProgressDisplay
+) -> Callable[[events.Event], None]:
     """Return a function that reports each event of the run LABEL as a line or as progress."""
     latest = ""  # loss and speed of the last step that has them
 

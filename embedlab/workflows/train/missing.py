@@ -1,4 +1,6 @@
-"""What a training lacks on this machine: data to train and to evaluate on, and encoders; nothing is downloaded and no encoder is loaded."""
+"""What a training lacks on this machine: data to train and to evaluate on, and encoders; nothing is
+downloaded and no encoder is loaded.
+"""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -21,7 +23,8 @@ from embedlab.workflows.train.plan import TrainPlan
 
 
 def missing_parts(recipe: Recipe, settings: Settings) -> list[Hint]:
-    """Return a line about each dataset, file and encoder of a recipe that the training would fail on, leave out or have to download.
+    """Return a line about each dataset, file and encoder of a recipe that the training would fail
+    on, leave out or have to download.
 
     A task that does not apply to the recipe is a UsageError, as it is when the training begins.
     """
@@ -30,19 +33,29 @@ def missing_parts(recipe: Recipe, settings: Settings) -> list[Hint]:
 
 def missing_to_train(recipe: Recipe, settings: Settings) -> list[Hint]:
     """Return a line about each dataset, file and encoder that is read before the first step."""
-    return list(dict.fromkeys([*_missing_data(recipe, settings), *missing_encoder(recipe.encoder.model, settings)]))
+    return list(
+        dict.fromkeys(
+            [*_missing_data(recipe, settings), *missing_encoder(recipe.encoder.model, settings)]
+        )
+    )
 
 
 def check_rows(plan: TrainPlan, settings: Settings) -> None:
-    """Refuse rows that the stages of PLAN cannot be trained on, as `train --detach` does; what has to be downloaded is not read."""
+    """Refuse rows that the stages of PLAN cannot be trained on, as `train --detach` does; what has
+    to be downloaded is not read.
+    """
     from embedlab.training.stage_data import open_stages
 
     with suppress(NotDownloadedError, NotLoadedError):
-        open_stages(plan.recipe, replace(Source.from_settings(settings), downloads=False), plan.todo[0].seed)
+        open_stages(
+            plan.recipe, replace(Source.from_settings(settings), downloads=False), plan.todo[0].seed
+        )
 
 
 def missing_encoder(name: str, settings: Settings) -> Iterator[Hint]:
-    """Yield a line about each set of weights of the encoder NAME that is not on this machine; the sample world builds its own."""
+    """Yield a line about each set of weights of the encoder NAME that is not on this machine; the
+    sample world builds its own.
+    """
     if settings.sample and name == str(sample_encoder_folder(settings)):
         return
     for spec in trainable(name, settings.runs_folder):
@@ -51,15 +64,26 @@ def missing_encoder(name: str, settings: Settings) -> Iterator[Hint]:
 
 
 def missing_evaluation(recipe: Recipe, settings: Settings) -> Iterator[Hint]:
-    """Yield a line about the missing data that a recipe's dev score or its tasks read, and one with the number of further datasets."""
+    """Yield a line about the missing data that a recipe's dev score or its tasks read, and one with
+    the number of further datasets.
+    """
     from embedlab.scoring.readiness import check_recipe_evaluation
 
     try:
-        errors = check_recipe_evaluation(recipe, replace(Source.from_settings(settings), downloads=False))
-        lines = list(dict.fromkeys(_line(error, settings) for error in errors if not isinstance(error, NotLoadedError)))
+        errors = check_recipe_evaluation(
+            recipe, replace(Source.from_settings(settings), downloads=False)
+        )
+        lines = list(
+            dict.fromkeys(
+                _line(error, settings) for error in errors if not isinstance(error, NotLoadedError)
+            )
+        )
         yield from (Hint(line, " (the evaluation goes on without it)") for line in lines[:1])
         if more := len(lines[1:]):
-            yield Hint(f"{more} more dataset{'s' if more > 1 else ''} of the evaluation {'are' if more > 1 else 'is'} missing")
+            yield Hint(
+                f"{more} more dataset{'s' if more > 1 else ''} of the evaluation "
+                f"{'are' if more > 1 else 'is'} missing"
+            )
     except NotLoadedError:  # the training loads its plug-ins, and checks then
         return
     except MissingError as error:  # the training refuses to begin
@@ -92,10 +116,14 @@ def _missing_dataset(source: Source, name: str, split: str, settings: Settings) 
         if not is_local(repository):
             yield _from_hub(f"dataset {name!r}", settings)
         elif not Path(repository).is_dir():
-            raise MissingError(f"no folder {repository!r}", hint="hub:FOLDER is a copy of a repository of the hub")
+            raise MissingError(
+                f"no folder {repository!r}", hint="hub:FOLDER is a copy of a repository of the hub"
+            )
     elif is_pair_file(name):  # hub names would be one too
         if not file_path(name).is_file():
-            raise MissingError(f"no file {str(file_path(name))!r}", hint="give the path of a file with pairs")
+            raise MissingError(
+                f"no file {str(file_path(name))!r}", hint="give the path of a file with pairs"
+            )
     elif not source.is_at_hand(dataset(name), split):
         yield _from_hub(f"dataset {name!r} ({split})", settings)
 
@@ -104,7 +132,9 @@ def _from_hub(what: str, settings: Settings) -> Hint:
     if settings.offline:
         return Hint(f"{what} is not on this machine, and --offline is set")
     return Hint(
-        f"{what} will be downloaded from the hub" if is_reachable() else f"{what} is not on this machine, and the hub cannot be reached"
+        f"{what} will be downloaded from the hub"
+        if is_reachable()
+        else f"{what} is not on this machine, and the hub cannot be reached"
     )
 
 

@@ -1,4 +1,6 @@
-"""What a training will do, from what a user typed: its recipe and its runs, and what is there already. Nothing is written."""
+"""What a training will do, from what a user typed: its recipe and its runs, and what is there
+already. Nothing is written.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -45,14 +47,20 @@ class TrainPlan:
 
     @property
     def model(self) -> str:
-        """The name under which what was trained is evaluated: all seeds of a run, or the one that was selected."""
+        """The name under which what was trained is evaluated: all seeds of a run, or the one that
+        was selected.
+        """
         runs = [planned.run for planned in self.runs]
         return runs[0].name if self.options.seeds or len(runs) > 1 else runs[0].id
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the user should know before it begins."""
-        finished = (f"{planned.run.id} is finished already: skipped" for planned in self.runs if planned.state == "finished")
+        finished = (
+            f"{planned.run.id} is finished already: skipped"
+            for planned in self.runs
+            if planned.state == "finished"
+        )
         return (*(self.own.notes if self.own is not None else ()), *finished)
 
     def refuse_running(self) -> None:
@@ -63,7 +71,9 @@ class TrainPlan:
 
 
 def plan_training(options: TrainOptions, settings: Settings) -> TrainPlan:
-    """Return what OPTIONS select; a key, value, encoder, name or run that cannot be is a UsageError."""
+    """Return what OPTIONS select; a key, value, encoder, name or run that cannot be is a
+    UsageError.
+    """
     recipe, start, training = selected_recipe(options, settings)
     runs = planned_folders(options, recipe, settings)
     if options.resume and not options.names_seeds:
@@ -71,23 +81,40 @@ def plan_training(options: TrainOptions, settings: Settings) -> TrainPlan:
         if not options.all_overrides and options.encoder is None and runs[0].recipe_file.exists():
             recipe = _stored_recipe(runs[0], recipe, is_named=options.name is not None)
     require_data(recipe)
-    if not (options.resume and any(run.recipe_file.exists() for run in runs)):  # it may have been begun with another encoder
+    if not (
+        options.resume and any(run.recipe_file.exists() for run in runs)
+    ):  # it may have been begun with another encoder
         check_start(options, recipe, start, settings)
-    planned = tuple(PlannedRun(run=run, state=_state(run, recipe, resume=options.resume)) for run in runs)
+    planned = tuple(
+        PlannedRun(run=run, state=_state(run, recipe, resume=options.resume)) for run in runs
+    )
     return TrainPlan(options=options, recipe=recipe, start=start, runs=planned, own=training)
 
 
-def selected_recipe(options: TrainOptions, settings: Settings) -> tuple[Recipe, str | None, OwnTraining | None]:
-    """Return the recipe with all its values, where the encoder is that replaces its own, and what a file in place of a recipe gives."""
+def selected_recipe(
+    options: TrainOptions, settings: Settings
+) -> tuple[Recipe, str | None, OwnTraining | None]:
+    """Return the recipe with all its values, where the encoder is that replaces its own, and what a
+    file in place of a recipe gives.
+    """
     if options.seed is not None and options.seeds:
-        raise UsageError("--seed and --seeds exclude each other", hint="--seeds 3 trains with the seeds 1, 2 and 3")
+        raise UsageError(
+            "--seed and --seeds exclude each other",
+            hint="--seeds 3 trains with the seeds 1, 2 and 3",
+        )
     if wrong := next((seed for seed in options.planned_seeds if not 0 <= seed < 2**63), None):
-        raise UsageError(f"seed {wrong} is not a number from 0 to 2^63 - 1", hint="for example seeds 1, 2 and 3")
+        raise UsageError(
+            f"seed {wrong} is not a number from 0 to 2^63 - 1", hint="for example seeds 1, 2 and 3"
+        )
     if twice := [seed for seed in options.seeds if options.seeds.count(seed) > 1]:
         raise UsageError(f"seed {twice[0]} is given twice", hint="give each seed once")
     is_set = any(override.startswith("encoder.model=") for override in options.overrides)
-    start = None if is_set and options.encoder is None else starting_encoder(options.encoder, settings)
-    recipe, training = recipe_of(options.recipe, options.all_overrides, encoder=start, dev=options.dev)
+    start = (
+        None if is_set and options.encoder is None else starting_encoder(options.encoder, settings)
+    )
+    recipe, training = recipe_of(
+        options.recipe, options.all_overrides, encoder=start, dev=options.dev
+    )
     check_columns(recipe)
     return recipe, start, training
 
@@ -98,8 +125,12 @@ def planned_folders(options: TrainOptions, recipe: Recipe, settings: Settings) -
     return [RunFolder.of(settings.runs_folder, label, seed) for seed in options.planned_seeds]
 
 
-def check_start(options: TrainOptions, recipe: Recipe, start: str | None, settings: Settings) -> None:
-    """Refuse an encoder of the recipe that is not one to start from; one that replaces it was checked when it was selected."""
+def check_start(
+    options: TrainOptions, recipe: Recipe, start: str | None, settings: Settings
+) -> None:
+    """Refuse an encoder of the recipe that is not one to start from; one that replaces it was
+    checked when it was selected.
+    """
     if start is None:
         starting_members(recipe.encoder.model, settings.runs_folder, options.planned_seeds)
 
@@ -107,7 +138,10 @@ def check_start(options: TrainOptions, recipe: Recipe, start: str | None, settin
 def train_arguments(options: TrainOptions, settings: Settings) -> list[str]:
     """Return the words behind `embedlab` that train the same in another process."""
     if options.seeds and options.seeds != tuple(range(1, len(options.seeds) + 1)):
-        raise UsageError(f"seeds {', '.join(map(str, options.seeds))}: another process takes 1 to N", hint="for example seeds 1, 2 and 3")
+        raise UsageError(
+            f"seeds {', '.join(map(str, options.seeds))}: another process takes 1 to N",
+            hint="for example seeds 1, 2 and 3",
+        )
     values = {
         "--max-steps": options.max_steps,
         "--name": options.name,
@@ -120,18 +154,29 @@ def train_arguments(options: TrainOptions, settings: Settings) -> list[str]:
         "--track": options.track,
         "--format": settings.format if settings.format != "table" else None,
     }
-    switches = {"--resume": options.resume, "--keep-checkpoints": options.keeps_checkpoints, "--quiet": settings.quiet}
+    switches = {
+        "--resume": options.resume,
+        "--keep-checkpoints": options.keeps_checkpoints,
+        "--quiet": settings.quiet,
+    }
     return [
         *("train", options.recipe),
         *(word for override in options.overrides for word in ("--set", override)),
-        *(word for option, value in values.items() if value is not None for word in (option, str(value))),
+        *(
+            word
+            for option, value in values.items()
+            if value is not None
+            for word in (option, str(value))
+        ),
         *(switch for switch, is_on in switches.items() if is_on),
         *shared_flags(settings),
     ]
 
 
 def _state(run: RunFolder, recipe: Recipe, *, resume: bool) -> PlannedState:
-    """What is there of a run; one of another recipe is refused, and without RESUME one that has begun."""
+    """What is there of a run; one of another recipe is refused, and without RESUME one that has
+    begun.
+    """
     state = run_status(run).state
     if state == "finished" and is_trained(run):
         run.refuse_other(recipe)
@@ -141,14 +186,18 @@ def _state(run: RunFolder, recipe: Recipe, *, resume: bool) -> PlannedState:
     if not resume:
         refuse_begun(run)
         return "new"
-    if not (run.environment_file.exists() and run.recipe_file.exists()):  # it ended before its first step
+    if not (
+        run.environment_file.exists() and run.recipe_file.exists()
+    ):  # it ended before its first step
         return "new"
     run.refuse_other(recipe)
     return "unfinished"
 
 
 def _to_resume(folder: Path, name: str) -> list[RunFolder]:
-    """The newest unfinished run of this name, or all finished ones; empty where none has been begun."""
+    """The newest unfinished run of this name, or all finished ones; empty where none has been
+    begun.
+    """
     runs = [(run, run_status(run)) for run in find_runs(folder) if run.name == name]
     if unfinished := [(shown.last_s or 0.0, run) for run, shown in runs if shown.is_unfinished]:
         return [max(unfinished, key=lambda item: item[0])[1]]
@@ -158,12 +207,17 @@ def _to_resume(folder: Path, name: str) -> list[RunFolder]:
 
 
 def _running(run: RunFolder) -> UsageError:
-    hint = f"follow it with `embedlab runs log {run.id} --follow`, stop it with `embedlab runs cancel {run.id}`"
+    hint = (
+        f"follow it with `embedlab runs log {run.id} --follow`, stop it with `embedlab runs "
+        f"cancel {run.id}`"
+    )
     return UsageError(f"run {run.id!r} is running", hint=hint)
 
 
 def _stored_recipe(run: RunFolder, typed: Recipe, *, is_named: bool) -> Recipe:
-    """The recipe that RUN was begun with; under a name of the user's own it must be the typed one, but for settings within it."""
+    """The recipe that RUN was begun with; under a name of the user's own it must be the typed one,
+    but for settings within it.
+    """
     stored = run.recipe()
     if is_named and _outline(stored) != _outline(typed):
         run.refuse_other(typed)

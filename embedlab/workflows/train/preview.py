@@ -1,4 +1,6 @@
-"""What `train --dry-run` shows: the resolved recipe, and one example of the first batch of each stage in words."""
+"""What `train --dry-run` shows: the resolved recipe, and one example of the first batch of each
+stage in words.
+"""
 
 import json
 from collections.abc import Iterator
@@ -43,10 +45,21 @@ class TrainPreview:
 
     def to_text(self) -> str:
         """The recipe as TOML that can be trained, the examples as comments below."""
-        lines = [*(f"# {note}" for note in self.notes), *([""] if self.notes else []), to_toml(self.recipe) + declared_text(self.recipe)]
-        lines += [f"# shortened to {self.steps} of {self.whole_steps} steps"] if self.steps < self.whole_steps else []
+        lines = [
+            *(f"# {note}" for note in self.notes),
+            *([""] if self.notes else []),
+            to_toml(self.recipe) + declared_text(self.recipe),
+        ]
+        lines += (
+            [f"# shortened to {self.steps} of {self.whole_steps} steps"]
+            if self.steps < self.whole_steps
+            else []
+        )
         for stage in self.stages:
-            lines.append(f"# stage {stage.index}: {stage.rows} rows, {stage.steps} steps of {stage.batch_size} rows; one example:")
+            lines.append(
+                f"# stage {stage.index}: {stage.rows} rows, {stage.steps} steps of "
+                f"{stage.batch_size} rows; one example:"
+            )
             lines += [f"#   {note}" for note in (stage.scale, stage.excluded) if note]
             lines += [f"#   {role:<12} {one_line(sentence)}" for role, sentence in stage.example]
         return "\n".join(lines)
@@ -61,12 +74,19 @@ class TrainPreview:
                 "batch_size": stage.batch_size,
                 "scale": stage.scale,
                 "excluded": stage.excluded,
-                "example": [{"role": role, "sentence": sentence} for role, sentence in stage.example],
+                "example": [
+                    {"role": role, "sentence": sentence} for role, sentence in stage.example
+                ],
             }
             for stage in self.stages
         ]
         fields: dict[str, object] = {"notes": list(self.notes)} if self.notes else {}
-        fields |= {"recipe": recipe_to_table(self.recipe), "steps": self.steps, "whole_steps": self.whole_steps, "stages": stages}
+        fields |= {
+            "recipe": recipe_to_table(self.recipe),
+            "steps": self.steps,
+            "whole_steps": self.whole_steps,
+            "stages": stages,
+        }
         return json.dumps(fields, indent=2, ensure_ascii=False)
 
 
@@ -104,19 +124,30 @@ def preview(options: TrainOptions, settings: Settings) -> TrainPreview:
 
 
 def _left_out(data: "StageData", *, is_known: bool) -> Iterator[str]:
-    """Yield what is said of the rows that a stage does not read; IS_KNOWN: whether words are looked up in the encoder."""
+    """Yield what is said of the rows that a stage does not read; IS_KNOWN: whether words are looked
+    up in the encoder.
+    """
     if data.excluded:
         yield data.excluded
     if objective_needs(data.stage.objective).words:
         count = data.rows.left_out
-        yield f"{count} rows are left out: their word is not one token of the encoder" if is_known else _UNKNOWN
+        yield (
+            f"{count} rows are left out: their word is not one token of the encoder"
+            if is_known
+            else _UNKNOWN
+        )
 
 
-_UNKNOWN = "the encoder is not on this machine: rows whose word is not one of its tokens are still counted, and left out by the training"
+_UNKNOWN = (
+    "the encoder is not on this machine: rows whose word is not one of its tokens are still "
+    "counted, and left out by the training"
+)
 
 
 def _words_of(recipe: Recipe, settings: Settings, seed: int) -> "WordIds | None":
-    """Return how the encoder reads single words, where a stage needs it and the tokenizer was found; without torch."""
+    """Return how the encoder reads single words, where a stage needs it and the tokenizer was
+    found; without torch.
+    """
     if not any(objective_needs(stage.objective).words for stage in recipe.stages):
         return None
     from embedlab.core.errors import EmbedlabError

@@ -42,5 +42,11 @@ def training_report(options: TrainOptions, session: Session) -> TrainingReport:
 
 
 def _stored(run: RunFolder, tasks: Sequence[str]) -> list[Evaluation]:
-    """What the evaluation of the run's model stored of each task; a task that was missing has none."""
-    return [Evaluation.load(path) for task in tasks if (path := run.evaluations / f"{task}.json").is_file()]
+    """What the evaluation of the run's model stored of each task; a task that was missing has
+    none.
+    """
+    return [
+        Evaluation.load(path)
+        for task in tasks
+        if (path := run.evaluations / f"{task}.json").is_file()
+    ]

@@ -1,4 +1,6 @@
-"""A planned training carried out: its data checked, each run trained, the models scored; or started in other processes."""
+"""A planned training carried out: its data checked, each run trained, the models scored; or started
+in other processes.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -41,10 +43,11 @@ class TrainResult:
 
 
 def check_training(plan: TrainPlan, session: Session) -> None:
-    """Refuse what cannot be trained or evaluated, and report what will be missing, before a step of any run is trained.
+    """Refuse what cannot be trained or evaluated, and report what will be missing, before a step of
+    any run is trained.
 
-    What a file in place of a recipe holds is noted first. Finished runs are noted too, and lose the checkpoints that a killed process
-    could not delete.
+    What a file in place of a recipe holds is noted first. Finished runs are noted too, and lose the
+    checkpoints that a killed process could not delete.
     """
     for note in plan.notes:
         session.note(note)
@@ -61,7 +64,11 @@ def check_training(plan: TrainPlan, session: Session) -> None:
         for planned in plan.runs:
             if planned.state == "finished":
                 drop_checkpoints(planned.run)
-    missing = check_recipe_evaluation(plan.recipe, Source.from_settings(session.settings)) if plan.todo else ()
+    missing = (
+        check_recipe_evaluation(plan.recipe, Source.from_settings(session.settings))
+        if plan.todo
+        else ()
+    )
     for error in missing if process_rank() == 0 else ():
         session.report(error)
     if plan.options.gpus is not None:
@@ -69,16 +76,29 @@ def check_training(plan: TrainPlan, session: Session) -> None:
 
 
 def train_plan(plan: TrainPlan, session: Session) -> TrainResult:
-    """Train the runs of PLAN that are not finished, one after the other, and evaluate all on the tasks of its recipe."""
+    """Train the runs of PLAN that are not finished, one after the other, and evaluate all on the
+    tasks of its recipe.
+    """
     options = plan.options
-    train_runs(plan.recipe, plan.todo, session, resume=options.resume, track=options.track, keeps_checkpoints=options.keeps_checkpoints)
+    train_runs(
+        plan.recipe,
+        plan.todo,
+        session,
+        resume=options.resume,
+        track=options.track,
+        keeps_checkpoints=options.keeps_checkpoints,
+    )
     evaluated = _evaluated([plan.model], plan.recipe, session) or _evaluated_on_own(plan, session)
-    runs = tuple(TrainedRun(run=planned.run, status=run_status(planned.run)) for planned in plan.runs)
+    runs = tuple(
+        TrainedRun(run=planned.run, status=run_status(planned.run)) for planned in plan.runs
+    )
     return TrainResult(recipe=plan.recipe, runs=runs, evaluated=evaluated)
 
 
 def continue_training(runs: Sequence[RunFolder], session: Session) -> Report | None:
-    """Train RUNS, seeds of one recipe, on from their newest checkpoints, and evaluate them on its tasks, if it has any."""
+    """Train RUNS, seeds of one recipe, on from their newest checkpoints, and evaluate them on its
+    tasks, if it has any.
+    """
     recipe = runs[0].recipe()
     train_runs(recipe, runs, session)
     return _evaluated([run.id for run in runs], recipe, session)
@@ -91,11 +111,19 @@ def _evaluated(models: Sequence[str], recipe: Recipe, session: Session) -> Repor
 
 
 def _evaluated_on_own(plan: TrainPlan, session: Session) -> Report | None:
-    """The model on the rows of the dev score of a file in place of a recipe, and what compares it with the encoder that it was."""
+    """The model on the rows of the dev score of a file in place of a recipe, and what compares it
+    with the encoder that it was.
+    """
     if process_rank() != 0 or plan.own is None or plan.own.dev is None:
         return None
-    start, sample = plan.options.encoder or plan.recipe.encoder.model, " --sample" if session.settings.sample else ""
-    session.note(f"compare it with what it was before: embedlab compare {start} {plan.model} '{plan.own.dev}'{sample}")
+    start, sample = (
+        plan.options.encoder or plan.recipe.encoder.model,
+        " --sample" if session.settings.sample else "",
+    )
+    session.note(
+        f"compare it with what it was before: embedlab compare {start} {plan.model} "
+        f"'{plan.own.dev}'{sample}"
+    )
     return evaluation_report(EvaluateOptions(models=[plan.model], tasks=[plan.own.dev]), session)
 
 
@@ -112,7 +140,9 @@ def train_runs(
     if not runs:
         return
     seeds = ", ".join(str(run.seed) for run in runs)
-    session.note(f"training {runs[0].name} ({recipe.summary}), seed {seeds}, into {runs[0].path.parent}")
+    session.note(
+        f"training {runs[0].name} ({recipe.summary}), seed {seeds}, into {runs[0].path.parent}"
+    )
 
     from embedlab.data.source import Source
     from embedlab.encoders.device import machine
@@ -127,7 +157,9 @@ def train_runs(
         session.note(note)
     shown = ""
     for run in runs:
-        computer = machine(settings_of_run(run, settings, threads) if resume else settings, training=True)
+        computer = machine(
+            settings_of_run(run, settings, threads) if resume else settings, training=True
+        )
         if (where := _place(computer)) != shown:
             session.note(shown := where)
         with session.progress(run.id) as progress:
@@ -148,9 +180,15 @@ def train_runs(
 
 
 def settings_of_run(run: RunFolder, settings: Settings, threads: int) -> Settings:
-    """SETTINGS with the precision and the threads that RUN was begun with, except where others are selected."""
+    """SETTINGS with the precision and the threads that RUN was begun with, except where others are
+    selected.
+    """
     before = run.environment() if run.environment_file.exists() else None
-    precision = before.precision if before is not None and settings.precision == "auto" else settings.precision
+    precision = (
+        before.precision
+        if before is not None and settings.precision == "auto"
+        else settings.precision
+    )
     threads = settings.threads or (before.threads if before is not None else threads)
     return replace(settings, precision=cast("Precision", precision), threads=threads)
 
@@ -163,13 +201,19 @@ def start_detached_training(plan: TrainPlan, session: Session) -> Detached:
     first, names = plan.todo[0], ", ".join(run.id for run in plan.todo)
     open_stages(plan.recipe, Source.from_settings(session.settings), first.seed)
     process = start_run(train_arguments(plan.options, session.settings), first)
-    session.note(f"process {process.pid} trains {names}; `embedlab runs log {first.id} --follow` follows it")
+    session.note(
+        f"process {process.pid} trains {names}; `embedlab runs log {first.id} --follow` follows it"
+    )
     return process
 
 
 def train_together(plan: TrainPlan, settings: Settings) -> int:
-    """Train PLAN in one process a GPU; gives the exit code of the first that fails, which has reported why, else 0."""
-    return run_together(train_arguments(replace(plan.options, gpus=None), settings), plan.options.gpus or 1)
+    """Train PLAN in one process a GPU; gives the exit code of the first that fails, which has
+    reported why, else 0.
+    """
+    return run_together(
+        train_arguments(replace(plan.options, gpus=None), settings), plan.options.gpus or 1
+    )
 
 
 def _place(computer: "Machine") -> str:
@@ -178,12 +222,18 @@ def _place(computer: "Machine") -> str:
 
     is_emulated = computer.precision == "bf16" and not has_bf16_units(computer.device)
     threads = f"{computer.threads} thread{'s' if computer.threads > 1 else ''}"
-    return f"on {computer.device} in {computer.precision}{' (emulated: no bf16 units here)' if is_emulated else ''}, {threads}"
+    return (
+        f"on {computer.device} in "
+        f"{computer.precision}{' (emulated: no bf16 units here)' if is_emulated else ''}, {threads}"
+    )
 
 
 def _require_gpus(count: int) -> None:
     import torch
 
     if (available := torch.cuda.device_count()) < count:
-        hint = f"several processes on a processor: torchrun --standalone --nproc-per-node {count} -m embedlab train … --device cpu"
+        hint = (
+            f"several processes on a processor: torchrun --standalone --nproc-per-node "
+            f"{count} -m embedlab train … --device cpu"
+        )
         raise MissingError(f"--gpus {count}: found {available} GPUs", hint=hint)

@@ -63,17 +63,26 @@ def six_cells(place: Path) -> tuple[GridPlan, GridFolder]:
 def grid_process(folder: GridFolder, workers: int) -> "subprocess.Popen[bytes]":
     """What `embedlab grid run` does, in a process that can be killed."""
     program = (
-        "import sys; from pathlib import Path; from embedlab.experiments.preparation import prepare_grid;"
-        "from embedlab.experiments.executors.executor import run_cells; from embedlab.experiments.executors.local import LocalWorkers;"
+        "import sys; from pathlib import Path; from embedlab.experiments.preparation import "
+        "prepare_grid;"
+        "from embedlab.experiments.executors.executor import run_cells; from "
+        "embedlab.experiments.executors.local import LocalWorkers;"
         "from embedlab.experiments.plan import GridFolder, GridPlan;"
         "folder = GridFolder(Path(sys.argv[1])); plan = GridPlan.load(folder.plan_file);"
-        "prepare_grid(plan, folder); run_cells(plan, folder, LocalWorkers(folder, int(sys.argv[2]), program=sys.argv[3:]))"
+        "prepare_grid(plan, folder); run_cells(plan, folder, LocalWorkers(folder, "
+        "int(sys.argv[2]), program=sys.argv[3:]))"
     )
-    return subprocess.Popen([sys.executable, "-c", program, str(folder.path), str(workers), *STAND_IN])
+    return subprocess.Popen(
+        [sys.executable, "-c", program, str(folder.path), str(workers), *STAND_IN]
+    )
 
 
-def test_three_workers_do_a_grid_of_3_x_2_x_2_cells(plan: GridPlan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OMP_NUM_THREADS", "7")  # of the grid's own process; a cell has what the plan says
+def test_three_workers_do_a_grid_of_3_x_2_x_2_cells(
+    plan: GridPlan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(
+        "OMP_NUM_THREADS", "7"
+    )  # of the grid's own process; a cell has what the plan says
     assert len(plan) == 12
     prepare_grid(plan, folder)
     run_cells(plan, folder, LocalWorkers(folder, 3, program=STAND_IN))
@@ -82,10 +91,14 @@ def test_three_workers_do_a_grid_of_3_x_2_x_2_cells(plan: GridPlan, folder: Grid
     assert not list(folder.workers.iterdir())
 
 
-def test_a_grid_goes_on_where_its_runs_folder_was_moved(short_plan: GridPlan, short_folder: GridFolder, tmp_path: Path) -> None:
+def test_a_grid_goes_on_where_its_runs_folder_was_moved(
+    short_plan: GridPlan, short_folder: GridFolder, tmp_path: Path
+) -> None:
     prepare_grid(short_plan, short_folder)
     run_cell(short_plan, short_folder, 2, program=STAND_IN)
-    now = GridFolder.of(short_plan.place.runs_folder.rename(tmp_path / "moved-sample"), short_plan.name)
+    now = GridFolder.of(
+        short_plan.place.runs_folder.rename(tmp_path / "moved-sample"), short_plan.name
+    )
     plan = GridPlan.load(now.plan_file)
     prepare_grid(plan, now)
     with Queue(now.queue_file) as queue:
@@ -95,7 +108,9 @@ def test_a_grid_goes_on_where_its_runs_folder_was_moved(short_plan: GridPlan, sh
     assert not short_folder.path.exists()
 
 
-def test_a_finished_grid_starts_nothing_again(short_plan: GridPlan, short_folder: GridFolder) -> None:
+def test_a_finished_grid_starts_nothing_again(
+    short_plan: GridPlan, short_folder: GridFolder
+) -> None:
     prepare_grid(short_plan, short_folder)
     work_here(short_folder)
     short_folder.queue_file.unlink()  # what is done is said by the runs
@@ -124,7 +139,9 @@ def test_two_grids_started_at_once_share_the_cells(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_kills_at_random_times_leave_every_cell_done_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kills_at_random_times_leave_every_cell_done_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plan, folder = six_cells(tmp_path)
     monkeypatch.setenv("STEP_S", "0.06")
     kill_until_done(plan, folder, random.Random(0), most=6)
@@ -142,7 +159,9 @@ def test_many_kills_at_random_times_leave_every_cell_done_once(
 
 
 def kill_until_done(plan: GridPlan, folder: GridFolder, rng: random.Random, most: int = 15) -> None:
-    """Start the grid again and again, and kill -9 the grid, a worker or a cell in between, until it ends by itself."""
+    """Start the grid again and again, and kill -9 the grid, a worker or a cell in between, until it
+    ends by itself.
+    """
     prepare_grid(plan, folder)
     deadline = time.monotonic() + 240
     grid = grid_process(folder, workers=3)
@@ -172,7 +191,11 @@ def test_an_orphaned_cell_is_waited_for_and_not_done_twice(
     monkeypatch.setenv("STEP_S", "0.2")
     prepare_grid(short_plan, short_folder)
     grid = grid_process(short_folder, workers=1)
-    while not (started := [child for child in family(grid.pid) if "stand_in.py" in " ".join(child.cmdline())]):
+    while not (
+        started := [
+            child for child in family(grid.pid) if "stand_in.py" in " ".join(child.cmdline())
+        ]
+    ):
         time.sleep(0.02)
     for process in (grid.pid, started[0].parent().pid):
         os.kill(process, signal.SIGKILL)
@@ -183,7 +206,9 @@ def test_an_orphaned_cell_is_waited_for_and_not_done_twice(
     assert sum(isinstance(event, events.Started) for event in log) == 1
 
 
-def test_workers_end_with_the_process_that_started_them(plan: GridPlan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_end_with_the_process_that_started_them(
+    plan: GridPlan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("STEP_S", "0.3")
     prepare_grid(plan, folder)
     grid = grid_process(folder, workers=2)
@@ -192,7 +217,9 @@ def test_workers_end_with_the_process_that_started_them(plan: GridPlan, folder: 
     grid.kill()
     grid.wait()
     psutil.wait_procs(children, timeout=120)
-    assert not [child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
+    assert not [
+        child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE
+    ]
     assert "running" not in {entry.state for entry in entries(folder)}
 
 
@@ -205,10 +232,15 @@ FAULTS = {
 }
 
 
-def test_bad_cells_are_marked_with_their_reasons_and_the_others_finish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bad_cells_are_marked_with_their_reasons_and_the_others_finish(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plan = plan_of(tmp_path, GRID.replace("[1, 2]", "[1]"))
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
-    monkeypatch.setenv("FAULTS", json.dumps({plan.cell(number).id: fault for number, fault in enumerate(FAULTS, start=1)}))
+    monkeypatch.setenv(
+        "FAULTS",
+        json.dumps({plan.cell(number).id: fault for number, fault in enumerate(FAULTS, start=1)}),
+    )
     prepare_grid(plan, folder)
     run_cells(plan, folder, LocalWorkers(folder, 2, program=STAND_IN))
     *bad, good = sorted(entries(folder), key=lambda entry: entry.number)
@@ -222,7 +254,9 @@ def test_bad_cells_are_marked_with_their_reasons_and_the_others_finish(tmp_path:
     assert_each_done_once(plan, folder)
 
 
-def test_a_passing_trouble_is_tried_again(short_plan: GridPlan, short_folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_passing_trouble_is_tried_again(
+    short_plan: GridPlan, short_folder: GridFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FAULTS", json.dumps({short_plan.cell(3).id: "once"}))
     prepare_grid(short_plan, short_folder)
     work_here(short_folder)
@@ -239,11 +273,15 @@ def test_a_cancelled_grid_saves_its_cells_and_goes_on_later(
 
     def show() -> None:
         with Queue(short_folder.queue_file) as queue:
-            if [entry.state for entry in queue.entries()].count("running") == 2 and not queue.is_cancelled(began):
+            if [entry.state for entry in queue.entries()].count(
+                "running"
+            ) == 2 and not queue.is_cancelled(began):
                 queue.request_cancel()
 
     with pytest.raises(Interrupted, match="is stopped"):
-        run_cells(short_plan, short_folder, LocalWorkers(short_folder, 2, program=STAND_IN), show=show)
+        run_cells(
+            short_plan, short_folder, LocalWorkers(short_folder, 2, program=STAND_IN), show=show
+        )
     assert "running" not in {entry.state for entry in entries(short_folder)}
     monkeypatch.delenv("HOLD_AT")
     prepare_grid(short_plan, short_folder)
@@ -260,7 +298,9 @@ def test_one_cell_by_number_is_found_by_the_grid(plan: GridPlan, folder: GridFol
         run_cell(plan, folder, 13, program=STAND_IN)
 
 
-def test_a_failed_or_busy_cell_by_number_says_why(plan: GridPlan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_or_busy_cell_by_number_says_why(
+    plan: GridPlan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FAULTS", json.dumps({plan.cell(1).id: "diverge"}))
     with pytest.raises(EmbedlabError, match=r"cell 1 .* failed: training diverged"):
         run_cell(plan, folder, 1, program=STAND_IN)
@@ -280,7 +320,9 @@ def test_a_run_that_another_grid_has_in_hand_is_waited_for(plan: GridPlan) -> No
     lock.close()
 
 
-def test_a_cell_that_is_stopped_while_it_starts_is_not_running(plan: GridPlan, folder: GridFolder) -> None:
+def test_a_cell_that_is_stopped_while_it_starts_is_not_running(
+    plan: GridPlan, folder: GridFolder
+) -> None:
     run, lock = plan.run(plan.cell(1)), CellLock(plan, plan.cell(1))
     assert lock.acquire()
     process = lock.start(("sh", "-c", "exec sleep 60"), ["train"], os.environ, run).process
@@ -314,18 +356,29 @@ def test_a_grid_file_edited_while_it_runs_is_refused(
     assert Counter(entry.state for entry in entries(short_folder)) == {"done": 2, "waiting": 1}
 
 
-def test_another_plan_is_refused_before_the_first_worker_is_there(short_plan: GridPlan, short_folder: GridFolder, tmp_path: Path) -> None:
+def test_another_plan_is_refused_before_the_first_worker_is_there(
+    short_plan: GridPlan, short_folder: GridFolder, tmp_path: Path
+) -> None:
     edited = plan_of(tmp_path, SHORT.replace("5e-5", "4e-5"))
     with started(short_plan, short_folder):
-        with pytest.raises(UsageError, match="is running with another plan"), started(edited, short_folder):
+        with (
+            pytest.raises(UsageError, match="is running with another plan"),
+            started(edited, short_folder),
+        ):
             pass
         with started(short_plan, short_folder):  # the same one is shared
-            assert [entry.run for entry in entries(short_folder)] == [variant.run for variant in short_plan.variants]
+            assert [entry.run for entry in entries(short_folder)] == [
+                variant.run for variant in short_plan.variants
+            ]
     with started(edited, short_folder):
-        assert [entry.run for entry in entries(short_folder)] == [variant.run for variant in edited.variants]
+        assert [entry.run for entry in entries(short_folder)] == [
+            variant.run for variant in edited.variants
+        ]
 
 
-def test_a_worker_that_was_still_loading_when_its_grid_ended_does_nothing(short_plan: GridPlan, short_folder: GridFolder) -> None:
+def test_a_worker_that_was_still_loading_when_its_grid_ended_does_nothing(
+    short_plan: GridPlan, short_folder: GridFolder
+) -> None:
     prepare_grid(short_plan, short_folder)
     orphan = Worker(short_folder, parent=-1, since=time.time(), program=STAND_IN)
     late = Worker(short_folder, parent=os.getppid(), since=time.time(), program=STAND_IN)
@@ -338,7 +391,11 @@ def test_a_worker_that_was_still_loading_when_its_grid_ended_does_nothing(short_
 @pytest.mark.parametrize(
     ("workers", "gpus", "assigned"),
     [
-        (5, ["GPU-a", "GPU-b"], ["GPU-a", "GPU-b", "GPU-a", "GPU-b", "GPU-a"]),  # small cells share a GPU
+        (
+            5,
+            ["GPU-a", "GPU-b"],
+            ["GPU-a", "GPU-b", "GPU-a", "GPU-b", "GPU-a"],
+        ),  # small cells share a GPU
         (2, ["GPU-a", "GPU-b", "GPU-c"], ["GPU-a", "GPU-b"]),
         (3, [], []),
     ],
@@ -347,13 +404,21 @@ def test_workers_take_the_gpus_in_turn(workers: int, gpus: list[str], assigned: 
     assert assigned_gpus(workers, gpus) == assigned
 
 
-def test_a_cell_sees_the_gpu_of_its_worker_alone(short_plan: GridPlan, short_folder: GridFolder) -> None:
+def test_a_cell_sees_the_gpu_of_its_worker_alone(
+    short_plan: GridPlan, short_folder: GridFolder
+) -> None:
     prepare_grid(short_plan, short_folder)
-    run_cells(short_plan, short_folder, LocalWorkers(short_folder, 1, gpus=["GPU-b"], program=STAND_IN))
-    assert {(short_plan.run(cell).path / "gpu").read_text() for cell in short_plan.cells} == {"GPU-b"}
+    run_cells(
+        short_plan, short_folder, LocalWorkers(short_folder, 1, gpus=["GPU-b"], program=STAND_IN)
+    )
+    assert {(short_plan.run(cell).path / "gpu").read_text() for cell in short_plan.cells} == {
+        "GPU-b"
+    }
 
 
-def test_the_gpus_are_those_of_the_machine_or_those_that_this_process_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_gpus_are_those_of_the_machine_or_those_that_this_process_was_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     smi = tmp_path / "nvidia-smi"
     smi.write_text("#!/bin/sh\necho GPU-a\necho GPU-b\n")
     smi.chmod(0o755)
@@ -387,7 +452,9 @@ def test_a_queue_on_a_full_disk_stops_the_grid_with_the_reason_and_loses_nothing
     assert_each_done_once(short_plan, short_folder)
 
 
-def test_a_read_only_folder_is_refused_in_one_line(plan: GridPlan, folder: GridFolder, tmp_path: Path) -> None:
+def test_a_read_only_folder_is_refused_in_one_line(
+    plan: GridPlan, folder: GridFolder, tmp_path: Path
+) -> None:
     if os.geteuid() == 0:
         (tmp_path / "runs-sample").write_text("root may write anywhere but here")
     else:

@@ -7,7 +7,13 @@ import pytest
 
 from embedlab.core.errors import MissingError
 from embedlab.experiments.executors.executor import run_cells
-from embedlab.experiments.executors.ray import pack_run, ray_tasks, run_in_scratch, run_on_node, unpack_run
+from embedlab.experiments.executors.ray import (
+    pack_run,
+    ray_tasks,
+    run_in_scratch,
+    run_on_node,
+    unpack_run,
+)
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.preparation import prepare_grid
 from embedlab.experiments.queue import Queue
@@ -21,12 +27,18 @@ from tests.experiments.executors.test_local import assert_each_done_once, expect
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Two nodes of one processor each on this machine, reached at 127.0.0.1 alone."""
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    # Ray's switch for desktop systems: nodes keep to the loopback address. It is read when Ray is imported.
+    # Ray's switch for desktop systems: nodes keep to the loopback address. It is read when Ray is
+    # imported.
     monkeypatch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
     pytest.importorskip("ray", reason="the extra embedlab[ray] is not installed")
     from ray.cluster_utils import Cluster
 
-    node = {"num_cpus": 1, "object_store_memory": 80 * 2**20, "include_dashboard": False, "node_ip_address": "127.0.0.1"}
+    node = {
+        "num_cpus": 1,
+        "object_store_memory": 80 * 2**20,
+        "include_dashboard": False,
+        "node_ip_address": "127.0.0.1",
+    }
     started = Cluster(initialize_head=True, head_node_args=node)
     started.add_node(num_cpus=1, object_store_memory=80 * 2**20, node_ip_address="127.0.0.1")
     yield started
@@ -42,11 +54,17 @@ def test_a_cluster_does_every_cell_once(plan: GridPlan, folder: GridFolder, clus
 
 @pytest.mark.slow
 def test_nodes_import_nothing_from_the_working_folder(
-    plan: GridPlan, folder: GridFolder, cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    plan: GridPlan,
+    folder: GridFolder,
+    cluster: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (tmp_path / "hostile").mkdir()
     for name in ("statistics", "datasets", "polars", "tomli_w", "fcntl", "xxhash"):
-        (tmp_path / "hostile" / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'a').write('{name} ')\nraise SystemExit(66)\n")
+        (tmp_path / "hostile" / f"{name}.py").write_text(
+            f"open({str(tmp_path / 'ran')!r}, 'a').write('{name} ')\nraise SystemExit(66)\n"
+        )
     monkeypatch.chdir(tmp_path / "hostile")
     prepare_grid(plan, folder)
     run_cells(plan, folder, ray_tasks(plan, folder, cluster.address, program=STAND_IN))
@@ -55,7 +73,9 @@ def test_nodes_import_nothing_from_the_working_folder(
 
 
 @pytest.mark.slow
-def test_a_node_that_is_killed_loses_nothing(plan: GridPlan, folder: GridFolder, cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_node_that_is_killed_loses_nothing(
+    plan: GridPlan, folder: GridFolder, cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     prepare_grid(plan, folder)
     killed = []
 
@@ -72,13 +92,17 @@ def test_a_node_that_is_killed_loses_nothing(plan: GridPlan, folder: GridFolder,
     assert_each_done_once(plan, folder)
 
 
-def test_a_cell_reports_by_its_files_alone(plan: GridPlan, folder: GridFolder, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_cell_reports_by_its_files_alone(
+    plan: GridPlan, folder: GridFolder, capfd: pytest.CaptureFixture[str]
+) -> None:
     prepare_grid(plan, folder)
     log = plan.run(plan.cell(2)).log_file
     log.parent.mkdir(parents=True)
     log.write_text("printed before\n")
     noisy = (sys.executable, "-c", "print('{\"step\": 1} \\x1b[31mred')")
-    assert run_on_node(plan.to_json(), str(folder.path), 2, noisy).returncode != 0  # it leaves no results
+    assert (
+        run_on_node(plan.to_json(), str(folder.path), 2, noisy).returncode != 0
+    )  # it leaves no results
     assert "\x1b[31mred" in log.read_text()
     assert run_on_node(plan.to_json(), str(folder.path), 1, STAND_IN).returncode == 0
     assert capfd.readouterr() == ("", "")  # Ray would bring it to whoever started the grid
@@ -106,14 +130,18 @@ def test_a_packed_run_leaves_its_checkpoints(tmp_path: Path) -> None:
     assert not here.checkpoints.exists()
 
 
-def test_without_ray_the_extra_is_named(plan: GridPlan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ray_the_extra_is_named(
+    plan: GridPlan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingError) as caught:
         run_cells(plan, folder, ray_tasks(plan, folder, "127.0.0.1:1"))
     assert "embedlab[ray]" in caught.value.hint
 
 
-def test_an_address_where_no_process_listens_is_refused_at_once(plan: GridPlan, folder: GridFolder) -> None:
+def test_an_address_where_no_process_listens_is_refused_at_once(
+    plan: GridPlan, folder: GridFolder
+) -> None:
     pytest.importorskip("ray")
     prepare_grid(plan, folder)
     with pytest.raises(MissingError, match=r"no Ray cluster at '127\.0\.0\.1:1'"):

@@ -1,4 +1,6 @@
-"""Cells as jobs of Slurm: where there is none, scripts with the names of its commands start the jobs on this machine."""
+"""Cells as jobs of Slurm: where there is none, scripts with the names of its commands start the
+jobs on this machine.
+"""
 
 import json
 import os
@@ -59,7 +61,10 @@ def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     made.mkdir()
     for name, text in COMMANDS.items():
         path = commands / name
-        path.write_text(f"#!{sys.executable} -IS\nimport pathlib, subprocess, sys\njobs = pathlib.Path({str(made)!r})\n{text}")
+        path.write_text(
+            f"#!{sys.executable} -IS\nimport pathlib, subprocess, sys\njobs = "
+            f"pathlib.Path({str(made)!r})\n{text}"
+        )
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("PATH", f"{commands}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr("embedlab.experiments.executors.slurm.LOOK_S", 0.1)
@@ -71,12 +76,20 @@ def states(folder: GridFolder) -> list[str]:
         return [entry.state for entry in queue.entries()]
 
 
-def test_jobs_do_every_cell_once(short_plan: GridPlan, short_folder: GridFolder, jobs: Path) -> None:
+def test_jobs_do_every_cell_once(
+    short_plan: GridPlan, short_folder: GridFolder, jobs: Path
+) -> None:
     prepare_grid(short_plan, short_folder)
-    run_cells(short_plan, short_folder, slurm_jobs(short_plan, short_folder, "slurm", at_once=2, program=STAND_IN))
+    run_cells(
+        short_plan,
+        short_folder,
+        slurm_jobs(short_plan, short_folder, "slurm", at_once=2, program=STAND_IN),
+    )
     assert_each_done_once(short_plan, short_folder)
     assert len(list(jobs.glob("*.name"))) == 3
-    assert {"cpus-per-task", "export", "no-requeue", "signal"} <= {*(jobs / "1.options").read_text().split()}
+    assert {"cpus-per-task", "export", "no-requeue", "signal"} <= {
+        *(jobs / "1.options").read_text().split()
+    }
 
 
 def test_a_failed_job_and_one_that_slurm_ended_say_why(
@@ -86,10 +99,18 @@ def test_a_failed_job_and_one_that_slurm_ended_say_why(
     monkeypatch.setenv("FAULTS", json.dumps({short_plan.cell(1).id: "usage"}))
     monkeypatch.setattr("embedlab.experiments.cell.MAX_KILLS", 2)
     (jobs / "lost").write_text("-2")  # the job of this cell ends without having written anything
-    run_cells(short_plan, short_folder, slurm_jobs(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN))
+    run_cells(
+        short_plan,
+        short_folder,
+        slurm_jobs(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN),
+    )
     with Queue(short_folder.queue_file) as queue:
         failed, lost, done = queue.entries()
-    assert (failed.state, failed.reason, done.state) == ("failed", "what was typed is wrong", "done")
+    assert (failed.state, failed.reason, done.state) == (
+        "failed",
+        "what was typed is wrong",
+        "done",
+    )
     assert (lost.state, lost.kills) == ("failed", 2)  # it was submitted again
     assert str(lost.reason).startswith("Slurm ended job ")
     assert str(lost.reason).endswith(": TIMEOUT")
@@ -106,11 +127,18 @@ def test_a_stopped_grid_saves_its_cells_and_removes_what_waits(
             short_plan,
             short_folder,
             slurm_jobs(short_plan, short_folder, "slurm", at_once=1, program=STAND_IN),
-            is_stopping=lambda: (run.checkpoints / "state").is_file() and (run.checkpoints / "state").read_text().startswith("3 "),
+            is_stopping=lambda: (
+                (run.checkpoints / "state").is_file()
+                and (run.checkpoints / "state").read_text().startswith("3 ")
+            ),
         )
     assert states(short_folder) == ["waiting"] * 3
     monkeypatch.delenv("HOLD_AT")
-    run_cells(short_plan, short_folder, slurm_jobs(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN))
+    run_cells(
+        short_plan,
+        short_folder,
+        slurm_jobs(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN),
+    )
     assert (run.model / "value").read_text() == expected_value(short_plan, 1)
 
 
@@ -119,22 +147,37 @@ def test_jobs_of_a_process_that_died_are_found_again(
 ) -> None:
     prepare_grid(short_plan, short_folder)
     monkeypatch.setenv("STEP_S", "0.1")
-    with suppress(KeyError), slurm_jobs(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN) as machines:
+    with (
+        suppress(KeyError),
+        slurm_jobs(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN) as machines,
+    ):
         machines.submit()
         raise KeyError
     assert states(short_folder) == ["running"] * 3
-    run_cells(short_plan, short_folder, slurm_jobs(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN))
+    run_cells(
+        short_plan,
+        short_folder,
+        slurm_jobs(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN),
+    )
     assert_each_done_once(short_plan, short_folder)
     assert len(list(jobs.glob("*.name"))) == 3
 
 
-def test_a_refused_job_is_an_error_with_its_words(short_plan: GridPlan, short_folder: GridFolder, jobs: Path) -> None:
+def test_a_refused_job_is_an_error_with_its_words(
+    short_plan: GridPlan, short_folder: GridFolder, jobs: Path
+) -> None:
     prepare_grid(short_plan, short_folder)
     with pytest.raises(EmbedlabError, match="invalid partition specified: none"):
-        run_cells(short_plan, short_folder, slurm_jobs(short_plan, short_folder, "slurm:partition=none", program=STAND_IN))
+        run_cells(
+            short_plan,
+            short_folder,
+            slurm_jobs(short_plan, short_folder, "slurm:partition=none", program=STAND_IN),
+        )
 
 
-def test_without_slurm_its_command_is_named(short_plan: GridPlan, short_folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_slurm_its_command_is_named(
+    short_plan: GridPlan, short_folder: GridFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     prepare_grid(short_plan, short_folder)
     monkeypatch.setenv("PATH", "")
     with pytest.raises(MissingError, match="sbatch is not on this machine"):
@@ -145,13 +188,26 @@ def test_without_slurm_its_command_is_named(short_plan: GridPlan, short_folder: 
 def test_options_of_ours_are_refused(address: str) -> None:
     with pytest.raises(UsageError, match="is not yours to set"):
         sbatch_options(address)
-    assert sbatch_options("slurm:partition=gpu,time=2:00:00,exclusive") == ["--partition=gpu", "--time=2:00:00", "--exclusive"]
+    assert sbatch_options("slurm:partition=gpu,time=2:00:00,exclusive") == [
+        "--partition=gpu",
+        "--time=2:00:00",
+        "--exclusive",
+    ]
 
 
 @pytest.mark.slow
 def test_a_real_slurm_does_every_cell_once(short_plan: GridPlan, short_folder: GridFolder) -> None:
-    if subprocess.run(["sh", "-c", "sinfo --noheader"], capture_output=True, check=False).returncode != 0:
+    if (
+        subprocess.run(
+            ["sh", "-c", "sinfo --noheader"], capture_output=True, check=False
+        ).returncode
+        != 0
+    ):
         pytest.skip("no Slurm answers")
     prepare_grid(short_plan, short_folder)
-    run_cells(short_plan, short_folder, slurm_jobs(short_plan, short_folder, "slurm:time=5", program=STAND_IN))
+    run_cells(
+        short_plan,
+        short_folder,
+        slurm_jobs(short_plan, short_folder, "slurm:time=5", program=STAND_IN),
+    )
     assert_each_done_once(short_plan, short_folder)

@@ -12,7 +12,9 @@ from embedlab.tui.terminal.delay import after
 from tests.tui.driving import hold_timers_up, until
 
 
-async def test_a_call_comes_after_its_delay_although_the_machine_is_held_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_call_comes_after_its_delay_although_the_machine_is_held_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     app, calls = App[None](), list[str]()
     async with app.run_test() as pilot:
         hold_timers_up(monkeypatch)
@@ -52,4 +54,8 @@ async def test_nothing_is_called_once_what_would_call_it_is_removed(is_app_endin
 
 def test_no_screen_uses_a_timer_that_may_be_lost() -> None:
     folder = Path(embedlab.tui.__file__).parent
-    assert [path.name for path in folder.rglob("*.py") if "set_timer(" in path.read_text(encoding="utf-8")] == []
+    assert [
+        path.name
+        for path in folder.rglob("*.py")
+        if "set_timer(" in path.read_text(encoding="utf-8")
+    ] == []

@@ -25,7 +25,9 @@ class Clock:
 def driver() -> Any:
     written: list[str] = []
     queue = SimpleNamespace(qsize=lambda: 0)
-    return SimpleNamespace(write=written.append, written=written, _writer_thread=SimpleNamespace(_queue=queue))
+    return SimpleNamespace(
+        write=written.append, written=written, _writer_thread=SimpleNamespace(_queue=queue)
+    )
 
 
 def test_frames_wait_for_a_late_answer_and_not_for_one_that_never_comes(driver: Any) -> None:
@@ -61,7 +63,9 @@ def test_a_slow_link_has_one_frame_under_way_and_a_fast_one_several(driver: Any)
     pace = FramePace(clock)
 
     def draw(took_s: float) -> bool:
-        """Draw a frame that is answered after TOOK_S; return whether another was refused meanwhile."""
+        """Draw a frame that is answered after TOOK_S; return whether another was refused
+        meanwhile.
+        """
         pace.frame_drawn(driver, 2_000)
         is_refused = pace.is_behind(driver)
         clock.now += took_s
@@ -81,7 +85,9 @@ def test_frames_wait_while_one_is_queued(driver: Any) -> None:
     assert not FramePace().is_behind(None)
 
 
-async def test_a_frame_that_waits_is_drawn_although_the_machine_is_held_up(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_frame_that_waits_is_drawn_although_the_machine_is_held_up(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tests.tui.conftest.PAINT_EVERY_S", 0.0)
     async with opened() as pilot:
         screen, frames = pilot.app.screen, []
@@ -89,11 +95,17 @@ async def test_a_frame_that_waits_is_drawn_although_the_machine_is_held_up(opene
         with pilot.app.batch_update():
             screen._compositor._dirty_regions.add(screen.region)
             screen._compositor_refresh()
-        monkeypatch.setattr(pilot.app, "_display", lambda _screen, update: frames.append(update) if update is not None else None)
+        monkeypatch.setattr(
+            pilot.app,
+            "_display",
+            lambda _screen, update: frames.append(update) if update is not None else None,
+        )
         await until(pilot, lambda: frames)
 
 
-async def test_runs_draws_nothing_when_every_run_has_ended(opened: Open, own_world: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_runs_draws_nothing_when_every_run_has_ended(
+    opened: Open, own_world: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     make_run(own_world, "ended", 1, Finished(step=20), now=1_700_000_000.0)
     monkeypatch.setattr("embedlab.tui.runs.screen.LOOK_EVERY_S", 0.05)
     monkeypatch.setattr("tests.tui.conftest.PAINT_EVERY_S", 0.0)  # each frame at once
@@ -104,10 +116,16 @@ async def test_runs_draws_nothing_when_every_run_has_ended(opened: Open, own_wor
         frames, looks = [], []
         look = RunFollower.look
         monkeypatch.setattr(RunFollower, "look", lambda follower: looks.append(1) or look(follower))
-        monkeypatch.setattr(pilot.app, "_display", lambda _screen, update: frames.append(update) if update is not None else None)
+        monkeypatch.setattr(
+            pilot.app,
+            "_display",
+            lambda _screen, update: frames.append(update) if update is not None else None,
+        )
 
         def has_looked_without_drawing() -> bool:
-            """Whether no frame followed one of the last looks; those of the first paint may still come."""
+            """Whether no frame followed one of the last looks; those of the first paint may still
+            come.
+            """
             if frames:
                 frames.clear()
                 looks.clear()
@@ -117,7 +135,9 @@ async def test_runs_draws_nothing_when_every_run_has_ended(opened: Open, own_wor
         make_run(own_world, "another", 1, Finished(step=20), now=1_700_000_000.0)
         await until(pilot, lambda: frames)
         frames.clear()
-        with pilot.app.batch_update():  # a frame that is computed now would be lost: Textual shows none
+        with (
+            pilot.app.batch_update()
+        ):  # a frame that is computed now would be lost: Textual shows none
             screen._compositor._dirty_regions.add(screen.region)
             screen._compositor_refresh()
             assert frames == []

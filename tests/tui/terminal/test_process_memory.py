@@ -1,4 +1,6 @@
-"""Full garbage collections of the dashboard wait until no key is pressed, and large arrays have pages of their own."""
+"""Full garbage collections of the dashboard wait until no key is pressed, and large arrays have
+pages of their own.
+"""
 
 import ctypes
 import gc
@@ -72,7 +74,9 @@ def test_a_full_collection_waits_while_keys_are_pressed_and_frees_what_is_old_af
     assert made[-1] == [len(made) - 1]
 
 
-def test_free_memory_goes_back_to_the_system_while_no_key_is_pressed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_free_memory_goes_back_to_the_system_while_no_key_is_pressed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     given: list[bool] = []
     monkeypatch.setattr(process_memory, "give_memory_back", lambda: given.append(True))
     process_memory.pause_collection()
@@ -124,7 +128,8 @@ print(is_of_the_heap(np.ones(500_000).ctypes.data))
 
 
 needs_glibc = pytest.mark.skipif(
-    sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "gnu_get_libc_version"), reason="another C library than glibc"
+    sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "gnu_get_libc_version"),
+    reason="another C library than glibc",
 )
 
 
@@ -136,7 +141,9 @@ def resident_kib(file: Path) -> int:
 
 
 @needs_glibc
-def test_pages_of_mapped_arrays_go_back_and_are_there_again_when_they_are_read(tmp_path: Path) -> None:
+def test_pages_of_mapped_arrays_go_back_and_are_there_again_when_they_are_read(
+    tmp_path: Path,
+) -> None:
     written = np.random.default_rng(0).normal(size=(4_000, 96)).astype(np.float32)
     np.save(tmp_path / "vectors.npy", written)
     vectors = map_array(tmp_path / "vectors.npy")
@@ -150,6 +157,10 @@ def test_pages_of_mapped_arrays_go_back_and_are_there_again_when_they_are_read(t
 
 @needs_glibc
 @pytest.mark.parametrize(("how", "is_of_the_heap"), [("as glibc does", True), ("together", False)])
-def test_large_arrays_have_pages_of_their_own_after_others_were_freed(how: str, is_of_the_heap: bool) -> None:
-    done = subprocess.run([sys.executable, "-c", ARRAYS, how], capture_output=True, text=True, check=True)
+def test_large_arrays_have_pages_of_their_own_after_others_were_freed(
+    how: str, is_of_the_heap: bool
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ARRAYS, how], capture_output=True, text=True, check=True
+    )
     assert done.stdout.split() == [str(is_of_the_heap)]

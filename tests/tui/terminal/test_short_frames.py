@@ -18,7 +18,9 @@ INVISIBLE = re.compile("^(1|2|3|38;.*|3[0-7]|9[0-7])$")  # on a blank
 
 
 def cells(text: str) -> dict[tuple[int, int], tuple[str, tuple[str, ...]]]:
-    """What a terminal shows: the sign and the style of each cell, those on a blank only as far as they are visible."""
+    """What a terminal shows: the sign and the style of each cell, those on a blank only as far as
+    they are visible.
+    """
     shown, style, row, column = {}, dict[str, str](), 1, 1
     for codes, kind, sign in SEQUENCE.findall(text):
         if kind == "H":
@@ -40,7 +42,14 @@ def cells(text: str) -> dict[tuple[int, int], tuple[str, tuple[str, ...]]]:
         elif sign == "\n":
             row, column = row + 1, 1
         elif sign:
-            shown[row, column] = sign, tuple(sorted(code for code in style.values() if sign != " " or not INVISIBLE.match(code)))
+            shown[row, column] = (
+                sign,
+                tuple(
+                    sorted(
+                        code for code in style.values() if sign != " " or not INVISIBLE.match(code)
+                    )
+                ),
+            )
             column += 1
     return shown
 
@@ -48,7 +57,11 @@ def cells(text: str) -> dict[tuple[int, int], tuple[str, tuple[str, ...]]]:
 @pytest.fixture
 def frame() -> LayoutUpdate:
     """Lines with text and blanks in many styles, one right after another and with gaps."""
-    red, blue, ash = Color.from_rgb(200, 0, 0), Color.from_rgb(0, 0, 200), Color.parse("bright_black")
+    red, blue, ash = (
+        Color.from_rgb(200, 0, 0),
+        Color.from_rgb(0, 0, 200),
+        Color.parse("bright_black"),
+    )
     styles = [
         Style(color=red, bgcolor=blue),
         Style(color=ash, bgcolor=blue),
@@ -59,7 +72,11 @@ def frame() -> LayoutUpdate:
         Style(),
         Style(color=Color.parse("color(200)"), bgcolor=red, italic=True, strike=True),
     ]
-    pieces = [Segment(text, style) for one in styles for text, style in (("  ", one), ("ab", one), ("  ", styles[0]), (" c", one))]
+    pieces = [
+        Segment(text, style)
+        for one in styles
+        for text, style in (("  ", one), ("ab", one), ("  ", styles[0]), (" c", one))
+    ]
     lines = [Strip(pieces[start:] + pieces[:start]) for start in range(len(pieces))]
     return LayoutUpdate([[line] for line in lines], Region(3, 2, 64, len(lines)))
 

@@ -23,10 +23,16 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def sheet(place: str) -> StyleSheet:
-    """A sheet with a source of each widget; the tests of this folder parse each source of a PLACE once."""
+    """A sheet with a source of each widget; the tests of this folder parse each source of a PLACE
+    once.
+    """
     found = StyleSheet(variables={"shade": "#102030"})
     for number in range(WIDGETS):
-        found.add_source(f"Part{number} {{ color: $shade; }}", read_from=(f"{place}/{number}", ""), is_default_css=True)
+        found.add_source(
+            f"Part{number} {{ color: $shade; }}",
+            read_from=(f"{place}/{number}", ""),
+            is_default_css=True,
+        )
     return found
 
 

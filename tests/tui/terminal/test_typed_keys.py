@@ -33,7 +33,8 @@ def test_one_write_of_many_keys_acts_like_slow_typing(tmp_path: Path) -> None:
         shown = b""
         while b" pairs" not in shown.replace(b"reading pairs", b""):
             shown += os.read(terminal, 4096)
-        # Filter, export to a file whose name is full of commands (ctrl+u clears the proposed name), mark the first pair, quit.
+        # Filter, export to a file whose name is full of commands (ctrl+u clears the proposed name),
+        # mark the first pair, quit.
         os.write(terminal, b"/man\re\x15some.csv\r q")
         try:
             while os.read(terminal, 65_536):
@@ -44,7 +45,9 @@ def test_one_write_of_many_keys_acts_like_slow_typing(tmp_path: Path) -> None:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         raise
-    state = json.loads((state_folder() / "dashboard-sample.json").read_text(encoding="utf-8"))["pairs"]
+    state = json.loads((state_folder() / "dashboard-sample.json").read_text(encoding="utf-8"))[
+        "pairs"
+    ]
     assert state["filter"] == "man"
     assert len(state["marks"]) == 1
     assert "sentence1" in (tmp_path / "some.csv").read_text(encoding="utf-8")
@@ -60,10 +63,15 @@ async def test_text_behind_a_key_goes_to_the_field_that_the_key_opens(opened: Op
         send_at_once(pilot, "4\rx\t2\t")  # the list, the form and its module are not loaded yet
         screen = await on_top(pilot, LaunchScreen)
         await until(pilot, lambda: screen.model.form is not None and screen.values["seeds"] == "12")
-        assert screen.values["run name"] == f"{screen.model.form.choice.name if screen.model.form else None}x"
+        assert (
+            screen.values["run name"]
+            == f"{screen.model.form.choice.name if screen.model.form else None}x"
+        )
 
 
-async def test_keys_behind_a_dialog_that_never_opens_are_dropped(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_keys_behind_a_dialog_that_never_opens_are_dropped(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("embedlab.tui.terminal.typed_keys.PATIENCE_S", 0.2)
     async with opened() as pilot:
         reading = asyncio.Event()
@@ -77,7 +85,9 @@ async def test_keys_behind_a_dialog_that_never_opens_are_dropped(opened: Open, m
         await on_top(pilot, Choose)
 
 
-async def test_a_key_waits_for_what_is_handled_and_not_for_a_clock(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_key_waits_for_what_is_handled_and_not_for_a_clock(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lost: list[object] = []
     wait_for = asyncio.wait_for
 
@@ -108,7 +118,9 @@ async def test_a_key_does_not_overtake_one_that_was_held(opened: Open) -> None:
         assert pilot.app.selected.typed == "abc"  # type: ignore[attr-defined]
 
 
-async def test_an_error_while_keys_are_delivered_ends_the_dashboard(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_error_while_keys_are_delivered_ends_the_dashboard(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fails() -> bool:
         raise TypeError("of the delivery")
 

@@ -1,4 +1,6 @@
-"""Private parts of Textual are used in one folder, with the versions that it names, and not at all where they are switched off."""
+"""Private parts of Textual are used in one folder, with the versions that it names, and not at all
+where they are switched off.
+"""
 
 import ast
 import inspect
@@ -41,17 +43,32 @@ OF_OTHERS = {
 
 def test_the_installed_textual_is_one_that_the_folder_knows() -> None:
     of = " to ".join(".".join(map(str, version)) for version in (LOWEST, ENDING))
-    assert is_known(installed()), f"embedlab/tui/terminal was tested with Textual {of} (excluded), and not with {installed()}"
+    assert is_known(installed()), (
+        f"embedlab/tui/terminal was tested with Textual {of} (excluded), and not with {installed()}"
+    )
 
 
 def test_the_project_allows_these_versions_alone() -> None:
-    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
-    bounds = next(needed.specifier for text in declared if (needed := Requirement(text)).name == "textual")
-    assert {str(bound) for bound in bounds} == {f">={LOWEST[0]}.{LOWEST[1]}", f"<{ENDING[0]}.{ENDING[1]}"}
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "dependencies"
+    ]
+    bounds = next(
+        needed.specifier for text in declared if (needed := Requirement(text)).name == "textual"
+    )
+    assert {str(bound) for bound in bounds} == {
+        f">={LOWEST[0]}.{LOWEST[1]}",
+        f"<{ENDING[0]}.{ENDING[1]}",
+    }
 
 
 def test_versions_are_known_by_their_first_two_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert [is_known(text) for text in ("7.5.0", "8.0.0", "8.2.99", "8.3.0", "10.0")] == [False, True, True, False, False]
+    assert [is_known(text) for text in ("7.5.0", "8.0.0", "8.2.99", "8.3.0", "10.0")] == [
+        False,
+        True,
+        True,
+        False,
+        False,
+    ]
     assert is_tuned(Settings())
     assert not is_tuned(Settings(textual_tuning="off"))
     monkeypatch.setattr("embedlab.tui.terminal.versions.installed", lambda: "9.1.0")
@@ -76,7 +93,9 @@ def of_textual(base: type) -> bool:
 
 
 def test_no_other_file_uses_a_private_name_of_textual() -> None:
-    """Neither by an import, nor by a name that a class shares with a class of Textual that it is derived from."""
+    """Neither by an import, nor by a name that a class shares with a class of Textual that it is
+    derived from.
+    """
     known: dict[type, set[str]] = {}
     found = []
     for module in walk_packages(embedlab.tui.__path__, "embedlab.tui."):
@@ -84,12 +103,31 @@ def test_no_other_file_uses_a_private_name_of_textual() -> None:
             continue
         loaded = import_module(module.name)
         tree = ast.parse(Path(str(loaded.__file__)).read_text(encoding="utf-8"))
-        imported = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-        found += [(module.name, name) for name in imported if name.startswith("textual.") and "._" in name]
-        for cls in (item for item in vars(loaded).values() if isinstance(item, type) and item.__module__ == module.name):
-            theirs = {name for base in cls.__mro__ if of_textual(base) for name in known.setdefault(base, private(names_of(base)))}
-            found += [(module.name, f"{cls.__name__}.{name}") for name in private(names_of(cls)) & theirs]
-        found += [(module.name, node.attr) for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr in OF_OTHERS]
+        imported = [
+            node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+        ]
+        found += [
+            (module.name, name) for name in imported if name.startswith("textual.") and "._" in name
+        ]
+        for cls in (
+            item
+            for item in vars(loaded).values()
+            if isinstance(item, type) and item.__module__ == module.name
+        ):
+            theirs = {
+                name
+                for base in cls.__mro__
+                if of_textual(base)
+                for name in known.setdefault(base, private(names_of(base)))
+            }
+            found += [
+                (module.name, f"{cls.__name__}.{name}") for name in private(names_of(cls)) & theirs
+            ]
+        found += [
+            (module.name, node.attr)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute) and node.attr in OF_OTHERS
+        ]
     assert found == []
 
 
@@ -100,7 +138,13 @@ def without_private_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError("a private part of Textual was used")
 
-    for name in ("short_frames.ShortFrame", "style_sheet.StyleSheet", "typed_keys.TypedKeys", "pacing.FramePace", "pacing._writer"):
+    for name in (
+        "short_frames.ShortFrame",
+        "style_sheet.StyleSheet",
+        "typed_keys.TypedKeys",
+        "pacing.FramePace",
+        "pacing._writer",
+    ):
         monkeypatch.setattr(f"{ROOM}.{name}", refuse)
     monkeypatch.setattr(f"{ROOM}.app.FramePace", refuse)
     for name in ("enable", "freeze", "set_threshold"):
@@ -122,7 +166,9 @@ async def test_the_dashboard_works_without_them(opened: Open, world: Settings) -
         await pilot.press("slash")
         await type_text(pilot, "gold>4")
         await pilot.press("enter", "j", "space", "s")
-        await until(pilot, lambda: app.selected.typed == "gold>4" and app.selected.numbers is not None)
+        await until(
+            pilot, lambda: app.selected.typed == "gold>4" and app.selected.numbers is not None
+        )
         before = app.chosen
         await pilot.press("c")
         await on_top(pilot, ChooseModels)

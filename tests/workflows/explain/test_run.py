@@ -24,7 +24,9 @@ from embedlab.workflows.explain.run import Variants, member_numbers
 
 FIRST, SECOND = "A dog runs in the park, fast.", "the cat sleeps"
 REFERENCE = np.linspace(-1, 1, 40, dtype=np.float32)
-FILE = "sentence1\tsentence2\tscore\n" + "".join(f"a dog number {n}\t{n} cats\t{n}\n" for n in range(12))
+FILE = "sentence1\tsentence2\tscore\n" + "".join(
+    f"a dog number {n}\t{n} cats\t{n}\n" for n in range(12)
+)
 
 
 @pytest.fixture
@@ -39,19 +41,27 @@ def loop(score: Callable[[str, str], float], first: str, second: str) -> list[fl
     """The effect of each word, one call a variant."""
     whole = score(first, second)
     of_first = [whole - score(without_word(first, word), second) for word in shown_words(first)]
-    return of_first + [whole - score(first, without_word(second, word)) for word in shown_words(second)]
+    return of_first + [
+        whole - score(first, without_word(second, word)) for word in shown_words(second)
+    ]
 
 
 @pytest.mark.parametrize("name", ["bert", "modernbert", "combination", "dice"])
-def test_effects_are_those_of_a_loop_without_batches(architectures: dict[str, Path], name: str) -> None:
+def test_effects_are_those_of_a_loop_without_batches(
+    architectures: dict[str, Path], name: str
+) -> None:
     parts = f"{architectures['bert']}?pooling=mean,{architectures['roberta']}"
-    typed = {"combination": f"normalized-average:{parts}", "dice": "dice"}.get(name) or f"{architectures[name]}?pooling=mean"
+    typed = {"combination": f"normalized-average:{parts}", "dice": "dice"}.get(
+        name
+    ) or f"{architectures[name]}?pooling=mean"
     scorer = scorer_for(resolve(typed, Path("none")).members[0], Settings(device="cpu"))
     found = member_numbers(scorer, Variants.of(FIRST, SECOND), REFERENCE).similarities
     expected = loop(lambda one, other: float(scorer.score([one], [other])[0]), FIRST, SECOND)
     assert np.allclose([*found.first, *found.second], expected, atol=1e-6)
     without = [without_word(text, shown_words(text)[1]) for text in (FIRST, SECOND)]
-    assert found.table[2, 2] == pytest.approx(float(scorer.score([without[0]], [without[1]])[0]), abs=1e-6)
+    assert found.table[2, 2] == pytest.approx(
+        float(scorer.score([without[0]], [without[1]])[0]), abs=1e-6
+    )
 
 
 class _Counting:
@@ -64,7 +74,9 @@ class _Counting:
 
     def encode(self, sentences: Sequence[str], progress: Any = None) -> Vectors:
         self.encoded += sentences
-        return np.array([[len(one), one.count("e"), one.count("a") + 1] for one in sentences], np.float32)
+        return np.array(
+            [[len(one), one.count("e"), one.count("a") + 1] for one in sentences], np.float32
+        )
 
     def score(self, first: Sequence[str], second: Sequence[str], progress: Any = None) -> Any:
         raise AssertionError("vectors are encoded once")
@@ -84,7 +96,13 @@ def test_each_sentence_is_encoded_once_and_no_other() -> None:
 def test_the_frame_has_the_numbers_of_the_arrays_ranked_in_the_reference(
     tmp_path: Path, pairs: str, architectures: dict[str, Path]
 ) -> None:
-    both = embedlab.explain(FIRST, SECOND, ["dice", f"{architectures['bert']}?pooling=mean"], reference=pairs, cache=tmp_path / "c")
+    both = embedlab.explain(
+        FIRST,
+        SECOND,
+        ["dice", f"{architectures['bert']}?pooling=mean"],
+        reference=pairs,
+        cache=tmp_path / "c",
+    )
     explained = both.explanation
     assert explained is not None
     words = both.frame.filter(kind="word", model="dice")
@@ -93,23 +111,39 @@ def test_the_frame_has_the_numbers_of_the_arrays_ranked_in_the_reference(
     other = both.frame.filter(kind="word").filter(model=explained.models[1].name)
     assert np.allclose(other["difference"], other["effect"].to_numpy() - words["effect"].to_numpy())
     assert both.frame["reference_pairs"].unique().to_list() == [12]
-    scores = DiceScorer().score(*zip(*(line.split("\t")[:2] for line in FILE.splitlines()[1:]), strict=True))
-    expected = 50 * ((scores < words["similarity"][0]).mean() + (scores <= words["similarity"][0]).mean())
+    scores = DiceScorer().score(
+        *zip(*(line.split("\t")[:2] for line in FILE.splitlines()[1:]), strict=True)
+    )
+    expected = 50 * (
+        (scores < words["similarity"][0]).mean() + (scores <= words["similarity"][0]).mean()
+    )
     assert words["rank"][0] == pytest.approx(expected)
 
 
 def test_an_edit_moves_each_model_and_a_rule_says_that_it_made_it(pairs: str) -> None:
     report = embedlab.explain(
-        "A man is asleep.", "The man is awake.", "dice", reference=pairs, instead="A dog is asleep.", edits=["negate"]
+        "A man is asleep.",
+        "The man is awake.",
+        "dice",
+        reference=pairs,
+        instead="A dog is asleep.",
+        edits=["negate"],
     )
-    assert "dice: the pair is above all of the reference: a change in that direction is not seen in ranks" in report.notes
+    assert (
+        "dice: the pair is above all of the reference: a change in that direction is not "
+        "seen in ranks" in report.notes
+    )
     found = report.frame.filter(kind="edit")
     assert found["text"].to_list() == ["A dog is asleep.", "The man is not awake."]
     assert found["sentence"].to_list() == [1, 2]
     assert found["rule"].to_list() == [None, "negate"]
-    whole = DiceScorer().score(["A man is asleep."] * 2, ["The man is awake.", "The man is not awake."])
+    whole = DiceScorer().score(
+        ["A man is asleep."] * 2, ["The man is awake.", "The man is not awake."]
+    )
     assert found["similarity"][1] == pytest.approx(float(whole[1]))
-    assert np.allclose(found["effect"], found["rank"] - 100)  # the pair is above all of the reference
+    assert np.allclose(
+        found["effect"], found["rank"] - 100
+    )  # the pair is above all of the reference
 
 
 def test_a_pair_is_ranked_among_the_dataset_that_it_is_from() -> None:
@@ -121,7 +155,10 @@ def test_a_pair_is_ranked_among_the_dataset_that_it_is_from() -> None:
         found = embedlab.explain(first, second, "dice", sample=True)
         assert found.frame["reference"].unique().to_list() == ["sts13"]
         assert "the pair is from sts13: ranks are among its pairs" in found.notes
-    assert embedlab.explain("one of no dataset", "and another", "dice").frame["reference"][0] == "starter"
+    assert (
+        embedlab.explain("one of no dataset", "and another", "dice").frame["reference"][0]
+        == "starter"
+    )
 
 
 @pytest.mark.parametrize(
@@ -130,7 +167,10 @@ def test_a_pair_is_ranked_among_the_dataset_that_it_is_from() -> None:
         ({"first": " "}, "' ' has no word to leave out"),
         ({"models": "scores:scores.tsv"}, "has the scores that a file holds"),
         ({"models": "BERT?whiten=fit"}, "is whitened by the sentences that are scored"),
-        ({"models": "average:BERT?whiten=fit,BERT"}, "is whitened by the sentences that are scored"),
+        (
+            {"models": "average:BERT?whiten=fit,BERT"},
+            "is whitened by the sentences that are scored",
+        ),
         ({"edits": "translate"}, "no rule of edits named 'translate'"),
         ({"edits": "number"}, "the rule 'number' is not safe in either sentence"),
         ({"instead": "a dog"}, "'a dog' is the sentence itself"),
@@ -139,7 +179,9 @@ def test_a_pair_is_ranked_among_the_dataset_that_it_is_from() -> None:
         ({"view": "gradients"}, "no view named 'gradients'"),
     ],
 )
-def test_what_cannot_be_explained_is_refused_with_the_reason(wrong: dict[str, Any], message: str, pairs: str, small_bert: Path) -> None:
+def test_what_cannot_be_explained_is_refused_with_the_reason(
+    wrong: dict[str, Any], message: str, pairs: str, small_bert: Path
+) -> None:
     Path("scores.tsv").write_text("sentence1\tsentence2\tmine\na dog\ta cat\t0.5\n")
     options = {"first": "a dog", "second": "a cat", "models": "dice", "reference": pairs, **wrong}
     if options.get("view", "effects") == "tokens":
@@ -150,16 +192,25 @@ def test_what_cannot_be_explained_is_refused_with_the_reason(wrong: dict[str, An
     assert refused.value.hint
 
 
-def test_an_endpoint_is_said_first_what_it_costs_and_gets_no_more(tmp_path: Path, pairs: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endpoint_is_said_first_what_it_costs_and_gets_no_more(
+    tmp_path: Path, pairs: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("EMBEDLAB_API_KEY", raising=False)
-    program = [sys.executable, str(Path(embedlab.__file__).parents[1] / "tests/encoders/endpoint_server.py"), str(tmp_path / "model.txt")]
+    program = [
+        sys.executable,
+        str(Path(embedlab.__file__).parents[1] / "tests/encoders/endpoint_server.py"),
+        str(tmp_path / "model.txt"),
+    ]
     with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
             server = f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
             settings = {"reference": pairs, "cache": tmp_path / "cache", "endpoint_check": "off"}
             first = embedlab.explain("a dog runs", "a cat", f"{server}#good", **settings)
-            assert any(f"#good: {24 + 7} sentences to request of its server; the pair has 7" in note for note in first.notes)
+            assert any(
+                f"#good: {24 + 7} sentences to request of its server; the pair has 7" in note
+                for note in first.notes
+            )
             with urllib.request.urlopen(server) as answer:
                 before = json.loads(answer.read())["texts"]
             again = embedlab.explain("a dog runs", "a bird", f"{server}#good", **settings)
@@ -167,6 +218,9 @@ def test_an_endpoint_is_said_first_what_it_costs_and_gets_no_more(tmp_path: Path
                 sent = json.loads(answer.read())["texts"] - before
             new = {"a bird", "bird"}  # the others are cached
             assert sent == len(new)
-            assert any(f"#good: {len(new)} sentences to request of its server" in note for note in again.notes)
+            assert any(
+                f"#good: {len(new)} sentences to request of its server" in note
+                for note in again.notes
+            )
         finally:
             process.kill()

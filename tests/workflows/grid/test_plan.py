@@ -26,7 +26,9 @@ def runs(planned: PlannedGrid) -> list[str]:
     return [cell.id for cell in planned.plan.cells]
 
 
-def test_a_plan_writes_nothing_and_names_the_runs_of_the_grid_once_the_sample_encoder_is_built(settings: Settings, tmp_path: Path) -> None:
+def test_a_plan_writes_nothing_and_names_the_runs_of_the_grid_once_the_sample_encoder_is_built(
+    settings: Settings, tmp_path: Path
+) -> None:
     options = GridOptions(grid="mine.toml")
     before = plan_grid(options, settings)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.toml"]
@@ -34,7 +36,9 @@ def test_a_plan_writes_nothing_and_names_the_runs_of_the_grid_once_the_sample_en
     assert runs(plan_grid(options, settings)) == runs(prepared)
     assert len(runs(before)) == len(runs(prepared))
     assert not set(runs(before)) & set(runs(prepared))  # another encoder, another run
-    assert Path(prepared.plan.cell(1).variant.recipe["encoder"]["model"]).is_relative_to(settings.cache)
+    assert Path(prepared.plan.cell(1).variant.recipe["encoder"]["model"]).is_relative_to(
+        settings.cache
+    )
 
 
 def test_seeds_threads_and_overrides_of_a_plan(settings: Settings) -> None:
@@ -48,8 +52,12 @@ def test_the_estimate_says_who_works_where(settings: Settings) -> None:
     planned = plan_grid(GridOptions(grid="mine.toml", workers=2), settings)
     found = estimate(planned, entries_of_runs(planned.plan))
     assert (found.cost.cells, found.at_once, found.gpus) == (3, 2, ())
-    assert found.text.startswith("mine: 3 cells, 3 to do, 2 at once, 1 thread each; nothing measured yet;")
-    on_cluster = estimate(dataclasses.replace(planned, hands=Hands(cluster="auto")), entries_of_runs(planned.plan))
+    assert found.text.startswith(
+        "mine: 3 cells, 3 to do, 2 at once, 1 thread each; nothing measured yet;"
+    )
+    on_cluster = estimate(
+        dataclasses.replace(planned, hands=Hands(cluster="auto")), entries_of_runs(planned.plan)
+    )
     assert "on the Ray cluster auto" in on_cluster.text
 
 
@@ -62,6 +70,8 @@ def test_the_estimate_says_who_works_where(settings: Settings) -> None:
         (GridOptions(grid="nothing"), "no grid named 'nothing'"),
     ],
 )
-def test_what_cannot_be_planned_is_a_usage_error(settings: Settings, options: GridOptions, message: str) -> None:
+def test_what_cannot_be_planned_is_a_usage_error(
+    settings: Settings, options: GridOptions, message: str
+) -> None:
     with pytest.raises(UsageError, match=message):
         plan_grid(options, settings)

@@ -16,11 +16,17 @@ from embedlab.workflows.options.grid import GridOptions
 from tests.experiments.conftest import SHORT, STAND_IN
 
 
-def test_a_grid_runs_in_a_notebook_and_gives_its_cells_as_they_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_grid_runs_in_a_notebook_and_gives_its_cells_as_they_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("mine.toml").write_text(SHORT)
-    monkeypatch.setattr("embedlab.workflows.grid.run.LocalWorkers", partial(LocalWorkers, program=STAND_IN))
-    session = NotebookSession(settings=Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache"))
+    monkeypatch.setattr(
+        "embedlab.workflows.grid.run.LocalWorkers", partial(LocalWorkers, program=STAND_IN)
+    )
+    session = NotebookSession(
+        settings=Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache")
+    )
     planned = plan_grid(GridOptions(grid="mine.toml", workers=2), session.settings)
     monkeypatch.setenv("FAULTS", json.dumps({planned.plan.cell(1).id: "diverge"}))
     result = run_grid(planned, session)
@@ -37,12 +43,18 @@ def test_what_no_cell_can_start_from_or_be_evaluated_on_is_refused_before_one_st
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("embedlab.workflows.grid.run.LocalWorkers", lambda *_, **__: pytest.fail("a cell was started"))
-    session = NotebookSession(settings=Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache"))
+    monkeypatch.setattr(
+        "embedlab.workflows.grid.run.LocalWorkers",
+        lambda *_, **__: pytest.fail("a cell was started"),
+    )
+    session = NotebookSession(
+        settings=Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache")
+    )
 
     def run(tasks: str, encoders: str) -> None:
         Path("mine.toml").write_text(
-            f'summary = "mine"\nbase = "snli-ce"\nseeds = [1]\ntasks = ["{tasks}"]\n[axes]\n"encoder.model" = {encoders}\n'
+            f'summary = "mine"\nbase = "snli-ce"\nseeds = [1]\ntasks = '
+            f'["{tasks}"]\n[axes]\n"encoder.model" = {encoders}\n'
         )
         run_grid(plan_grid(GridOptions(grid="mine.toml"), session.settings), session)
 

@@ -31,12 +31,23 @@ from tests.experiments.test_row_order import evaluation, score
 def test_one_failure_is_one_note_for_all_rows_that_it_costs() -> None:
     (table,) = select_tables("tsukagoshi", "figure2_sources_combined")
     options = ReproductionOptions()
-    known = EvaluatedRows(evaluations={}, answers={}, scored=None, missing=(), absent={"d@2": "damaged"})
+    known = EvaluatedRows(
+        evaluations={}, answers={}, scored=None, missing=(), absent={"d@2": "damaged"}
+    )
     members = {
         ("DefSent", ""): (Member(name="d@1", seed=1), Member(name="d@2", seed=2)),
         ("S+D", ""): (Member(name="s-d@1", seed=1),),
     }
-    assert list(absent_rows(table, members, known, {"SBERT": "training failed, seed 1, 2: no space"}, options, Settings())) == [
+    assert list(
+        absent_rows(
+            table,
+            members,
+            known,
+            {"SBERT": "training failed, seed 1, 2: no space"},
+            options,
+            Settings(),
+        )
+    ) == [
         "absent: AVERAGE, SBERT: training failed, seed 1, 2: no space",
         "absent: DefSent (d@2): damaged",
     ]
@@ -50,7 +61,9 @@ def test_an_evaluation_of_other_pairs_does_not_count(tmp_path: Path) -> None:
     place = cast("ScorePlace", SimpleNamespace(evaluations=tmp_path))
 
     def scored(*states: DatasetState) -> ScoredPairs:
-        return ScoredPairs(table=pl.DataFrame(), models=(), places={}, facts={}, states=states, training_text={})
+        return ScoredPairs(
+            table=pl.DataFrame(), models=(), places={}, facts={}, states=states, training_text={}
+        )
 
     assert not _is_of_these_pairs(place, scored(sample))
     stored = evaluation("sts", score("sts12", 0.4))
@@ -60,22 +73,34 @@ def test_an_evaluation_of_other_pairs_does_not_count(tmp_path: Path) -> None:
     assert not _is_of_these_pairs(place, scored(sample, replace(sample, name="sts13")))
 
 
-def test_a_named_model_takes_the_place_of_a_row_and_of_scores_alone_no_other_row_has_one(tmp_path: Path) -> None:
+def test_a_named_model_takes_the_place_of_a_row_and_of_scores_alone_no_other_row_has_one(
+    tmp_path: Path,
+) -> None:
     session = NotebookSession(settings=Settings(runs=tmp_path))
     members = {("A", ""): (Member(name="a@1", seed=1),), ("B", ""): (Member(name="b@1", seed=1),)}
     beside = with_named_rows(members, ReproductionOptions(models=("A=dice", "C=dice")), session)
-    assert {row: [member.name for member in own] for (row, _), own in beside.items()} == {"A": ["dice"], "B": ["b@1"]}
-    alone = with_named_rows(members, ReproductionOptions(models=("A=dice",), from_="scores"), session)
+    assert {row: [member.name for member in own] for (row, _), own in beside.items()} == {
+        "A": ["dice"],
+        "B": ["b@1"],
+    }
+    alone = with_named_rows(
+        members, ReproductionOptions(models=("A=dice",), from_="scores"), session
+    )
     assert {row: len(own) for (row, _), own in alone.items()} == {"A": 1, "B": 0}
 
 
 def test_unseen_items_are_pairs_of_sets_and_a_table_of_other_numbers_says_so() -> None:
     (pairs,), (transfer,), (figure,) = (
-        select_tables(*name) for name in (("liao", "table2"), ("liao", "table3"), ("tsukagoshi", "figure3_dice"))
+        select_tables(*name)
+        for name in (("liao", "table2"), ("liao", "table3"), ("tsukagoshi", "figure3_dice"))
     )
     assert [pairs_by(table) for table in (pairs, transfer, figure)] == ["dataset", None, "dice"]
     session = NotebookSession(settings=Settings())
     with pytest.raises(UsageError, match="its numbers are not of sets of pairs"):
         evaluate_on_unseen_pairs(transfer, {}, ReproductionOptions(unseen=True), session)
-    found = evaluate_on_unseen_pairs(transfer, {}, ReproductionOptions(unseen=True, claims=True), session)
-    assert found.missing == ("table3_transfer: --unseen selects pairs, and its numbers are not of sets of pairs",)
+    found = evaluate_on_unseen_pairs(
+        transfer, {}, ReproductionOptions(unseen=True, claims=True), session
+    )
+    assert found.missing == (
+        "table3_transfer: --unseen selects pairs, and its numbers are not of sets of pairs",
+    )

@@ -10,7 +10,9 @@ from embedlab.core.settings import Settings
 from embedlab.workflows.train.log import logged
 
 
-def test_what_a_terminal_shows_is_logged_also_when_it_is_quiet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_terminal_shows_is_logged_also_when_it_is_quiet(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     log = tmp_path / "seed-1" / "log.txt"
     logged(log, Terminal(Settings()))("dev 61.20 after step 9")
     logged(log, Terminal(Settings(quiet=True)))("finished after 9 steps")
@@ -18,7 +20,9 @@ def test_what_a_terminal_shows_is_logged_also_when_it_is_quiet(tmp_path: Path, c
     assert capsys.readouterr().err == "dev 61.20 after step 9\n"
 
 
-def test_a_process_whose_stderr_is_the_log_writes_each_line_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_whose_stderr_is_the_log_writes_each_line_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     log = tmp_path / "log.txt"
     with log.open("a") as file:
         monkeypatch.setattr(sys, "stderr", file)
@@ -27,7 +31,9 @@ def test_a_process_whose_stderr_is_the_log_writes_each_line_once(tmp_path: Path,
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_a_log_that_cannot_be_written_is_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_log_that_cannot_be_written_is_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "log.txt").symlink_to("/dev/full")
     logged(tmp_path / "log.txt", Terminal(Settings(quiet=True)))("finished")
     assert "embedlab: warning: no space left" in capsys.readouterr().err

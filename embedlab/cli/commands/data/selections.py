@@ -11,7 +11,9 @@ EXAMPLES = examples("embedlab data selections", "embedlab data selections --remo
 @common("output")
 @takes
 def selections(options: SelectionsOptions, *, terminal: Terminal) -> None:
-    """List the selections of items that `embedlab pairs --name` gave a name: @NAME in a filter holds where the expression does."""
+    """List the selections of items that `embedlab pairs --name` gave a name: @NAME in a filter
+    holds where the expression does.
+    """
     from embedlab.analysis.named_selections import named_selections, store_selection
     from embedlab.core.nearest import unknown
     from embedlab.reports.tables import Column, Table
@@ -20,6 +22,12 @@ def selections(options: SelectionsOptions, *, terminal: Terminal) -> None:
         if name not in named_selections():
             raise unknown("selection", name, named_selections())
         store_selection(name, "")
-    columns = (Column(key="name", title="name", role="key"), Column(key="expression", title="expression"))
-    rows = [{"name": f"@{name}", "expression": expression} for name, expression in named_selections().items()]
+    columns = (
+        Column(key="name", title="name", role="key"),
+        Column(key="expression", title="expression"),
+    )
+    rows = [
+        {"name": f"@{name}", "expression": expression}
+        for name, expression in named_selections().items()
+    ]
     terminal.show(Table(title="Named selections", columns=columns, rows=rows, notes=()))

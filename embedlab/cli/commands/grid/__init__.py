@@ -4,6 +4,10 @@ import typer
 
 from embedlab.cli.command_folder import add_commands
 
-app = typer.Typer(name="grid", help="Run ablations: a recipe and axes, each combination with several seeds.", no_args_is_help=True)
+app = typer.Typer(
+    name="grid",
+    help="Run ablations: a recipe and axes, each combination with several seeds.",
+    no_args_is_help=True,
+)
 
 add_commands(app, __name__, ("run", "status", "table", "cancel"))

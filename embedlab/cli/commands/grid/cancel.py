@@ -15,4 +15,8 @@ def cancel(options: OfGrid, *, terminal: Terminal) -> None:
     from embedlab.workflows.grid.plan import cancel_grid
 
     name = cancel_grid(options.grid, terminal.settings).name
-    terminal.done(f"requested the workers of {name} to stop; the command that started it continues from there", cancelled=name)
+    terminal.done(
+        f"requested the workers of {name} to stop; the command that started it continues "
+        f"from there",
+        cancelled=name,
+    )

@@ -17,14 +17,20 @@ from embedlab.workflows.options.grid import GridOptions
 if TYPE_CHECKING:
     from embedlab.workflows.grid.plan import PlannedGrid
 
-EXAMPLES = examples("embedlab grid run snli-supcl-lambda --data DIR --workers 2", "embedlab grid run mine.toml --dry-run --sample")
+EXAMPLES = examples(
+    "embedlab grid run snli-supcl-lambda --data DIR --workers 2",
+    "embedlab grid run mine.toml --dry-run --sample",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellOptions(CellsOptions):
     """Which of the cells run here."""
 
-    cell: Annotated[int | None, Flag(names=("--cell",), metavar="K", help="Only the cell of this number, for a job array.")] = None
+    cell: Annotated[
+        int | None,
+        Flag(names=("--cell",), metavar="K", help="Only the cell of this number, for a job array."),
+    ] = None
 
 
 @common("data", "runs", "machine", "output")
@@ -32,8 +38,9 @@ class CellOptions(CellsOptions):
 def run(options: GridOptions, cells: CellOptions, *, terminal: Terminal) -> None:
     """Run the cells of GRID that are not done yet, each in a process of its own.
 
-    It can be interrupted at any time: the same command continues, and several of them share the cells. A cell that fails is tried once
-    more and stops no other. With --threads each cell takes that many processor threads, instead of the number in the grid file.
+    It can be interrupted at any time: the same command continues, and several of them share the
+    cells. A cell that fails is tried once more and stops no other. With --threads each cell takes
+    that many processor threads, instead of the number in the grid file.
     """
     from embedlab.workflows.grid.run import planned_grid, run_one_cell
 

@@ -16,4 +16,6 @@ def cancel(options: CancelOptions, *, terminal: Terminal) -> None:
 
     cancelled = cancel_runs(options.run, terminal.settings, force=options.force)
     shown = [f"{each.run.id} (process {each.pid})" for each in cancelled]
-    terminal.done(f"requested the stop of {', '.join(shown)}", cancelled=[each.run.id for each in cancelled])
+    terminal.done(
+        f"requested the stop of {', '.join(shown)}", cancelled=[each.run.id for each in cancelled]
+    )

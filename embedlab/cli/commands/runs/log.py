@@ -19,7 +19,9 @@ EXAMPLES = examples("embedlab runs log snli-supcl", "embedlab runs log snli-supc
 @common("data", "runs", "output")
 @takes
 def log(options: LogOptions, *, terminal: Terminal) -> None:
-    """Print a run's events in words, or with --format json as JSON lines; then what a detached process printed."""
+    """Print a run's events in words, or with --format json as JSON lines; then what a detached
+    process printed.
+    """
     from embedlab.runs.store import select_runs
     from embedlab.workflows.runs import read_events
 
@@ -27,7 +29,10 @@ def log(options: LogOptions, *, terminal: Terminal) -> None:
     for event in read_events(chosen, follows=options.follow):
         _write(event, terminal)
     if chosen.log_file.exists() and terminal.settings.format != "json":
-        terminal.write(f"--- {chosen.log_file}\n{chosen.log_file.read_text(encoding='utf-8', errors='replace')}")
+        terminal.write(
+            f"--- "
+            f"{chosen.log_file}\n{chosen.log_file.read_text(encoding='utf-8', errors='replace')}"
+        )
 
 
 def _write(shown_events: "Sequence[Event]", terminal: Terminal) -> None:

@@ -11,7 +11,8 @@ EXAMPLES = examples("embedlab runs prune", "embedlab runs prune snli-supcl sbert
 @common("data", "runs", "output")
 @takes
 def prune(options: PruneOptions, *, terminal: Terminal) -> None:
-    """Delete the checkpoints of finished runs, and what killed processes left behind, also of a run that was being removed.
+    """Delete the checkpoints of finished runs, and what killed processes left behind, also of a run
+    that was being removed.
 
     Models, heads, scores and the checkpoints of unfinished runs stay; a running one is left alone.
     """

@@ -5,7 +5,10 @@ from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 from embedlab.workflows.options.runs import RenameOptions
 
-EXAMPLES = examples("embedlab runs rename snli-supcl snli-supcl-old", "embedlab runs rename sbert sbert-cased --runs /data/runs")
+EXAMPLES = examples(
+    "embedlab runs rename snli-supcl snli-supcl-old",
+    "embedlab runs rename sbert sbert-cased --runs /data/runs",
+)
 
 
 @common("data", "runs", "output")

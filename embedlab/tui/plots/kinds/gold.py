@@ -15,10 +15,21 @@ def _draw(pairs: PlottedPairs) -> Picture:
     binned = binned_quantiles(gold, cosine, Axis(low=low, high=high, bins=GOLD_BINS), QUANTILES)
     titles = {0.1: "10%, 90%", 0.5: "median", 0.9: "10%, 90%"}
     lines = [
-        PlotLine(title=titles[share], x=binned.centres, y=quantiles, style="first" if share == 0.5 else "second")
+        PlotLine(
+            title=titles[share],
+            x=binned.centres,
+            y=quantiles,
+            style="first" if share == 0.5 else "second",
+        )
         for share, quantiles in zip(QUANTILES, binned.quantiles, strict=True)
     ]
-    return scatter(pairs, ("gold", gold, (low, high)), (pairs.model, cosine, span(cosine)), error_sizes(pairs), lines=lines)
+    return scatter(
+        pairs,
+        ("gold", gold, (low, high)),
+        (pairs.model, cosine, span(cosine)),
+        error_sizes(pairs),
+        lines=lines,
+    )
 
 
 PLOT = PlotView(title="gold against MODEL", draw=_draw, place=1)
