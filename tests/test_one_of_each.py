@@ -1,7 +1,6 @@
 """What the design wants once exists once: each idea is made in one place, which all others use.
 
-Where Python processes start is in tests/core/test_python_processes.py, that no public name is
-shared in tests/test_public_names.py.
+Where Python processes start is in tests/core/test_python_processes.py.
 """
 
 import ast

@@ -68,7 +68,7 @@ class Handler(BaseHTTPRequestHandler):
         """Return the counts."""
         self._answer(200, counts)
 
-    def do_POST(self) -> None:  # noqa: C901 - a list of models
+    def do_POST(self) -> None:
         """Answer as the model's name says."""
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         counts["requests"] += 1
