@@ -44,7 +44,6 @@ from embedlab.data.shared_text import Overlap
 from embedlab.data.source import Source
 from embedlab.runs.evaluations import Evaluation
 from embedlab.scoring.pair_scores import BYS
-from embedlab.scoring.provenance import with_known_kinds
 from embedlab.scoring.scored_pairs import ScoredPairs
 from embedlab.scoring.stated_text import START_UNKNOWN
 from embedlab.scoring.task_comparison import Gathered, Slicing, TaskComparison
@@ -90,7 +89,9 @@ class StoredPairs(ScoredPairs):
 
     def member_notes(self, member: str) -> tuple[str, ...]:
         """Return the notes on a member's training data."""
-        return with_known_kinds(self.stored[member].notes, [START_UNKNOWN])
+        return tuple(
+            START_UNKNOWN if note == START_UNKNOWN else note for note in self.stored[member].notes
+        )
 
     @property
     def known_texts(self) -> dict[str, KnownText]:

@@ -54,16 +54,10 @@ def _sum_of(row: str) -> str:
 # SQLite checks the structure of its pages, not their values: `sums` has a checksum of each row. The
 # file itself computes none, so that any program can repair a row: its triggers list the rows that
 # were changed since, which are not verified and get their checksums at the end of our next
-# transaction. A row that an older embedlab wrote has none, and the triggers of a version between
-# called a function.
+# transaction.
 _SUMS = """
 CREATE TABLE IF NOT EXISTS sums (run TEXT, seed INTEGER, sum INTEGER NOT NULL, PRIMARY KEY (run, seed)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS edited (run TEXT, seed INTEGER);
-DROP TRIGGER IF EXISTS main.cell_added;
-DROP TRIGGER IF EXISTS main.cell_checked;
-DROP TRIGGER IF EXISTS main.cell_changed;
-DROP TRIGGER IF EXISTS main.cell_removed;
-DROP TRIGGER IF EXISTS main.fact_added;
 CREATE TRIGGER IF NOT EXISTS cell_inserted AFTER INSERT ON cells BEGIN
     INSERT INTO edited VALUES (NEW.run, NEW.seed);
 END;
@@ -97,17 +91,13 @@ _SEAL = (
 )
 
 
-def _damaged_rows(*, has_edits: bool) -> str:
-    """Return SQL for the rows that differ from their checksums; HAS_EDITS: the file lists those
-    that were changed since.
-    """
-    unedited = " AND (run, seed) NOT IN (SELECT run, seed FROM edited)" if has_edits else ""
-    return (
-        f"SELECT run FROM cells JOIN sums USING (run, seed) WHERE sum <> "
-        f"{_sum_of('cells')}{unedited} "
-        f"UNION ALL SELECT key FROM facts JOIN sums ON run = key AND seed = -1 WHERE sum <> "
-        f"checksum(key, value){unedited}"
-    )
+_UNEDITED = " AND (run, seed) NOT IN (SELECT run, seed FROM edited)"
+_DAMAGED_ROWS = (
+    f"SELECT run FROM cells JOIN sums USING (run, seed) WHERE sum <> "
+    f"{_sum_of('cells')}{_UNEDITED} "
+    f"UNION ALL SELECT key FROM facts JOIN sums ON run = key AND seed = -1 WHERE sum <> "
+    f"checksum(key, value){_UNEDITED}"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,8 +175,7 @@ class Queue:
             if verdict == "ok"
             else set()
         )
-        damaged = _damaged_rows(has_edits="edited" in tables)
-        row = self._connection.execute(damaged).fetchone() if "sums" in tables else None
+        row = self._connection.execute(_DAMAGED_ROWS).fetchone() if "edited" in tables else None
         if verdict != "ok" or row is not None:
             raise _damaged(
                 self.path,

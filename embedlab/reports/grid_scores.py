@@ -15,7 +15,7 @@ from embedlab.reports.comparison_cells import shared_fields
 from embedlab.reports.notes import facts_of, sample_note, unusual_usage, usage, with_marks
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
 from embedlab.runs.signature import Signature, merged
-from embedlab.scoring.provenance import overlap_mark, typed_notes
+from embedlab.scoring.provenance import overlap_mark
 
 SEEN = 0.005  # points; less is shown as 0.00
 
@@ -237,7 +237,7 @@ def _made_notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
         facts = facts_of(evaluation, "truncated")
         noted = [
             *((note, (note,)) for note in of_data),
-            *((note, phrases_of(note)) for note in typed_notes(evaluation)),
+            *((note, phrases_of(note)) for note in evaluation.notes),
         ]
         for remark in (*noted, (usage(facts), tuple(unusual_usage(facts)))):
             cells.setdefault(remark, []).append(labels)

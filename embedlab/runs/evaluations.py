@@ -20,20 +20,6 @@ from embedlab.store.json_files import JsonFormat
 
 SCHEMA = 1
 _AGAIN = "evaluate again to replace it"
-# Measures with units of their own, and the aggregations of correlations, in files that do not say
-# which numbers are of that kind.
-_OWN_UNITS = frozenset(
-    {
-        "average cosine",
-        "alignment",
-        "uniformity",
-        "mean cosine",
-        "effective rank",
-        "first axis",
-        "hubness",
-    }
-)
-_AGGREGATIONS = frozenset({"mean", "wmean"})
 _SEED = re.compile(r"@(\d+)(?=[,)?]|$)")  # of a run, in the name of a member
 
 
@@ -55,7 +41,7 @@ class StoredScore:
     # Of a classifier's accuracy: "test", "cv" (test folds of a cross-validation) or "dev" (which
     # chose the L2); of an average over both of the first "cv and test".
     split: str | None = None
-    scale: TableScale = 100  # 100: −1–1 or 0–1, and more is better; its task fills it in
+    scale: TableScale = 100  # 100: −1–1 or 0–1, and more is better
     title: str | None = field(
         default=None, compare=False
     )  # of the slice, where it says more: a fifth with its range of Dice
@@ -80,7 +66,7 @@ class Evaluation:
     notes: tuple[str, ...] = ()
     note_kinds: Mapping[str, NoteKind] = field(
         default_factory=dict
-    )  # of the texts in a file, absent in older ones; here notes have them
+    )  # of the texts in a file; here notes have them
     training_precision: str | None = None  # absent: not known to be a run of embedlab
     overlaps: Mapping[str, Overlap] = field(
         default_factory=dict
@@ -163,17 +149,8 @@ def _values(evaluation: Evaluation) -> Mapping[str, Any]:
 
 def _evaluation(content: bytes, path: Path) -> Evaluation:
     evaluation = read_json(Evaluation, content, where=path, schema=SCHEMA, hint=_AGAIN)
-    scores = tuple(
-        replace(score, scale=1) if score.metric in _OWN_UNITS else score
-        for score in evaluation.scores
-    )
-    is_of_pairs = evaluation.is_of_pairs or {score.setting for score in scores} >= _AGGREGATIONS
     return replace(
-        evaluation,
-        notes=with_kinds(evaluation.notes, evaluation.note_kinds),
-        note_kinds={},
-        is_of_pairs=is_of_pairs,
-        scores=scores,
+        evaluation, notes=with_kinds(evaluation.notes, evaluation.note_kinds), note_kinds={}
     )
 
 

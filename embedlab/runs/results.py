@@ -4,13 +4,12 @@ stored evaluations.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isfinite, nan
 from pathlib import Path
 from typing import Any, Self
 
-from embedlab.analysis.slices import ALL_SPLITS
 from embedlab.core.errors import MissingError
 from embedlab.core.plain_values import quote
 from embedlab.runs.evaluations import Evaluation
@@ -69,12 +68,8 @@ class StoredResult:
     ]  # as in tables: x 100 except for tasks with their own units; nan where undefined
 
 
-def read_results(path: Path, is_aggregated: Callable[[str], bool]) -> list[StoredResult]:
-    """Return the results in the file at PATH, at least one; a file without any is a MissingError.
-
-    IS_AGGREGATED says of the name of a task whether its numbers are aggregated correlations, which
-    rows of before do not.
-    """
+def read_results(path: Path) -> list[StoredResult]:
+    """Return the results in the file at PATH; a file without any is a MissingError."""
     try:
         values = json.loads(path.read_bytes())
     except OSError as error:
@@ -90,7 +85,7 @@ def read_results(path: Path, is_aggregated: Callable[[str], bool]) -> list[Store
         raise MissingError(
             f"{str(path)!r} has no signature: what decided its numbers is unknown", hint=_AGAIN
         )
-    return [result for table in tables for result in _of_table(table, path, is_aggregated)]
+    return [result for table in tables for result in _of_table(table, path)]
 
 
 def without_folder(name: str, signature: Signature) -> str:
@@ -103,15 +98,6 @@ def without_folder(name: str, signature: Signature) -> str:
     parts = name.split("/")
     start = next((number for number, part in enumerate(parts) if files[part] == 1), 0)
     return "/".join(parts[start:])
-
-
-def _slice_name(by: str, name: str, signature: Signature) -> str:
-    """Return the NAME of a slice as it is now: fifths of older files, which read all splits of
-    STS-B, had the names of its test split's.
-    """
-    dataset, slash, fifth = without_folder(name, signature).rpartition("/")
-    is_whole = by == "dice" and any(part.startswith(f"{dataset}/train@") for part in signature.data)
-    return f"{dataset}{ALL_SPLITS if is_whole else ''}{slash}{fifth}"
 
 
 def _is_table(table: Any) -> bool:
@@ -129,7 +115,7 @@ def _of_evaluation(evaluation: Evaluation) -> StoredResult:
         ScoreKey(
             task=evaluation.task,
             by="dataset" if score.by == "average" else score.by,
-            slice=_slice_name(score.by, score.slice, signature),
+            slice=without_folder(score.slice, signature),
             metric=score.metric,
             setting=score.setting,
             split=score.split or "",
@@ -140,9 +126,7 @@ def _of_evaluation(evaluation: Evaluation) -> StoredResult:
     return StoredResult(model=evaluation.model, signature=signature, scores=scores)
 
 
-def _of_table(
-    table: Mapping[str, Any], path: Path, is_aggregated: Callable[[str], bool]
-) -> Iterator[StoredResult]:
+def _of_table(table: Mapping[str, Any], path: Path) -> Iterator[StoredResult]:
     for model, line in table.get("signatures", {}).items():
         if not isinstance(line, str):
             raise MissingError(
@@ -154,7 +138,7 @@ def _of_table(
             raise MissingError(f"{path}: {model!r}: {error.message}", hint=error.hint) from error
         scores = {}
         for number, row in enumerate(table["rows"]):
-            for key, value in _row_scores(row, model, signature, is_aggregated):
+            for key, value in _row_scores(row, model, signature):
                 if value is not None and not _is_number(value):
                     raise MissingError(
                         f"{path}: row {number}: the score of {model!r} is {quote(value)}: "
@@ -178,23 +162,21 @@ def _is_number(value: Any) -> bool:
 
 
 def _row_scores(
-    row: Mapping[str, Any], model: str, signature: Signature, is_aggregated: Callable[[str], bool]
+    row: Mapping[str, Any], model: str, signature: Signature
 ) -> Iterator[tuple[ScoreKey, Any]]:
-    """The number of MODEL in a row of one number, or its numbers in a table of before or of a
-    paper.
-    """
+    """The number of MODEL in a row of one number, or its numbers in a row of a paper's table."""
     if row.keys() >= _OF_ONE_NUMBER:
         if row["model"] == model:
             yield _number_key(row, signature), row["score"]
         return
-    yield from _wide_scores(row, model, signature, is_aggregated)
+    yield from _paper_scores(row, model, signature)
 
 
 def _number_key(row: Mapping[str, Any], signature: Signature) -> ScoreKey:
     return ScoreKey(
         task=str(row["task"]),
         by="dataset" if row["by"] == "average" else str(row["by"]),
-        slice=_slice_name(str(row["by"]), str(row["slice"]), signature),
+        slice=without_folder(str(row["slice"]), signature),
         metric=str(row["metric"]),
         setting=str(row.get("setting") or ""),
         split=str(row.get("split") or ""),
@@ -202,55 +184,13 @@ def _number_key(row: Mapping[str, Any], signature: Signature) -> ScoreKey:
     )
 
 
-def _wide_scores(
-    row: Mapping[str, Any], model: str, signature: Signature, is_aggregated: Callable[[str], bool]
+def _paper_scores(
+    row: Mapping[str, Any], model: str, signature: Signature
 ) -> Iterator[tuple[ScoreKey, Any]]:
-    """The numbers of MODEL in a row of a table of before, with columns of datasets or of models, or
-    of a paper.
-    """
+    """The numbers of MODEL in a row of a paper's table, with a column a dataset."""
+    if row.get("what") != "ours" or row.get("row") != model:
+        return
     metric, by = ",".join(signature.metric), ",".join(signature.by)
-    if "aggregate" in row:
-        if row.get("model") == model:
-            for name in (
-                name
-                for name in row
-                if name not in {"model", "aggregate"} and not name.endswith(_BESIDE)
-            ):
-                slice_name = without_folder(name, signature)
-                yield (
-                    ScoreKey(
-                        task=",".join(signature.task),
-                        by="dataset",
-                        slice=slice_name,
-                        metric=metric,
-                        setting=str(row["aggregate"]),
-                        typed=name,
-                    ),
-                    row[name],
-                )
-        return
-    if row.get("what") == "ours" and row.get("row") == model:  # next to a paper's
-        columns = (
-            name for name in row if name not in {"row", "what"} and not name.endswith(_BESIDE)
-        )
-        yield from (
-            (ScoreKey(by=by, slice=name, metric=metric, setting=""), row[name]) for name in columns
-        )
-    if model not in row:
-        return
-    task = str(row.get("task", ",".join(signature.task)))
-    own_metric = str(row.get("metric", metric))
-    setting = row.get("setting", ",".join(signature.aggregation) if is_aggregated(task) else "")
-    where = str(row.get("slice")).removesuffix(f" {own_metric}" if "task" in row else "")
-    yield (
-        ScoreKey(
-            task=task,
-            by="dataset" if "setting" in row else by,
-            slice=_slice_name(by, where, signature),
-            metric=own_metric,
-            setting=str(setting),
-            split=str(row.get("split") or ""),
-            typed=where,
-        ),
-        row[model],
-    )
+    for name, value in row.items():
+        if name not in {"row", "what"} and not name.endswith(_BESIDE):
+            yield ScoreKey(by=by, slice=name, metric=metric, setting=""), value

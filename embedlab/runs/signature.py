@@ -2,7 +2,7 @@
 
 `part:value|part:value|…`: every part of `Signature` once, in alphabetical order. Several values of
 a part are sorted and separated by commas; `none` means that the part does not apply, `unknown` that
-an older file lacks it. Values are percent-encoded, so that a signature is one line of ASCII
+what it holds is not known. Values are percent-encoded, so that a signature is one line of ASCII
 whatever a file or a model is called. What does not decide a number (folders, the machine, its
 threads, the name of a model) is not in it.
 """
@@ -70,9 +70,7 @@ class Signature:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse a line that `str` wrote, or an older embedlab with fewer parts, which become
-        unknown; anything else is a MissingError.
-        """
+        """Parse a line that `str` wrote; anything else is a MissingError."""
         parts: dict[str, PartValues] = {}
         for part in text.split("|"):
             name, colon, values = part.partition(":")
@@ -86,7 +84,9 @@ class Signature:
                 )
             except UnicodeDecodeError as error:
                 raise _no_signature(part) from error
-        return cls(**{**dict.fromkeys(SIGNATURE_PARTS, UNKNOWN), **parts})
+        if absent := [name for name in SIGNATURE_PARTS if name not in parts]:
+            raise _no_signature(f"{text[:40]}… without {absent[0]!r}")
+        return cls(**parts)
 
 
 SIGNATURE_PARTS = tuple(sorted(field.name for field in fields(Signature)))

@@ -33,10 +33,6 @@ ENDINGS: dict[type[events.Event], RunState] = {
     events.Cancelled: "cancelled",
 }
 
-# The last line in the log of a process that an earlier version started and that ended before it
-# began its run.
-LAST_LINES = ("embedlab: error: ", "embedlab: stopped by ", "embedlab: interrupted")
-
 STEPPED = (events.Step, events.Progress, events.Checkpoint, events.RunInterrupted, events.Finished)
 
 
@@ -87,7 +83,9 @@ def run_status(run: RunFolder, now: float | None = None) -> Status:
         recorded = _tail(run.events_file)
         recent = _since_start(recorded)
         if holder is None and not recent and not run.recipe_file.exists():
-            return _before_the_first_event(run.log_file)
+            if not run.log_file.exists():
+                return Status(state="unreadable", message="no recipe.toml")
+            return Status(state="crashed", last_s=run.log_file.stat().st_mtime)
     except (OSError, ValueError, TypeError, RecursionError, EmbedlabError) as error:
         return Status(state="unreadable", message=str(error))
     dev = _dev_scores(recorded)
@@ -198,24 +196,6 @@ def _newest_spread(recent: list[events.Event]) -> events.VectorSpread | None:
         key=lambda event: event.mean_cosine,
         default=None,
     )
-
-
-def _before_the_first_event(log: Path) -> Status:
-    """Why a process of an earlier version, which wrote no event of it, ended before it began the
-    run: by the log.
-    """
-    try:
-        printed, printed_s = log.read_text(encoding="utf-8", errors="replace"), log.stat().st_mtime
-    except FileNotFoundError:
-        return Status(state="unreadable", message="no recipe.toml")
-    said = next(
-        (line for line in reversed(printed.splitlines()) if line.startswith(LAST_LINES)), ""
-    )
-    if said.startswith("embedlab: error: "):
-        return Status(
-            state="failed", message=said.removeprefix("embedlab: error: "), last_s=printed_s
-        )
-    return Status(state="interrupted" if said else "crashed", last_s=printed_s)
 
 
 def _tail(path: Path) -> list[events.Event]:

@@ -20,7 +20,6 @@ from embedlab.scoring.provenance import (
     training_marks,
     training_notes,
     training_precision,
-    typed_notes,
 )
 from embedlab.scoring.training_text import training_text
 from embedlab.tasks.task import Selection, TaskResult
@@ -102,7 +101,7 @@ def with_training(evaluation: Evaluation, spec: ModelSpec) -> Evaluation:
     return replace(
         evaluation,
         marks=tuple(sorted({*evaluation.marks, *training_marks(spec)})),
-        notes=tuple(dict.fromkeys([*typed_notes(evaluation, known), *known])),
+        notes=tuple(dict.fromkeys([*evaluation.notes, *known])),
         **model_facts(spec),
     )
 

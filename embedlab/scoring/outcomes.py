@@ -22,7 +22,6 @@ from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
 from embedlab.scoring.answers import MemberOutcomes, answers_of, each_once
 from embedlab.scoring.member import evaluate_task
 from embedlab.scoring.prefetch import is_same_data, stored_evaluation
-from embedlab.scoring.provenance import training_notes, with_known_kinds
 from embedlab.scoring.selection import SelectedTask
 from embedlab.tasks.task import Texts
 from embedlab.tasks.task import task as find_task
@@ -67,20 +66,14 @@ def member_outcomes(
     if evaluation is not None and not _itemised(selected.task, evaluation) <= {
         outcomes.dataset for outcomes in stored.values()
     }:
-        # outcomes were lost, or an older version stored none: evaluate again what is tested item by
-        # item
+        # outcomes were lost: evaluate again what is tested item by item
         evaluation = None
     wanted = (
         dict.fromkeys(state.name for state in texts.states)
         if texts is not None
         else dict.fromkeys(stored)
     )
-    notes = training_notes(spec)  # with their kinds, which files of before do not hold
-    known = {
-        name: replace(stored[name], notes=with_known_kinds(stored[name].notes, notes))
-        for name in wanted
-        if name in stored
-    }
+    known = {name: stored[name] for name in wanted if name in stored}
     lacking = tuple(dataset for dataset in wanted if dataset not in stored)
     if evaluation is not None or (texts is not None and wanted and not lacking):
         return answers_of(known, evaluation)

@@ -2,10 +2,10 @@
 text seen in training.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from embedlab.core.note import Note, NoteKind, kind_of
+from embedlab.core.note import Note, NoteKind
 from embedlab.core.signs import FEW, FEW_SHARED, PAIRS_SHARED, SENTENCES_SHARED, Sign
 from embedlab.data.marks import UNKNOWN_TEXT, marks_of
 from embedlab.data.shared_text import Overlap
@@ -13,7 +13,6 @@ from embedlab.data.shared_text import Overlap
 if TYPE_CHECKING:  # showing stored numbers needs neither polars nor the readers of training data
     from embedlab.models.catalog import ModelSpec
     from embedlab.runs.environment import Environment
-    from embedlab.runs.evaluations import Evaluation
     from embedlab.runs.store import RunFolder
 
 SHORTENED = "shortened"
@@ -193,33 +192,3 @@ def _counted_sentences(name: str, overlap: Overlap) -> str:
 
 def _in_training(sign: Sign, what: str, counts: Sequence[str]) -> str:
     return f"{sign.sign} {what} that are in its training data: {', '.join(counts)}"
-
-
-def typed_notes(evaluation: "Evaluation", known: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return the notes of a stored EVALUATION with their kinds: those of the KNOWN notes, and of
-    shared text.
-
-    Files of before do not hold the kinds of notes.
-    """
-    averages = {score.slice for score in evaluation.scores if score.by == "average"}
-    counted = {name: counts for name, counts in evaluation.overlaps.items() if name not in averages}
-    shared = overlap_notes(counted)
-    all_sentences = [
-        _counted_sentences(name, overlap)
-        for name, overlap in counted.items()
-        if _shares_sentences_alone(overlap)
-    ]
-    undivided = _in_training(
-        SENTENCES_SHARED, "test sentences", all_sentences
-    )  # as files of before have it, few or many
-    divided = [
-        note for note in shared if kind_of(note) in {"shared sentences", "few shared sentences"}
-    ]
-    notes = [new for note in evaluation.notes for new in (divided if note == undivided else [note])]
-    return with_known_kinds(dict.fromkeys(notes), (*shared, *known))
-
-
-def with_known_kinds(notes: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
-    """Return NOTES, each that is among the KNOWN ones as that."""
-    typed = {note: note for note in known}
-    return tuple(typed.get(note, note) for note in notes)

@@ -112,14 +112,14 @@ class Snapshot(Weights):
         with _damage_errors(folder):
             values, tensors = _read_folder(folder, "encoder", "heads", "optimizer", "random")
             best = Best(**values["best"]) if values["best"] else None
-            unreported, frozen = _unreported(values.get("unreported")), values.get("frozen_weights")
+            losses = tuple(map(float, values["unreported"]["losses"]))
             scale = {str(key): float(value) for key, value in values.get("scale", {}).items()}
             return cls(
                 step=values["step"],
                 best=best,
-                unreported=unreported,
+                unreported=Unreported(losses=losses, steps=int(values["unreported"]["steps"])),
                 scale=scale,
-                frozen_weights=frozen,
+                frozen_weights=values.get("frozen_weights"),
                 **tensors,
             )
 
@@ -273,8 +273,7 @@ class Checkpoints:
         """Read the weights of BEST; absent or damaged ones, or another run's by MISFIT, are a
         MissingError.
 
-        The last checkpoint of a run is its own best model, and earlier versions stored a checkpoint
-        for each.
+        The last checkpoint of a run is its own best model.
         """
         folder = self.best_path(best.step)
         if not folder.exists() and self.path(best.step).exists():
@@ -294,15 +293,6 @@ def _numbers(folder: Path, kind: str) -> list[int]:
     """Return the steps in the names of folders such as "step-0000003", ascending."""
     matches = (re.fullmatch(rf"{kind}-(\d+)", path.name) for path in folder.glob("*"))
     return sorted(int(match[1]) for match in matches if match)
-
-
-def _unreported(values: Mapping[str, Any] | None) -> Unreported:
-    """Return what `Snapshot.write` wrote; earlier versions wrote none."""
-    return (
-        Unreported()
-        if values is None
-        else Unreported(losses=tuple(map(float, values["losses"])), steps=int(values["steps"]))
-    )
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:

@@ -71,4 +71,4 @@ class LossScale:
                 if key != _SKIPPED
             }
             self._scaler.load_state_dict(known)
-            self.skipped = int(state.get(_SKIPPED, 0))  # checkpoints of before have no count
+            self.skipped = int(state[_SKIPPED])

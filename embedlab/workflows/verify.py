@@ -12,7 +12,6 @@ from embedlab.reports.tables import Table
 from embedlab.reports.verification_table import joined_or_none, verification_table
 from embedlab.runs.results import StoredResult, read_results
 from embedlab.scoring.verification import ResultPair
-from embedlab.tasks.task import aggregates_of
 from embedlab.workflows.report import Report, report_of
 from embedlab.workflows.session import Session
 
@@ -27,9 +26,7 @@ class Verification:
 
 def verify_files(first: Path, second: Path, session: Session) -> Verification:
     """Compare the results of one model and task in both files; what is only in one is noted."""
-    mine, theirs = (
-        read_results(path, lambda task: bool(aggregates_of(task))) for path in (first, second)
-    )
+    mine, theirs = (read_results(path) for path in (first, second))
     sides = [
         ResultPair(first=result, second=other, files=(first, second), settings=session.settings)
         for result, other in _matched(mine, theirs, first, second)

@@ -63,7 +63,7 @@ def write_results(plan: GridPlan, cells: list[Cell]) -> None:
         )
         Evaluation(
             task="sts", model=cell.id, fingerprint="f", precision="float32", pooling="mean", max_tokens=9, truncated=0,
-            data=(), marks=("sample",), scores=scores,
+            data=(), marks=("sample",), scores=scores, is_of_pairs=True,
         ).save(run.evaluations)  # fmt: skip
 
 
@@ -114,6 +114,7 @@ def test_what_has_units_of_its_own_is_shown_as_it_is_and_has_no_best(plan: GridP
             slice="sts12",
             metric="alignment",
             setting="gold > 4",
+            scale=1,
             value=value_of(cell),
             items=9,
         )

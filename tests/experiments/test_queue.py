@@ -276,25 +276,6 @@ def test_a_flipped_bit_of_a_queue_is_refused_by_name_or_changes_nothing(tmp_path
     assert all(refused)
 
 
-def test_a_queue_of_an_older_embedlab_is_read_and_filled(tmp_path: Path) -> None:
-    path = tmp_path / "queue.sqlite"
-    with Queue(path) as queue:
-        queue.fill([("a", 1), ("b", 1)], done=[])
-    with sqlite3.connect(path) as connection:
-        for (name,) in connection.execute(
-            "SELECT name FROM sqlite_schema WHERE type = 'trigger'"
-        ).fetchall():
-            connection.execute(f"DROP TRIGGER {name}")
-        connection.execute("DROP TABLE sums")
-        connection.execute("DROP TABLE edited")
-        connection.execute("UPDATE cells SET seconds = 3.0")
-    connection.close()
-    with Queue(path) as queue:
-        assert [entry.seconds for entry in queue.entries()] == [3.0, 3.0]
-        queue.fill([("a", 1), ("c", 1)], done=[])
-        assert [entry.run for entry in queue.entries()] == ["a", "c"]
-
-
 def plainly(path: Path, *statements: str) -> None:
     """Run STATEMENTS as `sqlite3` does, which has no functions of ours."""
     with closing(sqlite3.connect(path)) as connection, connection:
@@ -348,20 +329,3 @@ def test_a_row_that_is_damaged_behind_the_triggers_is_refused_and_not_changed(pa
             queue.claim("me")
     with pytest.raises(MissingError, match="does not match its checksum"):
         Queue(path)
-
-
-def test_a_queue_whose_triggers_called_our_function_can_be_repaired_once_it_was_opened(
-    path: Path,
-) -> None:
-    call = "checksum(NEW.run, NEW.seed)"
-    trigger = (
-        f"CREATE TRIGGER cell_changed AFTER UPDATE ON cells BEGIN INSERT OR REPLACE INTO "
-        f"sums VALUES (NEW.run, NEW.seed, {call}); END"
-    )
-    plainly(path, trigger)
-    with pytest.raises(sqlite3.OperationalError, match="checksum"):
-        plainly(path, "UPDATE cells SET errors = 1")
-    Queue(path).close()
-    plainly(path, "UPDATE cells SET errors = 1")
-    with Queue(path) as queue:
-        assert {entry.errors for entry in queue.entries()} == {1}

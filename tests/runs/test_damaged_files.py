@@ -1,6 +1,7 @@
 """Whatever is damaged in a stored file is noticed, or changes nothing of what is read."""
 
 import random
+import tarfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +21,6 @@ from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
 from embedlab.store.sealed import check_folder, unverified_files
 from embedlab.training.checkpointing import Snapshot
-from tests import runs_of_before
 
 PREFIX = b"embedlab-xxh3:"
 DAMAGES = 60  # of each way
@@ -165,8 +165,9 @@ def damages(content: bytes, draw: random.Random, *, has_mark: bool) -> Iterator[
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Runs, a grid and caches, all with checksums."""
-    place = tmp_path_factory.mktemp("before")
-    runs_of_before.unpack(place)
+    place = tmp_path_factory.mktemp("stored")
+    with tarfile.open(Path(__file__).with_name("stored.tar.xz")) as archive:
+        archive.extractall(place, filter="data")
     return place
 
 

@@ -2,7 +2,6 @@
 
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,33 +37,6 @@ def evaluation(value: float) -> Evaluation:
 def test_what_is_saved_is_what_is_read(tmp_path: Path) -> None:
     saved = evaluation(0.4914)
     assert Evaluation.load(saved.save(tmp_path)) == saved
-
-
-def test_files_that_do_not_say_which_numbers_are_shares_or_of_pairs_are_read_as_they_were(
-    tmp_path: Path,
-) -> None:
-    def read(task: str, metric: str, *settings: str) -> Evaluation:
-        scores = tuple(
-            StoredScore(by="dataset", slice="sts12", metric=metric, setting=own, value=0.5, items=9)
-            for own in settings
-        )
-        path = replace(evaluation(0.5), task=task, scores=scores).save(tmp_path)
-        values = json.loads(path.read_text())
-        del values["is_of_pairs"], values["checksum"]
-        for own in values["scores"]:
-            del own["scale"]
-        path.write_text(json.dumps(values))
-        return Evaluation.load(path, where=lambda score: score["setting"] == settings[0])
-
-    pairs, geometry, multitask = (
-        read("sts", "spearman", "all", "mean", "wmean"),
-        read("geometry", "effective rank", ""),
-        read("multitask", "pearson", "all"),
-    )
-    assert [one.is_of_pairs for one in (pairs, geometry, multitask)] == [True, False, False]
-    assert [one.scores[0].scale for one in (pairs, geometry, multitask)] == [100, 1, 100]
-    assert (pairs.signature.aggregation, pairs.signature.setting) == (("all",), ())
-    assert (multitask.signature.aggregation, multitask.signature.setting) == ((), ("all",))
 
 
 def test_an_undefined_score_is_null_in_the_file_and_nan_when_read(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@ name.
 """
 
 import json
+from dataclasses import replace
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ def written(tmp_path: Path, values: Any) -> Path:
 
 
 def results_in(path: Path) -> list[StoredResult]:
-    return read_results(path, lambda task: task == "sts")
+    return read_results(path)
 
 
 def score(
@@ -84,37 +85,6 @@ def test_rows_of_one_number_of_one_model_are_read_and_average_is_by_dataset(tmp_
     assert all(isnan(value) for value in second.scores.values())
 
 
-def test_a_table_of_before_with_a_row_a_model_and_aggregation_is_read(tmp_path: Path) -> None:
-    rows = [
-        {"model": "a", "aggregate": "all", "sts12": 50.5, "sts12.sd": 0.3, "sts13": None},
-        {"model": "b", "aggregate": "all", "sts12": 1.0},
-    ]
-    (one,) = results_in(written(tmp_path, {"rows": rows, "signatures": {"a": LINE}}))
-    assert (one.model, one.signature) == ("a", Signature.parse(LINE))
-    assert {
-        (key.slice, key.setting): value for key, value in one.scores.items() if not isnan(value)
-    } == {("sts12", "all"): 50.5}
-    assert [key.slice for key, value in one.scores.items() if isnan(value)] == ["sts13"]
-
-
-def test_a_table_of_before_with_a_column_a_model_is_read_in_every_shape(tmp_path: Path) -> None:
-    line = str(Signature(task=("transfer",), by=("dataset",), metric=("accuracy", "f1")))
-    evaluated = {
-        "slice": "mrpc",
-        "metric": "f1",
-        "setting": "literature",
-        "split": "test",
-        "a": 80.0,
-    }
-    compared = {"task": "transfer", "slice": "mrpc f1", "metric": "f1", "a": 80.0, "a.low": 70.0}
-    tables = [{"rows": [row], "signatures": {"a": line}} for row in (evaluated, compared)]
-    first, second = results_in(written(tmp_path, {"tables": tables}))
-    ((key, value),), ((other, same),) = first.scores.items(), second.scores.items()
-    assert (value, same) == (80.0, 80.0)
-    assert key.is_of(other)
-    assert (key.setting, key.split, other.setting, other.split) == ("literature", "test", "", "")
-
-
 def test_keys_are_of_one_number_as_far_as_both_say() -> None:
     key = ScoreKey(by="dataset", slice="mrpc", metric="f1", setting="exact", split="test")
     assert key.is_of(ScoreKey(by="dataset", slice="mrpc", metric="f1", setting=""))
@@ -143,10 +113,9 @@ def test_a_stored_evaluation_is_read_in_the_unit_of_tables(tmp_path: Path) -> No
     (one,) = results_in(evaluation("sts", score("sts12", 0.505)).save(tmp_path))
     assert one.model == "sbert@3"
     assert list(one.scores.values()) == [50.5]
-    assert one.signature.seeds == ("3",)  # of the name, as in files of before
-    (own,) = results_in(
-        evaluation("geometry", score("sts12", 0.505, metric="alignment")).save(tmp_path)
-    )
+    assert one.signature.seeds == ("3",)  # of the name
+    alignment = replace(score("sts12", 0.505, metric="alignment"), scale=1)
+    (own,) = results_in(evaluation("geometry", alignment).save(tmp_path))
     assert list(own.scores.values()) == [0.505]
 
 
@@ -159,19 +128,6 @@ def test_the_signature_is_stored_and_is_that_of_the_rest_of_the_file(tmp_path: P
         json.loads(path.read_text())["signature"]
         == str(saved.signature)
         == str(Evaluation.load(path).signature)
-    )
-
-
-def test_files_of_before_have_unknown_parts(tmp_path: Path) -> None:
-    path = evaluation("sts", score("sts12", 0.505)).save(tmp_path)
-    values = json.loads(path.read_text())
-    for key in ("signature", "checksum", "backend", "dims", "seed", "scored_by"):
-        del values[key]
-    (one,) = results_in(written(tmp_path, values))
-    assert (one.signature.backend, one.signature.dims, one.signature.pooling) == (
-        ("unknown",),
-        ("unknown",),
-        ("mean",),
     )
 
 
@@ -234,9 +190,14 @@ def test_a_file_of_the_users_own_is_named_without_its_folder_unless_two_have_its
             '{"rows": [], "signatures": {"a": "task:sts|later:x"}}',
             "'a': not a signature: 'later:x'",
         ),
+        (
+            '{"rows": [], "signatures": {"a": "task:sts"}}',
+            "without 'aggregation'",
+        ),
         *(
             (
-                f'{{"rows": [{{"slice": "x", "a": {value}}}], "signatures": {{"a": "task:sts"}}}}',
+                f'{{"rows": [{{"row": "a", "what": "ours", "x": {value}}}], '
+                f'"signatures": {{"a": "{LINE}"}}}}',
                 "row 0: the score of 'a' is",
             )
             for value in ("true", '"5"', "[]", "1e400", "NaN", "9" * 400)
@@ -260,36 +221,3 @@ def test_what_is_absent_or_damaged_is_refused_by_name(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("0.505", "0.605"))
     with pytest.raises(MissingError, match=r"sts\.json.* is damaged"):
         results_in(path)
-
-
-def test_fifths_of_before_which_were_of_all_splits_are_not_those_of_the_test_split(
-    tmp_path: Path,
-) -> None:
-    def fifth(*splits: str, key: str = "sts-benchmark/fifth-1") -> ScoreKey:
-        states = tuple(
-            {"name": "sts-benchmark", "split": split, "sha256": {"file": split}} for split in splits
-        )
-        one = StoredScore(
-            by="dice", slice=key, metric="spearman", setting="all", value=0.5, items=9
-        )
-        evaluated = evaluation("sts", one, data=states)
-        (stored,) = results_in(evaluated.save(tmp_path))
-        line = str(evaluated.signature)
-        row = {
-            "task": "sts",
-            "by": "dice",
-            "slice": key,
-            "metric": "spearman",
-            "setting": "all",
-            "model": "a",
-            "score": 50.0,
-        }
-        (printed,) = results_in(written(tmp_path, {"rows": [row], "signatures": {"a": line}}))
-        assert list(stored.scores) == list(printed.scores)
-        return next(iter(stored.scores))
-
-    before, now = fifth("train", "dev", "test"), fifth("test")
-    figure = fifth("train", "dev", "test", key="sts-benchmark (all splits)/fifth-1")
-    assert before.is_of(figure)
-    assert not before.is_of(now)
-    assert now.slice == "sts-benchmark/fifth-1"

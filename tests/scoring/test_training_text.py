@@ -13,7 +13,6 @@ import polars as pl
 import pytest
 from huggingface_hub.utils import filter_repo_objects
 
-from embedlab.core.note import kind_of
 from embedlab.core.recipe import Recipe, from_table
 from embedlab.core.seal import KEY
 from embedlab.core.settings import Settings
@@ -33,7 +32,6 @@ from embedlab.scoring.provenance import (
     overlap_sign,
     training_marks,
     training_notes,
-    typed_notes,
 )
 from embedlab.scoring.training_text import TRAINING, lineage, store_lineage, training_text
 from embedlab.tasks.task import TaskResult
@@ -278,37 +276,6 @@ def test_a_share_of_sentences_is_shown_from_5_percent_on_and_a_lighter_sign_belo
         "‡ test sentences that are in its training data: cr 50 of 1000",
         "' fewer than 5% of the test sentences that are in its training data: mr 49 of 1000",
     )
-
-
-def test_the_undivided_note_of_older_files_becomes_one_for_many_and_one_for_few_sentences() -> None:
-    counts = {
-        name: Overlap(sentences=1000, shared_sentences=count, pairs=9, shared_pairs=0)
-        for name, count in (("mr", 49), ("cr", 50))
-    }
-    old = "‡ test sentences that are in its training data: mr 49 of 1000, cr 50 of 1000"
-    known: dict[str, Any] = {
-        "pooling": "mean",
-        "max_tokens": 64,
-        "truncated": 0,
-        "data": (),
-        "marks": ("overlap",),
-        "scores": (),
-    }
-    stored = Evaluation(
-        task="transfer",
-        model="a",
-        fingerprint="0",
-        precision="float32",
-        notes=("a remark", old),
-        overlaps=counts,
-        **known,
-    )
-    assert typed_notes(stored) == ("a remark", *overlap_notes(counts))
-    assert [kind_of(note) for note in typed_notes(stored)] == [
-        "remark",
-        "shared sentences",
-        "few shared sentences",
-    ]
 
 
 def test_a_damaged_count_is_made_again_and_without_its_data_refused_by_name(tmp_path: Path) -> None:

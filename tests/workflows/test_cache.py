@@ -1,6 +1,5 @@
 """What the cache folder holds."""
 
-import tarfile
 from pathlib import Path
 
 import numpy as np
@@ -110,15 +109,6 @@ def test_what_others_put_into_the_folder_is_neither_counted_nor_deleted(cache: P
         if path.is_file() and "link" not in path.parts
     }
     assert left == {*FOREIGN}
-
-
-def test_caches_of_earlier_versions_are_recognised(tmp_path: Path) -> None:
-    with tarfile.open(Path(__file__).parents[1] / "runs_of_before.tar.xz") as archive:
-        archive.extractall(tmp_path, filter="data")
-    entries = cache_state(tmp_path / "cache").entries
-    assert len(entries) == len(list((tmp_path / "cache" / "models").iterdir())) > 0
-    clear_cache(cache_state(tmp_path / "cache"))
-    assert not [path for path in (tmp_path / "cache" / "models").rglob("*") if path.is_file()]
 
 
 def test_entries_have_the_names_of_their_models(tmp_path: Path) -> None:
