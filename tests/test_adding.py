@@ -274,7 +274,7 @@ def test_a_command_is_offered_behind_those_of_the_list(shown: dict[str, tuple[in
         if line.strip()
     ]
     assert "overlap" in lines
-    assert lines.index("overlap") == lines.index("trust") + 1
+    assert lines.index("overlap") == lines.index("config") + 1
     assert lines[0] == "train"
 
 

@@ -238,7 +238,7 @@ def test_the_options_in_a_hint_that_a_form_may_show_are_data() -> None:
         ('raise E("x", hint="use --name NAME")', 1),
         ('hint = f"{get}--data DIR"', 1),
         ('raise E("x", hint=Hint("use ", NamedOption("--name", "NAME")))', 0),
-        ('raise E("x", hint="`embedlab trust --list` shows it")', 0),
+        ('raise E("x", hint="`embedlab runs ls --all` shows it")', 0),
         ('raise E("x", hint=f"`embedlab train {run} --resume` continues it")', 0),
     ],
 )

@@ -195,7 +195,7 @@ IDEAS = {
     ),
     "the lock": Idea(makes=locks_a_file, files=("store/locks.py",)),
     "the seal of content": Idea(
-        makes=calls("seal", "is_intact"), files=("core/seal.py", "core/trust.py", "store/sealed.py")
+        makes=calls("seal", "is_intact"), files=("core/seal.py", "store/sealed.py")
     ),
     # entries; the recipe, which is TOML; the heads, which are safetensors
     "the file with a seal": Idea(

@@ -9,7 +9,7 @@ from docs.reference.text import code, field_table, fields_of, first_line, table
 def settings_page() -> str:
     """Return the page of settings."""
     from embedlab.cli.options import GROUPS
-    from embedlab.core.settings import Settings
+    from embedlab.core.settings import SHOWN, Settings
 
     helps = {
         name: annotation.__metadata__[0].help
@@ -27,10 +27,10 @@ def settings_page() -> str:
         for one in fields_of(Settings)
     ]
     return (
-        "# Settings\n\nOptions hold before `EMBEDLAB_*` variables, these before "
-        "`embedlab.toml` (or `[tool.embedlab]` in pyproject.toml) of the "
-        "working folder, that before the user's own settings file. `embedlab config` shows "
-        "each value and where it was set.\n\n"
+        "# Settings\n\nOptions hold before `EMBEDLAB_*` variables, these before a file named by "
+        "`--config`, that before the user's own settings file. `embedlab config` shows "
+        "each value and where it was set. `embedlab.toml` (or `[tool.embedlab]` in "
+        f"pyproject.toml) of the working folder sets only {', '.join(map(code, SHOWN))}.\n\n"
         + table(("key of a file", "variable", "is", "default", "meaning"), rows)
         + "\n`plugins` is the table `[plugins]` with the key `files`, a list of files: "
         "[Plug-ins](../plugins.md).\n"

@@ -49,7 +49,6 @@ ORDER = (
     "tui",
     "doctor",
     "config",
-    "trust",
     "runs",
     "data",
     "models",

@@ -22,9 +22,9 @@ from embedlab.core.settings import (
     Device,
     Format,
     Precision,
+    files_named,
     load_settings,
     process_rank,
-    trust_notice,
 )
 from embedlab.store.sealed import unverified_files
 
@@ -120,23 +120,24 @@ GROUPS: dict[Group, dict[str, Any]] = {
 }
 
 
-# The settings that a command with the options of a group may use.
-USED: Mapping[Group, tuple[str, ...]] = {
-    "data": ("data", "offline"),
-    "runs": ("runs", "cache"),
-    "machine": ("cache", "cache_gib", "endpoint_check"),
+# Files that hold for one command, which every command takes.
+FILES = {
+    "config": Annotated[
+        Path | None, _option("--config", text="File of further settings.", metavar="FILE")
+    ],
+    "plugin": Annotated[
+        list[Path] | None,
+        _option(
+            "--plugin", text="File with plug-ins, whose code runs (repeatable).", metavar="FILE"
+        ),
+    ],
 }
 
 
-def common(
-    *groups: Group, uses: Sequence[str] = ()
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def common(*groups: Group) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of GROUPS; its `terminal` parameter then carries the resolved
     settings.
-
-    It USES further settings: an untrusted folder that sets what the command uses is reported.
     """
-    used = {*uses, *(key for group in groups for key in USED.get(group, ()))}
     added = {name: annotation for group in groups for name, annotation in GROUPS[group].items()}
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -149,22 +150,25 @@ def common(
             inspect.Parameter(
                 name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation
             )
-            for name, annotation in added.items()
+            for name, annotation in {**added, **FILES}.items()
         ]
 
         @functools.wraps(command)
         def with_settings(**arguments: Any) -> None:
             typed = _typed(arguments, added)
+            files = files_named(arguments.pop("config"), arguments.pop("plugin") or ())
+            with files:
+                run(typed, arguments)
+
+        def run(typed: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
             notes: list[str] = []
-            settings, origins = load_settings(typed, note=notes.append)
+            settings, _ = load_settings(typed, note=notes.append)
             # Of several processes that train together the first one talks.
             terminal = Terminal(
                 settings if process_rank() == 0 else replace(settings, quiet=True),
                 _runs(typed),
                 _data(typed),
             )
-            if (notice := trust_notice(origins, used)) and process_rank() == 0:
-                terminal.warn(notice)
             for text in notes:
                 terminal.note(text)
             with unverified_files() as unverified, gathered_faults() as faults:

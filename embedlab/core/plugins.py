@@ -97,11 +97,7 @@ class Plugin:
                 hint="type the command in a terminal",
             )
         if self.file is not None:
-            return (
-                self.file.checked_path()
-                if self.file.is_corpus
-                else _attribute(self.file.run(), self)
-            )
+            return self.file.path if self.file.is_corpus else _attribute(self.file.run(), self)
         try:
             return _attribute(import_module(self.module), self)
         except EmbedlabError:
@@ -349,7 +345,7 @@ def _of_files(kind: Kind) -> Iterator[Plugin]:
             continue
         if not declared:
             continue
-        identity, fault = digest(content), file.distrust(content)
+        identity = digest(content)
         for name, attribute in declared.items():
             yield Plugin(
                 kind=kind,
@@ -358,7 +354,6 @@ def _of_files(kind: Kind) -> Iterator[Plugin]:
                 attribute=attribute,
                 file=file,
                 identity=identity,
-                fault=fault,
             )
 
 
@@ -409,7 +404,7 @@ def _of_modules(
 
 def _declared(kind: Kind, path: Path) -> Mapping[str, str]:
     """Return what a file of the package declares of a KIND, as files outside do."""
-    file = PluginFile(path=path, needs_trust=False)
+    file = PluginFile(path=path)
     return file.declared.get(kind, {}) if f"\n{DECLARATION}".encode() in file.read() else {}
 
 
@@ -419,7 +414,7 @@ def _shipped_datasets() -> Iterator[Plugin]:
             kind="datasets",
             name=path.stem,
             origin=SHIPPED,
-            file=PluginFile(path=path, needs_trust=False),
+            file=PluginFile(path=path),
         )
 
 

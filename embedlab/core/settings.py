@@ -1,11 +1,13 @@
-"""Settings and their origins: flags > EMBEDLAB_* > ./embedlab.toml > user file > default.
+"""Settings and their origins: flags > EMBEDLAB_* > file of --config > ./embedlab.toml > user file >
+default.
 
-What ./embedlab.toml may set depends on whether the user trusts the folder (trust.py).
+Whoever made the working folder must not choose which code runs, what is read, written or deleted:
+./embedlab.toml sets only how an answer is shown.
 """
 
 import os
 import tomllib
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, fields, replace
 from pathlib import Path
@@ -14,11 +16,11 @@ from typing import Annotated, Any, Literal, get_args
 from annotated_types import Ge, Le
 
 from embedlab.core.errors import UsageError
+from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.nearest import nearest_name
 from embedlab.core.paths import data_folder, default_cache_folder, user_config_file
 from embedlab.core.plain_values import quote
 from embedlab.core.schema import build, parse_value, read_toml, table
-from embedlab.core.trust import TRUSTED, folder_state, needs_trust
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Precision = Literal["auto", "float32", "tf32", "bf16", "fp16", "int8"]
@@ -27,6 +29,9 @@ Spread = Literal["none", "auto", "balanced", "sequential"]
 Format = Literal["table", "json", "csv", "markdown", "latex"]
 
 MOST_THREADS = 4096
+SHOWN = ("format", "quiet", "notes", "theme")  # what ./embedlab.toml may set
+# Files that this process and those that it starts use, as --config and --plugin name them.
+CONFIG, PLUGINS = "EMBEDLAB_CONFIG", "EMBEDLAB_PLUGINS"
 SAMPLE_RUNS = "-sample"  # ends the name of the runs folder of the sample world
 
 # Removed settings and what each did: where one is still set, it is reported and has no other
@@ -136,9 +141,6 @@ class SettingOrigin:
     key: str
     value: Any
     source: str
-    # what the folder of the settings file that sets it in vain is: "not trusted", or changed since
-    untrusted: str = ""
-    file: str = ""  # that settings file
 
 
 def load_settings(
@@ -165,47 +167,31 @@ def load_settings(
         for setting in fields(Settings)
     }
     for source, given in (
-        *_files(folder),
+        *_files(folder, environment),
         ("environment", _from_environment(environment)),
         (given_as, dict(flags)),
     ):
         table_ = _without_removed(given, source, note)
         if table_ != {}:
             checked = build(Settings, table_, where=source)
-            vain, state = _without_effect(table_, source, folder)
             for key in table_:
                 label = f"EMBEDLAB_{key.upper()}" if source == "environment" else source
                 value = getattr(checked, key)
-                if key in vain:
-                    origins[key] = replace(origins[key], untrusted=state, file=source)
-                    continue
                 if key == "data" and value is not None:
                     value = data_folder(value)
                 if isinstance(value, PluginSettings):
-                    value, label = _added(origins[key], _absolute(value, source, folder), label)
+                    base = folder if source == "environment" else Path(source).parent
+                    more = PluginSettings(files=_absolute(map(str, value.files), base))
+                    value, label = _added(origins[key], more, label)
                 origins[key] = SettingOrigin(key=key, value=value, source=label)
     settings = replace(defaults, **{key: origin.value for key, origin in origins.items()})
     files = replace(origins["plugins"], key="plugins.files", value=str(settings.plugins) or None)
     return settings, [files if origin.key == "plugins" else origin for origin in origins.values()]
 
 
-def trust_notice(origins: Iterable[SettingOrigin], keys: Container[str]) -> str:
-    """Return what to say of those KEYS that the settings of an untrusted folder set without effect;
-    empty where there are none.
-    """
-    vain = [origin for origin in origins if origin.untrusted and origin.key in keys]
-    if not vain:
-        return ""
-    named = ", ".join(repr(origin.key) for origin in vain)
-    return (
-        f"{vain[0].file}: {named} without effect, as this folder is {vain[0].untrusted}; "
-        f"read the file, then type: embedlab trust ."
-    )
-
-
-def folder_settings(folder: Path) -> tuple[Path, dict[str, Any]] | None:
+def _folder_settings(folder: Path) -> tuple[Path, dict[str, Any]] | None:
     """Return the settings file of a FOLDER and its values; None where it has none."""
-    project, pyproject = _names_in(folder)
+    project, pyproject = folder / "embedlab.toml", folder / "pyproject.toml"
     if project.exists() and not project.is_dir():
         return project, read_toml(project)
     if pyproject.exists() and not pyproject.is_dir():
@@ -217,52 +203,62 @@ def folder_settings(folder: Path) -> tuple[Path, dict[str, Any]] | None:
     return None
 
 
-def _without_effect(values: Mapping[str, Any], source: str, folder: Path) -> tuple[set[str], str]:
-    """Return those keys of VALUES that the settings of a FOLDER set in vain, and what the folder
-    is.
+def _refuse(file: Path, values: Any, keys: Collection[str]) -> None:
+    """Refuse those KEYS that a settings FILE sets but may not."""
+    refused = [key for key in keys if isinstance(values, dict) and key in values]
+    if refused:
+        own = f"in your own settings, {user_config_file()}"
+        named = NamedOption("--plugin" if "plugins" in refused else "--config", "FILE")
+        more = (
+            ()
+            if "plugins" in refused
+            else (
+                f", or by EMBEDLAB_{refused[0].upper()}; the settings of a folder hold ",
+                ", ".join(SHOWN),
+            )
+        )
+        raise UsageError(
+            f"{file}: {', '.join(map(repr, refused))} cannot be set there",
+            hint=Hint("set it by ", named, f", or {own}", *more),
+        )
 
-    Plug-in files count: each needs trust by itself before it runs.
-    """
-    keys = {key for key, value in values.items() if key != "plugins" and needs_trust(key, value)}
-    if not keys or source not in map(str, _names_in(folder)):
-        return set(), ""
-    state = folder_state(folder, values)
-    return (set(), "") if state == TRUSTED else (keys, state)
 
-
-def _names_in(folder: Path) -> tuple[Path, Path]:
-    return folder / "embedlab.toml", folder / "pyproject.toml"
-
-
-def named_plugins(folder: Path | None = None) -> list[tuple[str, list[Path]]]:
-    """Return the plug-in files that each settings file and the environment name, without checking
-    any other setting.
+def named_plugins() -> list[Path]:
+    """Return the plug-in files that the user's own settings and the environment name, without
+    checking any other setting.
 
     A value of a wrong type, which `load_settings` refuses, names none.
     """
-    folder = folder or Path()
-    variable = os.environ.get("EMBEDLAB_PLUGINS", "")
-    given: list[tuple[str, dict[str, Any]]] = [
-        *_files(folder),
-        ("environment", {"plugins": _file_list(variable)} if variable else {}),
-    ]
-    base = {"environment": folder / "environment"}  # relative to the working folder
-    return [
-        (source, plugins_of(values, base.get(source, Path(source)))) for source, values in given
-    ]
-
-
-def plugins_of(values: Any, source: Path) -> list[Path]:
-    """Return the plug-in files that the VALUES of the settings file SOURCE name, with absolute
-    paths.
-    """
-    plugins = values.get("plugins") if isinstance(values, dict) else None
+    user_file = user_config_file()
+    values = read_toml(user_file) if user_file.is_file() else {}
+    plugins = values.get("plugins")
     files = plugins.get("files") if isinstance(plugins, dict) else None
-    if not isinstance(files, list) or not all(isinstance(file, str) for file in files):
-        return []
-    return list(
-        _absolute(PluginSettings(files=tuple(map(Path, files))), str(source), source.parent).files
-    )
+    is_list = isinstance(files, list) and all(isinstance(file, str) for file in files)
+    own = _absolute(files if is_list else (), user_file.parent)
+    typed = _absolute(_file_list(os.environ.get(PLUGINS, ""))["files"], Path())
+    return list(dict.fromkeys([*own, *typed]))
+
+
+@contextmanager
+def files_named(config: Path | None, plugins: Sequence[Path]) -> Iterator[None]:
+    """Let this process, and those that it starts meanwhile, read the settings in the file CONFIG
+    and use the files of PLUGINS too.
+    """
+    before = {name: os.environ.get(name) for name in (CONFIG, PLUGINS)}
+    known = _file_list(before[PLUGINS] or "")["files"]
+    files = os.pathsep.join(map(str, _absolute([*known, *map(str, plugins)], Path())))
+    values = {
+        CONFIG: str(config.absolute()) if config is not None else before[CONFIG],
+        PLUGINS: files,
+    }
+    try:
+        os.environ.update({name: value for name, value in values.items() if value})
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
 
 
 def _file_list(text: str) -> dict[str, Any]:
@@ -270,12 +266,13 @@ def _file_list(text: str) -> dict[str, Any]:
     return {"files": [file for file in text.split(os.pathsep) if file]}
 
 
-def _absolute(plugins: PluginSettings, source: str, folder: Path) -> PluginSettings:
-    """The same files with their absolute paths; a settings file names them relative to itself."""
-    base = folder if source == "environment" else Path(source).parent
+def _absolute(files: Iterable[str], folder: Path) -> tuple[Path, ...]:
+    """The absolute paths of FILES that are named relative to FOLDER."""
     # These take any text, while Path refuses some: "~" before a user that does not exist.
-    paths = (os.path.normpath(base.absolute() / os.path.expanduser(file)) for file in plugins.files)  # noqa: PTH111
-    return PluginSettings(files=tuple(map(Path, paths)))
+    return tuple(
+        Path(os.path.normpath(folder.absolute() / os.path.expanduser(file)))  # noqa: PTH111
+        for file in files
+    )
 
 
 def _added(before: SettingOrigin, more: PluginSettings, label: str) -> tuple[PluginSettings, str]:
@@ -343,17 +340,30 @@ def _without_removed(given: Any, source: str, note: Callable[[str], None]) -> An
     return {key: value for key, value in given.items() if key not in gone} if gone else given
 
 
-def _files(folder: Path) -> list[tuple[str, dict[str, Any]]]:
-    user, local = user_config_file(), folder_settings(folder)
-    files = [(str(user), read_toml(user))] if user.is_file() else []
-    return [*files, *([(str(local[0]), local[1])] if local is not None else [])]
+def _files(folder: Path, environment: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the settings files that are there with their values, the strongest last."""
+    user, named = user_config_file(), Path(environment.get(CONFIG) or user_config_file())
+    if user.is_file():
+        yield str(user), read_toml(user)
+    local = _folder_settings(folder)
+    if local is not None and local[0].resolve() not in {user.resolve(), named.resolve()}:
+        _refuse(*local, [key.name for key in fields(Settings) if key.name not in SHOWN])
+        yield str(local[0]), local[1]
+    if named != user:
+        values = read_toml(named)
+        _refuse(named, values, ["plugins"])
+        yield str(named), values
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     known = {f"EMBEDLAB_{field.name.upper()}": field for field in fields(Settings)}
     values: dict[str, Any] = {}
     for variable, text in environment.items():
-        if not variable.startswith("EMBEDLAB_") or not text or variable in {ERRORS_TO, API_KEY}:
+        if (
+            not variable.startswith("EMBEDLAB_")
+            or not text
+            or variable in {ERRORS_TO, API_KEY, CONFIG}
+        ):
             continue
         if (key := variable.removeprefix("EMBEDLAB_").lower()) in REMOVED:
             values[key] = text

@@ -100,7 +100,6 @@ def cell_environment(plan: GridPlan, gpu: str | None) -> dict[str, str]:
         "deterministic": str(place.deterministic),
         "threads": str(plan.threads),
         "format": "json",
-        "plugins": os.pathsep.join(place.plugins),
     }
     variables = {f"EMBEDLAB_{key.upper()}": value for key, value in settings.items()}
     variables |= {"OMP_NUM_THREADS": str(plan.threads), "TOKENIZERS_PARALLELISM": "false"}

@@ -38,9 +38,6 @@ class GridPlace:
     device: str = "auto"
     precision: str = "auto"
     deterministic: bool = False
-    plugins: tuple[
-        str, ...
-    ] = ()  # files; a worker may have another current folder, and so other settings
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -55,7 +52,6 @@ class GridPlace:
             device=settings.device,
             precision=settings.precision,
             deterministic=settings.deterministic,
-            plugins=tuple(map(str, settings.plugins.files)),
         )
 
     @property
@@ -70,7 +66,7 @@ class GridPlace:
         values = {
             key: value
             for key, value in asdict(self).items()
-            if key != "runs" and (key not in {"plugins", "deterministic"} or value)
+            if key != "runs" and (key != "deterministic" or value)
         }
         inside = {
             key: Path(values[key])
@@ -95,7 +91,9 @@ class GridPlace:
             str(runs_folder).removesuffix(SAMPLE_RUNS) if values.get("sample") else str(runs_folder)
         )
         given = {key: str(runs_folder / values[key]) for key in ("cache", "data") if values[key]}
-        return cls(**{**values, **given, "runs": runs, "plugins": tuple(values.get("plugins", ()))})
+        # Plans once named plug-ins; whose code runs is for the user to say, never for a file.
+        own = {key: value for key, value in values.items() if key != "plugins"}
+        return cls(**{**own, **given, "runs": runs})
 
 
 class _Section(TypedDict):
@@ -145,6 +143,7 @@ class Variant:
 @dataclass(frozen=True, kw_only=True)
 class _StoredPlace(GridPlace):
     runs: str | None = None  # type: ignore[assignment]  # present in schema 1
+    plugins: tuple[str, ...] = ()  # in plans of before: not a plan names whose code runs
 
 
 @dataclass(frozen=True, kw_only=True)

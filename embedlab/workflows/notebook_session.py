@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.printable import one_line
 from embedlab.core.progress import ProgressDisplay
-from embedlab.core.settings import Settings, load_settings, trust_notice
+from embedlab.core.settings import Settings, load_settings
 from embedlab.models.aliases import declared
 from embedlab.workflows.arguments import names_of, refuse_unknown_keywords
 from embedlab.workflows.report import Report
@@ -93,11 +93,8 @@ def session_of(
         _import_quietly(
             "tqdm.auto"
         )  # it warns of a missing extension, which no bar here needs, when a library first imports it
-    effective, origins = load_settings(settings, given_as="keyword")
-    notice = trust_notice(origins, {origin.key for origin in origins})
-    return NotebookSession(
-        settings=effective, shows_progress=progress, said=[notice] if notice else []
-    )
+    effective, _ = load_settings(settings, given_as="keyword")
+    return NotebookSession(settings=effective, shows_progress=progress)
 
 
 def typed_models(models: str | Sequence[str]) -> list[str]:

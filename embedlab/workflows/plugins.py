@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from embedlab.core.errors import EmbedlabError
-from embedlab.core.plugin_files import UntrustedError
 from embedlab.core.plugins import KINDS, Kind, Plugin, discover, file_faults, gathered_faults
 
 OK = "ok"
@@ -50,8 +49,6 @@ def _unnamed() -> Iterator[PluginState]:
 def _state(kind: Kind, plugin: Plugin) -> str:
     try:
         _use(kind, plugin)
-    except UntrustedError as error:
-        return f"not trusted: {error.hint}"
     except EmbedlabError as error:
         return f"fails: {_line(error)}"
     return OK

@@ -218,10 +218,10 @@ def test_a_removed_setting_is_one_line_and_nothing_else(
 def test_config_says_where_each_setting_comes_from(
     embedlab: Embedlab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Path("embedlab.toml").write_text("threads = 3")
+    Path("embedlab.toml").write_text("notes = true")
     monkeypatch.setenv("EMBEDLAB_DEVICE", "cpu")
     rows = {row["setting"]: row for row in embedlab("config", "--json").rows}
-    assert (rows["threads"]["value"], rows["threads"]["source"]) == ("3", "embedlab.toml")
+    assert (rows["notes"]["value"], rows["notes"]["source"]) == ("True", "embedlab.toml")
     assert (rows["device"]["value"], rows["device"]["source"]) == ("cpu", "EMBEDLAB_DEVICE")
     assert rows["precision"]["source"] == "default"
 

@@ -13,7 +13,6 @@ from embedlab.analysis.paired_tests import mcnemar, williams
 from embedlab.core.settings import Settings
 from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.scoring import outcomes as answers
-from embedlab.workflows.trust import trust_file
 from tests.cli.conftest import Embedlab
 from tests.tasks.labelled_sentences import write_mr, write_mrpc, write_probing, write_sst2
 
@@ -238,10 +237,7 @@ def test_a_score_that_chose_a_setting_is_compared_only_where_there_is_no_test_sc
 ) -> None:
     monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
     (tmp_path / "aggregates.py").write_text(AGGREGATES, encoding="utf-8")
-    (tmp_path / "embedlab.toml").write_text(
-        '[plugins]\nfiles = ["aggregates.py"]\n', encoding="utf-8"
-    )
-    trust_file(tmp_path / "aggregates.py")
+    monkeypatch.setenv("EMBEDLAB_PLUGINS", str(tmp_path / "aggregates.py"))
     words = [
         "compare",
         str(tiny_encoder),

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import embedlab as package
-from embedlab.workflows.trust import trust_file
 from tests.cli.conftest import Answer, Embedlab
 from tests.cli.test_plugins import FILES
 
@@ -24,14 +23,13 @@ NAMES = ["sts", "transfer", "glue", "close-pairs", "geometry"]
 
 
 @pytest.fixture
-def project(embedlab: Embedlab, tmp_path: Path, tiny_encoder: Path) -> Path:
+def project(
+    embedlab: Embedlab, tmp_path: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     """A folder with a plug-in's task and encoder, and a run with a classifier of RTE."""
     for name in ("close_pairs.py", "letters.py"):
         (tmp_path / name).write_text(FILES[name], encoding="utf-8")
-        trust_file(tmp_path / name)
-    (tmp_path / "embedlab.toml").write_text(
-        '[plugins]\nfiles = ["close_pairs.py", "letters.py"]\n', encoding="utf-8"
-    )
+    monkeypatch.setenv("EMBEDLAB_PLUGINS", "close_pairs.py:letters.py")
     steps = (
         "--max-steps",
         "2",

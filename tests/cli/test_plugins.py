@@ -3,9 +3,9 @@ them; tests/docs executes the page.
 """
 
 import json
+import os
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -24,24 +24,21 @@ from embedlab.scoring.stored_intervals import stored_intervals
 from embedlab.tui.launch.form import recipe_fields
 from embedlab.tui.pair_table.saved_tables import open_pairs
 from embedlab.workflows.models import one_member
-from embedlab.workflows.trust import trust_file
 from tests.cli.conftest import Embedlab
 
 PAGE = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
 FILES = {block.facts["file"]: block.text for block in blocks_of(PAGE) if "file" in block.facts}
 
-NAMED = tomllib.loads(FILES["embedlab.toml"])["plugins"]["files"]
+NAMED = [name for name, text in FILES.items() if name.endswith(".py") or name == "rain.toml"]
 
 
 @pytest.fixture
-def project(tmp_path: Path, tiny_encoder: Path) -> Path:
-    """The files of the page, in a folder outside the package; every plug-in among them is
-    trusted.
-    """
+def project(tmp_path: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The files of the page, in a folder outside the package; the plug-ins among them are named."""
     for name, text in FILES.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-        if name in NAMED:
-            trust_file(tmp_path / name)
+    files = os.pathsep.join(str(tmp_path / name) for name in NAMED)
+    monkeypatch.setenv("EMBEDLAB_PLUGINS", files)
     return tmp_path
 
 
@@ -58,7 +55,6 @@ def test_a_changed_encoder_or_task_is_computed_again(embedlab: Embedlab, project
     for name, old, new in (("close_pairs.py", ">= 0.7", ">= 0.2"), ("letters.py", "* 31", "* 37")):
         path = project / name
         path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
-        trust_file(path)
         again = embedlab(*call)
         assert "as it was evaluated before" not in again.err
         assert again.json != first.json
@@ -159,7 +155,7 @@ def test_a_second_task_of_pairs_has_its_own_datasets_averages_and_results(
     assert not list(load_settings({})[0].cache.rglob("sts.json"))
 
 
-def test_a_dataset_of_one_toml_file_is_scored_and_checked_and_runs_only_as_it_was_trusted(
+def test_a_dataset_of_one_toml_file_is_scored_and_checked(
     embedlab: Embedlab, project: Path
 ) -> None:
     (one,) = embedlab("data", "check", "rain", "--json").rows
@@ -168,29 +164,10 @@ def test_a_dataset_of_one_toml_file_is_scored_and_checked_and_runs_only_as_it_wa
     assert {row["slice"] for row in scored.rows} == {"rain"}
     path = project / "rain.toml"
     path.write_text(FILES["rain.toml"].replace("rows =", "row ="), encoding="utf-8")
-    assert "'rain.toml' is changed since it was trusted" in embedlab(
-        "evaluate", "dice", "--task", "rain"
-    ).err.replace(f"{project}/", "")
-    trust_file(path)
     refused = embedlab("evaluate", "dice", "--task", "rain")
     assert refused.code == 2
     assert f"{path}: unknown key 'splits.test.row'" in refused.err
     assert "did you mean 'rows'?" in refused.err
-
-
-def test_an_untrusted_file_is_refused_with_the_command_to_type(
-    embedlab: Embedlab, project: Path
-) -> None:
-    (project / "letters.py").write_text(FILES["letters.py"] + "# changed\n", encoding="utf-8")
-
-    answer = embedlab("evaluate", "letters:64", "--task", "weather")
-    assert answer.code == 3
-    assert "changed since it was trusted" in answer.err
-    assert "embedlab plugins trust letters.py" in answer.err
-    assert embedlab("plugins", "trust", "letters.py", "--json").json["file"] == str(
-        project / "letters.py"
-    )
-    assert embedlab("evaluate", "letters:64", "--task", "weather").code == 0
 
 
 def test_a_broken_file_spoils_no_other_command(embedlab: Embedlab, project: Path) -> None:
@@ -198,7 +175,6 @@ def test_a_broken_file_spoils_no_other_command(embedlab: Embedlab, project: Path
         FILES["weather.py"].replace("from pathlib import Path", "raise KeyError('wind')"),
         encoding="utf-8",
     )
-    trust_file(project / "weather.py")
 
     answer = embedlab("evaluate", "dice", "--sample", "--task", "sts12")
     assert answer.code == 0
@@ -212,9 +188,26 @@ def test_a_broken_file_spoils_no_other_command(embedlab: Embedlab, project: Path
     assert "KeyError: 'wind'" in embedlab("doctor", "--json").out
 
 
+def test_the_files_of_one_command_are_named_with_it(
+    embedlab: Embedlab, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("EMBEDLAB_PLUGINS")
+    call = ("plugins", "ls", "--json")
+    typed = ("--plugin", "letters.py", "--plugin", "ends.py")
+    assert {row["name"] for row in embedlab(*call, *typed).rows} == {"letters", "ends"}
+    assert embedlab(*call).rows == []
+    (project / "lab.toml").write_text("threads = 3")
+    for words, threads in ((("--config", "lab.toml"), "3"), ((), None)):
+        assert embedlab("config", "--json", *words).row(setting="threads")["value"] == threads
+    absent = embedlab("config", "--config", "absent.toml")
+    assert (absent.code, len(absent.err.splitlines())) == (3, 2)
+
+
 @pytest.mark.parametrize("module", ["margin.py", "ends.py"])
-def test_a_recipe_names_no_code(module: str, embedlab: Embedlab, project: Path) -> None:
-    (project / "embedlab.toml").write_text("", encoding="utf-8")
+def test_a_recipe_names_no_code(
+    module: str, embedlab: Embedlab, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("EMBEDLAB_PLUGINS")
 
     assert (
         embedlab(
@@ -277,12 +270,15 @@ def test_a_grid_trains_again_when_the_code_of_its_objective_changed(
     before = plan()
     assert str(project / "margin.py") in cell_environment(before, None)["EMBEDLAB_PLUGINS"]
     assert [one.run for one in plan().variants] == [one.run for one in before.variants]
+    values = json.loads(before.to_json())
+    values["place"]["plugins"] = ["theirs.py"]  # as plans had them: a plan names no code
+    del values["checksum"]
     stored = GridPlan.from_json(
-        before.to_json(), before.place.runs_folder, where=project / "plan.json"
+        json.dumps(values), before.place.runs_folder, where=project / "plan.json"
     )
-    assert stored.place.plugins == before.place.plugins
+    assert stored == before
+    assert "theirs.py" not in cell_environment(stored, None)["EMBEDLAB_PLUGINS"]
 
     path = project / "margin.py"
     path.write_text(path.read_text(encoding="utf-8") + "# changed\n", encoding="utf-8")
-    trust_file(path)
     assert [one.run for one in plan().variants] != [one.run for one in before.variants]

@@ -14,7 +14,6 @@ from embedlab.core.settings import load_settings
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.models.folder import read_usage
-from embedlab.workflows.trust import trust_file
 
 
 def device(path: Path) -> None:
@@ -50,8 +49,8 @@ Make = Callable[[Path], None]
 @each_kind
 @pytest.mark.parametrize(
     "read",
-    [read_toml, trust_file, lambda path: PluginFile(path=path, needs_trust=False).declared],
-    ids=["toml", "trust", "plug-in"],
+    [read_toml, lambda path: PluginFile(path=path).declared],
+    ids=["toml", "plug-in"],
 )
 def test_settings_and_plugins_are_regular_files(
     make: Make, message: str, read: Callable[[Path], object], tmp_path: Path

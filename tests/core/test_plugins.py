@@ -16,11 +16,9 @@ from embedlab.core import plugin_packages, plugins
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.names import can_load_objective, known_pooling
 from embedlab.core.paths import user_config_file
-from embedlab.core.plugin_files import UntrustedError
-from embedlab.core.settings import load_settings
+from embedlab.core.settings import files_named, load_settings
 from embedlab.models import grammar
 from embedlab.tasks.task import task
-from embedlab.workflows.trust import trust_file
 
 POOLING = (
     'PLUGINS = {"poolings": {"twice": "pool"}}\n\n\ndef pool(tokens, mask):\n    return 2 * '
@@ -40,12 +38,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def write(folder: Path) -> Write:
-    """Write a plug-in file and name it in the folder's settings, or in the user's OWN."""
+    """Write a plug-in file and name it in the user's settings."""
 
-    def write(content: str, name: str = "mine.py", *, own: bool = False) -> Path:
+    def write(content: str, name: str = "mine.py") -> Path:
         path = folder / name
         path.write_text(content, encoding="utf-8")
-        settings = user_config_file() if own else folder / "embedlab.toml"
+        settings = user_config_file()
         settings.parent.mkdir(parents=True, exist_ok=True)
         before = load_settings({})[0].plugins.files if settings.exists() else ()
         files = ", ".join(f"'{file}'" for file in dict.fromkeys([*before, path]))
@@ -56,7 +54,7 @@ def write(folder: Path) -> Write:
 
 
 def test_a_file_of_the_users_own_settings_runs(write: Write) -> None:
-    write(POOLING, own=True)
+    write(POOLING)
 
     assert plugins.names("poolings") == [*plugins.shipped_names("poolings"), "twice"]
     assert plugins.require("poolings", "twice").load()(_Tokens(), None) == 6
@@ -100,41 +98,53 @@ class Mine(Task):
 def test_a_task_that_is_none_is_refused_with_what_to_write(
     content: str, message: str, hint: str, write: Write
 ) -> None:
-    write(content, own=True)
+    write(content)
     with pytest.raises(EmbedlabError, match=message) as refused:
         task("mine")
     assert re.search(hint, refused.value.hint)
 
 
-def test_a_file_that_a_folder_names_runs_only_as_it_was_trusted(write: Write) -> None:
-    path = write(POOLING)
-    with pytest.raises(UntrustedError, match="is not trusted") as refused:
-        plugins.require("poolings", "twice").load()
-    assert refused.value.hint.endswith("embedlab plugins trust mine.py")
-    assert "twice" not in plugins.names("poolings")
+@pytest.mark.parametrize("file", ["embedlab.toml", "pyproject.toml"])
+def test_no_file_that_a_folder_names_is_a_plug_in(folder: Path, file: str) -> None:
+    (folder / "mine.py").write_text(POOLING)
+    head = "tool.embedlab." if file == "pyproject.toml" else ""
+    (folder / file).write_text(f"[{head}plugins]\nfiles = ['mine.py']\n")
 
-    trust_file(path)
-    assert plugins.require("poolings", "twice").load()
-    assert known_pooling("twice") == "twice"
-
-    path.write_text(POOLING + "\n# changed\n", encoding="utf-8")
-    with pytest.raises(UntrustedError, match="changed since it was trusted"):
-        plugins.require("poolings", "twice").load()
+    assert plugins.names("poolings") == plugins.shipped_names("poolings")
+    with pytest.raises(UsageError, match="'plugins' cannot be set there") as refused:
+        load_settings({})
+    assert "--plugin FILE" in str(refused.value.hint)
+    assert str(user_config_file()) in str(refused.value.hint)
 
 
-def test_the_environment_names_files_that_need_trust_too(
-    folder: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+def test_a_file_of_the_environment_and_one_that_is_typed_run_also_in_another_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(POOLING)
-    (folder / "embedlab.toml").unlink()
+    (folder / "mine.py").write_text(POOLING)
+    (folder / "other.py").write_text(POOLING.replace("twice", "other"))
     monkeypatch.setenv("EMBEDLAB_PLUGINS", "mine.py")
+    assert plugins.require("poolings", "twice").load()
 
-    with pytest.raises(UntrustedError):
-        plugins.require("poolings", "twice").load()
+    with files_named(None, [Path("other.py")]):
+        (folder / "deeper").mkdir()
+        monkeypatch.chdir(folder / "deeper")
+        assert plugins.require("poolings", "twice").load()
+        assert plugins.require("poolings", "other").load()
+    assert os.environ["EMBEDLAB_PLUGINS"] == "mine.py"
+    assert plugins.find("poolings", "other") is None
+
+
+def test_a_file_of_config_names_no_plug_in(folder: Path) -> None:
+    (folder / "lab.toml").write_text("[plugins]\nfiles = ['mine.py']\n")
+    (folder / "mine.py").write_text(POOLING)
+    with files_named(Path("lab.toml"), []):
+        assert plugins.find("poolings", "twice") is None
+        with pytest.raises(UsageError, match=r"lab\.toml: 'plugins' cannot be set there"):
+            load_settings({})
 
 
 def test_listing_runs_nothing(folder: Path, write: Write) -> None:
-    trust_file(write(f"open('ran', 'w').close()\n{POOLING}"))
+    write(f"open('ran', 'w').close()\n{POOLING}")
 
     assert "twice" in plugins.names("poolings")
     assert not (folder / "ran").exists()
@@ -142,13 +152,12 @@ def test_listing_runs_nothing(folder: Path, write: Write) -> None:
     assert (folder / "ran").exists()
 
 
-def test_a_compiled_file_beside_a_trusted_one_does_not_run(folder: Path, write: Write) -> None:
+def test_a_compiled_file_beside_a_plug_in_does_not_run(folder: Path, write: Write) -> None:
     path = write("raise RuntimeError")
     py_compile.compile(str(path), doraise=True)
     stamp = path.stat()
     path.write_text(POOLING, encoding="utf-8")
     os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
-    trust_file(path)
 
     assert plugins.require("poolings", "twice").load()
 
@@ -168,7 +177,7 @@ def test_a_compiled_file_beside_a_trusted_one_does_not_run(folder: Path, write: 
 def test_a_file_that_fails_is_refused_in_one_line_with_file_and_error(
     content: str, line: str, write: Write
 ) -> None:
-    trust_file(write(f'PLUGINS = {{"poolings": {{"twice": "pool"}}}}\n{content}'))
+    write(f'PLUGINS = {{"poolings": {{"twice": "pool"}}}}\n{content}')
 
     with pytest.raises(MissingError) as refused:
         plugins.require("poolings", "twice").load()
@@ -204,7 +213,8 @@ def test_a_file_that_declares_nothing_is_one_line(content: str, line: str, write
 
 
 def test_a_missing_file_is_one_line(folder: Path) -> None:
-    (folder / "embedlab.toml").write_text("[plugins]\nfiles = ['gone.py']\n", encoding="utf-8")
+    user_config_file().parent.mkdir(parents=True)
+    user_config_file().write_text("[plugins]\nfiles = ['gone.py']\n", encoding="utf-8")
 
     with plugins.gathered_faults() as faults:
         plugins.names("tasks")
@@ -223,7 +233,7 @@ def test_a_missing_file_is_one_line(folder: Path) -> None:
     ],
 )
 def test_a_plugin_cannot_hide_what_is_shipped(kind: plugins.Kind, name: str, write: Write) -> None:
-    write(f"PLUGINS = {{{kind!r}: {{{name!r}: 'thing'}}}}\nraise RuntimeError\n", own=True)
+    write(f"PLUGINS = {{{kind!r}: {{{name!r}: 'thing'}}}}\nraise RuntimeError\n")
 
     with plugins.gathered_faults() as faults:
         assert plugins.names(kind) == plugins.shipped_names(kind)
@@ -239,7 +249,7 @@ def test_a_plugin_cannot_hide_what_is_shipped(kind: plugins.Kind, name: str, wri
 def test_a_name_with_another_meaning_is_not_used(
     kind: plugins.Kind, name: str, write: Write
 ) -> None:
-    write(f"PLUGINS = {{{kind!r}: {{{name!r}: 'thing'}}}}\n", own=True)
+    write(f"PLUGINS = {{{kind!r}: {{{name!r}: 'thing'}}}}\n")
 
     with plugins.gathered_faults() as faults:
         assert name not in plugins.names(kind)
@@ -251,8 +261,8 @@ def test_prefixes_of_combinations_are_reserved() -> None:
 
 
 def test_of_two_plugins_of_one_name_the_first_is_used_and_one_line_says_so(write: Write) -> None:
-    first = write(POOLING, own=True)
-    write(POOLING, "other.py", own=True)
+    first = write(POOLING)
+    write(POOLING, "other.py")
 
     with plugins.gathered_faults() as faults:
         found = [one for one in plugins.discover("poolings") if one.name == "twice"]
@@ -379,7 +389,7 @@ def test_a_file_that_moves_into_the_package_keeps_its_name(
 
 
 def test_the_dashboard_loads_no_plugin(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(POOLING.replace("poolings", "objectives"), own=True)
+    write(POOLING.replace("poolings", "objectives"))
     monkeypatch.setattr(plugins, "_loading_refused", [])
     plugins.refuse_loading("the dashboard loads none")
 
@@ -393,19 +403,19 @@ def test_the_dashboard_loads_no_plugin(write: Write, monkeypatch: pytest.MonkeyP
     )
 
 
-def test_files_of_the_user_and_of_the_folder_add_up_and_are_relative_to_their_settings(
-    folder: Path, write: Write
+def test_files_of_the_user_and_of_the_environment_add_up(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = user_config_file().parent / "own.py"
-    write(POOLING)
     user_config_file().parent.mkdir(parents=True)
     user_config_file().write_text("[plugins]\nfiles = ['own.py']\n", encoding="utf-8")
+    monkeypatch.setenv("EMBEDLAB_PLUGINS", "mine.py")
 
     settings, origins = load_settings({})
     assert settings.plugins.files == (own, folder / "mine.py")
     (origin,) = (one for one in origins if one.key == "plugins.files")
     assert origin.value == f"{own}, {folder / 'mine.py'}"
-    assert origin.source == f"{user_config_file()}, embedlab.toml"
+    assert origin.source == f"{user_config_file()}, EMBEDLAB_PLUGINS"
 
 
 @pytest.mark.parametrize(
@@ -418,7 +428,8 @@ def test_files_of_the_user_and_of_the_folder_add_up_and_are_relative_to_their_se
     ],
 )
 def test_wrong_settings_of_plugins_are_refused(text: str, folder: Path) -> None:
-    (folder / "embedlab.toml").write_text(text, encoding="utf-8")
+    user_config_file().parent.mkdir(parents=True)
+    user_config_file().write_text(text, encoding="utf-8")
 
     with pytest.raises(UsageError, match=r"embedlab\.toml"):
         load_settings({})
@@ -426,7 +437,7 @@ def test_wrong_settings_of_plugins_are_refused(text: str, folder: Path) -> None:
 
 
 def test_an_unknown_name_gets_the_nearest_of_plugins_too(write: Write) -> None:
-    write(POOLING, own=True)
+    write(POOLING)
 
     with pytest.raises(EmbedlabError) as refused:
         known_pooling("twise")

@@ -1,6 +1,7 @@
 """Settings: which source wins, where a value came from, and what is refused."""
 
 import json
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from embedlab.core.errors import UsageError
 from embedlab.core.paths import user_config_file
 from embedlab.core.schema import build
-from embedlab.core.settings import Settings, load_settings, process_rank, worker_values
+from embedlab.core.settings import SHOWN, Settings, load_settings, process_rank, worker_values
 
 
 def origins(
@@ -20,24 +21,71 @@ def origins(
     }
 
 
-def test_a_flag_beats_the_environment_beats_the_project_file_beats_the_user_file(
+def in_user_file(text: str) -> Path:
+    user_config_file().parent.mkdir(parents=True, exist_ok=True)
+    user_config_file().write_text(text)
+    return user_config_file()
+
+
+def test_a_flag_beats_the_environment_beats_the_named_file_beats_the_user_file(
     tmp_path: Path,
 ) -> None:
-    user_config_file().parent.mkdir(parents=True)
-    user_config_file().write_text('threads = 1\ndevice = "cpu"\nprecision = "bf16"\nformat = "csv"')
-    (tmp_path / "embedlab.toml").write_text('threads = 2\ndevice = "cuda"\nprecision = "float32"')
-    environment = {"EMBEDLAB_THREADS": "3", "EMBEDLAB_DEVICE": "mps"}
+    in_user_file('threads = 1\ndevice = "cpu"\nprecision = "bf16"\ncache_gib = 1')
+    named = tmp_path / "lab.toml"
+    named.write_text('threads = 2\ndevice = "cuda"\nprecision = "float32"')
+    environment = {
+        "EMBEDLAB_CONFIG": str(named),
+        "EMBEDLAB_THREADS": "3",
+        "EMBEDLAB_DEVICE": "mps",
+    }
     found = origins({"threads": 4}, environment, tmp_path)
     assert found["threads"] == (4, "flag")
     assert found["device"] == ("mps", "EMBEDLAB_DEVICE")
-    assert found["precision"] == ("float32", str(tmp_path / "embedlab.toml"))
-    assert found["format"] == ("csv", str(user_config_file()))
+    assert found["precision"] == ("float32", str(named))
+    assert found["cache_gib"] == (1.0, str(user_config_file()))
     assert found["offline"] == (False, "default")
 
 
-def test_settings_are_read_from_pyproject_when_there_is_no_embedlab_toml(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text("[tool.embedlab]\nthreads = 3\n")
-    assert load_settings({}, environment={}, folder=tmp_path)[0].threads == 3
+@pytest.mark.parametrize(
+    ("file", "head"), [("embedlab.toml", ""), ("pyproject.toml", "[tool.embedlab]\n")]
+)
+def test_a_folder_decides_how_answers_are_shown_before_the_user_file(
+    tmp_path: Path, file: str, head: str
+) -> None:
+    in_user_file('format = "json"\nquiet = true')
+    (tmp_path / file).write_text(f'{head}format = "csv"\nnotes = true\ntheme = "nord"')
+    found = origins({}, {}, tmp_path)
+    assert found["format"] == ("csv", str(tmp_path / file))
+    assert (found["notes"][0], found["theme"][0], found["quiet"][0]) == (True, "nord", True)
+
+
+@pytest.mark.parametrize("key", [one.name for one in fields(Settings) if one.name not in SHOWN])
+@pytest.mark.parametrize(
+    ("file", "head"), [("embedlab.toml", ""), ("pyproject.toml", "tool.embedlab.")]
+)
+def test_a_folder_that_would_decide_anything_else_is_refused_by_the_key(
+    tmp_path: Path, key: str, file: str, head: str
+) -> None:
+    (tmp_path / file).write_text(f"{head}{key} = 1")
+    with pytest.raises(UsageError, match=rf"{file}: '{key}' cannot be set there") as caught:
+        load_settings({}, environment={}, folder=tmp_path)
+    assert str(user_config_file()) in str(caught.value.hint)
+    assert key == "plugins" or f"EMBEDLAB_{key.upper()}" in str(caught.value.hint)
+    assert (key == "plugins") == ("--plugin" in str(caught.value.hint))
+
+
+def test_all_keys_that_a_folder_may_not_set_are_named_at_once(tmp_path: Path) -> None:
+    (tmp_path / "embedlab.toml").write_text('runs = "theirs"\nformat = "csv"\noffline = true')
+    with pytest.raises(UsageError, match="'runs', 'offline' cannot be set there"):
+        load_settings({}, environment={}, folder=tmp_path)
+
+
+def test_the_users_own_file_and_a_named_one_hold_also_in_their_own_folder(tmp_path: Path) -> None:
+    own = in_user_file("threads = 2").parent
+    assert load_settings({}, environment={}, folder=own)[0].threads == 2
+    (tmp_path / "embedlab.toml").write_text("threads = 3")
+    named = {"EMBEDLAB_CONFIG": str(tmp_path / "embedlab.toml")}
+    assert load_settings({}, environment=named, folder=tmp_path)[0].threads == 3
 
 
 @pytest.mark.parametrize(("text", "value"), [("1", True), ("no", False), ("TRUE", True)])
@@ -94,10 +142,10 @@ def test_variables_of_others_and_empty_ones_are_left_alone(tmp_path: Path) -> No
 
 
 def test_an_unknown_key_in_a_file_names_the_file_and_the_nearest_key(tmp_path: Path) -> None:
-    (tmp_path / "embedlab.toml").write_text('presicion = "bf16"')
+    in_user_file('presicion = "bf16"')
     with pytest.raises(UsageError, match=r"embedlab\.toml: unknown key 'presicion'") as caught:
         load_settings({}, environment={}, folder=tmp_path)
-    assert "precision" in caught.value.hint
+    assert "precision" in str(caught.value.hint)
 
 
 def test_a_removed_setting_is_reported_with_its_place_and_changes_nothing(tmp_path: Path) -> None:
@@ -144,17 +192,17 @@ def test_the_default_cache_folder_follows_the_environment_of_now(
         (f"data = {'[' * 5000}", "nested too deep"),
     ],
 )
-def test_a_project_file_is_refused_in_one_line_that_names_it(
+def test_a_settings_file_is_refused_in_one_line_that_names_it(
     text: str, message: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "embedlab.toml").write_text(text)
+    in_user_file(text)
     with pytest.raises(UsageError, match=r"embedlab\.toml") as caught:
         load_settings({}, environment={}, folder=tmp_path)
     assert message in caught.value.message
 
 
 def test_a_key_with_a_hyphen_suggests_the_one_with_an_underscore(tmp_path: Path) -> None:
-    (tmp_path / "embedlab.toml").write_text("allow-partial = true")
+    in_user_file("allow-partial = true")
     with pytest.raises(UsageError) as caught:
         load_settings({}, environment={}, folder=tmp_path)
     assert caught.value.hint == "did you mean 'allow_partial'?"

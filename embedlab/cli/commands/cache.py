@@ -56,7 +56,7 @@ def ls(*, terminal: Terminal) -> None:
 
 
 @app.command(epilog=examples("embedlab cache clear", "embedlab cache clear --yes"))
-@common("output", uses=("cache",))
+@common("output")
 @takes
 def clear(confirm: ConfirmOptions, *, terminal: Terminal) -> None:
     """Delete what embedlab has stored; it is computed again when it is needed. Other files in the

@@ -3,7 +3,7 @@
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 from embedlab.core.paths import user_config_file
-from embedlab.core.settings import load_settings, trust_notice
+from embedlab.core.settings import load_settings
 
 EXAMPLES = examples("embedlab config", "EMBEDLAB_DEVICE=cpu embedlab config --format json")
 
@@ -12,19 +12,13 @@ EXAMPLES = examples("embedlab config", "EMBEDLAB_DEVICE=cpu embedlab config --fo
 def config(*, terminal: Terminal) -> None:
     """Show every setting, its value and where it was set.
 
-    Flags come before EMBEDLAB_* variables, these before ./embedlab.toml (or tool.embedlab in
-    pyproject.toml), then the user's file.
+    Flags come before EMBEDLAB_* variables, these before the file of --config, then the user's file.
+    ./embedlab.toml (or tool.embedlab in pyproject.toml) sets only how an answer is shown.
     """
     from embedlab.reports.tables import Column, Table
 
     _, origins = load_settings({})
-    notices = filter(
-        None,
-        [
-            f"the user's file: {user_config_file()}",
-            trust_notice(origins, {origin.key for origin in origins}),
-        ],
-    )
+    notices = (f"the user's file: {user_config_file()}",)
     columns = (
         Column(key="setting", title="setting", role="key"),
         Column(key="value", title="value"),
@@ -38,4 +32,4 @@ def config(*, terminal: Terminal) -> None:
         }
         for origin in origins
     ]
-    terminal.show(Table(title="Settings", columns=columns, rows=rows, notes=tuple(notices)))
+    terminal.show(Table(title="Settings", columns=columns, rows=rows, notes=notices))

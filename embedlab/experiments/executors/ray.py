@@ -18,7 +18,7 @@ from typing import Any
 
 from embedlab.core.errors import ExitCode, MissingError
 from embedlab.core.python_processes import SAFE_PATH
-from embedlab.core.settings import SAMPLE_RUNS
+from embedlab.core.settings import PLUGINS, SAMPLE_RUNS, named_plugins
 from embedlab.experiments.cell import PROGRAM, ending_of, is_complete
 from embedlab.experiments.executors.executor import POLL_S, Claims, Executor
 from embedlab.experiments.plan import GridFolder, GridPlan
@@ -211,7 +211,9 @@ def _connected(address: str) -> Iterator[None]:
                 address=address,
                 log_to_driver=False,
                 logging_level=logging.WARNING,
-                runtime_env={"env_vars": SAFE_PATH},
+                runtime_env={
+                    "env_vars": {**SAFE_PATH, PLUGINS: os.pathsep.join(map(str, named_plugins()))}
+                },
             )
     except (ConnectionError, ValueError, RuntimeError) as error:
         first = str(error).strip().splitlines()[0]
