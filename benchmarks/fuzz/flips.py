@@ -456,7 +456,6 @@ def _queue(world: World) -> Path:
         queue.fill(
             [(f"run-{number}", seed) for seed in (1, 2) for number in range(20)],
             done={("run-3", 1)},
-            rungs=(0.25, 0.5),
         )
         for ending in (
             Ending(state="failed", reason="out of memory", errors=1),
@@ -469,7 +468,7 @@ def _queue(world: World) -> Path:
 
 def _read_queue(folder: Path, _: list[str]) -> object:
     with Queue(folder / "queue.sqlite") as queue:
-        return queue.entries(), queue.rungs
+        return queue.entries()
 
 
 def _plan(world: World) -> Path:

@@ -147,9 +147,7 @@ def write_world(folder: Path) -> None:
     for cell in plan.cells:
         write_run(plan.run(cell))
     with Queue(where.queue_file) as queue:
-        queue.fill(
-            [(cell.variant.run, cell.seed) for cell in plan.cells], done=set(), rungs=(0.25, 0.5)
-        )
+        queue.fill([(cell.variant.run, cell.seed) for cell in plan.cells], done=set())
     pairs = PairsState(filter="gold > 3", dataset="sts12", models=("mine",), marks=(2**63,))
     Memory(
         path=folder / "embedlab" / "dashboard.json",
@@ -222,7 +220,7 @@ def grid_commands(folder: Path, rng: random.Random) -> None:
             where = GridFolder(folder / "runs-sample" / "grids" / "grid")
             GridFollower(where).look()
             with Queue(where.queue_file) as queue:
-                _ = queue.rungs, queue.is_open(), queue.is_cancelled(0.0)
+                _ = queue.is_open(), queue.is_cancelled(0.0)
 
 
 def stored_evaluation(folder: Path, rng: random.Random) -> None:

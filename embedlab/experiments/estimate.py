@@ -51,7 +51,7 @@ class CellTimes:
         todo = [
             plan.cell(entry.number)
             for entry in entries
-            if entry.state not in {"done", "stopped", "failed", "cancelled"}
+            if entry.state not in {"done", "failed", "cancelled"}
         ]
         done = [entry for entry in entries if entry.state == "done" and entry.seconds > 0]
         seconds, measured, is_least = _seconds(plan, todo, done)

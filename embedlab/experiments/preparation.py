@@ -1,6 +1,6 @@
 """A grid before its cells run: its plan fixed in its folder, and its cells in the queue."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from embedlab.core.errors import UsageError
@@ -14,7 +14,7 @@ from embedlab.store.locks import wait_for_lock
 
 
 @contextmanager
-def started(plan: GridPlan, folder: GridFolder, rungs: Sequence[float] = ()) -> Iterator[None]:
+def started(plan: GridPlan, folder: GridFolder) -> Iterator[None]:
     """Fix the grid to PLAN, with its cells in the queue, within the block.
 
     Another plan is refused from the beginning, even while the workers still load: they would take
@@ -22,7 +22,7 @@ def started(plan: GridPlan, folder: GridFolder, rungs: Sequence[float] = ()) -> 
     """
     with ExitStack() as stack:
         with alone(folder):
-            prepare_grid(plan, folder, rungs)
+            prepare_grid(plan, folder)
             stack.enter_context(alive(folder.workers / worker_name()))
         yield
 
@@ -39,7 +39,7 @@ def alone(folder: GridFolder) -> Iterator[None]:
         yield
 
 
-def prepare_grid(plan: GridPlan, folder: GridFolder, rungs: Sequence[float] = ()) -> None:
+def prepare_grid(plan: GridPlan, folder: GridFolder) -> None:
     """Write PLAN into the grid's folder and its cells into the queue; cells whose runs are complete
     are done already.
     """
@@ -49,7 +49,7 @@ def prepare_grid(plan: GridPlan, folder: GridFolder, rungs: Sequence[float] = ()
         drop_checkpoints(plan.run(cell))
     done = {(cell.variant.run, cell.seed) for cell in complete}
     with Queue(folder.queue_file) as queue:
-        queue.fill([(cell.variant.run, cell.seed) for cell in plan.cells], done, rungs)
+        queue.fill([(cell.variant.run, cell.seed) for cell in plan.cells], done)
 
 
 def store_plan(plan: GridPlan, folder: GridFolder) -> None:

@@ -56,9 +56,7 @@ class GridProgress:
     @property
     def ended(self) -> int:
         """The number of cells that will not run again."""
-        return sum(
-            entry.state in {"done", "failed", "stopped", "cancelled"} for entry in self.entries
-        )
+        return sum(entry.state in {"done", "failed", "cancelled"} for entry in self.entries)
 
     @property
     def failed(self) -> list[QueueEntry]:
@@ -113,7 +111,7 @@ class GridFollower:
         entries = tuple(self._entries())
         running = [entry for entry in entries if entry.state == "running"]
         state = (
-            sum(entry.state not in {"waiting", "running", "paused"} for entry in entries),
+            sum(entry.state not in {"waiting", "running"} for entry in entries),
             len(running),
         )
         if (

@@ -6,27 +6,22 @@ the cell. Whether a cell is complete is decided by its run folder, so that a los
 nothing.
 """
 
-import json
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Annotated, Any, Literal, Self
-
-from annotated_types import Gt, Le
+from typing import Literal, Self
 
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.schema import read_row
 from embedlab.core.seal import short_checksum
 from embedlab.store.files import disk_errors
 
-CellState = Literal["waiting", "running", "paused", "done", "failed", "stopped", "cancelled"]
-# paused: at a rung of successive halving until the others arrive; stopped: given up at a rung;
-# cancelled: by its user
+CellState = Literal["waiting", "running", "done", "failed", "cancelled"]  # by its user
 
 LEASE_S = 30.0  # a worker that has not renewed its claim within this time loses it
 _REMADE = "remove it: finished cells are found again by their runs"
@@ -43,12 +38,14 @@ CREATE TABLE IF NOT EXISTS cells (
 CREATE INDEX IF NOT EXISTS by_state ON cells (state, rung DESC, number);
 CREATE TABLE IF NOT EXISTS facts (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 """
-_COLUMNS = "run, seed, number, state, errors, kills, worker, pid, lease, seconds, rung, reason"
+_COLUMNS = "run, seed, number, state, errors, kills, worker, pid, lease, seconds, reason"
+# `rung` has no meaning any more, and is part of the checksums of rows that are there.
+_SUMMED = _COLUMNS.replace("reason", "rung, reason")
 
 
 def _sum_of(row: str) -> str:
     """Return SQL for the checksum of a row of `cells`, by its name there."""
-    return f"checksum({', '.join(f'{row}.{column}' for column in _COLUMNS.split(', '))})"
+    return f"checksum({', '.join(f'{row}.{column}' for column in _SUMMED.split(', '))})"
 
 
 # SQLite checks the structure of its pages, not their values: `sums` has a checksum of each row. The
@@ -114,18 +111,12 @@ class QueueEntry:
     pid: int | None = None  # process id, while it runs
     lease: float | None = None  # end of the claim, seconds since 1970
     seconds: float = 0.0  # spent on it so far by all its processes, in total
-    rung: int = 0  # of successive halving
-    reason: str = ""  # why it failed or was stopped
+    reason: str = ""  # why it failed
 
     @property
     def key(self) -> tuple[str, int]:
         """Return the permanent key of the cell: numbers change with the grid file."""
         return self.run, self.seed
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Rungs:
-    rungs: tuple[Annotated[float, Gt(0), Le(1)], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,17 +173,11 @@ class Queue:
                 verdict if row is None else f"its row of {row[0]!r} does not match its checksum",
             )
 
-    def fill(
-        self,
-        cells: Sequence[tuple[str, int]],
-        done: Collection[tuple[str, int]],
-        rungs: Sequence[float] = (),
-    ) -> None:
-        """Make the queue hold exactly these CELLS, (run, seed) in the plan's order; failed, stopped
-        or cancelled ones are queued again.
+    def fill(self, cells: Sequence[tuple[str, int]], done: Collection[tuple[str, int]]) -> None:
+        """Make the queue hold exactly these CELLS, (run, seed) in the plan's order; failed or
+        cancelled ones are queued again.
 
-        DONE are those with complete runs. A claimed cell stays with its worker. RUNGS are those of
-        successive halving.
+        DONE are those with complete runs. A claimed cell stays with its worker.
         """
         with self._transaction() as execute:
             execute(
@@ -206,12 +191,6 @@ class Queue:
             ]
             self._connection.executemany("INSERT INTO wanted VALUES (?, ?, ?, ?)", rows)
             execute("DELETE FROM cells WHERE (run, seed) NOT IN (SELECT run, seed FROM wanted)")
-            # Under the same budget stopped cells stay stopped; otherwise every cell begins at the
-            # first rung.
-            is_same = self._connection.execute(
-                "SELECT 1 FROM facts WHERE key = 'rungs' AND value = ?", (json.dumps(rungs),)
-            ).fetchone()
-            promoted = "('running', 'paused', 'stopped')" if is_same else "('running')"
             execute(
                 "INSERT INTO cells (run, seed, number, state) SELECT run, seed, number, "
                 "iif(done, 'done', 'waiting') FROM wanted WHERE 1 "
@@ -219,11 +198,9 @@ class Queue:
                 "errors = iif(state = 'running', errors, 0), kills = iif(state = 'running', "
                 "kills, 0), "
                 "reason = iif(excluded.state = 'done', '', reason), "
-                f"state = iif(state IN {promoted} AND excluded.state <> 'done', state, "
-                f"excluded.state), rung = iif(?, rung, 0)",
-                is_same is not None,
+                "state = iif(state = 'running' AND excluded.state <> 'done', state, "
+                "excluded.state)"
             )
-            execute("INSERT OR REPLACE INTO facts VALUES ('rungs', ?)", json.dumps(rungs))
 
     def claim(
         self, worker: str, dead: Collection[str] = (), now: float | None = None
@@ -245,8 +222,7 @@ class Queue:
                     name,
                 )
             row = execute(
-                "SELECT run, seed FROM cells WHERE state = 'waiting' ORDER BY rung DESC, "
-                "number LIMIT 1"
+                "SELECT run, seed FROM cells WHERE state = 'waiting' ORDER BY number LIMIT 1"
             ).fetchone()
             if row is None:
                 return None
@@ -294,26 +270,6 @@ class Queue:
                 == 1
             )
 
-    def promote(self, promoted: Collection[QueueEntry], stopped: Mapping[QueueEntry, str]) -> None:
-        """Send the PROMOTED cells to the next rung and stop the other paused ones, each with its
-        reason.
-        """
-        with self._transaction() as execute:
-            for entry in promoted:
-                change = "state = iif(state = 'paused', 'waiting', state), rung = rung + 1"
-                execute(
-                    f"UPDATE cells SET {change} WHERE run = ? AND seed = ? AND rung = ?",
-                    *entry.key,
-                    entry.rung,
-                )
-            for entry, reason in stopped.items():
-                execute(
-                    "UPDATE cells SET state = 'stopped', reason = ? WHERE run = ? AND seed = "
-                    "? AND state = 'paused'",
-                    reason,
-                    *entry.key,
-                )
-
     def entries(self) -> list[QueueEntry]:
         """Return every cell in the plan's order."""
         with self._errors():
@@ -323,28 +279,18 @@ class Queue:
             ]
 
     def _entry(self, row: sqlite3.Row) -> QueueEntry:
-        return read_row(QueueEntry, dict(row), where=self.path, hint=_REMADE)
+        values = dict(row)
+        if values["state"] in {"paused", "stopped"}:  # by halving, before it was removed
+            values["state"] = "waiting"
+        return read_row(QueueEntry, values, where=self.path, hint=_REMADE)
 
     def is_open(self) -> bool:
-        """Return whether a cell waits, runs, or is paused."""
+        """Return whether a cell waits or runs."""
         with self._errors():
             row = self._connection.execute(
-                "SELECT 1 FROM cells WHERE state IN ('waiting', 'running', 'paused') LIMIT 1"
+                "SELECT 1 FROM cells WHERE state IN ('waiting', 'running') LIMIT 1"
             ).fetchone()
             return row is not None
-
-    @property
-    def rungs(self) -> tuple[float, ...]:
-        """Return the shares of a training at which successive halving compares dev scores; empty =
-        every cell runs to its end.
-        """
-        with self._errors():
-            row = self._connection.execute("SELECT value FROM facts WHERE key = 'rungs'").fetchone()
-        return (
-            read_row(_Rungs, {"rungs": _decoded(row["value"])}, where=self.path, hint=_REMADE).rungs
-            if row is not None
-            else ()
-        )
 
     def request_cancel(self) -> None:
         """Request that every running worker stops."""
@@ -406,16 +352,6 @@ def _reading(path: Path) -> str:
     """
     is_closed = not path.with_name(f"{path.name}-wal").exists()
     return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_closed else ''}"
-
-
-def _decoded(text: Any) -> Any:
-    """Return the stored rungs; None where the text is not a list."""
-    from pydantic_core import from_json
-
-    try:
-        return tuple(from_json(text))
-    except (ValueError, TypeError):
-        return None
 
 
 def _damaged(path: Path, reason: str) -> MissingError:

@@ -16,7 +16,6 @@ from uuid import uuid4
 from embedlab.core.crash_reports import run_guarded, show_in_log
 from embedlab.core.errors import EmbedlabError, ExitCode
 from embedlab.core.settings import errors_to
-from embedlab.experiments import halving
 from embedlab.experiments.cell import (
     PROGRAM,
     CellLock,
@@ -54,7 +53,6 @@ class Worker:
         self.folder, self.gpu, self.program = folder, gpu, program
         self.plan = GridPlan.load(folder.plan_file)
         self.queue = Queue(folder.queue_file)
-        self.rungs = self.queue.rungs
         self.name = worker_name()
         # start of the grid: a stop may have been requested while this process was loading
         self.since = since
@@ -69,7 +67,6 @@ class Worker:
                 if entry is not None:
                     self._do(entry)
                 elif self.queue.is_open():
-                    halving.promote(self.plan, self.queue)
                     time.sleep(IDLE_S)
                 else:
                     return ExitCode.OK
@@ -93,7 +90,6 @@ class Worker:
             ending = ending_of(entry, error.exit_code, error.message)
         if ending is not None:
             self.queue.settle(entry, ending, time.monotonic() - began)
-            halving.promote(self.plan, self.queue)
 
     def _bring_to_end(self, entry: QueueEntry, cell: Cell) -> Ending | None:
         """Run a cell's remaining steps, one process after the other; None when another worker has
@@ -117,8 +113,6 @@ class Worker:
                     return Ending(state="done")
                 if self._should_stop():
                     return Ending(state="waiting")
-                if self._is_at_rung(entry, cell):
-                    return Ending(state="paused")
                 if command == last:
                     return Ending(
                         state="failed",
@@ -131,12 +125,12 @@ class Worker:
                 )
             finally:
                 lock.close()
-            ending = self._wait_for(started, entry, cell)
+            ending = self._wait_for(started, entry)
             if ending is not None or started.process.returncode is None:
                 return ending
             last = command
 
-    def _wait_for(self, started: CellProcess, entry: QueueEntry, cell: Cell) -> Ending | None:
+    def _wait_for(self, started: CellProcess, entry: QueueEntry) -> Ending | None:
         """Wait for a process to end; None when it ended well, or still runs while another worker
         has the claim.
         """
@@ -155,20 +149,14 @@ class Worker:
             beat = now
             if not self.queue.renew(entry, pid=process.pid):
                 return None
-            if stopped_at is None and (self._should_stop() or self._is_at_rung(entry, cell)):
+            if stopped_at is None and self._should_stop():
                 _signal(process, signal.SIGTERM)
                 stopped_at = now
         if process.returncode == 0:
             return None
         if stopped_at is not None:
-            return Ending(state="waiting")  # the next check decides whether it pauses
+            return Ending(state="waiting")
         return ending_of(entry, process.returncode, started.reason())
-
-    def _is_at_rung(self, entry: QueueEntry, cell: Cell) -> bool:
-        """Return whether successive halving requires the cell to wait for the others now."""
-        if entry.rung >= len(self.rungs):
-            return False
-        return halving.score_at(self.plan.run(cell), self.rungs[entry.rung]) is not None
 
 
 def worker_name() -> str:

@@ -18,8 +18,6 @@ _LISTED_STATES: tuple[CellState, ...] = (
     "done",
     "running",
     "waiting",
-    "paused",
-    "stopped",
     "cancelled",
     "failed",
 )

@@ -89,7 +89,6 @@ def grid(
     profile: str | None = None,
     seeds: int | None = None,
     encoder: str | None = None,
-    budget: float | None = None,
     cluster: str | None = None,
     progress: bool = False,
     **settings: Any,
@@ -106,7 +105,6 @@ def grid(
         profile=profile,
         seeds=seeds,
         encoder=declared_or_none(encoder),
-        budget=budget,
         cluster=cluster,
     )
     return reported(_GRID, lambda session: grid_run(options, session), progress, settings)

@@ -134,7 +134,7 @@ def test_the_queue_in_another_users_folder_is_read_and_not_written(state: str) -
         'load_settings({"quiet": True})  # as every command begins\n'
         "if os.geteuid() == 0: os.setuid(65534)  # the superuser may write everywhere\n"
         "queue = Queue(Path(sys.argv[1]))\n"
-        "print(len(queue.entries()), queue.rungs, queue.is_open())\n"
+        "print(len(queue.entries()), queue.is_open())\n"
         "queue.claim('me')"
     )
     try:
@@ -155,7 +155,7 @@ def test_the_queue_in_another_users_folder_is_read_and_not_written(state: str) -
     if state == "half":
         assert "MissingError: cannot read" in answer.stderr
         return
-    assert answer.stdout.split() == [str(len(CELLS)), "()", "True"], answer.stderr
+    assert answer.stdout.split() == [str(len(CELLS)), "True"], answer.stderr
     assert "MissingError: cannot write" in answer.stderr
 
 
@@ -242,12 +242,15 @@ def test_pages_that_do_not_hang_together_are_reported_in_one_line(path: Path) ->
     assert "\n" not in caught.value.message
 
 
-@pytest.mark.parametrize("value", ["[1, 2]", "[[", "3", '["a"]', "[" * 100_000, "[NaN]"])
-def test_rungs_of_an_unknown_form_are_refused(path: Path, value: str) -> None:
+def test_cells_that_halving_paused_or_stopped_wait_again(path: Path) -> None:
+    with Queue(path) as queue, queue._transaction() as execute:
+        execute("UPDATE cells SET state = 'paused', rung = 1 WHERE number = 1")
+        execute("UPDATE cells SET state = 'stopped', rung = 1 WHERE number = 2")
     with Queue(path) as queue:
-        queue._connection.execute("UPDATE facts SET value = ? WHERE key = 'rungs'", (value,))
-        with pytest.raises(MissingError, match="'rungs"):
-            _ = queue.rungs
+        assert {entry.state for entry in queue.entries()} == {"waiting"}
+        queue.fill(CELLS, done=set())
+        claimed = [queue.claim("me") for _ in CELLS]
+        assert [entry.number for entry in claimed if entry] == [*range(1, len(CELLS) + 1)]
 
 
 def test_a_flipped_bit_of_a_queue_is_refused_by_name_or_changes_nothing(tmp_path: Path) -> None:
@@ -256,12 +259,11 @@ def test_a_flipped_bit_of_a_queue_is_refused_by_name_or_changes_nothing(tmp_path
         queue.fill(
             [(f"run-{number}", seed) for seed in (1, 2) for number in range(20)],
             done=[("run-3", 1)],
-            rungs=(0.5,),
         )
         claimed = queue.claim("worker")
         assert claimed is not None
         queue.settle(claimed, Ending(state="failed", reason="out of memory", errors=1), seconds=2.5)
-        expected = queue.entries(), queue.rungs
+        expected = queue.entries()
     content, generator, refused = whole.read_bytes(), random.Random(0), []
     for number in range(120):
         flipped, path = bytearray(content), tmp_path / f"{number}.sqlite"
@@ -269,7 +271,7 @@ def test_a_flipped_bit_of_a_queue_is_refused_by_name_or_changes_nothing(tmp_path
         path.write_bytes(flipped)
         try:
             with Queue(path) as queue:
-                assert (queue.entries(), queue.rungs) == expected
+                assert queue.entries() == expected
         except EmbedlabError as error:
             refused.append(path.name in error.message)
     assert len(refused) > 10
@@ -294,10 +296,10 @@ def test_any_program_can_repair_a_row(path: Path) -> None:
         path,
         repair,
         "DELETE FROM cells WHERE number = 2",
-        "INSERT OR REPLACE INTO facts VALUES ('rungs', '[0.25]')",
+        "INSERT OR REPLACE INTO facts VALUES ('cancelled', 5.0)",
     )
     with Queue(path) as queue:
-        assert queue.rungs == (0.25,)
+        assert queue.is_cancelled(4.0)
         assert len(queue.entries()) == len(CELLS) - 1
         again = queue.claim("me")
         assert again is not None

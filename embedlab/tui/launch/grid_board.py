@@ -26,16 +26,12 @@ _SIGNS = {
     "running": "▶",
     "done": "✓",
     "failed": "✗",
-    "stopped": "‖",
-    "paused": "‖",
     "cancelled": "‖",
 }
 _STATE_ORDER = (
     "running",
     "failed",
     "cancelled",
-    "stopped",
-    "paused",
     "waiting",
     "done",
 )  # of a place whose seeds are in several states
@@ -88,7 +84,7 @@ def started_grids(settings: Settings) -> list[str]:
 def shown(progress: GridProgress) -> GridLook:
     """The grid in words and as a map."""
     counts = progress.counts
-    done = sum(counts.get(state, 0) for state in ("done", "failed", "stopped", "cancelled"))
+    done = sum(counts.get(state, 0) for state in ("done", "failed", "cancelled"))
     total = len(progress.entries)
     lines = [
         f"{progress.plan.name}  {thin_bar(done, 0, total, 30):<30} {done}/{total}",

@@ -16,7 +16,6 @@ from embedlab.experiments.executors.local import visible_gpus
 from embedlab.experiments.executors.slurm import is_slurm
 from embedlab.experiments.grid_file import Grid, grid_names, load_grid, sets_key, with_fixed
 from embedlab.experiments.grid_trainings import expand_grid
-from embedlab.experiments.halving import check_rungs, rungs_for
 from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan
 from embedlab.experiments.progress import entry_of_run
 from embedlab.experiments.queue import Queue, QueueEntry
@@ -38,7 +37,6 @@ class PlannedGrid:
     """A grid ready to run."""
 
     plan: GridPlan
-    rungs: tuple[float, ...] = ()  # shares of a training after which the worse half stops
     hands: Hands = Hands()
     absent: Mapping[str, MissingError] = field(
         default_factory=dict
@@ -70,17 +68,8 @@ def plan_grid(options: GridOptions, settings: Settings) -> PlannedGrid:
     sample world's encoder decides the names of its runs; where it is not built yet, the cells are
     named by the recipe's own encoder.
     """
-    if options.budget is not None and options.cluster is not None:
-        raise UsageError(
-            "--budget and --cluster exclude each other",
-            hint="halve on one machine, or run every cell on the cluster",
-        )
-    rungs = rungs_for(options.budget) if options.budget is not None else ()
     plan = _started_plan(options, settings) or _new_plan(options, settings)
-    check_rungs(plan, rungs)
-    return PlannedGrid(
-        plan=plan, rungs=rungs, hands=Hands(workers=options.workers, cluster=options.cluster)
-    )
+    return PlannedGrid(plan=plan, hands=Hands(workers=options.workers, cluster=options.cluster))
 
 
 def entries_of_runs(plan: GridPlan, number: int | None = None) -> list[QueueEntry]:

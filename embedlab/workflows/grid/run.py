@@ -54,7 +54,7 @@ def planned_grid(options: GridOptions, settings: Settings) -> PlannedGrid:
 def run_grid(planned: PlannedGrid, session: Session, board: Board | None = None) -> GridResult:
     """Run the cells that are not done, and return all as they ended; BOARD shows them meanwhile."""
     with (
-        started(planned.plan, planned.folder, planned.rungs),
+        started(planned.plan, planned.folder),
         closing(GridFollower(planned.folder)) as follower,
     ):
         expected = estimate(planned, follower.look().entries)

@@ -39,14 +39,6 @@ class GridOptions(OfGrid):
     # None: those of the file
     seeds: Annotated[int | None, seeds_flag("Each of the seeds 1 to N.")] = None
     encoder: Annotated[str | None, encoder_flag("Start every cell")] = None
-    budget: Annotated[
-        float | None,
-        Flag(
-            names=("--budget",),
-            metavar="F",
-            help="Stop hopeless cells early: take about this share of the full time.",
-        ),
-    ] = None
     cluster: Annotated[str | None, cluster_flag("cells")] = None
 
     @property

@@ -64,8 +64,6 @@ def test_the_estimate_says_who_works_where(settings: Settings) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (GridOptions(grid="mine.toml", budget=0.5, cluster="auto"), "exclude each other"),
-        (GridOptions(grid="mine.toml", budget=2.0), "--budget is 2"),
         (GridOptions(grid="mine.toml", overrides=("optim.lr=1",)), "'optim.lr' is the axis"),
         (GridOptions(grid="nothing"), "no grid named 'nothing'"),
     ],
