@@ -17,14 +17,6 @@ PairPositions = NDArray[np.intp]
 Labels = NDArray[np.int64]
 
 
-def spearman_influence(gold: ArrayLike, scores: ArrayLike) -> Floats:
-    """Influence of each pair on Spearman's correlation, as `spearman_influences` computes it for
-    one model; (pairs,).
-    """
-    influence: Floats = spearman_influences(gold, np.asarray(scores, dtype=np.float64)[None])[0]
-    return influence
-
-
 def spearman_influences(gold: ArrayLike, scores: ArrayLike) -> Floats:
     """Influence of each pair on Spearman's correlation, with ranks estimated from the same pairs;
     nan where it is undefined.

@@ -389,12 +389,6 @@ def is_scored_together(name: str) -> bool:
     return known is not None and known.is_scored_together
 
 
-def aggregates_of(name: str) -> tuple[Aggregate, ...]:
-    """Return the aggregations of the numbers of the task called NAME; none of one that is gone."""
-    known = _known(name)
-    return known.aggregates if known is not None else ()
-
-
 def scale_of(name: str, metric: str) -> TableScale:
     """Return what tables multiply numbers of METRIC by that the task called NAME measures; of one
     that is gone they are shares.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from embedlab.analysis.influence import pearson_influences, spearman_influence
+from embedlab.analysis.influence import pearson_influences, spearman_influences
 from embedlab.analysis.measures import MEASURES
 
 metrics = pytest.importorskip("sklearn.metrics")
@@ -27,6 +27,10 @@ def labels(items: int = 200, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     gold = (rng.random(items) < 0.6).astype(np.int64)
     return gold, np.where(rng.random(items) < 0.25, 1 - gold, gold)
+
+
+def spearman_influence(gold: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    return spearman_influences(gold, scores[None])[0]
 
 
 @pytest.mark.parametrize("ties", [False, True])

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import kendalltau, norm, rankdata, spearmanr, t, ttest_ind
 
 from embedlab.analysis.evidence import SliceRows
-from embedlab.analysis.influence import spearman_influence
+from embedlab.analysis.influence import spearman_influences
 from embedlab.analysis.ordering import Estimate, Order, Ordering, kendall
 
 PAIRS = 400
@@ -22,7 +22,7 @@ def estimate(
     is_recipe: bool = True,
 ) -> Estimate:
     rows = SliceRows(
-        contributions=np.array([spearman_influence(gold, one) for one in scores]) / len(gold),
+        contributions=spearman_influences(gold, np.array(scores)) / len(gold),
         texts=np.arange(2 * len(gold), dtype=np.uint64).reshape(-1, 2) if texts is None else texts,
         groups=np.zeros(len(gold), np.intp),
     )

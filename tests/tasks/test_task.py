@@ -29,7 +29,6 @@ from embedlab.tasks.task import (
     Selection,
     Task,
     TaskResult,
-    aggregates_of,
     all_tasks,
     brought_evaluation,
     evaluation_of,
@@ -118,7 +117,7 @@ def test_what_a_number_is_multiplied_by_is_said_by_its_task() -> None:
         "items",
         "none",
     ]
-    assert [aggregates_of(name) for name in ("sts", "transfer", "gum-probing")] == [
+    assert [task(name).aggregates for name in ("sts", "transfer", "gum-probing")] == [
         ("all", "mean", "wmean"),
         (),
         (),
@@ -445,6 +444,5 @@ def test_numbers_of_a_broken_plug_in_or_of_one_that_is_not_trusted_are_shares_wi
     assert (
         scale_of("own", "accuracy"),
         stored_as("own"),
-        aggregates_of("own"),
         is_scored_together("own"),
-    ) == (100, "none", (), False)
+    ) == (100, "none", False)

@@ -22,7 +22,7 @@ from embedlab.tui.launch.form import (
     recipe_launch,
 )
 from embedlab.tui.launch.screen import LaunchScreen
-from embedlab.workflows.train.missing import missing_parts
+from embedlab.workflows.train.missing import missing_evaluation, missing_to_train
 from tests.tui.driving import Open, on_top, until
 from tests.tui.test_launch_screen import Started, line, started
 
@@ -48,8 +48,11 @@ def test_pairs_of_the_hub_are_not_a_missing_file(own_files: Path) -> None:
             ["data.files=[]", f"data.datasets='{dataset}'"],
             encoder="dice-less/encoder",
         )
-        lines = map(str, missing_parts(recipe, Settings(runs=own_files / "runs")))
-        return [text for text in lines if not text.startswith(("encoder", "dataset 'sts"))]
+        settings = Settings(runs=own_files / "runs")
+        hints = [*missing_to_train(recipe, settings), *missing_evaluation(recipe, settings)]
+        return [
+            text for text in map(str, hints) if not text.startswith(("encoder", "dataset 'sts"))
+        ]
 
     assert missing("hub:owner/pairs") == [
         "dataset 'hub:owner/pairs' is not on this machine, and the hub cannot be reached"

@@ -22,15 +22,6 @@ from embedlab.workflows.starting import sample_encoder_folder
 from embedlab.workflows.train.plan import TrainPlan
 
 
-def missing_parts(recipe: Recipe, settings: Settings) -> list[Hint]:
-    """Return a line about each dataset, file and encoder of a recipe that the training would fail
-    on, leave out or have to download.
-
-    A task that does not apply to the recipe is a UsageError, as it is when the training begins.
-    """
-    return [*missing_to_train(recipe, settings), *missing_evaluation(recipe, settings)]
-
-
 def missing_to_train(recipe: Recipe, settings: Settings) -> list[Hint]:
     """Return a line about each dataset, file and encoder that is read before the first step."""
     return list(

@@ -77,13 +77,15 @@ def test_a_wrong_column_is_refused_without_torch(tmp_path: Path) -> None:
 def test_planning_needs_no_torch_and_writes_nothing(settings: Settings) -> None:
     code = (
         "import sys; from pathlib import Path; from embedlab.core.settings import Settings\n"
-        "from embedlab.workflows.train.missing import missing_parts\n"
+        "from embedlab.workflows.train.missing import missing_evaluation, missing_to_train\n"
         "from embedlab.workflows.options.train import TrainOptions\nfrom "
         "embedlab.workflows.train.plan import plan_training\n"
         f"settings = Settings(sample=True, runs=Path({str(settings.runs)!r}))\n"
         "found = [plan_training(TrainOptions(recipe=name), settings).recipe for name in "
         "('snli-ce', 'multitask', 'glue-finetune')]\n"
-        "assert not [line for recipe in found for line in missing_parts(recipe, settings)]\n"
+        "for recipe in found:\n"
+        "    assert not missing_to_train(recipe, settings)\n"
+        "    assert not list(missing_evaluation(recipe, settings))\n"
         "assert not {'torch', 'transformers', 'datasets', 'typer', 'textual'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
