@@ -1,14 +1,15 @@
-"""Whether two checkouts print the same JSON: 40 commands on one lab of the sample world, with the
+"""Whether two checkouts print the same JSON: some 65 commands on one lab of real corpora, with the
 differences that are intended.
 
-    python benchmarks/same_answers.py OLD NEW [--lab FOLDER] [--only WORD]
+    python benchmarks/same_answers.py OLD NEW --data DIR [--lab FOLDER] [--only WORD]
 
-OLD makes the lab once: runs of three recipes, two of them with two seeds, a grid, scores and
-vectors of a user's own. Then three copies of it answer every command: OLD and NEW with nothing
-stored, and NEW with what OLD has stored. Counts, text and scores must be equal to the bit, letters
-and marks too; what is derived from a variance (intervals, p, design effects) to 1e-12. Each
-difference that is intended is a row of benchmarks/intended_differences.toml with its reason; any
-other ends the program with 1.
+DIR has real corpora in their own layouts, of which the lab gets the STS sets whole and the first
+rows of the others. OLD makes the lab once: runs of six recipes from a small random encoder, two of
+them with two seeds, a grid and files of a user's own. Then three copies of it answer every command:
+OLD and NEW with nothing stored, and NEW with what OLD has stored. Counts, text and scores must be
+equal to the bit, letters and marks too; what is derived from a variance (intervals, p, design
+effects) to 1e-12. Each difference that is intended is a row of
+benchmarks/intended_differences.toml with its reason; any other ends the program with 1.
 """
 
 import argparse
@@ -26,8 +27,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from real_lab import (
+    SETTINGS,
+    add_data_option,
+    cut_corpora,
+    frequent_words,
+    write_encoder,
+    write_queries,
+)
+
 INTENDED = Path(__file__).with_name("intended_differences.toml")
 TOLERANCE = 1e-12
+PAGE = "page.html"
 # What is computed from variances; the rest of an answer is compared exactly.
 APPROXIMATE = re.compile(
     r"(low|high|p|p_corrected|p_equivalent|sd|design_effect|component_share|detectable|effective_pairs)$"
@@ -51,11 +62,14 @@ tasks = ["sts"]
 "encoder.pooling" = ["cls", "mean"]
 """
 SHORT = (
-    "--sample",
+    "--encoder",
+    "tiny",
     "--max-steps",
-    "8",
+    "6",
     "--set",
     "evaluate.dev=none",
+    "--set",
+    "evaluate.keep=last",
     "--set",
     "evaluate.tasks=[]",
     "--precision",
@@ -65,7 +79,10 @@ LAB: tuple[tuple[str, ...], ...] = (
     ("train", "snli-ce", *SHORT, "--name", "ce", "--seeds", "2"),
     ("train", "snli-supcl", *SHORT, "--name", "supcl", "--seeds", "2"),
     ("train", "defsent", *SHORT, "--name", "def"),
-    ("grid", "run", "rates.toml", "--sample", "--workers", "2", "--precision", "float32"),
+    ("train", "glue-finetune", *SHORT, "--name", "cola"),
+    ("train", "multitask", *SHORT, "--name", "heads"),
+    ("train", "pairs.csv", *SHORT, "--name", "own"),
+    ("grid", "run", "rates.toml", "--encoder", "tiny", "--workers", "1", "--precision", "float32"),
 )
 PAIRS = "sentence1,sentence2,score\n" + "".join(
     f"a {subject} {verb} here,the {subject} {other},{(3 * number + 2 * place) % 6}\n"
@@ -74,100 +91,81 @@ PAIRS = "sentence1,sentence2,score\n" + "".join(
         (("sleeps", "runs"), ("eats", "eats"), ("sings", "is quiet"), ("reads", "reads a book"))
     )
 )
+QUESTIONS = "question,answer\n" + "".join(
+    f"where is the {thing}?,the {thing} is in the {place}\n"
+    for thing, place in (("dog", "garden"), ("cat", "kitchen"), ("man", "street"), ("girl", "car"))
+)
 SENTENCES = "a dog sleeps\na cat sleeps\nthe man sings\n"
+SHORT_SETTING = ("--setting", "prototyping")
 
+# Each is typed with --json. `page.html` is written anew by each command that has it, and compared.
 COMMANDS: tuple[tuple[str, ...], ...] = (
-    ("compare", "ce", "supcl", "dice", "--sample"),
-    ("compare", "ce", "supcl", "--sample", "--task", "sts12", "--by", "source"),
-    ("compare", "ce", "supcl", "dice", "--sample", "--task", "sts12", "--by", "dice"),
-    ("compare", "ce", "dice", "--sample", "--aggregate", "wmean"),
-    ("compare", "ce", "dice", "--sample", "--aggregate", "mean", "--task", "sts14"),
-    ("compare", "ce@1", "supcl@1", "--sample", "--test", "williams"),
-    ("compare", "ce@1", "supcl@2", "dice", "--sample", "--test", "steiger", "--task", "sts15"),
-    ("compare", "ce", "supcl", "--sample", "--equivalent", "2"),
-    ("compare", "ce", "--sample"),
-    ("compare", "ce", "dice", "--sample", "--task", "pairs.csv"),
-    (
-        "compare",
-        "ce",
-        "supcl",
-        "--sample",
-        "--task",
-        "mr",
-        "--task",
-        "trec",
-        "--setting",
-        "prototyping",
-    ),
-    (
-        "compare",
-        "ce",
-        "supcl",
-        "--sample",
-        "--task",
-        "sts12",
-        "--task",
-        "cr",
-        "--setting",
-        "prototyping",
-    ),
-    (
-        "compare",
-        "ce@1",
-        "supcl@1",
-        "--sample",
-        "--task",
-        "cr",
-        "--test",
-        "mcnemar",
-        "--setting",
-        "prototyping",
-    ),
-    ("compare", "ce", "supcl", "--sample", "--task", "sst2", "--setting", "prototyping"),
-    ("compare", "ce", "dice", "--sample", "--task", "geometry", "--task", "sts13"),
-    ("compare", "average:ce,def", "concat:ce,def", "--sample"),
-    (
-        "compare",
-        "ce",
-        "supcl",
-        "--sample",
-        "--task",
-        "sick-r-supervised",
-        "--setting",
-        "prototyping",
-    ),
-    ("evaluate", "ce", "dice", "--sample"),
-    ("evaluate", "supcl", "--sample", "--by", "source"),
-    ("evaluate", "supcl", "--sample", "--by", "dice", "--task", "sts12"),
-    ("evaluate", "supcl", "--sample", "--metric", "pearson"),
-    ("evaluate", "ce", "--sample", "--task", "mrpc", "--setting", "prototyping"),
-    ("evaluate", "ce", "--sample", "--task", "geometry"),
-    ("evaluate", "def", "--sample", "--task", "word_prediction"),
-    ("evaluate", "ce", "--sample", "--task", "probing", "--setting", "prototyping"),
-    ("power", "ce", "supcl", "--sample"),
-    ("power", "ce@1", "supcl@1", "--sample", "--dataset", "sts12", "--detect", "2"),
-    ("pairs", "ce", "supcl", "--sample", "--sort", "gap", "--limit", "8"),
-    ("pairs", "ce", "--sample", "--where", "dice>0.5 gold<2", "--limit", "8"),
-    ("nearest", "a dog sleeps", "--model", "ce", "--sample"),
-    (
-        "score",
-        "A cat sleeps.",
-        "A cat is awake.",
-        "--sample",
-        "--model",
-        "supcl",
-        "--model",
-        "dice",
-    ),
+    ("compare", "ce", "supcl", "dice"),
+    ("compare", "ce", "supcl", "--task", "sts12", "--by", "source", "--html", PAGE),
+    ("compare", "ce", "supcl", "dice", "--task", "sts12", "--by", "dice"),
+    ("compare", "ce", "supcl", "--task", "sts13", "--by", "negation", "--where", "words<12"),
+    ("compare", "ce", "dice", "--aggregate", "wmean"),
+    ("compare", "ce", "dice", "--aggregate", "mean", "--task", "sts14"),
+    ("compare", "ce@1", "supcl@1", "--task", "sts15"),
+    ("compare", "ce", "supcl", "--equivalent", "2", "--task", "sts16"),
+    ("compare", "ce"),
+    ("compare", "wordllama", "dice", "--task", "starter", "--by", "length"),
+    ("compare", "ce", "dice", "--task", "pairs.csv"),
+    ("compare", "ce", "wordllama", "questions.csv"),
+    ("compare", "ce", "supcl", "--suite", "transfer", *SHORT_SETTING),
+    ("compare", "ce", "supcl", "--task", "mr", "--task", "trec", *SHORT_SETTING),
+    ("compare", "ce", "supcl", "--task", "sts12", "--task", "cr", *SHORT_SETTING),
+    ("compare", "ce@1", "supcl@1", "--task", "cr", *SHORT_SETTING),
+    ("compare", "ce", "supcl", "--task", "sick-r-supervised", *SHORT_SETTING),
+    ("compare", "cola", "cola", "--suite", "glue"),
+    ("compare", "heads", "--suite", "multitask"),
+    ("compare", "ce", "wordllama", "--task", "retrieval:queries"),
+    ("compare", "ce", "wordllama", "--suite", "contrast"),
+    ("compare", "ce", "dice", "--task", "geometry", "--task", "sts13"),
+    ("compare", "average:ce,def", "concat:ce,def"),
+    ("why", "ce", "wordllama", "--task", "sts12"),
+    ("why", "ce", "supcl", "--task", "mr", *SHORT_SETTING),
+    ("explain", "A cat sleeps here.", "The cat is awake.", "--model", "ce", "--model", "dice"),
+    ("explain", "A cat sleeps.", "No cat sleeps.", "--model", "supcl", "--reference", "sts12"),
+    ("evaluate", "ce", "dice"),
+    ("evaluate", "supcl", "--by", "source", "--html", PAGE),
+    ("evaluate", "supcl", "--by", "dice", "--task", "sts12"),
+    ("evaluate", "supcl", "--metric", "pearson"),
+    ("evaluate", "ce", "--suite", "transfer", *SHORT_SETTING),
+    ("evaluate", "ce", "--task", "mrpc", *SHORT_SETTING),
+    ("evaluate", "cola", "--suite", "glue"),
+    ("evaluate", "heads", "--suite", "multitask"),
+    ("evaluate", "ce", "--task", "geometry"),
+    ("evaluate", "def", "--task", "word_prediction"),
+    ("evaluate", "ce", "wordllama", "--task", "retrieval:queries"),
+    ("evaluate", "supcl", "wordllama", "--suite", "contrast"),
+    ("evaluate", "own", "pairs.csv", "questions.csv"),
+    ("verify", "runs/ce/seed-1/evaluations/sts.json", "runs/supcl/seed-1/evaluations/sts.json"),
+    ("verify", "runs/ce/seed-1/evaluations/sts.json", "runs/ce/seed-1/evaluations/sts.json"),
+    ("power", "ce", "supcl"),
+    ("power", "ce@1", "supcl@1", "--dataset", "sts12", "--detect", "2"),
+    ("pairs", "ce", "supcl", "--task", "sts12", "--sort", "gap", "--limit", "8"),
+    ("pairs", "ce", "--task", "sts12", "--where", "dice>0.5 gold<2", "--limit", "8"),
+    ("nearest", "a dog sleeps", "sentences.txt", "--model", "ce"),
+    ("nearest", "a dog sleeps", "--model", "ce"),
+    ("score", "A cat sleeps.", "A cat is awake.", "--model", "supcl", "--model", "dice"),
+    ("train", "snli-supcl", "--encoder", "tiny", "--dry-run"),
+    ("train", "multitask", "--encoder", "tiny", "--dry-run"),
+    ("train", "pairs.csv", "--encoder", "tiny", "--dry-run"),
     ("reproduce", "liao", "table7", "--published-only"),
     ("reproduce", "tsukagoshi", "table2", "--published-only"),
     ("reproduce", "sedghamiz", "table1", "--published-only"),
-    ("grid", "table", "rates", "--sample"),
-    ("grid", "status", "rates", "--sample"),
-    ("runs", "show", "ce@1", "--sample"),
-    ("data", "overlaps", "snli", "sts12", "sts13", "--sample"),
-    ("data", "check", "--sample"),
+    ("reproduce", "chen", "table1", "--published-only"),
+    ("grid", "table", "rates"),
+    ("grid", "status", "rates"),
+    ("runs", "show", "ce@1"),
+    ("runs", "ls"),
+    ("data", "overlaps", "snli", "sts12", "sts13"),
+    ("data", "check"),
+    ("data", "ls"),
+    ("models", "ls"),
     ("recipes",),
+    ("recipes", "snli-supcl"),
 )
 
 
@@ -177,6 +175,7 @@ class Answer:
 
     code: int
     answer: Any  # the JSON, or the text where it is none
+    page: list[str]  # the words of the page that it wrote
     errors: str
 
 
@@ -197,16 +196,12 @@ class Intended:
 
 def embedlab(checkout: Path, folder: Path, *words: str) -> Answer:
     """Run one command of a checkout in FOLDER."""
-    environment = os.environ | {
-        "PYTHONPATH": str(checkout),
-        "EMBEDLAB_CACHE": "cache",
-        "EMBEDLAB_THREADS": "1",
-        "COLUMNS": "200",
-    }
+    own = {"PYTHONPATH": str(checkout), "COLUMNS": "200", "EMBEDLAB_DATA": "corpora"}
+    (folder / PAGE).unlink(missing_ok=True)
     ended = subprocess.run(
         [sys.executable, "-m", "embedlab", *words],
         cwd=folder,
-        env=environment,
+        env=os.environ | SETTINGS | own,
         capture_output=True,
         text=True,
         check=False,
@@ -215,13 +210,26 @@ def embedlab(checkout: Path, folder: Path, *words: str) -> Answer:
         answer = json.loads(ended.stdout)
     except ValueError:
         answer = ended.stdout
-    return Answer(code=ended.returncode, answer=answer, errors=ended.stderr)
+    page = (folder / PAGE).read_text(encoding="utf-8") if (folder / PAGE).exists() else ""
+    return Answer(
+        code=ended.returncode, answer=answer, errors=ended.stderr, page=words_of_page(page)
+    )
 
 
-def make_lab(checkout: Path, folder: Path) -> None:
+def words_of_page(page: str) -> list[str]:
+    """Return the texts of a page, without scripts, styles and what differs from day to day."""
+    bare = re.sub(r"(?s)<(script|style|svg).*?</\1>", "", page)
+    texts = (text.strip() for text in re.split(r"<[^>]+>", bare))
+    return [text for text in texts if text and not re.search(r"\d{4}-\d\d-\d\d|seconds", text)]
+
+
+def make_lab(checkout: Path, folder: Path, data: Path) -> None:
     """Train the runs and write a user's own files, by one checkout."""
-    folder.mkdir(parents=True)
-    (folder / "rates.toml").write_text(GRID.replace("[set]", '[set]\n"max_steps" = 8'))
+    corpora = cut_corpora(data, folder / "corpora")
+    write_queries(data, folder / "queries")
+    write_encoder(folder / "tiny", frequent_words(corpora))
+    (folder / "questions.csv").write_text(QUESTIONS)
+    (folder / "rates.toml").write_text(GRID.replace("[set]", '[set]\n"max_steps" = 6'))
     (folder / "pairs.csv").write_text(PAIRS)
     (folder / "sentences.txt").write_text(SENTENCES)
     for words in LAB:
@@ -237,7 +245,7 @@ def without_stored(lab: Path, folder: Path) -> Path:
     shutil.copytree(lab, folder)
     shutil.rmtree(folder / "cache", ignore_errors=True)
     for name in ("scores.parquet", "evaluations"):
-        for path in sorted(folder.glob(f"runs-sample/[!r]*/**/{name}")):
+        for path in sorted(folder.glob(f"runs/[!r]*/**/{name}")):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     return folder
 
@@ -313,6 +321,7 @@ def compare(
             else [("exit code", f"{before.code}, now {now.code}: {now.errors.strip()[-300:]}")]
         )
         found += differences(before.answer, now.answer)
+        found += differences(before.page, now.page, "page")
         open_ = {
             place: text
             for place, text in found
@@ -329,6 +338,7 @@ def main() -> None:
     """Run both and compare."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("checkouts", nargs=2, type=Path, metavar="CHECKOUT")
+    add_data_option(parser)
     parser.add_argument(
         "--lab", type=Path, help="where the lab is, or is made, so that a second run need not train"
     )
@@ -341,7 +351,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         lab = (arguments.lab or Path(scratch) / "lab").absolute()
         if not lab.exists():
-            make_lab(old, lab)
+            make_lab(old, lab, arguments.data)
         before = answers(old, without_stored(lab, Path(scratch) / "old" / "lab"), arguments.only)
         failed = {command: answer for command, answer in before.items() if answer.code}
         for command, answer in failed.items():

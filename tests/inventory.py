@@ -1,16 +1,25 @@
-"""What embedlab offers, read through its own doors: commands, settings, recipes, grids, papers,
-tasks, datasets, models, keys, files.
+"""What embedlab offers, read through its own doors: commands, settings, Python functions, keys of
+JSON, terms of `--where`, kinds of plug-ins, recipes, grids, papers, tasks, datasets, models, keys,
+files.
 
-    python -m tests.inventory            writes tests/inventory.json
+    python -m tests.inventory                    adds what is new to tests/inventory.json
+    python -m tests.inventory recipes/sbert …    also records these as they are now
 
-`inventory.json` is of the commit before the layout changed; test_inventory compares, so that a move
-loses nothing unnoticed.
+`inventory.json` says what users had on 2026-11-27, and what has come since; test_inventory
+compares. What may be lost is signed in signed_removals.toml.
 """
 
+import contextlib
+import inspect
+import io
 import json
+import os
+import re
+import sys
 import tempfile
+import tomllib
 from collections.abc import Iterator
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, get_args
@@ -18,15 +27,37 @@ from typing import Any, get_args
 import typer
 
 FILE = Path(__file__).with_name("inventory.json")
+SIGNED = FILE.with_name("signed_removals.toml")
 PROSE = {"claims", "summary", "notes", "deviations", "text", "lacks"}
-ADDED = {
-    "profile": "paper",
-    "pairs": (),
-    "model": None,
-    "given": None,
-    "best_of": (),
-    "folder": "",
-}  # since, of a paper's table: what means nothing new
+WHERE = (  # a form of the filter language each, tried on the starter set with dice
+    *("dice>0.7", "dice<=0.3", "0.2<dice<0.4", "Dice>0.5", '"dice">0.5', "gold<1", "gold!=5"),
+    *("error(dice)>10", "error>10", "gap>1", "pair=3", "words>9", "length<5"),
+    *("source:*images*", "source:*images*,*news*", "dataset:*", "trained:*", "note:*"),
+    *("tag:negation", "tag:number", "tag:length", "negation:one", "question:both", "number:one"),
+    *("man", '"a man"', "s1:man", 's2:"a man"', "sentence1:man", "/m[ae]n/"),
+    *("-man", "-gold>1", "gold<1 dice>0.2", "gold<1 and dice>0.2", "gold<1 or gold>4"),
+)
+TWO = ("dice", "wordllama", "--task", "starter")
+SENTENCES = ("A cat sleeps.", "No cat sleeps.")
+ANSWERS: dict[str, tuple[str, ...]] = {  # what each command is tried on for the keys of --json
+    "compare": (*TWO, "--by", "negation", "--equivalent", "1", "--signature"),
+    "compare --cost": (*TWO, "--cost"),
+    "evaluate": (*TWO, "--by", "source"),
+    "power": (*TWO, "--detect", "2"),
+    "why": TWO,
+    "pairs": (*TWO, "--limit", "2"),
+    "explain": (*SENTENCES, "-m", "dice", "-m", "wordllama"),
+    "score": (*SENTENCES, "-m", "dice"),
+    "nearest": ("a cat", "rows.txt", "-m", "wordllama"),
+    "reproduce": ("tsukagoshi", "table2", "--published-only"),
+    "train --dry-run": ("snli-ce", "--encoder", "minilm"),
+    "recipes": (),
+    "config": (),
+    "data ls": (),
+    "data overlaps": ("snli", "sts-benchmark"),
+    "models ls": (),
+    "cache ls": (),
+}
 
 
 def inventory() -> dict[str, Any]:
@@ -34,6 +65,10 @@ def inventory() -> dict[str, Any]:
     return {
         "commands": dict(commands()),
         "settings": settings(),
+        "python": dict(python()),
+        "plugins": plugins(),
+        "where": where(),
+        "json": json_keys(),
         "recipes": recipes(),
         "grids": grids(),
         "papers": papers(),
@@ -46,13 +81,13 @@ def inventory() -> dict[str, Any]:
     }
 
 
-def commands() -> Iterator[tuple[str, dict[str, str]]]:
+def commands() -> Iterator[tuple[str, dict[str, Any]]]:
     """Every command with its arguments and options, the choices of each, and whether it is a
     flag.
     """
     from embedlab.cli.app import program
 
-    def walk(command: Any, name: str) -> Iterator[tuple[str, dict[str, str]]]:
+    def walk(command: Any, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
         if hasattr(command, "commands"):
             for word, own in command.commands.items():
                 yield from walk(own, f"{name} {word}".strip())
@@ -74,13 +109,13 @@ def names_of(parameter: Any) -> Iterator[str]:
     yield from ("/".join([name, *others]) for name in long) if long else ("/".join(others),)
 
 
-def described(parameter: Any) -> str:
-    """What a word of a command line may be: one of closed choices, a flag, or any value, once or
-    several times.
+def described(parameter: Any) -> str | list[str]:
+    """What a word of a command line may be: closed choices, a flag, or any value, once or several
+    times.
     """
     choices = get_args(parameter.type_descriptor.annotation)
     if choices and all(isinstance(choice, str) for choice in choices):
-        return f"one of {', '.join(sorted(choices))}"
+        return sorted(choices)
     kind = "flag" if getattr(parameter, "is_flag", False) else "value"
     return f"{kind}s" if parameter.multiple or parameter.nargs != 1 else kind
 
@@ -90,6 +125,82 @@ def settings() -> list[str]:
     from embedlab.core.settings import Settings
 
     return [one.name for one in fields(Settings)]
+
+
+def python() -> Iterator[tuple[str, list[str]]]:
+    """The functions of `import embedlab` with their keywords, and what their results have."""
+    import embedlab
+
+    for name in embedlab.__all__:
+        yield name, list(inspect.signature(getattr(embedlab, name)).parameters)
+    from embedlab.workflows.notebook import LoadedModel
+    from embedlab.workflows.report import Report
+
+    for cls in (LoadedModel, Report):
+        public = {*dir(cls), *(one.name for one in fields(cls))}
+        yield cls.__name__, sorted(name for name in public if not name.startswith("_"))
+
+
+def plugins() -> list[str]:
+    """The kinds of plug-ins: the groups of entry points, and the keys of PLUGINS."""
+    from embedlab.core.plugins import KINDS
+
+    return list(KINDS)
+
+
+def where() -> dict[str, int]:
+    """How many pairs of the starter set each term of `--where` picks, and the properties."""
+    import embedlab
+    from embedlab.outcomes.property import property_names
+
+    with elsewhere():
+        picked = {
+            term: len(embedlab.pairs(["dice"], data="starter", where=term, limit=10_000).frame)
+            for term in WHERE
+        }
+    return picked | {f"property {name}": 1 for name in property_names()}
+
+
+def json_keys() -> dict[str, list[str]]:
+    """The keys of what each command answers with --json; those inside lists without a number."""
+    from embedlab.cli.app import main
+
+    found = {}
+    with elsewhere() as folder:
+        (folder / "rows.txt").write_text("a dog\na cat\n")
+        for command, words in ANSWERS.items():
+            shown = io.StringIO()
+            with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(io.StringIO()):
+                code = main([*command.split(), *words, "--json"])
+            assert code == 0, f"embedlab {command} ended with {code}: {shown.getvalue()}"
+            found[command] = sorted(keys_in(json.loads(shown.getvalue())))
+    return found
+
+
+def keys_in(value: Any, place: str = "") -> set[str]:
+    """The places of all keys in a JSON value; names of models and folders are no keys."""
+    if isinstance(value, list):
+        return {key for one in value for key in keys_in(one, f"{place}[]")}
+    if not isinstance(value, dict):
+        return set()
+    named = {key: "*" if key in {"dice", "wordllama", "minilm"} else key for key in value}
+    return {f"{place}.{name}".lstrip(".") for name in named.values()} | {
+        key for old, name in named.items() for key in keys_in(value[old], f"{place}.{name}")
+    }
+
+
+@contextlib.contextmanager
+def elsewhere() -> Iterator[Path]:
+    """A folder of its own with the starter set as data, for commands."""
+    before = {name: os.environ.get(name) for name in ("EMBEDLAB_DATA", "EMBEDLAB_CACHE")}
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        os.environ |= {"EMBEDLAB_DATA": "starter", "EMBEDLAB_CACHE": f"{folder}/cache"}
+        try:
+            yield Path(folder)
+        finally:
+            for name, value in before.items():
+                os.environ.pop(name)
+                os.environ |= {name: value} if value is not None else {}
 
 
 def recipes() -> dict[str, str]:
@@ -102,22 +213,14 @@ def recipes() -> dict[str, str]:
     }
 
 
-def grids() -> dict[str, Any]:
-    """The runs of every shipped grid: their names hold what decides them."""
-    from embedlab.experiments.grid_file import grid_names, load_grid
-    from embedlab.experiments.grid_trainings import expand_grid
-    from embedlab.experiments.plan import GridPlace
+def grids() -> dict[str, str]:
+    """The digest of the file of every shipped grid without its prose."""
+    from embedlab.core.paths import recipes_folder
 
-    with tempfile.TemporaryDirectory() as folder:
-        place = GridPlace(runs=f"{folder}/runs", cache=folder, sample=True)
-        plans = {name: expand_grid(load_grid(name), place) for name in grid_names()}
-        return {
-            name: {
-                "cells": len(plan),
-                "runs": digest([plan.run(cell).path.parts[-2:] for cell in plan.cells]),
-            }
-            for name, plan in plans.items()
-        }
+    return {
+        path.stem: digest(without_prose(tomllib.loads(path.read_text(encoding="utf-8"))))
+        for path in sorted((recipes_folder() / "grids").glob("*.toml"))
+    }
 
 
 def papers() -> dict[str, dict[str, str]]:
@@ -138,10 +241,7 @@ def papers() -> dict[str, dict[str, str]]:
 def without_prose(values: Any) -> Any:
     """VALUES without the texts that may be reworded."""
     if isinstance(values, dict):
-        said = {
-            key: value for key, value in values.items() if key not in ADDED or value != ADDED[key]
-        }
-        return {key: without_prose(value) for key, value in said.items() if key not in PROSE}
+        return {key: without_prose(value) for key, value in values.items() if key not in PROSE}
     return (
         [without_prose(value) for value in values] if isinstance(values, list | tuple) else values
     )
@@ -185,14 +285,9 @@ def models() -> dict[str, str]:
     from embedlab.models.published import CATALOG
 
     return {
-        name: digest({**as_before(asdict(one)), "note": bool(one.note)})
+        name: digest({**asdict(one), "note": bool(one.note)})
         for name, one in sorted(CATALOG.items())
     }
-
-
-def as_before(one: dict[str, Any]) -> dict[str, Any]:
-    """A published model without what the first of them do not have."""
-    return {key: value for key, value in one.items() if key not in {"revision", "prompts"}}
 
 
 def keys() -> dict[str, dict[str, str]]:
@@ -221,5 +316,64 @@ def digest(values: Any) -> str:
     return sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
+def recorded() -> dict[str, Any]:
+    """What inventory.json holds."""
+    stored: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    return stored
+
+
+def joined(old: Any, new: Any, renewed: set[str], place: str = "") -> Any:
+    """What is in OLD or in NEW; of both the old one, but at the places that are RENEWED."""
+    if place in renewed:
+        return new
+    if isinstance(old, dict) and isinstance(new, dict):
+        both = {
+            key: joined(old[key], new[key], renewed, f"{place}/{key}".lstrip("/"))
+            for key in old.keys() & new.keys()
+        }
+        return {**new, **old, **both}
+    if isinstance(old, list) and isinstance(new, list):
+        return old + [value for value in new if value not in old]
+    return old
+
+
+def lines(values: Any, prefix: str = "") -> set[str]:
+    """Every leaf of nested values as "key / key = value"."""
+    if isinstance(values, dict):
+        return {
+            line
+            for key, own in values.items()
+            for line in lines(own, f"{prefix} / {key}" if prefix else str(key))
+        }
+    if isinstance(values, list):
+        return {f"{prefix}: {value}" if prefix else str(value) for value in values}
+    return {f"{prefix} = {values}"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Removal:
+    """A thing that may be lost, with its lines of the inventory, * for any text."""
+
+    name: str
+    lines: list[str]
+    reason: str
+    instead: str
+    pending: bool = False  # still there
+
+    def covers(self, line: str) -> bool:
+        """Whether a line of the inventory goes with it."""
+        return any(
+            re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), line)
+            for pattern in self.lines
+        )
+
+
+def removals() -> list[Removal]:
+    """What is signed."""
+    rows = tomllib.loads(SIGNED.read_text(encoding="utf-8"))["removed"]
+    return [Removal(**row) for row in rows]
+
+
 if __name__ == "__main__":
-    FILE.write_text(json.dumps(inventory(), indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    both = joined(recorded() if FILE.exists() else {}, inventory(), set(sys.argv[1:]))
+    FILE.write_text(json.dumps(both, indent=1, sort_keys=True) + "\n", encoding="utf-8")

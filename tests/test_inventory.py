@@ -1,54 +1,16 @@
-"""Nothing that embedlab offered before its layout changed is lost; what went on purpose is listed
-here.
-"""
+"""What users had is there, but for what is signed; what went answers with what to use instead."""
 
-import json
 from typing import Any
 
 import pytest
 
-from tests.conftest import thin_out_the_sample
-from tests.inventory import FILE, grids, inventory
+from docs.upgrading import FILE as UPGRADING
+from docs.upgrading import page
+from embedlab.cli.app import main
+from embedlab.core import removed
+from tests.inventory import Removal, inventory, lines, recorded, removals
 
-REMOVED: dict[str, set[str]] = {  # part of the inventory → its lines that went on purpose
-    "files": {
-        *(
-            "compare.md",
-            "launch.md",
-            "pairs.md",
-            "runs.md",
-        ),  # each is help.md in its screen's folder
-        *(
-            "chen.toml",
-            "liao.toml",
-            "sedghamiz.toml",
-            "tsukagoshi.toml",
-        ),  # each is paper.toml in its paper's folder
-        "published.toml",  # [published] of the papers' files
-        "published.tsv",  # [sha256] of the corpora's files
-    },
-    "commands": {
-        *(
-            f"{name} / --by = one of dataset, dice, source" for name in ("compare", "evaluate")
-        ),  # any property of items
-        "evaluate / --suite = value",  # several, as for compare
-        "reproduce / --from = one of runs",  # and scores
-    },
-    "settings": {"capture"},  # never measured on a GPU
-}
-
-
-def lines(values: Any, prefix: str = "") -> set[str]:
-    """Every leaf of nested values as "key / key = value"."""
-    if isinstance(values, dict):
-        return {
-            line
-            for key, own in values.items()
-            for line in lines(own, f"{prefix} / {key}" if prefix else str(key))
-        }
-    if isinstance(values, list):
-        return {f"{prefix}: {value}" if prefix else str(value) for value in values}
-    return {f"{prefix} = {values}"}
+TYPED = [one for one in removals() if any(line.startswith("commands /") for line in one.lines)]
 
 
 @pytest.fixture(scope="module")
@@ -56,16 +18,64 @@ def now() -> dict[str, Any]:
     return inventory()
 
 
-@pytest.mark.parametrize("part", json.loads(FILE.read_text(encoding="utf-8")))
-def test_nothing_is_lost(part: str, now: dict[str, Any]) -> None:
-    before = lines(json.loads(FILE.read_text(encoding="utf-8"))[part])
-    lost = before - lines(now[part])
-    assert lost == REMOVED.get(part, set())
+@pytest.mark.parametrize("part", recorded())
+def test_nothing_is_lost_but_what_is_signed(part: str, now: dict[str, Any]) -> None:
+    lost = lines({part: recorded()[part]}) - lines({part: now[part]})
+    assert {line for line in lost if not any(one.covers(line) for one in removals())} == set()
 
 
-def test_a_thinned_sample_world_leaves_no_trace_in_the_names_of_runs(now: dict[str, Any]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        thin_out_the_sample(patch, 3)
-        thinned = grids()
-    assert thinned["sbert-lr"] != now["grids"]["sbert-lr"]  # its dev split has fewer pairs
-    assert grids() == now["grids"]
+def test_nothing_is_offered_that_is_not_recorded(now: dict[str, Any]) -> None:
+    new = lines(now) - lines(recorded())
+    assert new == set(), "python -m tests.inventory adds"
+
+
+@pytest.mark.parametrize("one", removals(), ids=lambda one: one.name)
+def test_what_is_signed_was_there_and_is_gone_unless_pending(
+    one: Removal, now: dict[str, Any]
+) -> None:
+    before = {line for line in lines(recorded()) if one.covers(line)}
+    assert bool(before) == bool(one.lines)
+    if one.lines:
+        there = before & lines(now)
+        assert bool(there) == one.pending, "remove pending, then python -m docs.upgrading"
+
+
+def test_the_answers_of_the_command_line_are_those_of_the_signed_list() -> None:
+    assert {one.name: one.instead for one in TYPED} == removed.INSTEAD
+
+
+@pytest.mark.parametrize("one", [one for one in TYPED if not one.pending], ids=lambda one: one.name)
+def test_what_was_removed_answers_with_what_to_use(
+    one: Removal, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = one.lines[0].split(" / ")[1].replace("*", "compare")
+    assert main([*command.split(), *one.name.removeprefix(command).split()]) == 2
+    assert one.instead in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("gone", ["gone", "here"]),
+        ("data gone", ["data", "gone"]),
+        ("--gone", ["compare", "dice", "--gone"]),
+        ("--gone", ["compare", "dice", "--gone=1"]),
+        ("compare --metric old", ["compare", "dice", "--metric", "old"]),
+        ("compare --rows old", ["compare", "dice", "--rows=old"]),
+    ],
+)
+def test_a_removed_word_answers_with_what_to_use(
+    name: str,
+    words: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(removed, "INSTEAD", {name: "use that one"})
+    assert main(words) == 2
+    assert capsys.readouterr().err.endswith("hint: use that one\n")
+    assert main(["evaluate", "gone", "--old"]) == 2  # a model of this name, another option
+    assert "use that one" not in capsys.readouterr().err
+
+
+def test_the_page_of_upgrading_is_current() -> None:
+    assert UPGRADING.read_text(encoding="utf-8") == page(), "python -m docs.upgrading"

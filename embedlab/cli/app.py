@@ -19,6 +19,7 @@ from embedlab.cli.terminal import open_door, report, reported_errors, to_stderr
 from embedlab.core.crash_reports import run_guarded
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
 from embedlab.core.interrupts import interrupts
+from embedlab.core.removed import instead_of
 from embedlab.core.settings import errors_to
 from embedlab.core.value_errors import reason_of
 from embedlab.core.version import __version__
@@ -136,15 +137,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str] | None) -> int:
     received: list[int] = []
     try:
+        words = sys.argv[1:] if arguments is None else arguments
         with _stop_signals(received):
-            words = sys.argv[1:] if arguments is None else arguments
             app = program(words[0] if words else "")
             code = app(arguments, standalone_mode=False, prog_name="embedlab") or ExitCode.OK
         if code == ExitCode.INTERRUPTED:  # what Typer makes of Ctrl-C, without a word
             _report_stop(received)
         return code
     except typer.TyperException as error:
-        return _usage_error(error)
+        return _usage_error(error, words)
     except (typer.Abort, KeyboardInterrupt):
         _report_stop(received)
         return ExitCode.INTERRUPTED
@@ -257,8 +258,10 @@ def _permission_hint(path: object) -> str:
     return f"check the permissions of {str(closed if closed is not None else path)!r}"
 
 
-def _usage_error(error: typer.TyperException) -> ExitCode:
-    """Say what Typer found wrong in the same two lines as every other error."""
+def _usage_error(error: typer.TyperException, words: Sequence[str]) -> ExitCode:
+    """Say what Typer found wrong in the same two lines as every other error, and what to use
+    instead of what was removed.
+    """
     context = getattr(error, "ctx", None)
     if isinstance(error, typer.BadParameter):
         _in_our_words(error)
@@ -268,7 +271,8 @@ def _usage_error(error: typer.TyperException) -> ExitCode:
         to_stderr(text)
     else:
         message = (text[:1].lower() + text[1:]).rstrip(".")
-        report(UsageError(message, hint=f"`{command} --help` shows what it takes"))
+        hint = instead_of(words) or f"`{command} --help` shows what it takes"
+        report(UsageError(message, hint=hint))
     return ExitCode.USAGE
 
 
