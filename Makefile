@@ -4,12 +4,16 @@ CONSTRAINTS ?= constraints.txt
 RUN = .venv/bin/
 INSTALL = $(RUN)pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS)
 
-.PHONY: demo test test-gpu suite docs dist check fix clean
+.PHONY: demo test test-gpu measure suite docs dist check fix clean
 
 demo: .venv/installed  ## fine-tune a real model, and compare on real pairs
 	$(RUN)embedlab demo
 
-test: check suite      ## lint, types, import contracts and the default tests
+test: check measure suite ## lint, types, import contracts and the default tests
+
+measure: .venv/installed ## how large the package is, and how much of it a stored compare goes through
+	-$(RUN)python benchmarks/nodes.py
+	-$(RUN)python benchmarks/walk.py compare dice wordllama --task starter --data starter
 
 suite: .venv/installed ## the default tests alone: `make suite CONSTRAINTS=constraints-lowest.txt`
 	$(RUN)pytest -n auto

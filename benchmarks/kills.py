@@ -1,9 +1,10 @@
 """Kill trainings, grids, encodings and evaluations at random times, and compare their ends with
 those of undisturbed ones, byte by byte.
 
-    python benchmarks/kills.py --kills 140 --seed 1 --write
+    python benchmarks/kills.py --data DIR --kills 140 --seed 1 --write
 
-Everything runs on the sample world. A round types one command again and again, each time in a new
+Everything runs on the STS sets and the first rows of the other corpora of DIR, and starts from a
+small random encoder. A round types one command again and again, each time in a new
 process that is killed by SIGKILL after a random share of the time that the undisturbed command
 takes, and lets it end after `--in-a-row` kills.
 """
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from real_lab import SETTINGS, add_data_option, cut_corpora, frequent_words, write_encoder
 from record import Measured, write
 
 SHORT = [
@@ -90,6 +92,9 @@ def main() -> int:
         "TOKENIZERS_PARALLELISM": "false",
         "OMP_NUM_THREADS": "1",
     }
+    corpora = cut_corpora(typed.data, place / "corpora")
+    write_encoder(place / "model", frequent_words(corpora))
+    os.environ |= {**SETTINGS, "EMBEDLAB_DATA": str(corpora)}
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(
         ["embedlab.cli.app", "torch", "transformers", "polars", "embedlab.encoders.checkpoint"]
@@ -118,6 +123,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    add_data_option(parser)
     parser.add_argument("--kills", type=int, default=140, help="in all")
     parser.add_argument("--seed", type=int, default=1, help="of the times of the kills")
     parser.add_argument("--in-a-row", type=int, default=4, help="kills before a command may end")
@@ -131,8 +137,9 @@ def _arguments() -> argparse.Namespace:
 
 
 def _kinds(place: Path) -> dict[str, Kind]:
-    train = ("train", "snli-ce", "--sample", "--threads", "1", "--resume", *SHORT)
-    grid = ("grid", "run", "killed.toml", "--sample", "--workers", "1", "--threads", "1")
+    encoder = ("--encoder", str(place / "model"))
+    train = ("train", "snli-ce", *encoder, "--threads", "1", "--resume", *SHORT)
+    grid = ("grid", "run", "killed.toml", *encoder, "--workers", "1", "--threads", "1")
     encode = (
         "encode",
         f"{place / 'model'}?pooling=mean",
@@ -146,7 +153,6 @@ def _kinds(place: Path) -> dict[str, Kind]:
     evaluate = (
         "evaluate",
         f"{place / 'model'}?pooling=mean",
-        "--sample",
         "--task",
         "sts12",
         "--threads",
@@ -182,12 +188,9 @@ def _own_cache(folder: Path) -> None:
 
 
 def _inputs(place: Path) -> None:
-    """The model and the sentences that are encoded, once for all rounds."""
+    """The sentences that are encoded, once for all rounds."""
     if (place / "lines.txt").exists():
         return
-    from embedlab.encoders.random_encoder import build_random_encoder
-
-    build_random_encoder(place / "model", seed=0)
     words = random.Random(0)
     lines = (
         " ".join(words.choice(("a", "man", "dog", "red", "runs", "sees", "the")) for _ in range(12))
@@ -200,7 +203,7 @@ def _models(folder: Path) -> dict[str, str]:
     """The tensors of every run's model and heads."""
     return {
         str(path.relative_to(folder)): _digest(path)
-        for path in sorted(folder.glob("runs-sample/*/seed-*/**/*.safetensors"))
+        for path in sorted(folder.glob("runs/*/seed-*/**/*.safetensors"))
     }
 
 
@@ -288,7 +291,7 @@ def _folder(place: Path, name: str, kind: Kind) -> Path:
     folder = place / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    os.environ.pop("EMBEDLAB_CACHE", None)
+    os.environ["EMBEDLAB_CACHE"] = str(place / "cache" / "embedlab")
     kind.prepare(folder)
     return folder
 

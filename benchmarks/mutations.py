@@ -72,6 +72,12 @@ AREAS = {
     "checkpointing": "embedlab/training/checkpointing.py",
     "grammar": "embedlab/models/grammar.py",
     "fingerprints": "embedlab/models/fingerprint.py",
+    "workflows": "embedlab/workflows/**/*.py",
+    "commands": "embedlab/cli/**/*.py",
+    "reports": "embedlab/reports/**/*.py",
+    "grids": "embedlab/experiments/**/*.py",
+    "runs": "embedlab/runs/**/*.py",
+    "dashboard": "embedlab/tui/**/model.py",
 }
 # What every test process imports anyway is imported once; of embedlab nothing.
 PRELOADED = [

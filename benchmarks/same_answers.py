@@ -39,6 +39,27 @@ from real_lab import (
 INTENDED = Path(__file__).with_name("intended_differences.toml")
 TOLERANCE = 1e-12
 PAGE = "page.html"
+FORKS = """
+import json, os, sys
+import polars, torch, transformers
+from embedlab.cli.app import main
+for line in sys.stdin:
+    folder, *words = json.loads(line)
+    if (child := os.fork()) == 0:
+        os.chdir(folder)
+        for number, name in ((1, "../stdout"), (2, "../stderr")):
+            os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        try:
+            code = int(main(words))
+        except BaseException as error:
+            print(repr(error), file=sys.stderr)
+            code = 1
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
 # What is computed from variances; the rest of an answer is compared exactly.
 APPROXIMATE = re.compile(
     r"(low|high|p|p_corrected|p_equivalent|sd|design_effect|component_share|detectable|effective_pairs)$"
@@ -112,8 +133,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("compare", "wordllama", "dice", "--task", "starter", "--by", "length"),
     ("compare", "ce", "dice", "--task", "pairs.csv"),
     ("compare", "ce", "wordllama", "questions.csv"),
-    ("compare", "ce", "supcl", "--suite", "transfer", *SHORT_SETTING),
-    ("compare", "ce", "supcl", "--task", "mr", "--task", "trec", *SHORT_SETTING),
+    ("compare", "ce@1", "supcl@1", "--suite", "transfer", *SHORT_SETTING),
     ("compare", "ce", "supcl", "--task", "sts12", "--task", "cr", *SHORT_SETTING),
     ("compare", "ce@1", "supcl@1", "--task", "cr", *SHORT_SETTING),
     ("compare", "ce", "supcl", "--task", "sick-r-supervised", *SHORT_SETTING),
@@ -131,7 +151,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("evaluate", "supcl", "--by", "source", "--html", PAGE),
     ("evaluate", "supcl", "--by", "dice", "--task", "sts12"),
     ("evaluate", "supcl", "--metric", "pearson"),
-    ("evaluate", "ce", "--suite", "transfer", *SHORT_SETTING),
+    ("evaluate", "def", "--suite", "transfer", *SHORT_SETTING),
     ("evaluate", "ce", "--task", "mrpc", *SHORT_SETTING),
     ("evaluate", "cola", "--suite", "glue"),
     ("evaluate", "heads", "--suite", "multitask"),
@@ -194,26 +214,38 @@ class Intended:
         return self.command in command and re.fullmatch(self.place, place) is not None
 
 
-def embedlab(checkout: Path, folder: Path, *words: str) -> Answer:
-    """Run one command of a checkout in FOLDER."""
-    own = {"PYTHONPATH": str(checkout), "COLUMNS": "200", "EMBEDLAB_DATA": "corpora"}
-    (folder / PAGE).unlink(missing_ok=True)
-    ended = subprocess.run(
-        [sys.executable, "-m", "embedlab", *words],
-        cwd=folder,
-        env=os.environ | SETTINGS | own,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    try:
-        answer = json.loads(ended.stdout)
-    except ValueError:
-        answer = ended.stdout
-    page = (folder / PAGE).read_text(encoding="utf-8") if (folder / PAGE).exists() else ""
-    return Answer(
-        code=ended.returncode, answer=answer, errors=ended.stderr, page=words_of_page(page)
-    )
+class Checkout:
+    """A process that has loaded a checkout, and forks for each command: loading it anew would take
+    most of the time.
+    """
+
+    def __init__(self, checkout: Path) -> None:
+        own = {"PYTHONPATH": str(checkout), "COLUMNS": "200", "EMBEDLAB_DATA": "corpora"}
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-c", FORKS],
+            env=os.environ | SETTINGS | own,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def answer(self, folder: Path, *words: str) -> Answer:
+        """Run one command in FOLDER."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        (folder / PAGE).unlink(missing_ok=True)
+        self._process.stdin.write(json.dumps([str(folder), *words]) + "\n")
+        self._process.stdin.flush()
+        code = int(self._process.stdout.readline())
+        out, err, page = (
+            path.read_text(encoding="utf-8") if path.exists() else ""
+            for path in (folder.parent / "stdout", folder.parent / "stderr", folder / PAGE)
+        )
+        try:
+            answer = json.loads(out)
+        except ValueError:
+            answer = out
+        return Answer(code=code, answer=answer, errors=err.strip()[-300:], page=words_of_page(page))
 
 
 def words_of_page(page: str) -> list[str]:
@@ -223,7 +255,7 @@ def words_of_page(page: str) -> list[str]:
     return [text for text in texts if text and not re.search(r"\d{4}-\d\d-\d\d|seconds", text)]
 
 
-def make_lab(checkout: Path, folder: Path, data: Path) -> None:
+def make_lab(checkout: Checkout, folder: Path, data: Path) -> None:
     """Train the runs and write a user's own files, by one checkout."""
     corpora = cut_corpora(data, folder / "corpora")
     write_queries(data, folder / "queries")
@@ -233,9 +265,8 @@ def make_lab(checkout: Path, folder: Path, data: Path) -> None:
     (folder / "pairs.csv").write_text(PAIRS)
     (folder / "sentences.txt").write_text(SENTENCES)
     for words in LAB:
-        made = embedlab(checkout, folder, *words)
-        if made.code:
-            sys.exit(f"{' '.join(words)} of {checkout} ended with {made.code}: {made.errors}")
+        if (made := checkout.answer(folder, *words)).code:
+            sys.exit(f"{' '.join(words)} of the old checkout ended with {made.code}: {made.errors}")
 
 
 def without_stored(lab: Path, folder: Path) -> Path:
@@ -248,12 +279,6 @@ def without_stored(lab: Path, folder: Path) -> Path:
         for path in sorted(folder.glob(f"runs/[!r]*/**/{name}")):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     return folder
-
-
-def answers(checkout: Path, folder: Path, only: str) -> dict[str, Answer]:
-    """Return the answer to every command by its words."""
-    chosen = [words for words in COMMANDS if only in " ".join(words)]
-    return {" ".join(words): embedlab(checkout, folder, *words, "--json") for words in chosen}
 
 
 def differences(old: Any, new: Any, place: str = "") -> Iterator[tuple[str, str]]:
@@ -306,32 +331,21 @@ def is_equal(old: Any, new: Any, place: str) -> bool:
     return type(old) is type(new) and bool(old == new)
 
 
-def compare(
-    name: str, old: Mapping[str, Answer], new: Mapping[str, Answer], intended: Sequence[Intended]
+def compared(
+    what: str, command: str, old: Answer, new: Answer, intended: Sequence[Intended]
 ) -> int:
-    """Print the differences of two sets of answers that are not intended, and return their
-    number.
-    """
-    count = 0
-    for command, before in old.items():
-        now = new[command]
-        found = (
-            []
-            if before.code == now.code
-            else [("exit code", f"{before.code}, now {now.code}: {now.errors.strip()[-300:]}")]
-        )
-        found += differences(before.answer, now.answer)
-        found += differences(before.page, now.page, "page")
-        open_ = {
-            place: text
-            for place, text in found
-            if not any(one.allows(command, place) for one in intended)
-        }
-        for place, text in open_.items():
-            print(f"{name}: {command}: {place or 'answer'}: {text}")
-        count += len(open_)
-    print(f"{name}: {len(old)} commands, {count} kinds of unintended differences")
-    return count
+    """Print the differences of two answers that are not intended, and return their number."""
+    found = [("exit code", f"{old.code}, now {new.code}: {new.errors}")]
+    found = [] if old.code == new.code else found
+    found += [*differences(old.answer, new.answer), *differences(old.page, new.page, "page")]
+    open_ = {
+        place: text
+        for place, text in found
+        if not any(one.allows(command, place) for one in intended)
+    }
+    for place, text in open_.items():
+        print(f"{what}: {command}: {place or 'answer'}: {text}", flush=True)
+    return len(open_)
 
 
 def main() -> None:
@@ -344,28 +358,38 @@ def main() -> None:
     )
     parser.add_argument("--only", default="", help="only commands with this text")
     arguments = parser.parse_args()
-    old, new = (path.absolute() for path in arguments.checkouts)
-    intended = [
-        Intended(**row) for row in tomllib.loads(INTENDED.read_text()).get("difference", [])
-    ]
+    rows = tomllib.loads(INTENDED.read_text()).get("difference", [])
+    intended = [Intended(**row) for row in rows]
+    chosen = [words for words in COMMANDS if arguments.only in " ".join(words)]
+    old, new = (Checkout(path.absolute()) for path in arguments.checkouts)
+    counts = {"refused by the old checkout": 0, "nothing stored": 0, "stored by the old": 0}
     with tempfile.TemporaryDirectory() as scratch:
         lab = (arguments.lab or Path(scratch) / "lab").absolute()
         if not lab.exists():
             make_lab(old, lab, arguments.data)
-        before = answers(old, without_stored(lab, Path(scratch) / "old" / "lab"), arguments.only)
-        failed = {command: answer for command, answer in before.items() if answer.code}
-        for command, answer in failed.items():
-            print(f"the old checkout refuses {command}: {answer.errors.strip()[-300:]}")
-        cold = compare(
-            "nothing stored",
-            before,
-            answers(new, without_stored(lab, Path(scratch) / "new" / "lab"), arguments.only),
-            intended,
-        )
-        warm = Path(scratch) / "warm" / "lab"
-        shutil.copytree(Path(scratch) / "old" / "lab", warm)
-        stored = compare("stored by the old", before, answers(new, warm, arguments.only), intended)
-    sys.exit(bool(cold or stored or failed))
+        first, second = (without_stored(lab, Path(scratch) / name / "lab") for name in ("a", "b"))
+        before: dict[tuple[str, ...], Answer] = {}
+        for words in chosen:
+            command = " ".join(words)
+            before[words] = old.answer(first, *words, "--json")
+            if before[words].code:
+                counts["refused by the old checkout"] += 1
+                print(f"the old checkout refuses {command}: {before[words].errors}", flush=True)
+            now = new.answer(second, *words, "--json")
+            counts["nothing stored"] += compared(
+                "nothing stored", command, before[words], now, intended
+            )
+            print(f"{len(before)} of {len(chosen)}: {command}", file=sys.stderr, flush=True)
+        for words in chosen:
+            counts["stored by the old"] += compared(
+                "stored by the old",
+                " ".join(words),
+                before[words],
+                new.answer(first, *words, "--json"),
+                intended,
+            )
+    print(f"{len(chosen)} commands; kinds of unintended differences:", counts)
+    sys.exit(any(counts.values()))
 
 
 if __name__ == "__main__":

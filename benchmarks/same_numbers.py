@@ -1,16 +1,19 @@
 """Whether two checkouts give the same numbers, bit by bit, on one machine.
 
-    python benchmarks/same_numbers.py OLD NEW [--model FOLDER --data DIR]
-    python benchmarks/same_numbers.py OLD NEW --recipes
+    python benchmarks/same_numbers.py OLD NEW --data DIR [--model FOLDER]
+    python benchmarks/same_numbers.py OLD NEW --data DIR --recipes
 
-With --recipes both train every recipe of OLD that has rows in the sample world, all of its stages,
-on few rows and in float32 on the processor: the weights, heads and losses of each run are compared,
-and where they differ whether its resolved recipe is the same.
+DIR has real corpora in their own layouts, of which both get the STS sets whole and the first rows
+of the others, and a small random encoder.
 
-Without, both run the demo, a training that is interrupted and resumed, a grid of four cells,
-comparisons of pairs and of classified sentences, and a paper's table with its trainings on the
-sample world; with --model and --data also the seven STS sets. What is compared is what is stored:
-scores, weights of models and heads, and the numbers of evaluations; and what is printed of
+With --recipes both train every recipe of OLD that has rows there, all of its stages, on few rows
+and in float32 on the processor: the weights, heads and losses of each run are compared, and where
+they differ whether its resolved recipe is the same.
+
+Without, both run a training that is interrupted and resumed, another one, a grid of four cells, an
+encoding, comparisons of pairs and of classified sentences, and a paper's table with its trainings;
+with --model also the seven STS sets with that model. What is compared is what is stored: scores,
+weights of models and heads, vectors, and the numbers of evaluations; and what is printed of
 differences and of the table, intervals to 1e-12.
 """
 
@@ -26,7 +29,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from same_answers import GRID, differences
+from real_lab import SETTINGS, add_data_option, cut_corpora, frequent_words, write_encoder
+from same_answers import GRID, SENTENCES, SHORT_SETTING, differences
 
 PRINTED = ("compare.json", "table.json")  # what commands answer, one object after the other
 
@@ -56,20 +60,33 @@ import embedlab
 for name in sys.argv[1:]:
     values = {"stages.data.rows": 40, "stages.optim.epochs": 1, "evaluate.tasks": [], "evaluate.dev": "none", "evaluate.keep": "last"}
     try:
-        embedlab.train(name, sample=True, threads=1, device="cpu", precision="float32", name="tiny-" + name, set=values)
+        embedlab.train(name, encoder="tiny", threads=1, device="cpu", precision="float32", name="tiny-" + name, set=values)
     except Exception as error:
         Path(f"failed-{name}.txt").write_text(f"{type(error).__name__}: {error}")
 """
 
 
+def environment(checkout: Path) -> dict[str, str]:
+    """Return the environment of a command of a checkout."""
+    return {**os.environ, **SETTINGS, "PYTHONPATH": str(checkout), "EMBEDLAB_DATA": "corpora"}
+
+
+def make_world(folder: Path, data: Path) -> Path:
+    """Write the corpora and the encoder into FOLDER, which has one name for both checkouts: no path
+    may make a difference.
+    """
+    write_encoder(folder / "tiny", frequent_words(cut_corpora(data, folder / "corpora")))
+    (folder / "sentences.txt").write_text(SENTENCES)
+    return folder
+
+
 def train_recipes(checkout: Path, folder: Path, recipes: list[str]) -> None:
     """Train RECIPES with a checkout in FOLDER."""
-    own = {"PYTHONPATH": str(checkout), "EMBEDLAB_CACHE": "cache"}
     with (folder / "log.txt").open("ab") as log:
         subprocess.run(
-            [sys.executable, "-c", TRAININGS, *recipes],
+            [sys.executable, "-P", "-c", TRAININGS, *recipes],
             cwd=folder,
-            env=os.environ | own,
+            env=environment(checkout),
             stdout=log,
             stderr=log,
             check=True,
@@ -82,7 +99,7 @@ def trained(folder: Path, recipe: str) -> dict[str, Any]:
     """
     if (failure := folder / f"failed-{recipe}.txt").exists():
         return {"failure": failure.read_text()}
-    (run_folder,) = folder.glob(f"runs-sample/tiny-{recipe}/seed-1")
+    (run_folder,) = folder.glob(f"runs/tiny-{recipe}/seed-1")
     events = [json.loads(line) for line in (run_folder / "events.jsonl").read_text().splitlines()]
     files = [path for path in run_folder.rglob("*.safetensors") if "checkpoints" not in path.parts]
     weights = {
@@ -94,11 +111,11 @@ def trained(folder: Path, recipe: str) -> dict[str, Any]:
 
 def resolved(folder: Path, recipe: str) -> str:
     """The resolved recipe of a run without what only its evaluation reads."""
-    path = folder / "runs-sample" / f"tiny-{recipe}" / "seed-1" / "recipe.toml"
+    path = folder / "runs" / f"tiny-{recipe}" / "seed-1" / "recipe.toml"
     return path.read_text().partition("[evaluate]")[0] if path.exists() else ""
 
 
-def compare_recipes(old: Path, new: Path) -> int:
+def compare_recipes(old: Path, new: Path, data: Path) -> int:
     """Train every recipe of OLD with both checkouts and print what differs; gives how many recipes
     differ without having changed.
     """
@@ -108,10 +125,7 @@ def compare_recipes(old: Path, new: Path) -> int:
     with tempfile.TemporaryDirectory() as place:
         folders = []
         for checkout, label in ((old, "old"), (new, "new")):
-            folder = (
-                Path(place) / label / "lab"
-            )  # of one name for both: no path may make a difference
-            folder.mkdir(parents=True)
+            folder = make_world(Path(place) / label / "lab", data)
             train_recipes(checkout.absolute(), folder, recipes)
             folders.append(folder)
         counts = dict.fromkeys(("equal", "other recipe", "differs", "trained by neither"), 0)
@@ -135,15 +149,11 @@ def run(
     """One command of a checkout in FOLDER; with STEP it is interrupted by Ctrl-C once its run has
     reported that step.
     """
-    own = {"PYTHONPATH": str(checkout), "EMBEDLAB_CACHE": "cache", "EMBEDLAB_THREADS": "1"}
-    own |= (
-        {"EMBEDLAB_SAMPLE": "1"} if words[0] == "demo" else {}
-    )  # earlier checkouts have no option for it
     with (folder / "log.txt").open("ab") as log, (folder / out).open("ab") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "embedlab", *words],
             cwd=folder,
-            env=os.environ | own,
+            env=environment(checkout),
             stdout=output,
             stderr=log,
             preexec_fn=_take_interrupts,
@@ -164,50 +174,31 @@ def _take_interrupts() -> None:
 
 def reported_step(folder: Path) -> int:
     """The last step in the events of the run `cut`."""
-    events = folder / "runs-sample" / "cut" / "seed-1" / "events.jsonl"
+    events = folder / "runs" / "cut" / "seed-1" / "events.jsonl"
     lines = events.read_text().splitlines() if events.exists() else []
     return max((json.loads(line).get("step") or 0 for line in lines), default=0)
 
 
-def work(checkout: Path, folder: Path, model: Path | None, data: Path | None) -> None:
+def work(checkout: Path, folder: Path, model: Path | None) -> None:
     """Everything that is compared, by one checkout."""
-    run(checkout, folder, "demo", "--runs", "runs")
-    train = ("train", "snli-supcl", "--sample", "--name", "cut", "--set", "optim.epochs=8")
+    small = ("--encoder", "tiny", "--set", "data.rows=300", "--set", "evaluate.dev=none")
+    run(checkout, folder, "train", "snli-ce", "--name", "other", *small)
+    train = ("train", "snli-supcl", "--name", "cut", *small, "--set", "optim.epochs=12")
     run(checkout, folder, *train, step=20)
     run(checkout, folder, *train, "--resume")
     (folder / "rates.toml").write_text(GRID)
-    run(checkout, folder, "grid", "run", "rates.toml", "--sample", "--workers", "2")
-    compared = ("demo-ce", "demo-supcl", "--runs", "runs", "--sample", "--json")
-    run(checkout, folder, "compare", "dice", *compared, out="compare.json")
-    run(
-        checkout,
-        folder,
-        "compare",
-        *compared,
-        "--task",
-        "mr",
-        "--task",
-        "trec",
-        "--setting",
-        "prototyping",
-        out="compare.json",
-    )
-    run(
-        checkout,
-        folder,
-        "reproduce",
-        "tsukagoshi",
-        "table2",
-        "--sample",
-        "--seeds",
-        "2",
-        "--json",
-        out="table.json",
-    )
-    if model is not None and data is not None:
-        shown = ("--data", str(data), "--allow-partial")
-        run(checkout, folder, "evaluate", str(model), *shown)
-        run(checkout, folder, "compare", str(model), "dice", *shown, "--json", out="compare.json")
+    run(checkout, folder, "grid", "run", "rates.toml", "--encoder", "tiny", "--workers", "1")
+    run(checkout, folder, "encode", "cut", "sentences.txt", "-o", "vectors.npy")
+    run(checkout, folder, "encode", "tiny?pooling=mean", "sentences.txt", "-o", "start.npy")
+    compared = ("compare", "dice", "other", "cut", "--json")
+    run(checkout, folder, *compared, out="compare.json")
+    tasks = ("--task", "mr", "--task", "trec", *SHORT_SETTING)
+    run(checkout, folder, "compare", "other", "cut", "--json", *tasks, out="compare.json")
+    table = ("reproduce", "tsukagoshi", "table2", "--encoder", "tiny", "--seeds", "2", "--json")
+    run(checkout, folder, *table, out="table.json")
+    if model is not None:
+        run(checkout, folder, "evaluate", str(model))
+        run(checkout, folder, "compare", str(model), "dice", "--json", out="compare.json")
 
 
 def numbers(folder: Path) -> dict[str, Any]:
@@ -215,7 +206,9 @@ def numbers(folder: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
-        if path.name in {"model.safetensors", "heads.safetensors"}:
+        if "corpora" in path.parts or "tiny" in path.parts:
+            continue
+        if path.name in {"model.safetensors", "heads.safetensors"} or path.suffix == ".npy":
             found[name] = sha256(path.read_bytes()).hexdigest()
         elif path.name == "scores.parquet":
             found[name] = scores(path)
@@ -267,19 +260,18 @@ def main() -> None:
     """Run both and compare."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("checkouts", nargs=2, type=Path, metavar="CHECKOUT")
-    parser.add_argument("--model", type=Path)
-    parser.add_argument("--data", type=Path)
+    add_data_option(parser)
+    parser.add_argument("--model", type=Path, help="a folder to evaluate on the STS sets too")
     parser.add_argument("--recipes", action="store_true", help="train every recipe in few steps")
     arguments = parser.parse_args()
     if arguments.recipes:
-        sys.exit(bool(compare_recipes(*arguments.checkouts)))
-    model, data = (path.absolute() if path else None for path in (arguments.model, arguments.data))
+        sys.exit(bool(compare_recipes(*arguments.checkouts, arguments.data)))
+    model = arguments.model.absolute() if arguments.model else None
     found = []
     for checkout in arguments.checkouts:
         with tempfile.TemporaryDirectory() as place:
-            folder = Path(place) / "lab"  # of one name for both: no path may make a difference
-            folder.mkdir()
-            work(checkout.absolute(), folder, model, data)
+            folder = make_world(Path(place) / "lab", arguments.data)
+            work(checkout.absolute(), folder, model)
             found.append(numbers(folder))
     old, new = found
     unequal = [name for name in sorted({*old, *new}) if differs(name, old.get(name), new.get(name))]

@@ -18,7 +18,7 @@ import re
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
 from pathlib import Path
@@ -58,27 +58,6 @@ ANSWERS: dict[str, tuple[str, ...]] = {  # what each command is tried on for the
     "models ls": (),
     "cache ls": (),
 }
-
-
-def inventory() -> dict[str, Any]:
-    """Everything, as plain JSON values; long ones as a digest."""
-    return {
-        "commands": dict(commands()),
-        "settings": settings(),
-        "python": dict(python()),
-        "plugins": plugins(),
-        "where": where(),
-        "json": json_keys(),
-        "recipes": recipes(),
-        "grids": grids(),
-        "papers": papers(),
-        "tasks": tasks(),
-        "objectives": objectives(),
-        "datasets": datasets(),
-        "models": models(),
-        "keys": keys(),
-        "files": files(),
-    }
 
 
 def commands() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -314,6 +293,30 @@ def files() -> list[str]:
 def digest(values: Any) -> str:
     """A digest of JSON values; sets and paths count as text."""
     return sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+PARTS: dict[str, Callable[[], Any]] = {
+    "commands": lambda: dict(commands()),
+    "settings": settings,
+    "python": lambda: dict(python()),
+    "plugins": plugins,
+    "where": where,
+    "json": json_keys,
+    "recipes": recipes,
+    "grids": grids,
+    "papers": papers,
+    "tasks": tasks,
+    "objectives": objectives,
+    "datasets": datasets,
+    "models": models,
+    "keys": keys,
+    "files": files,
+}
+
+
+def inventory(*without: str) -> dict[str, Any]:
+    """Every part but those WITHOUT, as plain JSON values; long ones as a digest."""
+    return {part: make() for part, make in PARTS.items() if part not in without}
 
 
 def recorded() -> dict[str, Any]:
