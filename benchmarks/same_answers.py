@@ -238,7 +238,7 @@ class Checkout:
         self._process.stdin.flush()
         code = int(self._process.stdout.readline())
         out, err, page = (
-            path.read_text(encoding="utf-8") if path.exists() else ""
+            path.read_text(encoding="utf-8").replace(str(folder), "LAB") if path.exists() else ""
             for path in (folder.parent / "stdout", folder.parent / "stderr", folder / PAGE)
         )
         try:

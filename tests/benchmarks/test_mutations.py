@@ -138,6 +138,12 @@ def test_the_program_draws_the_same_from_every_area_and_tests_each_in_its_own_pa
         "data",
         "training",
         "models",
+        "workflows",
+        "cli",
+        "reports",
+        "experiments",
+        "runs",
+        "tui",
     }
     assert not list(tmp_path.iterdir())
 
