@@ -136,7 +136,7 @@ def synthetic(folder: Path, real: Place, rows: int) -> Place:
         scores = pl.DataFrame(
             {"pair_key": table["pair_key"], "similarity": pl.Series(similarity, dtype=pl.Float32)}
         ).unique("pair_key")
-        path = settings.runs_folder / name / "seed-1" / "scores.parquet"
+        path = settings.runs / name / "seed-1" / "scores.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
         ScoreFile(scores=scores, facts={"fingerprint": str(number), "model": name}).write(path)
     return Place(data=real.data, runs=str(settings.runs), cache=str(settings.cache), models=names)
@@ -326,7 +326,8 @@ def training(folder: Path) -> Iterator[Path]:
         "grid",
         "run",
         "busy.toml",
-        "--sample",
+        "--data",
+        "tiny",
         "--runs",
         "runs",
         "--set",
@@ -341,15 +342,13 @@ def training(folder: Path) -> Iterator[Path]:
     )
     try:
         while (
-            sum(
-                '"loss"' in path.read_text() for path in folder.glob("runs-sample/*/*/events.jsonl")
-            )
+            sum('"loss"' in path.read_text() for path in folder.glob("runs/*/*/events.jsonl"))
             < CELLS
         ):
             if grid.poll() is not None:
                 raise SystemExit("the grid ended before its cells trained")
             time.sleep(0.2)
-        yield folder / "runs-sample"
+        yield folder / "runs"
     finally:
         grid.terminate()
         grid.wait()

@@ -61,7 +61,7 @@ def grid_file(folder: Path, name: str, cells: int, seeds: int) -> Path:
 
 def plan_of(path: Path) -> GridPlan:
     """The plan of a grid file on the sample world."""
-    place = GridPlace(runs=str(path.parent / "runs"), cache=str(path.parent / "cache"), sample=True)
+    place = GridPlace(runs=str(path.parent / "runs"), cache=str(path.parent / "cache"), data="tiny")
     return expand_grid(load_grid(str(path)), place)
 
 
@@ -74,7 +74,7 @@ def seconds_of(folder: Path, *words: str) -> float:
         "EMBEDLAB_CACHE": str(folder / "cache"),
     }
     subprocess.run(
-        [sys.executable, "-m", "embedlab", *words, "--sample"],
+        [sys.executable, "-m", "embedlab", *words, "--data", "tiny"],
         env=environment,
         capture_output=True,
         check=True,
@@ -87,7 +87,7 @@ def finish(plan: GridPlan) -> None:
     """Give every cell of PLAN the files that a finished and evaluated run has, with numbers that
     depend on cell and seed alone.
     """
-    parts, _ = open_parts(Source(folder=None, sample=True), STS_DATASETS)
+    parts, _ = open_parts(Source(folder=None, data="tiny"), STS_DATASETS)
     keys = [("dataset", name) for name in STS_DATASETS] + [
         ("average", name) for name in ("sts12-16", "average of seven")
     ]

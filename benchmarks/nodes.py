@@ -50,8 +50,9 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", nargs="?", type=Path, default=Path("embedlab"))
+    folder = parser.parse_args().folder
     print(f"{'package':24}" + "".join(f"{column:>12}" for column in COLUMNS))
-    for name, size in sizes(parser.parse_args().folder).items():
+    for name, size in sizes(folder).items():
         print(f"{name:24}" + "".join(f"{value:12,}" for value in size))
 
 

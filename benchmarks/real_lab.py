@@ -17,7 +17,7 @@ LINES = 600  # of each file that is cut
 WHOLE = ("STS", "retrieval")  # folders of which every row is taken
 LEFT_OUT = ("word_vectors", "probing_gum", "wiki_split")
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-# The corpora are cut on purpose, and no command may ask a hub for the rest.
+# The corpora are cut on purpose, and no command may fetch the rest from a hub.
 SETTINGS = {
     "EMBEDLAB_ALLOW_PARTIAL": "1",
     "EMBEDLAB_CACHE": "cache",

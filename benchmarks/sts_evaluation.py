@@ -41,7 +41,7 @@ def evaluate_here(
         settings = Settings(
             cache=Path(folder), runs=Path(folder) / "runs", precision=precision, threads=threads
         )
-        member = resolve(model, settings.runs_folder)
+        member = resolve(model, settings.runs)
         evaluation = evaluate_pairs(score_models([member], parts, settings))[member.members[0].name]
     found = {
         (score.by, score.metric, score.setting, score.slice): 100 * score.value

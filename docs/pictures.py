@@ -1,6 +1,6 @@
 """Takes every picture of the pages: python docs/pictures.py [FOLDER] [--data DIR].
 
-The dashboard's screens and the commands below, over runs that are trained on the sample world.
+The dashboard's screens and the commands below, over runs that are trained on generated corpora.
 FOLDER holds the runs; those that are finished there are not trained again. Without it everything is
 trained anew, in some minutes. With `--data`, the folder of corpora, the plot of the README's
 finding alone is drawn, for which the models must be there (`embedlab models ls`).
@@ -22,8 +22,8 @@ from docs.blocks import ROOT
 from tests.tui.photographs import photograph, train, without_fonts
 
 COMMANDS = {
-    "terminal-compare": "embedlab compare demo-ce demo-supcl dice --sample",
-    "terminal-slices": "embedlab compare demo-ce demo-supcl dice --sample --by dice --task sts12",
+    "terminal-compare": "embedlab compare tiny-ce tiny-supcl dice --data tiny",
+    "terminal-slices": "embedlab compare tiny-ce tiny-supcl dice --data tiny --by dice --task sts12",
 }
 COLUMNS = 120
 FOUND_BY: dict[str, Any] = {

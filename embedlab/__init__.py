@@ -3,7 +3,7 @@
     import embedlab
 
     embedlab.load("dice").score(["A cat sleeps."], ["A cat is asleep."])
-    embedlab.compare(["dice", "snli-supcl"], sample=True).frame
+    embedlab.compare(["dice", "minilm"], data="starter").frame
 
 Each function is loaded when it is first used.
 """

@@ -184,20 +184,20 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def small_world(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A sample world whose STS datasets have a tenth of their pairs, of every source: for tests of
+    """Generated data whose STS datasets have a tenth of their pairs, of every source: for tests of
     commands, not of numbers.
     """
-    thin_out_the_sample(monkeypatch, 10)
+    thin_out(monkeypatch, 10)
 
 
-def thin_out_the_sample(patch: pytest.MonkeyPatch, every: int) -> None:
-    """Leave one in so many pairs of the STS datasets of the sample world; what grids know of the
+def thin_out(patch: pytest.MonkeyPatch, every: int) -> None:
+    """Leave one in so many pairs of the STS datasets of `--data tiny`; what grids know of the
     whole one is known again afterwards.
     """
     from embedlab.experiments.data_state import part_state
-    from tests.thinned_sample import thinned
+    from tests.thinned import thinned
 
-    patch.setattr("embedlab.data.source._sample_frame", functools.partial(thinned, every))
+    patch.setattr("embedlab.data.source._tiny_frame", functools.partial(thinned, every))
     patch.setattr(
         "embedlab.experiments.planner.part_state", functools.cache(part_state.__wrapped__)
     )

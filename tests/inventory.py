@@ -157,7 +157,7 @@ def json_keys() -> dict[str, list[str]]:
 
 
 def keys_in(value: Any, place: str = "") -> set[str]:
-    """The places of all keys in a JSON value; names of models and folders are no keys."""
+    """The places of all keys in a JSON value; not the names of models and folders."""
     if isinstance(value, list):
         return {key for one in value for key in keys_in(one, f"{place}[]")}
     if not isinstance(value, dict):

@@ -147,7 +147,8 @@ COMPARED = [
     "compare",
     "letters:64",
     "dice",
-    "--sample",
+    "--data",
+    "tiny",
     "--task",
     "close-pairs",
     "--task",
@@ -156,8 +157,18 @@ COMPARED = [
     "capitals",
     "--json",
 ]
-PLANNED = ["reproduce", "weights", "table1", "--sample", "--dry-run", "--seeds", "2", "--json"]
-TABLED = ["reproduce", "weights", "table1", "--sample", "--from", "runs", "--json"]
+PLANNED = [
+    "reproduce",
+    "weights",
+    "table1",
+    "--data",
+    "tiny",
+    "--dry-run",
+    "--seeds",
+    "2",
+    "--json",
+]
+TABLED = ["reproduce", "weights", "table1", "--data", "tiny", "--from", "runs", "--json"]
 DATA = ["--data", "data", "--json"]
 FOLLOW = [
     "--set",
@@ -187,8 +198,8 @@ COMMANDS = [
     TRAINED,
     ["runs", "ls", "--json"],
     ["recipes", "--json"],
-    ["train", "margin", "--sample", "--dry-run"],
-    ["data", "ls", "--sample", "--json"],
+    ["train", "margin", "--data", "tiny", "--dry-run"],
+    ["data", "ls", "--data", "tiny", "--json"],
     COMPARED,
     ["reproduce", "--json"],
     PLANNED,
@@ -280,7 +291,7 @@ def test_a_command_is_offered_behind_those_of_the_list(shown: dict[str, tuple[in
 
 def test_a_recipe_with_an_objective_trains(shown: dict[str, tuple[int, str]]) -> None:
     assert "margin" in {row["recipe"] for row in json.loads(shown["recipes --json"][1])["rows"]}
-    assert "margin" in shown["train margin --sample --dry-run"][1]
+    assert "margin" in shown["train margin --data tiny --dry-run"][1]
 
 
 def test_a_corpus_is_listed_checked_scored_and_trained_on(
@@ -291,7 +302,7 @@ def test_a_corpus_is_listed_checked_scored_and_trained_on(
         return found
 
     assert "brooks" in {
-        row["dataset"] for row in json.loads(shown["data ls --sample --json"][1])["rows"]
+        row["dataset"] for row in json.loads(shown["data ls --data tiny --json"][1])["rows"]
     }
     listed = rows("data", "ls", "brooks")
     assert [(row["split"], row["expected"], row["from"]) for row in listed] == [

@@ -17,6 +17,7 @@ import torch
 from embedlab.analysis.scores import ScoreFile, pair_keys
 from embedlab.cli.app import main
 from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.data.fetched import record, revision_of
 from embedlab.data.source import Source
 from embedlab.encoders.checkpoint import load_transformer
@@ -161,13 +162,16 @@ def test_two_evaluations_of_one_model_store_all_scores_of_both(here: Path) -> No
     Path("words.txt").write_text("a 1 0\nman 0 1\nthe 1 1\n")
     names = ("sts12", "sick-r")
     ended = embedlab_at_once(
-        *[("evaluate", "word-vectors:words.txt", "--sample", "--task", name) for name in names]
+        *[
+            ("evaluate", "word-vectors:words.txt", "--data", "tiny", "--task", name)
+            for name in names
+        ]
     )
     assert [one.code for one in ended] == [0, 0], ended
     (file,) = Path(os.environ["XDG_CACHE_HOME"]).rglob("scores.parquet")
     stored = set(ScoreFile.read(file).scores["pair_key"].to_list())
     assert stored == {
-        key for name in names for key in pair_keys(Source(sample=True).open(name).frame)
+        key for name in names for key in pair_keys(Source(folder=TINY_FOLDER).open(name).frame)
     }
 
 
@@ -204,7 +208,8 @@ def test_of_two_trainings_of_one_run_one_is_refused_and_the_other_is_whole(
     words = (
         "train",
         "snli-ce",
-        "--sample",
+        "--data",
+        "tiny",
         "--threads",
         "1",
         "--encoder",
@@ -218,7 +223,7 @@ def test_of_two_trainings_of_one_run_one_is_refused_and_the_other_is_whole(
     first, second = sorted(ended, key=lambda one: one.code)
     assert (first.code, second.code) in {(0, 1), (0, 2)}, ended
     assert "snli-ce@1" in second.err.splitlines()[-2]
-    run = RunFolder.of(here / "runs-sample", "snli-ce", 1)
+    run = RunFolder.of(here / "runs", "snli-ce", 1)
     seen = [type(event) for event in events.events_after(run.events_file)[0]]
     assert (seen.count(events.Started), seen.count(events.Finished), seen.count(events.Failed)) == (
         1,

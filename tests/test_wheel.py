@@ -144,8 +144,10 @@ def test_the_wheel_says_that_it_is_typed_and_what_it_is_for(site: Path) -> None:
 @pytest.mark.slow
 def test_the_workers_of_a_grid_start_from_the_wheel(site: Path, tmp_path: Path) -> None:
     (tmp_path / "lr.toml").write_text(GRID)
-    embedlab(site, tmp_path, "grid", "run", "lr.toml", "--sample", "--workers", "2", "--quiet")
-    rows = json.loads(embedlab(site, tmp_path, "grid", "status", "lr", "--sample", "--json"))
+    embedlab(
+        site, tmp_path, "grid", "run", "lr.toml", "--data", "tiny", "--workers", "2", "--quiet"
+    )
+    rows = json.loads(embedlab(site, tmp_path, "grid", "status", "lr", "--data", "tiny", "--json"))
     assert "done" in json.dumps(rows)
     assert len(list(tmp_path.rglob("model/model.safetensors"))) == 2
 
@@ -176,7 +178,8 @@ def test_a_grid_on_ray_runs_from_the_wheel(
             "grid",
             "run",
             "lr.toml",
-            "--sample",
+            "--data",
+            "tiny",
             "--cluster",
             cluster.address,
             "--quiet",
@@ -193,7 +196,7 @@ def test_typed_pairs_are_scored_by_a_process_from_the_wheel(site: Path, tmp_path
         from embedlab.tui.pair_table.scorer import ScorerProcess
 
         async def main():
-            process = ScorerProcess(load_settings({"sample": True})[0])
+            process = ScorerProcess(load_settings({"data": "tiny"})[0])
             await process.request([("a man runs", "a man walks")], ["dice"])
             async for score in process.scores():
                 print(score.similarity)
@@ -212,7 +215,8 @@ def test_a_detached_training_starts_from_the_wheel(site: Path, tmp_path: Path) -
         tmp_path,
         "train",
         "snli-ce",
-        "--sample",
+        "--data",
+        "tiny",
         "--set",
         "data.rows=16",
         "--set",
@@ -221,7 +225,7 @@ def test_a_detached_training_starts_from_the_wheel(site: Path, tmp_path: Path) -
         "away",
         "--detach",
     )
-    log = embedlab(site, tmp_path, "runs", "log", "away@1", "--sample", "--follow")
+    log = embedlab(site, tmp_path, "runs", "log", "away@1", "--data", "tiny", "--follow")
     assert "finished" in log
 
 
@@ -231,7 +235,7 @@ def test_offline_commands_connect_to_nothing(site: Path, tmp_path: Path) -> None
     (tmp_path / "refusing" / "sitecustomize.py").write_text(REFUSE_SOCKETS)
     path = os.pathsep.join([str(site), str(tmp_path / "refusing")])
     answer = embedlab(
-        site, tmp_path, "evaluate", "dice", "--sample", "--offline", "--json", PYTHONPATH=path
+        site, tmp_path, "evaluate", "dice", "--data", "tiny", "--offline", "--json", PYTHONPATH=path
     )
     assert json.loads(answer)["rows"]
 

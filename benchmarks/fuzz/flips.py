@@ -35,6 +35,7 @@ import torch
 
 from embedlab.analysis.scores import ScoreFile
 from embedlab.core.errors import EmbedlabError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import Recipe, from_table, recipe_to_table
 from embedlab.core.settings import Settings
 from embedlab.data.overlaps import KnownText
@@ -70,7 +71,7 @@ from embedlab.tui.state import DashboardState, Memory, PairsState
 
 RESULTS = Path(__file__).parents[1] / "results"
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
-SAMPLE = Source(sample=True)
+SAMPLE = Source(folder=TINY_FOLDER)
 SENTENCES = ["a man sleeps", "a dog runs in the park", "a woman reads", "two children play"]
 ENDINGS = ("same", "noticed", "other result", "traceback")
 FAULTS = ENDINGS[2:]
@@ -111,7 +112,7 @@ def make_world(folder: Path) -> World:
     encoder = {"model": str(folder / "tiny"), "pooling": "mean", "max_tokens": 32}
     values = {"summary": "flips", "encoder": encoder, "stage": [stage], "evaluate": {"every": 0.25}}
     recipe = from_table(values, name="small", where="flips")
-    run = RunFolder.of(folder / "runs-sample", "small", 1)
+    run = RunFolder.of(folder / "runs", "small", 1)
     with patch.object(
         loop, "_is_time", lambda session: session.step % 3 == 0
     ):  # a damaged checkpoint needs one before it
@@ -125,7 +126,7 @@ def make_world(folder: Path) -> World:
             cache=folder / "cache",
             keeps_checkpoints=True,
         )
-    settings = Settings(sample=True, runs=folder / "runs", cache=folder / "cache", threads=1)
+    settings = Settings(data=TINY_FOLDER, runs=folder / "runs", cache=folder / "cache", threads=1)
     spec = ModelSpec(name=run.id, kind="run", location=str(run.model), seed=1)
     parts, _ = open_parts(SAMPLE, STS_DATASETS, all_splits=False)
     scored = scored_pairs.score_models([Model(name="small", members=(spec,))], parts, settings)
@@ -532,7 +533,7 @@ def _state(world: World) -> Path:
         theme="nord",
         pairs=PairsState(filter="dice < 0.2", models=("small", "dice"), marks=(1, 2, 3)),
     )
-    memory = Memory.load(sample=True)
+    memory = Memory.load()
     memory.state = state
     memory.write()
     return memory.path.parent
@@ -542,7 +543,7 @@ def _read_state(folder: Path, said: list[str]) -> object:
     os.environ["XDG_STATE_HOME"] = str(folder.parent / "state-root")
     shutil.rmtree(folder.parent / "state-root", ignore_errors=True)
     shutil.copytree(folder, folder.parent / "state-root" / "embedlab")
-    memory = Memory.load(sample=True)
+    memory = Memory.load()
     said += [memory.trouble.message] if memory.trouble is not None else []
     return memory.state
 

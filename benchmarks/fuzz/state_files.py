@@ -140,7 +140,7 @@ def write_world(folder: Path) -> None:
     (folder / "grid.toml").write_text(GRID)
     plan = expand_grid(
         load_grid(str(folder / "grid.toml")),
-        GridPlace(runs=str(folder / "runs"), cache=str(folder / "cache"), sample=True),
+        GridPlace(runs=str(folder / "runs"), cache=str(folder / "cache"), data="tiny"),
     )
     where = GridFolder.of(plan.place.runs_folder, plan.name)
     plan.save(where.plan_file)
@@ -179,7 +179,8 @@ def run_commands(folder: Path, rng: random.Random) -> None:
                 "--runs",
                 runs,
                 "--dry-run",
-                "--sample",
+                "--data",
+                "tiny",
             )
         case _:
             run = RunFolder(folder / "runs" / "mine" / "seed-1")
@@ -199,25 +200,35 @@ def grid_commands(folder: Path, rng: random.Random) -> None:
     runs = str(folder / "runs")
     match rng.randrange(5):
         case 0:
-            command("grid", "status", "grid", "--sample", "--runs", runs)
+            command("grid", "status", "grid", "--data", "tiny", "--runs", runs)
         case 1:
-            command("grid", "status", "--sample", "--runs", runs)
+            command("grid", "status", "--data", "tiny", "--runs", runs)
         case 2:
             command(
                 "grid",
                 "table",
                 "grid",
-                "--sample",
+                "--data",
+                "tiny",
                 "--runs",
                 runs,
                 *(["--json"] if rng.random() < 0.5 else []),
             )
         case 3:
             command(
-                "grid", "run", "grid", "--sample", "--runs", runs, "--dry-run", "--workers", "1"
+                "grid",
+                "run",
+                "grid",
+                "--data",
+                "tiny",
+                "--runs",
+                runs,
+                "--dry-run",
+                "--workers",
+                "1",
             )
         case _:
-            where = GridFolder(folder / "runs-sample" / "grids" / "grid")
+            where = GridFolder(folder / "runs" / "grids" / "grid")
             GridFollower(where).look()
             with Queue(where.queue_file) as queue:
                 _ = queue.is_open(), queue.is_cancelled(0.0)
@@ -225,7 +236,7 @@ def grid_commands(folder: Path, rng: random.Random) -> None:
 
 def stored_evaluation(folder: Path, rng: random.Random) -> None:
     """An evaluation as a table of a grid reads it, and alone."""
-    found = next((folder / "runs-sample").glob("grid.*/seed-1/evaluations/sts.json"))
+    found = next((folder / "runs").glob("grid.*/seed-1/evaluations/sts.json"))
     if rng.random() < 0.5:
         Evaluation.load(found)
     grid_commands(folder, rng)
@@ -244,11 +255,11 @@ TARGETS: Mapping[str, tuple[str, Reader]] = {
     "recipe.toml": ("runs/mine/seed-1/recipe.toml", run_commands),
     "pid": ("runs/mine/seed-1/pid", held),
     "events.jsonl": ("runs/mine/seed-1/events.jsonl", run_commands),
-    "events.jsonl of a cell": ("runs-sample/grid.*/seed-1/events.jsonl", grid_commands),
-    "evaluations/sts.json": ("runs-sample/grid.*/seed-1/evaluations/sts.json", stored_evaluation),
-    "plan.json": ("runs-sample/grids/grid/plan.json", grid_commands),
-    "queue.sqlite, values": ("runs-sample/grids/grid/queue.sqlite", grid_commands),
-    "queue.sqlite, bytes": ("runs-sample/grids/grid/queue.sqlite", grid_commands),
+    "events.jsonl of a cell": ("runs/grid.*/seed-1/events.jsonl", grid_commands),
+    "evaluations/sts.json": ("runs/grid.*/seed-1/evaluations/sts.json", stored_evaluation),
+    "plan.json": ("runs/grids/grid/plan.json", grid_commands),
+    "queue.sqlite, values": ("runs/grids/grid/queue.sqlite", grid_commands),
+    "queue.sqlite, bytes": ("runs/grids/grid/queue.sqlite", grid_commands),
     "dashboard.json": ("embedlab/dashboard.json", dashboard),
 }
 

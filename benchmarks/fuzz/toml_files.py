@@ -70,13 +70,13 @@ def recipe(text: bytes, rng: random.Random, folder: Path) -> None:
     if rng.random() < 0.95:
         check_columns(load_recipe(str(path)))
     else:
-        command("train", str(path), "--sample", "--dry-run")
+        command("train", str(path), "--data", "tiny", "--dry-run")
 
 
 def grid(text: bytes, _rng: random.Random, folder: Path) -> None:
     """A user's grid, expanded to its cells as `grid run` does."""
     (folder / "mine.toml").write_bytes(text)
-    place = GridPlace(runs=str(folder / "runs"), cache=str(folder / "cache"), sample=True)
+    place = GridPlace(runs=str(folder / "runs"), cache=str(folder / "cache"), data="tiny")
     expand_grid(
         with_fixed(load_grid(str(folder / "mine.toml")), ["encoder.model=unknown/nothing"]), place
     )
@@ -137,7 +137,8 @@ def override(_text: bytes, rng: random.Random, _folder: Path) -> None:
         command(
             "train",
             name,
-            "--sample",
+            "--data",
+            "tiny",
             "--dry-run",
             *(word for one in words for word in ("--set", one)),
         )

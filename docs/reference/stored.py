@@ -132,7 +132,7 @@ def python_page() -> str:
 
     parts = [
         "# Python API\n\n[In Python](../python.md) explains these with examples. Settings "
-        "are `data=`, `runs=`, `sample=` and the others of [Settings](settings.md).\n"
+        "are `data=`, `runs=` and the others of [Settings](settings.md).\n"
     ]
     parts += [_callable(f"embedlab.{name}", getattr(embedlab, name)) for name in embedlab.__all__]
     for cls in (LoadedModel, Report):

@@ -57,13 +57,6 @@ GROUPS: dict[Group, dict[str, Any]] = {
                 metavar="DIR",
             ),
         ],
-        "sample": Annotated[
-            bool | None,
-            _option(
-                "--sample",
-                text="Use the small generated corpus; its runs have a folder of their own.",
-            ),
-        ],
         "offline": Annotated[bool | None, _option("--offline", text="Never touch the network.")],
         "allow_partial": Annotated[
             bool | None,
@@ -240,10 +233,7 @@ def _typed(arguments: dict[str, Any], added: dict[str, Any]) -> dict[str, Any]:
 
 def _runs(typed: Mapping[str, Any]) -> list[str]:
     """What was TYPED of where runs lie."""
-    return [
-        *(["--sample"] if typed.get("sample") else []),
-        *(["--runs", str(typed["runs"])] if "runs" in typed else []),
-    ]
+    return ["--runs", str(typed["runs"])] if "runs" in typed else []
 
 
 def _data(typed: Mapping[str, Any]) -> list[str]:

@@ -44,7 +44,7 @@ def _part(state: "DatasetState") -> str:
         ", partial"
         if state.partial
         else ", generated"
-        if state.sample
+        if state.origin == "tiny"
         else ", content unknown"
         if is_other
         else ""

@@ -14,7 +14,10 @@ from embedlab.core.hints import Hint, NamedOption
 PACKAGE = Path(__file__).parents[1]
 STARTER = "starter"  # names the real data inside the package where a data folder is named
 STARTER_FOLDER = PACKAGE / "data" / STARTER
+TINY = "tiny"  # names the generated data in the same way
+TINY_FOLDER = PACKAGE / "data" / TINY  # a name alone: nothing is in it
 CORPORA_FOLDER = PACKAGE / "data" / "corpora"  # a file each
+INSIDE = {STARTER: STARTER_FOLDER, TINY: TINY_FOLDER}  # data that is named, not a path
 
 
 def recipes_folder() -> Path:
@@ -26,28 +29,28 @@ def recipes_folder() -> Path:
 
 
 def data_folder(named: Path) -> Path:
-    """Return the data folder that is NAMED: a path, or the starter set inside the package; a name
-    that could be both is refused.
+    """Return the data folder that is NAMED: a path, the starter set inside the package, or the
+    generated corpora; a name that could be a folder too is refused.
     """
-    if named != Path(STARTER):
+    if str(named) not in INSIDE:
         return named
     if named.is_dir():
         raise UsageError(
-            f"data {STARTER!r} is the set inside embedlab, and also a folder here",
+            f"data {str(named)!r} is the set inside embedlab, and also a folder here",
             hint=Hint(
                 "for the folder: ",
                 NamedOption("--data", str(named.absolute())),
                 "; for the set: work elsewhere, or rename the folder",
             ),
         )
-    return STARTER_FOLDER
+    return INSIDE[str(named)]
 
 
 def data_name(folder: Path) -> str:
-    """Return what names FOLDER where a data folder is named: for the starter set its name, which
-    holds in every installation.
+    """Return what names FOLDER where a data folder is named: for what is inside embedlab its name,
+    which holds in every installation.
     """
-    return STARTER if folder == STARTER_FOLDER else str(folder)
+    return next((name for name, inside in INSIDE.items() if inside == folder), str(folder))
 
 
 def user_config_file() -> Path:

@@ -14,10 +14,10 @@ INSTEAD: Mapping[str, str] = {
     "trust": _SETTINGS,
     "plugins trust": "name the file in the user's settings, or give it with --plugin",
     "--sample": _DATA,
-    "compare --test mcnemar": "leave --test out: dyadic is the test of every task",
-    "compare --test steiger": "leave --test out: dyadic is the test of every task",
-    "compare --test williams": "leave --test out: dyadic is the test of every task",
-    "grid run --budget": "leave --budget out: every cell trains to its end; fewer cells take less",
+    "compare --test mcnemar": "remove --test: dyadic is the test of every task",
+    "compare --test steiger": "remove --test: dyadic is the test of every task",
+    "compare --test williams": "remove --test: dyadic is the test of every task",
+    "grid run --budget": "remove --budget: every cell trains to its end; fewer cells take less",
 }
 
 

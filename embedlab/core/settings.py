@@ -32,7 +32,6 @@ MOST_THREADS = 4096
 SHOWN = ("format", "quiet", "notes", "theme")  # what ./embedlab.toml may set
 # Files that this process and those that it starts use, as --config and --plugin name them.
 CONFIG, PLUGINS = "EMBEDLAB_CONFIG", "EMBEDLAB_PLUGINS"
-SAMPLE_RUNS = "-sample"  # ends the name of the runs folder of the sample world
 
 # Removed settings and what each did: where one is still set, it is reported and has no other
 # effect.
@@ -70,7 +69,8 @@ class PluginSettings:
 class Settings:
     """The settings of one invocation; None means not set."""
 
-    # folder of corpora in their own layouts; "starter" names that inside the package
+    # folder of corpora in their own layouts; "starter" names that inside the package, "tiny"
+    # generated ones
     data: Path | None = None
     runs: Path = Path("runs")
     cache: Path = field(
@@ -78,7 +78,6 @@ class Settings:
     )  # vectors, scores and tokens, which can be computed again
     # upper limit of the embedding cache
     cache_gib: Annotated[float, Ge(0), Le(1_000_000_000)] = 8.0
-    sample: bool = False
     offline: bool = False
     allow_partial: bool = False
     device: Device = "auto"
@@ -101,19 +100,11 @@ class Settings:
         PluginSettings()
     )  # unlike the others, what several places name adds up
 
-    @property
-    def runs_folder(self) -> Path:
-        """Return the folder of runs; sample runs have their own, so that they never hide real
-        ones.
-        """
-        return self.runs.with_name(f"{self.runs.name}{SAMPLE_RUNS}") if self.sample else self.runs
-
 
 _OF_WORKERS = (
     "runs",
     "data",
     "cache",
-    "sample",
     "offline",
     "device",
     "precision",
@@ -233,8 +224,9 @@ def named_plugins() -> list[Path]:
     values = read_toml(user_file) if user_file.is_file() else {}
     plugins = values.get("plugins")
     files = plugins.get("files") if isinstance(plugins, dict) else None
-    is_list = isinstance(files, list) and all(isinstance(file, str) for file in files)
-    own = _absolute(files if is_list else (), user_file.parent)
+    listed = files if isinstance(files, list) else []
+    is_whole = all(isinstance(file, str) for file in listed)
+    own = _absolute(listed if is_whole else (), user_file.parent)
     typed = _absolute(_file_list(os.environ.get(PLUGINS, ""))["files"], Path())
     return list(dict.fromkeys([*own, *typed]))
 
@@ -411,11 +403,3 @@ def _typed(variable: str, text: str, kind: Any) -> Any:
                 f"{variable} is {quote(text)}: not a number", hint=f"set {variable}=2 or unset it"
             ) from error
     return text
-
-
-def sibling_runs(runs_folder: Path) -> Path:
-    """Return the runs folder of the sample world for that of real data, and the other way round."""
-    name = runs_folder.name
-    return runs_folder.with_name(
-        name.removesuffix(SAMPLE_RUNS) if name.endswith(SAMPLE_RUNS) else f"{name}{SAMPLE_RUNS}"
-    )

@@ -1,1 +1,1 @@
-"""Corpora in their own file layouts, from a folder, the hub or the sample world."""
+"""Corpora in their own file layouts, from a folder or the hub, and generated ones."""

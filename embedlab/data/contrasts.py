@@ -16,6 +16,7 @@ import polars as pl
 
 from embedlab.choices import EditRule
 from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.text_bytes import text_bytes
 from embedlab.data.dataset import ParsedRows, Part
 from embedlab.data.edits import edited
@@ -149,7 +150,8 @@ def _made(pairs: pl.DataFrame, rule: EditRule) -> pl.DataFrame:
 
 def _of_corpus(source: Source, name: str) -> Part:
     labelled_source = SOURCES[name]
-    if source.sample and labelled_source.scores is not None:  # generated SICK pairs share no anchor
+    # generated pairs of SICK share no anchor
+    if source.folder == TINY_FOLDER and labelled_source.scores is not None:
         labelled_source = replace(
             SOURCES["contrast-snli"], splits=("test",), rule=labelled_source.rule
         )

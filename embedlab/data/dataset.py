@@ -23,7 +23,7 @@ DatasetKind = Literal[
     "classification",
     "pair-classification",
 ]
-DatasetOrigin = Literal["folder", "starter", "hub", "sample", "file"]
+DatasetOrigin = Literal["folder", "starter", "hub", "tiny", "file"]
 
 NLI_LABELS = ("entailment", "neutral", "contradiction")
 
@@ -150,7 +150,6 @@ class DatasetState:
     origin: DatasetOrigin
     # other rows than the full corpus, allowed by the user or of the starter set
     partial: bool = False
-    sample: bool = False  # generated: numbers made from it say nothing about real language
     # "repository@revision" of rows from the hub, or of files that `data get` made of it
     revision: str | None = None
     sha256: Mapping[str, str] = field(default_factory=dict)  # file → hash
@@ -173,7 +172,7 @@ class ListedSplit:
     split: str
     kind: str  # a DatasetKind, or "pairs" of a user's own anchors and positives
     expected: int | None  # rows of the published corpus
-    origin: str  # "folder", "starter", "hub", "sample", "file" or "missing"
+    origin: str  # "folder", "starter", "hub", "tiny", "file" or "missing"
     summary: str
 
 

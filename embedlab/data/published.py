@@ -66,7 +66,7 @@ def remarks(state: Mapping[str, Any], *, is_named: bool = True) -> Iterator[str]
     ):
         more = f" and {len(others) - 1} more" if len(others) > 1 else ""
         yield f"{about}counts right, content unknown: {others[0]!r}{more} is not the published file"
-    if name in _MADE_BY_RULE and not state.get("sample"):
+    if name in _MADE_BY_RULE and state.get("origin") != "tiny":
         yield f"{about}made by a rule; {_MADE_BY_RULE[name]}"
     if empty := state.get("empty", 0):
         yield f"{about}{empty} empty sentence{'s' * (empty != 1)}"

@@ -1,5 +1,5 @@
-"""Where data comes from: the sample world, a user's own file, the data folder or the starter set,
-then the hub at a pinned revision.
+"""Where data comes from: the generated corpora, a user's own file, the data folder or the starter
+set, then the hub at a pinned revision.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ import polars as pl
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError, NotDownloadedError, UsageError
 from embedlab.core.hints import Hint, NamedOption
-from embedlab.core.paths import file_hash
+from embedlab.core.paths import TINY_FOLDER, file_hash
 from embedlab.core.plugins import Plugin
 from embedlab.core.settings import Settings
 from embedlab.data.aliases import canonical_name
@@ -74,10 +74,10 @@ def _load(plugin: Plugin) -> Dataset:
 @lru_cache(
     maxsize=256
 )  # more than there are: a training with its evaluation opens each several times
-def _sample_frame(chosen: Dataset, split: str) -> pl.DataFrame:
-    from embedlab.data.sample import sample_rows
+def _tiny_frame(chosen: Dataset, split: str) -> pl.DataFrame:
+    from embedlab.data.tiny import tiny_rows
 
-    return sample_rows(chosen, split).frame
+    return tiny_rows(chosen, split)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +85,6 @@ class Source:
     """Opens datasets by name, as the settings say."""
 
     folder: Path | None = None
-    sample: bool = False
     offline: bool = False
     allow_partial: bool = False
     downloads: bool = True  # False: what only the hub has is a NotDownloadedError
@@ -95,7 +94,6 @@ class Source:
         """The source that the settings describe."""
         return cls(
             folder=settings.data,
-            sample=settings.sample,
             offline=settings.offline,
             allow_partial=settings.allow_partial,
         )
@@ -129,8 +127,8 @@ class Source:
                 f"{chosen.name!r} has no split {split!r}",
                 hint=f"its splits: {', '.join(chosen.splits)}",
             )
-        if self.sample:
-            frame = _sample_frame(chosen, split)
+        if self.folder == TINY_FOLDER:
+            frame = _tiny_frame(chosen, split)
             return Part(
                 frame=frame,
                 state=DatasetState(
@@ -138,8 +136,7 @@ class Source:
                     split=split,
                     rows=len(frame),
                     expected_rows=None,
-                    origin="sample",
-                    sample=True,
+                    origin="tiny",
                 ),
             )
         folder = self.folder_of(chosen)
@@ -171,7 +168,7 @@ class Source:
                 hint=f"its splits: {', '.join(chosen.splits)}",
             )
         folder = self.folder_of(chosen)
-        if self.sample or (
+        if folder == TINY_FOLDER or (
             folder is not None and self._layout(chosen.splits[split], folder) is not None
         ):
             return True
@@ -183,11 +180,7 @@ class Source:
         """Return those of the DATASETS of a whole task that are read: of the starter set those that
         it holds, where it holds any.
         """
-        held = (
-            [name for name in datasets if name in CORPORA]
-            if is_starter(self.folder) and not self.sample
-            else []
-        )
+        held = [name for name in datasets if name in CORPORA] if is_starter(self.folder) else []
         return held or datasets
 
     def folder_of(self, chosen: Dataset) -> Path | None:

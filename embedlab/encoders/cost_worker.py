@@ -97,7 +97,7 @@ def main() -> int:
     sentences = json.loads(sys.stdin.buffer.read())
     here = machine(settings)
     scorer = scorer_for(
-        pinned(resolve(name, settings.runs_folder).members[0], offline=settings.offline), settings
+        pinned(resolve(name, settings.runs).members[0], offline=settings.offline), settings
     )
     times, count = measure(scorer, sentences)
     cost = MeasuredCost(

@@ -10,6 +10,7 @@ import torch
 from accelerate import PartialState
 
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Device, Settings, without_half_a_team
 from embedlab.cpu import engine
 
@@ -61,9 +62,9 @@ def machine(settings: Settings, *, training: bool = False) -> Machine:
         # 23 to 37 ms each by public reports, not measured here.
         torch.backends.cuda.enable_cudnn_sdp(False)
     keep_freed_memory()
-    # The sample world's matrices are so small that several threads would mostly wait for each
+    # The generated corpora's matrices are so small that several threads would mostly wait for each
     # other.
-    threads = settings.threads or (1 if settings.sample else None)
+    threads = settings.threads or (1 if settings.data == TINY_FOLDER else None)
     if threads is not None:
         torch.set_num_threads(threads)
     precision = settings.precision

@@ -55,7 +55,7 @@ class PairWorker:
         return [float(mean) for mean in scores.mean(axis=0)]
 
     def _load_members(self, name: str) -> Sequence[PairScorer]:
-        model = resolve(name, self._settings.runs_folder)
+        model = resolve(name, self._settings.runs)
         return [scorer_for(spec, self._settings) for spec in model.members]
 
 

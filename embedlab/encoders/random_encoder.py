@@ -1,5 +1,5 @@
-"""Build a small encoder with random weights and a whole-word vocabulary, for the sample world and
-the tests.
+"""Build a small encoder with random weights and a whole-word vocabulary, for `--data tiny` and the
+tests.
 """
 
 import json
@@ -15,7 +15,7 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
 from transformers import AutoConfig, AutoModelForMaskedLM, PreTrainedTokenizerFast
 
-from embedlab.data import sample
+from embedlab.data import tiny
 from embedlab.encoders.hf_logging import silence_transformers
 from embedlab.models.folder import STATEMENT
 from embedlab.store.files import atomic_folder
@@ -36,10 +36,10 @@ def build_random_encoder(
 ) -> None:
     """Write a random encoder with a masked-language-model head into FOLDER, in transformers layout.
 
-    Each word of VOCABULARY (of the sample world where absent) is one token; other words are spelled
+    Each word of VOCABULARY (of `--data tiny` where absent) is one token; other words are spelled
     in letters.
     """
-    tokenizer = build_tokenizer(sample.vocabulary() if vocabulary is None else vocabulary)
+    tokenizer = build_tokenizer(tiny.vocabulary() if vocabulary is None else vocabulary)
     config = AutoConfig.for_model(
         architecture,
         vocab_size=len(tokenizer),

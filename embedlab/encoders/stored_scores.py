@@ -111,7 +111,7 @@ def member_folders(
     """Yield the folders that may contain scores and evaluations of the encoder with this
     FINGERPRINT, first those near the file NEAR.
     """
-    models, runs = settings.cache / "models", settings.runs_folder.glob("*/seed-*")
+    models, runs = settings.cache / "models", settings.runs.glob("*/seed-*")
     around = list(near.resolve().parents)[:3] if near is not None else []
     yield from dict.fromkeys(
         [*around, models / fingerprint, *sorted(runs), *sorted(models.glob("*"))]

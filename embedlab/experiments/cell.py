@@ -92,7 +92,6 @@ def cell_environment(plan: GridPlan, gpu: str | None) -> dict[str, str]:
         "runs": place.runs,
         "cache": place.cache,
         "data": place.data or "",
-        "sample": str(place.sample),
         "offline": str(place.offline),
         "allow_partial": str(place.allow_partial),
         "device": place.device,

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from embedlab.core.errors import MissingError
-from embedlab.core.paths import file_hash
+from embedlab.core.paths import TINY_FOLDER, file_hash
 from embedlab.data.dataset import FileLayout
 from embedlab.data.file_name import file_path
 from embedlab.data.hub_pairs import is_hub_name
@@ -37,7 +37,7 @@ def part_state(source: Source, name: str, split: str) -> PartState:
         )
     if is_pair_file(name):
         return _files([file_path(name)])
-    if source.sample:
+    if source.folder == TINY_FOLDER:
         frame = source.open(name, split).frame
         return PartState(digest=_digest(frame.write_ndjson()), rows=len(frame))
     chosen = dataset(name)

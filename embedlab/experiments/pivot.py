@@ -96,7 +96,7 @@ class Pivot:
     spreads: Mapping[PivotKey, Spread]
     is_ranked: bool  # whether the numbers are shares, shown x 100, and the best are marked
     is_by_pairs: bool  # whether ties are tested over pairs and seeds, not over seeds alone
-    marks: tuple[str, ...]  # "partial", "sample", "overlap"
+    marks: tuple[str, ...]  # "partial", "generated", "overlap"
     made: tuple[
         tuple[Mapping[str, str], Evaluation], ...
     ]  # the labels and evaluation of each cell that has one
@@ -254,7 +254,7 @@ def _dev_results(plan: GridPlan, cells: Collection[Cell]) -> Iterator[_Result]:
         dev = last_dev(run) if run.path.is_dir() and run_status(run).state == "finished" else None
         if dev is not None:
             here = run.environment()
-            marks = marks_of(is_partial=here.is_partial, is_sample=here.is_sample)
+            marks = marks_of(is_partial=here.is_partial, is_generated=here.is_generated)
             yield _Result(cell=cell, scores={DEV_SCORE: dev.score}, marks=marks, evaluation=None)
 
 

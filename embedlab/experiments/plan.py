@@ -10,13 +10,13 @@ from typing import Annotated, Any, Self
 from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
-from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
-from embedlab.core.paths import data_name
+from embedlab.core.paths import INSIDE, data_name
 from embedlab.core.recipe import Seed, Threads
 from embedlab.core.schema import Shaped, read_json
 from embedlab.core.seal import sealed_json
-from embedlab.core.settings import SAMPLE_RUNS, Settings
+from embedlab.core.settings import Settings
 from embedlab.runs.store import GRIDS, RunFolder, moved_along
 from embedlab.store.entries import EntryKind, Store
 from embedlab.store.json_files import JsonFormat
@@ -29,10 +29,9 @@ _ANEW = "`embedlab grid run` writes it anew; no run is lost"
 class GridPlace:
     """The folders and preferences that all cells of a grid share; folders are absolute."""
 
-    runs: str  # as given by `--runs`, without the suffix of the sample world
+    runs: str
     cache: str
     data: str | None = None
-    sample: bool = False
     offline: bool = False
     allow_partial: bool = False
     device: str = "auto"
@@ -46,7 +45,6 @@ class GridPlace:
             runs=str(settings.runs.absolute()),
             cache=str(settings.cache.absolute()),
             data=data_name(settings.data.absolute()) if settings.data is not None else None,
-            sample=settings.sample,
             offline=settings.offline,
             allow_partial=settings.allow_partial,
             device=settings.device,
@@ -57,7 +55,7 @@ class GridPlace:
     @property
     def runs_folder(self) -> Path:
         """Return the folder of the cells' runs."""
-        return Path(f"{self.runs}{SAMPLE_RUNS}" if self.sample else self.runs)
+        return Path(self.runs)
 
     def to_values(self) -> dict[str, Any]:
         """Return the values stored in a plan, relative to the runs folder, which is where the plan
@@ -81,19 +79,14 @@ class GridPlace:
     @classmethod
     def from_values(cls, values: Mapping[str, Any], runs_folder: Path) -> Self:
         """Return the place from what `to_values` returned, in this runs folder."""
-        if values.get("sample") and not runs_folder.name.endswith(SAMPLE_RUNS):
-            raise MissingError(
-                f"{str(runs_folder)!r} holds a grid of the sample world, whose runs folder "
-                f"ends in {SAMPLE_RUNS!r}",
-                hint=f"rename it to {str(runs_folder) + SAMPLE_RUNS!r}",
-            )
-        runs = (
-            str(runs_folder).removesuffix(SAMPLE_RUNS) if values.get("sample") else str(runs_folder)
-        )
-        given = {key: str(runs_folder / values[key]) for key in ("cache", "data") if values[key]}
+        given = {
+            key: str(runs_folder / values[key])
+            for key in ("cache", "data")
+            if values[key] and values[key] not in INSIDE
+        }
         # Plans once named plug-ins; whose code runs is for the user to say, never for a file.
-        own = {key: value for key, value in values.items() if key != "plugins"}
-        return cls(**{**own, **given, "runs": runs})
+        own = {key: value for key, value in values.items() if key not in {"plugins", "sample"}}
+        return cls(**{**own, **given, "runs": str(runs_folder)})
 
 
 class _Section(TypedDict):
@@ -198,7 +191,7 @@ class GridPlan:
     @property
     def typed(self) -> str:
         """Return what a user types after `grid status` and the like for this grid."""
-        return f"{self.name} --sample" if self.place.sample else self.name
+        return self.name
 
     @property
     def cells(self) -> Iterator[Cell]:
@@ -237,13 +230,7 @@ class GridPlan:
         """Return the plan that `to_json` wrote as TEXT, in this runs folder; errors name WHERE."""
         stored = read_json(_Stored, text, where=where, schema=SCHEMA, hint=_ANEW)
         place = vars(stored.place)
-        if stored.schema == 1 and place["runs"] is None:
-            raise MissingError(f"{where}: damaged: 'place.runs' is missing", hint=_ANEW)
-        values = (
-            GridPlace(**place).to_values()
-            if stored.schema == 1
-            else {key: value for key, value in place.items() if key != "runs"}
-        )
+        values = {key: value for key, value in place.items() if key != "runs"}
         return cls(
             name=stored.name,
             summary=stored.summary,

@@ -316,7 +316,6 @@ def source_of(place: GridPlace) -> Source:
     """Return the source of the data for the cells of a grid."""
     return Source(
         folder=data_folder(Path(place.data)) if place.data is not None else None,
-        sample=place.sample,
         offline=place.offline,
         allow_partial=place.allow_partial,
     )

@@ -39,7 +39,6 @@ from embedlab.models.grammar import (
 from embedlab.models.hub import cached_folder
 from embedlab.models.packaged import NAMES, PACKAGED, PREFIXED
 from embedlab.models.published import BY_REPOSITORY, CATALOG, SHORT_NAMES, published
-from embedlab.runs.store import in_other_world
 
 _OWN_KINDS = ("run", "folder", "hub", "dice", *KINDS)
 CROSS_ENCODER_KIND = "cross-encoder"  # its prefix
@@ -339,9 +338,7 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
             if "," in name
             else "folders and hub ids (with their /) work too"
         )
-        raise in_other_world("model", name, runs_folder) or unknown(
-            "model", name, model_names(runs_folder), listing=listing
-        )
+        raise unknown("model", name, model_names(runs_folder), listing=listing)
     if (
         specs[0].kind == "hub" and published(name) is None
     ):  # what it is may be known only when its files are there
@@ -451,8 +448,6 @@ def _run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
             hint=f"`embedlab train {run} --resume` continues it",
         )
     if at and wanted not in map(str, seeds):
-        if not seeds and (elsewhere := in_other_world("model", name, runs_folder)) is not None:
-            raise elsewhere
         has = (
             f"has the finished seeds {_listing(list(seeds))}" if seeds else "is not a finished run"
         )

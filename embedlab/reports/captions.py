@@ -9,7 +9,7 @@ from math import isnan
 from embedlab.analysis.comparison import reach_signs
 from embedlab.analysis.seed_notes import HANGS, REACHES
 from embedlab.core.signs import FEW_SHARED, PAIRS_SHARED, SENTENCES_SHARED
-from embedlab.data.marks import PARTIAL, SAMPLE
+from embedlab.data.marks import GENERATED, PARTIAL
 from embedlab.data.shared_text import Overlap
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.cuts import DATASET
@@ -23,7 +23,7 @@ DEPENDENCE = "items of one topic count as dependent"
 BOLD = "Bold: the highest of the models."
 _LISTED = 8  # of more slices the numbers of items are said as a range
 _DATA = {
-    SAMPLE: "Generated data: no number is about real language.",
+    GENERATED: "Generated data: no number is about real language.",
     PARTIAL: "Some of the data is incomplete.",
 }
 

@@ -20,7 +20,7 @@ from embedlab.reports.captions import comparison_caption, items_of
 from embedlab.reports.comparison_cells import columns_of, overlap_footnotes, row_of
 from embedlab.reports.frames import compared_frame
 from embedlab.reports.model_columns import score_cell
-from embedlab.reports.notes import sample_note, slice_note, usage_notes, with_marks
+from embedlab.reports.notes import generated_note, slice_note, usage_notes, with_marks
 from embedlab.reports.stated_figures import STATED, StatedModel, compared_figures
 from embedlab.reports.table_forms import with_model_rows
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
@@ -300,7 +300,7 @@ def general_notes(comparison: TaskComparison) -> Iterator[str]:
             if compared.setting is not None
         },
     )
-    yield from sample_note(comparison.marks)
+    yield from generated_note(comparison.marks)
     named = "".join(
         f"; @{name} is {expression!r}"
         for name, expression in meanings(f"{slicing.where} {slicing.by}").items()

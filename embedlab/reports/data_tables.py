@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from embedlab.data.dataset import ListedSplit
-from embedlab.reports.notes import sample_note, with_marks
+from embedlab.reports.notes import generated_note, with_marks
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell
 
 _COLUMNS = (
@@ -18,21 +18,21 @@ _COLUMNS = (
 )
 
 
-def datasets_table(splits: Sequence[ListedSplit], *, is_sample: bool, has_folder: bool) -> Table:
+def datasets_table(splits: Sequence[ListedSplit], *, is_generated: bool, has_folder: bool) -> Table:
     """Return one row a dataset, a line a split in it, for people, and one row a split for
     machines.
     """
     by_dataset: dict[str, list[ListedSplit]] = {}
     for split in splits:
         by_dataset.setdefault(split.dataset, []).append(split)
-    marks = ["sample"] if is_sample else []
+    marks = ["generated"] if is_generated else []
     notes = [
         "expected: rows of the published corpus; `embedlab data check` counts those that are found",
-        *sample_note(marks),
+        *generated_note(marks),
     ]
     notes += (
         []
-        if has_folder or is_sample
+        if has_folder
         else [
             "no data folder is set: --data DIR or EMBEDLAB_DATA; --data starter is inside embedlab"
         ]

@@ -12,7 +12,7 @@ from embedlab.core.note import Note
 from embedlab.data.words import ShownWord
 from embedlab.models.grammar import titles_of
 from embedlab.reports.frames import Row, Schema, tidy_frame
-from embedlab.reports.notes import sample_note, with_marks
+from embedlab.reports.notes import generated_note, with_marks
 from embedlab.reports.tables import Column, Table, TableCell, Value
 
 _NUMBER, _TEXT, _COUNT = pl.Float64(), pl.String(), pl.Int64()
@@ -56,7 +56,7 @@ def effect_tables(
     """Return the tables of leaving out words; NOTES are on the models."""
     titles = titles_of([model.name for model in effects.models])
     edits = [_edit_table(effects, titles)] if effects.edits else []
-    pair = _pair_table(effects, marks, [*sample_note(marks), *notes])
+    pair = _pair_table(effects, marks, [*generated_note(marks), *notes])
     return [pair, *edits, _word_table(effects, titles), _together_table(effects, titles)]
 
 

@@ -12,7 +12,7 @@ from embedlab.experiments.pivot import Pivot, Spread
 from embedlab.experiments.plan import GridPlan
 from embedlab.reports.captions import counted_items, seen_sentences
 from embedlab.reports.comparison_cells import shared_fields
-from embedlab.reports.notes import facts_of, sample_note, unusual_usage, usage, with_marks
+from embedlab.reports.notes import facts_of, generated_note, unusual_usage, usage, with_marks
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
 from embedlab.runs.signature import Signature, merged
 from embedlab.scoring.provenance import overlap_mark
@@ -49,7 +49,7 @@ def pivot_table(plan: GridPlan, pivot: Pivot, title: str) -> Table:
         else ""
     )
     notes += [f"{pivot.missing} cells have no such score yet{uneven}"] if pivot.missing else []
-    notes += [*sample_note(pivot.marks), *_made_notes(plan, pivot)]
+    notes += [*generated_note(pivot.marks), *_made_notes(plan, pivot)]
     seen = seen_sentences(spread.shared for spread in pivot.spreads.values())
     return Table(
         title=with_marks(f"{plan.name}: {title}", pivot.marks),

@@ -105,7 +105,7 @@ def _result(evaluation: Evaluation, name: str, state: Mapping[str, Any]) -> dict
 
 def _refuse_other_data(name: str, state: Mapping[str, Any]) -> None:
     """Refuse data that differs from mteb's revision of a dataset, which has the official text."""
-    if state.get("partial") or state.get("sample"):
+    if state.get("partial") or state.get("origin") == "tiny":
         raise UsageError(
             f"{name} is not a complete corpus: mteb's {mteb_tasks()[name]} is",
             hint="remove --mteb, or give --data DIR",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from embedlab.scoring.scored_pairs import ScoredPairs
     from embedlab.scoring.task_comparison import Facts
 
-SAMPLE_NOTE = "sample: generated data, no number is about real language"
+GENERATED_NOTE = "generated: no number is about real language"
 USED = ("pooling", "max_tokens", "precision")
 DEFAULT_PRECISION = "float32"
 
@@ -31,9 +31,9 @@ def with_marks(title: str, marks: Sequence[str]) -> str:
     return " ".join([title, *(f"[{mark}]" for mark in marks)])
 
 
-def sample_note(marks: Sequence[str]) -> list[str]:
+def generated_note(marks: Sequence[str]) -> list[str]:
     """Return what the mark of generated data means, if it is among MARKS."""
-    return [SAMPLE_NOTE] if "sample" in marks else []
+    return [GENERATED_NOTE] if "generated" in marks else []
 
 
 def common_count(scored: "ScoredPairs", by: str) -> str:
@@ -66,7 +66,7 @@ def data_notes(scored: "ScoredPairs", *, is_of_whole_datasets: bool = True) -> l
     ]
     unscored = unscored_notes(scored) if is_of_whole_datasets else []
     return [
-        *sample_note(scored.marks),
+        *generated_note(scored.marks),
         *partial_notes(scored.states),
         *skipped,
         *_repeated(scored),

@@ -162,7 +162,7 @@ def _circumstances(run: RunFolder) -> dict[str, Any]:
         return {"note": error.message}
     marks = (
         ("partial", environment.is_partial),
-        ("sample", environment.is_sample),
+        ("generated", environment.is_generated),
         ("shortened", environment.is_shortened),
     )
     return {

@@ -9,7 +9,7 @@ from embedlab.models.grammar import titles_of
 from embedlab.reports.captions import evaluation_caption
 from embedlab.reports.frames import evaluated_frame
 from embedlab.reports.model_columns import ScoreRow, model_table, score_cell, sd_over_members
-from embedlab.reports.notes import facts_of, model_note, sample_note, usage_note, with_marks
+from embedlab.reports.notes import facts_of, generated_note, model_note, usage_note, with_marks
 from embedlab.reports.tables import Column, Table, TableCell
 from embedlab.reports.units import is_mixed, measures_in, unit_of
 from embedlab.runs.evaluations import Evaluation, StoredScore
@@ -48,7 +48,7 @@ def suite_table(selected: SelectedTask, evaluations: SuiteEvaluations) -> Table:
         ],
         title=with_marks(measured, marks),
         frame=evaluated_frame(evaluations),
-        notes=(*sample_note(marks), *_notes(evaluations)),
+        notes=(*generated_note(marks), *_notes(evaluations)),
         signatures={
             model: str(merged([evaluation.signature for evaluation in of_model]))
             for model, of_model in evaluations.items()

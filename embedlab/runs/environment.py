@@ -35,7 +35,7 @@ class Environment:
     threads: int
     data: tuple[
         StoredPart, ...
-    ]  # the state of every part that was read: rows, hashes, partial, sample
+    ]  # the state of every part that was read: rows, hashes, partial, origin
     command: tuple[str, ...] = ()
     schema: int = SCHEMA
     embedlab: str = __version__
@@ -54,9 +54,9 @@ class Environment:
         return any(state.get("partial") for state in self.data)
 
     @property
-    def is_sample(self) -> bool:
-        """Whether the data came from the sample world."""
-        return any(state.get("sample") for state in self.data)
+    def is_generated(self) -> bool:
+        """Whether any part of the data was generated."""
+        return any(state.get("origin") == "tiny" for state in self.data)
 
     @property
     def is_shortened(self) -> bool:

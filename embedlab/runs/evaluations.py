@@ -60,8 +60,8 @@ class Evaluation:
     truncated: int
     data: tuple[
         StoredPart, ...
-    ]  # the state of every part that was read: split, rows, hashes, partial, sample
-    marks: tuple[str, ...]  # "partial", "sample", "overlap"
+    ]  # the state of every part that was read: split, rows, hashes, partial, origin
+    marks: tuple[str, ...]  # "partial", "generated", "overlap"
     scores: tuple[StoredScore, ...]
     notes: tuple[str, ...] = ()
     note_kinds: Mapping[str, NoteKind] = field(

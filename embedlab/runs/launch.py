@@ -72,7 +72,6 @@ def shared_flags(settings: Settings) -> list[str]:
     if settings.threads is not None:
         flags += ["--threads", str(settings.threads)]
     switches = {
-        "--sample": settings.sample,
         "--offline": settings.offline,
         "--allow-partial": settings.allow_partial,
         "--deterministic": settings.deterministic,

@@ -19,7 +19,6 @@ class _Stored(TypedDict):
     used: NotRequired[int]
     expected_rows: NotRequired[int | None]
     partial: NotRequired[bool]
-    sample: NotRequired[bool]
     sha256: NotRequired[dict[str, str]]
     empty: NotRequired[int]
 

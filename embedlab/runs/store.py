@@ -20,7 +20,6 @@ from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.nearest import unknown
 from embedlab.core.schema import read_json
 from embedlab.core.seal import KEY, UNSEALED
-from embedlab.core.settings import SAMPLE_RUNS, sibling_runs
 from embedlab.runs.processes import process_start
 from embedlab.store.entries import Store
 from embedlab.store.files import disk_errors, write_atomic
@@ -392,28 +391,8 @@ def select_runs(folder: Path, name: str) -> list[RunFolder]:
     chosen = [run for run in runs if name in {run.name, run.id}]
     if not chosen:
         names = {run.name for run in runs} | {run.id for run in runs}
-        raise in_other_world("run", name, folder) or unknown(
-            "run", name, names, listing="`embedlab runs ls` lists all"
-        )
+        raise unknown("run", name, names, listing="`embedlab runs ls` lists all")
     return chosen
-
-
-def in_other_world(kind: str, name: str, folder: Path) -> UsageError | None:
-    """Return the error for a KIND ("run", "model") that FOLDER lacks, while the runs of the other
-    world, sample or real, have NAME.
-    """
-    run, other = name.partition("@")[0], sibling_runs(folder)
-    if not run or "/" in run or not any((other / run).glob("seed-*")):
-        return None
-    world, hint = (
-        ("the sample world", Hint("add ", NamedOption("--sample")))
-        if other.name.endswith(SAMPLE_RUNS)
-        else ("real data", Hint("remove ", NamedOption("--sample")))
-    )
-    return UsageError(
-        f"no {kind} named {name!r} in {str(folder)!r}; {str(other)!r} has one, on {world}",
-        hint=hint,
-    )
 
 
 def rename_runs(folder: Path, old: str, new: str) -> None:

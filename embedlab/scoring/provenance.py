@@ -32,7 +32,7 @@ def training_marks(spec: "ModelSpec") -> tuple[str, ...]:
     known = _environments(spec)
     marks = marks_of(
         is_partial=any(environment.is_partial for environment in known),
-        is_sample=any(environment.is_sample for environment in known),
+        is_generated=any(environment.is_generated for environment in known),
     )
     shortened = (SHORTENED,) if any(environment.is_shortened for environment in known) else ()
     return (*marks, *shortened, *((UNKNOWN_TEXT,) if is_text_unknown(spec) else ()))

@@ -10,6 +10,7 @@ from typing import Any
 
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.note import Note
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import without_folders
 from embedlab.core.settings import Settings
 from embedlab.data.overlaps import KnownText
@@ -149,7 +150,9 @@ def _count_again(run: RunFolder, settings: Settings) -> KnownText:
 
 def _read_again(run: RunFolder, settings: Settings) -> KnownText:
     before = run.environment()
-    source = replace(Source.from_settings(settings), sample=before.is_sample, allow_partial=True)
+    source = replace(Source.from_settings(settings), allow_partial=True)
+    if before.is_generated:
+        source = replace(source, folder=TINY_FOLDER)
     stages = open_stages(run.recipe(), source, before.seed)
     if [_content(vars(state)) for data in stages for state in data.states] != [
         _content(part) for part in before.data

@@ -2,7 +2,7 @@
 
 The folder may be one that the user chose, with other files in it. Each file of ours carries a mark:
 segments of vectors their names, parquet files our metadata, JSON files our checksum (older ones
-their keys), folders of tokens their list of checksums, encoders of the sample world their
+their keys), folders of tokens their list of checksums, encoders of `--data tiny` their
 statement. Earlier versions wrote the same marks.
 """
 
@@ -126,13 +126,11 @@ def _own_scores(folder: Path) -> list[Path]:
 
 
 def _own_encoder(folder: Path) -> list[Path]:
-    """The files of an encoder of the sample world: its statement says that it was trained on
+    """The files of an encoder of `--data tiny`: its statement says that it was trained on
     nothing.
     """
     with suppress(OSError, ValueError, MissingError):
-        if json.loads(read_foreign(folder / _STATEMENT, limit=MIB)) == {
-            "training_text": []
-        } and re.fullmatch("[0-9a-f]{8}", folder.name):
+        if json.loads(read_foreign(folder / _STATEMENT, limit=MIB)) == {"training_text": []}:
             return [path for path in _files(folder.iterdir()) if path.name in _OF_ENCODERS]
     return []
 
@@ -158,7 +156,7 @@ _OWN: Mapping[str, Callable[[Path], list[Path]]] = MappingProxyType(
         "embeddings": own_vectors,
         "models": _own_scores,
         "tokens": own_tokens,
-        "sample-encoders": _own_encoder,
+        "tiny-encoder": _own_encoder,
         "pairs": _own_file,
         "comparisons": _own_file,
         "similar-sentences": _own_file,

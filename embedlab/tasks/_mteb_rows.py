@@ -21,9 +21,10 @@ import polars as pl
 from tqdm.std import tqdm
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.nearest import unknown
 from embedlab.core.network import is_reachable
-from embedlab.core.paths import file_hash
+from embedlab.core.paths import TINY_FOLDER, file_hash
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.hub import copy_hashes
 from embedlab.data.source import Source
@@ -142,9 +143,10 @@ def _typed(task: Any) -> TaskName:
 def open_task(name: str, source: Source) -> OpenedTask:
     """Return the task called NAME with its rows; where they cannot be read, a MissingError."""
     typed, mteb = TaskName.of(name), mteb_package()
-    if source.sample:
+    if source.folder == TINY_FOLDER:
         raise MissingError(
-            f"{name}: the sample world has no rows of mteb's tasks", hint="remove --sample"
+            f"{name}: the generated corpora have no rows of mteb's tasks",
+            hint=Hint("give another folder than ", NamedOption("--data", "tiny")),
         )
     try:
         with quiet():

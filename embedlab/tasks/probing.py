@@ -54,7 +54,7 @@ def open_probing(source: Source, name: str = SENTEVAL, tasks: tuple[str, ...] = 
             raise unknown(f"task of {name!r}", task, datasets)
     path = suite_folder(name, source.folder)
     return open_tasks(
-        replace(source, folder=path, sample=source.sample and name == SENTEVAL),
+        replace(source, folder=path),
         {task: datasets[task] for task in tasks or datasets},
     )
 

@@ -43,7 +43,9 @@ Recipe:
 
 def _describe(state: DatasetState) -> str:
     marks = [
-        mark for mark, holds in (("partial", state.partial), ("sample", state.sample)) if holds
+        mark
+        for mark, holds in (("partial", state.partial), ("generated", state.origin == "tiny"))
+        if holds
     ]
     of = f" of {state.expected_rows}" if state.expected_rows not in {None, state.rows} else ""
     return (

@@ -81,7 +81,7 @@ class Dashboard(TerminalApp):
     BINDINGS: ClassVar[list[BindingType]] = bindings("everywhere")
 
     def __init__(self, settings: Settings, *, pair_file: Path | None = None) -> None:
-        self.memory = Memory.load(sample=settings.sample)
+        self.memory = Memory.load()
         mode = self.memory.state.mode
         # Textual begins in this mode: an empty screen before it would be styled and drawn too.
         self.DEFAULT_MODE = "pairs" if pair_file is not None or mode not in SCREENS else mode  # type: ignore[misc]
@@ -490,7 +490,7 @@ class Dashboard(TerminalApp):
             if name not in listed
         ]
         entries = [*unlisted, *lines, *more]
-        suggestions = await to_thread(model_names, self.settings.runs_folder)
+        suggestions = await to_thread(model_names, self.settings.runs)
         values = {*chosen, *(f"model:{name}" for name in self.chosen)}
         return await self.push_screen_wait(
             ChooseModels(
@@ -503,7 +503,7 @@ class Dashboard(TerminalApp):
         from embedlab.models.catalog import resolve
         from embedlab.models.encoder_kind import is_remote
 
-        members = resolve(name, self.settings.runs_folder).members
+        members = resolve(name, self.settings.runs).members
         far = any(spec.is_on_hub or (spec.is_prefixed and is_remote(spec.kind)) for spec in members)
         is_scored = not far and find_model(name, self.settings) is not None
         return ChooserLine(

@@ -31,7 +31,7 @@ def marks_by_model(names: Sequence[str], settings: Settings) -> tuple[str, ...]:
         if name == WORD_OVERLAP.name:
             continue
         with suppress(EmbedlabError, OSError):  # the model is gone; its scores are still there
-            members = resolve(name, settings.runs_folder).members
+            members = resolve(name, settings.runs).members
             marks = [
                 mark
                 for member in members
@@ -51,6 +51,6 @@ def marks_by_model(names: Sequence[str], settings: Settings) -> tuple[str, ...]:
 
 _TITLES = {
     "partial": "trained on partial data",
-    "sample": "trained on generated data",
+    "generated": "trained on generated data",
     "shortened": "shortened training",
 }

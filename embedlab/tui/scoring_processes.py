@@ -37,7 +37,7 @@ class ScoringProcesses:
         from embedlab.models.catalog import resolve
         from embedlab.runs.launch import shared_flags, start_detached
 
-        resolve(name, self._settings.runs_folder)
+        resolve(name, self._settings.runs)
         if any(scoring.name == name for scoring in self._running):
             raise UsageError(f"{name!r} is being scored already")
         log = state_folder() / "evaluations" / f"{re.sub(r'[^A-Za-z0-9._@-]+', '-', name)}.log"

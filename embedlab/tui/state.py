@@ -81,9 +81,9 @@ class Memory:
     _written: DashboardState | None = None
 
     @classmethod
-    def load(cls, *, sample: bool = False) -> Self:
-        """Load the state of the last session; the sample world has its own."""
-        store, key = Store(state_folder()), "dashboard-sample" if sample else "dashboard"
+    def load(cls) -> Self:
+        """Load the state of the last session."""
+        store, key = Store(state_folder()), "dashboard"
         path = store.path(DASHBOARD, key)
         try:
             state = store.get(DASHBOARD, key)

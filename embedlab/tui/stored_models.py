@@ -43,7 +43,7 @@ def stored_models(settings: Settings) -> tuple[list[StoredModel], list[EmbedlabE
     """Every model with scores, runs first and plain word overlap last, and the errors of those that
     cannot be used.
     """
-    runs, troubles = _scored_runs(settings.runs_folder)
+    runs, troubles = _scored_runs(settings.runs)
     models = [
         StoredModel(
             name=name,
@@ -156,7 +156,7 @@ def find_model(name: str, settings: Settings) -> StoredModel | None:
     from embedlab.encoders.stored_scores import ScorePlace
     from embedlab.models.catalog import resolve
 
-    members = resolve(name, settings.runs_folder).members
+    members = resolve(name, settings.runs).members
     files = {spec.name: ScorePlace.of(spec, settings).scores_file for spec in members}
     seeds = tuple(spec.seed for spec in members if spec.seed is not None)
     if not all(path.exists() for path in files.values()):

@@ -25,7 +25,7 @@ class TrainingTexts:
         from embedlab.scoring.training_text import training_text
 
         try:
-            members = resolve(name, self._settings.runs_folder).members
+            members = resolve(name, self._settings.runs).members
             return next(
                 (
                     text

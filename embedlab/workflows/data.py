@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.aliases import canonical_name, canonical_names
 from embedlab.data.dataset import Dataset, DatasetState, ListedSplit, Part
@@ -25,7 +26,7 @@ from embedlab.data.published import content_of, remarks
 from embedlab.data.row_kind import PAIRS, TRIPLETS
 from embedlab.data.source import Source, all_datasets, dataset
 from embedlab.data.starter import is_starter
-from embedlab.reports.notes import partial_notes, sample_note
+from embedlab.reports.notes import generated_note, partial_notes
 from embedlab.workflows.session import Session
 
 
@@ -35,7 +36,8 @@ class CheckedSplit:
 
     dataset: str
     split: str
-    # "whole", "counts right", "not counted", "partial", "sample", "truncated", "odd" or "unusable"
+    # "whole", "counts right", "not counted", "partial", "generated", "truncated",
+    # "odd" or "unusable"
     state: str
     rows: int | None = None
     expected: int | None = None
@@ -148,7 +150,7 @@ def overlaps_of(training: str, evaluations: Sequence[str], settings: Settings) -
     ]
     states = [part.state for part in parts]
     marks = data_marks(states)
-    notes = (*sample_note(marks), *partial_notes(states))
+    notes = (*generated_note(marks), *partial_notes(states))
     return Overlaps(frame=find_overlaps(parts[:1], parts[1:]), marks=tuple(marks), notes=notes)
 
 
@@ -177,7 +179,7 @@ def _parts(
     """What is to be checked: each split with its dataset and its source, a user's own file without
     a dataset.
     """
-    wanted = {"folder", "sample"} | (
+    wanted = {"folder", "tiny"} | (
         {"starter", "hub", "missing"}
         if names
         else {"starter"}
@@ -200,8 +202,8 @@ def _parts(
 
 def _origin(dataset: Dataset, split: str, settings: Settings) -> str:
     """Where a split would come from."""
-    if settings.sample:
-        return "sample"
+    if settings.data == TINY_FOLDER:
+        return "tiny"
     definition = dataset.splits[split]
     folder = dataset.folder or settings.data
     if folder is not None and is_in_folder(definition, folder):
@@ -211,7 +213,7 @@ def _origin(dataset: Dataset, split: str, settings: Settings) -> str:
 
 def _own_suites(settings: Settings) -> list[str]:
     """The sets of probing files in the data folder: they have no place among the datasets."""
-    is_folder = settings.data is not None and settings.data.is_dir() and not settings.sample
+    is_folder = settings.data is not None and settings.data.is_dir()
     return [name for name in suite_names(settings.data if is_folder else None) if name != SENTEVAL]
 
 
@@ -220,7 +222,7 @@ def _known(name: str, source: Source) -> list[tuple[Dataset, Source]]:
     file of pairs.
     """
     if (suite_name := set_of(name)) is not None:
-        suite_source = replace(source, folder=suite_folder(suite_name, source.folder), sample=False)
+        suite_source = replace(source, folder=suite_folder(suite_name, source.folder))
         datasets = [
             definition
             for definition in suite(suite_name, source.folder)
@@ -268,8 +270,8 @@ def _state_name(state: DatasetState) -> str:
     """What is known of a split in a word or two; "whole" is what has the published counts and
     content.
     """
-    if state.sample or state.partial:
-        return "sample" if state.sample else "partial"
+    if state.origin == "tiny" or state.partial:
+        return "partial" if state.partial else "generated"
     if state.expected_rows is None:
         return "not counted"
     return "whole" if state.revision or content_of(state.sha256) == "published" else "counts right"

@@ -1,7 +1,7 @@
 """What is known of datasets, as reports: their items, and what they share with a training set."""
 
 from embedlab.core.settings import Settings
-from embedlab.reports.notes import partial_notes, sample_note, with_marks
+from embedlab.reports.notes import generated_note, partial_notes, with_marks
 from embedlab.reports.tables import Column, Role, Table
 from embedlab.workflows.data import overlaps_of
 from embedlab.workflows.items import listed_items
@@ -12,7 +12,7 @@ from embedlab.workflows.report import Report
 def items_report(options: ItemsOptions, settings: Settings) -> Report:
     """The scored items of datasets; the frame has a row an item."""
     items = listed_items(options.names, settings)
-    notes = (*sample_note(items.marks), *partial_notes(items.states))
+    notes = (*generated_note(items.marks), *partial_notes(items.states))
     roles: dict[str, Role] = {
         key: "sentence" for key in items.frame.columns if key.startswith("sentence")
     }

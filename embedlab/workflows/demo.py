@@ -1,6 +1,4 @@
-"""A first try: a real model fine-tuned in two ways and compared on real pairs, or two recipes on
-generated sentences.
-"""
+"""A first try: a real model fine-tuned in two ways and compared on real pairs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -11,16 +9,11 @@ from embedlab.core.errors import MissingError
 from embedlab.core.paths import STARTER, STARTER_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.models.packaged import PACKAGED
-from embedlab.reports.pair_tables import dataset_table
-from embedlab.reports.tables import Table
-from embedlab.scoring.scored_pairs import evaluate_pairs
 from embedlab.workflows.compare import comparison_report
 from embedlab.workflows.options.compare import CompareOptions
 from embedlab.workflows.options.train import TrainOptions
 from embedlab.workflows.packaged_models import list_models
 from embedlab.workflows.report import Report
-from embedlab.workflows.sample_encoder import build_sample_encoder
-from embedlab.workflows.scoring import keep, score_selected
 from embedlab.workflows.session import Session
 from embedlab.workflows.train.plan import plan_training
 from embedlab.workflows.train.run import train_runs
@@ -35,9 +28,6 @@ OVERRIDES = (
     "evaluate.tasks=[]",
     "evaluate.dev=none",
 )  # pooled as the untouched model is
-# A random encoder learns from nothing: it needs a higher rate and more passes than a pre-trained
-# one.
-SAMPLE_OVERRIDES = ("optim.lr=3e-3", "optim.epochs=2")
 
 
 def demo_settings(settings: Settings) -> Settings:
@@ -47,7 +37,7 @@ def demo_settings(settings: Settings) -> Settings:
     device = (
         "cpu" if settings.device == "auto" else settings.device
     )  # the numbers of its page hold there
-    return replace(settings, data=STARTER_FOLDER, sample=False, offline=True, device=device)
+    return replace(settings, data=STARTER_FOLDER, offline=True, device=device)
 
 
 def demo_report(session: Session) -> Report:
@@ -59,12 +49,14 @@ def demo_report(session: Session) -> Report:
     if PACKAGED[UNTOUCHED].state == "missing":
         raise MissingError(
             f"the demo needs the model {UNTOUCHED!r}",
-            hint=f"{EXTRA}, or embedlab demo --sample on generated sentences",
+            hint=EXTRA,
         )
-    _train(
-        TrainOptions(recipe="", encoder=UNTOUCHED, overrides=OVERRIDES, seed=1, resume=True),
-        session,
-    )
+    options = TrainOptions(recipe="", encoder=UNTOUCHED, overrides=OVERRIDES, seed=1, resume=True)
+    for name, base in RECIPES.items():
+        plan = plan_training(replace(options, recipe=base, name=name), session.settings)
+        for note in plan.notes:
+            session.note(note)
+        train_runs(plan.recipe, plan.todo, session)
     has_static = any(model.name == STATIC and model.state == "installed" for model in list_models())
     if not has_static:
         session.note(f"without the static vectors of {STATIC}, which are not installed: {EXTRA}")
@@ -77,29 +69,6 @@ def demo_report(session: Session) -> Report:
         tables=(replace(table, notes=[*findings, *table.notes]),),
         notes=(*findings, *report.notes),
     )
-
-
-def sample_demo_tables(session: Session) -> tuple[Table, Table]:
-    """Train both recipes on generated sentences; return the table of their scores and that of their
-    differences.
-    """
-    _train(TrainOptions(recipe="", overrides=SAMPLE_OVERRIDES, seed=1, resume=True), session)
-    models = [*RECIPES, OVERLAP]
-    scored, _ = score_selected(models, session)
-    evaluations = evaluate_pairs(scored)
-    keep(scored, evaluations, session)
-    (compared,) = comparison_report(CompareOptions(models=models), session).tables
-    return dataset_table(scored, evaluations, ["wmean"], "spearman"), compared
-
-
-def _train(options: TrainOptions, session: Session) -> None:
-    """Train each recipe where that is not done yet."""
-    for name, base in RECIPES.items():
-        plan = plan_training(replace(options, recipe=base, name=name), session.settings)
-        build_sample_encoder(plan.start, session.settings)
-        for note in plan.notes:
-            session.note(note)
-        train_runs(plan.recipe, plan.todo, session)
 
 
 @dataclass(frozen=True, kw_only=True)

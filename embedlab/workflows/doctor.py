@@ -97,7 +97,7 @@ def _folders(settings: Settings) -> Iterator[Finding]:
             found=description,
             problem="" if settings.data.is_dir() else "no such folder",
         )
-    for check, folder in (("runs folder", settings.runs_folder), ("cache folder", settings.cache)):
+    for check, folder in (("runs folder", settings.runs), ("cache folder", settings.cache)):
         existing = next(
             path for path in (folder.absolute(), *folder.absolute().parents) if path.exists()
         )

@@ -85,9 +85,7 @@ def _runs_of(models: Sequence[str | Model], session: Session) -> Iterator[RunFol
     for model in models:
         with suppress(EmbedlabError):
             resolved = (
-                resolve(declared(model), session.settings.runs_folder)
-                if isinstance(model, str)
-                else model
+                resolve(declared(model), session.settings.runs) if isinstance(model, str) else model
             )
             yield from (
                 RunFolder(Path(member.location).parent)

@@ -19,7 +19,7 @@ def resolve_model(name: str, session: Session) -> Model:
     """The model that a typed name means, with its notes reported; a hub model is fetched where it
     is not at hand.
     """
-    resolved = resolve(name, session.settings.runs_folder)
+    resolved = resolve(name, session.settings.runs)
     model = replace(
         resolved,
         members=tuple(pinned(spec, offline=session.settings.offline) for spec in resolved.members),

@@ -20,7 +20,7 @@ from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.encoder import PairScorer
 from embedlab.encoders.lexical import DiceScorer
 from embedlab.models.catalog import Model
-from embedlab.reports.notes import model_marks, model_notes, sample_note, with_marks
+from embedlab.reports.notes import generated_note, model_marks, model_notes, with_marks
 from embedlab.reports.tables import Column, Table, Value
 from embedlab.tasks.task import task
 from embedlab.workflows.models import load_members, resolve_model
@@ -79,7 +79,7 @@ def nearest_table(options: NearestOptions, session: Session) -> Table:
         columns=columns,
         rows=rows,
         frame=pl.DataFrame(rows),
-        notes=[*sample_note(marks), *notes],
+        notes=[*generated_note(marks), *notes],
     )
 
 

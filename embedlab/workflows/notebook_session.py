@@ -102,7 +102,7 @@ def typed_models(models: str | Sequence[str]) -> list[str]:
     names = [declared(name) for name in names_of(models)]
     if not names:
         raise UsageError(
-            "no model is named", hint='for example embedlab.evaluate(["dice"], sample=True)'
+            "no model is named", hint='for example embedlab.evaluate(["dice"], data="starter")'
         )
     return names
 

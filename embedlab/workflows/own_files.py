@@ -77,7 +77,7 @@ def models_and_files(
     files = [name for name in arguments if _is_table(name)]
     models = [name for name in arguments if name not in files]
     for name in files:
-        if name in finished_runs(settings.runs_folder):
+        if name in finished_runs(settings.runs):
             raise UsageError(
                 f"{name!r} is a file, and a run too",
                 hint=f"write ./{name} for the file, or name the run by a seed: {name}@1",

@@ -27,13 +27,13 @@ class RunReport(Report):
 
 def runs_report(settings: Settings) -> Report:
     """Every run of the runs folder."""
-    folder = settings.runs_folder
+    folder = settings.runs
     return report_of([runs_table(folder, find_runs(folder), unreadable_folders(folder))])
 
 
 def run_report(name: str, settings: Settings) -> RunReport:
     """The seeds of the run called NAME."""
-    runs = tuple(select_runs(settings.runs_folder, name))
+    runs = tuple(select_runs(settings.runs, name))
     tables = tuple(map(run_table, runs))
     frame = pl.concat([pl.DataFrame(schema=CURVES), *map(_curves, runs)])
     return RunReport(

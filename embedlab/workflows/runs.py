@@ -53,9 +53,7 @@ def read_events(run: RunFolder, *, follows: bool) -> Iterator[Sequence[events.Ev
 
 def unfinished_runs(name: str, settings: Settings) -> list[RunFolder]:
     """Return the seeds of a run that can be resumed; none is a UsageError."""
-    chosen = [
-        run for run in select_runs(settings.runs_folder, name) if run_status(run).is_unfinished
-    ]
+    chosen = [run for run in select_runs(settings.runs, name) if run_status(run).is_unfinished]
     if not chosen:
         raise UsageError(
             f"run {name!r} has no unfinished seed",
@@ -68,7 +66,7 @@ def cancel_runs(name: str, settings: Settings, *, force: bool) -> list[Cancelled
     """Stop the running seeds of a run, with FORCE without a checkpoint; where none runs that is an
     error.
     """
-    chosen = select_runs(settings.runs_folder, name)
+    chosen = select_runs(settings.runs, name)
     running = [folder for folder in chosen if folder.holder() is not None] or chosen[:1]
     return [
         CancelledRun(run=folder, pid=launch.cancel_run(folder, force=force)) for folder in running
@@ -80,7 +78,7 @@ def prune_runs(names: Sequence[str], settings: Settings) -> Pruned:
 
     Without NAMES that includes what is left of runs whose removal was killed.
     """
-    folder = settings.runs_folder
+    folder = settings.runs
     chosen = list(
         dict.fromkeys(
             [run for name in names for run in select_runs(folder, name)]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from embedlab.core.errors import UsageError
-from embedlab.reports.notes import model_marks, model_notes, sample_note, with_marks
+from embedlab.reports.notes import generated_note, model_marks, model_notes, with_marks
 from embedlab.reports.tables import Column, Table, Value
 from embedlab.workflows.models import load_members, resolve_model
 from embedlab.workflows.session import Session
@@ -60,5 +60,5 @@ def similarity_table(first: str, second: str, names: Sequence[str], session: Ses
         title=with_marks(f"{first} / {second}", marks),
         columns=SCORED,
         rows=rows,
-        notes=[*sample_note(marks), *notes],
+        notes=[*generated_note(marks), *notes],
     )

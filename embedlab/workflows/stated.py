@@ -22,6 +22,6 @@ def without_stated(names: Sequence[str], session: Session) -> tuple[list[str], l
 def _stated(name: str, session: Session) -> StatedModel | None:
     if prefix_of(model_of(name) or name) is None:
         return None
-    spec = resolve(name, session.settings.runs_folder).members[0]
+    spec = resolve(name, session.settings.runs).members[0]
     figures = stated_figures(spec.kind, spec.location)
     return StatedModel(name=name, figures=figures) if figures else None

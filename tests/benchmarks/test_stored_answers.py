@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from stored_answers import ShownRows, add, refreshed, shown, store
 
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.scoring.selection import SelectedTask
 from embedlab.workflows.compare import comparison_report
@@ -20,7 +21,7 @@ RESULTS = Path(__file__).parents[2] / "results"
 
 
 def test_a_table_of_brought_answers_is_made_again_without_them(tmp_path: Path) -> None:
-    settings = Settings(sample=True, cache=tmp_path / "cache", threads=1)
+    settings = Settings(data=TINY_FOLDER, cache=tmp_path / "cache", threads=1)
     items = listed_items(["sentiment"], settings).frame
     other = dict(
         zip(labels := sorted(items["label"].unique()), [*labels[1:], labels[0]], strict=True)
@@ -57,7 +58,7 @@ def test_a_table_of_brought_answers_is_made_again_without_them(tmp_path: Path) -
 
 
 def test_a_table_by_a_property_is_made_again_without_the_sentences(tmp_path: Path) -> None:
-    settings = Settings(sample=True, cache=tmp_path / "cache", threads=1)
+    settings = Settings(data=TINY_FOLDER, cache=tmp_path / "cache", threads=1)
     (tmp_path / "words.txt").write_text(
         "the 1 0 2\nis 0.5 1 1\nnot -1 0 1\nman 0 1 0\na 0.1 0.2 0.1\n"
     )
@@ -96,7 +97,7 @@ def test_a_table_by_a_property_is_made_again_without_the_sentences(tmp_path: Pat
 def test_models_of_another_file_are_added_as_if_both_had_been_stored_together(
     tmp_path: Path,
 ) -> None:
-    settings = Settings(sample=True, cache=tmp_path / "cache", threads=1)
+    settings = Settings(data=TINY_FOLDER, cache=tmp_path / "cache", threads=1)
     (tmp_path / "words.txt").write_text(
         "the 1 0 2\nis 0.5 1 1\nnot -1 0 1\nman 0 1 0\na 0.1 0.2 0.1\n"
     )

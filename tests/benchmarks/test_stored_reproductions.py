@@ -12,6 +12,7 @@ import stored_answers
 import stored_tables
 from stored_reproductions import refreshed, reproduced
 
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
@@ -27,7 +28,7 @@ from embedlab.training.stages import train_run
 from embedlab.workflows.notebook_session import NotebookSession
 from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.reproduce.run import reproduce_tables
-from tests.conftest import thin_out_the_sample
+from tests.conftest import thin_out
 from tests.tasks.test_head_predictions import MACHINE, SAMPLE
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -41,7 +42,7 @@ def finished(runs: Path, name: str, seed: int) -> None:
     recipe = load_recipe(name, ["data.rows=40"])
     states = [
         vars(state)
-        for data in open_stages(recipe, Source(sample=True), seed)
+        for data in open_stages(recipe, Source(folder=TINY_FOLDER), seed)
         for state in data.states
     ]
     plain = [
@@ -75,9 +76,9 @@ def rows_of(found: Reproduction) -> list[object]:
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """A world whose STS datasets have one in ten of their pairs."""
-    thin_out_the_sample(monkeypatch, 10)
+    thin_out(monkeypatch, 10)
     stored_tables.bare_pairs.cache_clear()  # other tests may have read more pairs
-    return Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache", threads=1)
+    return Settings(data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache", threads=1)
 
 
 @pytest.mark.slow
@@ -86,12 +87,12 @@ def test_a_table_of_pairs_is_made_again_without_its_runs(
 ) -> None:
     for name in LIAO.values():
         for seed in (1, 2):
-            finished(settings.runs_folder, name, seed)
+            finished(settings.runs, name, seed)
     before = from_runs("liao", "table2", settings)
     file = tmp_path / "scores" / "liao.parquet"
     stored_tables.store(file, [*LIAO.values()], settings, fifths=False)
 
-    shutil.rmtree(settings.runs_folder)
+    shutil.rmtree(settings.runs)
     shutil.rmtree(tmp_path / "cache")
     again = reproduced(file, "liao", "table2", LIAO, settings)
     assert rows_of(again) == rows_of(before)
@@ -117,7 +118,9 @@ def test_a_table_of_pairs_is_made_again_without_its_runs(
 def test_a_table_of_answers_is_made_again_without_its_runs(
     tiny_encoder: Path, tmp_path: Path
 ) -> None:
-    settings = Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache", threads=1)
+    settings = Settings(
+        data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache", threads=1
+    )
     rows = {"All Different": "separate", "Shared Heads": "whole"}
     for sharing in rows.values():
         changes = [
@@ -128,13 +131,13 @@ def test_a_table_of_answers_is_made_again_without_its_runs(
         ]
         recipe = load_recipe("multitask", changes, encoder=str(tiny_encoder))
         for seed in (1, 2):
-            run = RunFolder.of(settings.runs_folder, sharing, seed)
+            run = RunFolder.of(settings.runs, sharing, seed)
             train_run(recipe, SAMPLE, MACHINE, run, seed, dev_score=dev_score(SAMPLE, "sentiment"))
     file = tmp_path / "chen.parquet"
     stored_answers.store(file, [*rows.values()], [SelectedTask(task="multitask")], settings)
     before = from_runs("chen", "table3", settings)
 
-    shutil.rmtree(settings.runs_folder)
+    shutil.rmtree(settings.runs)
     again = reproduced(file, "chen", "table3", rows, settings)
     assert rows_of(again) == rows_of(before)
     assert again.row_order is not None

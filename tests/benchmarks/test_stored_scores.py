@@ -12,6 +12,7 @@ from stored_answers import FACTS, LARGEST, shown, store, stored_answers, stored_
 from stored_runs import cosines_of
 from stored_scores import column_of, refreshed, scores_table
 
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.runs.events import Step, VectorSpread, to_line
 from embedlab.runs.store import RunFolder
@@ -23,11 +24,11 @@ RESULTS = Path(__file__).parents[2] / "results"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the answers of three models to the items of the sample world: all right, and
+    """A folder with the answers of three models to the items of `--data tiny`: all right, and
     two that are wrong now and then.
     """
     folder = tmp_path_factory.mktemp("scores")
-    settings = Settings(sample=True, cache=folder / "cache", threads=1)
+    settings = Settings(data=TINY_FOLDER, cache=folder / "cache", threads=1)
     items = listed_items(["sentiment"], settings).frame
     other = dict(
         zip(labels := sorted(items["label"].unique()), [*labels[1:], labels[0]], strict=True)

@@ -22,6 +22,7 @@ from stored_tables import (
 )
 
 from embedlab.choices import By
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
@@ -37,7 +38,7 @@ from embedlab.workflows.notebook_session import NotebookSession
 from embedlab.workflows.options.compare import CompareOptions
 from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.reproduce.report import reproduction_report
-from tests.conftest import thin_out_the_sample
+from tests.conftest import thin_out
 
 RESULTS = Path(__file__).parents[2] / "results"
 
@@ -49,7 +50,7 @@ def finished(runs: Path, seed: int, changes: Sequence[str] = ("data.rows=40",)) 
     recipe = load_recipe("snli-ce", changes)
     states = [
         vars(state)
-        for data in open_stages(recipe, Source(sample=True), seed)
+        for data in open_stages(recipe, Source(folder=TINY_FOLDER), seed)
         for state in data.states
     ]
     plain = [
@@ -87,9 +88,9 @@ def again(file: Path, models: list[str], by: By, settings: Settings) -> str:
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """A world whose STS datasets have one in fifty of their pairs."""
-    thin_out_the_sample(monkeypatch, 50)
+    thin_out(monkeypatch, 50)
     bare_pairs.cache_clear()  # other tests may have read more pairs
-    return Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache", threads=1)
+    return Settings(data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache", threads=1)
 
 
 def test_a_table_of_brought_scores_is_made_again_without_them(
@@ -125,7 +126,7 @@ def test_a_table_of_runs_is_made_again_without_their_weights(
     settings: Settings, tmp_path: Path
 ) -> None:
     for seed in (1, 2):
-        finished(settings.runs_folder, seed)
+        finished(settings.runs, seed)
     file, models = tmp_path / "mine.parquet", ["mine", "dice"]
     before = {by: compared(settings, models, by) for by in ("dataset", "source", "dice")}
     store(file, models, settings, fifths=True)
@@ -135,7 +136,7 @@ def test_a_table_of_runs_is_made_again_without_their_weights(
         "mine@2": pl.Float32,
     }
 
-    shutil.rmtree(settings.runs_folder)
+    shutil.rmtree(settings.runs)
     shutil.rmtree(tmp_path / "cache")
     for by, table in before.items():
         assert "mean of 2 seeds" in table
@@ -146,11 +147,13 @@ def test_a_table_of_runs_is_made_again_without_their_weights(
 def test_a_table_of_unseen_pairs_has_the_numbers_that_compare_has_with_the_models(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    thin_out_the_sample(monkeypatch, 4)  # enough that some are in the training text
+    thin_out(monkeypatch, 4)  # enough that some are in the training text
     bare_pairs.cache_clear()
-    settings = Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache", threads=1)
+    settings = Settings(
+        data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache", threads=1
+    )
     for seed in (1, 2):
-        finished(settings.runs_folder, seed, changes=())
+        finished(settings.runs, seed, changes=())
     file, models, session = (
         tmp_path / "mine.parquet",
         ["mine", "dice"],
@@ -169,7 +172,7 @@ def test_a_table_of_unseen_pairs_has_the_numbers_that_compare_has_with_the_model
         if row["seeds"] == 2
     }
     store(file, models, settings, fifths=False)
-    shutil.rmtree(settings.runs_folder)
+    shutil.rmtree(settings.runs)
 
     arguments = [str(file), *models, "--aggregate", "wmean"]
     unseen, whole = (
@@ -209,19 +212,19 @@ def test_a_stored_table_grows_by_models_and_by_seeds_whose_others_are_gone(
     settings: Settings, tmp_path: Path
 ) -> None:
     for seed in (1, 2):
-        finished(settings.runs_folder, seed)
+        finished(settings.runs, seed)
     before = compared(settings, ["mine", "dice"], "dataset")
     whole, file = tmp_path / "whole.parquet", tmp_path / "grown.parquet"
     store(whole, ["mine", "dice"], settings, fifths=False)
-    later = settings.runs_folder / "mine" / "seed-2"
+    later = settings.runs / "mine" / "seed-2"
     later.rename(tmp_path / "seed-2")
     store(file, ["mine"], settings, fifths=False)
-    shutil.rmtree(settings.runs_folder / "mine" / "seed-1")
+    shutil.rmtree(settings.runs / "mine" / "seed-1")
     (tmp_path / "seed-2").rename(later)
     store(file, ["mine", "dice"], settings, fifths=False)
 
     assert pl.read_parquet(file).equals(pl.read_parquet(whole))
-    shutil.rmtree(settings.runs_folder)
+    shutil.rmtree(settings.runs)
     assert again(file, ["mine", "dice"], "dataset", settings) == before
     with pytest.raises(SystemExit, match="with or without --fifths"):
         store(file, ["dice"], settings, fifths=True)

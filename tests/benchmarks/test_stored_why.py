@@ -10,11 +10,12 @@ from stored_claims import settled_page
 from stored_tables import bare_pairs, store, stored_pairs
 from stored_why import contrasts_by_kind, refreshed
 
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.workflows.notebook_session import NotebookSession
 from embedlab.workflows.options.why import WhyOptions
 from embedlab.workflows.why import why_report
-from tests.conftest import thin_out_the_sample
+from tests.conftest import thin_out
 
 RESULTS = Path(__file__).parents[2] / "results"
 CLAIMS = """
@@ -32,9 +33,9 @@ mine = {{ table = "kinds", first = "{model}", direction = "above", second = "dic
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """A world whose STS datasets have one in five of their pairs."""
-    thin_out_the_sample(monkeypatch, 5)
+    thin_out(monkeypatch, 5)
     bare_pairs.cache_clear()  # other tests may have read more pairs
-    return Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache", threads=1)
+    return Settings(data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache", threads=1)
 
 
 def test_a_page_says_why_two_models_differ_without_them(settings: Settings, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from tests.cli.conftest import Embedlab
 def test_an_alias_is_the_models_name_in_tables_filters_and_json(
     embedlab: Embedlab, tiny_encoder: Path
 ) -> None:
-    words = ("compare", f"tiny={tiny_encoder}", "dice", "--sample", "--task", "sts12")
+    words = ("compare", f"tiny={tiny_encoder}", "dice", "--data", "tiny", "--task", "sts12")
     answer = embedlab(*words, "--json")
     assert {row["model"] for row in json.loads(answer.out)["rows"]} == {"tiny", "dice"}
     assert f"tiny: {tiny_encoder}" in answer.err  # what it is
@@ -22,7 +22,8 @@ def test_an_alias_is_the_models_name_in_tables_filters_and_json(
             "compare",
             "tiny",
             "dice",
-            "--sample",
+            "--data",
+            "tiny",
             "--task",
             "sts12",
             "--where",
@@ -31,7 +32,7 @@ def test_an_alias_is_the_models_name_in_tables_filters_and_json(
         ).out
     )
     by_path = embedlab(
-        "compare", str(tiny_encoder), "dice", "--sample", "--task", "sts12", "--json"
+        "compare", str(tiny_encoder), "dice", "--data", "tiny", "--task", "sts12", "--json"
     ).row(model=str(tiny_encoder))
     assert by_path["score"] == answer.row(model="tiny")["score"]
 
@@ -39,7 +40,7 @@ def test_an_alias_is_the_models_name_in_tables_filters_and_json(
 def test_aliases_are_listed_and_one_that_is_forgotten_means_nothing_any_more(
     embedlab: Embedlab, tiny_encoder: Path
 ) -> None:
-    embedlab("compare", f"tiny={tiny_encoder}", "overlap=dice", "--sample", "--task", "sts12")
+    embedlab("compare", f"tiny={tiny_encoder}", "overlap=dice", "--data", "tiny", "--task", "sts12")
     assert embedlab("models", "ls", "--json").row(name="tiny")["model"] == str(tiny_encoder)
     assert embedlab("models", "ls", "--json").row(name="minilm")["state"] in {
         "installed",
@@ -50,12 +51,12 @@ def test_aliases_are_listed_and_one_that_is_forgotten_means_nothing_any_more(
     assert [
         row["name"] for row in embedlab("models", "ls", "--json").rows if row["state"] == "alias"
     ] == ["overlap"]
-    assert embedlab("compare", "tiny", "dice", "--sample", "--task", "sts12").code == 2
+    assert embedlab("compare", "tiny", "dice", "--data", "tiny", "--task", "sts12").code == 2
     assert tiny_encoder.is_dir()
 
 
 def test_an_alias_that_does_not_exist_cannot_be_forgotten(embedlab: Embedlab) -> None:
-    embedlab("compare", "overlap=dice", "--sample", "--task", "sts12")
+    embedlab("compare", "overlap=dice", "--data", "tiny", "--task", "sts12")
     answer = embedlab("models", "forget", "overlop")
     assert answer.code == 2
     assert "no alias named 'overlop'" in answer.err
@@ -70,7 +71,8 @@ def test_a_filter_takes_the_title_of_a_model_whose_name_is_a_path(
         "pairs",
         str(tiny_encoder),
         "dice",
-        "--sample",
+        "--data",
+        "tiny",
         "--dataset",
         "sts12",
         "--limit",
@@ -89,11 +91,20 @@ def test_training_starts_from_a_model_that_is_given_a_name(
     embedlab: Embedlab, tiny_encoder: Path
 ) -> None:
     answer = embedlab(
-        "train", "snli-ce", "--sample", "--encoder", f"mini={tiny_encoder}", "--dry-run", "--json"
+        "train",
+        "snli-ce",
+        "--data",
+        "tiny",
+        "--encoder",
+        f"mini={tiny_encoder}",
+        "--dry-run",
+        "--json",
     )
     assert answer.code == 0, answer.err
     assert (
-        embedlab("train", "snli-ce", "--sample", "--encoder", "mini", "--dry-run", "--json").out
+        embedlab(
+            "train", "snli-ce", "--data", "tiny", "--encoder", "mini", "--dry-run", "--json"
+        ).out
         == answer.out
     )
     assert str(tiny_encoder) in answer.out
@@ -106,7 +117,7 @@ def test_training_starts_from_a_model_that_is_given_a_name(
 def test_a_command_that_is_refused_gives_no_model_a_name(
     embedlab: Embedlab, words: tuple[str, ...]
 ) -> None:
-    assert embedlab("compare", *words, "--sample").code == 2
+    assert embedlab("compare", *words, "--data", "tiny").code == 2
     if "--task" in words:
-        assert embedlab("evaluate", *words, "--sample").code == 2
+        assert embedlab("evaluate", *words, "--data", "tiny").code == 2
     assert not aliases_file().exists()

@@ -10,11 +10,12 @@ import pytest
 from scipy import stats
 
 import embedlab as api
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
 from tests.cli.conftest import Embedlab
-from tests.conftest import thin_out_the_sample
+from tests.conftest import thin_out
 
 SETS = ("sts12", "sts13", "sts16")
 BROUGHT = "scores:part.csv"
@@ -26,8 +27,8 @@ def part(embedlab: Embedlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     """Scores of 40 pairs of sts12, of all pairs of sts13 and of none of sts16; returns all pairs
     with their scores, null for none.
     """
-    thin_out_the_sample(monkeypatch, 20)
-    parts, _ = open_parts(Source.from_settings(Settings(sample=True)), SETS)
+    thin_out(monkeypatch, 20)
+    parts, _ = open_parts(Source.from_settings(Settings(data=TINY_FOLDER)), SETS)
     frames = [
         one.frame.select("sentence1", "sentence2", "gold", dataset=pl.lit(one.state.name))
         for one in parts
@@ -48,7 +49,7 @@ def part(embedlab: Embedlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def scores(embedlab: Embedlab, *words: str) -> dict[tuple[str, str], float | None]:
-    rows = embedlab(*words, *TASKS, "--sample", "--json").rows
+    rows = embedlab(*words, *TASKS, "--data", "tiny", "--json").rows
     return {
         (row["slice"], row["model"]): row["score"]
         for row in rows
@@ -65,7 +66,7 @@ def test_a_part_has_no_number_and_costs_the_others_nothing(
     both = scores(embedlab, command, BROUGHT, "dice")
     assert {key: value for key, value in both.items() if key[1] == "dice"} == alone
     assert [both[name, BROUGHT] is None for name in SETS] == [True, False, True]
-    shown = " ".join(embedlab(command, BROUGHT, "dice", *TASKS, "--sample").out.split())
+    shown = " ".join(embedlab(command, BROUGHT, "dice", *TASKS, "--data", "tiny").out.split())
     assert re.search(
         r"part\.csv: no number on sts12 \(12 of \d+ pairs scored\), sts16 \(no pair "
         r"scored\); `compare --common` takes",
@@ -101,7 +102,7 @@ def test_titles_count_the_common_pairs(
     embedlab: Embedlab, part: pl.DataFrame, command: str
 ) -> None:
     tasks = [word.replace("--task", "--dataset") for word in TASKS] if command == "power" else TASKS
-    words = (command, BROUGHT, "dice", *tasks, "--sample", "--common")
+    words = (command, BROUGHT, "dice", *tasks, "--data", "tiny", "--common")
     answer = embedlab(*words)
     common = part.height - part.filter(dataset="sts12").height + 12
     counted = (
@@ -119,13 +120,13 @@ def test_a_signature_says_which_pairs_are_common(
 ) -> None:
     def data(*words: str) -> str:
         lines = embedlab(
-            "compare", BROUGHT, "dice", "--task", "sts12", "--sample", "--json", *words
+            "compare", BROUGHT, "dice", "--task", "sts12", "--data", "tiny", "--json", *words
         ).json["signatures"]
         return str(re.search(r"data:([^|]*)", lines["dice"])[1])  # type: ignore[index]
 
     assert "common" not in data()
     first = data("--common")
-    assert re.fullmatch(r"common/pairs@[0-9a-f]{12},sts12/test@sample", first)
+    assert re.fullmatch(r"common/pairs@[0-9a-f]{12},sts12/test@tiny", first)
     others = part.filter(dataset="sts12")[1:13]  # as many, but others
     others.select("sentence1", "sentence2", cosine="gold").write_csv(tmp_path / "part.csv")
     assert data("--common") != first
@@ -133,7 +134,7 @@ def test_a_signature_says_which_pairs_are_common(
 
 @pytest.mark.usefixtures("part")
 def test_the_python_function_takes_the_same_pairs(embedlab: Embedlab, tmp_path: Path) -> None:
-    words = {"tasks": list(SETS), "sample": True, "cache": tmp_path / "cache"}
+    words = {"tasks": list(SETS), "data": "tiny", "cache": tmp_path / "cache"}
     for function in (api.compare, api.evaluate):
         name = function.__name__
         for common in (False, True):
@@ -143,7 +144,8 @@ def test_the_python_function_takes_the_same_pairs(embedlab: Embedlab, tmp_path: 
                 BROUGHT,
                 "dice",
                 *TASKS,
-                "--sample",
+                "--data",
+                "tiny",
                 "--json",
                 *(["--common"] if common else []),
             ).rows
@@ -155,7 +157,7 @@ def test_numbers_on_common_pairs_are_not_stored(embedlab: Embedlab, tmp_path: Pa
     def stored() -> list[Path]:
         return sorted(tmp_path.rglob("sts.json"))
 
-    assert embedlab("evaluate", "dice", BROUGHT, "--sample", "--common").code == 0
+    assert embedlab("evaluate", "dice", BROUGHT, "--data", "tiny", "--common").code == 0
     assert stored() == []
 
 
@@ -179,7 +181,7 @@ def test_numbers_on_common_pairs_are_not_stored(embedlab: Embedlab, tmp_path: Pa
 def test_common_pairs_of_what_has_none_are_refused(
     embedlab: Embedlab, words: tuple[str, ...], message: str
 ) -> None:
-    answer = embedlab(*words, "--sample")
+    answer = embedlab(*words, "--data", "tiny")
     assert (answer.code, message in answer.err) == (2, True)
 
 
@@ -193,13 +195,13 @@ def test_each_cut_is_of_the_pairs_that_are_scored_without_it(
     words: tuple[str, ...],
     by: str,
 ) -> None:
-    thin_out_the_sample(monkeypatch, 20)
+    thin_out(monkeypatch, 20)
     whole = {
         row["slice"]: row["items"]
-        for row in embedlab(command, "dice", *words, "--sample", "--json").rows
+        for row in embedlab(command, "dice", *words, "--data", "tiny", "--json").rows
         if row["by"] == "dataset"
     }
     cut: dict[str, int] = dict.fromkeys(whole, 0)
-    for row in embedlab(command, "dice", *words, "--by", by, "--sample", "--json").rows:
+    for row in embedlab(command, "dice", *words, "--by", by, "--data", "tiny", "--json").rows:
         cut[row["slice"].partition("/")[0]] += row["items"]
     assert cut == whole

@@ -1,4 +1,4 @@
-"""`embedlab compare --by` and `--where` for items of any task, on the sample world."""
+"""`embedlab compare --by` and `--where` for items of any task, on `--data tiny`."""
 
 import json
 import re
@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from scipy.stats import spearmanr
 
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.data.source import Source
 from tests.cli.conftest import Embedlab
 
-SAMPLE = ("--sample", "--json")
+SAMPLE = ("--data", "tiny", "--json")
 
 
 def rows(answer: str) -> dict[tuple[str, str], dict[str, object]]:
@@ -49,7 +50,7 @@ def test_pairs_and_classified_sentences_are_grouped_by_one_property_in_one_table
 
 def test_what_is_picked_is_scored_alone_as_scipy_scores_it(embedlab: Embedlab) -> None:
     answer = embedlab("compare", "dice", "--task", "sts12", "--where", "dice>0.6", *SAMPLE)
-    frame = Source(sample=True).open("sts12").frame
+    frame = Source(folder=TINY_FOLDER).open("sts12").frame
     words = [
         [{*text.lower().split()} for text in frame[side]] for side in ("sentence1", "sentence2")
     ]
@@ -123,7 +124,7 @@ def test_what_was_not_tested_is_null_and_not_refuted(
 def test_common_pairs_that_a_filter_picks_are_marked_and_signed(
     embedlab: Embedlab, tmp_path: Path
 ) -> None:
-    frame = Source(sample=True).open("sts12").frame
+    frame = Source(folder=TINY_FOLDER).open("sts12").frame
     frame.head(len(frame) // 2).select("sentence1", "sentence2", score="gold").write_csv(
         tmp_path / "part.csv"
     )
@@ -214,11 +215,13 @@ def test_what_is_of_whole_datasets_is_refused_where_items_are_picked(
 ) -> None:
     for option in (("--metric", "pearson"), ("--mteb", str(tmp_path / "mteb")), ("--again",)):
         answer = embedlab(
-            "evaluate", "dice", "--sample", "--task", "sts12", "--where", "gold>2", *option
+            "evaluate", "dice", "--data", "tiny", "--task", "sts12", "--where", "gold>2", *option
         )
         assert answer.code == 2
         assert "is for whole datasets, not for items that are picked" in answer.err
-    answer = embedlab("evaluate", "dice", "--sample", "--task", "geometry", "--by", "negation")
+    answer = embedlab(
+        "evaluate", "dice", "--data", "tiny", "--task", "geometry", "--by", "negation"
+    )
     assert "geometry has no items to group by 'negation'" in answer.err
 
 
@@ -263,19 +266,21 @@ def test_a_dataset_without_what_the_expression_reads_is_neither_what_fits_nor_th
 def test_the_dataset_of_all_rows_is_in_the_title_and_those_of_several_in_the_rows(
     embedlab: Embedlab,
 ) -> None:
-    alone = embedlab("compare", "dice", "--task", "sts12", "--by", "source", "--sample").out
+    alone = embedlab("compare", "dice", "--task", "sts12", "--by", "source", "--data", "tiny").out
     assert alone.startswith("Spearman x 100 on sts12, all")
     assert " MSRpar " in alone
     assert "sts12 MSRpar" not in alone
-    evaluated = embedlab("evaluate", "dice", "--task", "sts12", "--by", "length>3", "--sample").out
+    evaluated = embedlab(
+        "evaluate", "dice", "--task", "sts12", "--by", "length>3", "--data", "tiny"
+    ).out
     assert evaluated.startswith("Spearman x 100 on sts12, all")
     assert " fits " in evaluated
     both = embedlab(
-        "compare", "dice", "--task", "sts12", "--task", "sts13", "--by", "source", "--sample"
+        "compare", "dice", "--task", "sts12", "--task", "sts13", "--by", "source", "--data", "tiny"
     ).out
     assert both.startswith("Spearman x 100, all")
     assert re.search(r"^ sts12 +MSRpar ", both, re.MULTILINE)
-    whole = embedlab("compare", "dice", "--task", "sts12", "--sample").out
+    whole = embedlab("compare", "dice", "--task", "sts12", "--data", "tiny").out
     assert " on sts12" not in whole
 
 

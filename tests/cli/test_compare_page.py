@@ -68,7 +68,7 @@ def test_one_model_alone_gets_a_page_without_differences(embedlab: Embedlab) -> 
 
 
 def test_a_model_named_twice_is_refused(embedlab: Embedlab) -> None:
-    answer = embedlab("compare", "dice", "dice", "--sample")
+    answer = embedlab("compare", "dice", "dice", "--data", "tiny")
     assert answer.code == 2
     assert "model 'dice' is named twice" in answer.err
 

@@ -10,6 +10,7 @@ import pytest
 import scipy.stats
 
 from embedlab.analysis.paired_tests import mcnemar, williams
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.scoring import outcomes as answers
@@ -135,7 +136,8 @@ def test_several_tasks_are_in_one_table(
         "sts12",
         "--suite",
         "geometry",
-        "--sample",
+        "--data",
+        "tiny",
     ]
     assert embedlab(*words).code == 2  # the dataset is of another task
     words = [
@@ -146,7 +148,8 @@ def test_several_tasks_are_in_one_table(
         "sts12",
         "--task",
         "geometry",
-        "--sample",
+        "--data",
+        "tiny",
         "--json",
     ]
     answer = embedlab(*words)
@@ -158,7 +161,7 @@ def test_several_tasks_are_in_one_table(
     assert 0 < first["score"] <= 1
     assert second["p"] is None
     assert first["letters"] == ""
-    assert "[sample]" in answer.json["title"]
+    assert "[generated]" in answer.json["title"]
 
 
 def test_williams_compares_single_models_on_pairs(embedlab: Embedlab, tiny_encoder: Path) -> None:
@@ -172,7 +175,8 @@ def test_williams_compares_single_models_on_pairs(embedlab: Embedlab, tiny_encod
         str(tiny_encoder),
         "--task",
         "sts12",
-        "--sample",
+        "--data",
+        "tiny",
         "--threads",
         "1",
         "--json",
@@ -184,12 +188,13 @@ def test_williams_compares_single_models_on_pairs(embedlab: Embedlab, tiny_encod
         str(tiny_encoder),
         "--dataset",
         "sts12",
-        "--sample",
+        "--data",
+        "tiny",
         "--json",
         "--limit",
         "100000",
     ).rows
-    parts, _ = open_parts(Source(sample=True), ["sts12"])
+    parts, _ = open_parts(Source(folder=TINY_FOLDER), ["sts12"])
     of_tiny = [pair for pair in pairs if pair["model"] == str(tiny_encoder)]
     gold, dice, tiny = ([pair[key] for pair in of_tiny] for key in ("gold", "dice", "similarity"))
     assert len(of_tiny) == len(parts[0].frame)
@@ -244,7 +249,8 @@ def test_a_score_that_chose_a_setting_is_compared_only_where_there_is_no_test_sc
         f"{tiny_encoder}?pooling=cls",
         "--suite",
         "aggregates",
-        "--sample",
+        "--data",
+        "tiny",
         "--threads",
         "1",
         "--json",
@@ -262,7 +268,8 @@ def test_a_score_that_chose_a_setting_is_compared_only_where_there_is_no_test_sc
         str(tiny_encoder),
         "--suite",
         "aggregates",
-        "--sample",
+        "--data",
+        "tiny",
         "--threads",
         "1",
         "--json",
@@ -292,7 +299,7 @@ def test_a_score_that_chose_a_setting_is_compared_only_where_there_is_no_test_sc
 def test_what_does_not_go_together_is_refused(
     embedlab: Embedlab, words: list[str], message: str
 ) -> None:
-    answer = embedlab("compare", "dice", "--sample", *words)
+    answer = embedlab("compare", "dice", "--data", "tiny", *words)
     assert answer.code == 2
     assert message in answer.err
 
@@ -319,7 +326,8 @@ def test_a_task_whose_parts_are_not_evaluated_alone_is_stored_as_a_whole(
         f"{tiny_encoder}?pooling=cls",
         "--task",
         "multitask",
-        "--sample",
+        "--data",
+        "tiny",
         "--threads",
         "1",
         "--json",

@@ -76,15 +76,15 @@ def test_ls_says_where_each_split_would_come_from(embedlab: Embedlab, tmp_path: 
     }
     assert rows["snli", "dev"] == "folder"
     assert rows["snli", "train"] == "missing"
-    sample = embedlab("data", "ls", "--sample", "--json")
-    assert {row["from"] for row in sample.rows} == {"sample"}
-    assert sample.json["title"] == "Datasets [sample]"
+    sample = embedlab("data", "ls", "--data", "tiny", "--json")
+    assert {row["from"] for row in sample.rows} == {"tiny"}
+    assert sample.json["title"] == "Datasets [generated]"
 
 
 def test_ls_calls_the_published_sizes_expected(embedlab: Embedlab) -> None:
     rows = {
         (row["dataset"], row["split"]): row
-        for row in embedlab("data", "ls", "--sample", "--json").rows
+        for row in embedlab("data", "ls", "--data", "tiny", "--json").rows
     }
     assert rows["snli", "dev"]["expected"] == 9842
     assert "rows" not in rows["snli", "dev"]
@@ -163,9 +163,9 @@ def test_overlaps_counts_sentences_and_pairs_whatever_their_case(
 
 
 def test_overlaps_of_generated_data_are_marked(embedlab: Embedlab) -> None:
-    answer = embedlab("data", "overlaps", "snli", "sts12", "--sample", "--json").json
-    assert answer["title"] == "Overlaps [sample]"
-    assert "sample: generated data, no number is about real language" in answer["notes"]
+    answer = embedlab("data", "overlaps", "snli", "sts12", "--data", "tiny", "--json").json
+    assert answer["title"] == "Overlaps [generated]"
+    assert "generated: no number is about real language" in answer["notes"]
 
 
 def test_get_prints_what_it_wrote(
@@ -187,11 +187,11 @@ def test_get_wants_a_folder_and_a_network(embedlab: Embedlab) -> None:
 
 
 def test_items_are_listed_as_a_file_of_predictions_names_them(embedlab: Embedlab) -> None:
-    answer = embedlab("data", "items", "trec", "mrpc", "--sample", "--format", "csv")
+    answer = embedlab("data", "items", "trec", "mrpc", "--data", "tiny", "--format", "csv")
     header, first = answer.out.splitlines()[:2]
     assert (answer.code, header) == (0, "dataset,item,split,label,sentence,sentence1,sentence2")
     assert first.startswith("trec,0,test,")
-    assert "trec" in embedlab("data", "items", "trec", "--sample").out
-    wrong = embedlab("data", "items", "treck", "--sample")
+    assert "trec" in embedlab("data", "items", "trec", "--data", "tiny").out
+    wrong = embedlab("data", "items", "treck", "--data", "tiny")
     assert (wrong.code, wrong.out) == (2, "")
     assert "did you mean 'trec'?" in wrong.err

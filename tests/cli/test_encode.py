@@ -425,7 +425,8 @@ def test_export_writes_a_folder_that_scores_alike(embedlab: Embedlab, model: str
                 "MODEL",
                 "--task",
                 "sts12",
-                "--sample",
+                "--data",
+                "tiny",
                 "--html",
                 "/proc/page.html",
             ],
@@ -452,7 +453,7 @@ def test_the_cache_is_listed_and_cleared_and_nothing_else(
     monkeypatch.setenv("EMBEDLAB_CACHE", "kept")
     Path("kept").mkdir()
     Path("kept/mine.txt").write_text("not embedlab's")
-    embedlab("evaluate", model, "--sample", "--task", "sts12", "--threads", "1")
+    embedlab("evaluate", model, "--data", "tiny", "--task", "sts12", "--threads", "1")
     kinds = {row["kind"] for row in embedlab("cache", "ls", "--json").rows}
     assert {"embeddings", "models"} <= kinds
     assert embedlab("cache", "clear").code == 2

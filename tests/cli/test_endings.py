@@ -52,7 +52,7 @@ def test_an_undefined_correlation_is_absent_and_no_crash(
 
 
 def test_an_aggregation_of_fifths_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["evaluate", "dice", "--sample", "--by", "dice", "--aggregate", "wmean"]) == 2
+    assert main(["evaluate", "dice", "--data", "tiny", "--by", "dice", "--aggregate", "wmean"]) == 2
     assert "option aggregate 'wmean' is for datasets" in capsys.readouterr().err
 
 
@@ -82,7 +82,7 @@ def test_a_full_disk_behind_stdout_is_one_clear_line() -> None:
 def test_a_stop_outside_training_ends_with_130_and_a_word(
     tmp_path: Path, tiny_encoder: Path, number: signal.Signals, loaded: bytes, word: bytes
 ) -> None:
-    words = ["evaluate", str(tiny_encoder), "--suite", "geometry", "--sample"]
+    words = ["evaluate", str(tiny_encoder), "--suite", "geometry", "--data", "tiny"]
     environment = {**os.environ, "EMBEDLAB_CACHE": str(tmp_path / "cache")}
     process = subprocess.Popen(
         [sys.executable, "-X", "importtime", "-m", "embedlab", *words],
@@ -125,7 +125,7 @@ def test_a_cache_that_cannot_be_written_costs_no_answer(
     monkeypatch.setattr("embedlab.scoring.scored_pairs.merge_scores", _full)
     answer = CliRunner().invoke(
         program(),
-        ["evaluate", "dice", "--task", "sts12", "--sample", "--json"],
+        ["evaluate", "dice", "--task", "sts12", "--data", "tiny", "--json"],
         catch_exceptions=False,
     )
     assert answer.exit_code == 0

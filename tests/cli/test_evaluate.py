@@ -92,7 +92,7 @@ def test_what_is_missing_is_reported_after_the_others_are_done(
 
 @pytest.mark.parametrize("command", ["evaluate", "compare", "pairs"])
 def test_an_unknown_model_is_refused_before_any_work(embedlab: Embedlab, command: str) -> None:
-    answer = embedlab(command, "sbrt", "--sample")
+    answer = embedlab(command, "sbrt", "--data", "tiny")
     assert answer.code == 2
     assert "did you mean 'sbert'?" in answer.err
 
@@ -108,25 +108,28 @@ def test_compare_shows_differences_to_the_first_model_with_intervals(
         "sts12",
         "--task",
         "sts13",
-        "--sample",
+        "--data",
+        "tiny",
         "--threads",
         "1",
         "--json",
     )
     assert answer.code == 0, answer.err
-    assert "[sample]" in answer.json["title"]
+    assert "[generated]" in answer.json["title"]
     for name in ("sts12", "sts13"):
         first, second = (answer.row(slice=name, model=model) for model in models)
         assert second["difference_low"] <= second["difference"] <= second["difference_high"]
         assert second["difference"] == pytest.approx(second["score"] - first["score"])
         assert first["difference"] is None
-    table = embedlab("compare", *models, "--task", "sts12", "--sample", "--by", "source")
+    table = embedlab("compare", *models, "--task", "sts12", "--data", "tiny", "--by", "source")
     assert "on sts12" in table.out
     assert " MSRpar " in table.out
 
 
 def test_compare_can_show_what_papers_print(embedlab: Embedlab) -> None:
-    answer = embedlab("compare", "dice", "--sample", "--task", "sts12", "--published", "--json")
+    answer = embedlab(
+        "compare", "dice", "--data", "tiny", "--task", "sts12", "--published", "--json"
+    )
     assert answer.code == 0, answer.err
     assert all(row["published"] is None for row in answer.rows)
     assert "no published numbers for dice" in answer.err

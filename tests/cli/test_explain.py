@@ -90,7 +90,7 @@ def test_brought_scores_are_refused_in_two_lines(embedlab: Embedlab) -> None:
 def test_a_dataset_without_gold_scores_of_pairs_is_refused_in_two_lines(
     embedlab: Embedlab, words: tuple[str, ...], name: str
 ) -> None:
-    answer = embedlab(*words, name, "--sample")
+    answer = embedlab(*words, name, "--data", "tiny")
     assert answer.code == 2
     assert answer.err.splitlines() == [
         f"embedlab: error: {name!r} has no pairs with a gold score",

@@ -37,14 +37,14 @@ def rows_of(card: str) -> dict[tuple[str, str, str], str]:
 def test_a_card_has_the_intervals_of_a_comparison(
     embedlab: Embedlab, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tasks = ("--sample", "--task", "trec", "--setting", "prototyping", "--threads", "1")
+    tasks = ("--data", "tiny", "--task", "trec", "--setting", "prototyping", "--threads", "1")
     assert embedlab("evaluate", str(tiny_encoder), *tasks, "-q").code == 0
     ((low, high),) = intervals(embedlab("compare", str(tiny_encoder), *tasks, "--json")).values()
 
     monkeypatch.setattr(
         TransformerEncoder, "encode", lambda *_: pytest.fail("a sentence was encoded")
     )
-    assert embedlab("export", str(tiny_encoder), "out", "--sample").code == 0
+    assert embedlab("export", str(tiny_encoder), "out", "--data", "tiny").code == 0
     card = Path("out/README.md").read_text("utf-8")
     assert rows_of(card) == {
         ("trec", "accuracy", "prototyping"): f"[{low:.2f}, {high:.2f}]",
@@ -56,10 +56,10 @@ def test_a_card_has_the_intervals_of_a_comparison(
 def test_stored_scores_of_pairs_have_intervals_where_they_are_those_of_the_pairs_at_hand(
     embedlab: Embedlab,
 ) -> None:
-    assert embedlab("evaluate", "dice", "--sample", "-q").code == 0
-    expected = intervals(embedlab("compare", "dice", "--sample", "--json"))
-    settings = load_settings({"sample": True})[0]
-    place = ScorePlace.of(resolve("dice", settings.runs_folder).members[0], settings)
+    assert embedlab("evaluate", "dice", "--data", "tiny", "-q").code == 0
+    expected = intervals(embedlab("compare", "dice", "--data", "tiny", "--json"))
+    settings = load_settings({"data": "tiny"})[0]
+    place = ScorePlace.of(resolve("dice", settings.runs).members[0], settings)
     evaluation = Evaluation.load(place.evaluations / "sts.json")
 
     found = stored_intervals(evaluation, place, settings)
@@ -82,7 +82,7 @@ def test_stored_scores_of_pairs_have_intervals_where_they_are_those_of_the_pairs
     }
     assert names == {name for name, _ in expected} - {"sts13"}
 
-    gone = stored_intervals(evaluation, place, replace(settings, sample=False))
+    gone = stored_intervals(evaluation, place, replace(settings, data=None))
     assert not gone.intervals
     assert "'sts12' (test) is missing" in gone.reasons[0]
     assert gone.reasons[1] == "6 more of its datasets are not available"

@@ -20,7 +20,7 @@ from embedlab.experiments.executors.local import LocalWorkers
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.preparation import prepare_grid, started
 from embedlab.experiments.queue import Queue
-from embedlab.reports.notes import SAMPLE_NOTE
+from embedlab.reports.notes import GENERATED_NOTE
 from tests.experiments.conftest import GRID, STAND_IN, plan_of, work_here
 from tests.experiments.test_pivot import value_of, without_evaluations, write_results
 from tests.stored_json import store_values, stored_values
@@ -49,7 +49,9 @@ def test_a_dry_run_lists_the_cells_and_starts_nothing(
     plan: GridPlan, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert (
-        main(["grid", "run", "mine.toml", "--dry-run", "--sample", "--json", "--workers", "2"])
+        main(
+            ["grid", "run", "mine.toml", "--dry-run", "--data", "tiny", "--json", "--workers", "2"]
+        )
         == ExitCode.OK
     )
     said = capsys.readouterr()
@@ -70,7 +72,8 @@ def test_a_dry_run_of_one_cell_shows_that_one_and_refuses_what_a_run_would(
         "run",
         "mine.toml",
         "--dry-run",
-        "--sample",
+        "--data",
+        "tiny",
         "--json",
         "--workers",
         "2",
@@ -96,7 +99,7 @@ def test_overrides_seeds_and_threads_change_the_cells(
         return [
             row["run"]
             for row in json.loads(
-                answer(capsys, "run", "mine.toml", "--dry-run", "--sample", "--json", *words)
+                answer(capsys, "run", "mine.toml", "--dry-run", "--data", "tiny", "--json", *words)
             )["rows"]
         ]
 
@@ -109,17 +112,17 @@ def test_status_shows_every_cell_and_lists_all_grids(
     plan: GridPlan, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_stand_in(plan)
-    found = json.loads(answer(capsys, "status", "mine", "--sample", "--json"))
+    found = json.loads(answer(capsys, "status", "mine", "--data", "tiny", "--json"))
     assert [row["state"] for row in found["rows"]] == ["done"] * 3
     assert found["notes"] == ["3 done"]
     grids = {
         row["grid"]: row["started"]
-        for row in json.loads(answer(capsys, "status", "--sample", "--json"))["rows"]
+        for row in json.loads(answer(capsys, "status", "--data", "tiny", "--json"))["rows"]
     }
     assert grids["mine"] is True
     (listed,) = [
         row
-        for row in json.loads(answer(capsys, "status", "--sample", "--json"))["rows"]
+        for row in json.loads(answer(capsys, "status", "--data", "tiny", "--json"))["rows"]
         if row["grid"] == "mine"
     ]
     assert listed["axes"] == "optim.lr (3), encoder.pooling (1)"
@@ -149,7 +152,7 @@ def test_what_is_typed_wrong_is_said_in_two_lines(
     message: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main(["grid", *words, "--sample"]) == code
+    assert main(["grid", *words, "--data", "tiny"]) == code
     said = capsys.readouterr().err
     assert message in said
     assert "hint: " in said
@@ -184,7 +187,7 @@ def test_what_is_wrong_in_the_grid_file_ends_with_2_before_anything_is_made(
 ) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(file.read_text().replace(old, new, 1))
-    assert main(["grid", "run", "mine.toml", "--sample"]) == ExitCode.USAGE
+    assert main(["grid", "run", "mine.toml", "--data", "tiny"]) == ExitCode.USAGE
     error, said = capsys.readouterr().err.splitlines()[-2:]
     assert message in error
     assert hint in said
@@ -194,8 +197,10 @@ def test_what_is_wrong_in_the_grid_file_ends_with_2_before_anything_is_made(
 def test_a_runs_folder_that_cannot_be_written_ends_with_3(
     plan: GridPlan, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "runs-sample").write_text("a file where the folder should be")
-    assert main(["grid", "run", "mine.toml", "--sample", "--workers", "1"]) == ExitCode.MISSING
+    (tmp_path / "runs").write_text("a file where the folder should be")
+    assert (
+        main(["grid", "run", "mine.toml", "--data", "tiny", "--workers", "1"]) == ExitCode.MISSING
+    )
     assert "cannot write" in capsys.readouterr().err
 
 
@@ -209,7 +214,7 @@ def test_cells_that_fail_are_reported_with_their_reasons_and_end_the_grid_with_1
         "FAULTS", json.dumps({plan.cell(1).id: "diverge", plan.cell(3).id: "memory"})
     )
     ended = CliRunner().invoke(
-        program(), ["grid", "run", "mine.toml", "--sample", "--workers", "2", "--json"]
+        program(), ["grid", "run", "mine.toml", "--data", "tiny", "--workers", "2", "--json"]
     )
     assert ended.exit_code == ExitCode.FAILED
     table = json.loads(ended.stdout)
@@ -222,7 +227,7 @@ def test_cells_that_fail_are_reported_with_their_reasons_and_end_the_grid_with_1
 
 def test_a_finished_grid_is_not_running(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:
     run_stand_in(plan)
-    assert main(["grid", "cancel", "mine", "--sample"]) == ExitCode.USAGE
+    assert main(["grid", "cancel", "mine", "--data", "tiny"]) == ExitCode.USAGE
     assert "is not running" in capsys.readouterr().err
 
 
@@ -234,17 +239,20 @@ def test_a_started_grid_goes_on_by_its_name_without_its_file(
     )
     prepare_grid(plan, GridFolder.of(plan.place.runs_folder, plan.name))
     Path("mine.toml").unlink()
-    notes = json.loads(answer(capsys, "run", "mine", "--sample", "--json"))["notes"]
-    assert notes == [
-        "3 of 3 cells are done; `embedlab grid table --sample mine` shows their scores"
-    ]
-    assert main(["grid", "run", "mine", "--sample", "--set", "optim.epochs=2.0"]) == ExitCode.USAGE
+    notes = json.loads(answer(capsys, "run", "mine", "--data", "tiny", "--json"))["notes"]
+    assert notes == ["3 of 3 cells are done; `embedlab grid table mine` shows their scores"]
+    assert (
+        main(["grid", "run", "mine", "--data", "tiny", "--set", "optim.epochs=2.0"])
+        == ExitCode.USAGE
+    )
     assert "goes on as it was planned" in capsys.readouterr().err
     for words in (("--threads", "1"), ("--device", "auto")):  # as it was planned
-        assert main(["grid", "run", "mine", "--sample", "--dry-run", *words]) == ExitCode.OK
+        assert main(["grid", "run", "mine", "--data", "tiny", "--dry-run", *words]) == ExitCode.OK
     capsys.readouterr()
     for words in (("--threads", "2"), ("--device", "cpu"), ("--data", "elsewhere")):
-        assert main(["grid", "run", "mine", "--sample", "--dry-run", *words]) == ExitCode.USAGE
+        assert (
+            main(["grid", "run", "mine", "--data", "tiny", "--dry-run", *words]) == ExitCode.USAGE
+        )
         assert f"not with other {words[0].removeprefix('--')}" in capsys.readouterr().err
 
 
@@ -255,11 +263,11 @@ def test_a_grid_with_nothing_left_to_do_starts_nothing(
     monkeypatch.setattr(
         "embedlab.workflows.grid.run.ray_tasks", lambda *_, **__: pytest.fail("nothing is to do")
     )
-    words = ("run", "mine.toml", "--sample", "--cluster", "127.0.0.1:1")
+    words = ("run", "mine.toml", "--data", "tiny", "--cluster", "127.0.0.1:1")
     assert "3 of 3 cells are done" in answer(capsys, *words, "--json")
     assert answer(capsys, *words).splitlines() == [
         "mine",
-        "3 of 3 cells are done; `embedlab grid table --sample mine` shows their scores",
+        "3 of 3 cells are done; `embedlab grid table mine` shows their scores",
     ]
 
 
@@ -272,7 +280,7 @@ def test_a_cell_of_a_job_array_is_not_run_under_an_older_plan(
         Path("mine.toml").read_text().replace("[1e-5, 2e-5, 5e-5]", "[1e-5, 3e-5]")
     )
     monkeypatch.setattr("embedlab.workflows.grid.run.run_cell", lambda *_: None)
-    assert main(["grid", "run", "mine.toml", "--sample", "--cell", "2"]) == ExitCode.OK
+    assert main(["grid", "run", "mine.toml", "--data", "tiny", "--cell", "2"]) == ExitCode.OK
     assert GridPlan.load(folder.plan_file).axes["optim.lr"] == ("1e-05", "3e-05")
 
 
@@ -284,7 +292,7 @@ def test_a_damaged_plan_costs_its_line_and_not_the_list_of_grids(
     folder.plan_file.write_text("{")
     rows = {
         row["grid"]: row
-        for row in json.loads(answer(capsys, "status", "--sample", "--json"))["rows"]
+        for row in json.loads(answer(capsys, "status", "--data", "tiny", "--json"))["rows"]
     }
     assert "plan.json: damaged" in rows["mine"]["summary"]
     assert rows["snli-supcl-lambda"]["axes"]
@@ -297,14 +305,18 @@ def test_dev_scores_alone_are_tabled_and_in_the_status(
     without_evaluations(plan, list(plan.cells))
     dev = [100 * value_of(cell) for cell in plan.cells]
     for words in ((), ("--score", "dev")):
-        found = json.loads(answer(capsys, "table", "mine", "--sample", "--json", *words))
+        found = json.loads(answer(capsys, "table", "mine", "--data", "tiny", "--json", *words))
         assert [row["dev"] for row in found["rows"]] == pytest.approx(dev)
         assert found["title"] == "mine: last dev score"
-        assert "last dev score" in answer(capsys, "table", "mine", "--sample", "--latex", *words)
-    found = json.loads(answer(capsys, "status", "mine", "--sample", "--json"))
+        assert "last dev score" in answer(
+            capsys, "table", "mine", "--data", "tiny", "--latex", *words
+        )
+    found = json.loads(answer(capsys, "status", "mine", "--data", "tiny", "--json"))
     assert [row["dev"] for row in found["rows"]] == pytest.approx(dev)
-    assert f"{dev[0]:.2f}" in answer(capsys, "status", "mine", "--sample")
-    assert main(["grid", "table", "mine", "--task", "transfer", "--sample"]) == ExitCode.FAILED
+    assert f"{dev[0]:.2f}" in answer(capsys, "status", "mine", "--data", "tiny")
+    assert (
+        main(["grid", "table", "mine", "--task", "transfer", "--data", "tiny"]) == ExitCode.FAILED
+    )
 
 
 def test_status_of_a_job_array_is_read_from_its_runs(
@@ -314,7 +326,7 @@ def test_status_of_a_job_array_is_read_from_its_runs(
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
     folder.queue_file.unlink()
     shutil.rmtree(plan.run(plan.cell(2)).path)
-    found = json.loads(answer(capsys, "status", "mine", "--sample", "--json"))
+    found = json.loads(answer(capsys, "status", "mine", "--data", "tiny", "--json"))
     assert [(row["state"], row["reason"]) for row in found["rows"]] == [
         ("done", ""),
         ("waiting", ""),
@@ -332,7 +344,7 @@ def test_status_of_a_job_array_is_read_from_its_runs(
 def states_of(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [
         row["state"]
-        for row in json.loads(answer(capsys, "status", "mine", "--sample", "--json"))["rows"]
+        for row in json.loads(answer(capsys, "status", "mine", "--data", "tiny", "--json"))["rows"]
     ]
 
 
@@ -359,11 +371,11 @@ def test_cancelling_answers_with_an_object_and_hints_at_the_same_grid(
 ) -> None:
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
     with started(plan, folder):
-        assert json.loads(answer(capsys, "cancel", "mine", "--sample", "--json")) == {
+        assert json.loads(answer(capsys, "cancel", "mine", "--data", "tiny", "--json")) == {
             "cancelled": "mine"
         }
-    assert main(["grid", "cancel", "mine", "--sample"]) == ExitCode.USAGE
-    assert "`embedlab grid status --sample mine`" in capsys.readouterr().err
+    assert main(["grid", "cancel", "mine", "--data", "tiny"]) == ExitCode.USAGE
+    assert "`embedlab grid status mine`" in capsys.readouterr().err
 
 
 def test_a_failed_cell_adds_nothing_to_the_remaining_time(
@@ -371,7 +383,7 @@ def test_a_failed_cell_adds_nothing_to_the_remaining_time(
 ) -> None:
     monkeypatch.setenv("FAULTS", json.dumps({plan.cell(1).id: "diverge"}))
     run_stand_in(plan)
-    assert json.loads(answer(capsys, "status", "mine", "--sample", "--json"))["notes"] == [
+    assert json.loads(answer(capsys, "status", "mine", "--data", "tiny", "--json"))["notes"] == [
         "2 done, 1 failed"
     ]
 
@@ -387,35 +399,35 @@ def test_the_table_says_how_its_numbers_were_made(
         path = plan.run(cell).evaluations / "sts.json"
         changes = {
             "pooling": cell.variant.labels["encoder.pooling"],
-            "marks": ["overlap", "sample"],
+            "marks": ["generated", "overlap"],
             "overlaps": {
                 "sts12": {"sentences": 9, "shared_sentences": 2, "pairs": 5, "shared_pairs": 0}
             },
             "notes": ["‡ test sentences that are in its training data: sts12 2 of 9"],
         }
         store_values(path, stored_values(path) | changes)
-    table = json.loads(answer(capsys, "table", "mine", "--sample", "--json"))
-    assert table["title"].endswith("[overlap] [sample]")
+    table = json.loads(answer(capsys, "table", "mine", "--data", "tiny", "--json"))
+    assert table["title"].endswith("[generated] [overlap]")
     assert table["notes"][2:] == [
         "mean ± standard deviation of 1 to 2 seeds",
         "1 cells have no such score yet",
-        SAMPLE_NOTE,
+        GENERATED_NOTE,
         "‡ test sentences that are in its training data: sts12 2 of 9",
         "encoder.pooling cls: pooling cls, max tokens 9, precision float32",
         "encoder.pooling mean: pooling mean, max tokens 9, precision float32",
     ]
     averaged = json.loads(
-        answer(capsys, "table", "mine", "--sample", "--json", "--rows", "encoder.pooling")
+        answer(capsys, "table", "mine", "--data", "tiny", "--json", "--rows", "encoder.pooling")
     )["notes"]
     assert (
         "1 cells have no such score yet: not every mean is over the same values of optim.lr"
         in averaged
     )
     assert {row["sts12.shared_sentences"] for row in table["rows"]} == {2}
-    shown = answer(capsys, "table", "mine", "--sample", "--score", "sts12")
+    shown = answer(capsys, "table", "mine", "--data", "tiny", "--score", "sts12")
     assert all("‡" in line for line in shown.splitlines()[4:10])
     assert "‡" not in "".join(
-        answer(capsys, "table", "mine", "--sample", "--score", "sts13").splitlines()[:10]
+        answer(capsys, "table", "mine", "--data", "tiny", "--score", "sts13").splitlines()[:10]
     )
 
 
@@ -446,7 +458,9 @@ def test_the_table_names_cells_that_were_evaluated_on_other_data(
         path = plan.run(cell).evaluations / "sts.json"
         one_cells_own = [part | {"name": "sick-r"}] if cell.number == 1 else []
         store_values(path, stored_values(path) | {"data": [part, short, *one_cells_own]})
-    notes = "\n".join(json.loads(answer(capsys, "table", "mine", "--sample", "--json"))["notes"])
+    notes = "\n".join(
+        json.loads(answer(capsys, "table", "mine", "--data", "tiny", "--json"))["notes"]
+    )
     assert "encoder.pooling cls: sts12 is partial: 5 of 9 rows" in notes
     assert "encoder.pooling cls: evaluated on sts12 test with 5 rows" in notes
     assert "encoder.pooling mean: evaluated on sts12 test with 9 rows" in notes
@@ -458,7 +472,7 @@ def test_an_unknown_task_is_refused_by_the_table(
     plan: GridPlan, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_stand_in(plan)
-    assert main(["grid", "table", "mine", "--sample", "--task", "stss"]) == ExitCode.USAGE
+    assert main(["grid", "table", "mine", "--data", "tiny", "--task", "stss"]) == ExitCode.USAGE
     assert "'sts'" in capsys.readouterr().err
 
 
@@ -479,23 +493,23 @@ def test_a_small_grid_runs_to_its_table(
         '64\n"optim.lr" = 1e-3\n'
         '[axes]\n"encoder.pooling" = ["cls", "mean"]\n'
     )
-    answer(capsys, "run", "real.toml", "--sample", "--workers", "2")
+    answer(capsys, "run", "real.toml", "--data", "tiny", "--workers", "2")
     rows = json.loads(
-        answer(capsys, "table", "real", "--sample", "--json", "--aggregate", "wmean")
+        answer(capsys, "table", "real", "--data", "tiny", "--json", "--aggregate", "wmean")
     )["rows"]
     assert [row["sts12-16.seeds"] for row in rows] == [2, 2]
-    latex = answer(capsys, "table", "real", "--sample", "--latex")
+    latex = answer(capsys, "table", "real", "--data", "tiny", "--latex")
     assert sum(line.endswith(r" \\") for line in latex.splitlines()) == 3 * latex.count(
         r"\begin{tabular}"
     )
-    assert json.loads(answer(capsys, "run", "real.toml", "--sample", "--json"))["rows"] == []
+    assert json.loads(answer(capsys, "run", "real.toml", "--data", "tiny", "--json"))["rows"] == []
 
 
 def test_status_shows_how_far_done_cells_came(
     plan: GridPlan, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_stand_in(plan)
-    rows = json.loads(answer(capsys, "status", "mine", "--sample", "--json"))["rows"]
+    rows = json.loads(answer(capsys, "status", "mine", "--data", "tiny", "--json"))["rows"]
     assert [(row["state"], row["step"], row["steps"], row["loss"]) for row in rows] == [
         ("done", 8, 8, 0.125)
     ] * 3
@@ -505,12 +519,13 @@ def test_hints_carry_what_was_typed_of_runs_and_data(
     plan: GridPlan, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_stand_in(plan)
-    place = ("--sample", "--runs", str(plan.place.runs))
-    assert f"`embedlab grid table {' '.join(place)} mine`" in answer(
+    place = ("--data", "tiny", "--runs", str(plan.place.runs))
+    runs = " ".join(place[2:])
+    assert f"`embedlab grid table {runs} mine`" in answer(
         capsys, "run", "mine.toml", *place, "--quiet", "--json"
     )
     assert main(["grid", "cancel", "mine", *place]) == ExitCode.USAGE
-    assert f"`embedlab grid status {' '.join(place)} mine`" in capsys.readouterr().err
+    assert f"`embedlab grid status {runs} mine`" in capsys.readouterr().err
     assert Terminal(Settings(), place, ["--data", "my data"]).placed(
         "`embedlab grid run x`, `embedlab grid status x`"
     ) == (

@@ -13,7 +13,7 @@ from tests.cli.conftest import Embedlab
 
 pytestmark = pytest.mark.usefixtures("small_world")
 
-WORDS = ("evaluate", "org/model?pooling=mean", "--sample", "--threads", "1", "--json")
+WORDS = ("evaluate", "org/model?pooling=mean", "--data", "tiny", "--threads", "1", "--json")
 
 
 @pytest.fixture

@@ -2,7 +2,18 @@
 
 from tests.cli.conftest import Embedlab
 
-PAIRS = ("pairs", "dice", "--sample", "--dataset", "sts12", "--json", "--limit", "9999", "--where")
+PAIRS = (
+    "pairs",
+    "dice",
+    "--data",
+    "tiny",
+    "--dataset",
+    "sts12",
+    "--json",
+    "--limit",
+    "9999",
+    "--where",
+)
 
 
 def test_a_named_selection_picks_the_same_items_in_every_command(embedlab: Embedlab) -> None:
@@ -13,7 +24,7 @@ def test_a_named_selection_picks_the_same_items_in_every_command(embedlab: Embed
         {"name": "@close", "expression": "dice>0.6 gold<4"}
     ]
     assert embedlab(*PAIRS, "@close").rows == named.rows
-    words = ("compare", "dice", "--sample", "--task", "sts12", "--json", "--where")
+    words = ("compare", "dice", "--data", "tiny", "--task", "sts12", "--json", "--where")
     by_name, by_terms = embedlab(*words, "@close"), embedlab(*words, "dice>0.6 gold<4")
     assert by_name.rows == by_terms.rows
     assert by_name.rows[0]["items"] == len(named.rows)
@@ -29,7 +40,7 @@ def test_a_named_selection_picks_the_same_items_in_every_command(embedlab: Embed
 def test_pairs_are_picked_by_properties_and_results_as_a_comparison_does(
     embedlab: Embedlab,
 ) -> None:
-    compared = ("compare", "dice", "--sample", "--task", "sts12", "--json", "--where")
+    compared = ("compare", "dice", "--data", "tiny", "--task", "sts12", "--json", "--where")
     for expression, sign in (
         ("negation:one words>8", ""),
         ("error(dice)>30 -question:both", "chosen by results"),
@@ -46,7 +57,7 @@ def test_pairs_are_picked_by_properties_and_results_as_a_comparison_does(
 
 
 def test_a_name_without_an_expression_is_refused(embedlab: Embedlab) -> None:
-    answer = embedlab("pairs", "dice", "--sample", "--name", "all")
+    answer = embedlab("pairs", "dice", "--data", "tiny", "--name", "all")
     assert answer.code == 2
     assert "nothing is picked that could be called 'all'" in answer.err
 
@@ -56,14 +67,16 @@ def test_a_name_is_refused_before_a_model_is_opened(embedlab: Embedlab) -> None:
         ("1st", "gold>2", "cannot name a selection"),
         ("mine", "@other", "holds @other, another named selection"),
     ):
-        answer = embedlab("pairs", "no-such-model", "--sample", "--where", where, "--name", name)
+        answer = embedlab(
+            "pairs", "no-such-model", "--data", "tiny", "--where", where, "--name", name
+        )
         assert answer.code == 2
         assert reason in answer.err
 
 
 def test_a_selection_limits_both_sides_of_an_or(embedlab: Embedlab) -> None:
     embedlab(*PAIRS, "gold>2", "--name", "near")
-    words = ("compare", "dice", "--sample", "--task", "sts12", "--json", "--where")
+    words = ("compare", "dice", "--data", "tiny", "--task", "sts12", "--json", "--where")
     found = embedlab(*words, "dice<0.3 or dice>0.8", "--selection", "near")
     assert found.code == 0, found.err
     assert (

@@ -32,7 +32,17 @@ def test_every_model_that_is_typed_ranks_the_sentences(embedlab: Embedlab, tmp_p
 def test_without_a_file_the_cached_sentences_of_the_datasets_are_searched(
     embedlab: Embedlab, tiny_encoder: Path, small_world: None
 ) -> None:
-    words = ("nearest", "A dog runs.", "--sample", "-m", str(tiny_encoder), "--top", "3", "--json")
+    words = (
+        "nearest",
+        "A dog runs.",
+        "--data",
+        "tiny",
+        "-m",
+        str(tiny_encoder),
+        "--top",
+        "3",
+        "--json",
+    )
     missing = embedlab(*words)
     assert missing.code == 3
     assert f"embedlab: error: no vectors of '{tiny_encoder}' are cached" in missing.err
@@ -41,12 +51,12 @@ def test_without_a_file_the_cached_sentences_of_the_datasets_are_searched(
         in missing.err
     )
     by_words = embedlab(
-        "nearest", "A dog runs.", "--sample", "-m", "dice", "--top", "40", "--json"
+        "nearest", "A dog runs.", "--data", "tiny", "-m", "dice", "--top", "40", "--json"
     ).rows
     assert {"model", "rank", "similarity", "dataset", "sentence"} == set(by_words[0])
     cached = [row["sentence"] for row in by_words[:8]]
     Path("some.txt").write_text("\n".join(cached))
-    from_file = embedlab("nearest", "A dog runs.", "some.txt", *words[3:]).rows
+    from_file = embedlab("nearest", "A dog runs.", "some.txt", *words[4:]).rows
     found = embedlab(*words)
     assert [(row["sentence"], row["similarity"]) for row in found.rows] == [
         (row["sentence"], row["similarity"]) for row in from_file

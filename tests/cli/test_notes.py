@@ -1,6 +1,5 @@
 """Every table says how its numbers were made."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 
 from embedlab.analysis.pair_notes import PairNotes
 from embedlab.data.overlaps import KnownText
-from embedlab.reports.notes import SAMPLE_NOTE
+from embedlab.reports.notes import GENERATED_NOTE
 from embedlab.runs.store import RunFolder
 from tests.cli.conftest import Embedlab
 from tests.stored_json import store_values, stored_values, without_checksums
@@ -116,7 +115,7 @@ def test_the_page_of_a_comparison_shows_pooling_and_precision(
     )
 
 
-@pytest.mark.parametrize("mark", ["partial", "sample"])
+@pytest.mark.parametrize("mark", ["partial", "generated"])
 @pytest.mark.parametrize(
     "command", [["score", "A cat.", "A dog."], ["nearest", "A cat.", "lines.txt"]]
 )
@@ -125,14 +124,19 @@ def test_typed_sentences_are_scored_with_marks_pooling_precision_and_seeds(
 ) -> None:
     (tmp_path / "lines.txt").write_text("A dog barks.\nA cat sleeps.\n")
     for file in tmp_path.glob("runs/mine/*/environment.json"):
-        changed = json.dumps(stored_values(file)).replace('"partial"', f'"{mark}"')
-        store_values(file, json.loads(changed))
+        values = stored_values(file)
+        if mark == "generated":
+            values["data"] = [
+                part | {"partial": False, "origin": "tiny"} for part in values["data"]
+            ]
+        store_values(file, values)
     answer = embedlab(*command, "--model", mine, *BF16, "--json")
     assert answer.code == 0, answer.err
     assert answer.json["title"].endswith(f" [{mark}]")
-    note = {"partial": "mine: trained on partial snli train: 3 of 9 rows", "sample": SAMPLE_NOTE}[
-        mark
-    ]
+    note = {
+        "partial": "mine: trained on partial snli train: 3 of 9 rows",
+        "generated": GENERATED_NOTE,
+    }[mark]
     assert answer.json["notes"] == [
         note,
         "mine: pooling mean, max tokens 128, precision bf16, trained in float32, mean of 2 seeds",
@@ -140,7 +144,9 @@ def test_typed_sentences_are_scored_with_marks_pooling_precision_and_seeds(
 
 
 def test_word_overlap_has_no_mark(embedlab: Embedlab) -> None:
-    answer = embedlab("score", "A cat.", "A dog.", "--model", "dice", "--sample", "--json").json
+    answer = embedlab(
+        "score", "A cat.", "A dog.", "--model", "dice", "--data", "tiny", "--json"
+    ).json
     assert (answer["title"], answer["notes"]) == ("A cat. / A dog.", ["dice: precision float32"])
 
 

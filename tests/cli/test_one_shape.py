@@ -14,7 +14,8 @@ from tests.cli.test_plugins import FILES
 MODELS = ("rte", "letters:64", "letters:8", "letters:16")
 TASKS = ("sts12", "mr", "glue", "close-pairs", "geometry")
 WORDS = (
-    "--sample",
+    "--data",
+    "tiny",
     *(word for task in TASKS for word in ("--task", task)),
     "--setting",
     "prototyping",
@@ -44,7 +45,8 @@ def project(
         embedlab(
             "train",
             "glue-finetune",
-            "--sample",
+            "--data",
+            "tiny",
             "--encoder",
             str(tiny_encoder),
             "--name",
@@ -78,7 +80,7 @@ def test_every_result_holds_all_kinds_of_tasks_in_one_table(
     assert all(name in embedlab("compare", *MODELS, *WORDS, "--latex").out for name in NAMES)
 
     frame = package.compare(
-        list(MODELS), tasks=list(TASKS), setting="prototyping", sample=True
+        list(MODELS), tasks=list(TASKS), setting="prototyping", data="tiny"
     ).frame
     assert json.loads(json.dumps(frame.to_dicts())) == compared.rows
 

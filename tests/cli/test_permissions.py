@@ -44,7 +44,7 @@ WORDS = "word-vectors:words.txt"
 def test_everything_forbidden_is_two_lines(place: Path) -> None:
     home = Path(os.environ["XDG_CONFIG_HOME"])
     commands = {
-        "recipe.toml": ["train", "./recipe.toml", "--dry-run", "--sample"],
+        "recipe.toml": ["train", "./recipe.toml", "--dry-run", "--data", "tiny"],
         **{
             f"p.{ending}": ["pairs", "dice", "--dataset", f"./p.{ending}"]
             for ending in ("tsv", "csv", "jsonl", "parquet")

@@ -43,12 +43,12 @@ def project(tmp_path: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_each_kind_takes_fewer_than_25_lines(name: str) -> None:
-    assert len(FILES[name].splitlines()) < 25
+def test_each_kind_takes_fewer_than_50_lines(name: str) -> None:
+    assert len(FILES[name].splitlines()) < 50
 
 
 def test_a_changed_encoder_or_task_is_computed_again(embedlab: Embedlab, project: Path) -> None:
-    call = ("evaluate", "letters:64", "--sample", "--suite", "close-pairs", "--json")
+    call = ("evaluate", "letters:64", "--data", "tiny", "--suite", "close-pairs", "--json")
     first = embedlab(*call)
     assert "as it was evaluated before" in embedlab(*call).err
 
@@ -69,7 +69,8 @@ def test_a_task_with_a_hyphen_in_its_name_has_a_page_and_intervals(
             "compare",
             "letters:64",
             "letters:8",
-            "--sample",
+            "--data",
+            "tiny",
             "--suite",
             "close-pairs",
             "--html",
@@ -80,7 +81,7 @@ def test_a_task_with_a_hyphen_in_its_name_has_a_page_and_intervals(
     page = (project / "page.html").read_text(encoding="utf-8")
     assert [part.partition("</h2>")[0] for part in page.split("<h2>")[1:]] == ["By dataset"]
     assert "letters:8 minus letters:64 on close-pairs" in page
-    settings = load_settings({"sample": True})[0]
+    settings = load_settings({"data": "tiny"})[0]
     place = ScorePlace.of(one_member(resolve("letters:64", settings.runs)), settings)
 
     found = stored_intervals(
@@ -94,7 +95,8 @@ TABLE = (
     "letters:8",
     "letters:16",
     "letters:32",
-    "--sample",
+    "--data",
+    "tiny",
     "--task",
     "sts12",
     "--task",
@@ -111,12 +113,12 @@ KINDS = ("--by", "capitals", "--where", "words>3")
     ("words", "shown"),
     [
         (("compare", *TABLE, "--latex"), "close-pairs & sts-benchmark & accuracy"),
-        (("compare", *TABLE, "--by", "negation"), "sts-benchmark   one"),
+        (("compare", *TABLE, "--by", "negation"), "sts-benchmark   none"),
         (("compare", *TWO, *KINDS), "sts-benchmark   fifth 3 (capitals"),
         (("compare", *TWO, "--figure", "drawn.pdf"), "close-pairs"),
         (("evaluate", *TWO), "close-pairs x 100"),
         (("power", *TWO), "close-pairs"),
-        (("why", *TWO[:3], "--task", "close-pairs"), "sts-benchmark"),
+        (("why", *TWO[:4], "--task", "close-pairs"), "sts-benchmark"),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )
@@ -138,12 +140,12 @@ def test_a_task_of_ones_own_is_in_every_result_beside_shipped_ones(
 def test_a_second_task_of_pairs_has_its_own_datasets_averages_and_results(
     embedlab: Embedlab, project: Path
 ) -> None:
-    scored = embedlab("evaluate", "dice", "--sample", "--suite", "two-years", "--json").rows
+    scored = embedlab("evaluate", "dice", "--data", "tiny", "--suite", "two-years", "--json").rows
     assert {(row["task"], row["slice"]) for row in scored} == {
         ("two-years", name) for name in ("sts12", "sts13", "both years")
     }
     compared = embedlab(
-        "compare", "dice", "letters:8", "--sample", "--suite", "two-years", "--json"
+        "compare", "dice", "letters:8", "--data", "tiny", "--suite", "two-years", "--json"
     ).rows
     assert [row["slice"] for row in compared if row["model"] == "dice"] == [
         "sts12",
@@ -176,7 +178,7 @@ def test_a_broken_file_spoils_no_other_command(embedlab: Embedlab, project: Path
         encoding="utf-8",
     )
 
-    answer = embedlab("evaluate", "dice", "--sample", "--task", "sts12")
+    answer = embedlab("evaluate", "dice", "--data", "tiny", "--task", "sts12")
     assert answer.code == 0
     assert answer.err.count("weather.py' fails at line 1: KeyError: 'wind'") == 1
     used = embedlab("evaluate", "dice", "--task", "weather")
@@ -211,13 +213,19 @@ def test_a_recipe_names_no_code(
 
     assert (
         embedlab(
-            "train", "mine.toml", "--sample", "--dry-run", "--set", f"objective.name={module}"
+            "train", "mine.toml", "--data", "tiny", "--dry-run", "--set", f"objective.name={module}"
         ).code
         == 2
     )
     assert (
         embedlab(
-            "train", "mine.toml", "--sample", "--dry-run", "--set", f"encoder.pooling={module}"
+            "train",
+            "mine.toml",
+            "--data",
+            "tiny",
+            "--dry-run",
+            "--set",
+            f"encoder.pooling={module}",
         ).code
         == 2
     )
@@ -265,7 +273,7 @@ def test_a_grid_trains_again_when_the_code_of_its_objective_changed(
     )
 
     def plan() -> GridPlan:
-        return expand_grid(load_grid("grid.toml"), GridPlace.of(load_settings({"sample": True})[0]))
+        return expand_grid(load_grid("grid.toml"), GridPlace.of(load_settings({"data": "tiny"})[0]))
 
     before = plan()
     assert str(project / "margin.py") in cell_environment(before, None)["EMBEDLAB_PLUGINS"]

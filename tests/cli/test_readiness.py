@@ -76,7 +76,8 @@ def test_evaluating_opens_nothing_that_was_not_opened_before_the_first_model(
         "evaluate",
         f"{tiny_encoder}?pooling=mean",
         *SELECTION.get(task, ("--suite", task)),
-        "--sample",
+        "--data",
+        "tiny",
         *QUICK,
     )
     assert answer.code == 0, answer.err
@@ -240,7 +241,7 @@ def test_a_second_model_that_cannot_do_the_task_is_refused_before_the_first_is_l
     config = json.loads(Path("bare/config.json").read_text())
     Path("bare/config.json").write_text(json.dumps(config | {"architectures": ["BertModel"]}))
     answer = embedlab(
-        "evaluate", str(tiny_encoder), "./bare", "--suite", "word_prediction", "--sample"
+        "evaluate", str(tiny_encoder), "./bare", "--suite", "word_prediction", "--data", "tiny"
     )
     assert (answer.code, answer.out) == (2, "")
     assert "'./bare' has no masked-language-model head" in answer.err
@@ -251,6 +252,8 @@ def test_a_file_in_place_of_a_folder_for_mteb_is_refused_before_pairs_are_scored
     embedlab: Embedlab, tiny_encoder: Path
 ) -> None:
     Path("out").write_text("no folder")
-    answer = embedlab("evaluate", str(tiny_encoder), "--task", "sts12", "--sample", "--mteb", "out")
+    answer = embedlab(
+        "evaluate", str(tiny_encoder), "--task", "sts12", "--data", "tiny", "--mteb", "out"
+    )
     assert (answer.code, answer.out) == (2, "")
     assert "option mteb is 'out', a file" in answer.err

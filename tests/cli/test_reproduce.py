@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from embedlab.core.errors import ExitCode
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import load_recipe, to_toml
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
@@ -20,7 +21,6 @@ from embedlab.experiments.printed import paper_names
 from embedlab.runs.environment import Environment
 from embedlab.runs.events import Dev, Step, to_line
 from embedlab.runs.store import RunFolder
-from tests.conftest import thin_out_the_sample
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Answer, Embedlab
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("small_world")
 
 SMALL = (
-    "--sample",
+    "--data",
+    "tiny",
     "--threads",
     "1",
     "--set",
@@ -103,7 +104,8 @@ def test_a_paper_of_the_users_own_is_named_by_its_folder(
         str(own),
         "table1",
         "--dry-run",
-        "--sample",
+        "--data",
+        "tiny",
         "--encoder",
         "nobody/nothing",
         "--seeds",
@@ -126,7 +128,8 @@ def test_a_dry_run_lists_the_trainings_of_a_table_and_starts_none(
         "liao",
         "table6",
         "--dry-run",
-        "--sample",
+        "--data",
+        "tiny",
         "--encoder",
         "nobody/nothing",
         "--seeds",
@@ -200,7 +203,8 @@ def test_each_paper_has_a_dry_run_of_its_profiles(
         paper,
         table,
         "--dry-run",
-        "--sample",
+        "--data",
+        "tiny",
         "--encoder",
         "nobody/nothing",
         "--seeds",
@@ -225,7 +229,7 @@ def test_each_paper_has_a_dry_run_of_its_profiles(
 def test_a_dry_run_of_what_trains_nothing_is_refused(
     embedlab: Embedlab, words: tuple[str, ...]
 ) -> None:
-    assert embedlab("reproduce", *words, "--dry-run", "--sample").code == ExitCode.USAGE
+    assert embedlab("reproduce", *words, "--dry-run", "--data", "tiny").code == ExitCode.USAGE
 
 
 def test_published_numbers_need_no_run_and_no_data(embedlab: Embedlab) -> None:
@@ -261,11 +265,8 @@ def test_the_qqp_misprint_is_said_and_not_ranked(embedlab: Embedlab) -> None:
 
 
 def test_runs_that_are_there_are_shown_next_to_the_published_values_under_their_deviations(
-    with_runs: Embedlab, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+    with_runs: Embedlab, tiny_encoder: Path
 ) -> None:
-    thin_out_the_sample(
-        monkeypatch, 3
-    )  # the probability of an order needs some pairs of each source
     page = Path("page.html")
     words = (
         "reproduce",
@@ -273,7 +274,8 @@ def test_runs_that_are_there_are_shown_next_to_the_published_values_under_their_
         "table6",
         "--from",
         "runs",
-        "--sample",
+        "--data",
+        "tiny",
         "--encoder",
         str(tiny_encoder),
         "--threads",
@@ -285,8 +287,8 @@ def test_runs_that_are_there_are_shown_next_to_the_published_values_under_their_
     said = {row["what"]: (row["paper"], row["here"]) for row in deviations["rows"]}  # type: ignore[attr-defined]
     assert said["encoder.model"] == ("google/bert_uncased_L-8_H-512_A-8", tiny_encoder.name)
     assert said["data.rows"] == ("not set", "64")
-    assert said["snli train"][1].startswith("sample")
-    assert "[sample]" in str(numbers["title"])
+    assert said["snli train"][1].startswith("generated")
+    assert "[generated]" in str(numbers["title"])
     lines = {(row["row"], row["what"]): row for row in numbers["rows"]}  # type: ignore[attr-defined]
     assert {what for row, what in lines if row == "0.1"} == {"published", "ours", "difference"}
     assert {what for row, what in lines if row == "0.9"} == {"published"}
@@ -294,10 +296,7 @@ def test_runs_that_are_there_are_shown_next_to_the_published_values_under_their_
     assert lines["0.1", "difference"]["STS12"] == pytest.approx(ours["STS12"] - 65.72)
     assert ours["Avg."] == pytest.approx(sum(ours[f"STS{year}"] for year in range(12, 17)) / 5)
     assert "0.5, 0.7, 0.9" in str(numbers["notes"])
-    again = (
-        f"embedlab reproduce liao table6_lambda_sts --sample --encoder {tiny_encoder} --set "
-        f"data.rows=64"
-    )
+    again = f"embedlab reproduce liao table6_lambda_sts --encoder {tiny_encoder} --set data.rows=64"
     assert f"`{again}` trains" in str(numbers["notes"])
     (pair,) = orders["rows"]  # type: ignore[misc]
     assert (pair["better"], pair["worse"]) == ("0.3", "0.1")
@@ -325,7 +324,7 @@ def test_runs_that_are_there_are_shown_next_to_the_published_values_under_their_
         )
         == 2
     )
-    assert "+1.00" in with_runs("verify", "ours.json", "changed.json", "--sample").out
+    assert "+1.00" in with_runs("verify", "ours.json", "changed.json", "--data", "tiny").out
     _check_claims(with_runs, words, pair)
 
 
@@ -347,7 +346,16 @@ def _check_claims(with_runs: Embedlab, words: tuple[str, ...], pair: dict[str, f
     assert "over the one claim of liao" in str(found.json["notes"])
     named = ("--from", "scores", "--row", "0.3=mine-0.1", "--row", "0.1=mine-0.3")
     other_way = with_runs(
-        "reproduce", "liao", "table6", "--claims", "--sample", "--threads", "1", *named, "--json"
+        "reproduce",
+        "liao",
+        "table6",
+        "--claims",
+        "--data",
+        "tiny",
+        "--threads",
+        "1",
+        *named,
+        "--json",
     )
     assert other_way.row(claim="lambda-sts-01")["ours"] == pytest.approx(-own["ours"])
 
@@ -374,7 +382,8 @@ def test_a_figure_is_compared_by_its_slices(embedlab: Embedlab, tiny_encoder: Pa
         "figure3_dice",
         "--from",
         "runs",
-        "--sample",
+        "--data",
+        "tiny",
         "--encoder",
         str(tiny_encoder),
         "--threads",
@@ -384,7 +393,7 @@ def test_a_figure_is_compared_by_its_slices(embedlab: Embedlab, tiny_encoder: Pa
     assert [row["slice"].partition("/")[2] for row in figure["rows"]] == [
         f"fifth-{number}" for number in range(1, 6)
     ]  # type: ignore[attr-defined]
-    source = Source.from_settings(Settings(sample=True))
+    source = Source.from_settings(Settings(data=TINY_FOLDER))
     pairs = sum(
         source.open("sts-benchmark", split).frame.height for split in ("train", "dev", "test")
     )
@@ -400,7 +409,7 @@ def test_a_figure_along_epochs_has_those_after_the_pre_training(
     embedlab: Embedlab, tiny_encoder: Path
 ) -> None:
     for seed, last in ((1, 40.0), (2, 50.0)):
-        run = RunFolder.of(Path("runs-sample"), "pre-trained", seed)
+        run = RunFolder.of(Path("runs"), "pre-trained", seed)
         recipe = load_recipe("multitask-pretrain-nli+multitask", encoder=str(tiny_encoder))
         run.write_once(
             recipe, Environment(seed=seed, device="cpu", precision="float32", threads=1, data=())
@@ -435,7 +444,8 @@ def test_a_figure_along_epochs_has_those_after_the_pre_training(
         "figure2",
         "--from",
         "runs",
-        "--sample",
+        "--data",
+        "tiny",
         "--encoder",
         str(tiny_encoder),
         "--threads",
@@ -453,7 +463,7 @@ def test_a_figure_along_epochs_has_those_after_the_pre_training(
 def test_a_row_whose_model_is_damaged_is_absent_with_one_reason_and_the_others_are_shown(
     embedlab: Embedlab, tiny_encoder: Path
 ) -> None:
-    run = RunFolder.of(Path("runs-sample"), "sbert", 1)
+    run = RunFolder.of(Path("runs"), "sbert", 1)
     run.model.mkdir(parents=True)
     (run.model / "config.json").write_text("{")
     run.recipe_file.write_text(to_toml(load_recipe("sbert", encoder=str(tiny_encoder))))
@@ -463,7 +473,8 @@ def test_a_row_whose_model_is_damaged_is_absent_with_one_reason_and_the_others_a
         "figure3_dice",
         "--from",
         "runs",
-        "--sample",
+        "--data",
+        "tiny",
         "--encoder",
         str(tiny_encoder),
         "--threads",
@@ -482,7 +493,8 @@ def test_a_row_whose_model_is_damaged_is_absent_with_one_reason_and_the_others_a
 @pytest.mark.slow
 def test_a_table_is_run_once_and_then_reused(embedlab: Embedlab, tiny_encoder: Path) -> None:
     small = (
-        "--sample",
+        "--data",
+        "tiny",
         "--encoder",
         str(tiny_encoder),
         "--seeds",
@@ -494,15 +506,12 @@ def test_a_table_is_run_once_and_then_reused(embedlab: Embedlab, tiny_encoder: P
         "--json",
     )
     first = embedlab("reproduce", "tsukagoshi", "table2_mean_cosines", *small)
-    made = sorted(path.stat().st_mtime_ns for path in Path("runs-sample").glob("*/seed-1/model"))
+    made = sorted(path.stat().st_mtime_ns for path in Path("runs").glob("*/seed-1/model"))
     assert len(made) == 2
     again = embedlab("reproduce", "tsukagoshi", "table2_mean_cosines", *small)
     assert tables(again) == tables(first)
     assert "0 to do" in again.err
-    assert (
-        sorted(path.stat().st_mtime_ns for path in Path("runs-sample").glob("*/seed-1/model"))
-        == made
-    )
+    assert sorted(path.stat().st_mtime_ns for path in Path("runs").glob("*/seed-1/model")) == made
     lines = {(row["row"], row["what"]): row["mean_cosine"] for row in tables(first)[1]["rows"]}  # type: ignore[attr-defined]
     assert all(-1 <= lines[row, "ours"] <= 1 for row in ("wo_ft", "sbert", "defsent"))
 
@@ -513,11 +522,11 @@ def test_a_table_is_run_once_and_then_reused(embedlab: Embedlab, tiny_encoder: P
         (("laio",), "no paper named 'laio'", "'liao'"),
         (("liao", "tabel7"), "no table of 'liao' named 'tabel7'", "'table7'"),
         (
-            ("liao", "table6", "--sample", "--set", "objective.weight=0.2"),
+            ("liao", "table6", "--data", "tiny", "--set", "objective.weight=0.2"),
             "'objective.weight'",
             "another key",
         ),
-        (("liao", "table6", "--sample", "--set", "optim.lrr=1"), "optim.lrr", "'lr'"),
+        (("liao", "table6", "--data", "tiny", "--set", "optim.lrr=1"), "optim.lrr", "'lr'"),
         (("liao", "table6", "--html", "missing/page.html", "--from", "runs"), "missing", "mkdir"),
         (
             ("liao", "table6", "--html", "page.html", "--published-only"),

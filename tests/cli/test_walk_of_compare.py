@@ -64,7 +64,8 @@ def test_compare_walks_through_the_files_of_the_page(embedlab: Embedlab) -> None
         "words",
         "--where",
         "length<6",
-        "--sample",
+        "--data",
+        "tiny",
     )
     seen = visited(lambda: embedlab(*words))
     walk = listed()

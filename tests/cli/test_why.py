@@ -112,7 +112,8 @@ def test_classified_sentences_are_explained_by_the_same_command(
         "cr",
         "--setting",
         "prototyping",
-        "--sample",
+        "--data",
+        "tiny",
     )
     answer = embedlab("why", *words)
     assert answer.code == 0, answer.err
@@ -126,7 +127,7 @@ def test_what_cannot_be_explained_is_refused_before_any_work(embedlab: Embedlab)
         (("dice", "no-such-model"), "no-such-model"),
         (("dice", "minilm", "--suite", "geometry"), "no items"),
     ):
-        answer = embedlab("why", *words, "--sample")
+        answer = embedlab("why", *words, "--data", "tiny")
         assert answer.code == 2
         assert reason in answer.err
 
@@ -170,7 +171,17 @@ def test_a_figure_and_a_table_for_a_paper_have_the_same_caption(
 def test_typical_items_of_a_search_have_the_rank_of_the_relevant_text_by_each_model(
     embedlab: Embedlab,
 ) -> None:
-    words = ("why", "dice", "bm25", "--sample", "--task", "retrieval-questions", "--examples", "2")
+    words = (
+        "why",
+        "dice",
+        "bm25",
+        "--data",
+        "tiny",
+        "--task",
+        "retrieval-questions",
+        "--examples",
+        "2",
+    )
     rows = [
         row
         for table in _tables(embedlab(*words, "--json").out)

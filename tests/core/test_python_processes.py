@@ -283,7 +283,7 @@ def test_libraries_inherit_that_nothing_comes_from_the_folder(hostile: Path) -> 
 @pytest.mark.slow
 def test_trainings_and_grids_start_in_a_hostile_folder(hostile: Path, tmp_path: Path) -> None:
     program = Path(sys.executable).with_name("embedlab")
-    small = ["--sample", "--set", "data.rows=16", "--set", "evaluate.tasks=[]"]
+    small = ["--data", "tiny", "--set", "data.rows=16", "--set", "evaluate.tasks=[]"]
     environment = {
         **os.environ,
         "EMBEDLAB_RUNS": str(tmp_path / "runs"),
@@ -299,15 +299,15 @@ def test_trainings_and_grids_start_in_a_hostile_folder(hostile: Path, tmp_path: 
     ):
         subprocess.run([program, *words], env=environment, check=False, timeout=300)
     subprocess.run(
-        [program, "runs", "log", "away@1", "--sample", "--follow"],
+        [program, "runs", "log", "away@1", "--data", "tiny", "--follow"],
         env=environment,
         check=True,
         timeout=300,
     )
     subprocess.run(
-        [program, "grid", "run", str(tmp_path / "lr.toml"), "--sample"],
+        [program, "grid", "run", str(tmp_path / "lr.toml"), "--data", "tiny"],
         env=environment,
         check=True,
         timeout=300,
     )
-    assert RunFolder(tmp_path / "runs-sample" / "away" / "seed-1").model.is_dir()
+    assert RunFolder(tmp_path / "runs" / "away" / "seed-1").model.is_dir()

@@ -167,11 +167,6 @@ def test_a_removed_setting_is_reported_with_its_place_and_changes_nothing(tmp_pa
     assert [note.partition(" has no effect any more")[0] for note in notes] == places
 
 
-def test_sample_runs_live_beside_the_real_ones() -> None:
-    assert Settings(runs=Path("a/runs"), sample=True).runs_folder == Path("a/runs-sample")
-    assert Settings(runs=Path("a/runs")).runs_folder == Path("a/runs")
-
-
 def test_the_default_cache_folder_follows_the_environment_of_now(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -255,7 +250,6 @@ def test_a_worker_gets_the_settings_that_decide_what_it_computes_and_can_read_th
         precision="bf16",
         deterministic=True,
         device_map="auto",
-        sample=True,
     )
     values = worker_values(settings)
     assert build(Settings, json.loads(json.dumps(values)), where="settings") == settings

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from embedlab.core.errors import MissingError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.data.contrasts import SOURCES, contrasts_of, holds_contrasts, open_contrasts
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.edits import edited
@@ -78,10 +79,10 @@ def test_a_file_is_known_by_its_columns_or_by_a_prefix(
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_the_sample_world_has_contrasts_of_each_set(name: str) -> None:
-    part = open_contrasts(Source(sample=True), name)
+def test_the_generated_corpora_have_contrasts_of_each_set(name: str) -> None:
+    part = open_contrasts(Source(folder=TINY_FOLDER), name)
     assert part.frame.height > 20
-    assert (part.state.name, part.state.sample) == (name, True)
+    assert (part.state.name, part.state.origin) == (name, "tiny")
     assert not part.frame.filter(
         (pl.col("sentence2") == pl.col("contradicted"))
         | (pl.col("sentence1") == pl.col("sentence2"))
@@ -108,7 +109,7 @@ def test_entailed_sentences_of_sick_are_close_by_people_and_each_triple_counts_o
 
 
 def test_a_rule_makes_one_set_of_the_close_entailed_pairs_that_it_is_safe_for() -> None:
-    source = Source(sample=True)
+    source = Source(folder=TINY_FOLDER)
     part = open_contrasts(source, "contrast-number")
     rows = source.open("snli", "test").frame
     expected = []

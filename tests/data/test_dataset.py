@@ -61,12 +61,11 @@ def test_rows_are_whole_and_real_unless_their_state_says_more() -> None:
     state = DatasetState(name="made", split="test", rows=3, expected_rows=3, origin="folder")
     assert (
         state.partial,
-        state.sample,
         state.revision,
         state.sha256,
         state.skipped,
         state.empty,
-    ) == (False, False, None, {}, {}, 0)
+    ) == (False, None, {}, {}, 0)
     assert not state.is_of_starter_set
     assert DatasetState(
         name="made", split="test", rows=3, expected_rows=3, origin="starter"

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import MissingError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.data.source import Source, dataset_names
 
 
@@ -112,6 +113,6 @@ def test_the_real_tasks_are_whole(shared_data: Path) -> None:
 
 def test_the_sample_world_has_every_task_with_all_its_labels() -> None:
     for name in [name for name in dataset_names() if name.startswith("glue-")]:
-        frame = Source(sample=True).open(name).frame
+        frame = Source(folder=TINY_FOLDER).open(name).frame
         assert frame["label"].n_unique() == (3 if name == "glue-mnli" else 2)
         assert frame.null_count().sum_horizontal().item() == 0

@@ -3,13 +3,14 @@
 import pytest
 
 from embedlab.core.errors import MissingError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.data.aliases import datasets_of
 from embedlab.data.pair_parts import is_scored, open_parts, shipped_pairs
 from embedlab.data.source import Source, dataset, dataset_names
 
 
 def test_the_test_pairs_are_opened_and_of_sts_benchmark_all_where_they_are_wanted() -> None:
-    sample = Source(sample=True)
+    sample = Source(folder=TINY_FOLDER)
     for all_splits in (False, True):
         parts, missing = open_parts(sample, ["sick-r", "sts-benchmark"], all_splits=all_splits)
         more = [("sts-benchmark", "train"), ("sts-benchmark", "dev")] if all_splits else []

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from embedlab.core.errors import MissingError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.data.query_sets import SETS, open_queries
 from embedlab.data.source import Source, dataset
 from embedlab.data.topics import topics_of
@@ -13,7 +14,7 @@ from embedlab.data.topics import topics_of
 
 @pytest.mark.parametrize("name", SETS)
 def test_each_text_finds_the_others_of_its_group_and_never_itself(name: str) -> None:
-    found = open_queries(Source(sample=True), name)
+    found = open_queries(Source(folder=TINY_FOLDER), name)
     pairs = {*zip(found.query.tolist(), found.relevant.tolist(), strict=True)}
     texts = [(found.texts[query], found.candidates[document]) for query, document in pairs]
     assert {(second, first) for first, second in texts} == {
@@ -25,15 +26,15 @@ def test_each_text_finds_the_others_of_its_group_and_never_itself(name: str) -> 
     ]
     assert len(found.excluded[0]) == len(found.texts)
     assert len({*found.candidates}) == len(found.candidates)
-    assert (found.part.state.name, found.part.state.split, found.part.state.sample) == (
+    assert (found.part.state.name, found.part.state.split, found.part.state.origin) == (
         name,
         "test",
-        True,
+        "tiny",
     )
 
 
 def test_captions_of_a_picture_are_one_topic() -> None:
-    source = Source(sample=True)
+    source = Source(folder=TINY_FOLDER)
     found = open_queries(source, "retrieval-captions")
     captions = source.open_split(dataset("captions"), "test").frame["sentence"].to_list()
     pictures = {text: number // 5 for number, text in reversed([*enumerate(captions)])}
@@ -54,7 +55,7 @@ def test_questions_that_a_chain_of_duplicates_connects_are_relevant_to_each_othe
         ("e five", "f six", 1),
         ("E five?", "g seven", 0),
     ]
-    part = Source(sample=True).open_split(dataset("paraphrases"), "dev")
+    part = Source(folder=TINY_FOLDER).open_split(dataset("paraphrases"), "dev")
     frame = pl.DataFrame(pairs, schema=part.frame.schema, orient="row")
     monkeypatch.setattr(Source, "open_split", lambda *_: type(part)(frame=frame, state=part.state))
     found = open_queries(Source(), "retrieval-questions")

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.data.dataset import COLUMNS, Dataset, Expected, HubSource
 from embedlab.data.fetched import RECORD
 from embedlab.data.get import get_dataset
@@ -26,7 +27,7 @@ def test_an_unknown_dataset_is_answered_with_the_nearest() -> None:
 
 def test_an_unknown_split_is_answered_with_the_known_ones() -> None:
     with pytest.raises(UsageError, match=r"'sts12' has no split 'dev'") as caught:
-        Source(sample=True).open("sts12", "dev")
+        Source(folder=TINY_FOLDER).open("sts12", "dev")
     assert caught.value.hint == "its splits: test"
 
 

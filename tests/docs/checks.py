@@ -30,16 +30,16 @@ def plugins(executed: Sequence[Executed], _names: dict[str, Any], folder: Path) 
     assert " weather " in out("data ls")
     assert "8 of 8 pairs" in out("pairs letters:64 dice")
     assert "capitals" in out("--by capitals")
-    run = folder / "runs-sample" / "mine" / "seed-1"
+    run = folder / "runs" / "mine" / "seed-1"
     assert {"objectives:margin", "poolings:ends"} <= json.loads(
         (run / "environment.json").read_text()
     )["packages"].keys()
     assert json.loads((run / "model" / "embedlab.json").read_text())["pooling"] == "ends"
 
     with inside(folder):
-        assert execute("embedlab runs show mine --sample --json").code == 0
+        assert execute("embedlab runs show mine --data tiny --json").code == 0
         assert (
-            execute("embedlab evaluate mine --sample --task sts12").err.count(
+            execute("embedlab evaluate mine --data tiny --task sts12").err.count(
                 "no pooling named 'ends'"
             )
             == 1
@@ -61,7 +61,7 @@ def python(_executed: Sequence[Executed], names: dict[str, Any], folder: Path) -
     with inside(folder):
         assert trained.runs[0].run.model.is_dir()
         again = embedlab.train(
-            "snli-ce", set=names["values"], seeds=[1, 2], name="small", sample=True, threads=1
+            "snli-ce", set=names["values"], seeds=[1, 2], name="small", data="tiny", threads=1
         )
     assert "small@1 is finished already: skipped" in again.notes
     assert again.frame.equals(trained.frame)
@@ -93,7 +93,7 @@ def one_line(executed: Sequence[Executed], _names: dict[str, Any], _folder: Path
     """The page quotes the refusal as it is, and what it says of the held-out rows is so."""
     refused = next(one for one in executed if one.command == "embedlab evaluate dice votes.csv")
     assert refused.output.err in (ROOT / "docs/guides/one-line.md").read_text("utf-8")
-    trained = next(one for one in executed if one.command == "embedlab train faq.csv --sample")
+    trained = next(one for one in executed if one.command == "embedlab train faq.csv --data tiny")
     assert "dev: 10 of 48 rows that share no sentence with the rest" in trained.output.err
 
 

@@ -13,11 +13,11 @@ from docs.blocks import ROOT, WIDTH, blocks_of, pages, pattern, shortened, typed
 from docs.refresh import refreshed, stale
 from docs.runner import make_world, run_page
 from embedlab.store.locks import sole_writer
-from tests.conftest import thin_out_the_sample
+from tests.conftest import thin_out
 from tests.docs.checks import CHECKS
 
 REFRESH = "python docs/refresh.py writes the outputs anew"
-# every other pair of the sample world's STS datasets is read: enough for every mark that the pages
+# every other pair of `--data tiny`'s STS datasets is read: enough for every mark that the pages
 # show
 THINNED = 2
 PAGE = """
@@ -45,7 +45,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
             unfinished = place.with_suffix(".unfinished")
             unfinished.mkdir()
             with pytest.MonkeyPatch.context() as patch:
-                thin_out_the_sample(patch, THINNED)
+                thin_out(patch, THINNED)
                 make_world(unfinished, quick=True)
             unfinished.rename(place)
     return place
@@ -63,7 +63,7 @@ def is_executed(path: Path) -> bool:
 def test_a_page_works_and_shows_the_outputs_of_today(
     path: Path, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    thin_out_the_sample(monkeypatch, THINNED)
+    thin_out(monkeypatch, THINNED)
     names: dict[str, Any] = {}
     executed = list(run_page(path.read_text("utf-8"), world, tmp_path / "page", names=names))
 

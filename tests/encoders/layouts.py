@@ -21,7 +21,7 @@ from sentence_transformers.sentence_transformer.modules import (
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast, T5Config, T5EncoderModel
 
-from embedlab.data import sample
+from embedlab.data import tiny
 from embedlab.encoders.hf_logging import silence_transformers
 from embedlab.encoders.random_encoder import build_tokenizer
 
@@ -49,7 +49,7 @@ DECODERS: dict[str, dict[str, Any]] = {
 
 def tokenizer() -> PreTrainedTokenizerFast:
     """The tokenizer of most layouts: whole words."""
-    return build_tokenizer(sample.vocabulary())
+    return build_tokenizer(tiny.vocabulary())
 
 
 def byte_level() -> PreTrainedTokenizerFast:

@@ -100,7 +100,7 @@ def test_without_the_package_a_command_ends_with_two_lines_that_name_the_extra(
 
     monkeypatch.setattr(bm25, "version", absent)
     monkeypatch.chdir(tmp_path)
-    code = main(("compare", "dice", model, "--sample", "--task", "retrieval-captions"))
+    code = main(("compare", "dice", model, "--data", "tiny", "--task", "retrieval-captions"))
     out, err = capsys.readouterr()
     assert (code, out) == (3, "")
     assert err.splitlines() == [

@@ -131,7 +131,7 @@ def test_scores_have_no_vectors(tmp_path: Path, cpu: Machine) -> None:
 def test_a_comparison_of_brought_scores_gives_scipys_number(tmp_path: Path) -> None:
     import embedlab
 
-    place = {"sample": True, "cache": tmp_path / "cache", "runs": tmp_path / "runs"}
+    place = {"data": "tiny", "cache": tmp_path / "cache", "runs": tmp_path / "runs"}
     pairs = embedlab.pairs("dice", tasks=["sts-benchmark"], **place).frame
     mine = pairs.select("sentence1", "sentence2", mine=pl.col("gold").sqrt() + 2 * pl.col("dice"))
     file = written(tmp_path / "mine.parquet", mine)

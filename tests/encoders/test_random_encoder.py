@@ -36,7 +36,7 @@ def test_vocabulary_words_are_one_token_and_others_are_spelled(tmp_path: Path) -
 
 
 def test_every_word_of_the_sample_world_is_one_token(tiny_encoder: Path) -> None:
-    from embedlab.data.sample import vocabulary
+    from embedlab.data.tiny import vocabulary
 
     tokenizer = AutoTokenizer.from_pretrained(tiny_encoder, trust_remote_code=False)
     assert all(len(tokenizer.tokenize(word)) == 1 for word in vocabulary())

@@ -192,7 +192,9 @@ def test_scores_after_a_fit_belong_to_their_dataset_and_say_that_they_saw_it(
             f"{tiny_encoder}?whiten=fit&dim=8",
             *(word for task in tasks for word in ("--task", task)),
         ]
-        answer = CliRunner().invoke(program(), [*words, "--sample", "--threads", "1", "--json"])
+        answer = CliRunner().invoke(
+            program(), [*words, "--data", "tiny", "--threads", "1", "--json"]
+        )
         assert answer.exit_code == 0, answer.stderr
         text = answer.stdout
         assert "whitened by the scored sentences" in text

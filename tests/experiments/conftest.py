@@ -33,12 +33,12 @@ SHORT = GRID.replace('"cls", "mean"', '"cls"').replace("[1, 2]", "[1]")
 
 
 def plan_of(folder: Path, text: str = GRID) -> GridPlan:
-    """The plan of a grid file with this TEXT on the sample world; its runs lie in
-    FOLDER/runs-sample.
+    """The plan of a grid file with this TEXT on `--data tiny`; its runs lie in
+    FOLDER/runs.
     """
     path = folder / "mine.toml"
     path.write_text(text)
-    place = GridPlace(runs=str(folder / "runs"), cache=str(folder / "cache"), sample=True)
+    place = GridPlace(runs=str(folder / "runs"), cache=str(folder / "cache"), data="tiny")
     return expand_grid(load_grid(str(path)), place)
 
 

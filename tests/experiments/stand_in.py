@@ -18,7 +18,7 @@ STEP_S = float(os.environ.get("STEP_S", "0.01"))
 HOLD_AT = int(
     os.environ.get("HOLD_AT", "-1")
 )  # the step at which to wait until the end is requested
-RUNS = os.environ["EMBEDLAB_RUNS"] + ("-sample" if os.environ["EMBEDLAB_SAMPLE"] == "True" else "")
+RUNS = os.environ["EMBEDLAB_RUNS"]
 is_stopping = False
 
 

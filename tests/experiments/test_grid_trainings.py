@@ -7,7 +7,6 @@ import pytest
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.recipe import keys_of, load_recipe
-from embedlab.core.seal import KEY
 from embedlab.data.source import Source
 from embedlab.experiments.grid_file import grid_names, load_grid, with_fixed
 from embedlab.experiments.grid_trainings import expand_grid
@@ -38,15 +37,8 @@ def test_a_plan_reads_back_from_its_file(plan: GridPlan, folder: GridFolder) -> 
         GridPlan.load(folder.plan_file)
 
 
-def as_before(plan: GridPlan) -> str:
-    """A plan as it was written with absolute paths."""
-    values = {**json.loads(plan.to_json()), "schema": 1, "place": vars(plan.place)}
-    return json.dumps({key: value for key, value in values.items() if key != KEY})
-
-
-@pytest.mark.parametrize("of", [GridPlan.to_json, as_before])
 def test_a_plan_goes_where_its_runs_folder_goes(
-    plan: GridPlan, folder: GridFolder, tmp_path: Path, of: Callable[[GridPlan], str]
+    plan: GridPlan, folder: GridFolder, tmp_path: Path
 ) -> None:
     former = plan.place.runs_folder
     inside = replace(plan.place, cache=str(former / "cache"), data=str(tmp_path / "data"))
@@ -56,9 +48,9 @@ def test_a_plan_goes_where_its_runs_folder_goes(
         replace(one, recipe={**one.recipe, "encoder": {"model": str(start)}})
         for one in plan.variants
     )
-    write_atomic(folder.plan_file, of(replace(plan, place=inside, variants=variants)))
+    write_atomic(folder.plan_file, replace(plan, place=inside, variants=variants).to_json())
     (tmp_path / "new").mkdir()
-    now = former.rename(tmp_path / "new" / "place-sample")
+    now = former.rename(tmp_path / "new" / "place")
     moved = GridPlan.load(GridFolder.of(now, plan.name).plan_file)
     assert moved.place == replace(
         inside, runs=str(tmp_path / "new" / "place"), cache=str(now / "cache")
@@ -67,16 +59,13 @@ def test_a_plan_goes_where_its_runs_folder_goes(
     assert {variant.recipe["encoder"]["model"] for variant in moved.variants} == {
         str(now / "start" / "seed-1" / "model")
     }
-    assert str(former) not in of(moved) or of is as_before
-    again = now.rename(tmp_path / "new" / "bare")
-    with pytest.raises(MissingError, match="ends in '-sample'"):
-        GridPlan.load(GridFolder.of(again, plan.name).plan_file)
+    assert str(former) not in moved.to_json()
 
 
 @pytest.mark.parametrize("name", grid_names())
 def test_every_shipped_grid_expands(name: str, tmp_path: Path) -> None:
     plan = expand_grid(
-        load_grid(name), GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path), sample=True)
+        load_grid(name), GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path), data="tiny")
     )
     assert len(plan) > 1
 
@@ -308,16 +297,10 @@ def test_a_plan_of_thousands_of_cells_reads_its_data_once(
     monkeypatch.setattr(Source, "open", record)
     plan = expand_grid(
         load_grid(str(tmp_path / "large.toml")),
-        GridPlace(runs=str(tmp_path), cache=str(tmp_path), sample=True),
+        GridPlace(runs=str(tmp_path), cache=str(tmp_path), data="tiny"),
     )
     assert len(plan) == len({cell.id for cell in plan.cells}) == 1000
     assert len(opened) == len(set(opened))
-
-
-def test_a_place_in_the_sample_world_keeps_its_runs_apart() -> None:
-    place = GridPlace(runs="/tmp/runs", cache="/tmp")
-    assert place.runs_folder == Path("/tmp/runs")
-    assert replace(place, sample=True).runs_folder == Path("/tmp/runs-sample")
 
 
 def test_a_grid_of_more_cells_than_can_be_counted_is_refused(tmp_path: Path) -> None:
@@ -329,7 +312,7 @@ def test_a_grid_of_more_cells_than_can_be_counted_is_refused(tmp_path: Path) -> 
     with pytest.raises(UsageError, match="160000 cells, more than 100000"):
         expand_grid(
             load_grid(str(tmp_path / "mine.toml")),
-            GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path), sample=True),
+            GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path), data="tiny"),
         )
 
 
@@ -340,7 +323,7 @@ def test_a_grid_over_a_recipe_whose_sections_are_not_tables_is_refused(tmp_path:
     with pytest.raises(UsageError, match="'evaluate' is 3: not a table"):
         expand_grid(
             load_grid(str(tmp_path / "mine.toml")),
-            GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path), sample=True),
+            GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path), data="tiny"),
         )
 
 

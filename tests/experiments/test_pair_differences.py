@@ -10,6 +10,7 @@ import pytest
 import scipy.stats
 
 from embedlab.analysis.scores import ModelColumns, ScoreFile, pair_table
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import from_table
 from embedlab.core.settings import Settings
 from embedlab.data.pair_parts import open_parts
@@ -25,7 +26,7 @@ from embedlab.workflows.options.grid import ScoresOptions
 from tests.experiments.conftest import plan_of
 from tests.pair_tables import compare_models
 
-SAMPLE = Source(sample=True)
+SAMPLE = Source(folder=TINY_FOLDER)
 MEASURE = ScoreFilter(by=("dataset",))
 ONE_DATASET = """
 summary = "A test."
@@ -89,7 +90,7 @@ def scored(
         )
         Evaluation(
             task="sts", model=cell.id, fingerprint="f", precision="float32", pooling="mean", max_tokens=9, truncated=0,
-            data=(), marks=("sample",), scores=scores,
+            data=(), marks=("generated",), scores=scores,
         ).save(run.evaluations)  # fmt: skip
     return plan, table
 
@@ -124,7 +125,7 @@ def test_the_table_says_whether_ties_are_over_pairs_or_over_seeds_alone(
 ) -> None:
     plan, _ = scored
     options = ScoresOptions(grid="mine", by=MEASURE.by, score="sts12")
-    settings = Settings(runs=Path(plan.place.runs), cache=Path(plan.place.cache), sample=True)
+    settings = Settings(runs=Path(plan.place.runs), cache=Path(plan.place.cache), data=TINY_FOLDER)
     by_pairs = grid_scores(options, settings)
     assert any("over pairs and seeds" in note for note in by_pairs.table.notes)
     assert all("test:dyadic" in line for line in by_pairs.table.signatures.values())

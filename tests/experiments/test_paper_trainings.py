@@ -36,7 +36,7 @@ def one(paper: str, name: str) -> PaperTable:
 
 @pytest.fixture
 def place(tmp_path: Path) -> GridPlace:
-    return GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path / "cache"), sample=True)
+    return GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path / "cache"), data="tiny")
 
 
 def cells(table: PaperTable, place: GridPlace, *overrides: str) -> TablePlan:
@@ -312,12 +312,12 @@ def test_deviations_name_keys_data_and_seeds_and_the_rows_they_hold_for() -> Non
         "0.3",
     ]
     assert deviations(
-        table, {}, [], {"0.1": [{"name": "snli", "split": "train", "sample": True}]}, {}
+        table, {}, [], {"0.1": [{"name": "snli", "split": "train", "origin": "tiny"}]}, {}
     ) == [
         Deviation(
             what="snli train",
             paper="the corpus",
-            here="sample: generated, no number is about real language",
+            here="generated: no number is about real language",
             rows=("0.1",),
         )
     ]

@@ -63,7 +63,7 @@ def write_results(plan: GridPlan, cells: list[Cell]) -> None:
         )
         Evaluation(
             task="sts", model=cell.id, fingerprint="f", precision="float32", pooling="mean", max_tokens=9, truncated=0,
-            data=(), marks=("sample",), scores=scores, is_of_pairs=True,
+            data=(), marks=("generated",), scores=scores, is_of_pairs=True,
         ).save(run.evaluations)  # fmt: skip
 
 
@@ -81,7 +81,7 @@ def test_rows_are_axes_and_columns_are_scores(plan: GridPlan) -> None:
     spread = found.spreads[("2e-05", "mean"), "sts12"]
     assert spread.mean == pytest.approx(fmean(expected))
     assert spread.sd == pytest.approx(stdev(expected))
-    assert found.marks == ("sample",)
+    assert found.marks == ("generated",)
     assert (found.missing, found.averaged) == (0, ())
 
 

@@ -82,7 +82,7 @@ def test_rows_that_are_one_training_are_trained_once(tmp_path: Path) -> None:
     """In the authors' code of liao "3p3n" and "3palln" with λ 0.5 have the same negatives."""
     (table,) = select_tables("liao", "table2")
     code, _ = for_profile(table, "code")
-    place = GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path), sample=True)
+    place = GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path), data="tiny")
     found = expand_table(code, place, seeds=[1], threads=1, overrides=["profile=code"])
     assert found.plan is not None
     identities = [run_identity(run) for run in names(found.plan)]

@@ -6,7 +6,6 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.models.catalog import model_names, resolve, starting_location, trainable
 from embedlab.models.compared import NEEDING_CODE
 from embedlab.models.published import CATALOG
-from embedlab.runs.store import select_runs
 
 
 @pytest.fixture
@@ -135,23 +134,6 @@ def test_seeds_that_do_not_match_are_one_clear_error(runs: Path) -> None:
     ) as caught:
         resolve("average:ours,odd", runs)
     assert "ours@0" in caught.value.hint
-
-
-@pytest.mark.parametrize("name", ["mine", "mine@1"])
-@pytest.mark.parametrize(
-    ("here", "there", "hint"),
-    [("runs", "runs-sample", "add --sample"), ("runs-sample", "runs", "remove --sample")],
-)
-def test_a_run_of_the_other_world_is_found_by_the_hint(
-    name: str, here: str, there: str, hint: str, tmp_path: Path
-) -> None:
-    (tmp_path / there / "mine" / "seed-1" / "model").mkdir(parents=True)
-    for find in (resolve, select_runs):
-        with pytest.raises(
-            UsageError, match=f"named '{name}' in .*{here}'; .*{there}' has one"
-        ) as caught:
-            find(tmp_path / here, name) if find is select_runs else find(name, tmp_path / here)
-        assert caught.value.hint == hint
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from torch import nn
 
 from embedlab.core.names import objective_names, objective_options
 from embedlab.core.recipe import ObjectiveSection
-from embedlab.data import sample
+from embedlab.data import tiny
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
 from embedlab.models.folder import Wishes
@@ -37,7 +37,7 @@ def frame_for(needs: Needs, rows: int = 24) -> pl.DataFrame:
     }
     labels |= {column: [index % 6 for index in range(rows)] for column in needs.numbers}
     words: dict[str, list[object]] = {
-        column: [sample.vocabulary()[index] for index in range(rows)] for column in needs.words
+        column: [tiny.vocabulary()[index] for index in range(rows)] for column in needs.words
     }
     return pl.DataFrame(columns | labels | words)
 

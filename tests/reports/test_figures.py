@@ -221,7 +221,7 @@ def test_evaluated_scores_are_drawn_with_what_is_known_of_each() -> None:
             "items": 20,
             "shared_pairs": 0,
             "shared_sentences": shared,
-            "marks": "sample",
+            "marks": "generated",
         }
         for name, model, score, shared in [
             ("a", "one", 50.0, 3),

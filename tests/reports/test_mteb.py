@@ -21,7 +21,6 @@ STATE = {
     "revision": None,
     "sha256": {"STS/STS16-en-test/STS2016.input.headlines.txt": "ab"},
     "partial": False,
-    "sample": False,
 }
 
 
@@ -92,12 +91,12 @@ def test_results_can_be_brought_again_as_figures(tmp_path: Path) -> None:
     assert (stated.main, stated.origin) == (0.789877, "STS16 test at revision 4d8694f8")
 
 
-@pytest.mark.parametrize("fault", ["partial", "sample"])
+@pytest.mark.parametrize("fault", [{"partial": True}, {"origin": "tiny"}])
 def test_what_is_not_a_whole_corpus_is_not_written_under_mtebs_name(
-    fault: str, tmp_path: Path
+    fault: dict[str, object], tmp_path: Path
 ) -> None:
     with pytest.raises(UsageError, match="sts16 is not a complete corpus"):
-        write_mteb(tmp_path, evaluation(**{fault: True}))
+        write_mteb(tmp_path, evaluation(**fault))
     assert not list(tmp_path.rglob("STS16.json"))
 
 

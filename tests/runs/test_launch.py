@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.runs import launch
 from embedlab.runs.status import run_status
@@ -187,9 +188,11 @@ def test_a_started_process_begins_the_run_that_was_reserved_for_it(run: RunFolde
 
 
 def test_a_process_gets_the_settings_that_change_its_numbers() -> None:
-    settings = Settings(device="cpu", precision="bf16", threads=3, sample=True, deterministic=True)
+    settings = Settings(
+        device="cpu", precision="bf16", threads=3, data=TINY_FOLDER, deterministic=True
+    )
     flags = launch.shared_flags(settings)
-    assert {"--sample", "--deterministic"} <= set(flags)
+    assert {"--data", "tiny", "--deterministic"} <= set(flags)
     assert not {"--offline", "--allow-partial"} & set(flags)
     assert [flags[flags.index(name) + 1] for name in ("--device", "--precision", "--threads")] == [
         "cpu",

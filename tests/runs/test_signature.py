@@ -187,7 +187,7 @@ def test_data_is_named_by_its_content_not_by_its_folder() -> None:
         data_part({"name": "sts12", "split": "test", "revision": "mteb/sts12@0123456789abcdef"})
         == "sts12/test@0123456789ab"
     )
-    assert data_part({"name": "sts12", "split": "test", "sample": True}) == "sts12/test@sample"
+    assert data_part({"name": "sts12", "split": "test", "origin": "tiny"}) == "sts12/test@tiny"
     assert data_part({"name": "sts12"}) == "sts12/none@unknown"
 
 

@@ -29,7 +29,7 @@ def test_recipe_and_environment_read_back_as_written(
     assert run.recipe() == recipe
     assert run.environment() == circumstances
     assert run.environment().is_partial
-    assert not run.environment().is_sample
+    assert not run.environment().is_generated
 
 
 def test_writing_again_keeps_what_is_there(

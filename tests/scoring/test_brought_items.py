@@ -8,15 +8,16 @@ import pytest
 
 import embedlab
 from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.workflows.items import listed_items
 
-SAMPLE: dict[str, Any] = {"sample": True}
+SAMPLE: dict[str, Any] = {"data": "tiny"}
 
 
 def listed(*names: str) -> pl.DataFrame:
-    """The items of the sample world's datasets, as the command lists them."""
-    return listed_items(names, Settings(sample=True)).frame
+    """The items of `--data tiny`'s datasets, as the command lists them."""
+    return listed_items(names, Settings(data=TINY_FOLDER)).frame
 
 
 def predicted(path: Path, *names: str, wrong: int = 0, name: str = "prediction") -> Path:

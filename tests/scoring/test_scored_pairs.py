@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from embedlab import __version__
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
@@ -145,7 +146,7 @@ def slow_source(folder: Path, source: str) -> tuple[list[float], list[float]]:
 def test_a_second_evaluation_computes_nothing_and_other_settings_are_stored_apart(
     tiny_encoder: Path, tmp_path: Path
 ) -> None:
-    settings = Settings(sample=True, cache=tmp_path / "cache")
+    settings = Settings(data=TINY_FOLDER, cache=tmp_path / "cache")
     name = str(tiny_encoder)
     first = scored([name], settings, ["sts12"])
     seen: list[str] = []
@@ -164,7 +165,7 @@ def test_a_second_evaluation_computes_nothing_and_other_settings_are_stored_apar
 
 
 def test_a_damaged_score_file_is_made_again_with_a_note(tmp_path: Path) -> None:
-    settings = Settings(sample=True, cache=tmp_path / "cache")
+    settings = Settings(data=TINY_FOLDER, cache=tmp_path / "cache")
     first = scored(["dice"], settings, ["sts13"])
     first.places["dice"].scores_file.write_bytes(b"PAR1 not parquet")
     notes: list[str] = []
@@ -175,16 +176,16 @@ def test_a_damaged_score_file_is_made_again_with_a_note(tmp_path: Path) -> None:
 
 
 def test_sample_scores_are_marked_and_carry_what_made_them(tmp_path: Path) -> None:
-    settings = Settings(sample=True, cache=tmp_path / "cache")
+    settings = Settings(data=TINY_FOLDER, cache=tmp_path / "cache")
     evaluation = evaluate_pairs(scored(["dice"], settings, ["sts12", "sick-r"]))["dice"]
-    assert evaluation.marks == ("sample",)
+    assert evaluation.marks == ("generated",)
     assert {part["name"] for part in evaluation.data} == {"sts12", "sick-r"}
     assert evaluation.precision == "float32"
     assert Evaluation.load(evaluation.save(tmp_path)) == evaluation
 
 
 def test_the_average_of_seven_is_the_plain_mean_of_the_datasets(tmp_path: Path) -> None:
-    settings = Settings(sample=True, cache=tmp_path / "cache")
+    settings = Settings(data=TINY_FOLDER, cache=tmp_path / "cache")
     datasets = ["sts12", "sts13", "sts14", "sts15", "sts16", "sts-benchmark", "sick-r"]
     evaluation = evaluate_pairs(scored(["dice"], settings, datasets))["dice"]
     each = values(evaluation, "dataset")
@@ -204,7 +205,7 @@ def test_a_users_own_file_is_scored_whatever_its_path_holds(tmp_path: Path) -> N
 
 
 def test_pairs_without_a_score_stay_empty(tmp_path: Path) -> None:
-    table = scored(["dice"], Settings(sample=True, cache=tmp_path / "cache"), ["sts12"]).table
+    table = scored(["dice"], Settings(data=TINY_FOLDER, cache=tmp_path / "cache"), ["sts12"]).table
     assert table["dice"].null_count() == 0
     assert table.filter(pl.col("dice").is_between(0, 1)).height == table.height
 

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from huggingface_hub.utils import filter_repo_objects
 
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import Recipe, from_table
 from embedlab.core.seal import KEY
 from embedlab.core.settings import Settings
@@ -73,8 +74,8 @@ def member(run: RunFolder) -> ModelSpec:
     return resolve(run.id, run.path.parents[1]).members[0]
 
 
-SAMPLE = Source(sample=True)
-SETTINGS = Settings(sample=True)
+SAMPLE = Source(folder=TINY_FOLDER)
+SETTINGS = Settings(data=TINY_FOLDER)
 
 
 def test_the_sample_world_shares_what_was_put_into_both(tmp_path: Path) -> None:
@@ -127,7 +128,7 @@ def test_a_run_that_started_from_another_has_the_training_text_of_both(tmp_path:
         frame = SAMPLE.open(name, "train").frame
         assert found.overlap(frame).shared_pairs == len(frame)
     assert training_marks(replace(member(second), kind="folder", location=str(second.model))) == (
-        "sample",
+        "generated",
     )
 
 
@@ -142,7 +143,7 @@ def test_what_an_export_keeps_outlives_the_runs_behind_it(tmp_path: Path) -> Non
         remove_runs([run])
     exported = ModelSpec(name="out", kind="folder", location=str(tmp_path / "out"))
     assert [run.id for run in lineage(exported)] == ["second@1", "first@1"]
-    assert training_marks(exported) == ("sample",)
+    assert training_marks(exported) == ("generated",)
     after = training_text(exported, Settings()).text
     assert before is not None
     assert after is not None
@@ -164,7 +165,7 @@ def test_what_the_hub_gives_of_an_export_says_as_much_of_its_training(tmp_path: 
         shutil.copy(exported / file, fetched / file)
     (fetched / TRAINING / "theirs" / "own" / "seed-7").mkdir(parents=True)
     of_hub = ModelSpec(name="me/mine", kind="hub", location=str(fetched))
-    assert training_marks(of_hub) == ("sample",)
+    assert training_marks(of_hub) == ("generated",)
     after = training_text(of_hub, Settings()).text
     assert before is not None
     assert after is not None
@@ -175,7 +176,9 @@ def test_what_the_hub_gives_of_an_export_says_as_much_of_its_training(tmp_path: 
 def test_training_data_that_is_not_at_hand_is_reported_not_passed_over(tmp_path: Path) -> None:
     run = finished(tmp_path, "a", recipe("snli", "nli_softmax"), SAMPLE)
     environment_file = run.environment_file.read_text()
-    run.environment_file.write_text(environment_file.replace('"sample": true', '"sample": false'))
+    run.environment_file.write_text(
+        environment_file.replace('"origin": "tiny"', '"origin": "folder"')
+    )
     found = training_text(member(run), Settings(offline=True))
     assert found.text is None
     assert "what a@1 shares with test sets is not counted" in found.notes[0]

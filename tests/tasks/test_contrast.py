@@ -12,6 +12,7 @@ import pytest
 from embedlab.analysis.contrasts import is_closer, margins
 from embedlab.analysis.measures import MEASURES
 from embedlab.core.errors import UsageError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.contrasts import open_contrasts
 from embedlab.data.published import remarks
@@ -187,14 +188,14 @@ def test_scores_of_a_file_must_have_all_pairs(file: str, tmp_path: Path) -> None
 def test_a_whole_task_shows_the_average_after_its_three_sets(
     embedlab: Embedlab, tmp_path: Path
 ) -> None:
-    found = embedlab("evaluate", "dice", "--suite", "contrast", "--sample", "--json")
+    found = embedlab("evaluate", "dice", "--suite", "contrast", "--data", "tiny", "--json")
     assert found.code == 0, found.err
     rows = [row for row in found.rows if row["metric"] == CLOSER]
     sets = {row["slice"]: row["score"] for row in rows if row["by"] == "dataset"}
     assert [*sets] == [*task("contrast").datasets]
     (average,) = (row["score"] for row in rows if row["by"] == "average")
     assert average == pytest.approx(np.mean([sets[name] for name in HUMAN]))
-    again = embedlab("evaluate", "dice", "--suite", "contrast", "--sample", "--json")
+    again = embedlab("evaluate", "dice", "--suite", "contrast", "--data", "tiny", "--json")
     assert "as it was evaluated before" in again.err
     assert again.rows == found.rows
 
@@ -295,13 +296,15 @@ def test_numbers_of_triples_that_a_rule_made_say_so_with_its_errors(
         == "contrast-number test: made by a rule; of 50 that were read, 2 do not contradict the "
         "anchor (4%, 95%: 0.5 to 13.7%)"
     )
-    assert not [*remarks({**found.data[0], "sample": True})]
+    assert not [*remarks({**found.data[0], "origin": "tiny"})]
 
 
 def test_the_average_of_a_whole_task_is_over_its_three_sets_and_their_triples(
     tmp_path: Path,
 ) -> None:
-    settings = Settings(sample=True, cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu")
+    settings = Settings(
+        data=TINY_FOLDER, cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu"
+    )
     spec = resolve("dice", tmp_path / "runs").members[0]
     found = task("contrast").evaluate(spec, settings, lambda _: lambda *_: None, Selection())
     assert found.averages == {"average of three": HUMAN}

@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.progress import ProgressCallback
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
@@ -326,7 +327,7 @@ def test_the_measures_of_a_dataset_are_those_of_its_own_sentences() -> None:
 def test_the_task_measures_what_is_there_and_names_what_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    sample = Source(sample=True)
+    sample = Source(folder=TINY_FOLDER)
     there, gone = [sample.open("sts12"), sample.open("sts13")], MissingError("sts14 is not here")
     opened: list[list[str]] = []
 
@@ -338,7 +339,7 @@ def test_the_task_measures_what_is_there_and_names_what_is_missing(
     monkeypatch.setattr(geometry, "load_member", lambda *_: (Lengths(), None))
     found = TASK.evaluate(
         ModelSpec(name="lengths", kind="folder"),
-        Settings(sample=True),
+        Settings(data=TINY_FOLDER),
         lambda _: lambda *_: None,
         Selection(),
     )

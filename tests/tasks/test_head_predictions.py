@@ -16,6 +16,7 @@ from scipy.spatial.distance import cosine
 from scipy.stats import pearsonr
 
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
@@ -47,8 +48,8 @@ from tests.tasks.labelled_sentences import WordEncoder
 
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
 
-SAMPLE = Source(sample=True)
-SETTINGS = Settings(sample=True, device="cpu", threads=1, cache_gib=0)
+SAMPLE = Source(folder=TINY_FOLDER)
+SETTINGS = Settings(data=TINY_FOLDER, device="cpu", threads=1, cache_gib=0)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -176,7 +177,7 @@ def test_sharing_without_a_paraphrase_head_is_refused() -> None:
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Path:
     """A run with three heads and one with a sentiment head alone."""
-    folder = tmp_path_factory.mktemp("multitask") / "runs-sample"
+    folder = tmp_path_factory.mktemp("multitask") / "runs"
     for name in ("multitask", "multitask-baseline"):
         changes = [
             "stages.data.rows=64",
@@ -199,7 +200,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Path:
 def scores(name: str, runs: Path) -> dict[str, float]:
     (spec,) = resolve(name, runs).members
     result = TASK.evaluate(spec, SETTINGS, lambda _: lambda done, total: None, Selection())
-    assert result.evaluation.marks == ("sample",)
+    assert result.evaluation.marks == ("generated",)
     assert {score.split for score in result.evaluation.scores} == {"dev"}
     found = {score.slice: score.value for score in result.evaluation.scores}
     assert [outcome.dataset for outcome in result.outcomes] == [

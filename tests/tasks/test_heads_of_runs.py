@@ -11,6 +11,7 @@ import torch
 from scipy.stats import pearsonr
 
 from embedlab.core.errors import UsageError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
@@ -21,7 +22,7 @@ from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
 from embedlab.tasks.task import Selection, task
 
-SETTINGS = Settings(sample=True, device="cpu", threads=1, cache_gib=0)
+SETTINGS = Settings(data=TINY_FOLDER, device="cpu", threads=1, cache_gib=0)
 DICE = ModelSpec(name="dice", kind="dice")
 
 RunOf = Callable[[str, Sequence[str]], ModelSpec]
@@ -91,7 +92,7 @@ def test_a_model_without_heads_is_scored_by_the_cosines_of_its_vectors(tiny_enco
     result = evaluate(spec, SETTINGS, lambda _: lambda *_: None, Selection())
     scores = {score.slice: score.value for score in result.evaluation.scores}
     assert list(scores) == ["paraphrases", "sts-course"]
-    frame = Source(sample=True).open("sts-course", "dev").frame
+    frame = Source(folder=TINY_FOLDER).open("sts-course", "dev").frame
     encoder = load_transformer(
         str(tiny_encoder), Machine(device=torch.device("cpu"), precision="float32", threads=1)
     )

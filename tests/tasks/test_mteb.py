@@ -19,9 +19,9 @@ import embedlab
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
-from embedlab.data.sample import sample_rows
 from embedlab.data.shared_text import Overlap, total_overlap
 from embedlab.data.source import Source, dataset
+from embedlab.data.tiny import tiny_rows
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.scoring.provenance import overlap_mark, overlap_notes
 from embedlab.scoring.selection import SelectedTask, select_tasks
@@ -40,8 +40,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """
     folder = tmp_path_factory.mktemp("rows")
     pairs = (
-        sample_rows(dataset("sts-benchmark"), "test")
-        .frame.head(ROWS)
+        tiny_rows(dataset("sts-benchmark"), "test")
+        .head(ROWS)
         .select("sentence1", "sentence2", score="gold")
     )
     for task, ending in (("STS16", "parquet"), ("SICK-R", "csv")):
@@ -249,7 +249,7 @@ def test_a_task_that_cannot_be_evaluated_is_one_line_with_a_hint(
     assert raised.value.hint
 
 
-def test_wrong_columns_the_sample_world_and_models_without_vectors_are_refused(
+def test_wrong_columns_generated_data_and_models_without_vectors_are_refused(
     tiny_encoder: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "mteb" / "STS13").mkdir(parents=True)
@@ -261,8 +261,8 @@ def test_wrong_columns_the_sample_world_and_models_without_vectors_are_refused(
     )
     with pytest.raises(MissingError, match="mteb cannot evaluate mteb:STS13"):
         embedlab.evaluate([str(tiny_encoder)], tasks=["mteb:STS13"], data=tmp_path)
-    with pytest.raises(MissingError, match="the sample world has no rows of mteb's tasks"):
-        embedlab.evaluate([str(tiny_encoder)], tasks=["mteb:STS16"], sample=True)
+    with pytest.raises(MissingError, match="the generated corpora have no rows of mteb's tasks"):
+        embedlab.evaluate([str(tiny_encoder)], tasks=["mteb:STS16"], data="tiny")
     with pytest.raises(UsageError, match="'dice' has no vectors"):
         embedlab.evaluate(["dice"], tasks=["mteb:STS14"], data=_copied(tmp_path))
 

@@ -15,8 +15,8 @@ from datasets import Dataset, DatasetDict
 import embedlab
 from embedlab.core.errors import MissingError
 from embedlab.core.settings import Settings
-from embedlab.data.sample import sample_rows
 from embedlab.data.source import Source, dataset
+from embedlab.data.tiny import tiny_rows
 from embedlab.models.catalog import resolve
 from embedlab.scoring.member import evaluate_task
 from embedlab.tasks._mteb_encoder import MtebEncoder
@@ -27,7 +27,7 @@ from tests.data.query_folders import write_folder
 Row = Mapping[str, Any]
 
 _SENTENCES = list(
-    dict.fromkeys(sample_rows(dataset("sts-benchmark"), "test").frame["sentence1"].head(200))
+    dict.fromkeys(tiny_rows(dataset("sts-benchmark"), "test")["sentence1"].head(200))
 )[:60]
 _DOCUMENTS: list[Row] = [
     {"_id": f"d{place}", "title": "", "text": text} for place, text in enumerate(_SENTENCES[:40])

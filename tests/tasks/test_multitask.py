@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import pearsonr
 
 from embedlab.core.errors import MissingError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
@@ -22,8 +23,8 @@ from embedlab.tasks.task import Selection, TaskResult
 from tests.tasks.labelled_sentences import WordEncoder
 
 DICE = ModelSpec(name="dice", kind="dice")
-SAMPLE = Source(sample=True)
-SETTINGS = Settings(sample=True, device="cpu", threads=1)
+SAMPLE = Source(folder=TINY_FOLDER)
+SETTINGS = Settings(data=TINY_FOLDER, device="cpu", threads=1)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
@@ -161,9 +162,13 @@ def test_items_are_those_of_the_named_tasks(tmp_path: Path) -> None:
     assert (items.dataset, len(items.rows)) == ("mine-probing/tree-depth", 20)
 
 
-def test_the_sample_has_sentevals_tasks_and_an_own_suite_stays_what_it_is(tmp_path: Path) -> None:
+def test_generated_data_has_sentevals_tasks_and_an_own_suite_stays_what_it_is(
+    tmp_path: Path,
+) -> None:
     write_probing(tmp_path / "probing_mine/past_present.txt", rows=30)
-    (own,) = open_probing(Source(folder=tmp_path, offline=True, sample=True), "mine-probing").tasks
+    (own,) = open_probing(Source(folder=tmp_path, offline=True), "mine-probing").tasks
     written = (tmp_path / "probing_mine/past_present.txt").read_text().splitlines()
     assert sum(len(part.frame) for part in own.parts.values()) == len(written)
-    assert {task.name for task in open_probing(Source(sample=True)).tasks} == {*TASK.datasets}
+    assert {task.name for task in open_probing(Source(folder=TINY_FOLDER)).tasks} == {
+        *TASK.datasets
+    }

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from embedlab.core.errors import UsageError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.queries import Queries
 from embedlab.data.query_folder import open_query_folder
@@ -272,7 +273,7 @@ def test_parts_that_cannot_do_theirs_are_refused(
 def test_where_nothing_is_searched_it_is_refused_before_any_work(name: str, tmp_path: Path) -> None:
     (spec,) = resolve(name, tmp_path).members
     one = SelectedTask(task="transfer", names=("cr",))
-    found = check_all([spec], [one], "literature", Settings(sample=True))
+    found = check_all([spec], [one], "literature", Settings(data=TINY_FOLDER))
     assert (
         "puts the documents of a search in order, and transfer searches nothing"
         in found.unfit[spec.name, one].message

@@ -10,6 +10,7 @@ import pytest
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.retrieval import query_gold
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.query_file import open_query_file
 from embedlab.data.query_folder import open_query_folder
@@ -268,7 +269,7 @@ def test_a_model_that_reads_each_query_with_each_document_is_refused_above_a_num
     with pytest.raises(UsageError, match="would read each pair by itself") as refused:
         task("retrieval").evaluate(
             spec,
-            Settings(sample=True),
+            Settings(data=TINY_FOLDER),
             lambda _: lambda *_: None,
             Selection(names=("retrieval-captions",)),
         )
@@ -302,7 +303,7 @@ def test_relevance_without_grades_is_stored_as_the_number_of_the_query(
 
 
 def test_what_is_read_for_search_is_what_is_selected_or_every_set(faq: str) -> None:
-    sample, search = Source(sample=True), task("retrieval")
+    sample, search = Source(folder=TINY_FOLDER), task("retrieval")
     one, whole = (search.texts(sample, Selection(names=names)) for names in ((faq,), ()))
     assert one is not None
     assert whole is not None

@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 
 from embedlab.core.errors import MissingError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
 from embedlab.tasks.task import task
@@ -28,7 +29,7 @@ def test_the_dev_score_is_spearman_on_the_dev_split(tmp_path: Path) -> None:
     from embedlab.encoders.lexical import DiceScorer
     from embedlab.objectives.objective import Trained
 
-    source = Source(sample=True)
+    source = Source(folder=TINY_FOLDER)
     frame = source.open("sts-benchmark", "dev").frame
     dice = DiceScorer()
     expected = stats.spearmanr(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.models.catalog import ModelSpec, resolve
@@ -17,12 +18,11 @@ from tests.processes import Ended, at_once
 from tests.training.small_runs import MACHINE, SAMPLE
 
 
-def settings_of(folder: Path, *, sample: bool) -> Settings:
+def settings_of(folder: Path, data: Path = TINY_FOLDER) -> Settings:
     return Settings(
-        data=folder,
+        data=data,
         runs=folder / "runs",
         cache=folder / "cache",
-        sample=sample,
         offline=True,
         device="cpu",
         threads=1,
@@ -50,7 +50,7 @@ def test_labels_are_glues_names_and_scores_stay_within_their_scale() -> None:
 
 def test_each_test_split_has_a_file_with_a_line_an_item(tmp_path: Path, tiny_encoder: Path) -> None:
     specs = [finished(tmp_path, tiny_encoder, task) for task in ("mnli", "stsb")]
-    written = TASK.submission().write(tmp_path / "out", specs, settings_of(tmp_path, sample=True))
+    written = TASK.submission().write(tmp_path / "out", specs, settings_of(tmp_path))
     assert {path.name: author for path, author in written.items()} == {
         "MNLI-m.tsv": "small-mnli@1",
         "MNLI-mm.tsv": "small-mnli@1",
@@ -58,12 +58,12 @@ def test_each_test_split_has_a_file_with_a_line_an_item(tmp_path: Path, tiny_enc
     }
     header, *lines = (tmp_path / "out" / "MNLI-m.tsv").read_text().splitlines()
     assert header == "index\tprediction"
-    assert [line.split("\t")[0] for line in lines] == [str(index) for index in range(300)]
+    assert [line.split("\t")[0] for line in lines] == [str(index) for index in range(200)]
     assert {line.split("\t")[1] for line in lines} <= {"entailment", "neutral", "contradiction"}
 
 
 def submit(folder: str, out: str, spec: ModelSpec) -> None:
-    TASK.submission().write(Path(out), [spec], settings_of(Path(folder), sample=True))
+    TASK.submission().write(Path(out), [spec], settings_of(Path(folder)))
 
 
 def test_two_runs_on_one_task_and_a_missing_test_file_write_nothing(
@@ -71,10 +71,8 @@ def test_two_runs_on_one_task_and_a_missing_test_file_write_nothing(
 ) -> None:
     specs = [finished(tmp_path, tiny_encoder, "rte", name) for name in ("one", "two")]
     for refused in (
-        lambda: TASK.submission().check(specs, settings_of(tmp_path, sample=True)),
-        lambda: TASK.submission().write(
-            tmp_path / "out", specs, settings_of(tmp_path, sample=True)
-        ),
+        lambda: TASK.submission().check(specs, settings_of(tmp_path)),
+        lambda: TASK.submission().write(tmp_path / "out", specs, settings_of(tmp_path)),
     ):
         with pytest.raises(
             UsageError, match=r"'one@1' and 'two@1' both predict RTE\.tsv"
@@ -83,10 +81,10 @@ def test_two_runs_on_one_task_and_a_missing_test_file_write_nothing(
         assert caught.value.hint == "name one run for each GLUE task"
     (tmp_path / "a file").touch()
     with pytest.raises(EmbedlabError) as unwritable:
-        TASK.submission().write(tmp_path / "a file", specs[:1], settings_of(tmp_path, sample=True))
+        TASK.submission().write(tmp_path / "a file", specs[:1], settings_of(tmp_path))
     assert unwritable.value.hint == "choose another folder with --submission"
     with pytest.raises(MissingError, match=r"no file 'GLUE/RTE/test\.tsv'"):
-        TASK.submission().write(tmp_path / "out", specs[:1], settings_of(tmp_path, sample=False))
+        TASK.submission().write(tmp_path / "out", specs[:1], settings_of(tmp_path, tmp_path))
     assert not (tmp_path / "out").exists()
 
     # Into one folder at once, the predictions are those of one.

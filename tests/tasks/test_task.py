@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import task_names
-from embedlab.core.paths import PACKAGE
+from embedlab.core.paths import PACKAGE, TINY_FOLDER
 from embedlab.core.plugins import shipped_names
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
@@ -101,7 +101,7 @@ def test_what_a_task_does_not_write_has_the_usual_answer() -> None:
     assert not found.measures("mr")
     assert not found.averages(["mr"], "usual")
     with pytest.raises(UsageError, match="'usual' has no dev score"):
-        found.dev_score(Source(sample=True), "mr")
+        found.dev_score(Source(folder=TINY_FOLDER), "mr")
     with pytest.raises(TypeError, match="evaluate"):
         type("Lacking", (Task,), {"name": "lacking"})()
 
@@ -262,9 +262,9 @@ def test_an_evaluation_says_what_decided_its_numbers() -> None:
     assert found.scores == (score,)
     assert [(one["name"], one["rows"]) for one in found.data] == [("questions", 3)]
     assert found.marks == ()
-    sample = evaluation_of("own", Scoring(), [replace(part.state, sample=True)], [])
-    assert (sample.marks, sample.scores, sample.notes) == (
-        ("sample",),
+    made = evaluation_of("own", Scoring(), [replace(part.state, origin="tiny")], [])
+    assert (made.marks, made.scores, made.notes) == (
+        ("generated",),
         (),
         ("a note of the encoder",),
     )
@@ -353,7 +353,7 @@ def test_the_dev_score_of_pairs_is_spearmans_correlation_times_a_hundred(
         return part_of(name)
 
     monkeypatch.setattr(Source, "open", opening)
-    score = pair_task("own", "pairs", ["a"]).dev_score(Source(sample=True), "a")
+    score = pair_task("own", "pairs", ["a"]).dev_score(Source(folder=TINY_FOLDER), "a")
     trained = SimpleNamespace(encoder=Scoring())
     assert [score(trained), score(trained)] == pytest.approx([-100, -100])  # type: ignore[arg-type]
     assert opened == [("a", "dev")]
@@ -388,7 +388,7 @@ def test_the_sentences_of_pairs_are_those_of_both_sides_of_what_is_selected(
 
     monkeypatch.setattr(Source, "open", opening)
     own = pair_task("own", "pairs", ["sts-benchmark", "absent"])
-    source = Source(sample=True)
+    source = Source(folder=TINY_FOLDER)
     some = own.texts(source, Selection(names=("sts-benchmark", "absent")))
     assert some is not None
     assert [list(column) for column in some.columns] == [["a b", "c", "d"], ["a", "c d", "e"]]

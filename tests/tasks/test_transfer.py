@@ -1,4 +1,4 @@
-"""The transfer task on small corpora in SentEval's layout and on the sample world."""
+"""The transfer task on small corpora in SentEval's layout and on `--data tiny`."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,6 +12,7 @@ import pytest
 
 from embedlab.choices import SettingName
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.progress import ProgressCallback
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
@@ -167,7 +168,9 @@ def test_a_missing_task_skips_only_itself_and_the_average_says_so(small: Source)
 
 
 def test_without_mpqa_the_average_of_eight_is_marked_seven_of_eight() -> None:
-    opened = open_transfer(Source(sample=True), TRANSFER_AVERAGES["average of 8 (liao, with SST5)"])
+    opened = open_transfer(
+        Source(folder=TINY_FOLDER), TRANSFER_AVERAGES["average of 8 (liao, with SST5)"]
+    )
     left = replace(
         opened,
         tasks=tuple(task for task in opened.tasks if task.name != "mpqa"),

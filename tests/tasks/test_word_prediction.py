@@ -1,4 +1,4 @@
-"""Ranks of words against a loop, and the whole task on the sample world."""
+"""Ranks of words against a loop, and the whole task on `--data tiny`."""
 
 from pathlib import Path
 
@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from embedlab.core.errors import MissingError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.encoders.checkpoint import load_transformer
@@ -43,9 +44,9 @@ def test_words_that_all_tie_are_not_found() -> None:
 
 def test_the_task_reports_its_four_numbers(tiny_encoder: Path) -> None:
     encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean"))
-    found = evaluate_words(encoder, Source(sample=True))
+    found = evaluate_words(encoder, Source(folder=TINY_FOLDER))
     assert [score.metric for score in found.scores] == ["mrr@10", "top-1", "top-3", "top-10"]
-    assert found.marks == ("sample",)
+    assert found.marks == ("generated",)
     assert {score.split for score in found.scores} == {"test"}
     values = [score.value for score in found.scores]
     assert values[1] <= values[2] <= values[3]
@@ -66,7 +67,7 @@ def test_definitions_that_cannot_be_read_are_refused_before_a_model_is_loaded(
 ) -> None:
     monkeypatch.setattr(word_prediction, "_refuse_headless", lambda *_: None)
     spec = ModelSpec(name="headed", kind="folder")
-    TASK.check(spec, Settings(sample=True))
+    TASK.check(spec, Settings(data=TINY_FOLDER))
     with pytest.raises(MissingError, match="definitions"):
         TASK.check(spec, Settings(data=tmp_path, offline=True))
 

@@ -1,4 +1,4 @@
-"""Training on the sample world in a folder of its own."""
+"""Training on `--data tiny` in a folder of its own."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +16,7 @@ from tests.training.small_runs import MACHINE, SAMPLE
 
 @pytest.fixture
 def train(tmp_path: Path) -> Callable[..., RunFolder]:
-    """Train a recipe on the sample world into a folder of its own."""
+    """Train a recipe on `--data tiny` into a folder of its own."""
 
     def run(
         recipe: Recipe,

@@ -1,4 +1,4 @@
-"""A small recipe on the sample world, and what is compared of two runs."""
+"""A small recipe on `--data tiny`, and what is compared of two runs."""
 
 import os
 import signal
@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from embedlab.core.errors import Interrupted
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import Recipe, from_table, load_recipe
 from embedlab.data.source import Source
 from embedlab.encoders.device import Machine
@@ -20,7 +21,7 @@ from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.meter import Meter
 
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
-SAMPLE = Source(sample=True)
+SAMPLE = Source(folder=TINY_FOLDER)
 
 
 class KilledError(BaseException):

@@ -85,20 +85,6 @@ def test_a_checkpoint_is_read_as_it_was_written(
         }
 
 
-def test_what_an_earlier_version_did_not_write_is_read_as_nothing(checkpoints: Checkpoints) -> None:
-    checkpoints.save(snapshot(3))
-    state = checkpoints.path(3) / STATE
-    values = {
-        key: value
-        for key, value in read_sealed_json(state, hint="").items()
-        if key not in {"unreported", "frozen_weights"}
-    }
-    state.write_text(sealed_json(values, indent=2), encoding="utf-8")
-    write_checksums(checkpoints.path(3))
-    assert checkpoints.read(3).unreported == Unreported()
-    assert checkpoints.read(3).frozen_weights is None
-
-
 def test_a_checkpoint_of_another_schema_is_refused(checkpoints: Checkpoints) -> None:
     checkpoints.save(snapshot(3))
     state = checkpoints.path(3) / STATE

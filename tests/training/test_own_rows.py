@@ -156,7 +156,7 @@ def test_own_rows_come_after_those_of_datasets(tiny_encoder: Path, tmp_path: Pat
     recipe = own_recipe("own-labelled-pairs", tiny_encoder, tmp_path, "data.datasets=snli")
     (data,) = open_stages(recipe, SAMPLE, 1)
     assert [(state.name, state.origin) for state in data.states] == [
-        ("snli", "sample"),
+        ("snli", "tiny"),
         ("rows.jsonl", "file"),
     ]
     assert data.rows.frame["premise"].to_list()[-16:] == TEXTS

@@ -268,7 +268,8 @@ def torchrun(tmp_path: Path, *words: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [
             *words,
-            "--sample",
+            "--data",
+            "tiny",
             "--device",
             "cpu",
             "--threads",
@@ -293,9 +294,7 @@ def test_two_processes_train_a_run_and_go_on_where_they_stopped(tmp_path: Path) 
     whole = torchrun(tmp_path, "--name", "whole")
     assert "sts-benchmark" in whole.communicate()[0]
     assert whole.returncode == 0
-    run, stopped = (
-        RunFolder.of(tmp_path / "runs-sample", name, 1) for name in ("whole", "stopped")
-    )
+    run, stopped = (RunFolder.of(tmp_path / "runs", name, 1) for name in ("whole", "stopped"))
     assert (
         sum(isinstance(event, events.Started) for event in events_of(run)) == 1
     )  # one of them writes

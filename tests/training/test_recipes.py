@@ -1,4 +1,4 @@
-"""Every shipped recipe on the sample world: all its stages, and a loss that falls."""
+"""Every shipped recipe on `--data tiny`: all its stages, and a loss that falls."""
 
 import math
 from collections.abc import Callable

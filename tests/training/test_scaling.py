@@ -128,5 +128,5 @@ def grown_soon(made: Callable[..., None]) -> Callable[..., None]:
 
 @pytest.fixture
 def small(train: Callable[..., RunFolder]) -> Callable[..., RunFolder]:
-    """Train on the sample world."""
+    """Train on `--data tiny`."""
     return train

@@ -1,4 +1,4 @@
-"""Whole runs on the sample world: what they learn, leave behind and refuse."""
+"""Whole runs on `--data tiny`: what they learn, leave behind and refuse."""
 
 import json
 import weakref
@@ -52,7 +52,7 @@ def test_a_run_leaves_all_that_explains_it(train: Train, tiny_encoder: Path) -> 
     assert run.recipe().hash == recipe.hash
     environment = json.loads(run.environment_file.read_text())
     assert environment["seed"] == 1
-    assert environment["data"][0]["sample"]
+    assert environment["data"][0]["origin"] == "tiny"
     assert {"torch", "transformers"} <= set(environment["packages"])
     heads = load_file(run.path / "heads.safetensors")
     assert {"0.head.weight", "1.head.hidden.weight"} <= set(heads)

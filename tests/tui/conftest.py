@@ -1,4 +1,4 @@
-"""A sample world of two datasets with three scored models, and a dashboard on it for tests to
+"""Generated data of two datasets with three scored models, and a dashboard on it for tests to
 drive.
 """
 
@@ -21,6 +21,7 @@ from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 from textual.screen import Screen
 
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.pair_table.data import load_pairs
@@ -107,18 +108,16 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 def scored_world(folder: Path) -> Settings:
     """Write the scores of the models of the world to FOLDER."""
-    settings = Settings(sample=True, cache=folder / "cache", runs=folder / "runs")
+    settings = Settings(data=TINY_FOLDER, cache=folder / "cache", runs=folder / "runs")
     table = load_pairs(settings).table
     for seed in (1, 2, 3):
         write_scores(
             table,
-            settings.runs_folder / "near" / f"seed-{seed}" / "scores.parquet",
+            settings.runs / "near" / f"seed-{seed}" / "scores.parquet",
             noise=0.1,
             seed=seed,
         )
-    write_scores(
-        table, settings.runs_folder / "far" / "seed-1" / "scores.parquet", noise=0.6, seed=4
-    )
+    write_scores(table, settings.runs / "far" / "seed-1" / "scores.parquet", noise=0.6, seed=4)
     write_scores(
         table,
         settings.cache / "models" / "0123456789abcdef" / "scores.parquet",

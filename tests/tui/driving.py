@@ -151,7 +151,7 @@ def make_run(
     now: float | None = None,
 ) -> RunFolder:
     """A run that reported its steps, then its ENDING."""
-    run = RunFolder.of(settings.runs_folder, name, seed)
+    run = RunFolder.of(settings.runs, name, seed)
     facts = collect_environment(seed=seed, device="cpu", precision="float32", threads=1, data=[])
     run.write_once(load_recipe("snli-ce", [f"optim.lr={lr}"]), facts)
     start = (time.time() if now is None else now) - 100

@@ -1,4 +1,4 @@
-"""The pictures of the dashboard: the five screens over runs that are really trained on the sample
+"""The pictures of the dashboard: the five screens over runs that are really trained on generated
 world.
 
 `python docs/pictures.py` takes them, with those of commands.
@@ -15,6 +15,7 @@ from typing import TypeVar
 from textual.pilot import Pilot
 from textual.widgets import OptionList
 
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.compare.screen import CompareScreen
@@ -26,7 +27,7 @@ from tests.tui.driving import WIDE, type_text, until
 
 MODELS = ("demo-ce", "demo-supcl", "dice")
 GRID = """
-summary = "Share of the contrastive loss x learning rate, on the sample world"
+summary = "Share of the contrastive loss x learning rate, on `--data tiny`"
 base = "snli-supcl"
 seeds = [1]
 tasks = ["sts"]
@@ -47,8 +48,8 @@ def train(folder: Path) -> None:
     environment = {**os.environ, "EMBEDLAB_CACHE": "cache", "OMP_NUM_THREADS": "1"}
     shared = ["--runs", "runs", "--device", "cpu", "--threads", "1", "--quiet"]
     for words in (
-        ["demo", "--sample"],
-        ["grid", "run", "weight-lr.toml", "--sample", "--set", "optim.epochs=2"],
+        ["demo", "--data", "tiny"],
+        ["grid", "run", "weight-lr.toml", "--data", "tiny", "--set", "optim.epochs=2"],
     ):
         subprocess.run(
             [sys.executable, "-m", "embedlab", *words, *shared],
@@ -62,7 +63,7 @@ def train(folder: Path) -> None:
 async def photograph(into: Path) -> list[Path]:
     """Write the pictures over the runs of the present folder."""
     app = Dashboard(
-        Settings(sample=True, runs=Path("runs"), cache=Path("cache"), device="cpu", threads=1)
+        Settings(data=TINY_FOLDER, runs=Path("runs"), cache=Path("cache"), device="cpu", threads=1)
     )
     taken: list[Path] = []
     async with app.run_test(size=WIDE) as pilot:
@@ -78,7 +79,7 @@ async def photograph(into: Path) -> list[Path]:
             await pilot.pause(0.5)
             taken.append(into / f"{pose.__name__.removeprefix('_')}.svg")
             taken[-1].write_text(
-                without_fonts(app.export_screenshot(title="embedlab tui --sample")),
+                without_fonts(app.export_screenshot(title="embedlab tui --data tiny")),
                 encoding="utf-8",
             )
     return taken

@@ -14,6 +14,7 @@ from textual.widgets import Input, Static
 
 from embedlab.analysis.another_dataset import Elsewhere
 from embedlab.analysis.correlations import spearman
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.compare.difference_pane import DifferencePane
@@ -257,11 +258,11 @@ async def test_the_comparison_is_written_at_full_precision(opened: Open, tmp_pat
             await on_top(pilot, CompareScreen)
         value = screen.model.result.comparison.slices[0].scores["far"].value
         assert pl.read_csv(tmp_path / "out.csv")["spearman"][0] == value
-        assert json.loads((tmp_path / "out.json").read_text())[0]["marks"] == "sample"
+        assert json.loads((tmp_path / "out.json").read_text())[0]["marks"] == "generated"
 
 
 async def test_without_models_it_says_how_to_get_one(tmp_path: Path, world: Settings) -> None:
-    app = Dashboard(Settings(sample=True, cache=world.cache, runs=tmp_path / "nothing"))
+    app = Dashboard(Settings(data=TINY_FOLDER, cache=world.cache, runs=tmp_path / "nothing"))
     async with app.run_test(size=NARROW) as pilot:
         await until(pilot, lambda: app.data is not None)
         app.choose_models([])
@@ -343,7 +344,7 @@ async def test_a_model_that_scored_none_of_the_pairs_leaves_the_others_to_be_com
         )
         write_scores(
             pilot.app.data.table,
-            own_world.runs_folder / "far" / "seed-1" / "scores.parquet",
+            own_world.runs / "far" / "seed-1" / "scores.parquet",
             noise=0.1,
         )
         pilot.app.choose_models(["far", "near", "published"])
@@ -358,7 +359,7 @@ async def test_a_model_that_scored_none_of_the_pairs_leaves_the_others_to_be_com
 async def test_a_model_that_scores_part_of_a_dataset_is_compared_on_common_pairs_with_a_key(
     opened: Open, own_world: Settings
 ) -> None:
-    scores = own_world.runs_folder / "far" / "seed-1" / "scores.parquet"
+    scores = own_world.runs / "far" / "seed-1" / "scores.parquet"
     table = load_pairs(own_world).table
     write_scores(
         table.filter((pl.col("dataset") != "sts12") | (pl.col("pair") < 40)),

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 from tests.tui.driving import until
@@ -19,7 +20,9 @@ def broken() -> None:
 def test_the_terminal_gets_no_traceback_and_the_command_the_error(
     is_in_thread: bool, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    dashboard = Dashboard(Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache"))
+    dashboard = Dashboard(
+        Settings(data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache")
+    )
 
     async def pilot(pilot: Pilot[Any]) -> None:
         if is_in_thread:

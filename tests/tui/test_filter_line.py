@@ -34,7 +34,7 @@ async def test_the_filter_keeps_half_of_its_line_beside_models_from_folders(
         assert "training text unknown: model-number-0, model-number-1, model-number-2" in str(
             marks.content
         )
-        assert "1,200 pairs" in str(screen.query_one("#pair-count", Static).content)
+        assert "900 pairs" in str(screen.query_one("#pair-count", Static).content)
 
 
 async def test_a_remembered_filter_is_not_applied_to_other_data(

@@ -1,6 +1,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.experiments.estimate import Cost
 from embedlab.experiments.grid_file import load_grid
@@ -16,7 +17,7 @@ from embedlab.tui.launch.heat_map import draw_heat_map
 
 
 def test_the_board_shows_cells_that_were_cancelled_and_a_grid_at_rest(tmp_path: Path) -> None:
-    settings = Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache")
+    settings = Settings(data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache")
     plan = expand_grid(load_grid("sbert-lr"), GridPlace.of(settings))
     entries = [
         QueueEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="waiting")
@@ -42,7 +43,7 @@ def test_the_board_shows_cells_that_were_cancelled_and_a_grid_at_rest(tmp_path: 
     assert "‖ 1 cancelled" in look.lines[1]
     assert "1/18" in look.lines[0]
     assert look.heat.states[look.heat.rows[0], look.heat.columns[0]] == "▶"
-    assert "no process works on it: embedlab grid run sbert-lr --sample goes on" in look.lines[3]
+    assert "no process works on it: embedlab grid run sbert-lr goes on" in look.lines[3]
 
 
 def test_a_cell_that_is_trained_is_shown_as_being_scored() -> None:
@@ -62,7 +63,7 @@ def test_a_cell_that_is_trained_is_shown_as_being_scored() -> None:
 
 
 def test_a_killed_cell_that_goes_on_and_a_failed_one_say_why(tmp_path: Path) -> None:
-    settings = Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache")
+    settings = Settings(data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache")
     plan = expand_grid(load_grid("sbert-lr"), GridPlace.of(settings))
     cells, step = (
         list(plan.cells),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ARGUMENTS = ("-m", "embedlab", "tui", "--sample", "--device", "cpu", "--threads", "1")
+ARGUMENTS = ("-m", "embedlab", "tui", "--data", "tiny", "--device", "cpu", "--threads", "1")
 
 
 def is_over(pid: int, patience_s: float = 60.0) -> bool:

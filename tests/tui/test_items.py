@@ -30,7 +30,7 @@ RIGHT = {
 
 
 def answered(settings: Settings, dataset: str, member: str, share: float) -> StoredOutcomes:
-    """Answers of a member to the items of a classified dataset of the sample world, a SHARE of them
+    """Answers of a member to the items of a classified dataset of `--data tiny`, a SHARE of them
     right.
     """
     [own] = find_task("transfer").items(Source.from_settings(settings), [dataset])
@@ -45,7 +45,7 @@ def answered(settings: Settings, dataset: str, member: str, share: float) -> Sto
         model=member,
         fingerprint=member,
         data=(),
-        marks=("sample",),
+        marks=("generated",),
         classes=own.classes,
         items=items_frame(own.rows, labels.tolist(), predicted.tolist(), own.texts),
     )
@@ -63,7 +63,7 @@ def test_ranks_of_a_search_are_shown_as_ranks_beside_the_overlap_of_words(
         "model": "dice",
         "fingerprint": "dice",
         "data": (),
-        "marks": ("sample",),
+        "marks": ("generated",),
         "classes": (),
     }
     found = StoredOutcomes(task="retrieval", dataset=own.dataset, items=rows, **facts)
@@ -88,7 +88,7 @@ def item_world(own_world: Settings) -> Settings:
     for member, share in RIGHT.items():
         name, seed = member.split("@")
         answered(own_world, "cr", member, share).save(
-            own_world.runs_folder / name / f"seed-{seed}" / "evaluations"
+            own_world.runs / name / f"seed-{seed}" / "evaluations"
         )
     return own_world
 
@@ -113,7 +113,7 @@ def test_items_are_rows_with_sentence_gold_and_each_models_answer(item_world: Se
         is_right = stored["far@1"][row] == label
         assert data.table["answer:far"][row] == f"{'✓' if is_right else '✗'} {stored['far@1'][row]}"
         assert data.table["error(far)"][row] == (0 if is_right else 100)
-    assert data.marks == ["sample"]
+    assert data.marks == ["generated"]
 
 
 def test_answers_to_other_items_and_of_other_data_are_left_out_and_named(
@@ -121,7 +121,7 @@ def test_answers_to_other_items_and_of_other_data_are_left_out_and_named(
 ) -> None:
     other = answered(item_world, "cr", "far@1", 0.5)
     changed = StoredOutcomes(**{**vars(other), "items": other.items.head(10)})
-    changed.save(item_world.runs_folder / "far" / "seed-1" / "evaluations")
+    changed.save(item_world.runs / "far" / "seed-1" / "evaluations")
     data = load_items("transfer", item_models(item_world)["transfer"], item_world)
     assert data.table["far"].count() == 0
     assert [error.message for error in data.troubles] == ["far@1 answered other items of cr"]
@@ -129,7 +129,7 @@ def test_answers_to_other_items_and_of_other_data_are_left_out_and_named(
     for member in RIGHT:
         name, seed = member.split("@")
         stale = StoredOutcomes(**{**vars(answered(item_world, "cr", member, 0.5)), "items": texts})
-        stale.save(item_world.runs_folder / name / f"seed-{seed}" / "evaluations")
+        stale.save(item_world.runs / name / f"seed-{seed}" / "evaluations")
     data = load_items("transfer", item_models(item_world)["transfer"], item_world)
     assert data.table.is_empty()
     assert any(
@@ -148,7 +148,8 @@ from embedlab.tui.pair_table.items import item_models, load_items
 from embedlab.tui.pair_table.numbers import count_selection, score_selection
 from embedlab.tui.pair_table.view import PairView
 from embedlab.tui.why.model import find_reasons
-settings = Settings(sample=True, cache=Path({str(item_world.cache)!r}), runs=Path({str(item_world.runs)!r}))
+from embedlab.core.paths import TINY_FOLDER
+settings = Settings(data=TINY_FOLDER, cache=Path({str(item_world.cache)!r}), runs=Path({str(item_world.runs)!r}))
 view = PairView(data=load_items("transfer", item_models(settings)["transfer"], settings))
 assert score_selection(view, count_selection(view), "far", is_tested=True).score is not None
 assert find_reasons(view, "far", "near", settings).panes["where"].rows

@@ -8,6 +8,7 @@ from textual.widgets import Input, OptionList, Static
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.names import recipe_path
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.tui.dialogs import Confirm, TextDialog
@@ -76,7 +77,7 @@ def test_data_and_encoders_that_are_missing_are_named(own_files: Path) -> None:
     assert "--offline is set" in offline[1]
     assert (
         recipe_launch(
-            "snli-ce", values, Settings(runs=own_files / "runs", cache=own_files, sample=True)
+            "snli-ce", values, Settings(runs=own_files / "runs", cache=own_files, data=TINY_FOLDER)
         ).missing
         == ()
     )
@@ -136,7 +137,7 @@ def test_incomplete_data_is_refused_before_a_grid_starts_and_taken_by_its_line(
     )
     (own_files / "SNLI" / "snli_1.0_train.jsonl").write_text(row * 40)
     settings = replace(
-        world, sample=False, data=own_files, runs=own_files / "runs", cache=own_files, offline=True
+        world, data=own_files, runs=own_files / "runs", cache=own_files, offline=True
     )
     values = {field.key: field.value for field in grid_fields("over.toml")} | {
         OTHERS: "evaluate.dev=none evaluate.tasks=[]"

@@ -113,7 +113,7 @@ async def test_a_recipe_starts_with_the_values_that_were_changed_last(
             "--name",
             "mine",
         )
-        assert "--sample" in arguments
+        assert "tiny" in arguments
         assert log.parts[-3:] == ("mine", "seed-1", "log.txt")
         assert pilot.app.current_mode == "runs"
 
@@ -275,7 +275,7 @@ def test_a_second_edited_grid_has_a_name_of_its_own(world: Settings, tmp_path: P
     def start(**changed: str) -> str:
         found = grid_launch("sbert-lr", {**values, **changed}, settings, tmp_path)
         assert found.plan is not None
-        found.plan.save(GridFolder.of(settings.runs_folder, found.plan.name).plan_file)
+        found.plan.save(GridFolder.of(settings.runs, found.plan.name).plan_file)
         return found.plan.name
 
     assert [start(seeds=f"[{seed}]") for seed in (7, 8, 9)] == [
@@ -302,7 +302,7 @@ def test_a_second_edited_grid_has_a_name_of_its_own(world: Settings, tmp_path: P
 def test_an_encoder_that_the_run_would_refuse_is_refused_before_it_starts(
     world: Settings, tmp_path: Path, model: str, seeds: str, said: str
 ) -> None:
-    settings = replace(world, sample=False, runs=tmp_path)
+    settings = replace(world, runs=tmp_path)
     for seed in (1, 2):
         RunFolder.of(tmp_path, "done", seed).model.mkdir(parents=True)
     values = {field.key: field.value for field in recipe_fields("snli-ce")} | {
@@ -333,7 +333,7 @@ def test_a_grid_whose_cells_are_not_queued_yet_has_not_ended(
     world: Settings, tmp_path: Path
 ) -> None:
     settings = replace(world, runs=tmp_path / "runs")
-    folder = GridFolder.of(settings.runs_folder, "sbert-lr")
+    folder = GridFolder.of(settings.runs, "sbert-lr")
     expand_grid(load_grid("sbert-lr"), GridPlace.of(settings)).save(folder.plan_file)
     folder.queue_file.touch()
     look = GridBoard(settings, "sbert-lr").look()

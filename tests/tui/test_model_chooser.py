@@ -80,8 +80,8 @@ async def test_models_are_searched_unfolded_and_typed(
     opened: Open, own_world: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number, cell in enumerate(CELLS):
-        table = pl.read_parquet(next(own_world.runs_folder.glob("far/*/scores.parquet")))
-        path = own_world.runs_folder / f"sweep.{cell}" / "seed-1" / "scores.parquet"
+        table = pl.read_parquet(next(own_world.runs.glob("far/*/scores.parquet")))
+        path = own_world.runs / f"sweep.{cell}" / "seed-1" / "scores.parquet"
         write_scores(table.with_columns(gold=pl.lit(2.0)), path, noise=0.1, seed=number)
     brought = tmp_path / "mine.csv"
     brought.write_text("sentence1,sentence2,score\na,b,0.5\n")

@@ -32,7 +32,7 @@ SHORT = "shortened training: short"
 
 def shortened_run(settings: Settings) -> None:
     """A scored run of 60 steps of a recipe of 17,000, on data of which rows are missing."""
-    run = RunFolder.of(settings.runs_folder, "short", 1)
+    run = RunFolder.of(settings.runs, "short", 1)
     data = [{"name": "snli", "split": "train", "partial": True, "rows": 5, "expected_rows": 9}]
     facts = collect_environment(
         seed=1, device="cpu", precision="float32", threads=1, data=data, shortened=(60, 17_000)
@@ -74,7 +74,7 @@ def test_a_dataset_that_a_model_scored_in_part_is_named_with_its_count(own_world
     first = table["dataset"].unique(maintain_order=True)[0]
     partly = table.filter((pl.col("dataset") != first) | (pl.col("pair") < 40))
     whole = table.filter(dataset=first)
-    write_scores(partly, own_world.runs_folder / "partly" / "seed-1" / "scores.parquet", noise=0.1)
+    write_scores(partly, own_world.runs / "partly" / "seed-1" / "scores.parquet", noise=0.1)
     models = [model for model in stored_models(own_world)[0] if model.name in {"partly", "far"}]
     data = with_models(load_pairs(own_world), models)
     scored = whole.filter(pl.col("pair_key").is_in(partly["pair_key"].implode())).height
@@ -122,7 +122,7 @@ def test_a_shortened_run_and_one_on_partial_data_are_marked_on_runs(tmp_path: Pa
         (partial, replace(facts, data=({"name": "snli", "split": "train", "partial": True},))),
     ):
         Store(run.path).put(ENVIRONMENT, run.environment_file.stem, changed)
-    follower = RunFollower(settings.runs_folder)
+    follower = RunFollower(settings.runs)
     notes = dict(follower.look().frame().select("run", "note").iter_rows())
     assert notes == {
         "partly@1": "partial data",

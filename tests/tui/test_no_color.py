@@ -30,7 +30,7 @@ def test_a_terminal_that_can_draw_nothing_is_refused(
     monkeypatch.setenv("TERM", "dumb")
     for stream in (sys.stdin, sys.stdout):
         monkeypatch.setattr(stream, "isatty", lambda: True)
-    assert main(["tui", "--sample"]) == 3
+    assert main(["tui", "--data", "tiny"]) == 3
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "the terminal 'dumb' cannot show a dashboard" in captured.err

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.experiments.estimate import Cost
 from embedlab.experiments.grid_file import load_grid
@@ -143,7 +144,7 @@ async def test_enter_on_a_cell_of_another_grid_shows_its_pairs_or_without_scores
 
 
 def test_a_finished_grid_says_that_enter_compares_its_cells_the_best_first(tmp_path: Path) -> None:
-    settings = Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache")
+    settings = Settings(data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache")
     plan = expand_grid(load_grid("sbert-lr"), GridPlace.of(settings))
     entries = [
         QueueEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="done")

@@ -114,9 +114,7 @@ async def test_a_model_without_scores_is_scored_beside_the_dashboard_and_then_sh
 async def test_a_scoring_process_that_fails_is_reported_as_on_the_command_line(
     opened: Open, own_world: Settings
 ) -> None:
-    (
-        own_world.runs_folder / "far" / "seed-1" / "model"
-    ).mkdir()  # a model folder with nothing in it
+    (own_world.runs / "far" / "seed-1" / "model").mkdir()  # a model folder with nothing in it
     async with opened(own_world) as pilot:
         pilot.app.score_model("average:far,dice")
         await until(

@@ -7,6 +7,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.pair_table.data import PairData, load_pairs, lost_datasets
@@ -18,7 +19,7 @@ from tests.tui.driving import Open, notices, until
 
 @pytest.fixture(scope="module")
 def pairs() -> PairData:
-    return load_pairs(Settings(sample=True))
+    return load_pairs(Settings(data=TINY_FOLDER))
 
 
 def without(data: PairData, name: str) -> PairData:

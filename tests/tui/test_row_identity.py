@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.compare.disagreement_list import DisagreementList
@@ -49,7 +50,7 @@ def copies_of(table: pl.DataFrame, row: int) -> list[int]:
 @pytest.fixture
 def copied(monkeypatch: pytest.MonkeyPatch) -> PairData:
     """Pairs that are there several times, and which dashboards open."""
-    copied = with_copies(load_pairs(Settings(sample=True)))
+    copied = with_copies(load_pairs(Settings(data=TINY_FOLDER)))
     monkeypatch.setattr("embedlab.tui.app.read_cached", lambda _path: None)
     monkeypatch.setattr("embedlab.tui.app.store", lambda *_: None)
     monkeypatch.setattr("embedlab.tui.app.open_pairs", lambda *_: copied)
@@ -181,7 +182,7 @@ async def test_a_typical_pair_opens_its_own_row(opened: Open, copied: PairData) 
 def test_copies_are_named_in_the_details_and_are_not_neighbours_of_each_other(
     copied: PairData,
 ) -> None:
-    settings = Settings(sample=True)
+    settings = Settings(data=TINY_FOLDER)
     found = []
     for data in (load_pairs(settings), copied):
         *_, facts = FactFinder(with_models(data, [WORD_OVERLAP]), [WORD_OVERLAP], settings).find(2)

@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 from embedlab.core.seal import sealed_line
 from embedlab.core.settings import Settings
 from embedlab.runs import launch
-from embedlab.runs.events import Failed, Finished
+from embedlab.runs.events import EventLog, Failed, Finished
 from embedlab.runs.store import RunFolder
 from embedlab.tui.app import Dashboard
 from embedlab.tui.dialogs import Confirm, TextDialog
@@ -90,11 +90,11 @@ async def test_new_events_and_new_runs_appear_while_one_looks(
 
 async def test_notes_take_room_only_where_a_run_has_one(opened: Open, settings: Settings) -> None:
     failed, elsewhere = (
-        RunFolder.of(settings.runs_folder, "failed", 1).path,
+        RunFolder.of(settings.runs, "failed", 1).path,
         settings.runs.parent / "elsewhere",
     )
     failed.rename(elsewhere)
-    shutil.rmtree(RunFolder.of(settings.runs_folder, "gone", 3).path)
+    shutil.rmtree(RunFolder.of(settings.runs, "gone", 3).path)
     async with opened(settings, size=WIDE) as pilot:
         screen = await shown(pilot)
         assert "note" not in [column.key for column in screen.query_one(FrameTable).columns]
@@ -121,7 +121,7 @@ async def test_a_frozen_board_stays_as_it_is(opened: Open, settings: Settings) -
 async def test_marked_runs_share_the_plot_and_the_log_is_a_key_away(
     opened: Open, settings: Settings
 ) -> None:
-    log = RunFolder.of(settings.runs_folder, "done", 1).log_file
+    log = RunFolder.of(settings.runs, "done", 1).log_file
     log.write_text("first\nlast \x1b[31mline\n")
     async with opened(settings, size=WIDE) as pilot:
         screen = await shown(pilot)
@@ -193,18 +193,17 @@ async def test_resume_starts_a_detached_process(
         await pilot.press("y")
         await until(pilot, lambda: started)
         assert started[0][:3] == ["runs", "resume", "gone@3"]
-        assert "--sample" in started[0]
+        assert "tiny" in started[0]
 
 
 async def test_a_run_that_never_began_shows_why_in_full_and_is_not_resumed(
     opened: Open, settings: Settings
 ) -> None:
-    log = RunFolder.of(settings.runs_folder, "never", 1).log_file
-    log.parent.mkdir(parents=True)
-    log.write_text(
-        "embedlab: error: 'snli' (train) is truncated or odd: it has 31,979 rows instead of "
-        "549,367\n"
-    )
+    run = RunFolder.of(settings.runs, "never", 1)
+    run.path.mkdir(parents=True)
+    why = "'snli' (train) is truncated or odd: it has 31,979 rows instead of 549,367"
+    with EventLog(run.events_file) as log:
+        log.append(Failed(message=why))
     async with opened(settings) as pilot:
         screen = await shown(pilot)
         note = screen.query_one("#run-note", Static)
@@ -273,7 +272,7 @@ async def test_rename_and_delete_change_the_folder(opened: Open, settings: Setti
         await pilot.press("y")
         await until(pilot, lambda: "failed@1" not in screen.model.board.by_id())
         assert not any("no longer there" in notice for notice in notices(pilot.app))
-        assert not (settings.runs_folder / "failed").exists()
+        assert not (settings.runs / "failed").exists()
 
 
 async def test_without_runs_it_says_how_to_start_one(
@@ -304,7 +303,7 @@ async def test_what_happens_to_the_folders_is_never_a_crash(
 ) -> None:
     async with opened(settings) as pilot:
         screen = await shown(pilot)
-        folder = settings.runs_folder
+        folder = settings.runs
         for child in (folder / "gone" / "seed-3").iterdir():
             child.unlink()
         (folder / "done" / "seed-1" / "recipe.toml").write_text("no [ toml")
@@ -321,11 +320,11 @@ async def test_runs_that_are_deleted_under_the_cursor_leave_the_table(
     async with opened(settings) as pilot:
         screen = await shown(pilot)
         await pilot.press("j", "v")
-        shutil.rmtree(settings.runs_folder / "failed")
+        shutil.rmtree(settings.runs / "failed")
         await until(pilot, lambda: "failed@1" not in screen.model.board.by_id())
         await noticed(pilot, "run 'failed@1' is no longer there")
         await pilot.press("x", "R", "v", "E", "escape")
-        shutil.rmtree(settings.runs_folder)
+        shutil.rmtree(settings.runs)
         await until(pilot, lambda: not screen.model.board.runs)
         await pilot.press("enter", "o", "X", "a")
         assert screen.query_one("#no-runs", Static).display
@@ -339,13 +338,13 @@ def test_a_folder_that_cannot_be_listed_is_a_row_or_a_trouble(
             raise PermissionError(13, "Permission denied")
         return iter(
             [folder / name for name in sorted(json.loads(names))]
-            if folder == settings.runs_folder
+            if folder == settings.runs
             else [folder / "seed-1"]
         )
 
-    names = json.dumps([path.name for path in settings.runs_folder.iterdir()])
+    names = json.dumps([path.name for path in settings.runs.iterdir()])
     monkeypatch.setattr(Path, "iterdir", forbidden)
-    board = RunFollower(settings.runs_folder).look()
+    board = RunFollower(settings.runs).look()
     assert [(path.name, reason) for path, reason in board.unreadable] == [
         ("gone", "Permission denied")
     ]
@@ -353,9 +352,9 @@ def test_a_folder_that_cannot_be_listed_is_a_row_or_a_trouble(
 
 
 def test_a_run_that_takes_the_name_of_another_has_its_own_objective(settings: Settings) -> None:
-    follower = RunFollower(settings.runs_folder)
+    follower = RunFollower(settings.runs)
     assert follower.look().by_id()["done@1"].objective == "nli_softmax"
-    file = RunFolder.of(settings.runs_folder, "done", 1).recipe_file
+    file = RunFolder.of(settings.runs, "done", 1).recipe_file
     file.write_text(file.read_text().replace('"nli_softmax"', '"regression"'))
     assert follower.look().by_id()["done@1"].objective == "regression"
 

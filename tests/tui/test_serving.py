@@ -33,7 +33,8 @@ def start(folder: Path, *words: str) -> "subprocess.Popen[str]":
         "embedlab",
         "tui",
         "--serve",
-        "--sample",
+        "--data",
+        "tiny",
         "--runs",
         str(folder / "runs"),
         *words,
@@ -60,7 +61,7 @@ def address(server: "subprocess.Popen[str]") -> str:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a server process over the sample world."""
+    """The address of a server process over `--data tiny`."""
     folder = tmp_path_factory.mktemp("served")
     server = start(folder, "--quiet", "--port", str(free_port()))
     try:

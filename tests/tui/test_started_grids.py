@@ -32,7 +32,7 @@ __all__ = ["started"]
 def start(settings: Settings, name: str) -> tuple[GridPlan, GridFolder]:
     """Leave the files of a grid that was started and stopped before its first cell ended."""
     plan = plan_grid(GridOptions(grid=name), settings).plan
-    folder = GridFolder.of(settings.runs_folder, name)
+    folder = GridFolder.of(settings.runs, name)
     prepare_grid(plan, folder)
     return plan, folder
 

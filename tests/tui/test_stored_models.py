@@ -16,7 +16,7 @@ def test_the_oldest_run_is_the_one_whose_recipe_was_written_first(own_world: Set
     names = [model.name for model in models]
     assert oldest_run(models, names) is None  # these runs have no recipe
     for name, seed, time_s in (("far", 1, 2000), ("near", 1, 3000), ("near", 2, 1000)):
-        file = RunFolder.of(own_world.runs_folder, name, seed).recipe_file
+        file = RunFolder.of(own_world.runs, name, seed).recipe_file
         file.write_text("")
         os.utime(file, (time_s, time_s))
     assert oldest_run(models, names) == "near"

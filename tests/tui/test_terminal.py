@@ -1,4 +1,4 @@
-"""The whole program in a real terminal (tmux) on the sample world."""
+"""The whole program in a real terminal (tmux) on `--data tiny`."""
 
 import os
 import re
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.experiments.grid_file import grid_names
 from embedlab.runs.events import Finished
@@ -22,7 +23,7 @@ from tests.tui.driving import make_run
 PAIRS, SOME_PAIRS = (
     re.compile(r"\d,\d{3} pairs"),
     re.compile(r"\d of \d,\d{3} pairs"),
-)  # however many the sample world has
+)  # however many `--data tiny` has
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
@@ -60,7 +61,7 @@ class Terminal:
             if key.startswith(("XDG_", "HF_", "OMP_", "PATH", "HOME", "NO_"))
         }
         words = [word for key, value in environment.items() for word in ("-e", f"{key}={value}")]
-        flags = ("--sample", "--runs", "runs", "--device", "cpu", "--threads", "1")
+        flags = ("--data", "tiny", "--runs", "runs", "--device", "cpu", "--threads", "1")
         program = [*prefix, sys.executable, "-m", "embedlab", "tui", *flags]
         self.tmux(
             "new-session",
@@ -146,7 +147,7 @@ def test_a_small_terminal_without_colours_shows_the_pairs_and_opens_one(
 def test_a_run_folder_without_permission_is_reported_and_the_others_are_shown(
     terminal: Terminal, tmp_path: Path
 ) -> None:
-    settings = Settings(sample=True, runs=tmp_path / "runs")
+    settings = Settings(data=TINY_FOLDER, runs=tmp_path / "runs")
     make_run(settings, "open", 1, Finished(step=20))
     closed = make_run(settings, "closed", 1, Finished(step=20)).path
     closed.chmod(0)
@@ -189,7 +190,7 @@ def test_a_grid_goes_on_without_a_terminal_and_is_there_when_one_comes_back(
     terminal.until(lambda text: "▶ 1 running" in text, 300)
     terminal.keys("C-q")
     terminal.until(lambda text: "Launch" not in text)
-    runs = tmp_path / "runs-sample"
+    runs = tmp_path / "runs"
     ending = time.monotonic() + 600
     while time.monotonic() < ending and [run_status(run).state for run in find_runs(runs)] != [
         "finished",

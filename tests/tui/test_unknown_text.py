@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.analysis.scores import SCORE_COLUMNS, ScoreFile
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.tui.pair_table.data import load_pairs, with_models
 from embedlab.tui.stored_models import stored_models
@@ -22,13 +23,13 @@ def write_scores(cache: Path, model: str, **facts: str) -> None:
 
 
 def test_models_of_unknown_training_text_are_named_among_the_marks(tmp_path: Path) -> None:
-    settings = Settings(cache=tmp_path / "cache", runs=tmp_path / "runs", sample=True)
+    settings = Settings(cache=tmp_path / "cache", runs=tmp_path / "runs", data=TINY_FOLDER)
     write_scores(settings.cache, "foreign", training_text="unknown")
     write_scores(settings.cache, "stated", training_text="known")
     models, troubles = stored_models(settings)
     assert troubles == []
     data = with_models(load_pairs(settings), models)
-    assert data.marks == ["sample", "training text unknown: foreign"]
+    assert data.marks == ["generated", "training text unknown: foreign"]
     assert with_models(data, [model for model in models if model.name != "foreign"]).marks == [
-        "sample"
+        "generated"
     ]

@@ -38,7 +38,7 @@ def cache(tmp_path: Path) -> Path:
     tokens.parent.mkdir(parents=True)
     np.save(tokens, np.arange(3))
     write_checksums(tokens.parent)
-    build_random_encoder(tmp_path / "sample-encoders" / "89d8d552", seed=1, layers=1)
+    build_random_encoder(tmp_path / "tiny-encoder" / "89d8d552", seed=1, layers=1)
     write_atomic(tmp_path / "comparisons" / "d.json", sealed_json({"by": "dataset"}))
     stored_links(pl.Series([f"{row} words" for row in range(300)]), tmp_path)
     (tmp_path / "pairs").mkdir()
@@ -61,8 +61,8 @@ FOREIGN = (
         "comparisons/mine.json",
     ),
     *(
-        "sample-encoders/mine/config.json",
-        "sample-encoders/89d8d552/mine.txt",
+        "tiny-encoder/mine/config.json",
+        "tiny-encoder/89d8d552/mine.txt",
         "pairs/mine.parquet",
         "others/mine",
     ),
@@ -77,7 +77,7 @@ def test_entries_of_each_kind_are_listed_and_deleted_whole(cache: Path) -> None:
         ("models", "b"),
         ("models", "older"),
         ("tokens", "a"),
-        ("sample-encoders", "89d8d552"),
+        ("tiny-encoder", "89d8d552"),
         ("pairs", "c.parquet"),
         ("comparisons", "d.json"),
         ("similar-sentences", state.entries[-1].path.name),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import UsageError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.encoders.cost_worker import MeasuredCost
 from embedlab.models.catalog import resolve
@@ -41,7 +42,7 @@ def report(small_bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Compar
     place = tmp_path_factory.mktemp("costs")
     session = NotebookSession(
         settings=Settings(
-            sample=True, cache=place / "cache", runs=place / "runs", device="cpu", threads=1
+            data=TINY_FOLDER, cache=place / "cache", runs=place / "runs", device="cpu", threads=1
         )
     )
     options = CompareOptions(
@@ -134,7 +135,7 @@ def test_without_it_there_is_no_such_figure_and_no_second_table(
 ) -> None:
     session = NotebookSession(
         settings=Settings(
-            sample=True, cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu"
+            data=TINY_FOLDER, cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu"
         )
     )
     report = comparison_report(

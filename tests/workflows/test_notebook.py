@@ -92,9 +92,9 @@ def test_a_comparison_has_the_numbers_of_the_command(
     embedlab_command: Callable[..., Any], tiny_encoder: Path, own: str
 ) -> None:
     name = str(tiny_encoder)
-    found = embedlab.compare(["dice", name], tasks=["sts12"], equivalent=5, sample=True)
+    found = embedlab.compare(["dice", name], tasks=["sts12"], equivalent=5, data="tiny")
     printed = embedlab_command(
-        "compare", "dice", name, "--task", "sts12", "--equivalent", "5", "--json", "--sample"
+        "compare", "dice", name, "--task", "sts12", "--equivalent", "5", "--json", "--data", "tiny"
     )
     assert found.frame.schema == dict(COMPARED)
     first, second = found.frame.to_dicts()
@@ -102,7 +102,7 @@ def test_a_comparison_has_the_numbers_of_the_command(
     assert printed["rows"] == [first, second]
     assert second["difference"] == pytest.approx(second["score"] - first["score"])
     assert second["low"] < second["score"] < second["high"]
-    assert second["items"] == 600
+    assert second["items"] == 500
     assert json.loads(found.table("json")) == printed
     assert list(found.notes[: len(printed["notes"])]) == printed["notes"]
     html = found._repr_html_()
@@ -119,7 +119,7 @@ def test_several_tasks_are_compared_in_one_frame(tiny_encoder: Path, own: str) -
     found = embedlab.compare(
         [f"{tiny_encoder}?pooling=cls", f"{tiny_encoder}?pooling=mean"],
         suite="geometry",
-        sample=True,
+        data="tiny",
     )
     assert set(found.frame["task"]) == {"geometry"}
     assert found.frame["p"].null_count() == found.frame.height  # aggregates alone
@@ -152,7 +152,7 @@ def test_an_evaluation_has_the_rows_and_notes_of_the_command(
 
 
 def test_an_evaluation_is_stored_as_the_command_stores_it(own: str, tmp_path: Path) -> None:
-    embedlab.evaluate("dice", suite="sts", sample=True)
+    embedlab.evaluate("dice", suite="sts", data="tiny")
     embedlab.evaluate("dice", tasks=[own])  # a part of a task is not
     (stored,) = tmp_path.rglob("evaluations/sts.json")
     assert json.loads(stored.read_text())["model"] == "dice"
@@ -191,7 +191,7 @@ def test_a_training_that_cannot_be_is_one_error_with_a_hint(
     wrong: dict[str, Any], message: str, own: str
 ) -> None:
     with pytest.raises(UsageError, match=message) as found:
-        embedlab.train(**{"recipe": "snli-ce", "sample": True, **wrong})
+        embedlab.train(**{"recipe": "snli-ce", "data": "tiny", **wrong})
     assert found.value.hint
 
 
@@ -223,10 +223,10 @@ def test_where_nothing_is_left_to_compare_is_an_error_that_says_why(own: str) ->
     with pytest.raises(
         MissingError, match="nothing to compare on geometry, word_prediction"
     ) as found:
-        embedlab.compare(["dice"], tasks=["geometry", "word_prediction"], sample=True)
+        embedlab.compare(["dice"], tasks=["geometry", "word_prediction"], data="tiny")
     assert any("does not apply" in note for note in found.value.__notes__)
     with pytest.raises(UsageError, match="nothing to evaluate on geometry, word_prediction"):
-        embedlab.evaluate(["dice"], tasks=["geometry", "word_prediction"], sample=True)
+        embedlab.evaluate(["dice"], tasks=["geometry", "word_prediction"], data="tiny")
 
 
 @pytest.mark.parametrize(
@@ -285,22 +285,22 @@ def test_a_wrong_argument_is_one_error_with_a_hint(
             "did you mean 'by'",
         ),
         (
-            lambda: embedlab.evaluate("dice", sampel=True),
-            "no keyword named 'sampel'",
-            "did you mean 'sample'",
+            lambda: embedlab.evaluate("dice", dtaa=True),
+            "no keyword named 'dtaa'",
+            "did you mean 'data'",
         ),
         (
-            lambda: embedlab.pairs("dice", limit=-3, sample=True),
+            lambda: embedlab.pairs("dice", limit=-3, data="tiny"),
             "the limit is -3 pairs",
             "1 or more",
         ),
         (
-            lambda: embedlab.train("snli-ce", set=["a=1"], sample=True),
+            lambda: embedlab.train("snli-ce", set=["a=1"], data="tiny"),
             "not a dictionary",
             "for example",
         ),  # type: ignore[arg-type]
         (
-            lambda: embedlab.train("snli-ce", seeds=["x"], sample=True),
+            lambda: embedlab.train("snli-ce", seeds=["x"], data="tiny"),
             "seed 'x' is not a whole number",
             "for example",
         ),  # type: ignore[list-item]
@@ -331,7 +331,7 @@ def test_the_script_of_the_documentation_runs(
 
 def test_evaluated_scores_of_pairs_have_the_intervals_of_a_comparison(tmp_path: Path) -> None:
     place = {
-        "sample": True,
+        "data": "tiny",
         "cache": tmp_path / "cache",
         "runs": tmp_path / "runs",
         "tasks": ["sts12"],
@@ -413,7 +413,7 @@ def test_runs_have_curves_and_grids_scores(tmp_path: Path, monkeypatch: pytest.M
     cells = list(plan.cells)
     write_results(plan, cells)
     prepare_grid(plan, GridFolder.of(plan.place.runs_folder, plan.name))
-    place = {"sample": True, "runs": tmp_path / "runs"}
+    place = {"data": "tiny", "runs": tmp_path / "runs"}
     assert embedlab.list_runs(**place).frame.height == len(plan)
     cell = cells[0]
     curves = embedlab.run(cell.id, **place)
@@ -452,9 +452,9 @@ def test_a_papers_table_is_given_as_it_is_published() -> None:
 
 @pytest.mark.usefixtures("small_world")
 def test_items_overlaps_and_grids_are_what_the_commands_list() -> None:
-    listed = embedlab.items("mr", sample=True)
+    listed = embedlab.items("mr", data="tiny")
     assert listed.frame.columns[:4] == ["dataset", "item", "split", "label"]
     assert set(listed.frame["dataset"]) == {"mr"}
-    shared = embedlab.overlaps("snli", ["sts12", "sts13"], sample=True).frame
+    shared = embedlab.overlaps("snli", ["sts12", "sts13"], data="tiny").frame
     assert shared["evaluation"].to_list() == ["sts12:test", "sts13:test"]
-    assert "snli-supcl-lambda" in embedlab.grid_status(sample=True).frame["grid"].to_list()
+    assert "snli-supcl-lambda" in embedlab.grid_status(data="tiny").frame["grid"].to_list()

@@ -9,14 +9,14 @@ import pytest
 
 CELLS = [
     "import embedlab",
-    'found = embedlab.compare(["dice", MODEL], tasks=["sts12", "sts13"], sample=True, '
+    'found = embedlab.compare(["dice", MODEL], tasks=["sts12", "sts13"], data="tiny", '
     "progress=True)\nfound",
     "found.plot()",
     "%matplotlib inline\nfound.plot('differences')",
-    'embedlab.evaluate(MODEL, tasks=["sts12"], sample=True, again=True, progress=True)',
-    'embedlab.power("dice", MODEL, tasks=["sts12"], sample=True).plot()',
-    'embedlab.pairs("dice", tasks=["sts12"], sample=True, limit=3)',
-    'trained = embedlab.train("snli-ce", set=VALUES, name="small", sample=True, threads=1, '
+    'embedlab.evaluate(MODEL, tasks=["sts12"], data="tiny", again=True, progress=True)',
+    'embedlab.power("dice", MODEL, tasks=["sts12"], data="tiny").plot()',
+    'embedlab.pairs("dice", tasks=["sts12"], data="tiny", limit=3)',
+    'trained = embedlab.train("snli-ce", set=VALUES, name="small", data="tiny", threads=1, '
     "max_steps=2, progress=True)\ntrained",
     "trained.plot()",
 ]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import UsageError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.workflows.compare import comparison_report
 from embedlab.workflows.encode import encode_file
@@ -87,7 +88,7 @@ def test_options_that_contradict_each_other_are_refused_before_a_model_is_looked
     work: Callable[[Session], object], message: str, tmp_path: Path
 ) -> None:
     session = NotebookSession(
-        settings=Settings(sample=True, cache=tmp_path / "cache", runs=tmp_path / "runs")
+        settings=Settings(data=TINY_FOLDER, cache=tmp_path / "cache", runs=tmp_path / "runs")
     )
     with pytest.raises(UsageError, match=message) as found:
         work(session)

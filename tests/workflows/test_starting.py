@@ -5,25 +5,26 @@ from pathlib import Path
 import pytest
 from transformers import PreTrainedTokenizerFast
 
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
-from embedlab.data import sample
-from embedlab.workflows.sample_encoder import build_sample_encoder
+from embedlab.data import tiny
 from embedlab.workflows.starting import starting_encoder
+from embedlab.workflows.tiny_encoder import build_tiny_encoder
 
 
 def start(settings: Settings) -> Path:
     location = starting_encoder(None, settings)
-    build_sample_encoder(location, settings)
+    build_tiny_encoder(location, settings)
     assert location is not None
     return Path(location)
 
 
-def test_a_sample_world_of_other_words_does_not_start_from_the_encoder_that_knows_the_former_ones(
+def test_corpora_of_other_words_do_not_start_from_the_encoder_of_the_former_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = Settings(sample=True, cache=tmp_path)
+    settings = Settings(data=TINY_FOLDER, cache=tmp_path)
     former = start(settings)
-    monkeypatch.setattr(sample, "vocabulary", lambda: ("a", "man", "ponders"))
+    monkeypatch.setattr(tiny, "vocabulary", lambda: ("a", "man", "ponders"))
     today = start(settings)
     tokenizers = [
         PreTrainedTokenizerFast.from_pretrained(str(folder), trust_remote_code=False)
@@ -34,6 +35,6 @@ def test_a_sample_world_of_other_words_does_not_start_from_the_encoder_that_know
 
 def test_naming_the_start_writes_nothing(tmp_path: Path) -> None:
     assert starting_encoder(None, Settings(cache=tmp_path)) is None
-    assert starting_encoder(None, Settings(sample=True, cache=tmp_path)) is not None
-    build_sample_encoder("elsewhere", Settings(sample=True, cache=tmp_path))
+    assert starting_encoder(None, Settings(data=TINY_FOLDER, cache=tmp_path)) is not None
+    build_tiny_encoder("elsewhere", Settings(data=TINY_FOLDER, cache=tmp_path))
     assert not list(tmp_path.iterdir())

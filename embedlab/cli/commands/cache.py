@@ -26,7 +26,7 @@ def ls(*, terminal: Terminal) -> None:
     from embedlab.reports.tables import Column, Table, TableCell
     from embedlab.workflows.cache import cache_state
 
-    state = cache_state(terminal.settings.cache, terminal.settings.runs_folder)
+    state = cache_state(terminal.settings.cache, terminal.settings.runs)
     rows: list[dict[str, Value | TableCell]] = [
         {
             "entry": entry.path.name,

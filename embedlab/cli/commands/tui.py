@@ -17,7 +17,7 @@ from embedlab.workflows.options.flag import Flag
 
 EXAMPLES = examples(
     "embedlab tui --data DIR",
-    "embedlab tui --sample",
+    "embedlab tui --data tiny",
     "embedlab tui --pairs mine.tsv",
     "embedlab tui --serve --port 8000",
 )

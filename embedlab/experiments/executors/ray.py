@@ -18,7 +18,7 @@ from typing import Any
 
 from embedlab.core.errors import ExitCode, MissingError
 from embedlab.core.python_processes import SAFE_PATH
-from embedlab.core.settings import PLUGINS, SAMPLE_RUNS, named_plugins
+from embedlab.core.settings import PLUGINS, named_plugins
 from embedlab.experiments.cell import PROGRAM, ending_of, is_complete
 from embedlab.experiments.executors.executor import POLL_S, Claims, Executor
 from embedlab.experiments.plan import GridFolder, GridPlan
@@ -153,9 +153,7 @@ def run_in_scratch(
     folder.
     """
     scratch.mkdir(exist_ok=True)
-    # The plan decides whether the runs folder has the sample world's suffix; here it is there in
-    # both cases.
-    there = GridPlan.from_json(plan_text, scratch / f"runs{SAMPLE_RUNS}", where=scratch)
+    there = GridPlan.from_json(plan_text, scratch / "runs", where=scratch)
     plan = replace(
         there, place=replace(there.place, runs=str(scratch / "runs"), cache=str(scratch / "cache"))
     )

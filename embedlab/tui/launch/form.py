@@ -281,9 +281,7 @@ def grid_launch(name: str, values: Mapping[str, str], settings: Settings, folder
     own_name = values.get(GRID_NAME, "").strip()
     base = _plain_name(name)
     title = (
-        _free_name(own_name, base, settings.runs_folder)
-        if edited or own_name not in {"", base}
-        else base
+        _free_name(own_name, base, settings.runs) if edited or own_name not in {"", base} else base
     )
     typed = name if title == base else str(_write_grid(name, values, folder, title))
     overrides = _overrides(values[OTHERS])
@@ -305,7 +303,7 @@ def grid_launch(name: str, values: Mapping[str, str], settings: Settings, folder
     return Launch(
         title=f"{plan.name} with {len(plan)} cells",
         arguments=(*arguments, *shared_flags(settings)),
-        log=GridFolder.of(settings.runs_folder, plan.name).path / "launch.txt",
+        log=GridFolder.of(settings.runs, plan.name).path / "launch.txt",
         notes=(
             f"{len(plan)} cells: {len(plan.variants)} variants x {len(plan.seeds)} seeds",
             *_variants(plan),
@@ -321,7 +319,7 @@ def resume_launch(name: str, settings: Settings) -> Launch:
     """Return what resuming the started grid NAME does; a grid that runs or was planned with other
     values is a UsageError.
     """
-    folder = GridFolder.find(settings.runs_folder, name)
+    folder = GridFolder.find(settings.runs, name)
     stored = GridPlan.load(folder.plan_file)
     if is_alive(folder):
         raise UsageError(f"grid {name!r} is running", hint=f"{shown_key('stop')} stops it")

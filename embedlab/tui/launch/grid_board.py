@@ -59,7 +59,7 @@ class GridBoard:
 
     def __init__(self, settings: Settings, name: str) -> None:
         self.name = name
-        self._folder = GridFolder.of(settings.runs_folder, name)
+        self._folder = GridFolder.of(settings.runs, name)
 
     def look(self) -> GridLook | None:
         """The grid now; None before its plan and queue are there."""
@@ -76,7 +76,7 @@ class GridBoard:
 def started_grids(settings: Settings) -> list[str]:
     """Names of the grids that were ever started here, the newest last."""
     plans = sorted(
-        (settings.runs_folder / GRIDS).glob("*/plan.json"), key=lambda path: path.stat().st_mtime
+        (settings.runs / GRIDS).glob("*/plan.json"), key=lambda path: path.stat().st_mtime
     )
     return [path.parent.name for path in plans]
 

@@ -20,7 +20,7 @@ from embedlab.core.settings import Settings
 from embedlab.data.dataset import Dataset, DatasetState, Part
 from embedlab.data.get import is_in_folder
 from embedlab.data.hub_pairs import is_hub_name
-from embedlab.data.marks import UNKNOWN_TEXT
+from embedlab.data.marks import UNKNOWN_TEXT, data_marks
 from embedlab.data.pair_parts import shipped_pairs
 from embedlab.data.source import Source, dataset
 from embedlab.data.sts import STS_AVERAGES
@@ -33,7 +33,7 @@ from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel
 PAIR_COLUMNS = ("dataset", "source", "pair", "sentence1", "sentence2", "gold", "dice", "pair_key")
 
 _NAME = 24  # cells of a model in a mark
-_AGAIN = "start again with --data DIR, --sample, or --pairs FILE for your own"
+_AGAIN = "start again with --data DIR, --data starter, or --pairs FILE for your own"
 
 GOLD_TEXT, ANSWER = (
     "gold_text",
@@ -53,7 +53,7 @@ class PairData:
     table: pl.DataFrame
     gold_ranges: Mapping[str, tuple[float, float]]  # dataset → its scale
     models: tuple[ModelColumns, ...] = ()
-    data_marks: tuple[str, ...] = ()  # "sample", "partial"
+    data_marks: tuple[str, ...] = ()  # "generated", "partial"
     of_unknown_text: tuple[str, ...] = ()  # models
     model_marks: tuple[str, ...] = ()  # how models were trained
     missing: tuple[str, ...] = ()  # why datasets are missing
@@ -303,7 +303,7 @@ def _is_at_hand(chosen: Dataset, split: str, settings: Settings) -> bool:
     """Return whether the data folder holds a split: of datasets outside the suite only those are
     shown, and none is missed.
     """
-    if settings.data is None or settings.sample or chosen.folder is not None:
+    if settings.data is None or chosen.folder is not None:
         return False
     return is_in_folder(chosen.splits[split], settings.data)
 
@@ -318,9 +318,7 @@ def _from_parts(
         state=DatasetState(name="", split="test", rows=0, expected_rows=None, origin="file"),
     )
     table = pair_table(parts or [empty])
-    marks = [
-        mark for mark in ("sample", "partial") if any(getattr(part.state, mark) for part in parts)
-    ]
+    marks = data_marks(part.state for part in parts)
     published = {
         part.state.name
         for part in parts

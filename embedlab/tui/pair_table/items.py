@@ -14,6 +14,7 @@ from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.overlap import dice_of_rows
 from embedlab.analysis.scores import ModelColumns, pair_keys
 from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.overlaps import text_keys
 from embedlab.outcomes.frame import CONTRADICTED, SENTENCES, Outcomes
@@ -61,7 +62,7 @@ def item_models(settings: Settings) -> Mapping[str, list[StoredModel]]:
 
 def _of_runs(settings: Settings) -> Iterator[tuple[str, str, int | None, Path]]:
     try:
-        runs = find_runs(settings.runs_folder)
+        runs = find_runs(settings.runs)
     except EmbedlabError:  # reported where the models with scores are listed
         return
     for run in runs:
@@ -102,7 +103,7 @@ def load_items(name: str, models: Sequence[StoredModel], settings: Settings) -> 
         member: {
             outcome.name: outcome
             for outcome in stored_outcomes(scores.parent / "evaluations", name, troubles.append)
-            if ("sample" in outcome.marks) == settings.sample
+            if ("generated" in outcome.marks) == (settings.data == TINY_FOLDER)
         }
         for model in models
         for member, scores in model.files.items()
@@ -159,7 +160,7 @@ def load_items(name: str, models: Sequence[StoredModel], settings: Settings) -> 
         models=tuple(columns),
         data_marks=tuple(
             mark
-            for mark in ("sample", "partial")
+            for mark in ("generated", "partial")
             if any(
                 mark in outcomes.marks for by_key in same.values() for outcomes in by_key.values()
             )

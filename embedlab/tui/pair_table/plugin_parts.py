@@ -15,7 +15,7 @@ from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
 
 TIMEOUT_S = 120.0
-_PASSED = ("data", "sample", "allow_partial")
+_PASSED = ("data", "allow_partial")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -15,6 +15,7 @@ from pathlib import Path
 from pydantic_core import from_json
 
 from embedlab.analysis.scores import ModelColumns
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.plugins import added
 from embedlab.core.settings import Settings
 from embedlab.core.version import __version__
@@ -42,7 +43,7 @@ def cache_file(settings: Settings, models: Sequence[StoredModel] = ()) -> Path:
     """The cache file of the pairs with the scores of MODELS; its name depends on the present score
     files.
     """
-    parts = [__version__, str(settings.sample), str(settings.allow_partial), str(settings.data)]
+    parts = [__version__, str(settings.allow_partial), str(settings.data)]
     parts += [f"{plugin.name} {plugin.identity}" for plugin in added("datasets")]
     for model in models:
         parts += [model.name, *(str(seed) for seed in model.seeds)]
@@ -103,7 +104,7 @@ def _files_of_pairs(settings: Settings) -> Iterator[Path]:
     """Every file that a dataset may be read from, whether it exists or not: a new file changes the
     pairs.
     """
-    if settings.data is None or settings.sample:
+    if settings.data in {None, TINY_FOLDER}:
         return
     for chosen, split in shipped_pairs():
         for layout in chosen.splits[split].layouts:

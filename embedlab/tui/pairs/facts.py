@@ -164,7 +164,7 @@ class FactFinder:
         from embedlab.models.catalog import resolve
 
         try:
-            return resolve(name, self._settings.runs_folder).members
+            return resolve(name, self._settings.runs).members
         except EmbedlabError:
             return ()
 

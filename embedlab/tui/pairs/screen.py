@@ -537,7 +537,7 @@ class PairsScreen(DashboardScreen):
         from embedlab.models.aliases import declared
         from embedlab.models.catalog import model_names, resolve
 
-        runs = self.dashboard.settings.runs_folder
+        runs = self.dashboard.settings.runs
         dialog = TextDialog(
             "Model to score the pairs with",
             hint="a run, folder (→ completes it), hub id, catalog name or average:a,b; NAME=MODEL "

@@ -76,7 +76,7 @@ class RunsScreen(DashboardScreen):
 
     def on_mount(self) -> None:
         """Follow the runs from now on."""
-        self._follower = RunFollower(self.dashboard.settings.runs_folder)
+        self._follower = RunFollower(self.dashboard.settings.runs)
         self.query_one("#no-runs").display = self.query_one(FilterBar).display = False
         self.set_focus(self.query_one(FrameTable))
         self.look()
@@ -170,7 +170,7 @@ class RunsScreen(DashboardScreen):
         table.take_height(self.size.height // 2)
         frozen = f"frozen: {shown_key('freeze')} continues" if self._is_frozen else ""
         parts = [
-            str(self.dashboard.settings.runs_folder),
+            str(self.dashboard.settings.runs),
             states(board),
             model.searched_count,
             frozen,
@@ -184,7 +184,7 @@ class RunsScreen(DashboardScreen):
             self.query_one(selector).display = not is_empty
         self.settle_focus(self.query_one(FrameTable))
         empty.update(
-            f"no runs in {self.dashboard.settings.runs_folder}\n\npress 4 to start one,\nor "
+            f"no runs in {self.dashboard.settings.runs}\n\npress 4 to start one,\nor "
             f"type: embedlab train RECIPE"
         )
 
@@ -418,7 +418,7 @@ class RunsScreen(DashboardScreen):
         run = self._one(of_all_seeds=True)
         if run is None:
             return
-        folder, old = self.dashboard.settings.runs_folder, run.run.name
+        folder, old = self.dashboard.settings.runs, run.run.name
         question = TextDialog(
             f"New name of {old} with all its seeds",
             value=old,

@@ -26,6 +26,7 @@ from embedlab.core.settings import Settings
 from embedlab.data.aliases import canonical_name
 from embedlab.data.dataset import Part
 from embedlab.data.edits import edited
+from embedlab.data.marks import data_marks
 from embedlab.data.pair_parts import open_scored
 from embedlab.data.source import Source
 from embedlab.data.words import ShownWord, nearer, shown_words, without_each
@@ -167,7 +168,7 @@ def _effect_report(
         pairs=len(pairs[0]),
         edits=tuple(edits),
     )
-    marks = sorted({*model_marks(models), *(["sample"] if part.state.sample else [])})
+    marks = sorted({*model_marks(models), *data_marks([part.state])})
     frame = Report.of(effect_tables(effects, marks=marks, notes=notes), EXPLAINED, is_whole=True)
     return ExplanationReport(**vars(frame), explanation=effects)
 

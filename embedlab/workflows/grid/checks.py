@@ -23,7 +23,7 @@ def check_variants(variants: Iterable[Variant], settings: Settings) -> list[Miss
     source = Source.from_settings(settings)
     variants = list(variants)
     for name in _encoders(variants):
-        starting_location(name, settings.runs_folder)
+        starting_location(name, settings.runs)
     errors = [
         error for recipe in _recipes(variants) for error in check_recipe_evaluation(recipe, source)
     ]

@@ -65,8 +65,8 @@ def plan_grid(options: GridOptions, settings: Settings) -> PlannedGrid:
     UsageError.
 
     A grid that was started from the user's own file continues by its name as it was planned. The
-    sample world's encoder decides the names of its runs; where it is not built yet, the cells are
-    named by the recipe's own encoder.
+    encoder of the generated corpora decides the names of its runs; where it is not built yet, the
+    cells are named by the recipe's own encoder.
     """
     plan = _started_plan(options, settings) or _new_plan(options, settings)
     return PlannedGrid(plan=plan, hands=Hands(workers=options.workers, cluster=options.cluster))
@@ -125,7 +125,7 @@ def absent_trainings(planned: PlannedGrid) -> list[MissingError]:
 
 def cancel_grid(name: str, settings: Settings) -> GridPlan:
     """Request every process that works on a started grid to save its cell and stop."""
-    folder = GridFolder.find(settings.runs_folder, name)
+    folder = GridFolder.find(settings.runs, name)
     plan = GridPlan.load(folder.plan_file)
     if not is_alive(folder):
         raise UsageError(
@@ -141,7 +141,7 @@ def _started_plan(options: GridOptions, settings: Settings) -> GridPlan | None:
     """The plan of a grid of the user's own that was started; None for a grid of the package, and
     for a file.
     """
-    name, started = options.grid, GridFolder.of(settings.runs_folder, options.grid).plan_file
+    name, started = options.grid, GridFolder.of(settings.runs, options.grid).plan_file
     if name in grid_names() or name.endswith(".toml") or not started.is_file():
         return None
     if options.all_overrides or options.seeds is not None or options.encoder is not None:
@@ -155,8 +155,8 @@ def _started_plan(options: GridOptions, settings: Settings) -> GridPlan | None:
 
 
 def start_of(options: GridOptions, settings: Settings) -> str | None:
-    """Return where all cells start from; None where the grid or its recipes say so. The sample
-    world has an encoder of its own.
+    """Return where all cells start from; None where the grid or its recipes say so. The
+    generated corpora have an encoder of their own.
     """
     is_open = options.encoder is not None or not sets_key(_selected_grid(options), "encoder.model")
     return starting_encoder(options.encoder, settings) if is_open else None

@@ -47,7 +47,7 @@ def grid_run(options: GridOptions, session: Session) -> GridRun:
 def status_report(options: StatusOptions, settings: Settings) -> Report:
     """How far a grid is, cell by cell, or all grids."""
     if options.grid is None:
-        return report_of([grids_table(list_grids(settings.runs_folder))])
+        return report_of([grids_table(list_grids(settings.runs))])
     return report_of([status_table(look_at_grid(options.grid, settings))])
 
 

@@ -19,8 +19,8 @@ from embedlab.training.signals import stop_requests
 from embedlab.workflows.grid.checks import check_variants
 from embedlab.workflows.grid.plan import GridEstimate, PlannedGrid, estimate, plan_grid, start_of
 from embedlab.workflows.options.grid import GridOptions
-from embedlab.workflows.sample_encoder import build_sample_encoder
 from embedlab.workflows.session import Session
+from embedlab.workflows.tiny_encoder import build_tiny_encoder
 
 ShowGrid = Callable[[GridProgress], None]
 """Replaces what was shown of a grid before."""
@@ -43,11 +43,11 @@ class GridResult:
 
 
 def planned_grid(options: GridOptions, settings: Settings) -> PlannedGrid:
-    """Return the plan of a grid; the sample world's encoder is built before, since it decides the
-    names of the runs.
+    """Return the plan of a grid; the encoder of the generated corpora is built before, since it
+    decides the names of the runs.
     """
     if options.grid in grid_names() or options.grid.endswith(".toml"):
-        build_sample_encoder(start_of(options, settings), settings)
+        build_tiny_encoder(start_of(options, settings), settings)
     return plan_grid(options, settings)
 
 
@@ -80,7 +80,7 @@ def run_one_cell(planned: PlannedGrid, number: int, session: Session) -> Cell:
 
 def look_at_grid(name: str, settings: Settings) -> GridProgress:
     """Return a started grid as it is now."""
-    with closing(GridFollower(GridFolder.find(settings.runs_folder, name))) as follower:
+    with closing(GridFollower(GridFolder.find(settings.runs, name))) as follower:
         return follower.look()
 
 

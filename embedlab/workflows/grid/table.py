@@ -45,7 +45,7 @@ def grid_scores(options: ScoresOptions, settings: Settings) -> GridScores:
     """Return the scores of a started grid; where no finished cell has such scores, that is an
     error.
     """
-    plan = GridPlan.load(GridFolder.find(settings.runs_folder, options.grid).plan_file)
+    plan = GridPlan.load(GridFolder.find(settings.runs, options.grid).plan_file)
     measure = usual_measure(
         plan, options.task, metric=options.metric, setting=options.setting, by=options.by
     )
@@ -88,7 +88,7 @@ def _source(plan: GridPlan, settings: Settings) -> Source:
         if settings.data is None and plan.place.data is not None
         else settings.data
     )
-    return Source(folder=folder, sample=plan.place.sample, offline=True, allow_partial=True)
+    return Source(folder=folder, offline=True, allow_partial=True)
 
 
 def _measured(measure: ScoreFilter, pivoted: Pivot, columns: str | None) -> str:

@@ -61,7 +61,7 @@ class TrainOptions:
     name: Annotated[
         str | None, Flag(names=("--name",), help="Name of the run. [default: the recipe's]")
     ] = None
-    # None: the recipe's, or that of the sample world
+    # None: the recipe's, or that of `--data tiny`
     encoder: Annotated[str | None, encoder_flag("Start")] = None
     dev: Annotated[
         str | None,

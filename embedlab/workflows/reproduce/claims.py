@@ -21,7 +21,7 @@ class PaperClaims:
     paper: str
     tables: Mapping[str, PaperTable]  # those that claims are about, by name
     settled: tuple[SettledClaim, ...]
-    marks: tuple[str, ...]  # of the numbers: partial, sample …
+    marks: tuple[str, ...]  # of the numbers: partial, generated …
     notes: tuple[str, ...]  # what is missing
     states: tuple[DatasetState, ...]  # of the data that was read
 

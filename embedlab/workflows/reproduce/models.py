@@ -211,7 +211,7 @@ def again(settings: Settings, options: ReproductionOptions | None = None) -> str
     """Return what a suggested command repeats of this one; a reproduction repeats the OPTIONS that
     decide what is trained.
     """
-    words = ["--sample"] if settings.sample else []
+    words: list[str] = []
     if options is not None:
         words += ["--encoder", options.encoder] if options.encoder is not None else []
         words += ["--profile", options.profile] if options.profile is not None else []
@@ -279,7 +279,7 @@ def training_data_of(
     table: PaperTable, members: Members, session: Session
 ) -> dict[str, list[Mapping[str, Any]]]:
     """The states of the data that the runs behind each row were trained on."""
-    runs = session.settings.runs_folder
+    runs = session.settings.runs
     states: dict[str, list[Mapping[str, Any]]] = {}
     for row in table.sources:
         names = sorted(
@@ -310,7 +310,7 @@ def _evaluation_file(name: str, task: str, session: Session, reported: set[str] 
 
     REPORTED are errors that were shown before; None where nothing is evaluated here.
     """
-    (spec,) = resolve(name, session.settings.runs_folder).members
+    (spec,) = resolve(name, session.settings.runs).members
     folder = ScorePlace.of(spec, session.settings).evaluations
     path = folder / f"{task}.json"
     if reported is not None and not path.is_file():
@@ -362,17 +362,19 @@ def _score(
 
 
 def _is_of_these_pairs(place: ScorePlace, scored: ScoredPairs) -> bool:
-    """Return whether the stored evaluation of a model is of the pairs that are SCORED: one of the
-    sample world is not of real pairs.
+    """Return whether the stored evaluation of a model is of the pairs that are SCORED: one of
+    the generated corpora is not of real pairs.
     """
     path = place.evaluations / f"{scored.task}.json"
     if not path.is_file():
         return False
     read = {
-        (state["name"], state["split"], state["rows"], bool(state.get("sample")))
+        (state["name"], state["split"], state["rows"], state.get("origin") == "tiny")
         for state in Evaluation.load(path).data
     }
-    return {(state.name, state.split, state.rows, state.sample) for state in scored.states} <= read
+    return {
+        (state.name, state.split, state.rows, state.origin == "tiny") for state in scored.states
+    } <= read
 
 
 def _score_present(

@@ -145,7 +145,7 @@ def planned_trainings(
 def start_of_rows(options: ReproductionOptions, settings: Settings) -> str | None:
     """Return where every row starts from; None where each starts from the encoder of its paper.
 
-    The encoder of the sample world counts once it is built.
+    The encoder of the generated corpora counts once it is built.
     """
     start = starting_encoder(options.encoder, settings)
     return start if options.encoder is not None or start is None or Path(start).is_dir() else None

@@ -49,9 +49,9 @@ from embedlab.workflows.reproduce.models import (
 )
 from embedlab.workflows.reproduce.plan import planned_trainings, start_of_rows
 from embedlab.workflows.reproduce.trained import Recipes, find_trained_rows, train_rows
-from embedlab.workflows.sample_encoder import build_sample_encoder
 from embedlab.workflows.session import Session
 from embedlab.workflows.starting import starting_encoder
+from embedlab.workflows.tiny_encoder import build_tiny_encoder
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -96,10 +96,10 @@ def trainings_of(
 
 
 def built_start(options: ReproductionOptions, settings: Settings) -> str | None:
-    """Return where every row starts from, None for the papers' encoders; the encoder of the sample
-    world is built first.
+    """Return where every row starts from, None for the papers' encoders; the encoder of the
+    generated corpora is built first.
     """
-    build_sample_encoder(starting_encoder(options.encoder, settings), settings)
+    build_tiny_encoder(starting_encoder(options.encoder, settings), settings)
     return start_of_rows(options, settings)
 
 
@@ -141,7 +141,7 @@ def known_rows(
     if options.trains:
         trained = train_rows(table, options, start, session, board)
     else:
-        trained = find_trained_rows(table, options, start, session.settings.runs_folder)
+        trained = find_trained_rows(table, options, start, session.settings.runs)
     everything = with_named_rows(trained.models.all_members(), options, session)
     known = evaluate_models(table, everything, options, session)
     untrained = trained.failures, options, session.settings
@@ -224,7 +224,7 @@ def _epochs(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
     for row in rows.table.sources:
         for member in rows.members[row, ""]:
             run = RunFolder.of(
-                session.settings.runs_folder, member.name.partition("@")[0], member.seed or 0
+                session.settings.runs, member.name.partition("@")[0], member.seed or 0
             )
             if found := _last_scores(run):
                 scores.setdefault(row, []).append(found)

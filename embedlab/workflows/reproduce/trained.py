@@ -68,7 +68,7 @@ def train_rows(
     run_of = {key: variant.run for key, variant in planned.variants.items()}
     models = RowModels(
         table=table,
-        runs=settings.runs_folder,
+        runs=settings.runs,
         run_of=run_of,
         encoder=started,
         seeds=seeds_of(table, options),

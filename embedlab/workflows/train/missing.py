@@ -18,7 +18,7 @@ from embedlab.data.hub_pairs import is_hub_name, parse_hub_name
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.source import Source, dataset
 from embedlab.models.catalog import trainable
-from embedlab.workflows.starting import sample_encoder_folder
+from embedlab.workflows.starting import tiny_encoder_folder
 from embedlab.workflows.train.plan import TrainPlan
 
 
@@ -45,11 +45,11 @@ def check_rows(plan: TrainPlan, settings: Settings) -> None:
 
 def missing_encoder(name: str, settings: Settings) -> Iterator[Hint]:
     """Yield a line about each set of weights of the encoder NAME that is not on this machine; the
-    sample world builds its own.
+    generated corpora build their own.
     """
-    if settings.sample and name == str(sample_encoder_folder(settings)):
+    if name == str(tiny_encoder_folder(settings)):
         return
-    for spec in trainable(name, settings.runs_folder):
+    for spec in trainable(name, settings.runs):
         if spec.is_on_hub and not _is_downloaded(spec.location, spec.revision):
             yield _from_hub(f"encoder {spec.location!r}", settings)
 

@@ -77,7 +77,7 @@ def plan_training(options: TrainOptions, settings: Settings) -> TrainPlan:
     recipe, start, training = selected_recipe(options, settings)
     runs = planned_folders(options, recipe, settings)
     if options.resume and not options.names_seeds:
-        runs = _to_resume(settings.runs_folder, runs[0].name) or runs
+        runs = _to_resume(settings.runs, runs[0].name) or runs
         if not options.all_overrides and options.encoder is None and runs[0].recipe_file.exists():
             recipe = _stored_recipe(runs[0], recipe, is_named=options.name is not None)
     require_data(recipe)
@@ -122,7 +122,7 @@ def selected_recipe(
 def planned_folders(options: TrainOptions, recipe: Recipe, settings: Settings) -> list[RunFolder]:
     """Return the folder of each seed; a name that no run can have is a UsageError."""
     label = options.name if options.name is not None else recipe.name
-    return [RunFolder.of(settings.runs_folder, label, seed) for seed in options.planned_seeds]
+    return [RunFolder.of(settings.runs, label, seed) for seed in options.planned_seeds]
 
 
 def check_start(
@@ -132,7 +132,7 @@ def check_start(
     checked when it was selected.
     """
     if start is None:
-        starting_members(recipe.encoder.model, settings.runs_folder, options.planned_seeds)
+        starting_members(recipe.encoder.model, settings.runs, options.planned_seeds)
 
 
 def train_arguments(options: TrainOptions, settings: Settings) -> list[str]:

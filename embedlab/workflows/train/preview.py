@@ -156,7 +156,7 @@ def _words_of(recipe: Recipe, settings: Settings, seed: int) -> "WordIds | None"
     from embedlab.models.location import model_folder
 
     try:
-        (member,) = starting_members(recipe.encoder.model, settings.runs_folder, [seed])
+        (member,) = starting_members(recipe.encoder.model, settings.runs, [seed])
         file = model_folder(member, offline=True) / "tokenizer.json"
     except EmbedlabError:  # not downloaded yet
         return None

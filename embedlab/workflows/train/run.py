@@ -57,9 +57,9 @@ def check_training(plan: TrainPlan, session: Session) -> None:
     if plan.todo:
         check_own_rows(plan.recipe, Source.from_settings(session.settings), plan.todo[0].seed)
     from embedlab.scoring.readiness import check_recipe_evaluation
-    from embedlab.workflows.sample_encoder import build_sample_encoder
+    from embedlab.workflows.tiny_encoder import build_tiny_encoder
 
-    build_sample_encoder(plan.start, session.settings)
+    build_tiny_encoder(plan.start, session.settings)
     if not plan.options.keeps_checkpoints:
         for planned in plan.runs:
             if planned.state == "finished":
@@ -116,13 +116,10 @@ def _evaluated_on_own(plan: TrainPlan, session: Session) -> Report | None:
     """
     if process_rank() != 0 or plan.own is None or plan.own.dev is None:
         return None
-    start, sample = (
-        plan.options.encoder or plan.recipe.encoder.model,
-        " --sample" if session.settings.sample else "",
-    )
+    start = plan.options.encoder or plan.recipe.encoder.model
     session.note(
         f"compare it with what it was before: embedlab compare {start} {plan.model} "
-        f"'{plan.own.dev}'{sample}"
+        f"'{plan.own.dev}'"
     )
     return evaluation_report(EvaluateOptions(models=[plan.model], tasks=[plan.own.dev]), session)
 

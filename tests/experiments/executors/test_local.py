@@ -456,7 +456,7 @@ def test_a_read_only_folder_is_refused_in_one_line(
     plan: GridPlan, folder: GridFolder, tmp_path: Path
 ) -> None:
     if os.geteuid() == 0:
-        (tmp_path / "runs-sample").write_text("root may write anywhere but here")
+        (tmp_path / "runs").write_text("root may write anywhere but here")
     else:
         tmp_path.chmod(0o500)
     with pytest.raises(MissingError, match="cannot write"):

@@ -149,7 +149,7 @@ def test_the_last_event_of_an_ended_run_is_a_time_that_does_not_change(
 ) -> None:
     ended = 1_700_000_000.0  # 22:13 of a 14 November
     make_run(own_world, "ended", 1, Finished(step=20, time=ended), now=ended)
-    follower, shown = RunFollower(own_world.runs_folder), []
+    follower, shown = RunFollower(own_world.runs), []
     for later in (1.0, 61.0, 90_000.0):
         monkeypatch.setattr("embedlab.tui.runs.board.time", lambda later=later: ended + later)
         shown += follower.look().frame().filter(pl.col("run") == "ended@1")["last"].to_list()

@@ -45,9 +45,7 @@ def test_one_write_of_many_keys_acts_like_slow_typing(tmp_path: Path) -> None:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         raise
-    state = json.loads((state_folder() / "dashboard-sample.json").read_text(encoding="utf-8"))[
-        "pairs"
-    ]
+    state = json.loads((state_folder() / "dashboard.json").read_text(encoding="utf-8"))["pairs"]
     assert state["filter"] == "man"
     assert len(state["marks"]) == 1
     assert "sentence1" in (tmp_path / "some.csv").read_text(encoding="utf-8")

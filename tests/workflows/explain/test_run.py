@@ -14,6 +14,7 @@ import pytest
 import embedlab
 from embedlab.analysis.word_effects import EditedSentence
 from embedlab.core.errors import UsageError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.words import shown_words, without_word
 from embedlab.encoders.encoder import EncoderFacts, Vectors
@@ -149,10 +150,10 @@ def test_an_edit_moves_each_model_and_a_rule_says_that_it_made_it(pairs: str) ->
 def test_a_pair_is_ranked_among_the_dataset_that_it_is_from() -> None:
     from embedlab.data.source import Source
 
-    frame = Source(sample=True).open("sts13").frame
+    frame = Source(folder=TINY_FOLDER).open("sts13").frame
     pair = frame["sentence1"][5], frame["sentence2"][5]
     for first, second in (pair, pair[::-1]):
-        found = embedlab.explain(first, second, "dice", sample=True)
+        found = embedlab.explain(first, second, "dice", data="tiny")
         assert found.frame["reference"].unique().to_list() == ["sts13"]
         assert "the pair is from sts13: ranks are among its pairs" in found.notes
     assert (

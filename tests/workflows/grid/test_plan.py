@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import UsageError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.workflows.grid.plan import Hands, PlannedGrid, entries_of_runs, estimate, plan_grid
 from embedlab.workflows.grid.run import planned_grid
@@ -19,7 +20,7 @@ OPEN = SHORT.replace('encoder = "nobody/nothing"\n', "")
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     monkeypatch.chdir(tmp_path)
     Path("mine.toml").write_text(OPEN)
-    return Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache")
+    return Settings(data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache")
 
 
 def runs(planned: PlannedGrid) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import UsageError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.experiments.executors.local import LocalWorkers
 from embedlab.workflows.grid.plan import cancel_grid, plan_grid
@@ -25,7 +26,7 @@ def test_a_grid_runs_in_a_notebook_and_gives_its_cells_as_they_ended(
         "embedlab.workflows.grid.run.LocalWorkers", partial(LocalWorkers, program=STAND_IN)
     )
     session = NotebookSession(
-        settings=Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache")
+        settings=Settings(data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache")
     )
     planned = plan_grid(GridOptions(grid="mine.toml", workers=2), session.settings)
     monkeypatch.setenv("FAULTS", json.dumps({planned.plan.cell(1).id: "diverge"}))
@@ -48,7 +49,7 @@ def test_what_no_cell_can_start_from_or_be_evaluated_on_is_refused_before_one_st
         lambda *_, **__: pytest.fail("a cell was started"),
     )
     session = NotebookSession(
-        settings=Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache")
+        settings=Settings(data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache")
     )
 
     def run(tasks: str, encoders: str) -> None:

@@ -55,9 +55,9 @@ def test_one_failure_is_one_note_for_all_rows_that_it_costs() -> None:
 
 
 def test_an_evaluation_of_other_pairs_does_not_count(tmp_path: Path) -> None:
-    """The scores of a published model in the sample world are not those on real pairs."""
+    """The scores of a published model in `--data tiny` are not those on real pairs."""
     real = DatasetState(name="sts12", split="test", rows=5, expected_rows=5, origin="folder")
-    sample = replace(real, sample=True)
+    sample = replace(real, origin="tiny")
     place = cast("ScorePlace", SimpleNamespace(evaluations=tmp_path))
 
     def scored(*states: DatasetState) -> ScoredPairs:
@@ -67,7 +67,7 @@ def test_an_evaluation_of_other_pairs_does_not_count(tmp_path: Path) -> None:
 
     assert not _is_of_these_pairs(place, scored(sample))
     stored = evaluation("sts", score("sts12", 0.4))
-    replace(stored, data=({**asdict(sample), "sample": True},)).save(tmp_path)
+    replace(stored, data=({**asdict(sample), "origin": "tiny"},)).save(tmp_path)
     assert _is_of_these_pairs(place, scored(sample))
     assert not _is_of_these_pairs(place, scored(real))
     assert not _is_of_these_pairs(place, scored(sample, replace(sample, name="sts13")))

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import UsageError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.experiments.paper_file import select_tables
 from embedlab.workflows.grid.plan import entries_of_runs, estimate
@@ -16,7 +17,7 @@ from embedlab.workflows.reproduce.run import trainings_of
 def test_the_plan_of_a_table_writes_nothing_and_names_the_runs_once_the_sample_encoder_is_built(
     tmp_path: Path,
 ) -> None:
-    settings = Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache")
+    settings = Settings(data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache")
     tables = select_tables("liao", "table6")
     options = ReproductionOptions(
         encoder="nobody/nothing", seeds=1, workers=2, cluster="slurm:partition=gpu"
@@ -42,7 +43,7 @@ def test_a_table_without_trainings_has_no_plan(tmp_path: Path) -> None:
         planned_trainings(
             select_tables("liao", "table1"),
             ReproductionOptions(),
-            Settings(sample=True, cache=tmp_path),
+            Settings(data=TINY_FOLDER, cache=tmp_path),
         )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import UsageError
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.runs import events
 from embedlab.runs.environment import collect_environment
@@ -22,7 +23,7 @@ OPTIONS = TrainOptions(recipe="snli-ce")
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache")
+    return Settings(data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache")
 
 
 def begin(plan: TrainPlan, *ended: events.Event) -> RunFolder:
@@ -60,7 +61,8 @@ def test_a_wrong_column_is_refused_without_torch(tmp_path: Path) -> None:
         words = [
             "train",
             "own-labelled-pairs",
-            "--sample",
+            "--data",
+            "tiny",
             *(word for file in files for word in ("--set", file)),
         ]
         done = subprocess.run(
@@ -77,10 +79,11 @@ def test_a_wrong_column_is_refused_without_torch(tmp_path: Path) -> None:
 def test_planning_needs_no_torch_and_writes_nothing(settings: Settings) -> None:
     code = (
         "import sys; from pathlib import Path; from embedlab.core.settings import Settings\n"
+        "from embedlab.core.paths import TINY_FOLDER\n"
         "from embedlab.workflows.train.missing import missing_evaluation, missing_to_train\n"
         "from embedlab.workflows.options.train import TrainOptions\nfrom "
         "embedlab.workflows.train.plan import plan_training\n"
-        f"settings = Settings(sample=True, runs=Path({str(settings.runs)!r}))\n"
+        f"settings = Settings(data=TINY_FOLDER, runs=Path({str(settings.runs)!r}))\n"
         "found = [plan_training(TrainOptions(recipe=name), settings).recipe for name in "
         "('snli-ce', 'multitask', 'glue-finetune')]\n"
         "for recipe in found:\n"
@@ -89,7 +92,7 @@ def test_planning_needs_no_torch_and_writes_nothing(settings: Settings) -> None:
         "assert not {'torch', 'transformers', 'datasets', 'typer', 'textual'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-    assert not settings.runs_folder.exists()
+    assert not settings.runs.exists()
 
 
 def test_a_new_training_has_a_run_for_each_seed(settings: Settings) -> None:
@@ -176,13 +179,13 @@ def test_another_process_gets_every_option_and_setting() -> None:
         keeps_checkpoints=True,
     )
     words = " ".join(
-        train_arguments(options, Settings(sample=True, threads=2, format="json", quiet=True))
+        train_arguments(options, Settings(data=TINY_FOLDER, threads=2, format="json", quiet=True))
     )
     assert words == (
         "train snli-ce --set optim.lr=1e-4 --set data.rows=64 --max-steps 9 --name mine "
         "--encoder tiny --seeds 2 --gpus 2 "
         "--track tensorboard --format json --resume --keep-checkpoints --quiet "
-        "--runs runs --device auto --precision auto --threads 2 --sample"
+        "--runs runs --device auto --precision auto --data tiny --threads 2"
     )
     with pytest.raises(UsageError, match="seeds 1, 7"):
         train_arguments(replace(options, seeds=(1, 7)), Settings())

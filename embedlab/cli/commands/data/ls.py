@@ -3,6 +3,7 @@
 from embedlab.cli.generated_options import takes
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.workflows.options.data import DatasetsOptions
 
 EXAMPLES = examples(
@@ -25,7 +26,7 @@ def ls(options: DatasetsOptions, *, terminal: Terminal) -> None:
     terminal.show(
         datasets_table(
             list_splits(options.names, settings),
-            is_sample=settings.sample,
+            is_generated=settings.data == TINY_FOLDER,
             has_folder=settings.data is not None,
         )
     )

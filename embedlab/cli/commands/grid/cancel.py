@@ -5,7 +5,9 @@ from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 from embedlab.workflows.options.grid import OfGrid
 
-EXAMPLES = examples("embedlab grid cancel snli-supcl-lambda", "embedlab grid cancel mine --sample")
+EXAMPLES = examples(
+    "embedlab grid cancel snli-supcl-lambda", "embedlab grid cancel mine --runs elsewhere"
+)
 
 
 @common("data", "runs", "output")

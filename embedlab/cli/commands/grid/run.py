@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = examples(
     "embedlab grid run snli-supcl-lambda --data DIR --workers 2",
-    "embedlab grid run mine.toml --dry-run --sample",
+    "embedlab grid run mine.toml --dry-run --data tiny",
 )
 
 

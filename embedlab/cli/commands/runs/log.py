@@ -25,7 +25,7 @@ def log(options: LogOptions, *, terminal: Terminal) -> None:
     from embedlab.runs.store import select_runs
     from embedlab.workflows.runs import read_events
 
-    chosen = select_runs(terminal.settings.runs_folder, options.run)[0]
+    chosen = select_runs(terminal.settings.runs, options.run)[0]
     for event in read_events(chosen, follows=options.follow):
         _write(event, terminal)
     if chosen.log_file.exists() and terminal.settings.format != "json":

@@ -3,7 +3,7 @@
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 
-EXAMPLES = examples("embedlab runs ls", "embedlab runs ls --sample --format json")
+EXAMPLES = examples("embedlab runs ls", "embedlab runs ls --format json")
 
 
 @common("data", "runs", "output")
@@ -12,5 +12,5 @@ def ls(*, terminal: Terminal) -> None:
     from embedlab.reports.run_tables import runs_table
     from embedlab.runs.store import find_runs, unreadable_folders
 
-    folder = terminal.settings.runs_folder
+    folder = terminal.settings.runs
     terminal.show(runs_table(folder, find_runs(folder), unreadable_folders(folder)))

@@ -17,5 +17,5 @@ def rename(options: RenameOptions, *, terminal: Terminal) -> None:
     """Give a run with all its seeds another name."""
     from embedlab.runs.store import rename_runs
 
-    rename_runs(terminal.settings.runs_folder, options.run, options.new)
+    rename_runs(terminal.settings.runs, options.run, options.new)
     terminal.done(f"{options.run} is now {options.new}", run=options.run, new=options.new)

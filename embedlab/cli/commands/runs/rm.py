@@ -15,7 +15,7 @@ def rm(options: RunOptions, confirm: ConfirmOptions, *, terminal: Terminal) -> N
     """Delete a run, or one seed of it, with its checkpoints, model and scores."""
     from embedlab.runs.store import remove_runs, select_runs
 
-    chosen = select_runs(terminal.settings.runs_folder, options.run)
+    chosen = select_runs(terminal.settings.runs, options.run)
     names = ", ".join(folder.id for folder in chosen)
     confirm.require(f"delete {names}?", f"{names} not deleted", terminal)
     remove_runs(chosen)

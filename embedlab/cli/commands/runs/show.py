@@ -28,7 +28,7 @@ def show(options: RunOptions, shown: FigureOptions, *, terminal: Terminal) -> No
     from embedlab.runs.store import select_runs
 
     figures = shown.checked(TrainedRuns)
-    chosen = select_runs(terminal.settings.runs_folder, options.run)
+    chosen = select_runs(terminal.settings.runs, options.run)
     if terminal.settings.format == "json":
         facts = [run_facts(folder) for folder in chosen]
         terminal.write_json(
