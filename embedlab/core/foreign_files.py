@@ -9,9 +9,10 @@ import stat
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 
 MIB = 2**20
+LARGEST_OUTPUT = 256 * MIB
 
 _KINDS = {
     stat.S_IFDIR: "a folder",
@@ -65,6 +66,32 @@ def refuse_links(folder: Path) -> None:
             status = os.lstat(Path(parent, name))
             if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
                 raise _not_plain(Path(parent, name), status)
+
+
+def check_output(path: Path, option: str, *, example: str, what: str, mark: bytes) -> None:
+    """Refuse a PATH, named by an OPTION, where WHAT cannot be written or would replace anything but
+    an older one, which holds our MARK; before long work begins.
+    """
+    if path.is_dir():
+        raise UsageError(
+            f"{option} is {str(path)!r}, a folder", hint=f"for example {option} {path / example}"
+        )
+    if not path.parent.is_dir():
+        raise UsageError(
+            f"{option} is {str(path)!r}, but there is no folder {str(path.parent)!r}",
+            hint=f"mkdir -p {path.parent}",
+        )
+    try:
+        is_ours = mark in read_foreign(path, limit=LARGEST_OUTPUT, error=UsageError)
+    except FileNotFoundError:
+        return
+    except (UsageError, OSError):  # not a file, or none that may be read
+        is_ours = False
+    if not is_ours:
+        raise UsageError(
+            f"{option} is {str(path)!r}, which is not {what} of embedlab",
+            hint="choose another name, or remove that file",
+        )
 
 
 def _not_plain(path: Path, status: os.stat_result) -> MissingError:

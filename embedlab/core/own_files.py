@@ -6,12 +6,13 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from embedlab.core.paths import typed_path
 from embedlab.core.schema import TomlTable
 
 
 def absolute(files: Sequence[str], folder: Path | None = None) -> list[str]:
     """Return FILES as absolute paths; relative ones are in FOLDER, or in the working folder."""
-    return [os.path.abspath((folder or Path()) / Path(file).expanduser()) for file in files]  # noqa: PTH100 - a link stays a link
+    return [os.path.abspath((folder or Path()) / typed_path(file)) for file in files]  # noqa: PTH100 - a link stays a link
 
 
 def place_files(values: TomlTable, folder: Path) -> TomlTable:

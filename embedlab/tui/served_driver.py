@@ -2,9 +2,12 @@
 is handled.
 """
 
+from contextlib import suppress
+
 from textual.app import ScreenStackError
 from textual.drivers.web_driver import WebDriver
 from textual.events import Event
+from textual.message_pump import MessagePump
 
 WAITING_EVENTS = 64  # in the queue of any one of those that handle them
 LOOK_AGAIN_S = 0.01
@@ -28,10 +31,9 @@ class ServedDriver(WebDriver):
             pass
 
     def _is_behind(self) -> bool:
-        try:
-            handlers = (self._app, self._app.screen, self._app.focused)
-        except ScreenStackError:
-            handlers = (self._app,)
+        handlers: list[MessagePump | None] = [self._app, self._app.focused]
+        with suppress(ScreenStackError):
+            handlers.append(self._app.screen)
         return any(
             handler is not None and handler.message_queue_size > WAITING_EVENTS
             for handler in handlers

@@ -162,11 +162,15 @@ class DashboardServer(Server):
             )
         websocket = web.WebSocketResponse(heartbeat=15, max_msg_size=MESSAGE_BYTES)
         self._open.add(websocket)
+
+        async def closes() -> None:
+            await websocket.close()
+
         dashboard = _Dashboard(
             self.command,
             write_bytes=websocket.send_bytes,
             write_str=websocket.send_str,
-            close=websocket.close,
+            close=closes,
             download_manager=self.download_manager,
         )
         try:
