@@ -101,7 +101,7 @@ class Settings:
         """Return the folder of runs; sample runs have their own, so that they never hide real
         ones.
         """
-        return self.runs.with_name(f"{self.runs.name}{SAMPLE_RUNS}") if self.sample else self.runs
+        return self.runs.parent / f"{self.runs.name}{SAMPLE_RUNS}" if self.sample else self.runs
 
 
 _OF_WORKERS = (
@@ -406,6 +406,6 @@ def _typed(variable: str, text: str, kind: Any) -> Any:
 def sibling_runs(runs_folder: Path) -> Path:
     """Return the runs folder of the sample world for that of real data, and the other way round."""
     name = runs_folder.name
-    return runs_folder.with_name(
+    return runs_folder.parent / (
         name.removesuffix(SAMPLE_RUNS) if name.endswith(SAMPLE_RUNS) else f"{name}{SAMPLE_RUNS}"
     )
