@@ -9,6 +9,7 @@ from typing import cast, get_args
 from embedlab.core.errors import UsageError
 from embedlab.core.foreign_files import check_output
 from embedlab.core.name_options import option_values, outside_quotes
+from embedlab.core.own_files import published
 from embedlab.core.paths import typed_path
 from embedlab.reports.figure_kinds import draw_figure, figure_kind
 from embedlab.reports.figure_subjects import Subject
@@ -42,6 +43,7 @@ class FigureFile:
     def write(self, subject: Subject) -> str:
         """Write the figure of a SUBJECT and return its caption."""
         figure = draw_figure(subject, self.kind, width_in=self.width_in, is_titled=self.is_titled)
+        figure.caption = published(figure.caption)
         write_atomic(
             self.path,
             figure.content(cast("FileKind", self.path.suffix[1:].lower())),

@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from embedlab.core.foreign_files import check_output
+from embedlab.core.own_files import published
 from embedlab.core.printable import visible
 from embedlab.reports.drawing import draw_svg
 from embedlab.reports.plots import Plot
@@ -63,7 +64,7 @@ def page(title: str, sections: Sequence[Section], *, facts: Mapping[str, str]) -
         "</body>",
         "</html>",
     ]
-    return "\n".join(parts) + "\n"
+    return published("\n".join(parts) + "\n")
 
 
 def write_page(

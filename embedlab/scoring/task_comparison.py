@@ -228,8 +228,8 @@ class Gathered:
         return (
             [
                 f"whether an item is in the training text of {', '.join(names)} is not known: what "
-                "they, or the encoders they started from, were trained on is at most stated, "
-                "and nothing is left out for it"
+                "a model, or the encoder it started from, was trained on is at most stated, and "
+                "nothing is left out for it"
             ]
             if names
             else []
