@@ -11,7 +11,7 @@ OPEN = re.compile(r"…|\.\.\.|\b(?:NAME|DIR|FILE|MODEL|TASK|RUN|VALUE|KEY|N|A|B
 QUOTED = re.compile(r"`(embedlab [^`]+)`")
 BARE = re.compile(r"(?:^|: )(embedlab .+?)(?=$|, or |; |, then )")
 BEGINS_WORK = {"train", "grid run", "reproduce"}
-DELETES = {"runs rm", "runs prune", "cache clear", "models forget"}
+LEFT = {"runs rm", "runs prune", "cache clear", "models forget", "tui"}
 
 
 def hint_of(said: str) -> str:
@@ -29,12 +29,12 @@ def commands_in(hint: str) -> list[list[str]]:
 
 def type_hints(call: Callable[..., Answer], line: Sequence[str], answer: Answer) -> int:
     """Type each command that the hint of the refused LINE names, none of which may end by the same
-    error; return how many were typed. What begins work is only planned, what deletes is left.
+    error; return how many were typed. What begins work is only planned, what deletes or serves is left.
     """
     typed = 0
     for words in commands_in(hint_of(answer.err)):
         start = [word for word in words[:2] if not word.startswith("-")]
-        if {start[0], " ".join(start)} & DELETES:
+        if {start[0], " ".join(start)} & LEFT:
             continue
         is_work = bool({start[0], " ".join(start)} & BEGINS_WORK)
         again = call(*words, *(["--dry-run"] if is_work and "--dry-run" not in words else []))

@@ -207,11 +207,12 @@ class Gathered:
             is_chosen=is_chosen,
             progress=progress,
         )
-        left_out = list(_left_out(outcomes, parts, slicing, selection, by))
-        if any(
-            "trained:" in picked for picked in (slicing.where, *meanings(slicing.where).values())
-        ):
-            left_out = [*self._uncounted_text(), *left_out]
+        uncounted = self._uncounted_text(slicing)
+        if selection is not None and selection.holds.all() and not uncounted:
+            uncounted = [
+                f"nothing is left out: all {len(selection.holds):,} items fit {slicing.where!r}"
+            ]
+        left_out = [*uncounted, *_left_out(outcomes, parts, slicing, selection, by)]
         if not slicing.is_plain:
             left_out += self.without_items()
         rows = sum(len(part.rows) for part in parts), outcomes.rows.height
@@ -222,9 +223,13 @@ class Gathered:
             rows,
         )
 
-    def _uncounted_text(self) -> list[str]:
-        """Return a note on the models whose training text an expression cannot look up."""
-        names = [model.name for model in self.models if model.name in self.uncounted]
+    def _uncounted_text(self, slicing: Slicing) -> list[str]:
+        """Return a note on the models whose training text the expression cannot look up."""
+        picked = (slicing.where, *meanings(slicing.where).values())
+        is_looked_up = any("trained:" in expression for expression in picked)
+        names = [
+            model.name for model in self.models if model.name in self.uncounted and is_looked_up
+        ]
         return (
             [
                 f"whether an item is in the training text of {', '.join(names)} is not known: what "
@@ -338,9 +343,7 @@ def _left_out(
     selection: ItemSelection | None,
     by: str | ItemSelection,
 ) -> Iterator[str]:
-    """Yield which datasets have no slice, and why, and that an expression leaves out no item."""
-    if selection is not None and selection.holds.all() and "trained:" not in slicing.where:
-        yield f"nothing is left out: all {len(selection.holds):,} items fit {slicing.where!r}"
+    """Yield which datasets have no slice, and why."""
     apart = by.lacking if isinstance(by, ItemSelection) else lacking_datasets(outcomes, by)
     where = selection.lacking if selection is not None else ()
     there = {outcomes.blocks[part.block].dataset for part in parts}

@@ -38,7 +38,6 @@ REFUSALS = (
     "encode wordllama nosuch.txt --out a.npy",
     "recipes nosuch",
     "verify a.json b.json",
-    "tui",
     "nosuch",
     "compare --nosuch",
 )
