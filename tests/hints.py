@@ -29,14 +29,15 @@ def commands_in(hint: str) -> list[list[str]]:
 
 def type_hints(call: Callable[..., Answer], line: Sequence[str], answer: Answer) -> int:
     """Type each command that the hint of the refused LINE names, none of which may end by the same
-    error; return how many were typed. What begins work is only planned, what deletes or serves is left.
+    error; return how many were typed. What begins work is only planned, what deletes or serves is
+    left.
     """
     typed = 0
     for words in commands_in(hint_of(answer.err)):
         start = [word for word in words[:2] if not word.startswith("-")]
-        if {start[0], " ".join(start)} & LEFT:
+        if {*start[:1], " ".join(start)} & LEFT:
             continue
-        is_work = bool({start[0], " ".join(start)} & BEGINS_WORK)
+        is_work = bool({*start[:1], " ".join(start)} & BEGINS_WORK)
         again = call(*words, *(["--dry-run"] if is_work and "--dry-run" not in words else []))
         same = again.code == answer.code and error_of(again.err) == error_of(answer.err)
         assert not same, (
