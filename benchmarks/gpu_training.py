@@ -62,6 +62,7 @@ from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.learner import Learner
 from embedlab.training.loop import TrainingSession, train_block
 from embedlab.training.order import epochs_of_steps, group_rows, steps_of_epochs
+from embedlab.training.scaling import LossScale
 from embedlab.training.signals import StopRequest
 from embedlab.training.stage_data import StageData
 from embedlab.training.tracking import accelerator
@@ -197,7 +198,10 @@ def random_encoder(shape: Shape, recipe: Recipe, here: Machine) -> TransformerEn
         backbone=BertModel(shape.config, add_pooling_layer=False),
         tokenizer=build_tokenizer(["a"]),
         usage=Usage(
-            pooling=recipe.encoder.pooling, max_tokens=recipe.encoder.max_tokens, source=Path()
+            folders=(),
+            pooling=recipe.encoder.pooling,
+            max_tokens=recipe.encoder.max_tokens,
+            source=Path(),
         ),
         machine=here,
     )
@@ -243,6 +247,7 @@ def train(
                 recipe=recipe,
                 seed=SEED,
             ),
+            scale=LossScale(here),
             checkpoints=Checkpoints(Path(folder)),
             stop=StopRequest(),
             emit=lambda event: follower.send(event) if isinstance(event, events.Step) else None,

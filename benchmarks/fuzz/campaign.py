@@ -30,7 +30,7 @@ from embedlab.core.errors import EmbedlabError
 Ending = Literal["accepted", "two lines", "traceback", "hang", "killed"]
 ENDINGS: tuple[Ending, ...] = ("accepted", "two lines", "traceback", "hang", "killed")
 FAULTS: tuple[Ending, ...] = ("traceback", "hang", "killed")
-RESULTS = Path(__file__).parents[1] / "results"
+RESULTS = Path(os.environ.get("BENCHMARK_RESULTS", Path(__file__).parents[1] / "results"))
 
 
 @dataclass(frozen=True, kw_only=True)

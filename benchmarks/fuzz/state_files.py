@@ -42,7 +42,7 @@ PART = {
     "rows": 3,
     "expected_rows": 9,
     "partial": True,
-    "sample": True,
+    "data": "tiny",
     "sha256": {"a": "b"},
 }
 GRID = """

@@ -55,6 +55,7 @@ _EXAMPLES = {TAG: "tag:negation", "note": "note:*typo*", "trained": "trained:*ne
 _SENTENCES = {"s1": "sentence1", "s2": "sentence2"} | {name: name for name in TEXT_FIELDS}
 
 _SELECTION_NAME = re.compile(r"[A-Za-z][\w.-]{0,39}")
+LONGEST = 4_000  # characters of a filter: nobody types more, and long ones take minutes
 OPERATOR = r">=|<=|!=|>|<|="
 _FIELD = rf'"[^"]+"|(?:(?!{OPERATOR})\S)+'
 _TERM = re.compile(
@@ -456,6 +457,11 @@ def _joins_nothing(term: _Term) -> UsageError:
 
 
 def _matches(text: str) -> Iterator[re.Match[str]]:
+    if len(text) > LONGEST:
+        raise UsageError(
+            f"a filter of {len(text):,} characters is too long",
+            hint=f"{LONGEST:,} are the most; a file with a column can be filtered by that column",
+        )
     position = len(text) - len(text.lstrip())
     while match := _TERM.match(text, position):
         yield match

@@ -70,6 +70,8 @@ REFUSALS = {
     errno.ELOOP,
     errno.ESTALE,
     errno.ETXTBSY,
+    errno.ENXIO,
+    errno.ENODEV,
 }
 
 
@@ -139,6 +141,8 @@ def _run(arguments: Sequence[str] | None) -> int:
     try:
         words = sys.argv[1:] if arguments is None else arguments
         with _stop_signals(received):
+            for word in words:
+                _refuse_unreadable(word)
             app = program(words[0] if words else "")
             code = app(arguments, standalone_mode=False, prog_name="embedlab") or ExitCode.OK
         if code == ExitCode.INTERRUPTED:  # what Typer makes of Ctrl-C, without a word
@@ -156,6 +160,25 @@ def _run(arguments: Sequence[str] | None) -> int:
         ) from error
     except OSError as error:
         return _system_error(error)
+
+
+def _refuse_unreadable(word: str) -> None:
+    """Refuse an argument that is not text: it could name neither a file for the libraries that read
+    files nor anything in a table.
+    """
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        content = os.fsencode(word)
+    else:
+        return
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        hint = "type it in UTF-8; a file with such a name must be renamed first"
+    else:
+        hint = "it is UTF-8, but the locale is not: set LC_ALL=C.UTF-8"
+    raise UsageError(f"the argument {content!r} cannot be read as text", hint=hint)
 
 
 @contextmanager

@@ -279,8 +279,13 @@ class Visible:
 
 def open_door() -> None:
     """Let stdout and stderr accept any text in any locale: characters that their encoding lacks are
-    escaped.
+    escaped. One that was closed before the start (`>&-`) counts as /dev/null, so that no file that
+    is opened later takes its number.
     """
+    for name, flags in (("stdin", os.O_RDONLY), ("stdout", os.O_WRONLY), ("stderr", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, os.fdopen(os.open(os.devnull, flags), mode, encoding="utf-8"))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=printable.ERROR_HANDLER)

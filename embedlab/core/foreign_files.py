@@ -1,14 +1,18 @@
 """Files that others may have made: only regular files are read, and only up to a size, so that a
-device or pipe cannot block or fill us.
+device or pipe cannot block or fill us; and links in a folder of ours are not followed out of it.
 """
 
+import errno
 import os
+import shlex
 import stat
 from pathlib import Path
+from typing import BinaryIO, cast
 
-from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 
 MIB = 2**20
+LARGEST_OUTPUT = 256 * MIB
 
 _KINDS = {
     stat.S_IFDIR: "a folder",
@@ -16,6 +20,7 @@ _KINDS = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
     stat.S_IFSOCK: "a socket",
+    stat.S_IFLNK: "a link",
 }
 
 
@@ -32,6 +37,69 @@ def read_foreign(path: Path, *, limit: int, error: type[EmbedlabError] = Missing
     if len(content) > limit:  # it grew meanwhile
         raise _too_large(path, limit, error)
     return content
+
+
+def open_own(path: Path, mode: str = "ab") -> BinaryIO:
+    """Open a file that a run, a grid or the cache has for itself: a link or a pipe in its place,
+    which whoever made the folder can have put there, is a MissingError.
+    """
+
+    def plain(name: str, flags: int) -> int:
+        descriptor = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
+        return descriptor
+
+    try:
+        return cast("BinaryIO", open(path, mode, buffering=0, opener=plain))
+    except OSError as error:
+        if error.errno not in {errno.ELOOP, errno.ENXIO, errno.EISDIR}:
+            raise
+        raise _not_plain(path, path.lstat()) from error
+
+
+def refuse_links(folder: Path) -> None:
+    """Refuse a FOLDER of ours that holds anything but files and folders: a link leads out of it."""
+    for parent, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            status = os.lstat(Path(parent, name))
+            if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+                raise _not_plain(Path(parent, name), status)
+
+
+def check_output(path: Path, option: str, *, example: str, what: str, mark: bytes) -> None:
+    """Refuse a PATH, named by an OPTION, where WHAT cannot be written or would replace anything but
+    an older one, which holds our MARK; before long work begins.
+    """
+    if path.is_dir():
+        raise UsageError(
+            f"{option} is {str(path)!r}, a folder", hint=f"for example {option} {path / example}"
+        )
+    if not path.parent.is_dir():
+        raise UsageError(
+            f"{option} is {str(path)!r}, but there is no folder {str(path.parent)!r}",
+            hint=f"mkdir -p {path.parent}",
+        )
+    try:
+        is_ours = mark in read_foreign(path, limit=LARGEST_OUTPUT, error=UsageError)
+    except FileNotFoundError:
+        return
+    except (UsageError, OSError):  # not a file, or none that may be read
+        is_ours = False
+    if not is_ours:
+        raise UsageError(
+            f"{option} is {str(path)!r}, which is not {what} of embedlab",
+            hint="choose another name, or remove that file",
+        )
+
+
+def _not_plain(path: Path, status: os.stat_result) -> MissingError:
+    kind = _KINDS.get(stat.S_IFMT(status.st_mode), "something else")
+    return MissingError(
+        f"{str(path)!r} is {kind}, not a file of its own",
+        hint=f"it is not followed out of its folder; delete it: rm {shlex.quote(str(path))}",
+    )
 
 
 def refuse_foreign(path: Path, *, limit: int | None = None) -> None:

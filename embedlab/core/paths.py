@@ -20,6 +20,11 @@ CORPORA_FOLDER = PACKAGE / "data" / "corpora"  # a file each
 INSIDE = {STARTER: STARTER_FOLDER, TINY: TINY_FOLDER}  # data that is named, not a path
 
 
+def typed_path(text: str) -> Path:
+    """Return the path that a user typed, with "~" replaced where there is such a user."""
+    return Path(os.path.expanduser(text))  # noqa: PTH111 - Path refuses users that do not exist
+
+
 def recipes_folder() -> Path:
     """Return the folder of the shipped recipes: inside the wheel, or at the top of a source
     checkout.

@@ -17,6 +17,7 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.first_few import first_few
 from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.name_options import option_values, outside_quotes
+from embedlab.core.paths import typed_path
 from embedlab.data.dataset import DatasetState, HubSource, Part
 from embedlab.data.file_name import HUB, stated_scale
 from embedlab.data.hub import NO_HUB, commit, copy_hashes, is_local, load_split
@@ -56,7 +57,7 @@ def parse_hub_name(name: str) -> HubPairs:
     repository, *parts = outside_quotes(name.removeprefix(HUB), "?")
     values = option_values(name, parts, _KEYS)
     if repository.startswith(("/", ".", "~")):
-        repository = os.path.abspath(Path(repository).expanduser())  # noqa: PTH100 - a link stays a link
+        repository = os.path.abspath(typed_path(repository))  # noqa: PTH100 - a link stays a link
     elif not re.fullmatch(r"[\w.-]+/[\w.-]+", repository):
         raise UsageError(
             f"{name!r}: {repository!r} is not a dataset of the hub",

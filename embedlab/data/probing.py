@@ -12,6 +12,7 @@ from pathlib import Path
 
 from embedlab.core.errors import MissingError
 from embedlab.core.nearest import unknown
+from embedlab.core.paths import typed_path
 from embedlab.data.dataset import Dataset, Split
 from embedlab.data.shipped import shipped, shipped_tasks
 
@@ -42,7 +43,7 @@ def set_of(name: str) -> str | None:
 def suite_title(name: str) -> str:
     """Return the title of the suite called NAME; for `probing:DIR` it is the folder's name."""
     return (
-        _own_name(Path(name.removeprefix(FOLDER_PREFIX)).expanduser().resolve())
+        _own_name(typed_path(name.removeprefix(FOLDER_PREFIX)).resolve())
         if name.startswith(FOLDER_PREFIX)
         else name
     )
@@ -51,7 +52,7 @@ def suite_title(name: str) -> str:
 def suite_folder(name: str, folder: Path | None) -> Path | None:
     """Return the folder of a suite's files: a user's own, or the data FOLDER."""
     return (
-        Path(name.removeprefix(FOLDER_PREFIX)).expanduser().resolve().parent
+        typed_path(name.removeprefix(FOLDER_PREFIX)).resolve().parent
         if name.startswith(FOLDER_PREFIX)
         else folder
     )
@@ -98,7 +99,7 @@ def _undeclared(suite_name: str, path: Path, file: str) -> Dataset:
 
 def _place(name: str, folder: Path | None) -> Path:
     if name.startswith(FOLDER_PREFIX):
-        model = Path(name.removeprefix(FOLDER_PREFIX)).expanduser().resolve()
+        model = typed_path(name.removeprefix(FOLDER_PREFIX)).resolve()
         if not model.is_dir():
             raise MissingError(
                 f"no folder {str(model)!r}",

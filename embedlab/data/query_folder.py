@@ -16,7 +16,7 @@ import polars as pl
 
 from embedlab.core.errors import MissingError
 from embedlab.core.name_options import option_values, outside_quotes
-from embedlab.core.paths import file_hash
+from embedlab.core.paths import file_hash, typed_path
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.json_objects import json_object
 from embedlab.data.queries import Queries, item_frame, own_texts
@@ -44,7 +44,7 @@ class FolderName:
         path, *options = outside_quotes(name.removeprefix(PREFIX), "?")
         return cls(
             text=name,
-            path=Path(path).expanduser(),
+            path=typed_path(path),
             split=option_values(name, options, ("split",)).get("split"),
         )
 
@@ -55,7 +55,7 @@ def is_query_folder(name: str) -> bool:
     """
     if name.startswith(PREFIX):
         return True
-    path = Path(outside_quotes(name, "?")[0]).expanduser()
+    path = typed_path(outside_quotes(name, "?")[0])
     try:
         return (path / QUERIES).is_file() or (path / CORPUS).is_file()
     except (OSError, ValueError):  # text that cannot be a path

@@ -12,6 +12,7 @@ from transformers import PreTrainedModel
 
 from embedlab.core.errors import UsageError
 from embedlab.core.lora import LoraSection
+from embedlab.core.own_files import published
 from embedlab.encoders.adapters import add_lora, apply_adapter
 from embedlab.encoders.device import Machine
 from embedlab.encoders.hf_logging import silence_transformers
@@ -182,7 +183,7 @@ def save_model(
             has_pooler=has_pooler,
         )
         write_checksums(temporary)  # of all but what its owner may edit or add to
-        (temporary / "README.md").write_text(card, encoding="utf-8")
+        (temporary / "README.md").write_text(published(card), encoding="utf-8")
         add(temporary)
 
 

@@ -360,7 +360,13 @@ def endpoint_kind(scheme: str) -> EncoderKind:
 
     def locate(rest: str) -> str:
         address, _, model = rest.partition("#")
-        parts = urlsplit(f"{scheme}:{address}")
+        try:
+            parts = urlsplit(f"{scheme}:{address}")
+        except ValueError as error:
+            raise UsageError(
+                f"{scheme}:{rest!r} is not an address: {error}",
+                hint=f"for example {scheme}://localhost:8000/v1#MODEL",
+            ) from error
         if parts.username or parts.password:
             raise UsageError(
                 f"the address of {parts.hostname!r} holds a password",

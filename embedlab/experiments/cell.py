@@ -14,6 +14,7 @@ import tomli_w
 
 from embedlab.core import python_processes
 from embedlab.core.errors import MEMORY, ExitCode
+from embedlab.core.foreign_files import open_own
 from embedlab.core.python_processes import python_command
 from embedlab.experiments.plan import Cell, GridFolder, GridPlan
 from embedlab.experiments.queue import Ending, QueueEntry
@@ -139,7 +140,7 @@ class CellLock:
             claims = [stack.enter_context(run.claim())] if command[0] == "train" else []
             with disk_errors(run.log_file):
                 run.path.mkdir(parents=True, exist_ok=True)
-                log = stack.enter_context(run.log_file.open("ab"))
+                log = stack.enter_context(open_own(run.log_file))
             process = python_processes.start(
                 [*program, *command],
                 environment=with_errors_to(run.events_file, env),

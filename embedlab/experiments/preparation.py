@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from embedlab.core.errors import UsageError
+from embedlab.core.foreign_files import open_own
 from embedlab.experiments.cell import is_complete
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.queue import Queue
@@ -33,7 +34,7 @@ def alone(folder: GridFolder) -> Iterator[None]:
     path = folder.path / "plan.lock"
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("ab")
+        file = open_own(path)
     with file:
         wait_for_lock(file.fileno())
         yield

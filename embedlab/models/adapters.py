@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.paths import typed_path
 from embedlab.models.folder_files import (
     ADAPTER,
     ADAPTER_WEIGHTS,
@@ -42,7 +43,7 @@ def typed_adapter(location: str, *, offline: bool = True) -> Path:
     """The folder of the adapter that `?adapter=LOCATION` names: a local one or a repository of the
     hub.
     """
-    folder = Path(location).expanduser()
+    folder = typed_path(location)
     if not folder.is_dir():
         folder = hub_folder(location, offline=offline)
     if not is_adapter(folder):

@@ -14,6 +14,7 @@ from pathlib import Path
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.hints import Hint, RecipeValue
 from embedlab.core.nearest import unknown
+from embedlab.core.paths import typed_path
 from embedlab.data.row_file import TABLES
 from embedlab.models.aliases import aliases, model_of, store_used
 from embedlab.models.cross_encoder import states_cross_encoder
@@ -513,7 +514,7 @@ def _located(name: str, *, has_pooling: bool) -> tuple[ModelSpec, ...]:
     """The model in a folder or of the hub; a folder that says that it is a cross-encoder is one
     unless it HAS a POOLING typed behind it.
     """
-    folder = Path(name).expanduser()
+    folder = typed_path(name)
     if folder.is_dir() and not has_pooling and states_cross_encoder(folder):
         return (ModelSpec(name=name, kind=CROSS_ENCODER_KIND, location=str(folder)),)
     if folder.is_dir():

@@ -19,7 +19,7 @@ from embedlab.core import plugins
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.first_few import first_few
 from embedlab.core.nearest import nearest_name
-from embedlab.core.paths import file_hash, files_below
+from embedlab.core.paths import file_hash, files_below, typed_path
 from embedlab.data.dataset import Part
 from embedlab.data.mteb_files import StatedFigures
 from embedlab.data.trec_files import Run
@@ -335,7 +335,7 @@ def existing_file(rest: str, *, missing: str, hint: str) -> str:
     """Return the path of the file that REST names; MISSING and HINT are said where there is
     none.
     """
-    file = Path(rest).expanduser()
+    file = typed_path(rest)
     if not file.is_file():
         raise MissingError(f"{missing} {str(file)!r}", hint=hint)
     return str(file)

@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import cast, get_args
 
 from embedlab.core.errors import UsageError
+from embedlab.core.foreign_files import check_output
 from embedlab.core.name_options import option_values, outside_quotes
+from embedlab.core.own_files import published
+from embedlab.core.paths import typed_path
 from embedlab.reports.figure_kinds import draw_figure, figure_kind
 from embedlab.reports.figure_subjects import Subject
 from embedlab.reports.figures import FigureKind
@@ -31,7 +34,7 @@ class FigureFile:
         """
         name, *parts = outside_quotes(text, "?")
         values = option_values(text, parts, ("kind", "width"), ("title",))
-        path = Path(name).expanduser()
+        path = typed_path(name)
         _check(path)
         kind = figure_kind(of, values.get("kind"))
         width = _width(text, values["width"]) if "width" in values else COLUMN_IN
@@ -40,6 +43,7 @@ class FigureFile:
     def write(self, subject: Subject) -> str:
         """Write the figure of a SUBJECT and return its caption."""
         figure = draw_figure(subject, self.kind, width_in=self.width_in, is_titled=self.is_titled)
+        figure.caption = published(figure.caption)
         write_atomic(
             self.path,
             figure.content(cast("FileKind", self.path.suffix[1:].lower())),
@@ -54,21 +58,7 @@ def _check(path: Path) -> None:
             f"--figure is {str(path)!r}: neither .pdf, .svg nor .png",
             hint=f"for example --figure {path.stem or 'figure'}.pdf",
         )
-    if path.is_dir():
-        raise UsageError(
-            f"--figure is {str(path)!r}, a folder",
-            hint=f"for example --figure {path / 'figure.pdf'}",
-        )
-    if not path.parent.is_dir():
-        raise UsageError(
-            f"--figure is {str(path)!r}, but there is no folder {str(path.parent)!r}",
-            hint=f"mkdir -p {path.parent}",
-        )
-    if path.exists() and b"embedlab" not in path.read_bytes():
-        raise UsageError(
-            f"--figure is {str(path)!r}, which is not a figure of embedlab",
-            hint="choose another name, or remove that file",
-        )
+    check_output(path, "--figure", example="figure.pdf", what="a figure", mark=b"embedlab")
 
 
 def _width(text: str, value: str) -> float:

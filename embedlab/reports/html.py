@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from embedlab.core.errors import UsageError
+from embedlab.core.foreign_files import check_output
+from embedlab.core.own_files import published
 from embedlab.core.printable import visible
 from embedlab.reports.drawing import draw_svg
 from embedlab.reports.plots import Plot
@@ -18,7 +19,6 @@ from embedlab.store.files import write_atomic
 # Nothing may be loaded, whatever a name or a note in the tables contains.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 GENERATOR = '<meta name="generator" content="embedlab">'  # identifies a page written by embedlab
-KNOWN_WITHIN = 1_000  # bytes from the start of the file
 CONTENTS_FROM = 4  # sections from which a page has a list of contents
 
 
@@ -64,7 +64,7 @@ def page(title: str, sections: Sequence[Section], *, facts: Mapping[str, str]) -
         "</body>",
         "</html>",
     ]
-    return "\n".join(parts) + "\n"
+    return published("\n".join(parts) + "\n")
 
 
 def write_page(
@@ -81,20 +81,7 @@ def check_page_path(path: Path) -> None:
     """Refuse a PATH where a page cannot be written, or would replace something else, before long
     work begins.
     """
-    if path.is_dir():
-        raise UsageError(
-            f"--html is {str(path)!r}, a folder", hint=f"for example --html {path / 'page.html'}"
-        )
-    if not path.parent.is_dir():
-        raise UsageError(
-            f"--html is {str(path)!r}, but there is no folder {str(path.parent)!r}",
-            hint=f"mkdir -p {path.parent}",
-        )
-    if path.exists() and GENERATOR.encode() not in path.read_bytes()[:KNOWN_WITHIN]:
-        raise UsageError(
-            f"--html is {str(path)!r}, which is not a page of embedlab",
-            hint="choose another name, or remove that file",
-        )
+    check_output(path, "--html", example="page.html", what="a page", mark=GENERATOR.encode())
 
 
 def escaped(text: str) -> str:

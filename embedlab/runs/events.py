@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
+from embedlab.core.foreign_files import open_own
 from embedlab.core.seal import is_intact_line, is_sealed_line, sealed_line
 from embedlab.store.files import disk_errors
 
@@ -250,7 +251,7 @@ class EventLog:
         self.path = path
         with disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = path.open("ab", buffering=0)
+            self._file = open_own(path)
         if _ends_in_half_a_line(path):  # the previous process was killed while writing
             self._write(b"\n")
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from embedlab.core import python_processes
 from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.foreign_files import open_own
 from embedlab.core.paths import data_name
 from embedlab.core.printable import visible
 from embedlab.core.python_processes import python_command
@@ -107,7 +108,7 @@ def start_detached(
     offset = length(errors)
     with disk_errors(log):
         log.parent.mkdir(parents=True, exist_ok=True)
-        file = log.open("ab")
+        file = open_own(log)
     with file:
         process = python_processes.start(
             python_command(*arguments),

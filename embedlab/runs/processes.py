@@ -17,8 +17,10 @@ def process_start(pid: int) -> float | None:
 
 
 def is_process(pid: int, started_s: float | None) -> bool:
-    """Return whether the process PID may be the one that began STARTED_S after the machine; unknown
-    times count as equal.
+    """Return whether the process PID is the one that began STARTED_S after the machine; without
+    that time nobody knows.
     """
     start = process_start(pid)
-    return started_s is None or start is None or abs(start - started_s) < _TOLERANCE_S
+    if started_s is None or start is None:
+        return False
+    return abs(start - started_s) < _TOLERANCE_S

@@ -5,6 +5,8 @@ holds it.
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
+from embedlab.core.errors import MissingError
+from embedlab.core.foreign_files import open_own
 from embedlab.runs.store import RunFolder
 from embedlab.store.locks import is_locked, take_lock
 
@@ -18,10 +20,10 @@ def being_scored(runs: Iterable[RunFolder]) -> Iterator[None]:
     """
     with ExitStack() as held:
         for run in runs:
-            with suppress(OSError):
+            with suppress(OSError, MissingError):
                 path = run.path / _FILE
                 if take_lock(
-                    held.enter_context(path.open("ab")).fileno()
+                    held.enter_context(open_own(path)).fileno()
                 ):  # else another process shows it
                     held.callback(path.unlink, missing_ok=True)
         yield
@@ -31,5 +33,5 @@ def is_being_scored(run: RunFolder) -> bool:
     """Return whether a process scores the model of RUN now."""
     try:
         return is_locked(run.path / _FILE)
-    except OSError:
+    except (OSError, MissingError):
         return False

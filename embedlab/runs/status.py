@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from embedlab.core.errors import EmbedlabError, ExitCode, UsageError
+from embedlab.core.foreign_files import refuse_links
 from embedlab.core.hints import Hint, NamedOption
 from embedlab.runs import events
 from embedlab.runs.scoring import is_being_scored
@@ -77,6 +78,7 @@ def run_status(run: RunFolder, now: float | None = None) -> Status:
     and the reason.
     """
     try:
+        refuse_links(run.path)
         holder = run.holder()
         if holder is not None and holder.is_starting:
             return Status(state="starting", last_s=run.pid_file.stat().st_mtime)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.first_few import first_few
+from embedlab.core.foreign_files import open_own, refuse_links
 from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.nearest import unknown
 from embedlab.core.schema import read_json
@@ -164,6 +165,7 @@ class RunFolder:
         """The resolved recipe that this run follows; a run without one is a MissingError."""
         from embedlab.core.recipe import read_resolved_recipe
 
+        refuse_links(self.path)
         if self.path.is_dir() and not self.recipe_file.exists():
             raise MissingError(
                 f"run {self.id!r} has no recipe.toml: it ended before it began",
@@ -182,6 +184,7 @@ class RunFolder:
         """The environment of the run; a folder of a newer schema is refused."""
         from embedlab.runs.environment import ENVIRONMENT
 
+        refuse_links(self.path)
         return Store(self.path).load(ENVIRONMENT, self.environment_file.stem)
 
     def write_once(self, recipe: "Recipe", environment: "Environment") -> None:
@@ -265,8 +268,9 @@ class RunFolder:
         with disk_errors(self.path):
             if makes_folder:
                 self.path.mkdir(parents=True, exist_ok=True)
+            refuse_links(self.path)
             try:
-                file = path.open("a+b")
+                file = open_own(path, "a+b")
             except FileNotFoundError:  # the folder was renamed or removed just now
                 raise self._in_other_hands() from None
         with file:

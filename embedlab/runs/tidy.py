@@ -2,8 +2,10 @@
 processes.
 """
 
+import os
 import re
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -76,6 +78,13 @@ def _remove(path: Path) -> int:
 
 
 def _size(path: Path) -> int:
-    """The bytes of a file, or of all files in a folder."""
-    files = [path, *path.rglob("*")] if path.is_dir() else [path]
-    return sum(file.lstat().st_size for file in files if file.is_file() or file.is_symlink())
+    """The bytes that end with PATH: of a file, or of all files in a folder, that nothing outside
+    names too.
+    """
+    names: dict[tuple[int, int], list[os.stat_result]] = {}
+    for file in [path, *path.rglob("*")] if not path.is_symlink() else []:
+        with suppress(FileNotFoundError):
+            status = file.lstat()
+            if stat.S_ISREG(status.st_mode):
+                names.setdefault((status.st_dev, status.st_ino), []).append(status)
+    return sum(seen[0].st_size for seen in names.values() if len(seen) == seen[0].st_nlink)

@@ -49,6 +49,13 @@ def is_text_unknown(spec: ModelSpec) -> bool:
     return any(origin.text is None and not origin.is_run for origin in stated_texts(spec))
 
 
+def is_text_uncounted(spec: ModelSpec) -> bool:
+    """Return whether SPEC contains a model that was trained on text that is at most stated, such as
+    an encoder that a run of embedlab started from.
+    """
+    return any(origin.text is None or origin.text for origin in stated_texts(spec))
+
+
 def stated_text_notes(spec: ModelSpec) -> tuple[str, ...]:
     """Return the notes on such text for the numbers of SPEC, without repeats."""
     return tuple(dict.fromkeys(note for origin in stated_texts(spec) for note in _notes(origin)))

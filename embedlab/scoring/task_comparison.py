@@ -26,6 +26,7 @@ from embedlab.runs.signature import Signature, merged
 from embedlab.scoring.frames import keyed_items
 from embedlab.scoring.outcomes import shared_rows
 from embedlab.scoring.scored_pairs import ScoredPairs, signature_of
+from embedlab.scoring.stated_text import is_text_uncounted
 
 Facts = Mapping[
     str, str
@@ -94,6 +95,8 @@ class Gathered:
     texts: dict[str, KnownText] = field(
         default_factory=dict
     )  # the training text of models, where it is known
+    # models that were trained on text whose sentences are not here to be looked up
+    uncounted: set[str] = field(default_factory=set)
     facts: dict[str, Facts] = field(
         default_factory=dict
     )  # by member, of those that could do a task
@@ -122,6 +125,11 @@ class Gathered:
         self.pairs.append(scored)
         self.outcomes.append(scored.outcomes)
         self.texts |= scored.known_texts
+        self.uncounted |= {
+            model.name
+            for model in scored.models
+            if any(is_text_uncounted(scored.places[member].spec) for member in model.members)
+        }
         for model in scored.models:
             signature = signature_of(
                 scored, model, by=DATASET, aggregation=("all",), metric="spearman"
@@ -199,7 +207,12 @@ class Gathered:
             is_chosen=is_chosen,
             progress=progress,
         )
-        left_out = list(_left_out(outcomes, parts, slicing, selection, by))
+        uncounted = self._uncounted_text(slicing)
+        if selection is not None and selection.holds.all() and not uncounted:
+            uncounted = [
+                f"nothing is left out: all {len(selection.holds):,} items fit {slicing.where!r}"
+            ]
+        left_out = [*uncounted, *_left_out(outcomes, parts, slicing, selection, by)]
         if not slicing.is_plain:
             left_out += self.without_items()
         rows = sum(len(part.rows) for part in parts), outcomes.rows.height
@@ -208,6 +221,23 @@ class Gathered:
             self._overlaps_of(outcomes, parts, slicing),
             left_out,
             rows,
+        )
+
+    def _uncounted_text(self, slicing: Slicing) -> list[str]:
+        """Return a note on the models whose training text the expression cannot look up."""
+        picked = (slicing.where, *meanings(slicing.where).values())
+        is_looked_up = any("trained:" in expression for expression in picked)
+        names = [
+            model.name for model in self.models if model.name in self.uncounted and is_looked_up
+        ]
+        return (
+            [
+                f"whether an item is in the training text of {', '.join(names)} is not known: what "
+                "a model, or the encoder it started from, was trained on is at most stated, and "
+                "nothing is left out for it"
+            ]
+            if names
+            else []
         )
 
     def without_items(self) -> list[str]:
@@ -313,9 +343,7 @@ def _left_out(
     selection: ItemSelection | None,
     by: str | ItemSelection,
 ) -> Iterator[str]:
-    """Yield which datasets have no slice, and why, and that an expression leaves out no item."""
-    if selection is not None and selection.holds.all():
-        yield f"nothing is left out: all {len(selection.holds):,} items fit {slicing.where!r}"
+    """Yield which datasets have no slice, and why."""
     apart = by.lacking if isinstance(by, ItemSelection) else lacking_datasets(outcomes, by)
     where = selection.lacking if selection is not None else ()
     there = {outcomes.blocks[part.block].dataset for part in parts}

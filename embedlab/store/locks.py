@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from embedlab.core.foreign_files import open_own
+
 
 @contextmanager
 def sole_writer(path: Path) -> Iterator[None]:
@@ -15,7 +17,7 @@ def sole_writer(path: Path) -> Iterator[None]:
     """
     lock = path.with_name(f".{path.name}.lock")
     while True:
-        with lock.open("ab") as file:
+        with open_own(lock) as file:
             with suppress(OSError):  # a file system without locks
                 wait_for_lock(file.fileno())
             if is_same_file(file.fileno(), lock):  # `cache clear` may have deleted it meanwhile
@@ -34,7 +36,7 @@ def sole_holder(path: Path) -> Iterator[bool]:
     while True:
         path.parent.mkdir(exist_ok=True)
         try:
-            file = path.open("ab")
+            file = open_own(path)
         except FileNotFoundError:  # the folder was deleted just now
             continue
         with file:
@@ -69,7 +71,7 @@ def wait_for_lock(descriptor: int) -> None:
 def is_locked(path: Path) -> bool:
     """Return whether a process holds the lock of the file PATH; an absent file is unlocked."""
     try:
-        with path.open("rb") as file:
+        with open_own(path, "rb") as file:
             fcntl.flock(file.fileno(), fcntl.LOCK_SH | fcntl.LOCK_NB)
     except FileNotFoundError:
         return False

@@ -4,9 +4,10 @@ takes what is offered.
 
 from asyncio import to_thread
 from collections.abc import Sequence
-from pathlib import Path
 
 from textual.suggester import Suggester
+
+from embedlab.core.paths import typed_path
 
 _BEFORE_PATH = "=:"  # NAME=FOLDER, scores:FILE
 
@@ -42,7 +43,7 @@ def completed_folder(text: str) -> str | None:
     before, slash, begun = text.rpartition("/")
     if not slash and not text.startswith("."):
         return None
-    parent = Path(before or slash or ".").expanduser()
+    parent = typed_path(before or slash or ".")
     try:
         names = sorted(
             entry.name

@@ -1,6 +1,8 @@
 """The dashboard in a browser through textual-serve, for holders of the printed address only."""
 
+import asyncio
 import ipaddress
+import json
 import logging
 import os
 import secrets
@@ -10,7 +12,8 @@ from html import escape
 from importlib.resources import files
 from string import Template
 
-from aiohttp import web
+from aiohttp import WSCloseCode, WSMsgType, web
+from textual_serve.app_service import AppService
 from textual_serve.server import Server
 
 from embedlab.core.errors import MissingError
@@ -18,6 +21,56 @@ from embedlab.core.errors import MissingError
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("", "0.0.0.0", "::")
 FONT_SIZE, LARGEST_FONT = 16, 96
+MOST_DASHBOARDS = 16  # each is a process of 90 to 275 MB
+USUAL_CELLS = {"width": 80, "height": 24}
+MOST_CELLS = {"width": 1000, "height": 400}
+MESSAGE_BYTES = 2**16  # of one message of a browser; nobody pastes more
+WAITING_BYTES = 2**20  # that a dashboard has not taken yet
+END_WITHIN_S = 2.0  # before a dashboard whose browser has gone is killed
+
+
+class _Dashboard(AppService):
+    """The process of one browser."""
+
+    def _build_environment(self, width: int = 80, height: int = 24) -> dict[str, str]:
+        driver = {"TEXTUAL_DRIVER": "embedlab.tui.served_driver:ServedDriver"}
+        return {**super()._build_environment(width, height), **driver}
+
+    def take(self, message: str) -> bool:
+        """Pass a MESSAGE of the browser on; returns whether it can be read and there is room for
+        it.
+        """
+        try:
+            kind, *rest = json.loads(message)
+            if kind == "stdin":
+                packet = self.encode_packet(b"D", rest[0].encode("utf-8", "replace"))
+            elif kind == "resize":
+                meta = {"type": kind, **{side: _cells(rest[0][side], side) for side in MOST_CELLS}}
+                packet = self.encode_packet(b"M", json.dumps(meta).encode())
+            elif kind in {"blur", "focus"}:
+                packet = self.encode_packet(b"M", json.dumps({"type": kind}).encode())
+            else:
+                return True
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            return False
+        self.stdin.write(packet)
+        return self.stdin.transport.get_write_buffer_size() <= WAITING_BYTES
+
+    async def end(self) -> None:
+        """End the process: at its own pace if it is quick, whatever it does now."""
+        if self._task is not None:  # it would print what the process says of its end
+            self._task.cancel()
+            await self._task
+        if (process := self._process) is None:
+            return
+        with suppress(ProcessLookupError):
+            process.terminate()
+        try:
+            await asyncio.wait_for(process.wait(), END_WITHIN_S)
+        except TimeoutError:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
 
 
 class DashboardServer(Server):
@@ -29,7 +82,8 @@ class DashboardServer(Server):
     """
 
     def __init__(self, command: str, *, host: str, port: int) -> None:
-        super().__init__(command, host=host, port=port, title="embedlab")
+        super().__init__(f"exec {command}", host=host, port=port, title="embedlab")
+        self._open: set[web.WebSocketResponse] = set()
         self._token = secrets.token_urlsafe(32)
         self._page = Template(
             files("embedlab.tui").joinpath("served.html").read_text(encoding="utf-8")
@@ -102,8 +156,40 @@ class DashboardServer(Server):
             raise web.HTTPForbidden(
                 text=f"this page may not use the dashboard: {origin or 'it names no origin'}"
             )
-        response: web.WebSocketResponse = await super().handle_websocket(request)
-        return response
+        if len(self._open) >= MOST_DASHBOARDS:
+            raise web.HTTPServiceUnavailable(
+                text=f"{MOST_DASHBOARDS} dashboards are open; close one of them first"
+            )
+        websocket = web.WebSocketResponse(heartbeat=15, max_msg_size=MESSAGE_BYTES)
+        self._open.add(websocket)
+
+        async def closes() -> None:
+            await websocket.close()
+
+        dashboard = _Dashboard(
+            self.command,
+            write_bytes=websocket.send_bytes,
+            write_str=websocket.send_str,
+            close=closes,
+            download_manager=self.download_manager,
+        )
+        try:
+            await websocket.prepare(request)
+            await dashboard.start(
+                *(_cells(request.query.get(side, ""), side) for side in MOST_CELLS)
+            )
+            async for message in websocket:
+                if message.type != WSMsgType.TEXT or not dashboard.take(message.data):
+                    await websocket.close(code=WSCloseCode.POLICY_VIOLATION)
+        finally:
+            self._open.discard(websocket)
+            await asyncio.shield(dashboard.end())
+        return websocket
+
+    async def on_shutdown(self, app: web.Application) -> None:
+        """Close what is open, so that its dashboards end before the server does."""
+        for websocket in list(self._open):
+            await websocket.close(code=WSCloseCode.GOING_AWAY)
 
     def _check_token(self, token: str) -> None:
         if not secrets.compare_digest(token.encode(errors="replace"), self._token.encode()):
@@ -139,6 +225,16 @@ class DashboardServer(Server):
                 "Cache-Control": "no-store",
             }
         )
+
+
+def _cells(value: object, side: str) -> int:
+    """Return as many cells as a terminal can have on this SIDE; what is no number is its usual
+    size.
+    """
+    digits = str(value)
+    if not digits.isdecimal():
+        return USUAL_CELLS[side]
+    return min(max(1, int(digits[:9])), MOST_CELLS[side])
 
 
 def is_local_host(host: str) -> bool:

@@ -24,6 +24,7 @@ from embedlab.scoring.member import model_facts
 from embedlab.scoring.outcomes import member_outcomes
 from embedlab.scoring.scored_pairs import model_columns
 from embedlab.scoring.selection import SelectedTask
+from embedlab.scoring.stated_text import is_text_uncounted
 from embedlab.scoring.task_comparison import Facts, Gathered, Slicing, TaskComparison
 from embedlab.scoring.training_text import training_text
 from embedlab.tasks.task import evaluation_without_scores, task
@@ -142,6 +143,8 @@ def _add_answers(
             gathered.marks |= set(answer.marks)
             gathered.notes += [model_note(model.name, note) for note in answer.notes]
         for spec in model.members:
+            if is_text_uncounted(spec):
+                gathered.uncounted.add(model.name)
             if spec.name in answered and spec.name not in gathered.facts:
                 gathered.facts[spec.name] = _stored_facts(spec, session.settings)
             if spec.name in answered:

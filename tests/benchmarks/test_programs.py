@@ -14,6 +14,7 @@ from tests.processes import Ended, at_once
 PROGRAMS = sorted(str(path) for path in [*BENCHMARKS.glob("*.py"), *BENCHMARKS.glob("fuzz/*.py")])
 NO_LIMIT = ("--limit-s", "600")  # a machine with much to do is slow, and nothing hangs
 FUZZERS = {
+    "arguments": ("--cases", "200", *NO_LIMIT),
     "endpoints": ("--cases", "200", *NO_LIMIT),
     "models": ("--cases", "200", *NO_LIMIT),
     "own_files": ("--cases", "200", *NO_LIMIT),

@@ -324,3 +324,17 @@ def test_a_file_of_scores_that_cannot_be_read_is_the_only_error(embedlab: Embedl
         "embedlab: error: mine.csv: no column 'sentence1'; it has pair, mine\nhint: "
     )
     assert answer.err.count("error") == 1
+
+
+def test_what_models_read_that_only_their_statement_names_is_said_to_be_unknown(
+    embedlab: Embedlab, tmp_path: Path
+) -> None:
+    pairs = tmp_path / "pairs.csv"
+    rows_of = [f"a cat {number} sat,a dog {number % 7} ran,{number % 6}" for number in range(30)]
+    pairs.write_text("\n".join(["sentence1,sentence2,score", *rows_of, ""]))
+    words = ("compare", "dice", "wordllama", str(pairs))
+    for chosen in (("--unseen",), ("--where", "-trained:*")):
+        said = embedlab(*words, *chosen)
+        assert said.code == 0, said.err
+        assert "in the training text of wordllama is not known" in said.err
+        assert "nothing is left out: all" not in said.err

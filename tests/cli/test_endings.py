@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from embedlab.cli.app import main, program
+from tests.cli.conftest import Embedlab
 
 HEADER = "sentence1\tsentence2\tscore\n"
 
@@ -192,3 +193,31 @@ def test_the_end_of_a_file_is_not_an_interruption(
     assert capsys.readouterr().err.startswith(
         "embedlab: error: unforeseen: EOFError: no data left in file\nhint: "
     )
+
+
+def test_a_closed_stdout_or_stderr_or_stdin_is_no_error(tmp_path: Path) -> None:
+    line = f"{sys.executable} -m embedlab recipes"
+    for closed, says in ((">&-", False), ("2>&-", True), ("<&-", True)):
+        ended = subprocess.run(
+            ["bash", "-c", f"{line} {closed}"],
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (ended.returncode, ended.stderr) == (0, "")
+        assert ("snli-supcl" in ended.stdout) == says
+    refused = subprocess.run(["bash", "-c", f"{line} nosuch >&- 2>&-"], cwd=tmp_path, check=False)
+    assert refused.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"), [("caf\udce9", "type it in UTF-8"), ("caf\udcc3\udca9", "LC_ALL=C.UTF-8")]
+)
+def test_an_argument_that_is_not_text_is_refused(embedlab: Embedlab, word: str, hint: str) -> None:
+    for line in (["compare", "dice", word], ["runs", "show", word], ["train", "x", "--name", word]):
+        answer = embedlab(*line)
+        assert answer.code == 2
+        assert "cannot be read as text" in answer.err
+        assert hint in answer.err

@@ -1,5 +1,6 @@
 import json
 import math
+import os
 from pathlib import Path
 
 import pytest
@@ -126,9 +127,14 @@ def test_the_tail_of_a_long_file_reads_only_its_end(tmp_path: Path) -> None:
     assert last == [float(number) for number in range(200 - len(last), 200)]
 
 
-def test_a_full_disk_is_one_clear_error() -> None:
-    with EventLog(Path("/dev/full")) as log, pytest.raises(MissingError, match="no space left"):
-        log.append(STEP)
+def test_a_full_disk_is_one_clear_error(tmp_path: Path) -> None:
+    with (
+        EventLog(tmp_path / "events.jsonl") as log,
+        Path("/dev/full").open("ab") as full,
+    ):
+        os.dup2(full.fileno(), log._file.fileno())
+        with pytest.raises(MissingError, match="no space left"):
+            log.append(STEP)
 
 
 @pytest.mark.parametrize(

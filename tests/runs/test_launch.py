@@ -1,4 +1,5 @@
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -10,10 +11,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.runs import launch
+from embedlab.runs.processes import process_start
 from embedlab.runs.status import run_status
 from embedlab.runs.store import Holder, RunFolder, remove_runs, rename_runs
 
@@ -61,7 +63,8 @@ def test_a_process_that_has_just_ended_or_is_another_users_is_reported_in_one_li
     def fail(_: int) -> int:
         raise error
 
-    monkeypatch.setattr(RunFolder, "holder", lambda _: Holder(pid=1, host=socket.gethostname()))
+    holder = Holder(pid=1, host=socket.gethostname(), started_s=process_start(1))
+    monkeypatch.setattr(RunFolder, "holder", lambda _: holder)
     monkeypatch.setattr("os.getpgid", fail)
     with pytest.raises(EmbedlabError, match=message):
         launch.cancel_run(run)
@@ -91,12 +94,50 @@ def test_a_process_that_is_not_the_runs_own_is_not_stopped(run: RunFolder) -> No
         stranger.kill()
 
 
-def test_a_process_number_without_its_start_is_taken_as_before(run: RunFolder) -> None:
+def test_a_process_number_without_its_start_is_not_believed(run: RunFolder) -> None:
     run.path.mkdir(parents=True, exist_ok=True)
     with subprocess.Popen(["sleep", "60"], start_new_session=True) as process, run.lock():
         run.pid_file.write_text(json.dumps({"pid": process.pid, "host": socket.gethostname()}))
-        assert launch.cancel_run(run) == process.pid
-        assert process.wait(10) == -signal.SIGTERM
+        with pytest.raises(EmbedlabError, match=f"process {process.pid} is not that of run"):
+            launch.cancel_run(run, force=True)
+        assert process.poll() is None
+        process.kill()
+
+
+STRANGE = {
+    "a link": lambda path: path.symlink_to(path.parents[2] / "of-the-user"),
+    "a pipe": os.mkfifo,
+}
+
+
+@pytest.mark.parametrize("kind", STRANGE)
+@pytest.mark.parametrize(
+    "name", ["log.txt", "lock", "starting", "events.jsonl", "pid", "recipe.toml", "checkpoints"]
+)
+def test_what_is_not_a_runs_own_file_is_neither_read_nor_written(
+    run: RunFolder, name: str, kind: str
+) -> None:
+    own = run.path.parents[1] / "of-the-user"
+    run.path.mkdir(parents=True, exist_ok=True)
+    own.write_text("mine\n")
+    (run.path / name).unlink(missing_ok=True)
+    STRANGE[kind](run.path / name)
+    assert run_status(run).state == "unreadable"
+    for use in (run.recipe, run.environment, lambda: launch.start_run(["--version"], run)):
+        with pytest.raises(MissingError, match=f"{name}' is {kind}") as refused:
+            use()
+        assert refused.value.hint.endswith(f"rm {run.path / name}")
+    with pytest.raises(MissingError, match=f"{name}' is {kind}"), run.lock():
+        pass
+    assert own.read_text() == "mine\n"
+
+
+def test_the_output_of_a_process_is_not_appended_to_what_its_log_links_to(tmp_path: Path) -> None:
+    (tmp_path / "of-the-user").write_text("mine\n")
+    (tmp_path / "log.txt").symlink_to(tmp_path / "of-the-user")
+    with pytest.raises(MissingError, match="is a link"):
+        launch.start_detached(["--version"], tmp_path / "log.txt")
+    assert (tmp_path / "of-the-user").read_text() == "mine\n"
 
 
 def test_a_detached_process_has_its_own_session_and_writes_its_log(tmp_path: Path) -> None:

@@ -49,6 +49,17 @@ def test_a_finished_run_keeps_what_is_needed(run: RunFolder) -> None:
     assert prune_run(run) == 0
 
 
+def test_only_what_is_really_freed_is_counted(run: RunFolder) -> None:
+    filled(run, STARTED, events.Finished(step=9))
+    elsewhere = run.path.parent / "elsewhere"
+    elsewhere.hardlink_to(run.path / "checkpoints/step-0000003/weights")
+    (run.path / "checkpoints/step-0000009/twice").hardlink_to(
+        run.path / "checkpoints/step-0000009/weights"
+    )
+    assert prune_run(run) == 500
+    assert elsewhere.read_bytes() == b"x" * 100
+
+
 @pytest.mark.parametrize("logged", [[STARTED], [STARTED, events.Finished(step=9), STARTED], []])
 def test_a_run_that_is_not_finished_keeps_its_checkpoints(
     run: RunFolder, logged: list[events.Event]

@@ -8,11 +8,13 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import psutil
 import pytest
 import pytest_asyncio
 
@@ -26,15 +28,14 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
-def start(folder: Path, *words: str) -> "subprocess.Popen[str]":
+def start(folder: Path, *words: str, generated: bool = True) -> "subprocess.Popen[str]":
     program = [
         sys.executable,
         "-m",
         "embedlab",
         "tui",
         "--serve",
-        "--data",
-        "tiny",
+        *(["--data", "tiny"] if generated else []),
         "--runs",
         str(folder / "runs"),
         *words,
@@ -205,3 +206,112 @@ async def test_on_a_network_the_token_is_needed_and_the_program_says_what_it_mea
     finally:
         server.terminate()
         server.communicate(timeout=30)
+
+
+def dashboards_of(server: "subprocess.Popen[str]") -> list[psutil.Process]:
+    return psutil.Process(server.pid).children(recursive=True)
+
+
+async def ended(processes: Sequence[psutil.Process], patience_s: float = 30.0) -> None:
+    async with asyncio.timeout(patience_s):
+        while any(  # noqa: ASYNC110
+            process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+            for process in processes
+        ):
+            await asyncio.sleep(0.05)
+
+
+@contextmanager
+def starter_server(folder: Path) -> "Iterator[tuple[subprocess.Popen[str], str]]":
+    server = start(folder, "--data", "starter", "--port", str(free_port()), generated=False)
+    try:
+        yield server, address(server)
+    finally:
+        server.kill()
+        server.communicate(timeout=30)
+
+
+async def connect(client: Any, url: str, query: str = "?width=100&height=30") -> Any:
+    return await client.ws_connect(
+        f"{await websocket_of(client, url)}{query}",
+        headers={"Origin": origin_of(url)},
+        max_msg_size=0,
+    )
+
+
+async def test_a_dashboard_ends_when_its_server_is_killed_even_while_it_starts(
+    tmp_path: Path, client: Any
+) -> None:
+    with starter_server(tmp_path) as (server, url):
+        shows = await connect(client, url)
+        await shown(shows, " pairs")
+        await connect(client, url)
+        processes = dashboards_of(server)
+        assert len(processes) == 2
+        server.kill()
+        await ended(processes)
+
+
+async def test_dashboards_end_with_their_clients_and_with_a_server_that_is_stopped(
+    tmp_path: Path, client: Any
+) -> None:
+    with starter_server(tmp_path) as (server, url):
+        # More than one connection may be cut while its dashboard still loads.
+        cut = [await connect(client, url) for _ in range(3)]
+        processes = dashboards_of(server)
+        for terminal in cut:
+            terminal._response.close()
+        await ended(processes)
+        flooded = await connect(client, url)
+        await shown(flooded, " pairs")
+        for _ in range(8):
+            await flooded.send_json(["stdin", "s" * 60_000])
+        processes = dashboards_of(server)
+        flooded._response.close()
+        await ended(processes)
+        await shown(await connect(client, url), " pairs")
+        processes = dashboards_of(server)
+        server.terminate()
+        await ended(processes)
+        out, err = server.communicate(timeout=30)
+        assert (out, err) == ("", "")
+
+
+async def closed_by(terminal: Any, patience_s: float = 60.0) -> int:
+    """The code with which the server closed the connection of TERMINAL."""
+    async with asyncio.timeout(patience_s):
+        while not terminal.closed:
+            await terminal.receive()
+    return int(terminal.close_code)
+
+
+async def test_input_that_waits_and_sizes_and_dashboards_have_limits(
+    tmp_path: Path, client: Any
+) -> None:
+    with starter_server(tmp_path) as (server, url):
+        big = await connect(client, url)
+        await big.send_json(["stdin", "j" * 3_000_000])
+        assert await closed_by(big) == aiohttp.WSCloseCode.MESSAGE_TOO_BIG
+        many = await connect(client, url)
+        with suppress(ConnectionError):
+            for _ in range(200):
+                await many.send_json(["stdin", "s" * 60_000])
+        assert await closed_by(many) == aiohttp.WSCloseCode.POLICY_VIOLATION
+        for unreadable in ("{", "[]", '["stdin"]', '["stdin", 5]', '["resize", 7]', "[" * 60_000):
+            terminal = await connect(client, url)
+            await terminal.send_str(unreadable)
+            assert await closed_by(terminal) == aiohttp.WSCloseCode.POLICY_VIOLATION, unreadable
+        huge = await connect(client, url, f"?width={'9' * 30}&height=-5")
+        await shown(huge, " pairs")
+        await huge.send_json(["resize", {"width": 10**5, "height": 10**5}])
+        await shown(huge, "\x1b[400;1H")
+        (process,) = dashboards_of(server)
+        assert process.memory_info().rss < 2**30
+        others = [await connect(client, url) for _ in range(15)]
+        with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+            await connect(client, url)
+        assert refused.value.status == 503
+        processes = dashboards_of(server)
+        for terminal in [huge, *others]:
+            await terminal.close()
+        await ended(processes)

@@ -1,9 +1,11 @@
 """`embedlab tui`: the dashboard."""
 
 import os
+import select
 import shlex
 import signal
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -60,6 +62,8 @@ def tui(options: DashboardOptions, *, terminal: Terminal) -> None:
         return
     from textual.constants import DRIVER  # set by the server, whose browser is the terminal
 
+    if DRIVER is not None:
+        threading.Thread(target=_end_with_server, name="end-with-server", daemon=True).start()
     if DRIVER is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError(
             "the dashboard needs a terminal", hint="`embedlab tui --serve` shows it in a browser"
@@ -92,6 +96,14 @@ def tui(options: DashboardOptions, *, terminal: Terminal) -> None:
             "the dashboard ended by an error of its own",
             hint="please report the lines above; runs go on",
         )
+
+
+def _end_with_server() -> None:
+    """Wait until the server's end of stdin is closed, and end as with a terminal that went away."""
+    waiting = select.poll()
+    waiting.register(sys.stdin.fileno(), 0)  # a hang-up is reported all the same
+    waiting.poll()
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _serve(host: str, port: int, terminal: Terminal) -> None:

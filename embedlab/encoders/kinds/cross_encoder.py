@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.paths import typed_path
 from embedlab.models.cross_encoder import listed_source, read_pair_usage
 from embedlab.models.encoder_kind import EncoderKind
 from embedlab.models.folder_files import named_files
@@ -28,7 +29,7 @@ def _load(spec: "ModelSpec", fingerprint: str, machine: "Machine") -> "CrossEnco
 
 
 def _locate(rest: str) -> str:
-    folder = Path(rest).expanduser()
+    folder = typed_path(rest)
     if not folder.is_dir():
         raise MissingError(
             f"no model folder {str(folder)!r}",

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from embedlab.core.errors import MissingError
+from embedlab.core.paths import typed_path
 from embedlab.encoders.encoder import EncoderFacts, Vectors
 from embedlab.models.adapters import named_base
 from embedlab.models.encoder_kind import OPTIONS, EncoderKind
@@ -89,7 +90,7 @@ def _notes(folder: Path, code: str | None) -> list[str]:
 
 
 def _locate(rest: str) -> str:
-    folder = Path(rest).expanduser()
+    folder = typed_path(rest)
     if not folder.is_dir():
         raise MissingError(
             f"no model folder {str(folder)!r}",

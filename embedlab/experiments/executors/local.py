@@ -12,6 +12,7 @@ from typing import Self
 
 from embedlab.core import python_processes
 from embedlab.core.errors import ExitCode
+from embedlab.core.foreign_files import open_own
 from embedlab.core.python_processes import python_command
 from embedlab.experiments.cell import PROGRAM
 from embedlab.experiments.executors.executor import POLL_S
@@ -53,7 +54,7 @@ class LocalWorkers:
             *self.program,
             module="embedlab.experiments.worker",
         )
-        with disk_errors(self.folder.log_file), self.folder.log_file.open("ab") as log:
+        with disk_errors(self.folder.log_file), open_own(self.folder.log_file) as log:
             env = with_errors_to(self._errors, os.environ)
             # A session of its own: Ctrl-C reaches this process alone, which then stops the workers
             # once.

@@ -20,7 +20,7 @@ from embedlab.core.durations import duration
 from embedlab.core.errors import EmbedlabError, UsageError, shorten_values
 from embedlab.core.hints import Hint, NamedOption, RecipeValue
 from embedlab.core.names import recipe_names, recipe_path, refuse_path
-from embedlab.core.paths import state_folder
+from embedlab.core.paths import state_folder, typed_path
 from embedlab.core.plain_values import quote
 from embedlab.core.recipe import flatten, load_recipe, recipe_to_table
 from embedlab.core.schema import parse_value, read_toml
@@ -102,7 +102,7 @@ class Choice:
 
 def choice_of_file(text: str) -> Choice:
     """The recipe or grid in the user's own TOML file; another file is a UsageError."""
-    path = str(Path(text).expanduser())
+    path = str(typed_path(text))
     if is_row_file(path):
         return Choice(kind="recipe", name=path, summary=f"{own_data(path).kind.title} of your own")
     if not path.endswith(".toml"):

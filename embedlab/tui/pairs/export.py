@@ -7,6 +7,7 @@ from types import MappingProxyType
 import polars as pl
 
 from embedlab.core.errors import UsageError
+from embedlab.core.paths import typed_path
 from embedlab.core.printable import markdown_text, without_formula
 from embedlab.store.files import write_atomic
 
@@ -30,7 +31,7 @@ def path_to_write(text: str, endings: Collection[str], *, hint: str) -> Path:
     endings.
     """
     try:
-        path = Path(text).expanduser()
+        path = typed_path(text)
         if path.suffix.lower() not in endings:
             raise UsageError(f"{text!r} has no known format", hint=hint)
         if not path.parent.is_dir():

@@ -22,6 +22,7 @@ from embedlab.tui.commands import COMMANDS
 from embedlab.tui.widgets.frame_table import FrameTable
 
 PATIENCE_S = 10.0  # for what a key opens, such as a dialog that reads a slow disk first
+MOST_HELD = 1_000  # nobody types so far ahead
 _LOOK_AGAIN_S = 0.01
 _QUIET_ROUNDS = 2  # a handler may post one more message to a widget that was idle
 _ROUNDS = 100  # a widget that never rests must not hold the keys
@@ -71,6 +72,8 @@ class TypedKeys:
         # One that was in the queue of the app already when those before it were posted to the end
         # of that queue must not overtake them.
         if self._released or self._delivery is not None or self._is_awaited():
+            if len(self._held) == MOST_HELD:
+                self._drop()
             self._held.append(event)
             self._delivery = self._delivery or asyncio.create_task(self._deliver())
             return True

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from embedlab.core.errors import MissingError
+from embedlab.core.foreign_files import open_own
 from embedlab.core.progress import ProgressDisplay
 from embedlab.runs import events
 from embedlab.runs.status import collapse_of
@@ -66,8 +67,8 @@ def _append(log: Path, text: str, session: Session) -> None:
     try:
         with disk_errors(log):
             log.parent.mkdir(parents=True, exist_ok=True)
-            with log.open("a", encoding="utf-8") as file:
-                file.write(f"{text}\n")
+            with open_own(log) as file:
+                file.write(f"{text}\n".encode())
     except MissingError as error:
         session.warn(error.message)
 

@@ -32,8 +32,9 @@ def test_a_process_whose_stderr_is_the_log_writes_each_line_once(
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_log_that_cannot_be_written_is_a_warning(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "log.txt").symlink_to("/dev/full")
-    logged(tmp_path / "log.txt", Terminal(Settings(quiet=True)))("finished")
+    with Path("/dev/full").open("ab", buffering=0) as full:
+        monkeypatch.setattr("embedlab.workflows.train.log.open_own", lambda _: full)
+        logged(tmp_path / "log.txt", Terminal(Settings(quiet=True)))("finished")
     assert "embedlab: warning: no space left" in capsys.readouterr().err

@@ -20,7 +20,12 @@ def selections(options: SelectionsOptions, *, terminal: Terminal) -> None:
 
     for name in options.remove:
         if name not in named_selections():
-            raise unknown("selection", name, named_selections())
+            raise unknown(
+                "selection",
+                name,
+                named_selections(),
+                listing="`embedlab data selections` lists all",
+            )
         store_selection(name, "")
     columns = (
         Column(key="name", title="name", role="key"),

@@ -22,10 +22,12 @@ def log(options: LogOptions, *, terminal: Terminal) -> None:
     """Print a run's events in words, or with --format json as JSON lines; then what a detached
     process printed.
     """
+    from embedlab.core.foreign_files import refuse_links
     from embedlab.runs.store import select_runs
     from embedlab.workflows.runs import read_events
 
     chosen = select_runs(terminal.settings.runs, options.run)[0]
+    refuse_links(chosen.path)
     for event in read_events(chosen, follows=options.follow):
         _write(event, terminal)
     if chosen.log_file.exists() and terminal.settings.format != "json":

@@ -1,0 +1,40 @@
+"""What a served dashboard has in place of a terminal, where input waits outside until earlier input
+is handled.
+"""
+
+from contextlib import suppress
+
+from textual.app import ScreenStackError
+from textual.drivers.web_driver import WebDriver
+from textual.events import Event
+from textual.message_pump import MessagePump
+
+WAITING_EVENTS = 64  # in the queue of any one of those that handle them
+LOOK_AGAIN_S = 0.01
+
+
+class ServedDriver(WebDriver):
+    """The driver of a process whose stdin and stdout are a `DashboardServer`."""
+
+    def process_message(self, event: Event) -> None:
+        """Pass EVENT on once the dashboard keeps up; meanwhile no input is read."""
+        self._wait()
+        super().process_message(event)
+
+    def on_meta(self, packet_type: str, payload: dict[str, object]) -> None:
+        """Take what the server says, such as a new size, in its turn."""
+        self._wait()
+        super().on_meta(packet_type, payload)
+
+    def _wait(self) -> None:
+        while self._is_behind() and not self.exit_event.wait(LOOK_AGAIN_S):
+            pass
+
+    def _is_behind(self) -> bool:
+        handlers: list[MessagePump | None] = [self._app, self._app.focused]
+        with suppress(ScreenStackError):
+            handlers.append(self._app.screen)
+        return any(
+            handler is not None and handler.message_queue_size > WAITING_EVENTS
+            for handler in handlers
+        )
