@@ -1,0 +1,1 @@
+"""The small inputs that went wrong, beside the checkout: what each command must answer."""

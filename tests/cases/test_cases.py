@@ -1,0 +1,47 @@
+"""Every input of ../shared/cases gives what its README calls right; skipped without the folder."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from embedlab.cli.app import main
+from tests.cases.runner import FOLDER, Case, Ending, all_cases, copy_input, run_in_shell, words_of
+
+
+def _parameters(cases: Sequence[Case]) -> list[object]:
+    return [
+        pytest.param(
+            case,
+            id=f"{case.name}: {case.command}",
+            marks=[pytest.mark.xfail(reason=case.waits, strict=True)] if case.waits else [],
+        )
+        for case in cases
+    ]
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="the inputs are not beside the checkout")
+@pytest.mark.parametrize("case", _parameters(all_cases()))
+def test_an_input_that_went_wrong(
+    case: Case,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    if not (FOLDER / case.name).is_dir():
+        pytest.skip(f"{case.name} is not there")
+    folder = copy_input(case.name, tmp_path)
+    monkeypatch.chdir(folder)
+    if case.in_shell:
+        ending = run_in_shell(case, folder)
+    else:
+        capsys.readouterr()
+        try:
+            code = main(words_of(case))
+        except SystemExit as end:
+            code = int(end.code or 0)
+        ending = Ending(code, "\n".join(capsys.readouterr()))
+    words = " ".join(ending.text.split())
+    missing = [text for text in case.says if text not in words]
+    wrong = [text for text in (*case.never, "unforeseen", "Traceback") if text in words]
+    assert (ending.code, missing, wrong) == (case.code, [], []), ending.text
