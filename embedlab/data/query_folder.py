@@ -18,9 +18,8 @@ from embedlab.core.errors import MissingError
 from embedlab.core.name_options import option_values, outside_quotes
 from embedlab.core.paths import file_hash
 from embedlab.data.dataset import DatasetState, Part
-from embedlab.data.json_objects import json_object
 from embedlab.data.queries import Queries, item_frame, own_texts
-from embedlab.data.text_file import bad_line, read_lines
+from embedlab.data.text_file import bad_line, json_object, read_lines
 from embedlab.data.trec_files import Grade, read_qrels
 
 PREFIX = "retrieval:"

@@ -33,8 +33,7 @@ from embedlab.data.fetched import revision_of
 from embedlab.data.hub import is_local, read_hub
 from embedlab.data.hub_pairs import is_hub_name, open_hub_pairs, parse_hub_name
 from embedlab.data.manifest import empty_rows, is_partial
-from embedlab.data.own_file import open_own_file
-from embedlab.data.pair_file import is_pair_file
+from embedlab.data.own_files import is_pair_file, open_own_file
 from embedlab.data.starter import CORPORA, OFFER, is_starter, refuse_damage
 
 Wanted = TypeVar("Wanted")

@@ -15,7 +15,7 @@ import polars as pl
 
 from embedlab.core.errors import MissingError
 from embedlab.data.queries import MOST_RELEVANT
-from embedlab.data.row_file import PLACE, read_rows
+from embedlab.data.table_file import PLACE, read_rows
 from embedlab.data.text_file import bad_line, read_lines
 
 _HEADER = ("query-id", "corpus-id", "score")  # of qrels as BEIR writes them

@@ -14,7 +14,7 @@ from pathlib import Path
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.hints import Hint, RecipeValue
 from embedlab.core.nearest import unknown
-from embedlab.data.row_file import TABLES
+from embedlab.data.table_file import TABLES
 from embedlab.models.aliases import aliases, model_of, store_used
 from embedlab.models.cross_encoder import states_cross_encoder
 from embedlab.models.encoder_kind import (

@@ -19,8 +19,8 @@ from embedlab.analysis.retrieval import CUTS, FIRST, query_gold
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.progress import StartProgress, unseen
 from embedlab.core.settings import Settings
+from embedlab.data.own_files import holds_queries
 from embedlab.data.queries import Queries
-from embedlab.data.query_file import holds_queries
 from embedlab.data.query_sets import SETS, open_queries
 from embedlab.data.source import Source, available
 from embedlab.encoders.encoder import PairScorer

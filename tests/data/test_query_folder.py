@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
-from embedlab.data.query_file import holds_queries, open_query_file
+from embedlab.data.own_files import holds_queries, open_query_file
 from embedlab.data.query_folder import NONE_RELEVANT, is_query_folder, open_query_folder
 from tests.data.query_folders import CORPUS, QRELS, QUERIES, write_folder
 

@@ -11,7 +11,7 @@ from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.retrieval import query_gold
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.settings import Settings
-from embedlab.data.query_file import open_query_file
+from embedlab.data.own_files import open_query_file
 from embedlab.data.query_folder import open_query_folder
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import similarities, similarity_rows
