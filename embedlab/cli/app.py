@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shlex
 import signal
 import sys
 import threading
@@ -10,7 +11,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -136,16 +137,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     received: list[int] = []
+    words = sys.argv[1:] if arguments is None else arguments
     try:
         with _stop_signals(received):
-            words = sys.argv[1:] if arguments is None else arguments
             app = program(words[0] if words else "")
             code = app(arguments, standalone_mode=False, prog_name="embedlab") or ExitCode.OK
         if code == ExitCode.INTERRUPTED:  # what Typer makes of Ctrl-C, without a word
             _report_stop(received)
         return code
     except typer.TyperException as error:
-        return _usage_error(error)
+        return _usage_error(error, words)
     except (typer.Abort, KeyboardInterrupt):
         _report_stop(received)
         return ExitCode.INTERRUPTED
@@ -258,8 +259,8 @@ def _permission_hint(path: object) -> str:
     return f"check the permissions of {str(closed if closed is not None else path)!r}"
 
 
-def _usage_error(error: typer.TyperException) -> ExitCode:
-    """Say what Typer found wrong in the same two lines as every other error."""
+def _usage_error(error: typer.TyperException, words: Sequence[str]) -> ExitCode:
+    """Say what Typer found wrong with WORDS in the same two lines as every other error."""
     context = getattr(error, "ctx", None)
     if isinstance(error, typer.BadParameter):
         _in_our_words(error)
@@ -269,8 +270,37 @@ def _usage_error(error: typer.TyperException) -> ExitCode:
         to_stderr(text)
     else:
         message = (text[:1].lower() + text[1:]).rstrip(".")
-        report(UsageError(message, hint=f"`{command} --help` shows what it takes"))
+        hint = f"`{command} --help` shows what it takes"
+        if context is not None and any(map(_is_text_with_dash, words)):
+            hint = f"put -- before the texts: {_with_texts_last(context, words)}"
+        report(UsageError(message, hint=hint))
     return ExitCode.USAGE
+
+
+def _is_text_with_dash(word: str) -> bool:
+    """Return whether a WORD that looks like an option is a text, such as "-5 degrees"."""
+    return word.startswith("-") and (" " in word.strip() or word[1:2].isdigit())
+
+
+def _with_texts_last(context: Any, words: Sequence[str]) -> str:
+    """Return the command with its options before the other words, which follow --."""
+    command = context.command_path.split()
+    takes_value = {
+        name: not getattr(option, "is_flag", False)
+        for option in context.command.params
+        for name in (*option.opts, *option.secondary_opts)
+        if name.startswith("-")
+    }
+    options, texts, left = [], [], [*words[len(command) - 1 :]]
+    while left:
+        word = left.pop(0)
+        if _is_text_with_dash(word) or not word.startswith("-"):
+            texts.append(word)
+        elif word != "--":
+            options.append(word)
+            if takes_value.get(word) and left:
+                options.append(left.pop(0))
+    return shlex.join([*command, *options, "--", *texts])
 
 
 def _in_our_words(error: typer.BadParameter) -> None:

@@ -4,6 +4,7 @@ n of several files together.
 
 import gzip
 import re
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -107,7 +108,7 @@ def _parallel(paths: Sequence[Path]) -> ParsedRows:
 def _gzipped(path: Path) -> list[str]:
     try:
         lines = gzip.decompress(path.read_bytes()).decode("utf-8").split("\n")
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise MissingError(
             f"{path} is not a gzipped text: {error}", hint="get the file again"
         ) from error
