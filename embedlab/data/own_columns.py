@@ -178,6 +178,7 @@ _MOST_LABELS = 20  # different values of a column of labels
 _LABEL_WORDS = 3
 _NAME_WORDS = 4  # a longer name of a column is a sentence
 _SHOWN_ROWS = 2
+_AT_ONCE = 32  # columns
 
 _SAME, _OTHER = NLI_LABELS[0], NLI_LABELS[2]
 # What labels mean that people write so, without case and signs; of no other a meaning is offered.
@@ -441,7 +442,7 @@ class FoundColumns:
             name
             for name in names
             if rows[name].null_count() < rows.height
-            and (not _is_other(rows.schema[name]) or holds_text_lists(rows, name))
+            and (not _is_other(rows[name].dtype) or holds_text_lists(rows, name))
         ]
         lists = [name for name in plain if holds_text_lists(rows, name)]
         numbers = frozenset(_are_numbers(rows, [name for name in plain if name not in lists]))
@@ -559,11 +560,11 @@ class FoundColumns:
                 raise self._ambiguous(why, [alone], purpose=f" to leave {name!r} out")
         if kind not in {PAIRS, SENTENCES}:
             return
-        if name := next((name for name in left if self._is_nli(name)), None):
-            raise self._ambiguous(f"{name!r} may be their label", [option("label", name), alone])
+        if label := next((name for name in left if self._is_nli(name)), None):
+            raise self._ambiguous(f"{label!r} may be their label", [option("label", label), alone])
+        shown = self.numbers | self.words | {*self.texts}
         for name in left:
-            is_list = holds_text_lists(self.rows, name)
-            is_open = name in self.numbers | self.words or is_list or name in self.texts
+            is_open = name in shown or holds_text_lists(self.rows, name)
             if not is_open or (name in self.numbers and _is_numbering(self.rows[name])):
                 continue
             role = (
@@ -889,17 +890,17 @@ def _is_other(dtype: pl.DataType) -> bool:
 
 def _are_numbers(rows: pl.DataFrame, names: Sequence[str]) -> list[str]:
     """Return those of the columns called NAMES that hold numbers alone."""
-    texts = [pl.col(name).cast(pl.String).str.strip_chars().replace("", None) for name in names]
-    counts = rows.select(
-        *(number_of(name).null_count().alias(f"{at} numbers") for at, name in enumerate(names)),
-        *(text.null_count().alias(f"{at} texts") for at, text in enumerate(texts)),
-    ).row(0)
-    numbers, blanks = counts[: len(names)], counts[len(names) :]
-    return [
-        name
-        for name, number, blank in zip(names, numbers, blanks, strict=True)
-        if number == blank < rows.height
-    ]
+    found = []
+    for start in range(0, len(names), _AT_ONCE):  # polars' time grows with the square of them
+        some = names[start : start + _AT_ONCE]
+        numbers = rows.select(number_of(name).alias(name).null_count() for name in some).row(0)
+        texts = rows.select(
+            pl.col(name).cast(pl.String).str.strip_chars().replace("", None).null_count()
+            for name in some
+        ).row(0)
+        counts = zip(some, numbers, texts, strict=True)
+        found += [name for name, number, text in counts if number == text < rows.height]
+    return found
 
 
 def _is_of_words(values: pl.Series) -> bool:

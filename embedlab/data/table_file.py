@@ -291,7 +291,7 @@ def refuse_json_numbers(title: Path | str, rows: pl.DataFrame, columns: Sequence
 
 def holds_text_lists(rows: pl.DataFrame, name: str) -> bool:
     """Return whether a column of ROWS holds lists of texts."""
-    dtype = rows.schema[name]
+    dtype = rows[name].dtype  # a frame makes its whole schema at each question
     return isinstance(dtype, pl.List | pl.Array) and dtype.inner == pl.String
 
 

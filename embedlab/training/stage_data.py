@@ -151,6 +151,7 @@ def open_stage(
         scale=scale,
         excluded=_excluded_title(
             stage,
+            opened,
             sum(part.frame.height for part in opened) - sum(part.frame.height for part in parts),
         ),
     )
@@ -464,13 +465,20 @@ def _without_text_of(
     return remaining
 
 
-def _excluded_title(stage: Stage, left_out: int) -> str:
-    if not stage.data.exclude_text_of:
-        return ""
-    return (
-        f"{left_out} rows are left out: a sentence of theirs is in "
-        f"{', '.join(stage.data.exclude_text_of)}"
-    )
+def _excluded_title(stage: Stage, parts: Sequence[Part], left_out: int) -> str:
+    """Return what is left out of the user's own files, with its places, and for its text."""
+    own = [part.state for number, part in enumerate(parts) if _is_own(stage, number)]
+    titles = [
+        f"{state.name}: left out {count} {reason}"
+        for state in own
+        for reason, count in state.skipped.items()
+    ]
+    if stage.data.exclude_text_of:
+        titles.append(
+            f"{left_out} rows are left out: a sentence of theirs is in "
+            f"{', '.join(stage.data.exclude_text_of)}"
+        )
+    return "; ".join(titles)
 
 
 def _checked_scale(recipe: Recipe, index: int, needs: Needs, parts: Sequence[Part]) -> str:

@@ -107,9 +107,8 @@ def note_files(names: Sequence[str], session: Session) -> None:
         with suppress(EmbedlabError, OSError):  # whoever opens it says why it cannot be read
             data = own_data(name)
             if not data.said.is_plain and data.file.held_out is None:
-                summary, *_, correction = data.lines()
-                session.note(summary)
-                session.note(correction)
+                for line in data.lines():
+                    session.note(line)
 
 
 def _is_table(name: str) -> bool:

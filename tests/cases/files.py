@@ -24,7 +24,7 @@ folder.mkdir(parents=True)
 content = bytearray(gzip.compress(b"a cat sleeps\\n" * 900))
 content[12] ^= 255
 for number in range(1, 6):
-    (folder / f"test.{number}.en.gz").write_bytes(content)
+    (folder / f"test_2016.{number}.en.gz").write_bytes(content)
 """
 CASES = (
     _trained("binary-anchor", "p12_binary.parquet", "60 pairs of anchor and positive"),
@@ -114,7 +114,7 @@ CASES = (
         name="captions-gz",
         command=f"python -c {shlex.quote(_DAMAGE)}; embedlab data check captions --data dd",
         code=3,
-        says=["test.1.en.gz", "is not a gzipped text"],
+        says=["test_2016.1.en.gz", "is not a gzipped text"],
         in_shell=True,
     ),
     Case(
