@@ -171,7 +171,7 @@ def _table(
             )
     padded = [row + [""] * (len(header) - len(row)) for _, row in rows[1:]]
     columns = {
-        name: pl.Series([row[at] for row in padded], dtype=pl.String).replace("", None)
+        name: pl.Series([row[at] or None for row in padded], dtype=pl.String)
         for at, name in enumerate(header)
     }
     return pl.DataFrame(
