@@ -331,7 +331,7 @@ def test_a_relevant_document_that_is_absent_counts_as_one_that_is_never_found(
     path.write_text(path.read_text() + "q1\td77\t1\n")
     result = evaluated("dice", folder, tmp_path)
     before, after = (
-        [str(prediction) for prediction in each.outcomes[0].items["prediction"]]
+        [str(prediction) for prediction in each.outcomes[0].items["predicted"]]
         for each in (whole, result)
     )
     assert after == [*before, "inf"]
@@ -340,9 +340,9 @@ def test_a_relevant_document_that_is_absent_counts_as_one_that_is_never_found(
     run = tmp_path / "found.trec"
     run.write_text("q1 Q0 d77 1 9 x\nq1 Q0 d1 2 8 x\nq1 Q0 d2 3 7 x\nq2 Q0 d3 1 5 x\n")
     found = evaluated(f"trec:{run}", folder, tmp_path)
-    assert [float(p) for p in found.outcomes[0].items["prediction"]] == [2, 3, 1, 1]
+    assert [float(p) for p in found.outcomes[0].items["predicted"]] == [2, 3, 1, 1]
     reranked = evaluated(f"rerank:dice,trec:{run},3", folder, tmp_path).outcomes[0]
-    assert len(reranked.items["prediction"]) == 4
+    assert len(reranked.items["predicted"]) == 4
 
 
 @pytest.mark.parametrize("copies", [0, 1, 2])
