@@ -32,8 +32,8 @@ from embedlab.analysis.scores import pair_table
 from embedlab.comparison.evidence import outcome_evidence
 from embedlab.data.dataset import COLUMNS, DatasetKind
 from embedlab.data.mteb_files import read_figures, read_predictions
-from embedlab.data.own_file import open_evaluated_file, open_own_file
-from embedlab.data.sentence_file import sentences
+from embedlab.data.own_files import open_evaluated_file, open_own_file
+from embedlab.data.table_file import sentences
 from embedlab.encoders.kinds.items import read_items
 from embedlab.encoders.kinds.scores import open_scores
 from embedlab.encoders.kinds.vectors import open_vectors

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shlex
 import signal
 import sys
 import threading
@@ -10,7 +11,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -138,8 +139,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     received: list[int] = []
+    words = sys.argv[1:] if arguments is None else arguments
     try:
-        words = sys.argv[1:] if arguments is None else arguments
         with _stop_signals(received):
             for word in words:
                 _refuse_unreadable(word)
@@ -295,8 +296,36 @@ def _usage_error(error: typer.TyperException, words: Sequence[str]) -> ExitCode:
     else:
         message = (text[:1].lower() + text[1:]).rstrip(".")
         hint = instead_of(words) or f"`{command} --help` shows what it takes"
+        if context is not None and any(map(_is_text_with_dash, words)):
+            hint = f"put -- before the texts: {_with_texts_last(context, words)}"
         report(UsageError(message, hint=hint))
     return ExitCode.USAGE
+
+
+def _is_text_with_dash(word: str) -> bool:
+    """Return whether a WORD that looks like an option is a text, such as "-5 degrees"."""
+    return word.startswith("-") and (" " in word.strip() or word[1:2].isdigit())
+
+
+def _with_texts_last(context: Any, words: Sequence[str]) -> str:
+    """Return the command with its options before the other words, which follow --."""
+    command = context.command_path.split()
+    takes_value = {
+        name: not getattr(option, "is_flag", False)
+        for option in context.command.params
+        for name in (*option.opts, *option.secondary_opts)
+        if name.startswith("-")
+    }
+    options, texts, left = [], [], [*words[len(command) - 1 :]]
+    while left:
+        word = left.pop(0)
+        if _is_text_with_dash(word) or not word.startswith("-"):
+            texts.append(word)
+        elif word != "--":
+            options.append(word)
+            if takes_value.get(word) and left:
+                options.append(left.pop(0))
+    return shlex.join([*command, *options, "--", *texts])
 
 
 def _in_our_words(error: typer.BadParameter) -> None:

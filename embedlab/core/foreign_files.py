@@ -7,7 +7,7 @@ import os
 import shlex
 import stat
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, NamedTuple, cast
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 
@@ -21,6 +21,32 @@ _KINDS = {
     stat.S_IFBLK: "a device",
     stat.S_IFSOCK: "a socket",
     stat.S_IFLNK: "a link",
+}
+
+
+class OtherContent(NamedTuple):
+    """What a file is in place of what its name says, and what to do with it."""
+
+    what: str
+    hint: str
+
+
+_PACKED = "unpack it, and name what was in it"
+# How files begin that are in the place of others; in lower case.
+_SIGNATURES = {
+    b"version https://git-lfs.github.com/spec/": OtherContent(
+        "a git-lfs pointer, not the file itself", "fetch the file: git lfs pull"
+    ),
+    b"<!doctype html": OtherContent("a web page, not the file", "get the file again"),
+    b"<html": OtherContent("a web page, not the file", "get the file again"),
+    b"\x1f\x8b": OtherContent("compressed by gzip", _PACKED),
+    b"bzh91ay&sy": OtherContent("compressed by bzip2", _PACKED),
+    b"\xfd7zxz": OtherContent("compressed by xz", _PACKED),
+    b"\x28\xb5\x2f\xfd": OtherContent("compressed by zstd", _PACKED),
+    b"pk\x03\x04": OtherContent("a zip archive or a spreadsheet", "unpack it, or save it as .csv"),
+    b"par1\x15": OtherContent("a parquet file", "let its name end in .parquet"),
+    b"\xff\xfe": OtherContent("text in UTF-16", "convert it to UTF-8, for example with iconv"),
+    b"\xfe\xff": OtherContent("text in UTF-16", "convert it to UTF-8, for example with iconv"),
 }
 
 
@@ -122,3 +148,9 @@ def _refuse(
 
 def _too_large(path: Path, limit: int, error: type[EmbedlabError]) -> EmbedlabError:
     return error(f"{path}: larger than {limit // MIB} MiB", hint="is this the file that was meant?")
+
+
+def other_content(head: bytes) -> OtherContent | None:
+    """Return what a file that begins with HEAD is instead of text or weights, by its signature."""
+    start = head[:64].lstrip().lower()
+    return next((other for sign, other in _SIGNATURES.items() if start.startswith(sign)), None)

@@ -47,6 +47,7 @@ Schedule = Literal["linear", "constant"]
 Combine = Literal["turns", "epochs", "average", "surgery", "surgery-sum"]
 JOINT_COMBINES: tuple[Combine, ...] = ("average", "surgery", "surgery-sum")
 
+_OF_FILES = ("columns", "labels", "where", "drop", "held_out")  # keys for own files alone
 _ONE_STEP = (
     "lr",
     "schedule",
@@ -99,6 +100,9 @@ class DataSection:
     columns: dict[str, str] | None = None
     # label in the files → class of the objective, where they differ
     labels: dict[str, str] | None = None
+    # column of the files → values, with commas between them, of the rows that are read, or are not
+    where: dict[str, str] | None = None
+    drop: dict[str, str] | None = None
     # share of the file's rows, by whole topics, that is left for the dev score
     held_out: Annotated[float, Gt(0), Le(0.5)] | None = None
     # datasets, or sts: rows with a sentence of their dev or test splits are left out
@@ -551,7 +555,7 @@ def _data(values: TomlTable, where: str, prefix: str) -> DataSection:
                 f"{where}: '{prefix}.datasets' {fault}",
                 hint=f"name datasets, or your own files under {prefix}.files",
             )
-        if key := next((key for key in ("columns", "labels", "held_out") if key in values), None):
+        if key := next((key for key in _OF_FILES if key in values), None):
             raise UsageError(
                 f"{where}: '{prefix}.{key}' has no effect: it is for own files",
                 hint=Hint(RecipeValue(f"{prefix}.files", "FILE")),

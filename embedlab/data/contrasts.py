@@ -20,12 +20,9 @@ from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.text_bytes import text_bytes
 from embedlab.data.dataset import ParsedRows, Part
 from embedlab.data.edits import edited
-from embedlab.data.own_data import own_data
-from embedlab.data.pair_file import is_pair_file
-from embedlab.data.row_file import read_rows, refuse_bad_texts
-from embedlab.data.row_kind import TRIPLETS
+from embedlab.data.own_columns import TRIPLETS, own_data
+from embedlab.data.own_files import is_pair_file, read_texts
 from embedlab.data.source import Source, dataset
-from embedlab.data.topics import is_held_out
 
 PREFIX = "contrast:"  # before the path of a file of triplets, which are otherwise queries
 COLUMNS = ("sentence1", "sentence2", "contradicted")
@@ -238,20 +235,15 @@ def _of_file(name: str) -> Part:
             f"{data.file.path} holds {data.kind.title}, not triples of an anchor and two sentences",
             hint=hint,
         )
-    rows = read_rows(data.file.path, needed=data.texts)
-    refuse_bad_texts(data.file.path, rows, data.texts)
-    if data.file.held_out:
-        rows = rows.filter(is_held_out(rows, data.texts, data.file.held_out))
-    texts = rows.select(
+    rows = read_texts(data)
+    texts = rows.frame.select(
         pl.col(theirs).cast(pl.String).alias(ours)
         for theirs, ours in zip(data.texts, COLUMNS, strict=True)
     )
     frame = _distinct(texts)
-    skipped = (
-        {_NOT_THREE: texts.unique().height - frame.height}
-        if texts.unique().height > frame.height
-        else {}
-    )
+    skipped = dict(rows.skipped)
+    if (odd := texts.unique().height - frame.height) > 0:
+        skipped[_NOT_THREE] = odd
     prefix = PREFIX if name.startswith(PREFIX) else ""
     part = Part.of_file(
         data.file.path,

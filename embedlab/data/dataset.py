@@ -155,6 +155,7 @@ class DatasetState:
     sha256: Mapping[str, str] = field(default_factory=dict)  # file → hash
     skipped: Mapping[str, int] = field(default_factory=dict)  # reason → skipped rows
     empty: int = 0  # rows with an empty sentence
+    notes: tuple[str, ...] = ()  # what is odd in its rows, with their places, and how it is read
 
     @property
     def is_of_starter_set(self) -> bool:

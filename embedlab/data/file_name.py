@@ -13,7 +13,7 @@ from typing import Self
 
 from embedlab.core.errors import UsageError
 from embedlab.core.name_options import option_values, outside_quotes
-from embedlab.data.row_file import TABLES
+from embedlab.data.table_file import TABLES
 
 TEXT_FILE = ".txt"
 HUB = "hub:"  # before the name of any dataset of the hub
@@ -27,9 +27,8 @@ ROLES = (
     "negative",
     "sentence",
 )  # what a column can hold
-_OPTIONS = (*ROLES, "source", "labels", "scale", "held-out")
+_OPTIONS = (*ROLES, "source", "labels", "scale", "held-out", "where", "drop")
 LOW_SCORES = "low-scores"
-_COLUMNS, _LABELS = "data.columns.", "data.labels."  # keys of a recipe
 _ROLE_OF = {role: role for role in ROLES} | {
     "sentence1": "s1",
     "premise": "s1",
@@ -37,6 +36,7 @@ _ROLE_OF = {role: role for role in ROLES} | {
     "hypothesis": "s2",
     "gold": "score",
 }
+_EXAMPLES = {"where": "where=split:train", "drop": "drop=label:-1"}
 _SCALE = re.compile(r"(-?[\d.]+)-(-?[\d.]+)")
 _MOST_HELD_OUT = 0.5
 
@@ -56,11 +56,15 @@ class FileName:
     # whether the scores are all in the lower half of their scale, and that is right
     low_scores: bool = False
     held_out: float | None = None  # only the rows that a training with this share leaves out
+    where: Mapping[str, str] = field(default_factory=dict)  # column → values of rows that are read
+    drop: Mapping[str, str] = field(default_factory=dict)  # column → values of rows that are not
 
     @property
     def is_plain(self) -> bool:
         """Return whether nothing was said of its columns, labels and scale."""
-        return not (self.roles or self.source or self.labels or self.scale)
+        return not (
+            self.roles or self.source or self.labels or self.scale or self.where or self.drop
+        )
 
     @property
     def dataset(self) -> str:
@@ -100,6 +104,11 @@ class FileName:
             ),
             **({"scale": "-".join(f"{end:g}" for end in self.scale)} if self.scale else {}),
             **({"held-out": f"{self.held_out:g}"} if self.held_out else {}),
+            **{
+                key: f"{column}:{values}"
+                for key, rows in (("where", self.where), ("drop", self.drop))
+                for column, values in rows.items()
+            },
         }
         options = [
             *(option(key, value) for key, value in values.items()),
@@ -125,6 +134,8 @@ def parse_file_name(text: str) -> FileName:
         scale=stated_scale(text, values.get("scale")),
         low_scores=LOW_SCORES in values,
         held_out=_share(text, values.get("held-out")),
+        where=_rows_with(text, "where", values.get("where")),
+        drop=_rows_with(text, "drop", values.get("drop")),
     )
 
 
@@ -133,18 +144,26 @@ def file_path(name: str) -> Path:
     return parse_file_name(name).path
 
 
-def said_columns(overrides: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the columns by what they hold, and the labels, that `--set data.columns.NAME=…` and
-    `data.labels.LABEL=…` state.
+def with_said(file: FileName, overrides: Sequence[str]) -> FileName:
+    """Return FILE with what `--set data.columns.NAME=…`, and those of `data.labels`, `data.where`
+    and `data.drop`, state, where its name says nothing of it.
     """
-    stated = [override.partition("=") for override in overrides]
-    columns = {
-        _ROLE_OF[key.removeprefix(_COLUMNS)]: name
-        for key, _, name in stated
-        if key.removeprefix(_COLUMNS) in _ROLE_OF
-    }
-    labels = {key.removeprefix(_LABELS): name for key, _, name in stated if key.startswith(_LABELS)}
-    return columns, labels
+    said: dict[str, dict[str, str]] = {key: {} for key in ("columns", "labels", "where", "drop")}
+    for override in overrides:
+        key, _, value = override.partition("=")
+        data, _, rest = key.partition(".")
+        kind, _, name = rest.partition(".")
+        if data == "data" and kind in said and name:
+            said[kind][name] = value
+    roles = {_ROLE_OF[name]: theirs for name, theirs in said["columns"].items() if name in _ROLE_OF}
+    if not (roles or said["labels"] or said["where"] or said["drop"]):
+        return file
+    return file.with_options(
+        roles={**roles, **file.roles},
+        labels={**said["labels"], **file.labels},
+        where={**said["where"], **file.where},
+        drop={**said["drop"], **file.drop},
+    )
 
 
 def is_row_file(name: str) -> bool:
@@ -182,6 +201,19 @@ def _labels(name: str, text: str | None) -> dict[str, str]:
             hint="for example ?labels=0:entailment,1:neutral,2:contradiction",
         )
     return {theirs.strip(): ours.strip() for theirs, _, ours in pairs}
+
+
+def _rows_with(name: str, key: str, text: str | None) -> dict[str, str]:
+    """Return the column and the values, with commas between them, of rows that are read or not."""
+    if text is None:
+        return {}
+    column, _, values = text.partition(":")
+    if not (column and values):
+        raise UsageError(
+            f"{name!r}: {key} is {text!r}",
+            hint=f"for example ?{_EXAMPLES[key]}",
+        )
+    return {column: values}
 
 
 def _share(name: str, text: str | None) -> float | None:

@@ -21,9 +21,9 @@ from embedlab.core.paths import typed_path
 from embedlab.data.dataset import DatasetState, HubSource, Part
 from embedlab.data.file_name import HUB, stated_scale
 from embedlab.data.hub import NO_HUB, commit, copy_hashes, is_local, load_split
-from embedlab.data.pair_file import scored_pairs
-from embedlab.data.row_file import PLACE
-from embedlab.data.score_scale import ScoreScale
+from embedlab.data.own_columns import ScoreScale
+from embedlab.data.own_files import scored_pairs
+from embedlab.data.table_file import PLACE
 
 _KEYS = ("split", "config", "s1", "s2", "score", "scale", "source", "where", "revision")
 _OURS = {

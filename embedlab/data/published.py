@@ -68,5 +68,6 @@ def remarks(state: Mapping[str, Any], *, is_named: bool = True) -> Iterator[str]
         yield f"{about}counts right, content unknown: {others[0]!r}{more} is not the published file"
     if name in _MADE_BY_RULE and state.get("origin") != "tiny":
         yield f"{about}made by a rule; {_MADE_BY_RULE[name]}"
+    yield from (f"{about}{note}" for note in state.get("notes", ()))
     if empty := state.get("empty", 0):
         yield f"{about}{empty} empty sentence{'s' * (empty != 1)}"

@@ -23,19 +23,19 @@ Places = NDArray[np.intp]
 class Queries:
     """Queries and documents, and the items: a query with a document that is relevant to it."""
 
-    # an item a row: sentence1 the query, sentence2 the document; without these columns where only
-    # their ids are known
+    # an item a row: sentence1 the query, sentence2 the document, or its id where it has no text;
+    # without these columns where only ids are known
     part: Part
     texts: tuple[str, ...]  # the queries
     candidates: tuple[str, ...]  # the documents
     query: Places  # (items,)
-    relevant: Places  # (items,)
+    relevant: Places  # (items,) beyond the candidates where the text is absent: it is never found
     grade: NDArray[np.int64]  # (items,) from 1
     excluded: tuple[
         Places, Places
     ]  # pairs of a query and a document that does not count: the query's own text
-    ids: tuple[Sequence[str], Sequence[str]]  # of the queries and of the documents
-    notes: tuple[str, ...] = ()
+    # of the queries and of the documents, those without a text last
+    ids: tuple[Sequence[str], Sequence[str]]
 
     @property
     def has_texts(self) -> bool:

@@ -9,6 +9,7 @@ of a folder, by itself; `?split=NAME` selects qrels.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Self
 
 import numpy as np
@@ -18,9 +19,8 @@ from embedlab.core.errors import MissingError
 from embedlab.core.name_options import option_values, outside_quotes
 from embedlab.core.paths import file_hash, typed_path
 from embedlab.data.dataset import DatasetState, Part
-from embedlab.data.json_objects import json_object
 from embedlab.data.queries import Queries, item_frame, own_texts
-from embedlab.data.text_file import bad_line, read_lines
+from embedlab.data.text_file import bad_line, json_object, read_lines
 from embedlab.data.trec_files import Grade, read_qrels
 
 PREFIX = "retrieval:"
@@ -83,37 +83,54 @@ def open_query_folder(name: str) -> Queries:
             f"no folder or file {str(typed.path)!r}", hint=f"give the path of a folder: {_LAYOUT}"
         )
     graded = _qrels_file(typed)
-    qrels = read_qrels(graded)
+    qrels, again = read_qrels(graded)
     queries, corpus = (
         _read(typed.path / QUERIES, _query_text),
         _read(typed.path / CORPUS, _document_text),
     )
-    for grade in qrels:
-        for kind, key, texts in (
-            ("query", grade.query, queries),
-            ("document", grade.document, corpus),
-        ):
-            if key not in texts.texts:
-                hint = f"add it to {texts.path.name}, or remove the line"
-                raise MissingError(
-                    f"{graded}, line {grade.line}: no {kind} {key!r} in {texts.path.name}",
-                    hint=hint,
-                )
-    wanted = dict.fromkeys(qrel.query for qrel in qrels if qrel.grade > 0)
-    if empty := next((query for query in wanted if not queries.texts[query].strip()), None):
-        raise bad_line(queries.path, queries.lines[empty], f"the text of query {empty!r} is empty")
+    unknown = [grade for grade in qrels if grade.query not in queries.texts]
+    known = [grade for grade in qrels if grade.query in queries.texts]
+    wanted = dict.fromkeys(grade.query for grade in known if grade.grade > 0)
+    empty = [query for query in wanted if not queries.texts[query].strip()]
+    absent = dict.fromkeys(
+        grade.document for grade in known if grade.grade > 0 and grade.document not in corpus.texts
+    )
+    lines = [grade.line for grade in known if grade.document in absent]
+    skipped = {
+        f"query that is not in {QUERIES} ({_places(graded, [grade.line for grade in unknown])})": len(
+            {grade.query for grade in unknown}
+        ),
+        f"empty query ({_places(queries.path, [queries.lines[query] for query in empty])})": len(
+            empty
+        ),
+    }
+    same = len(corpus.texts) - len({*corpus.texts.values()})
+    notes = {
+        f"{len(absent)} relevant document{'s are' if len(absent) != 1 else ' is'} not in {CORPUS} "
+        f"and never found ({_places(graded, lines)})": len(absent),
+        f"{again} line{'s' * (again != 1)} of {graded.name} repeat{'s' * (again == 1)} another and "
+        f"{'count' if again != 1 else 'counts'} once": again,
+        f"{same} document{'s have' if same != 1 else ' has'} the text of another": same,
+    }
     return _queries(
         typed,
-        qrels,
-        {query: queries.texts[query] for query in wanted},
+        [grade for grade in known if grade.query not in empty],
+        {query: queries.texts[query] for query in wanted if query not in empty},
         corpus.texts,
         [graded, queries.path, corpus.path],
+        absent=[*absent],
+        skipped={reason: count for reason, count in skipped.items() if count},
+        notes=tuple(note for note, count in notes.items() if count),
     )
+
+
+def _places(path: Path, lines: Sequence[int]) -> str:
+    return f"{path.name}:{', '.join(map(str, lines[:3]))}{'…' * (len(lines) > 3)}"
 
 
 def _of_qrels(typed: FolderName) -> Queries:
     """Return queries and documents of which only the ids are known."""
-    qrels = read_qrels(typed.path)
+    qrels, _ = read_qrels(typed.path)
     wanted = dict.fromkeys(grade.query for grade in qrels if grade.grade > 0)
     documents = dict.fromkeys((grade.document for grade in qrels), "")
     return _queries(
@@ -129,6 +146,9 @@ def _queries(
     files: Sequence[Path],
     *,
     has_texts: bool = True,
+    absent: Sequence[str] = (),
+    skipped: Mapping[str, int] = MappingProxyType({}),
+    notes: tuple[str, ...] = (),
 ) -> Queries:
     relevant = [grade for grade in qrels if grade.grade > 0]
     if not relevant:
@@ -136,13 +156,14 @@ def _queries(
             f"{files[0]} names no relevant document",
             hint="a grade above 0 says that a document is relevant",
         )
-    numbers, places = ({key: index for index, key in enumerate(ids)} for ids in (queries, corpus))
+    ids = [*queries], [*corpus, *absent]
+    numbers, places = ({key: index for index, key in enumerate(keys)} for keys in ids)
     query = np.array([numbers[grade.query] for grade in relevant], np.intp)
     document = np.array([places[grade.document] for grade in relevant], np.intp)
     texts, candidates = tuple(queries.values()), tuple(corpus.values())
     without = len({grade.query for grade in qrels}) - len(queries)
     part = Part(
-        frame=item_frame(texts, candidates, query, document)
+        frame=item_frame(texts, [*candidates, *absent], query, document)
         if has_texts
         else pl.DataFrame({"item": np.arange(len(query))}),
         state=DatasetState(
@@ -152,7 +173,8 @@ def _queries(
             expected_rows=None,
             origin="file",
             sha256={str(file): file_hash(file) for file in files},
-            skipped={NONE_RELEVANT: without} if without else {},
+            skipped={**skipped, **({NONE_RELEVANT: without} if without else {})},
+            notes=notes,
             empty=sum(not text.strip() for text in candidates) if has_texts else 0,
         ),
     )
@@ -166,7 +188,7 @@ def _queries(
         excluded=own_texts(
             texts, candidates, query, document, _same_ids(queries, corpus) if has_texts else ()
         ),
-        ids=(list(queries), list(corpus)),
+        ids=ids,
     )
 
 

@@ -33,10 +33,14 @@ from embedlab.data.fetched import revision_of
 from embedlab.data.hub import is_local, read_hub
 from embedlab.data.hub_pairs import is_hub_name, open_hub_pairs, parse_hub_name
 from embedlab.data.manifest import empty_rows, is_partial
-from embedlab.data.own_file import open_own_file
-from embedlab.data.pair_file import is_pair_file
+from embedlab.data.own_files import is_pair_file, open_own_file
 from embedlab.data.starter import CORPORA, OFFER, is_starter, refuse_damage
 
+# The modules whose exceptions speak of what is in a file.
+_PARSERS = {
+    *("zlib", "lzma", "_lzma", "gzip", "bz2", "zipfile", "tarfile"),
+    *("csv", "_csv", "json", "polars", "pyarrow"),
+}
 Wanted = TypeVar("Wanted")
 Opened = TypeVar("Opened")
 
@@ -220,14 +224,14 @@ class Source:
         hashes = {file: file_hash(path) for file, path in zip(layout.files, paths, strict=True)}
         if is_starter(folder):
             refuse_damage(hashes)
-            return self._part(chosen, split, layout.read(paths), "starter", sha256=hashes)
+            return self._part(chosen, split, _read(layout, paths), "starter", sha256=hashes)
         revision = revision_of(folder, hashes)
         if code := plugins.identity(
             "datasets", chosen.name
         ):  # the code that reads the files decides the rows too
             hashes["plug-in"] = code
         return self._part(
-            chosen, split, layout.read(paths), "folder", sha256=hashes, revision=revision
+            chosen, split, _read(layout, paths), "folder", sha256=hashes, revision=revision
         )
 
     def _part(
@@ -289,6 +293,23 @@ class Source:
             hint=Hint(get, NamedOption("--data", "DIR"), offer),
             reason=why,
         )
+
+
+def _read(layout: FileLayout, paths: Sequence[Path]) -> ParsedRows:
+    """Return the rows of a corpus; what a decompressor or parser raises is the error of its
+    files.
+    """
+    try:
+        return layout.read(paths)
+    except Exception as error:
+        is_damage = isinstance(error, EOFError | UnicodeError)
+        if not is_damage and type(error).__module__.partition(".")[0] not in _PARSERS:
+            raise
+        fault = str(error).partition("\n")[0] or type(error).__name__
+        raise MissingError(
+            f"{' or '.join(map(str, paths))} cannot be read: {fault}",
+            hint="it is damaged: get it again",
+        ) from error
 
 
 def _incomplete(absent: Path, other: Path) -> MissingError:

@@ -1,21 +1,27 @@
-"""Read text files strictly: every error names the file and the line."""
+"""Read text files strictly, their lines, fields and JSON objects: errors name file and line."""
 
 import csv
 import io
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import polars as pl
 
 from embedlab.core.errors import MissingError
 from embedlab.core.first_few import first_few
+from embedlab.core.foreign_files import other_content
+from embedlab.core.plain_values import quote
+from embedlab.data.dataset import COLUMNS, ParsedRows
 
 Encoding = Literal["utf-8", "latin-1"]
 _UTF8_SEQUENCE = re.compile(
     rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
 )
+# what polars makes of JSON values that are not texts
+_LIKE_JSON = r"(?s)^\s*(-?[0-9][0-9.eE+-]*|\[.*\]|\{.*\}|true|false)\s*$"
 _LATIN_CONTROL = re.compile(
     rb"[\x80-\x9f]"
 )  # not text: files with these bytes are Windows-1252, UTF-8 or damaged
@@ -38,6 +44,8 @@ def read_text(path: Path, *, encoding: Encoding = "utf-8") -> str:
     mark; undecodable text is an error.
     """
     content = path.read_bytes()
+    if (other := other_content(content)) is not None:
+        raise MissingError(f"{path} is {other.what}", hint=other.hint)
     if b"\0" in content:
         raise bad_line(
             path,
@@ -47,7 +55,7 @@ def read_text(path: Path, *, encoding: Encoding = "utf-8") -> str:
     text = _decoded(path, content, encoding)
     if not text.strip():
         raise empty_file(path)
-    return text
+    return text if "\n" in text else text.replace("\r", "\n")  # as old Macs end lines
 
 
 def _decoded(path: Path, content: bytes, encoding: Encoding) -> str:
@@ -80,10 +88,18 @@ def read_lines(path: Path, *, encoding: Encoding = "utf-8") -> list[str]:
     lines = read_text(path, encoding=encoding).split("\n")
     if lines[-1] == "":
         lines.pop()
-    lines = [line.removesuffix("\r") for line in lines]
-    if len(lines) == 1 and "\r" in lines[0]:
-        raise bad_line(path, 1, "its lines end in a carriage return alone")
-    return lines
+    return [line.removesuffix("\r") for line in lines]
+
+
+def read_whole_lines(path: Path) -> ParsedRows:
+    """Return every non-blank line of a file; blank ones are counted."""
+    lines = read_lines(path)
+    sentences = [line for line in lines if line.strip()]
+    blank = len(lines) - len(sentences)
+    return ParsedRows(
+        frame=pl.DataFrame({"sentence": sentences}, schema=dict(COLUMNS["sentences"])),
+        skipped={"blank line": blank} if blank else {},
+    )
 
 
 def read_fields(
@@ -196,3 +212,54 @@ def as_lines(frame: pl.DataFrame, *, header: bool = False) -> str:
     """
     plain = frame.with_columns(pl.col(pl.String).str.replace_all(r"[\t\r\n]+", " "))
     return plain.write_csv(separator="\t", include_header=header, quote_style="never")
+
+
+def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
+    """Return the JSON object in the LINE of a file; anything else is an error at its number."""
+
+    def refuse(name: str) -> None:
+        raise bad_line(
+            path, number, f"{name} is not JSON"
+        )  # Python's json module writes it nevertheless
+
+    try:
+        row = json.loads(line, parse_constant=refuse)
+    except json.JSONDecodeError as error:
+        what = error.msg.removesuffix(" at").removesuffix(" starting")
+        raise bad_line(path, number, f"broken JSON at character {error.pos + 1}: {what}") from error
+    except RecursionError as error:
+        raise bad_line(path, number, "its JSON is nested too deep") from error
+    except ValueError as error:  # Python refuses integers of more than 4,300 digits
+        raise bad_line(path, number, "a number with too many digits") from error
+    if not isinstance(row, dict):
+        raise bad_line(path, number, "not a JSON object")
+    for key, text in row.items():
+        if fault := text_fault(key) or (isinstance(text, str) and text_fault(text)):
+            raise bad_line(path, number, f"{fault} under {key!a}")
+    return row
+
+
+def refuse_json_values(
+    path: Path, frame: pl.DataFrame, columns: Sequence[str], lines: pl.Series | None = None
+) -> None:
+    """Raise for the first line with a number, a list or an object under one of COLUMNS, which hold
+    texts; FRAME is what polars read, of LINES where these are not all that are not blank.
+
+    polars makes texts of them: "5.1" of 5.10. Only lines whose texts look so are parsed again.
+    """
+    is_nested = any(frame.schema[name].is_nested() for name in columns)  # then each of its texts is
+    looks_so = pl.any_horizontal(pl.col(*columns).cast(pl.String).str.contains(_LIKE_JSON))
+    rows = set(range(len(frame)) if is_nested else frame.select(pl.arg_where(looks_so)).to_series())
+    if not rows:
+        return
+    numbered = [(number, line) for number, line in enumerate(read_lines(path), 1) if line.strip()]
+    wanted = (
+        {lines[row] for row in rows} if lines is not None else {numbered[row][0] for row in rows}
+    )
+    for number, line in numbered:
+        if number not in wanted:
+            continue
+        values = json_object(path, number, line)
+        for name in columns:
+            if not isinstance(value := values.get(name), str | None):
+                raise bad_line(path, number, f"{name!r} is {quote(value)}, not a text")

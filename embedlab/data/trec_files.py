@@ -7,19 +7,20 @@ blanks or tabs between them.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
-from math import isfinite
+from math import isfinite, lcm
 from pathlib import Path
 
 import polars as pl
 
 from embedlab.core.errors import MissingError
 from embedlab.data.queries import MOST_RELEVANT
-from embedlab.data.row_file import PLACE, read_rows
+from embedlab.data.table_file import PLACE, read_rows
 from embedlab.data.text_file import bad_line, read_lines
 
 _HEADER = ("query-id", "corpus-id", "score")  # of qrels as BEIR writes them
-_GRADE = f"a grade is a whole number up to {MOST_RELEVANT}"
+_GRADE = f"a grade is a number up to {MOST_RELEVANT}; fractions have a common denominator that is as small"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,35 +43,54 @@ class Run:
     rows: pl.DataFrame
 
 
-def read_qrels(path: Path) -> list[Grade]:
-    """Return the grades in a file of qrels, as BEIR writes it with a header, or as TREC does
-    without one.
+def read_qrels(path: Path) -> tuple[list[Grade], int]:
+    """Return the grades in a file of qrels, as BEIR writes it with a header or without, or as TREC
+    does; and how many lines say again what another one said, which count once.
 
-    A pair that is graded twice, and a grade that is not a whole number up to MOST_RELEVANT, is an
-    error with its line.
+    Fractions are multiplied by their common denominator: no measure depends on the unit of grades.
+    A pair that is graded twice differently is an error with its line.
     """
-    grades, seen = [], set[tuple[str, str]]()
+    found: dict[tuple[str, str], tuple[int, Fraction]] = {}
+    again = 0
     for line, query, document, text in _graded(path):
         try:
-            grade = int(text)
-        except ValueError as error:
+            grade = Fraction(text.strip())
+        except (ValueError, ZeroDivisionError) as error:
             raise MissingError(
-                f"{path}, line {line}: grade {text!r} is not a whole number", hint=_GRADE
+                f"{path}, line {line}: grade {text!r} is not a number", hint=_GRADE
             ) from error
-        if grade > MOST_RELEVANT:
-            raise MissingError(
-                f"{path}, line {line}: grade {grade} is above {MOST_RELEVANT}", hint=_GRADE
+        first, other = found.setdefault((query, document), (line, grade))
+        if other != grade:
+            raise bad_line(
+                path,
+                line,
+                f"query {query!r} and document {document!r} a second time, with another grade "
+                f"than in line {first}",
             )
-        if (query, document) in seen:
-            raise bad_line(path, line, f"query {query!r} and document {document!r} a second time")
-        seen.add((query, document))
-        grades.append(Grade(line=line, query=query, document=document, grade=grade))
-    return grades
+        again += first != line
+    unit = lcm(*(grade.denominator for _, grade in found.values()))
+    for line, grade in found.values():
+        if grade * unit > MOST_RELEVANT:
+            times = f" in units of 1/{unit}" if unit > 1 else ""
+            raise MissingError(
+                f"{path}, line {line}: grade {float(grade):g} is above {MOST_RELEVANT}{times}",
+                hint=_GRADE,
+            )
+    grades = [
+        Grade(line=line, query=query, document=document, grade=int(grade * unit))
+        for (query, document), (line, grade) in found.items()
+    ]
+    return grades, again
 
 
 def _graded(path: Path) -> Iterator[tuple[int, str, str, str]]:
     lines = read_lines(path)
-    if path.suffix.lower() == ".tsv" and len(lines[0].split()) != 4:
+    fields = len(lines[0].split())
+    if (
+        path.suffix.lower() == ".tsv"
+        and fields != 4
+        and not (fields == 3 and _ends_in_number(lines[0]))
+    ):
         rows = read_rows(path, needed=_HEADER)
         if absent := [name for name in _HEADER if name not in rows.columns]:
             raise bad_line(
@@ -81,15 +101,18 @@ def _graded(path: Path) -> Iterator[tuple[int, str, str, str]]:
                 raise bad_line(path, line, f"{_HEADER[values.index(None)]} is empty")
             yield (line, *values)
         return
+    wanted = 3 if fields == 3 else 4
+    shape = "query document grade" if wanted == 3 else "query 0 document grade"
     for line, text in enumerate(lines, 1):
-        fields = text.split()
-        if len(fields) != 4:
-            raise bad_line(
-                path,
-                line,
-                f"{len(fields)} field{'s' * (len(fields) != 1)}, not 4: query 0 document grade",
-            )
-        yield line, fields[0], fields[2], fields[3]
+        values = text.split()
+        if len(values) != wanted:
+            fault = f"{len(values)} field{'s' * (len(values) != 1)}, not {wanted}: {shape}"
+            raise bad_line(path, line, fault)
+        yield line, values[0], values[-2], values[-1]
+
+
+def _ends_in_number(line: str) -> bool:
+    return _number(line.split()[-1]) is not None
 
 
 def read_run(path: Path) -> Run:

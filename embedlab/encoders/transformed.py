@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from embedlab.choices import Similarity
 from embedlab.core.errors import UsageError
 from embedlab.core.progress import ProgressCallback
-from embedlab.data.sentence_file import sentences as sentences_in
+from embedlab.data.table_file import sentences as sentences_in
 from embedlab.encoders.encoder import Encoder, EncoderFacts, Vectors, distinct, score_by_vectors
 from embedlab.encoders.texts import Text
 from embedlab.encoders.whitening import Whitening, fit_whitening, read_vectors

@@ -15,7 +15,7 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.hints import Hint, RecipeValue
 from embedlab.core.nearest import unknown
 from embedlab.core.paths import typed_path
-from embedlab.data.row_file import TABLES
+from embedlab.data.table_file import TABLES
 from embedlab.models.aliases import aliases, model_of, store_used
 from embedlab.models.cross_encoder import states_cross_encoder
 from embedlab.models.encoder_kind import (
@@ -45,13 +45,8 @@ _OWN_KINDS = ("run", "folder", "hub", "dice", *KINDS)
 CROSS_ENCODER_KIND = "cross-encoder"  # its prefix
 BM25 = "bm25"  # alone it is Lucene's variant
 FIT = "fit"  # whitening by the sentences that are scored
-# The kinds of encoders that files of a suffix can be; all others can be word vectors.
-_PREFIXES = {
-    **dict.fromkeys(TABLES, ("scores",)),
-    ".parquet": ("scores", "vectors"),
-    ".npy": ("vectors",),
-    ".json": ("mteb",),
-}
+# How the first line of word vectors is: their number and size, or a word and its vector.
+_WORD_VECTORS = re.compile(rb"\d+ \d+\s*|\S+(?:[ \t]-?\d+(?:\.\d*)?(?:e-?\d+)?){2,}\s*")
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 _SHIPPED_NAMES = frozenset({BM25, *NAMES, *SHORT_NAMES, *CATALOG})
 
@@ -510,6 +505,22 @@ def _published(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     )
 
 
+def _kinds_of_file(path: Path) -> tuple[str, ...]:
+    """Return the kinds of encoders that a file can be, by how it begins."""
+    with path.open("rb") as file:
+        head = file.read(65536)
+    first, suffix = head.partition(b"\n")[0], path.suffix.lower()
+    if head.startswith(b"\x93NUMPY"):
+        return ("vectors",)
+    if head.startswith(b"PAR1"):
+        return ("scores", "vectors")
+    if suffix in TABLES and b"sentence1" in first and b"sentence2" in first:
+        return ("scores",)
+    if suffix == ".json" and b'"task_name"' in head:
+        return ("mteb",)
+    return ("word-vectors",) if suffix not in TABLES and _WORD_VECTORS.fullmatch(first) else ()
+
+
 def _located(name: str, *, has_pooling: bool) -> tuple[ModelSpec, ...]:
     """The model in a folder or of the hub; a folder that says that it is a cross-encoder is one
     unless it HAS a POOLING typed behind it.
@@ -520,11 +531,11 @@ def _located(name: str, *, has_pooling: bool) -> tuple[ModelSpec, ...]:
     if folder.is_dir():
         return (ModelSpec(name=name, kind="folder", location=str(folder)),)
     if folder.is_file():
-        kinds = _PREFIXES.get(folder.suffix.lower(), ("word-vectors",))
-        raise UsageError(
-            f"{name!r} is a file, not a model",
-            hint=f"say what it holds: {' or '.join(f'{kind}:{name}' for kind in kinds)}",
-        )
+        kinds = _kinds_of_file(folder)
+        hint = f"rows to evaluate on are in {' '.join(TABLES)} files: rename it, or convert it"
+        if kinds:
+            hint = f"say what it holds: {' or '.join(f'{kind}:{name}' for kind in kinds)}"
+        raise UsageError(f"{name!r} is a file, not a model", hint=hint)
     if name.startswith((".", "/", "~")):
         raise MissingError(
             f"no model folder {name!r}", hint="give a folder that save_pretrained wrote"

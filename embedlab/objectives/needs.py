@@ -8,8 +8,7 @@ from embedlab.core.hints import Hint, RecipeValue
 from embedlab.core.names import objective_options
 from embedlab.core.recipe import ObjectiveSection, RawOptions, Recipe
 from embedlab.data.dataset import COLUMNS, DatasetKind
-from embedlab.data.own_rows import RowShape
-from embedlab.data.pair_file import is_pair_file
+from embedlab.data.own_files import RowShape, is_pair_file
 from embedlab.data.source import dataset
 
 

@@ -13,7 +13,7 @@ import polars as pl
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
 from embedlab.data.overlaps import KnownText, sentence_columns, text_keys
-from embedlab.data.pair_file import is_pair_file
+from embedlab.data.own_files import is_pair_file
 from embedlab.data.source import Source
 from embedlab.outcomes.cuts import ItemSlice
 from embedlab.outcomes.frame import CONTRADICTED, SENTENCES, Outcomes

@@ -11,7 +11,7 @@ from embedlab.choices import SettingName
 from embedlab.core.errors import MissingError, NotDownloadedError, UsageError
 from embedlab.core.recipe import EvaluateSection, Recipe
 from embedlab.core.settings import Settings
-from embedlab.data.pair_file import is_pair_file
+from embedlab.data.own_files import is_pair_file
 from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import brings_items

@@ -69,13 +69,21 @@ class Searcher(Described, Protocol):
 
 
 def relevant_of(queries: Queries) -> Relevant:
-    """Return which documents of a set are relevant."""
+    """Return which documents of a set are relevant, of those that have a text."""
+    is_there = queries.relevant < len(queries.candidates)
     return Relevant(
-        query=queries.query,
-        document=queries.relevant,
-        grade=queries.grade,
+        query=queries.query[is_there],
+        document=queries.relevant[is_there],
+        grade=queries.grade[is_there],
         excluded=queries.excluded,
     )
+
+
+def ranks_of_items(queries: Queries, ranks: Ranks) -> Ranks:
+    """Return RANKS of relevant documents with infinite ones of those without a text."""
+    every = np.full(len(queries.relevant), np.inf)
+    every[queries.relevant < len(queries.candidates)] = ranks
+    return every
 
 
 def similarities_of(
@@ -116,7 +124,8 @@ class OfSimilarities:
     @cached_property
     def ranks(self) -> Ranks:
         """The rank of the document of each item."""
-        return relevant_ranks(self.found, relevant_of(self.queries), self.start_progress("ranks"))
+        relevant, progress = relevant_of(self.queries), self.start_progress("ranks")
+        return ranks_of_items(self.queries, relevant_ranks(self.found, relevant, progress))
 
     def first(self, count: int) -> Places:
         """Return the first COUNT documents of each query."""
@@ -205,7 +214,13 @@ class FoundBefore:
     @cached_property
     def ranks(self) -> Ranks:
         """The rank of the document of each item, infinite where it was not found."""
-        return ranks_in_run(self.query, self.document, self.score, relevant_of(self.queries))
+        every = Relevant(
+            query=self.queries.query,
+            document=self.queries.relevant,
+            grade=self.queries.grade,
+            excluded=self.queries.excluded,
+        )
+        return ranks_in_run(self.query, self.document, self.score, every)
 
     def first(self, count: int) -> Places:
         """Return the first COUNT documents of each query, of those that are in the corpus and
@@ -213,7 +228,8 @@ class FoundBefore:
         """
         base = len(self.queries.candidates)
         excluded = self.queries.excluded[0] * base + self.queries.excluded[1]
-        stays = (self.document != NONE) & ~np.isin(self.query * base + self.document, excluded)
+        has_text = (self.document != NONE) & (self.document < base)
+        stays = has_text & ~np.isin(self.query * base + self.document, excluded)
         query, document, score = self.query[stays], self.document[stays], self.score[stays]
         return in_order(
             query,
@@ -292,8 +308,10 @@ class Reranked:
         """The rank of the document of each item: of one that was not read again it is that of the
         first search.
         """
-        again = ranks_in_run(
-            self.query, self.document, self.score.astype(np.float64), relevant_of(self.queries)
+        score = self.score.astype(np.float64)
+        again = ranks_of_items(
+            self.queries,
+            ranks_in_run(self.query, self.document, score, relevant_of(self.queries)),
         )
         return np.where(np.isfinite(again), again, self.before.ranks)
 

@@ -22,9 +22,8 @@ from embedlab.core.progress import ProgressCallback, StartProgress
 from embedlab.core.recipe import RawOptions, Recipe
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import NLI_LABELS, Part
-from embedlab.data.own_data import own_data
-from embedlab.data.pair_file import GOLD_OF_LABEL, open_pair_file
-from embedlab.data.row_kind import LABELLED
+from embedlab.data.own_columns import LABELLED, own_data
+from embedlab.data.own_files import GOLD_OF_LABEL, open_pair_file
 from embedlab.data.source import Source, available, dataset
 from embedlab.models.catalog import ModelSpec
 from embedlab.objectives.needs import objective_needs

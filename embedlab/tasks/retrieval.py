@@ -19,11 +19,12 @@ from embedlab.analysis.retrieval import CUTS, FIRST, query_gold
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.progress import StartProgress, unseen
 from embedlab.core.settings import Settings
+from embedlab.data.own_files import holds_queries
 from embedlab.data.queries import Queries
-from embedlab.data.query_file import holds_queries
 from embedlab.data.query_sets import SETS, open_queries
 from embedlab.data.source import Source, available
 from embedlab.encoders.encoder import PairScorer
+from embedlab.encoders.exact_search import in_worst_order
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.grammar import RERANK
 from embedlab.runs.evaluations import Evaluation, StoredScore
@@ -33,7 +34,9 @@ from embedlab.tasks._searchers import (
     OfSimilarities,
     Ranks,
     pairs_read,
+    ranks_of_items,
     refuse_reranking,
+    relevant_of,
     searcher_of,
     similarities_of,
 )
@@ -177,7 +180,12 @@ class Retrieval(Task):
             for queries, order in orders
         ]
         scores = [score for each in ranked for score in query_scores(each)]
-        notes = [*searcher.notes, *skipped, *(note for each in ranked for note in each.notes)]
+        notes = [
+            *searcher.notes,
+            *skipped,
+            *(note for queries in opened for note in _notes_on_copies(queries)),
+            *(note for each in ranked for note in each.notes),
+        ]
         evaluation = evaluation_of(self.name, searcher, states, scores, notes)
         return TaskResult(
             evaluation=evaluation,
@@ -222,6 +230,47 @@ class Retrieval(Task):
             return 100 * MEASURES[DEV_METRIC].value(gold, ranks_by(trained.encoder, queries))
 
         return score
+
+
+def _notes_on_copies(queries: Queries) -> Iterator[str]:
+    """Yield how many documents have the text of one that is relevant to a query to which they are
+    not, and what they cost a model that ranks each relevant text first: what ties is in the worst
+    order.
+    """
+    relevant = relevant_of(queries)
+    if not queries.has_texts or len({*queries.candidates}) == len(queries.candidates):
+        return
+    documents: dict[str, list[int]] = {}
+    for index, text in enumerate(queries.candidates):
+        documents.setdefault(text, []).append(index)
+    excluded = {*zip(*(places.tolist() for places in relevant.excluded), strict=True)}
+    of_query: dict[int, dict[str, list[int]]] = {}  # query → relevant text → items
+    for item, (query, document) in enumerate(
+        zip(relevant.query.tolist(), relevant.document.tolist(), strict=True)
+    ):
+        of_query.setdefault(query, {}).setdefault(queries.candidates[document], []).append(item)
+    counts, copies = np.zeros(len(relevant.query), np.int64), set[int]()
+    for query, texts in of_query.items():
+        before = 0
+        for text, items in sorted(texts.items(), key=lambda of: -max(relevant.grade[of[1]])):
+            own = {*relevant.document[items].tolist()}
+            others = [
+                index
+                for index in documents[text]
+                if index not in own and (query, index) not in excluded
+            ]
+            copies.update(others)
+            before += len(items) + len(others)
+            counts[items] = before
+    if not copies:
+        return
+    ranks = ranks_of_items(queries, in_worst_order(relevant.query, counts, relevant.grade))
+    best = 100 * MEASURES[METRICS[0]].value(query_gold(queries.query, queries.grade), ranks)
+    have, are = ("document has", "is") if len(copies) == 1 else ("documents have", "are")
+    yield (
+        f"{queries.part.state.name}: {len(copies)} {have} the text of a relevant one and {are} not "
+        f"relevant: with every relevant text first {METRICS[0]} is {best:.2f}"
+    )
 
 
 def _refuse_many_pairs(spec: ModelSpec, queries: Queries) -> None:

@@ -1,10 +1,9 @@
 """The task `sts`: how well similarities rank sentence pairs by human scores."""
 
 from embedlab.data.aliases import datasets_of
-from embedlab.data.pair_file import is_pair_file
+from embedlab.data.own_files import holds_queries, is_pair_file
 from embedlab.data.pair_parts import is_scored
 from embedlab.data.probing import set_of
-from embedlab.data.query_file import holds_queries
 from embedlab.data.source import dataset, dataset_names
 from embedlab.data.sts import STS_AVERAGES
 from embedlab.tasks.task import PairTask

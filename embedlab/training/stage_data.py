@@ -17,10 +17,8 @@ from embedlab.data.aliases import canonical_name, datasets_of
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.hub_pairs import is_hub_name
 from embedlab.data.overlaps import KnownText
-from embedlab.data.own_file import open_evaluated_file
-from embedlab.data.own_rows import ColumnMap, open_own_rows
-from embedlab.data.pair_file import is_pair_file
-from embedlab.data.score_scale import ScoreScale
+from embedlab.data.own_columns import ScoreScale
+from embedlab.data.own_files import ColumnMap, is_pair_file, open_evaluated_file, open_own_rows
 from embedlab.data.source import Source, dataset
 from embedlab.objectives.needs import Needs, objective_needs, require_columns, require_data
 from embedlab.objectives.rows import NumberedRows, WordIds, index_rows
@@ -153,6 +151,7 @@ def open_stage(
         scale=scale,
         excluded=_excluded_title(
             stage,
+            opened,
             sum(part.frame.height for part in opened) - sum(part.frame.height for part in parts),
         ),
     )
@@ -420,7 +419,12 @@ def _open(stage: Stage, source: Source, needs: Needs) -> list[Part]:
             f"data.held_out is of one file, and {_names(stage.data.names)} are several",
             hint="remove it, and name a dev file",
         )
-    named = ColumnMap(columns=stage.data.columns or {}, labels=stage.data.labels or {})
+    named = ColumnMap(
+        columns=stage.data.columns or {},
+        labels=stage.data.labels or {},
+        where=stage.data.where or {},
+        drop=stage.data.drop or {},
+    )
     return parts + [
         open_own_rows(Path(file), needs.shape, named, stage.data.held_out)
         for file in stage.data.files or ()
@@ -461,13 +465,20 @@ def _without_text_of(
     return remaining
 
 
-def _excluded_title(stage: Stage, left_out: int) -> str:
-    if not stage.data.exclude_text_of:
-        return ""
-    return (
-        f"{left_out} rows are left out: a sentence of theirs is in "
-        f"{', '.join(stage.data.exclude_text_of)}"
-    )
+def _excluded_title(stage: Stage, parts: Sequence[Part], left_out: int) -> str:
+    """Return what is left out of the user's own files, with its places, and for its text."""
+    own = [part.state for number, part in enumerate(parts) if _is_own(stage, number)]
+    titles = [
+        f"{state.name}: left out {count} {reason}"
+        for state in own
+        for reason, count in state.skipped.items()
+    ]
+    if stage.data.exclude_text_of:
+        titles.append(
+            f"{left_out} rows are left out: a sentence of theirs is in "
+            f"{', '.join(stage.data.exclude_text_of)}"
+        )
+    return "; ".join(titles)
 
 
 def _checked_scale(recipe: Recipe, index: int, needs: Needs, parts: Sequence[Part]) -> str:

@@ -18,12 +18,10 @@ from embedlab.data.hub_pairs import is_hub_name, parse_hub_name
 from embedlab.data.manifest import corpus_differences
 from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import find_overlaps
-from embedlab.data.own_data import own_data
-from embedlab.data.own_file import open_evaluated_file
-from embedlab.data.pair_file import is_pair_file
+from embedlab.data.own_columns import PAIRS, TRIPLETS, own_data
+from embedlab.data.own_files import is_pair_file, open_evaluated_file
 from embedlab.data.probing import SENTEVAL, set_of, suite, suite_folder, suite_names
 from embedlab.data.published import content_of, remarks
-from embedlab.data.row_kind import PAIRS, TRIPLETS
 from embedlab.data.source import Source, all_datasets, dataset
 from embedlab.data.starter import is_starter
 from embedlab.reports.notes import generated_note, partial_notes

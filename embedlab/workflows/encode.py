@@ -8,7 +8,7 @@ from pathlib import Path
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
 from embedlab.core.paths import file_hash
 from embedlab.core.settings import Settings
-from embedlab.data.sentence_file import sentences
+from embedlab.data.table_file import sentences
 from embedlab.encoders import partial_vectors
 from embedlab.encoders.encoder import Encoder
 from embedlab.encoders.partial_vectors import PartialVectors

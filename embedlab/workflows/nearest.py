@@ -14,8 +14,8 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.progress import ProgressCallback
 from embedlab.data.pair_parts import open_parts
-from embedlab.data.sentence_file import sentences
 from embedlab.data.source import Source
+from embedlab.data.table_file import sentences
 from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.encoder import PairScorer
 from embedlab.encoders.lexical import DiceScorer

@@ -9,9 +9,9 @@ from embedlab.core.errors import EmbedlabError, MissingError, UnknownFieldError,
 from embedlab.core.settings import Settings
 from embedlab.data.file_name import FileName, is_row_file, parse_file_name
 from embedlab.data.hub_pairs import is_hub_name
-from embedlab.data.own_data import own_data
-from embedlab.data.pair_file import is_pair_file
-from embedlab.data.row_file import read_rows
+from embedlab.data.own_columns import own_data
+from embedlab.data.own_files import is_pair_file
+from embedlab.data.table_file import read_rows
 from embedlab.models.catalog import finished_runs
 from embedlab.workflows.session import Session
 
@@ -107,9 +107,8 @@ def note_files(names: Sequence[str], session: Session) -> None:
         with suppress(EmbedlabError, OSError):  # whoever opens it says why it cannot be read
             data = own_data(name)
             if not data.said.is_plain and data.file.held_out is None:
-                summary, *_, correction = data.lines()
-                session.note(summary)
-                session.note(correction)
+                for line in data.lines():
+                    session.note(line)
 
 
 def _is_table(name: str) -> bool:

@@ -101,7 +101,11 @@ def test_check_reads_a_file_of_pairs_too(embedlab: Embedlab) -> None:
     Path("good.tsv").write_text("sentence1\tsentence2\tscore\na\tb\t1\nc\td\t\n")
     Path("bad.tsv").write_text("sentence1\tsentence2\tscore\na\tb\thigh\n")
     (row,) = embedlab("data", "check", "good.tsv", "--json").rows
-    assert (row["rows"], row["state"], row["skipped"]) == (1, "not counted", "1 blank score")
+    assert (row["rows"], row["state"], row["skipped"]) == (
+        1,
+        "not counted",
+        "1 blank score at good.tsv:3",
+    )
     answer = embedlab("data", "check", "good.tsv", "bad.tsv", "--json")
     assert answer.code == 3
     assert answer.rows[1]["note"] == "bad.tsv, line 2: score is not a number: 'high'"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.data.file_name import file_path, is_row_file, parse_file_name, said_columns
+from embedlab.data.file_name import file_path, is_row_file, parse_file_name, with_said
 
 WHOLE = "d/pairs.csv?s1=text&s2=answer&label=mark&source=from&labels=0:entailment,1:neutral&scale=0-5&held-out=0.1&low-scores"
 
@@ -153,15 +153,31 @@ def test_files_of_rows_are_known_by_their_ending_and_models_by_their_prefix(
     assert is_row_file(name) is is_file
 
 
-def test_columns_that_are_set_in_a_recipe_are_what_its_columns_hold() -> None:
-    columns, labels = said_columns(
+def test_what_is_set_in_a_recipe_is_said_of_the_file_where_its_name_says_nothing() -> None:
+    said = with_said(
+        parse_file_name("p.csv?score=points"),
         [
             "data.columns.gold=rating",
             "data.columns.anchor=q",
             "data.labels.0=neutral",
+            "data.where.split=train,dev",
+            "data.drop.label=-1",
             "optim.lr=1",
             "data.columns={}",
-        ]
+        ],
     )
-    assert columns == {"score": "rating", "anchor": "q"}
-    assert labels == {"0": "neutral"}
+    assert said.roles == {"score": "points", "anchor": "q"}
+    assert said.labels == {"0": "neutral"}
+    assert (said.where, said.drop) == ({"split": "train,dev"}, {"label": "-1"})
+    assert with_said(plain := parse_file_name("p.csv"), ["optim.lr=1"]) is plain
+
+
+def test_rows_that_are_read_and_left_out_are_said_by_a_column_and_its_values() -> None:
+    name = "p.csv?where=split:train,dev&drop=label:-1"
+    said = parse_file_name(name)
+    assert (said.where, said.drop) == ({"split": "train,dev"}, {"label": "-1"})
+    assert (said.is_plain, said.at(Path("q.csv")).text) == (False, name.replace("p.csv", "q.csv"))
+    for wrong in ("where=split", "where=:train", "drop=label:"):
+        with pytest.raises(UsageError, match=f"{wrong.partition('=')[0]} is ") as error:
+            parse_file_name(f"p.csv?{wrong}")
+        assert error.value.hint.startswith("for example ?")

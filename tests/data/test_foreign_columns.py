@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from embedlab.core.errors import EmbedlabError
-from embedlab.data.own_file import open_own_file
-from embedlab.data.sentence_file import sentences
+from embedlab.data.own_files import open_own_file
+from embedlab.data.table_file import sentences
 from embedlab.encoders.kinds.items import read_items
 from embedlab.encoders.kinds.scores import open_scores
 from embedlab.encoders.kinds.vectors import open_vectors

@@ -11,7 +11,7 @@ import pytest
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.data import hub, hub_pairs
 from embedlab.data.hub_pairs import parse_hub_name
-from embedlab.data.pair_file import is_pair_file
+from embedlab.data.own_files import is_pair_file
 from embedlab.data.source import Source
 
 Repository = Callable[..., Path]
@@ -165,9 +165,8 @@ def test_an_unknown_repository_is_said_by_its_name(monkeypatch: pytest.MonkeyPat
         (ROWS, f"{NAMED}&config=new", "BuilderConfig 'new' not found"),
         (ROWS, f"{NAMED}&where=lang:fr", "has no row with lang 'fr'"),
         (ROWS, f"{NAMED}&where=language:fr", "has no column 'language'"),
-        ({**ROWS, "answer": ["b", " "]}, NAMED, "row 2: sentence2 is empty"),
         ({**ROWS, "rating": ["1", "high"]}, NAMED, "row 2: score is not a number: 'high'"),
-        ({**ROWS, "rating": [None, None]}, NAMED, "holds no pair with a score"),
+        ({**ROWS, "rating": [None, None]}, NAMED, "score is empty in every row"),
         ({key: [] for key in ROWS}, NAMED, "corresponds to no data"),
     ],
 )
@@ -182,7 +181,12 @@ def test_what_cannot_be_read_is_one_line(
 
 def test_a_pair_without_a_score_is_skipped_and_counted(repository: Repository) -> None:
     part = Source().open(f"hub:{repository({**ROWS, 'rating': [None, 2.0]})}?{NAMED}")
-    assert (part.state.rows, part.state.skipped) == (1, {"blank score": 1})
+    assert (part.state.rows, part.state.skipped) == (1, {"blank score at row 1": 1})
+
+
+def test_a_pair_without_a_sentence_is_skipped_and_counted(repository: Repository) -> None:
+    part = Source().open(f"hub:{repository({**ROWS, 'answer': ['b', ' ']})}?{NAMED}")
+    assert (part.state.rows, part.state.skipped) == (1, {"empty sentence2 at row 2": 1})
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from embedlab.core.errors import MissingError
-from embedlab.data.own_rows import ColumnMap, RowShape, open_own_rows
-from embedlab.data.pair_file import open_pair_file
-from embedlab.data.sentence_file import sentences
+from embedlab.data.own_files import ColumnMap, RowShape, open_own_rows, open_pair_file
+from embedlab.data.table_file import sentences
 from embedlab.encoders.kinds.items import read_items
 from embedlab.encoders.kinds.scores import open_scores
 from tests.data.conftest import read_as

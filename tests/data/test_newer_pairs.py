@@ -152,9 +152,9 @@ def test_conditions_are_prompts_of_both_sentences(write: Write, tmp_path: Path) 
     assert part.frame.row(0) == first
     assert (part.state.split, part.state.expected_rows) == ("validation", None)
     assert select_tasks(None, ["c-sts"], None)[0].task == "sts"
-    path.write_text(header + "A,B,,3\n")
-    with pytest.raises(EmbedlabError, match="line 2: condition is empty"):
-        Source(folder=tmp_path / "data", offline=True).open("c-sts")
+    path.write_text(header + "A,B,,3\nA,B,The animal.,3\n")
+    part = Source(folder=tmp_path / "data", offline=True).open("c-sts")
+    assert part.state.skipped == {f"empty condition at {path.name}:2": 1}
     path.write_text(header + "A,B,The animal.,-1\n")
     with pytest.raises(EmbedlabError, match="line 2: score is not from 1 to 5: '-1'"):
         Source(folder=tmp_path / "data", offline=True).open("c-sts")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
-from embedlab.data.query_file import holds_queries, open_query_file
+from embedlab.data.own_files import holds_queries, open_query_file
 from embedlab.data.query_folder import NONE_RELEVANT, is_query_folder, open_query_folder
 from tests.data.query_folders import CORPUS, QRELS, QUERIES, write_folder
 
@@ -80,13 +80,11 @@ def test_qrels_are_read_as_trec_writes_them_too_and_alone_they_name_ids(tmp_path
 
 
 FAULTS = {
-    "no document 'd9' in corpus.jsonl": {"qrels": [*QRELS, "q1\td9\t1"]},
-    "qrels/test.tsv, line 7: no query 'q9' in queries.jsonl": {"qrels": [*QRELS, "q9\td1\t1"]},
-    "test.tsv, line 7: query 'q1' and document 'd1' a second time": {
-        "qrels": [*QRELS, "q1\td1\t1"]
-    },
-    "test.tsv, line 7: grade '0.5' is not a whole number": {"qrels": [*QRELS, "q1\td3\t0.5"]},
+    "test.tsv, line 7: query 'q1' and document 'd1' a second time, with another grade than in line "
+    "2": {"qrels": [*QRELS, "q1\td1\t1"]},
+    "test.tsv, line 7: grade 'high' is not a number": {"qrels": [*QRELS, "q1\td3\thigh"]},
     "test.tsv, line 7: grade 2000 is above 1024": {"qrels": [*QRELS, "q1\td3\t2000"]},
+    "is above 1024 in units of 1/100000": {"qrels": [*QRELS, "q1\td3\t3.00001"]},
     "test.tsv, line 7: corpus-id is empty": {"qrels": [*QRELS, "q1\t\t1"]},
     "test.tsv, line 1: no column 'query-id'": {"qrels": ["query\tdocument\tscore", *QRELS[1:]]},
     "names no relevant document": {"qrels": QRELS[:1] + QRELS[4:]},
@@ -101,10 +99,41 @@ FAULTS = {
         "corpus": [*CORPUS, '{"_id": "d7", "text": ']
     },
     "queries.jsonl, line 4: the id 'q1' a second time": {"queries": [*QUERIES, QUERIES[0]]},
-    "queries.jsonl, line 1: the text of query 'q1' is empty": {
-        "queries": ['{"_id": "q1", "text": " "}', *QUERIES[1:]]
-    },
 }
+
+
+def test_a_relevant_document_that_is_absent_is_never_found_and_an_absent_query_is_skipped(
+    tmp_path: Path,
+) -> None:
+    more = ["q1\td77\t3", "q2\td78\t0", "q9\td1\t1", "q9\td2\t1", "q1\td2\t1"]
+    found = open_query_folder(str(write_folder(tmp_path / "faq", qrels=[*QRELS, *more])))
+    assert found.texts == ("what barks", "what sings")
+    assert len(found.candidates) == 6
+    assert found.ids[1][6:] == ["d77"]
+    assert found.relevant.tolist() == [0, 1, 2, 6]
+    assert found.grade.tolist() == [2, 1, 1, 3]
+    assert found.part.frame.row(3) == ("what barks", "d77")
+    state = found.part.state
+    assert state.skipped == {
+        "query that is not in queries.jsonl (test.tsv:9, 10)": 1,
+        NONE_RELEVANT: 1,
+    }
+    assert state.notes == (
+        "1 relevant document is not in corpus.jsonl and never found (test.tsv:7)",
+        "1 line of test.tsv repeats another and counts once",
+    )
+
+
+def test_a_query_without_a_text_is_skipped_and_equal_documents_are_counted(tmp_path: Path) -> None:
+    folder = write_folder(
+        tmp_path / "faq",
+        queries=['{"_id": "q1", "text": " "}', *QUERIES[1:]],
+        corpus=[*CORPUS, '{"_id": "d9", "text": "The fox barks too."}'],
+    )
+    found = open_query_folder(str(folder))
+    assert found.texts == ("what sings",)
+    assert found.part.state.skipped["empty query (queries.jsonl:1)"] == 1
+    assert found.part.state.notes == ("1 document has the text of another",)
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -29,9 +29,8 @@ def test_lines_end_at_a_line_feed_only(content: str, lines: list[str], write: Wr
     assert read_lines(write("a.txt", content)) == lines
 
 
-def test_a_file_whose_lines_end_in_a_carriage_return_is_refused(write: Write) -> None:
-    with pytest.raises(MissingError, match="line 1: its lines end in a carriage return alone"):
-        read_lines(write("a.txt", "one\rtwo\r"))
+def test_lines_that_end_in_a_carriage_return_alone_are_lines(write: Write) -> None:
+    assert read_lines(write("a.txt", "one\rtwo\r")) == ["one", "two"]
 
 
 def test_latin_1_is_read_where_it_is_documented_and_refused_elsewhere(write: Write) -> None:

@@ -35,10 +35,34 @@ def test_a_line_that_is_not_of_a_run_is_refused(line: str, fault: str, tmp_path:
 def test_qrels_without_a_header_have_four_fields(tmp_path: Path) -> None:
     path = tmp_path / "test.tsv"
     path.write_text("q1\t0\td1\t1\nq1\t0\td2\t-1\n")
-    assert [(one.line, one.query, one.document, one.grade) for one in read_qrels(path)] == [
+    assert [(one.line, one.query, one.document, one.grade) for one in read_qrels(path)[0]] == [
         (1, "q1", "d1", 1),
         (2, "q1", "d2", -1),
     ]
+    path.write_text("q1\td1\t1\nq1\td2\t0\n")
+    assert [(one.document, one.grade) for one in read_qrels(path)[0]] == [("d1", 1), ("d2", 0)]
     path.write_text("q1\t0\td1\t1\nq1\td2\t1\n")
     with pytest.raises(MissingError, match="line 2: 3 fields, not 4"):
         read_qrels(path)
+
+
+@pytest.mark.parametrize(
+    ("grades", "expected"),
+    [
+        (["1.0", "2.0", "0.0"], [1, 2, 0]),
+        (["1e0", " 2", "-1.0"], [1, 2, -1]),
+        (["0.5", "1", "0.25"], [2, 4, 1]),  # in quarters: no measure depends on the unit
+    ],
+)
+def test_a_grade_is_read_by_its_value(
+    grades: list[str], expected: list[int], tmp_path: Path
+) -> None:
+    lines = [f"q1\td{number}\t{grade}\n" for number, grade in enumerate(grades)]
+    (path := tmp_path / "test.tsv").write_text("query-id\tcorpus-id\tscore\n" + "".join(lines))
+    assert [one.grade for one in read_qrels(path)[0]] == expected
+
+
+def test_a_line_that_comes_again_with_the_same_grade_counts_once(tmp_path: Path) -> None:
+    (path := tmp_path / "test.qrels").write_text("q1 0 d1 1\nq1 0 d2 1\nq1 0 d1 1.0\n")
+    grades, again = read_qrels(path)
+    assert ([one.document for one in grades], again) == (["d1", "d2"], 1)

@@ -137,27 +137,41 @@ def test_seeds_that_do_not_match_are_one_clear_error(runs: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "hint"),
+    ("file", "content", "hint"),
     [
-        ("file.csv", "scores:{}"),
-        ("file.jsonl", "scores:{}"),
-        ("file.parquet", "scores:{} or vectors:{}"),
-        ("file.npy", "vectors:{}"),
-        ("file.json", "mteb:{}"),
-        ("glove.txt", "word-vectors:{}"),
+        ("file.csv", b"sentence1,sentence2,cosine\n", "scores:{}"),
+        ("file.jsonl", b'{"sentence1": "a", "sentence2": "b", "x": 1}\n', "scores:{}"),
+        ("file.parquet", b"PAR1\x15\x04", "scores:{} or vectors:{}"),
+        ("file.npy", b"\x93NUMPY\x01\x00", "vectors:{}"),
+        ("file.json", b'{"task_name": "STS12", "scores": {}}', "mteb:{}"),
+        ("glove.txt", b"the 0.418 0.24968 -0.41242\nof 1 2 3\n", "word-vectors:{}"),
+        ("w2v.vec", b"3000000 300\nthe 0.1 0.2\n", "word-vectors:{}"),
+        ("sick.txt", b"pair_ID\tsentence_A\tsentence_B\n1\tA man\tA dog\n", ""),
+        ("lines.txt", b"A man runs.\nA dog runs.\n", ""),
+        ("rows.json", b'[{"sentence1": "a", "sentence2": "b"}]', ""),
+        ("rows.csv.gz", b"\x1f\x8b\x08\x00", ""),
+        ("rows.xlsx", b"PK\x03\x04", ""),
+        ("rows", b"", ""),
     ],
 )
-@pytest.mark.parametrize("typed", ["{}", "./{}", "sub/{}"])
-def test_a_file_that_is_typed_without_what_it_holds_gets_its_prefix(
-    file: str, hint: str, typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("typed", ["{}", "sub/{}"])
+def test_a_file_gets_the_prefix_of_what_it_begins_like_and_no_other(
+    file: str,
+    content: bytes,
+    hint: str,
+    typed: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     name = typed.format(file)
     Path(name).parent.mkdir(exist_ok=True)
-    Path(name).touch()
+    Path(name).write_bytes(content)
     with pytest.raises(UsageError, match="is a file, not a model") as caught:
         resolve(name, tmp_path / "runs")
-    assert caught.value.hint == f"say what it holds: {hint.format(name, name)}"
+    rows = "rows to evaluate on are in .tsv .csv .jsonl .parquet files: rename it, or convert it"
+    expected = f"say what it holds: {hint.format(name, name)}" if hint else rows
+    assert caught.value.hint == expected
 
 
 def test_an_unknown_name_gets_the_nearest_of_runs_and_catalog(runs: Path) -> None:

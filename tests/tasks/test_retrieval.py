@@ -12,7 +12,7 @@ from embedlab.analysis.retrieval import query_gold
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
-from embedlab.data.query_file import open_query_file
+from embedlab.data.own_files import open_query_file
 from embedlab.data.query_folder import open_query_folder
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import similarities, similarity_rows
@@ -322,3 +322,45 @@ def test_items_are_those_of_queries_with_texts_and_have_the_ids_of_queries_as_cl
     assert found.labels == tuple(str(number + 1) for number in numbers)
     assert found.classes == tuple(sorted({str(number + 1) for number in numbers}))
     assert found.rows.tolist() == [*range(len(numbers))]
+
+
+def test_a_relevant_document_that_is_absent_counts_as_one_that_is_never_found(
+    folder: str, tmp_path: Path
+) -> None:
+    whole = evaluated("dice", folder, tmp_path)
+    path = Path(folder) / "qrels" / "test.tsv"
+    path.write_text(path.read_text() + "q1\td77\t1\n")
+    result = evaluated("dice", folder, tmp_path)
+    before, after = (
+        [str(prediction) for prediction in each.outcomes[0].items["predicted"]]
+        for each in (whole, result)
+    )
+    assert after == [*before, "inf"]
+    recall = {score.metric: score.value for score in result.evaluation.scores}["recall@100"]
+    assert recall == pytest.approx((2 / 3 + 1) / 2)
+    run = tmp_path / "found.trec"
+    run.write_text("q1 Q0 d77 1 9 x\nq1 Q0 d1 2 8 x\nq1 Q0 d2 3 7 x\nq2 Q0 d3 1 5 x\n")
+    found = evaluated(f"trec:{run}", folder, tmp_path)
+    assert [float(p) for p in found.outcomes[0].items["predicted"]] == [2, 3, 1, 1]
+    reranked = evaluated(f"rerank:dice,trec:{run},3", folder, tmp_path).outcomes[0]
+    assert len(reranked.items["predicted"]) == 4
+
+
+@pytest.mark.parametrize("copies", [0, 1, 2])
+def test_copies_of_relevant_documents_and_what_they_cost_are_said(
+    copies: int, tmp_path: Path
+) -> None:
+    corpus = [f'{{"_id": "d{n}", "text": "an answer of number {n}"}}' for n in range(4)]
+    corpus += [f'{{"_id": "c{n}", "text": "an answer of number 0"}}' for n in range(copies)]
+    queries = ['{"_id": "q1", "text": "number 0"}', '{"_id": "q2", "text": "of 1"}']
+    qrels = ["query-id\tcorpus-id\tscore", "q1\td0\t1", "q2\td1\t1"]
+    path = write_folder(tmp_path / "faq", corpus=corpus, queries=queries, qrels=qrels)
+    result = evaluated("dice", str(path), tmp_path).evaluation
+    notes = [note for note in result.notes if "the text of a relevant one" in note]
+    best = 100 * (1 / np.log2(2 + copies) + 1) / 2
+    assert len(notes) == bool(copies)
+    if copies:
+        assert f": {copies} document" in notes[0]
+        assert notes[0].endswith(f"with every relevant text first ndcg@10 is {best:.2f}")
+    value = {score.metric: score.value for score in result.scores}["ndcg@10"]
+    assert 100 * value <= best + 1e-9

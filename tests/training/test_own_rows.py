@@ -11,7 +11,7 @@ import pytest
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.recipe import Recipe, load_recipe, recipe_to_table
 from embedlab.data import hub, hub_pairs
-from embedlab.data.own_file import open_evaluated_file
+from embedlab.data.own_files import open_evaluated_file
 from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder

@@ -11,9 +11,15 @@ import polars as pl
 from embedlab.core.errors import MissingError
 from embedlab.core.schema import table
 from embedlab.data.dataset import COLUMNS, NLI_LABELS, ParsedRows
-from embedlab.data.json_objects import json_object, refuse_json_values
 from embedlab.data.reader import Reader, ReadSplit
-from embedlab.data.text_file import bad_line, empty_file, read_lines, read_text
+from embedlab.data.text_file import (
+    bad_line,
+    empty_file,
+    json_object,
+    read_lines,
+    read_text,
+    refuse_json_values,
+)
 
 
 @table

@@ -4,6 +4,7 @@ n of several files together.
 
 import gzip
 import re
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from embedlab.core.errors import MissingError
 from embedlab.core.schema import table
 from embedlab.data.dataset import COLUMNS, ParsedRows
 from embedlab.data.reader import Reader, ReadSplit
-from embedlab.data.text_file import Encoding, bad_line, read_lines
+from embedlab.data.text_file import Encoding, bad_line, read_lines, read_whole_lines
 
 
 @table
@@ -53,17 +54,6 @@ def _read(paths: Sequence[Path], *, options: LinesOptions, split: ReadSplit) -> 
             [_sentence_and_label(path, number, line, options, split) for number, line in numbered]
         )
     return read_whole_lines(path)
-
-
-def read_whole_lines(path: Path) -> ParsedRows:
-    """Return every non-blank line of a file; blank ones are counted."""
-    lines = read_lines(path)
-    sentences = [line for line in lines if line.strip()]
-    blank = len(lines) - len(sentences)
-    return ParsedRows(
-        frame=pl.DataFrame({"sentence": sentences}, schema=dict(COLUMNS["sentences"])),
-        skipped={"blank line": blank} if blank else {},
-    )
 
 
 def _classes(rows: Sequence[tuple[str, str]]) -> ParsedRows:
@@ -118,7 +108,7 @@ def _parallel(paths: Sequence[Path]) -> ParsedRows:
 def _gzipped(path: Path) -> list[str]:
     try:
         lines = gzip.decompress(path.read_bytes()).decode("utf-8").split("\n")
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise MissingError(
             f"{path} is not a gzipped text: {error}", hint="get the file again"
         ) from error

@@ -11,9 +11,9 @@ from embedlab.core.errors import MissingError
 from embedlab.core.first_few import first_few
 from embedlab.core.schema import table
 from embedlab.data.dataset import ParsedRows
-from embedlab.data.pair_file import scored_pairs
+from embedlab.data.own_files import scored_pairs
 from embedlab.data.reader import Reader, ReadSplit
-from embedlab.data.row_file import PLACE, read_rows, refuse_bad_texts
+from embedlab.data.table_file import PLACE, full_rows, read_rows
 
 _SIDES = ("sentence1", "sentence2")
 
@@ -38,18 +38,18 @@ def _read(paths: Sequence[Path], *, options: ScoredPairsOptions, split: ReadSpli
             f"{path} has no column {absent[0]!r}: found {first_few(rows.drop(PLACE).columns)}",
             hint="get the file again",
         )
+    skipped: dict[str, int] = {}
     if options.condition:
-        refuse_bad_texts(path, rows, texts)
+        rows, skipped = full_rows(path, rows, texts)
         rows = rows.with_columns(
             pl.format("{}: {}", pl.col(options.condition).str.strip_chars(), side).alias(side)
             for side in _SIDES
         )
     pairs = scored_pairs(path, rows.rename({options.score: "score"}), scale=split.gold_range)
-    if not options.of_source:
-        return pairs
-    return ParsedRows(
-        frame=pairs.frame.filter(pl.col("source") == options.of_source), skipped=pairs.skipped
-    )
+    frame = pairs.frame
+    if options.of_source:
+        frame = frame.filter(pl.col("source") == options.of_source)
+    return ParsedRows(frame=frame, skipped={**skipped, **pairs.skipped})
 
 
 def _write(frame: pl.DataFrame, *, options: ScoredPairsOptions) -> tuple[str, ...]:

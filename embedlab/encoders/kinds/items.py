@@ -9,7 +9,7 @@ import polars as pl
 
 from embedlab.core.errors import MissingError
 from embedlab.core.first_few import first_few
-from embedlab.data.row_file import PLACE, as_texts, read_rows, refuse_json_numbers
+from embedlab.data.table_file import PLACE, as_texts, read_rows, refuse_json_numbers
 from embedlab.encoders.encoder import NoSimilarities
 from embedlab.models.encoder_kind import EncoderKind, existing_file, file_and_part, file_column
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.first_few import first_few
-from embedlab.data.row_file import PLACE, as_texts, read_rows, refuse_json_numbers, refuse_nested
+from embedlab.data.table_file import PLACE, as_texts, read_rows, refuse_json_numbers, refuse_nested
 from embedlab.encoders.encoder import EncoderFacts
 from embedlab.models.encoder_kind import EncoderKind, existing_file, file_and_part, file_column
 

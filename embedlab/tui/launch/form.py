@@ -26,7 +26,7 @@ from embedlab.core.recipe import flatten, load_recipe, recipe_to_table
 from embedlab.core.schema import parse_value, read_toml
 from embedlab.core.settings import Settings
 from embedlab.data.file_name import is_row_file
-from embedlab.data.own_data import own_data
+from embedlab.data.own_columns import own_data
 from embedlab.experiments.estimate import Cost, remaining_cost
 from embedlab.experiments.grid_file import grid_names, load_grid
 from embedlab.experiments.plan import GridFolder, GridPlan

@@ -15,7 +15,7 @@ from embedlab.core.settings import Settings
 from embedlab.data.file_name import file_path
 from embedlab.data.hub import is_local
 from embedlab.data.hub_pairs import is_hub_name, parse_hub_name
-from embedlab.data.pair_file import is_pair_file
+from embedlab.data.own_files import is_pair_file
 from embedlab.data.source import Source, dataset
 from embedlab.models.catalog import trainable
 from embedlab.workflows.starting import tiny_encoder_folder

@@ -13,10 +13,18 @@ from embedlab.core.errors import UsageError
 from embedlab.core.overrides import overrides_of
 from embedlab.core.own_files import absolute
 from embedlab.core.recipe import Recipe, load_recipe
-from embedlab.data.file_name import FileName, is_row_file, parse_file_name, said_columns
-from embedlab.data.own_data import OwnData, own_data
-from embedlab.data.row_file import read_rows
-from embedlab.data.row_kind import LABELLED, PAIRS, SCORED, SENTENCES, TRIPLETS
+from embedlab.data.file_name import FileName, is_row_file, parse_file_name, with_said
+from embedlab.data.own_columns import (
+    LABELLED,
+    PAIRS,
+    SCORED,
+    SENTENCES,
+    TRIPLETS,
+    OwnData,
+    own_data,
+)
+from embedlab.data.own_files import read_texts
+from embedlab.data.table_file import read_rows
 from embedlab.data.topics import SEED, is_held_out
 
 RECIPES: Mapping[str, str] = MappingProxyType(
@@ -63,20 +71,25 @@ def own_training(typed: str, overrides: Sequence[str], dev: str | None) -> OwnTr
     """Return how the file that was TYPED in place of a recipe is trained on; None for the name or
     the TOML file of a recipe.
 
-    OVERRIDES are the user's own values: those of `data.columns` and `data.labels` take part in what
-    is detected. DEV is the file of the dev score; it is read as the file of training where it has
-    the same columns. Without it a part of the rows is held out.
+    OVERRIDES are the user's own values: those of `data.columns`, `data.labels`, `data.where` and
+    `data.drop` take part in what is detected. DEV is the file of the dev score; it is read as the
+    file of training where it has the same columns. Without it a part of the rows is held out.
     """
     if not is_row_file(typed):
         return None
-    data = own_data(_with_said(parse_file_name(typed), overrides).text)
+    data = own_data(with_said(parse_file_name(typed), overrides).text)
     values: dict[str, object] = {
         "data.files": absolute([str(data.file.path)]),
         "evaluate.tasks": [],
     }
     values |= {
         f"data.{key}": value
-        for key, value in (("columns", data.ours), ("labels", dict(data.labels)))
+        for key, value in (
+            ("columns", data.ours),
+            ("labels", dict(data.labels)),
+            ("where", dict(data.file.where)),
+            ("drop", dict(data.file.drop)),
+        )
         if value
     }
     values |= _scale(data)
@@ -101,16 +114,6 @@ def own_training(typed: str, overrides: Sequence[str], dev: str | None) -> OwnTr
         notes=notes,
         dev=rows.typed if rows is not None else None,
     )
-
-
-def _with_said(file: FileName, overrides: Sequence[str]) -> FileName:
-    """Return FILE with the columns and labels that are set in the recipe, where its name says
-    nothing of them.
-    """
-    columns, labels = said_columns(overrides)
-    if not (columns or labels):
-        return file
-    return file.with_options(roles={**columns, **file.roles}, labels={**labels, **file.labels})
 
 
 def _needs_dev(overrides: Sequence[str]) -> bool:
@@ -193,7 +196,7 @@ def _held_out(data: OwnData) -> _DevRows:
 @lru_cache(maxsize=16)  # a form plans at each key; a file is that of its size and time
 def _held_out_rows(name: str, _size: int, _modified_ns: int) -> int:
     data = own_data(name)
-    return int(is_held_out(read_rows(data.file.path), data.texts, SHARE).sum())
+    return int(is_held_out(read_texts(data).frame, data.texts, SHARE).sum())
 
 
 def _run_name(path: Path) -> str:
