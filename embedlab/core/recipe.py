@@ -219,6 +219,11 @@ class Recipe:
         """
         values = recipe_to_table(self)
         del values["summary"]
+        for stage, written in zip(self.stages, values["stage"], strict=True):
+            if not isinstance(stage.objective.options, RawOptions):
+                for key, value in unwritten_options(stage.objective.name).items():
+                    if written["objective"][key] == value:
+                        del written["objective"][key]
         values["evaluate"] = decisive(values["evaluate"])
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
@@ -566,7 +571,14 @@ def _options(name: str, values: TomlTable, where: str, prefix: str, *, is_stored
     """
     if not can_load_objective(name, is_stored=is_stored):
         return RawOptions(values=json.dumps(values))
+    if is_stored:
+        values = {**unwritten_options(name), **values}
     return build(objective_options(name).Options, values, where=where, prefix=prefix)
+
+
+def unwritten_options(objective: str) -> Mapping[str, Any]:
+    """Return what runs of OBJECTIVE did, and did not store, before it had an option for it."""
+    return getattr(objective_options(objective), "UNWRITTEN", {})
 
 
 def keys_of(recipe: Recipe) -> frozenset[str]:

@@ -36,7 +36,7 @@ from embedlab.objectives.objective import Objective, build_objectives
 from embedlab.runs import events
 from embedlab.runs.environment import Environment, collect_environment
 from embedlab.runs.events import EventLog
-from embedlab.runs.status import is_trained, refuse_begun
+from embedlab.runs.status import flaw_of, is_trained, refuse_begun
 from embedlab.runs.store import RunFolder
 from embedlab.runs.tidy import drop_checkpoints, sweep
 from embedlab.training.batching import Collation, cut_for
@@ -319,7 +319,9 @@ def _finish(
                 f"large for fp16"
             )
         )
-    session.emit(events.Finished(step=session.step))
+    recorded, _ = events.events_after(run.events_file)
+    flaw = flaw_of(recorded, keeps_best=recipe.evaluate.keep == "best")
+    session.emit(events.Finished(step=session.step, flaw=flaw))
 
 
 def _attached(objective: Objective, encoder: TransformerEncoder) -> Objective:
