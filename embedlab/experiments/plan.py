@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown
-from embedlab.core.paths import data_name
+from embedlab.core.paths import STARTER, data_name
 from embedlab.core.recipe import Seed, Threads
 from embedlab.core.schema import Shaped, read_json
 from embedlab.core.seal import sealed_json
@@ -23,6 +23,9 @@ from embedlab.store.json_files import JsonFormat
 
 SCHEMA = 2  # schema 1 had the absolute path of the runs folder, and broke when that was moved
 _ANEW = "`embedlab grid run` writes it anew; no run is lost"
+
+
+LONGEST_NAME = 150  # of a grid; its runs add a label and a hash
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +78,9 @@ class GridPlace:
         inside = {
             key: Path(values[key])
             for key in ("cache", "data")
-            if values[key] and Path(values[key]).is_relative_to(self.runs_folder)
+            if values[key]
+            and Path(values[key]).is_relative_to(self.runs_folder)
+            and Path(values[key]) != self.runs_folder / STARTER  # which is a name
         }
         return {
             **values,
@@ -94,7 +99,11 @@ class GridPlace:
         runs = (
             str(runs_folder).removesuffix(SAMPLE_RUNS) if values.get("sample") else str(runs_folder)
         )
-        given = {key: str(runs_folder / values[key]) for key in ("cache", "data") if values[key]}
+        given = {
+            key: str(runs_folder / values[key])
+            for key in ("cache", "data")
+            if values[key] and values[key] != STARTER
+        }
         return cls(**{**values, **given, "runs": runs, "plugins": tuple(values.get("plugins", ()))})
 
 
@@ -302,7 +311,14 @@ class GridFolder:
 
     @classmethod
     def of(cls, runs: Path, name: str) -> "GridFolder":
-        """Return the folder of a grid of this name, whether it exists or not."""
+        """Return the folder of a grid of this name, whether it exists or not; one that is too long
+        is a UsageError.
+        """
+        if len(name) > LONGEST_NAME:
+            raise UsageError(
+                f"a grid's name of {len(name)} characters is too long",
+                hint=f"take at most {LONGEST_NAME}: its runs add to it",
+            )
         return cls(runs / GRIDS / name)
 
     @classmethod

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from embedlab.core import python_processes
 from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.interrupts import STOPS
 from embedlab.core.paths import data_name
 from embedlab.core.printable import visible
 from embedlab.core.python_processes import python_command
@@ -134,7 +135,8 @@ def run_together(arguments: Sequence[str], count: int) -> int:
         team = _start_team(arguments, count, complaints.fileno())
         handlers = {
             number: signal.signal(number, lambda number, _: _send(team, number))
-            for number in (signal.SIGTERM, signal.SIGHUP)
+            for number in STOPS
+            if number != signal.SIGINT
         }
         handlers[signal.SIGINT] = signal.signal(
             signal.SIGINT, signal.SIG_IGN
