@@ -219,11 +219,8 @@ class Recipe:
         """
         values = recipe_to_table(self)
         del values["summary"]
-        for stage, written in zip(self.stages, values["stage"], strict=True):
-            if not isinstance(stage.objective.options, RawOptions):
-                for key, value in unwritten_options(stage.objective.name).items():
-                    if written["objective"][key] == value:
-                        del written["objective"][key]
+        for stage in values["stage"]:
+            stage["objective"] = identifying(stage["objective"])
         values["evaluate"] = decisive(values["evaluate"])
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
@@ -574,6 +571,20 @@ def _options(name: str, values: TomlTable, where: str, prefix: str, *, is_stored
     if is_stored:
         values = {**unwritten_options(name), **values}
     return build(objective_options(name).Options, values, where=where, prefix=prefix)
+
+
+def identifying(objective: TomlTable) -> TomlTable:
+    """Return the part of an OBJECTIVE's table that identifies it: without what runs did before
+    there was an option for it.
+    """
+    if not can_load_objective(objective["name"], is_stored=True):
+        return objective
+    unwritten = unwritten_options(objective["name"])
+    return {
+        key: value
+        for key, value in objective.items()
+        if key not in unwritten or value != unwritten[key]
+    }
 
 
 def unwritten_options(objective: str) -> Mapping[str, Any]:

@@ -134,13 +134,9 @@ def run_together(arguments: Sequence[str], count: int) -> int:
     with tempfile.TemporaryFile() as complaints:
         team = _start_team(arguments, count, complaints.fileno())
         handlers = {
-            number: signal.signal(number, lambda number, _: _send(team, number))
-            for number in STOPS
-            if number != signal.SIGINT
+            number: signal.signal(number, lambda number, _: _send(team, number)) for number in STOPS
         }
-        handlers[signal.SIGINT] = signal.signal(
-            signal.SIGINT, signal.SIG_IGN
-        )  # the terminal sends it to all of them
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to all of them
         try:
             failed = _first_failure(team)
         finally:

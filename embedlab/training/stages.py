@@ -190,7 +190,7 @@ def _room_notes(session: TrainingSession, run: RunFolder) -> list[str]:
         raise FullDiskError(
             f"no room for the model in {str(run.path)!r}: it takes {_mib(model)}, and "
             f"{_mib(free)} are free",
-            hint="free some space, or name another folder with --runs",
+            hint=Hint("free some space, or write elsewhere: ", NamedOption("--runs", "DIR")),
         )
     checkpoint = model + 2 * moments
     if run.checkpoints.exists() or free >= model + checkpoint:
