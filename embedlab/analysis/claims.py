@@ -86,6 +86,7 @@ class ClaimedDifference:
     reach: Reach = "models"
     scale: float = 1.0  # the table's units divided by those of the scores
     found_in: ComparedTable | None = None  # None: stated before it was measured
+    last_digit: float = 0.0  # that is shown, in the table's units
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +130,7 @@ def check_claim(claim: Claim, where: str) -> None:
 
 
 def claimed_difference(
-    weighed: Weighed, first: str, second: str, *, scale: float
+    weighed: Weighed, first: str, second: str, *, scale: float, last_digit: float = 0.0
 ) -> ClaimedDifference:
     """Return the difference of two models of a weighed slice, by the procedure of every
     comparison.
@@ -147,6 +148,7 @@ def claimed_difference(
         high=high,
         reach=weakest([weighed.models[name] for name in pair]),
         scale=scale,
+        last_digit=last_digit,
     )
 
 
@@ -171,7 +173,9 @@ def settle_claims(
             continue
         claimed, (p, outcome) = measured[name], tested[name]
         p = corrected[name] if claimed.found_in is None else _in_table(claim, p, claimed.found_in)
-        verdict = outcome if p < SIGNIFICANT else "open"
+        is_equal = abs(claimed.scale * claimed.value) < claimed.last_digit / 2
+        is_open = p >= SIGNIFICANT or (is_equal and claim.direction != "equal")
+        verdict = "open" if is_open or isnan(p) else outcome
         settled.append(
             SettledClaim(
                 name=name,

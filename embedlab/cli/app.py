@@ -19,7 +19,7 @@ from embedlab.cli.command_folder import add_commands
 from embedlab.cli.terminal import open_door, report, reported_errors, to_stderr
 from embedlab.core.crash_reports import run_guarded
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
-from embedlab.core.interrupts import interrupts
+from embedlab.core.interrupts import STOPS, interrupts
 from embedlab.core.removed import instead_of
 from embedlab.core.settings import errors_to
 from embedlab.core.value_errors import reason_of
@@ -184,7 +184,7 @@ def _refuse_unreadable(word: str) -> None:
 
 @contextmanager
 def _stop_signals(received: list[int]) -> Iterator[None]:
-    """Make SIGINT, SIGTERM and SIGHUP end any command with 130 and a word, as training does; what
+    """Make signals that request an end end any command with 130 and a word, as training does; what
     nohup ignores stays ignored.
 
     RECEIVED gets the numbers of those that arrive; a second one interrupts also what the first one
@@ -200,10 +200,7 @@ def _stop_signals(received: list[int]) -> Iterator[None]:
             received.append(number)
             interrupt()
 
-        handlers = {
-            number: signal.getsignal(number)
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        }
+        handlers = {number: signal.getsignal(number) for number in STOPS}
         caught = {
             number: handler
             for number, handler in handlers.items()

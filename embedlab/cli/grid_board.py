@@ -3,11 +3,13 @@
 import itertools
 import math
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from embedlab.cli.terminal import Terminal, Visible
+from embedlab.core.durations import duration
 from embedlab.core.printable import one_line
 from embedlab.reports.grid_tables import states_line
 from embedlab.workflows.grid.run import ShowGrid
@@ -47,6 +49,7 @@ def board(name: str, terminal: Terminal) -> Iterator[ShowGrid]:
 def render(progress: "GridProgress") -> "RenderableType":
     """The board: a bar of the whole grid, a line a running cell, the newest failures."""
     from rich.console import Group
+    from rich.padding import Padding
     from rich.progress_bar import ProgressBar
     from rich.table import Table
     from rich.text import Text
@@ -68,7 +71,10 @@ def render(progress: "GridProgress") -> "RenderableType":
     head = Text(f"{progress.plan.name}: {states_line(progress)}", style="bold")
     return Group(
         head,
-        ProgressBar(total=max(1, len(progress.entries)), completed=progress.ended, width=60),
+        # A bar alone does not end its line, on which the header would follow.
+        Padding(
+            ProgressBar(total=max(1, len(progress.entries)), completed=progress.ended, width=60), 0
+        ),
         table,
         *failures,
     )
@@ -91,6 +97,15 @@ def sparkline(values: Sequence[float], width: int = CURVE_WIDTH) -> str:
     )
 
 
+def _stage(progress: "CellProgress") -> str:
+    """How far a cell is: its step, or the task that is scored and for how long."""
+    if progress.trained_s is not None:
+        waited = duration(max(0.0, time.time() - progress.trained_s))
+        number = min(progress.scored + 1, len(progress.cell.tasks))
+        return f"scoring {number}/{len(progress.cell.tasks)} {waited}"
+    return f"{progress.step.step}/{progress.step.steps}" if progress.step else "starting"
+
+
 def _row(progress: "CellProgress", axes: Sequence[str]) -> list[str]:
     from rich.markup import escape
 
@@ -99,7 +114,7 @@ def _row(progress: "CellProgress", axes: Sequence[str]) -> list[str]:
         str(cell.number),
         *(escape(one_line(cell.variant.labels.get(axis, ""))) for axis in axes),
         str(cell.seed),
-        f"{step.step}/{step.steps}" if step else "starting",
+        _stage(progress),
         f"{step.loss:.4f}" if step else "",
         sparkline(progress.losses),
         f"{progress.dev[-1]:.2f}" if progress.dev else "",

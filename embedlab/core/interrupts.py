@@ -12,6 +12,16 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
+# Those that request an end: what a user, a terminal, or a batch system sends when time is up.
+STOPS = (
+    signal.SIGINT,
+    signal.SIGTERM,
+    signal.SIGHUP,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+    signal.SIGXCPU,
+)
+
 AGAIN_S = 0.2  # between two attempts
 AT_ONCE_S = 0.001  # the interpreter itself says that one was discarded
 

@@ -223,6 +223,8 @@ class Recipe:
         """
         values = recipe_to_table(self)
         del values["summary"]
+        for stage in values["stage"]:
+            stage["objective"] = identifying(stage["objective"])
         values["evaluate"] = decisive(values["evaluate"])
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
@@ -570,7 +572,28 @@ def _options(name: str, values: TomlTable, where: str, prefix: str, *, is_stored
     """
     if not can_load_objective(name, is_stored=is_stored):
         return RawOptions(values=json.dumps(values))
+    if is_stored:
+        values = {**unwritten_options(name), **values}
     return build(objective_options(name).Options, values, where=where, prefix=prefix)
+
+
+def identifying(objective: TomlTable) -> TomlTable:
+    """Return the part of an OBJECTIVE's table that identifies it: without what runs did before
+    there was an option for it.
+    """
+    if not can_load_objective(objective["name"], is_stored=True):
+        return objective
+    unwritten = unwritten_options(objective["name"])
+    return {
+        key: value
+        for key, value in objective.items()
+        if key not in unwritten or value != unwritten[key]
+    }
+
+
+def unwritten_options(objective: str) -> Mapping[str, Any]:
+    """Return what runs of OBJECTIVE did, and did not store, before it had an option for it."""
+    return getattr(objective_options(objective), "UNWRITTEN", {})
 
 
 def keys_of(recipe: Recipe) -> frozenset[str]:

@@ -49,7 +49,11 @@ def measured_claims(
         weighed = rows.weighed(table.columns_of(claim), (claim.first, claim.second))
         if weighed is not None:
             differences[name] = claimed_difference(
-                weighed, claim.first, claim.second, scale=table.scale
+                weighed,
+                claim.first,
+                claim.second,
+                scale=table.scale,
+                last_digit=table.last_digit,
             )
     return differences
 

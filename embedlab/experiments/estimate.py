@@ -9,7 +9,7 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.core.recipe import recipe_to_table
 from embedlab.experiments.plan import Cell, GridPlace, GridPlan
 from embedlab.experiments.queue import QueueEntry
-from embedlab.experiments.scoring_times import scoring_seconds
+from embedlab.experiments.scoring_times import START_UP, scoring_seconds
 from embedlab.models.folder_files import weight_files
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder, find_runs
@@ -28,7 +28,6 @@ class Cost:
     seconds: float | None
     measured: str  # source of the time estimate
     disk_bytes: int | None
-    is_least: bool = False  # a part of the work was never measured: it takes at least these seconds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +40,6 @@ class CellTimes:
     measured: str
     cells: int
     sizes: Sequence[int] | None  # of the cells' models, in bytes
-    is_least: bool = False  # the scoring on some tasks was never measured
 
     @classmethod
     def of(cls, plan: GridPlan, entries: Sequence[QueueEntry]) -> "CellTimes":
@@ -54,14 +52,13 @@ class CellTimes:
             if entry.state not in {"done", "failed", "cancelled"}
         ]
         done = [entry for entry in entries if entry.state == "done" and entry.seconds > 0]
-        seconds, measured, is_least = _seconds(plan, todo, done)
+        seconds, measured = _seconds(plan, todo, done)
         keys = [(cell.variant.run, cell.seed) for cell in todo]
         return cls(
             seconds=dict(zip(keys, seconds, strict=True)) if seconds is not None else None,
             measured=measured,
             cells=len(todo),
             sizes=_sizes(todo),
-            is_least=is_least,
         )
 
     def cost(
@@ -85,7 +82,6 @@ class CellTimes:
             seconds=left,
             measured=self.measured,
             disk_bytes=disk,
-            is_least=self.is_least,
         )
 
 
@@ -96,12 +92,12 @@ def remaining_cost(plan: GridPlan, entries: Sequence[QueueEntry], workers: int) 
 
 def _seconds(
     plan: GridPlan, todo: Sequence[Cell], done: Sequence[QueueEntry]
-) -> tuple[list[float] | None, str, bool]:
-    """Return the seconds of each cell in TODO, what they were measured on, and whether a part of
+) -> tuple[list[float] | None, str]:
+    """Return the seconds of each cell in TODO, and what they were measured on; None where a part of
     the work was never measured.
     """
     if not todo:
-        return None, "nothing is left to do", False
+        return None, "nothing is left to do"
     if done:
         rows = sum(plan.cell(entry.number).variant.rows for entry in done)
         spent = sum(entry.seconds for entry in done)
@@ -110,23 +106,20 @@ def _seconds(
         return (
             [cell.variant.rows * scale or per_cell for cell in todo],
             f"{len(done)} finished cells",
-            False,
         )
     encoders = {_encoder(cell) for cell in todo}
     speeds = _speeds(plan.place, encoders)
     if not encoders <= speeds.keys() or not all(cell.variant.rows for cell in todo):
-        return None, "nothing measured yet", False
+        return None, "nothing measured yet"
     scoring = scoring_seconds(plan.place.runs_folder, encoders)
-    unknown = {
-        task for cell in todo for task in cell.tasks if (_encoder(cell), task) not in scoring
-    }
-    missing = f"; scoring of {', '.join(sorted(unknown))} not counted" if unknown else ""
+    parts = [(cell, [(_encoder(cell), task) for task in (START_UP, *cell.tasks)]) for cell in todo]
+    if unknown := {part[1] for _, needed in parts for part in needed if part not in scoring}:
+        return None, f"{' and '.join(sorted(unknown))} not measured yet"
     seconds = [
-        cell.variant.rows / speeds[_encoder(cell)]
-        + sum(scoring.get((_encoder(cell), task), 0.0) for task in cell.tasks)
-        for cell in todo
+        cell.variant.rows / speeds[_encoder(cell)] + sum(scoring[part] for part in needed)
+        for cell, needed in parts
     ]
-    return seconds, f"other runs of the same encoder{missing}", bool(unknown)
+    return seconds, "other runs of the same encoder"
 
 
 def _encoder(cell: Cell) -> str:

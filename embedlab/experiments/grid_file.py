@@ -13,6 +13,7 @@ from embedlab.core.paths import recipes_folder
 from embedlab.core.plain_values import quote
 from embedlab.core.recipe import Seed, Threads
 from embedlab.core.schema import build, read_toml, table
+from embedlab.experiments.plan import GridFolder
 
 RECIPE_AXIS = "recipe"  # the axis of several base recipes
 SHORT_KEYS = {"encoder": "encoder.model", "data": "data.datasets"}
@@ -67,6 +68,7 @@ def grid_names() -> list[str]:
 
 def grid_path(name: str) -> Path:
     """Return the file of a grid by name, or by the path of the user's own TOML file."""
+    GridFolder.of(Path(), Path(name).stem if name.endswith(".toml") else name)  # not too long
     path = Path(name) if name.endswith(".toml") else recipes_folder() / "grids" / f"{name}.toml"
     if path.is_file():
         return path

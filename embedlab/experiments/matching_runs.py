@@ -3,6 +3,7 @@ encoders, combinations of rows.
 """
 
 import json
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from embedlab.experiments.paper_trainings import (
     trainings,
 )
 from embedlab.models.catalog import finished_runs, finished_seeds
+from embedlab.runs.status import trained_flaw
 from embedlab.runs.store import RunFolder
 
 CellKey = tuple[str, str]  # row and column of a table
@@ -192,6 +194,40 @@ def _finished_recipes(runs: Path) -> dict[str, Recipe]:
         with suppress(EmbedlabError):  # a run of another version of embedlab
             recipes[name] = _recipe_of(runs, name)
     return recipes
+
+
+def failed_trainings(
+    table: PaperTable, runs: Path, members: Iterable[Member], overrides: Sequence[str]
+) -> dict[str, str]:
+    """Return why a number says nothing about TABLE, for each run of MEMBERS of which that is so.
+
+    It failed to learn, or was trained on less than its recipe with the profile in OVERRIDES says.
+    """
+    recipes = [expected_recipe(source, overrides) for _, source in trainings(table).values()]
+    reasons = {}
+    for name in dict.fromkeys(run for member in members for run in member.runs):
+        base, _, seed = name.partition("@")
+        run = RunFolder.of(runs, base, int(seed or 0))
+        if not run.recipe_file.is_file():
+            continue
+        here = run.recipe()
+        alike = [recipe for recipe in recipes if _objectives(recipe) == _objectives(here)]
+        if flaw := trained_flaw(run):
+            reasons[name] = flaw
+        elif alike and all(_is_less(here, recipe) for recipe in alike):
+            reasons[name] = "it was trained on fewer rows or for fewer steps than its recipe says"
+    return reasons
+
+
+def _is_less(recipe: Recipe, expected: Recipe) -> bool:
+    """Return whether RECIPE ends earlier, or reads fewer rows, than the EXPECTED one."""
+    if (recipe.max_steps or math.inf) < (expected.max_steps or math.inf):
+        return True
+    return any(
+        (stage.data.rows or math.inf) < (other.data.rows or math.inf)
+        or stage.optim.epochs < other.optim.epochs
+        for stage, other in zip(recipe.stages, expected.stages, strict=False)
+    )
 
 
 def _recipe_of(runs: Path, name: str) -> Recipe:

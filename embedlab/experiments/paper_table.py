@@ -98,6 +98,14 @@ class PaperTable:
         str, Mapping[str, float | None]
     ]  # row → column → printed number; empty for a figure
     profile: str = PAPER  # that of the rows' recipes
+
+    @property
+    def last_digit(self) -> float:
+        """Return the last digit that is shown: two after the point of percentages, three of
+        shares.
+        """
+        return 0.01 if self.scale > 1 else 0.001
+
     pairs: tuple[
         tuple[str, str], ...
     ] = ()  # of a table that scores sentence pairs: those of its columns

@@ -20,10 +20,11 @@ from embedlab.data.shared_text import Overlap
 from embedlab.experiments.plan import Cell, GridPlan
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
-from embedlab.runs.status import run_status
+from embedlab.runs.status import run_status, trained_flaw
 from embedlab.runs.store import RunFolder
 
 DEV_SCORE = "dev"  # the last dev score, next to the slices of the evaluation
+LAST_DIGIT = 0.01  # points that are shown
 ALPHA = 0.05
 
 Key = TypeVar("Key")
@@ -57,7 +58,8 @@ class Spread:
         str, ...
     ] = ()  # of which the values are: one a seed, or several where an axis is averaged
     is_best: bool = False
-    is_tied: bool = False  # not distinguishable from the best
+    is_tied: bool = False  # not distinguishable from the best, or equal to it as it is shown
+    is_flawed: bool = False  # a training behind it failed to learn: never the best
     optimism: float | None = (
         # of the best: how far its mean is expected to be too high, as it was chosen; nan where it
         # is unknown
@@ -166,11 +168,13 @@ def pivot(
     row_axes = tuple(rows) if rows is not None else tuple(free)
     values = _gather(results, row_axes, columns, shown)
     shared = _shared(results, row_axes, columns, shown)
+    flawed = {result.cell.id for result in results if trained_flaw(plan.run(result.cell))}
     spreads = {
         key: Spread(
             values=tuple(fmean(value for _, value in of_seed) for of_seed in seeds.values()),
-            cells=tuple(cell for of_seed in seeds.values() for cell, _ in of_seed),
+            cells=(cells := tuple(cell for of_seed in seeds.values() for cell, _ in of_seed)),
             shared=shared.get(key),
+            is_flawed=not flawed.isdisjoint(cells),
         )
         for key, seeds in values.items()
     }
@@ -373,10 +377,16 @@ def marked_best(
 ) -> dict[Key, Spread]:
     """Return SPREADS with the best marked, by how much it is too high, and what may be the best as
     well by how far APART they are.
+
+    Where others are equal to the best as they are shown, all of them are ties and none is the best.
     """
     marked = dict(spreads)
-    best = max(marked, key=lambda key: marked[key].mean)
-    others = [key for key in marked if key != best]
+    learnt = [key for key in marked if not marked[key].is_flawed]
+    if not learnt:
+        return marked
+    best = max(learnt, key=lambda key: marked[key].mean)
+    others = [key for key in learnt if key != best]
+    equal = [key for key in others if marked[best].mean - marked[key].mean < LAST_DIGIT / 2]
     differences = [apart(marked[best], marked[other]) for other in others]
     for other, p in zip(
         others, chosen_p([difference.p for difference in differences]), strict=True
@@ -391,8 +401,9 @@ def marked_best(
     known = [variance for _, variance in level if not math.isnan(variance)]
     noise = fmean(known) / 2 if known else math.nan
     too_high = optimism([marked[key].mean for key in (best, *(tied for tied, _ in level))], noise)
-    marked[best] = replace(marked[best], is_best=True, optimism=too_high)
-    return marked
+    if equal:
+        return marked | {key: replace(marked[key], is_tied=True) for key in (best, *equal)}
+    return marked | {best: replace(marked[best], is_best=True, optimism=too_high)}
 
 
 def _refuse_unknown_axes(plan: GridPlan, names: Sequence[str]) -> None:

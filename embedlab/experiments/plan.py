@@ -25,6 +25,9 @@ SCHEMA = 2  # schema 1 had the absolute path of the runs folder, and broke when 
 _ANEW = "`embedlab grid run` writes it anew; no run is lost"
 
 
+LONGEST_NAME = 150  # of a grid; its runs add a label and a hash
+
+
 @dataclass(frozen=True, kw_only=True)
 class GridPlace:
     """The folders and preferences that all cells of a grid share; folders are absolute."""
@@ -69,7 +72,10 @@ class GridPlace:
         inside = {
             key: Path(values[key])
             for key in ("cache", "data")
-            if values[key] and Path(values[key]).is_relative_to(self.runs_folder)
+            if values[key]
+            and Path(values[key]).is_relative_to(self.runs_folder)
+            and values[key]
+            not in {str(self.runs_folder / name) for name in INSIDE}  # which are names
         }
         return {
             **values,
@@ -288,7 +294,14 @@ class GridFolder:
 
     @classmethod
     def of(cls, runs: Path, name: str) -> "GridFolder":
-        """Return the folder of a grid of this name, whether it exists or not."""
+        """Return the folder of a grid of this name, whether it exists or not; one that is too long
+        is a UsageError.
+        """
+        if len(name) > LONGEST_NAME:
+            raise UsageError(
+                f"a grid's name of {len(name)} characters is too long",
+                hint=f"take at most {LONGEST_NAME}: its runs add to it",
+            )
         return cls(runs / GRIDS / name)
 
     @classmethod

@@ -19,6 +19,7 @@ from embedlab.core.plugins import identity
 from embedlab.core.recipe import (
     decisive,
     from_table,
+    identifying,
     keys_of,
     recipe_table,
     recipe_to_table,
@@ -262,6 +263,8 @@ class _Base:
             dev_datasets = datasets_of(section["dev"]) if section["dev"] != "none" else ()
             dev = [part_state(source, dataset, "dev").digest for dataset in dev_datasets]
             return [decisive(section), *dev]
+        if name.endswith(".objective"):
+            return [identifying(section)]
         if name.endswith(".data"):
             parts = [
                 part_state(source, dataset, section["split"]) for dataset in section["datasets"]

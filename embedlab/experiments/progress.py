@@ -37,6 +37,8 @@ class CellProgress:
     losses: tuple[float, ...] = ()
     dev: tuple[float, ...] = ()
     resumed_at: int = 0  # the step from which its newest process went on; 0 = from the beginning
+    trained_s: float | None = None  # when its training ended, seconds since 1970
+    scored: int = 0  # of its tasks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +72,7 @@ class _Curves:
 
     offset: int = 0
     started_s: float | None = None  # by its newest process, seconds since 1970
+    trained_s: float | None = None
     resumed_at: int = 0  # the step from which that went on
     step: events.Step | None = None
     losses: list[float] = field(default_factory=list)
@@ -84,6 +87,9 @@ class _Curves:
         for event in recorded:
             if isinstance(event, events.Started):
                 self.started_s, self.resumed_at = event.time, event.step
+                self.trained_s = None
+            elif isinstance(event, events.Finished):
+                self.trained_s = event.time
             elif isinstance(event, events.Step):
                 self.step = event
                 self.losses.append(event.loss)
@@ -148,6 +154,10 @@ class GridFollower:
             losses=tuple(curves.losses),
             dev=tuple(curves.dev),
             resumed_at=curves.resumed_at,
+            trained_s=curves.trained_s,
+            scored=sum(
+                (self.plan.run(cell).evaluations / f"{task}.json").is_file() for task in cell.tasks
+            ),
         )
 
     def close(self) -> None:

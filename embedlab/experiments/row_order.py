@@ -87,18 +87,22 @@ class PairOrder:
     reach: Reach = "models"
     # two-sided, corrected by Holm over the pairs of the table; nan without known variance
     p: float = nan
+    is_inconclusive: bool = False  # its runs say nothing about the paper's rows
+    is_equal: bool = False  # ours are equal to the last digit that is shown
 
     @property
     def verdict(self) -> Verdict:
         """Whether the order holds; what has no known variance is open."""
-        if not self.p < SIGNIFICANT:
+        if self.is_inconclusive:
+            return "not measured"
+        if self.is_equal or not self.p < SIGNIFICANT:
             return "open"
         return "holds" if self.ours.difference > 0 else "reversed"
 
     @property
     def sign(self) -> str:
         """The sign of how far the verdict reaches; empty where there is none."""
-        return REACHES[self.reach] if self.verdict != "open" else ""
+        return REACHES[self.reach] if self.verdict in {"holds", "reversed"} else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,11 +193,14 @@ def find_row_order(
     items: ScoredItems,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
     cache: Path | None = None,
+    *,
+    inconclusive: Collection[str] = (),
 ) -> RowOrder:
     """Rank the rows of TABLE by its `ranked_by` columns; ITEMS are the pairs and predictions that
     the scores vary over.
 
-    Which sentences are nearly the same is read from the folder CACHE, or found and stored there.
+    Nothing is concluded of the rows that are INCONCLUSIVE. Which sentences are nearly the same is
+    read from the folder CACHE, or found and stored there.
     """
     pair_orders: list[PairOrder] = []
     rankings: list[Ranking] = []
@@ -224,7 +231,15 @@ def find_row_order(
         pair_orders += _pairs(table, columns, ranked, ordering, reach)
         rankings += _rankings(table, columns, ranked, ordering)
         progress(done + 1, len(table.ranked_by))
-    corrected = holm([pair.ours.p for pair in pair_orders])
+    pair_orders = [
+        replace(
+            pair,
+            is_inconclusive=not {pair.better, pair.worse}.isdisjoint(inconclusive),
+            is_equal=abs(pair.ours.difference) < table.last_digit / 2,
+        )
+        for pair in pair_orders
+    ]
+    corrected = holm([nan if pair.is_inconclusive else pair.ours.p for pair in pair_orders])
     pairs_found = tuple(replace(pair, p=p) for pair, p in zip(pair_orders, corrected, strict=True))
     return RowOrder(pairs=pairs_found, rankings=tuple(rankings))
 

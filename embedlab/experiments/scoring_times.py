@@ -1,5 +1,5 @@
-"""How long tasks took to score the cells of earlier grids: by the times of their files, within what
-the queue says the cells took.
+"""How long the cells of earlier grids took to start, and tasks to score them: by the times of their
+files, within what the queue says the cells took.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -14,12 +14,13 @@ from embedlab.experiments.queue import Queue, QueueEntry
 from embedlab.runs import events
 from embedlab.runs.store import GRIDS, RunFolder
 
+START_UP = "start-up"  # what a cell takes beside its training and its tasks
 GRIDS_READ, CELLS_READ = 5, 20  # the newest grids, and cells of each
 
 
 def scoring_seconds(runs: Path, encoders: Collection[str]) -> Mapping[tuple[str, str], float]:
-    """Return the mean seconds of each task by (encoder, task), from cells of grids in RUNS that
-    started from one of ENCODERS.
+    """Return the mean seconds of each task, and of the START_UP, by (encoder, task), from cells of
+    grids in RUNS that started from one of ENCODERS.
     """
     timings: dict[tuple[str, str], list[float]] = {}
     for run, entry in _finished_cells(runs):
@@ -47,20 +48,21 @@ def _finished_cells(runs: Path) -> Iterator[tuple[RunFolder, QueueEntry]]:
 
 
 def _of_run(run: RunFolder, whole_s: float) -> Mapping[str, float]:
-    """Return the seconds of each task, one after another from the end of the training; nothing if
-    they do not fit into the whole time.
+    """Return the seconds of each task, one after another from the end of the training, and what
+    else the cell took; nothing if they do not fit into the whole time.
     """
+    with run.events_file.open("rb") as file:
+        first = events.from_line(file.readline())
     recent = events.tail(run.events_file)
-    if not recent or not isinstance(recent[-1], events.Finished):
+    if first is None or not recent or not isinstance(recent[-1], events.Finished):
         return {}
     trained_s = recent[-1].time
     ended = sorted((path.stat().st_mtime, path.stem) for path in run.evaluations.glob("*.json"))
     times = [trained_s, *(time for time, _ in ended)]
-    if (
-        not ended or times != sorted(times) or times[-1] - trained_s > whole_s
-    ):  # evaluated again since, or resumed
+    left_s = whole_s - (times[-1] - first.time)
+    if times != sorted(times) or left_s < 0:  # evaluated again since, or resumed
         return {}
-    return {
+    return {START_UP: left_s} | {
         task: after - before
         for (_, task), (before, after) in zip(ended, pairwise(times), strict=True)
     }

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted
+from embedlab.core.interrupts import STOPS
 from embedlab.experiments.cell import PROGRAM, CellLock, cell_environment, next_command
 from embedlab.experiments.plan import Cell, GridFolder, GridPlan
 from embedlab.runs.tidy import drop_checkpoints
@@ -93,11 +94,7 @@ def finish_cell(
 def _wait(process: "subprocess.Popen[bytes]") -> None:
     """Wait for a cell's process, and stop it when this process is stopped."""
     # A signal that is deliberately ignored, as SIGHUP under nohup, stays ignored.
-    selected = [
-        number
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        if signal.getsignal(number) != signal.SIG_IGN
-    ]
+    selected = [number for number in STOPS if signal.getsignal(number) != signal.SIG_IGN]
     before = {
         number: signal.signal(number, lambda number, _: process.send_signal(number))
         for number in selected

@@ -15,6 +15,7 @@ from uuid import uuid4
 
 from embedlab.core.crash_reports import run_guarded, show_in_log
 from embedlab.core.errors import EmbedlabError, ExitCode
+from embedlab.core.interrupts import STOPS
 from embedlab.core.settings import errors_to
 from embedlab.experiments.cell import (
     PROGRAM,
@@ -217,7 +218,7 @@ def main() -> int:
             gpu=typed.gpu,
             program=typed.program,
         )
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in STOPS:
             signal.signal(number, worker.receive)
         return worker.work()
 

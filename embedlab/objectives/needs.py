@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from embedlab.core.errors import UsageError
 from embedlab.core.hints import Hint, RecipeValue
 from embedlab.core.names import objective_options
-from embedlab.core.recipe import ObjectiveSection, RawOptions, Recipe
+from embedlab.core.recipe import ObjectiveSection, RawOptions, Recipe, Stage
 from embedlab.data.dataset import COLUMNS, DatasetKind
 from embedlab.data.own_files import RowShape, is_pair_file
 from embedlab.data.source import dataset
@@ -35,6 +35,13 @@ class Needs:
     predicts: str | None = None
     together: str | None = None  # rows with the same sentence in this column share a batch
     compares_rows: bool = False  # the loss of a row depends on the other rows of its batch
+    # Columns in which a batch must hold two different values together, or its loss is constant;
+    # empty where rows are compared: two rows.
+    contrasts: tuple[str, ...] = ()
+    holds: Mapping[str, str] = field(default_factory=dict)  # label column → class a batch must hold
+    # columns that must not have one value throughout; None: all classes, scores and words
+    varies: tuple[str, ...] | None = None
+    parts_repeats: bool = False  # no batch holds one text in two of its rows
     fixed_vectors: bool = False  # the stage reads vectors that no step changes while it trains
     inert: Mapping[str, str] = field(
         default_factory=dict
@@ -83,6 +90,7 @@ def check_columns(recipe: Recipe) -> None:
             continue
         needs = objective_needs(stage.objective)
         _refuse_inert(needs, f"stage.{index}.objective", stage.objective.name)
+        _refuse_lone_rows(needs, stage, "" if len(recipe.stages) == 1 else f"stage.{index}.")
         if needs.fixed_vectors and stage.optim.turn is not None:
             raise UsageError(
                 f"'stage.{index}.optim.turn' is set, but standardised vectors must not "
@@ -123,6 +131,24 @@ def _refuse_inert(needs: Needs, prefix: str, objective: str) -> None:
         raise UsageError(
             f"'{prefix}.{option}' has no effect on {objective!r} with its other options",
             hint=Hint(RecipeValue(f"{prefix}.{option}", str(value))),
+        )
+
+
+def _refuse_lone_rows(needs: Needs, stage: Stage, prefix: str) -> None:
+    """Refuse batches, or parts of them, of one row where rows are compared with each other."""
+    optim = stage.optim
+    if not needs.compares_rows or len(needs.contrasts) > 1:  # a triplet has its own negative
+        return
+    if optim.batch_size <= (optim.accumulate or 1):
+        wrong = (
+            f"{prefix}optim.batch_size is 1"
+            if optim.accumulate is None
+            else f"{prefix}optim.accumulate parts {optim.batch_size} rows into {optim.accumulate}"
+        )
+        raise UsageError(
+            f"{wrong}: {stage.objective.name!r} compares a row with the others beside it, and "
+            f"there are none",
+            hint=Hint(RecipeValue(f"{prefix}optim.batch_size", str(32 * (optim.accumulate or 1)))),
         )
 
 

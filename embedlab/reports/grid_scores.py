@@ -15,6 +15,7 @@ from embedlab.reports.comparison_cells import shared_fields
 from embedlab.reports.notes import facts_of, generated_note, unusual_usage, usage, with_marks
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
 from embedlab.runs.signature import Signature, merged
+from embedlab.runs.status import trained_flaw
 from embedlab.scoring.provenance import overlap_mark
 
 SEEN = 0.005  # points; less is shown as 0.00
@@ -41,7 +42,9 @@ def pivot_table(plan: GridPlan, pivot: Pivot, title: str) -> Table:
         if pivot.is_ranked
         else "nothing is marked: higher is not better for these numbers"
     )
-    notes = [best, *_chosen_notes(pivot), *_seeds_notes(plan, pivot)]
+    if pivot.is_ranked and not all(_best_of(pivot)):
+        best = f"{best}; where none is marked *, those marked = are equal to the last digit"
+    notes = [best, *_flaws(plan, pivot), *_chosen_notes(pivot), *_seeds_notes(plan, pivot)]
     notes += [f"averaged over {axis}" for axis in pivot.averaged]
     uneven = (
         f": not every mean is over the same values of {', '.join(pivot.averaged)}"
@@ -67,6 +70,28 @@ def pivot_table(plan: GridPlan, pivot: Pivot, title: str) -> Table:
         score_columns="" if pivot.column_axis is not None else "score",
         signatures=_signatures(plan, pivot),
     )
+
+
+def _best_of(pivot: Pivot) -> list[bool]:
+    """Return for each column, or for the whole table along an axis, whether one place is the
+    best.
+    """
+    if pivot.column_axis is not None:
+        return [any(spread.is_best for spread in pivot.spreads.values())]
+    return [
+        any(spread.is_best for (_, column), spread in pivot.spreads.items() if column == name)
+        for name in pivot.columns
+    ]
+
+
+def _flaws(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
+    """Yield which cells failed to learn, and how: they are never the best."""
+    flawed = {
+        cell for spread in pivot.spreads.values() if spread.is_flawed for cell in spread.cells
+    }
+    for cell in plan.cells:
+        if cell.id in flawed and (flaw := trained_flaw(plan.run(cell))):
+            yield f"{cell.id} is no candidate for the best: {flaw}"
 
 
 def _chosen_notes(pivot: Pivot) -> Iterator[str]:

@@ -37,9 +37,8 @@ def states_line(progress: GridProgress) -> str:
         for state in _LISTED_STATES
         if progress.counts.get(state)
     ]
-    about = "at least" if progress.cost.is_least else "about"
     left = (
-        f", {about} {duration(progress.cost.seconds)} left"
+        f", about {duration(progress.cost.seconds)} left"
         if progress.cost.cells and progress.cost.seconds is not None
         else ""
     )

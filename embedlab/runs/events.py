@@ -140,6 +140,7 @@ class Finished(Event):
     kind: ClassVar[str] = "finished"
 
     step: int
+    flaw: str = ""  # why nothing, or the wrong thing, was learnt; `runs.status.flaw_of`
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ from pathlib import Path
 from embedlab.core import python_processes
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.foreign_files import open_own
+from embedlab.core.interrupts import STOPS
 from embedlab.core.paths import data_name
 from embedlab.core.printable import visible
 from embedlab.core.python_processes import python_command
@@ -133,12 +134,9 @@ def run_together(arguments: Sequence[str], count: int) -> int:
     with tempfile.TemporaryFile() as complaints:
         team = _start_team(arguments, count, complaints.fileno())
         handlers = {
-            number: signal.signal(number, lambda number, _: _send(team, number))
-            for number in (signal.SIGTERM, signal.SIGHUP)
+            number: signal.signal(number, lambda number, _: _send(team, number)) for number in STOPS
         }
-        handlers[signal.SIGINT] = signal.signal(
-            signal.SIGINT, signal.SIG_IGN
-        )  # the terminal sends it to all of them
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to all of them
         try:
             failed = _first_failure(team)
         finally:

@@ -1,9 +1,11 @@
 """The status of a run, from one cheap read of its folder."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
+from statistics import fmean
 from typing import Literal
 
 from embedlab.core.errors import EmbedlabError, ExitCode, UsageError
@@ -46,8 +48,7 @@ class Status:
     dev: events.Dev | None = None
     best_dev: events.Dev | None = None  # among the last few hundred events
     last_s: float | None = None  # time of the last event, seconds since 1970
-    spread: events.VectorSpread | None = None  # how far apart its vectors are
-    # why it failed, crashed or cannot be read, fully or partly, or that its vectors collapsed
+    # why it failed, crashed or cannot be read, fully or partly, or what is wrong with its training
     message: str = ""
     hint: str = ""  # what to do about a failure
     resumed_at: int = 0  # the step from which its newest process went on; 0 = from the beginning
@@ -101,8 +102,7 @@ def run_status(run: RunFolder, now: float | None = None) -> Status:
         dev=dev[-1] if dev else None,
         best_dev=max(dev, key=lambda event: event.score, default=None),
         last_s=recent[-1].time if recent else None,
-        spread=(spread := _newest_spread(recent)),
-        message="; ".join(text for text in (why, _damage(recent)) if text) or collapse_of(spread),
+        message="; ".join(text for text in (why, _damage(recent)) if text) or _flaw(recent),
         hint=failed.hint if failed is not None else "",
         resumed_at=recent[0].step if recent and isinstance(recent[0], events.Started) else 0,
         is_scoring=state == "finished" and is_being_scored(run),
@@ -141,12 +141,46 @@ def collapse_of(spread: events.VectorSpread | None) -> str:
     )
 
 
-def trained_spread(run: RunFolder) -> events.VectorSpread | None:
-    """Return how far apart the vectors were when training ended; None where it was not measured."""
+def flaw_of(recorded: Sequence[events.Event], *, keeps_best: bool) -> str:
+    """Return what to say of a finished training by all of its events: a loss of 0 throughout, one
+    far above the first, no dev score to choose the best model by; empty where it is none of these.
+    """
+    losses: dict[int, dict[int, float]] = {}  # stage → step → loss: a resumed run repeats steps
+    for event in recorded:
+        if isinstance(event, events.Step):
+            losses.setdefault(event.stage, {})[event.step] = event.loss
+    chance = {
+        event.stage: event.chance for event in recorded if isinstance(event, events.VectorSpread)
+    }
+    flaws = []
+    for stage, by_step in losses.items():
+        series = [by_step[step] for step in sorted(by_step)]
+        first, last = series[0], fmean(series[-3:])
+        where = f" of stage {stage}" if len(losses) > 1 else ""
+        if not any(series):
+            flaws.append(f"the loss{where} was 0 at every step: nothing was learnt")
+        elif len(series) > 3 and last > 2 * max(first, 0) and last > chance.get(stage, 0):
+            flaws.append(f"the loss{where} rose from {first:.4g} to {last:.4g}")
+    scores = _dev_scores(recorded)
+    if keeps_best and scores and not any(isfinite(event.score) for event in scores):
+        flaws.append("no dev score was a number: the model is the last one, not the best")
+    return "; ".join(flaws)
+
+
+def trained_flaw(run: RunFolder) -> str:
+    """Return what a reader must know of how the training of RUN ended; empty where it ended
+    well.
+    """
     try:
-        return _newest_spread(_since_start(_tail(run.events_file)))
+        return _flaw(_since_start(_tail(run.events_file)))
     except OSError:
-        return None
+        return ""
+
+
+def _flaw(recent: list[events.Event]) -> str:
+    finished = next((event for event in recent if isinstance(event, events.Finished)), None)
+    flaws = (collapse_of(_newest_spread(recent)), finished.flaw if finished is not None else "")
+    return "; ".join(filter(None, flaws))
 
 
 def refuse_begun(run: RunFolder) -> None:
@@ -215,7 +249,7 @@ def _since_start(recent: list[events.Event]) -> list[events.Event]:
     return recent[starts[-1] :] if starts else recent
 
 
-def _dev_scores(recorded: list[events.Event]) -> list[events.Dev]:
+def _dev_scores(recorded: Sequence[events.Event]) -> list[events.Dev]:
     """Return the dev scores of the run's state: a process that goes on from a checkpoint takes over
     those up to it.
     """

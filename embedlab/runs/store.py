@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _RESTORE = "remove the run, or restore the file"
 
+LONGEST_NAME = 230  # of the 255 that a file's name can have: locks and temporary files add to it
+
 # A model, and the columns next to a model's scores.
 RESERVED = {
     "dice",
@@ -77,6 +79,11 @@ class RunFolder:
             raise UsageError(
                 f"{name!r} cannot name a run",
                 hint="use letters, digits, '.', '_', '+' and '-', for example snli-ce-2",
+            )
+        if len(name) > LONGEST_NAME:
+            raise UsageError(
+                f"a run's name of {len(name)} characters is too long",
+                hint=f"take at most {LONGEST_NAME}, for example {name[:LONGEST_NAME]}",
             )
         if name in RESERVED:
             raise UsageError(

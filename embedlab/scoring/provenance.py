@@ -49,13 +49,13 @@ def training_precision(spec: "ModelSpec") -> str | None:
 
 
 def training_notes(spec: "ModelSpec") -> tuple[str, ...]:
-    """Return what the marks mean, and vectors that collapsed: shortened training, incomplete data
+    """Return what the marks mean, and failed trainings: shortened training, incomplete data
     and by how much.
 
     Also whether whitening saw the test sentences, how many rows a run drew where it did not read
     all, whether each seed drew its own, and what is known of training text that no run records.
     """
-    from embedlab.runs.status import collapse_of, trained_spread
+    from embedlab.runs.status import trained_flaw
     from embedlab.scoring.stated_text import stated_text_notes
 
     runs = _runs(spec)
@@ -72,12 +72,12 @@ def training_notes(spec: "ModelSpec") -> tuple[str, ...]:
         if part.get("partial") or "used" in part
     ]
     fitted = [WHITENED] if spec.is_fitted else []
-    collapsed = [said for run in runs if (said := collapse_of(trained_spread(run)))]
+    flaws = [said for run in runs if (said := trained_flaw(run))]
     return tuple(
         dict.fromkeys(
             [
                 *fitted,
-                *collapsed,
+                *flaws,
                 *shortened,
                 *(_read(part, run) for part, run in parts),
                 *stated_text_notes(spec),

@@ -17,6 +17,10 @@ _BLOCKED = (errno.ENOTDIR, errno.EEXIST, errno.ENOENT)
 ELSEWHERE = "choose another folder with --runs or EMBEDLAB_CACHE"
 
 
+class FullDiskError(MissingError):
+    """A disk, or a user's share of it, has no room left."""
+
+
 @contextmanager
 def disk_errors(what: Path, *, hint: str = ELSEWHERE) -> Iterator[None]:
     """Turn a full, read-only or forbidden disk into a one-line error that names WHAT could not be
@@ -28,7 +32,7 @@ def disk_errors(what: Path, *, hint: str = ELSEWHERE) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-            raise MissingError(
+            raise FullDiskError(
                 f"no space left to write {str(what)!r}",
                 hint="free some space; what was saved is intact",
             ) from error

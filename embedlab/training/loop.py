@@ -18,6 +18,7 @@ from embedlab.core.recipe import EvaluateSection
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.objectives.objective import Objective, Trained, saved_tensors
 from embedlab.runs import events
+from embedlab.store.files import FullDiskError
 from embedlab.training.batching import Batch, Collation
 from embedlab.training.blocks import StageBlock, Turn
 from embedlab.training.checkpointing import (
@@ -92,7 +93,7 @@ def train_block(
     if optimizer_state is not None:
         restore_optimizer(stepper.optimizer, stepper.parameters, optimizer_state)
     due = block.dev_steps(session.evaluate.every) if session.dev_score is not None else frozenset()
-    measured = due or block.dev_steps(session.evaluate.every)
+    measured = block.measured_steps(due or block.dev_steps(session.evaluate.every))
     samples = {
         collation.data.index: sample_of(collation.tokens)
         for collation in collations
@@ -138,7 +139,7 @@ def train_block(
         before = time.perf_counter()
         if done in due:
             _evaluate(session, block)
-        if done in measured or is_last:
+        if done in measured:
             _measure_spread(session, spread, read)
         if agreed.is_checkpoint_due or is_last:
             _checkpoint(
@@ -146,10 +147,11 @@ def train_block(
             )
         meter.pause(time.perf_counter() - before)
         if agreed.stop is not None and session.step < session.steps:
+            is_saved = session.step in session.checkpoints.steps()
             raise Interrupted(
-                f"stopped by {agreed.stop.name} after step {session.step} of "
-                f"{session.steps}; a checkpoint is saved",
-                hint="the same command with --resume goes on from there",
+                f"stopped by {agreed.stop.name} after step {session.step} of {session.steps}; "
+                f"{'a checkpoint is saved' if is_saved else 'the disk has no room for a checkpoint'}",
+                hint="the same command with --resume goes on from the newest checkpoint",
             )
 
 
@@ -276,8 +278,14 @@ def _evaluate(session: TrainingSession, block: StageBlock) -> None:
         session.evaluate.keep == "best" and block.end == session.steps and math.isfinite(score)
     )
     if is_compared and (session.best is None or score > session.best.score):
-        session.best = Best(score=score, step=session.step)
-        _store_best(session, session.best)
+        best = Best(score=score, step=session.step)
+        try:
+            _store_best(session, best)
+            session.best = best
+        except FullDiskError as error:
+            session.emit(
+                events.Noted(text=f"step {session.step} cannot become the model: {error.message}")
+            )
 
 
 def _measure_spread(session: TrainingSession, meter: SpreadMeter, read: Sequence[Batch]) -> None:
@@ -329,11 +337,15 @@ def _checkpoint(
         scale=session.scale.state(),
         frozen_weights=session.encoder.frozen_weights,
     )
-    if session.team.is_leader:
-        session.checkpoints.save(snapshot)
+    try:
+        if session.team.is_leader:
+            session.checkpoints.save(snapshot)
+        saved: events.Event = events.Checkpoint(step=session.step)
+    except FullDiskError as error:  # the model is smaller, and may have room at the end
+        saved = events.Noted(text=f"no checkpoint after step {session.step}: {error.message}")
     session.saved_at = time.perf_counter()
     session.checkpoint_s = session.saved_at - began
-    session.emit(events.Checkpoint(step=session.step))
+    session.emit(saved)
 
 
 def _diverged(session: TrainingSession, lr: float, loss: float) -> EmbedlabError:

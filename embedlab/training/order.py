@@ -42,6 +42,7 @@ class Groups:
     bounds: Indices  # (groups + 1,)
     parts: tuple[tuple[Draw, ...], ...] = ()  # read in sequence in each epoch; empty: all groups
     is_shuffled: bool = True
+    texts: Indices | None = None  # (rows, texts) of which no batch holds one in two rows
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
@@ -82,6 +83,33 @@ def _cuts(lengths: Indices, batch_size: int) -> list[int]:
     return cuts
 
 
+def parted_batches(texts: Indices, batch_size: int, rng: np.random.Generator) -> list[Indices]:
+    """Return the rows of each batch in random order, where no batch holds one text in two rows.
+
+    texts: (rows, texts a row). Each row goes into the first batch with room behind those that hold
+    one of its texts, so that a text of n rows makes at least n batches, which come in random order.
+    """
+    batches: list[list[int]] = []
+    after = np.zeros(int(texts.max(initial=-1)) + 1, np.int64)  # the first batch without the text
+    room: list[int] = []  # for each batch a later or equal one that may have room
+    for row in rng.permutation(len(texts)).tolist():
+        number = int(after[texts[row]].max())
+        passed = []
+        while number < len(batches) and len(batches[number]) >= batch_size:
+            passed.append(number)
+            number = room[number]
+        if number == len(batches):
+            batches.append([])
+            room.append(number)
+        for full in passed:
+            room[full] = number
+        batches[number].append(row)
+        if len(batches[number]) == batch_size:
+            room[number] = number + 1
+        after[texts[row]] = number + 1
+    return [np.array(batches[number]) for number in rng.permutation(len(batches))]
+
+
 def epoch_generator(seed: int, stage: int, epoch: int) -> np.random.Generator:
     """Return the generator of an epoch's order."""
     return np.random.default_rng([seed, stage, epoch, 0])
@@ -103,6 +131,8 @@ def epoch_batches(
     rng = epoch_generator(seed, stage, epoch)
     if not groups.is_shuffled:
         return np.split(groups.rows, np.arange(batch_size, len(groups.rows), batch_size))
+    if groups.texts is not None:
+        return parted_batches(groups.texts, batch_size, rng)
     if not groups.parts:
         return shuffled_batches(groups, batch_size, rng)
     draws = np.random.default_rng(

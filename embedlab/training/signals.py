@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
-from embedlab.core.interrupts import interrupts
+from embedlab.core.interrupts import STOPS, interrupts
 
 
 class StopRequest:
@@ -27,7 +27,7 @@ class StopRequest:
 
 @contextmanager
 def stop_requests() -> Iterator[StopRequest]:
-    """Catch SIGINT, SIGTERM and SIGHUP within the block; outside the main thread no signal is
+    """Catch the signals that request an end within the block; outside the main thread none is
     caught.
     """
     request = StopRequest()
@@ -40,11 +40,7 @@ def stop_requests() -> Iterator[StopRequest]:
             request.receive(number, interrupt)
 
         # A signal that is deliberately ignored, as SIGHUP under nohup, stays ignored.
-        caught = [
-            number
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-            if signal.getsignal(number) != signal.SIG_IGN
-        ]
+        caught = [number for number in STOPS if signal.getsignal(number) != signal.SIG_IGN]
         before = {number: signal.signal(number, receive) for number in caught}
         try:
             yield request

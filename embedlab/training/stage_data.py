@@ -136,8 +136,17 @@ def open_stage(
     ends = np.cumsum([len(frame) for frame in frames])
     groups = _grouped(stage, keys, ends, is_whole=not rows.left_out)
     passes = stage.optim.epochs
+    if needs.parts_repeats:
+        if groups.parts or not groups.is_shuffled:
+            raise UsageError(
+                "objective.repeats = apart makes its own batches, not those of data.order or "
+                "data.shares",
+                hint="remove one of them",
+            )
+        texts = np.stack([rows.columns[column] for column in needs.encoded], axis=1)
+        groups = replace(groups, texts=texts)
     epochs = steps_of_epochs(groups, stage.optim.batch_size, passes, seed=seed, stage=index)
-    return StageData(
+    data = StageData(
         index=index,
         leader=index,
         stage=stage,
@@ -155,6 +164,57 @@ def open_stage(
             sum(part.frame.height for part in opened) - sum(part.frame.height for part in parts),
         ),
     )
+    _refuse_constant(data, needs)
+    return data
+
+
+def _refuse_constant(data: StageData, needs: Needs) -> None:
+    """Refuse rows from which the objective cannot learn: of one class, or in batches that never
+    hold what it compares.
+    """
+    stage, columns = data.stage, data.rows.columns
+    names, objective = _names(stage.data.names), stage.objective.name
+    varying = (*needs.classes, *needs.numbers, *needs.words)
+    for column in varying if needs.varies is None else needs.varies:
+        if (columns[column] == columns[column][0]).all():
+            raise UsageError(
+                f"{names}: {column!r} is {str(data.rows.frame[column][0])!r} in all "
+                f"{len(data.rows)} rows: {objective!r} has nothing to tell apart",
+                hint="add rows with another value",
+            )
+    for column, wanted in needs.holds.items():
+        if not (columns[column] == needs.classes[column].index(wanted)).any():
+            raise UsageError(
+                f"{names}: no {column!r} is {wanted!r}, and {objective!r} has nothing to draw "
+                f"together",
+                hint=f"add rows whose {column} is {wanted}",
+            )
+    if not needs.compares_rows:
+        return
+    accumulate = stage.optim.accumulate or 1
+
+    def is_learnable(part: Indices) -> bool:
+        if needs.contrasts:
+            values = np.concatenate([columns[column][part] for column in needs.contrasts])
+            if not (values != values[:1]).any():
+                return False
+        return len(part) > 1 or len(needs.contrasts) > 1
+
+    batches = (
+        part
+        for epoch in range(min(3, len(data.epochs)))  # each holds all rows, but for data.shares
+        for batch in data.whole_epoch(epoch)
+        for part in np.array_split(batch, accumulate)
+    )
+    if not any(is_learnable(part) for part in batches):
+        where = " or ".join(map(repr, needs.contrasts)) or "its rows"
+        raise UsageError(
+            f"{names}: no batch holds two different values of {where}: {objective!r} compares "
+            f"them and would learn nothing",
+            hint="add rows that differ there"
+            if stage.data.order is None
+            else "remove data.order, so that rows are shuffled",
+        )
 
 
 def check_own_rows(recipe: Recipe, source: Source, seed: int) -> None:
@@ -174,6 +234,9 @@ def check_own_rows(recipe: Recipe, source: Source, seed: int) -> None:
         if stage.data.files and not isinstance(
             stage.objective.options, RawOptions
         ):  # whoever loads its plug-in checks it
+            if not recipe.stages[index].data.datasets:
+                open_stage(own_rows, source, seed, index)
+                continue
             needs = objective_needs(stage.objective)
             parts = _open(stage, source, needs)
             _checked_scale(own_rows, index, needs, parts)

@@ -3,11 +3,13 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +38,10 @@ from embedlab.objectives.objective import Objective, build_objectives
 from embedlab.runs import events
 from embedlab.runs.environment import Environment, collect_environment
 from embedlab.runs.events import EventLog
-from embedlab.runs.status import is_trained, refuse_begun
+from embedlab.runs.status import flaw_of, is_trained, refuse_begun
 from embedlab.runs.store import RunFolder
 from embedlab.runs.tidy import drop_checkpoints, sweep
+from embedlab.store.files import FullDiskError
 from embedlab.training.batching import Collation, cut_for
 from embedlab.training.blocks import StageBlock, blocks
 from embedlab.training.card import model_card
@@ -129,7 +132,7 @@ def train_run(
                 steps=plan[-1].end,
             )
             with _report_endings(session):
-                _start(session, snapshot, [*notes, *damaged])
+                _start(session, snapshot, [*notes, *damaged, *_room_notes(session, run)])
                 _train_blocks(session, plan, snapshot, progress)
                 _take_best(session, recipe, shape)
                 _finish(session, run, recipe, seed, stages)
@@ -168,6 +171,38 @@ def _start(session: TrainingSession, snapshot: Snapshot | None, notes: Sequence[
     )
     for note in [*notes, *(note for objective in session.objectives for note in objective.notes)]:
         session.emit(events.Noted(text=note))
+
+
+def _room_notes(session: TrainingSession, run: RunFolder) -> list[str]:
+    """Return what to say of a disk without room for the model and a checkpoint beside it; one
+    without room for the model alone is refused.
+    """
+    if not session.team.is_leader:
+        return []
+    weights = [*session.encoder.tensors().values()]
+    trained = [each for each in session.encoder.backbone.parameters() if each.requires_grad]
+    model, moments = (
+        sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+        for tensors in (weights, trained)
+    )
+    free = shutil.disk_usage(run.path).free
+    if free < model:
+        raise FullDiskError(
+            f"no room for the model in {str(run.path)!r}: it takes {_mib(model)}, and "
+            f"{_mib(free)} are free",
+            hint=Hint("free some space, or write elsewhere: ", NamedOption("--runs", "DIR")),
+        )
+    checkpoint = model + 2 * moments
+    if run.checkpoints.exists() or free >= model + checkpoint:
+        return []
+    return [
+        f"the disk has {_mib(free)} free, room for the model ({_mib(model)}) and not for a "
+        f"checkpoint beside it ({_mib(checkpoint)}): an interrupted training may have to begin anew"
+    ]
+
+
+def _mib(size: int) -> str:
+    return f"{size / 2**20:.1f} MiB"
 
 
 def _train_blocks(
@@ -307,7 +342,14 @@ def _finish(
     if (lora := recipe.encoder.lora) is not None and lora.save == "merged":
         merge_adapter(session.encoder.backbone)
     is_whole = lora is None or lora.save == "merged"
-    save_model(run.model, session.encoder, card=card, word_head=word_head if is_whole else None)
+    write = partial(
+        save_model, run.model, session.encoder, card=card, word_head=word_head if is_whole else None
+    )
+    try:
+        write()
+    except FullDiskError:  # of checkpoint and model the model is what the training was for
+        drop_checkpoints(run)
+        write()
     for tracker in (
         session.accelerator.trackers
     ):  # accelerate's own ending would part the processes before their next seed
@@ -319,7 +361,9 @@ def _finish(
                 f"large for fp16"
             )
         )
-    session.emit(events.Finished(step=session.step))
+    recorded, _ = events.events_after(run.events_file)
+    flaw = flaw_of(recorded, keeps_best=recipe.evaluate.keep == "best")
+    session.emit(events.Finished(step=session.step, flaw=flaw))
 
 
 def _attached(objective: Objective, encoder: TransformerEncoder) -> Objective:

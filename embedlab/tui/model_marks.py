@@ -11,7 +11,7 @@ from embedlab.data.marks import UNKNOWN_TEXT
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.stored_models import WORD_OVERLAP
 
-COLLAPSED = "collapsed vectors"
+FLAWED = "training that failed to learn"
 _NAME = 24  # cells
 
 
@@ -22,7 +22,7 @@ def marks_by_model(names: Sequence[str], settings: Settings) -> tuple[str, ...]:
     That training text is unknown is a mark of the scores already.
     """
     from embedlab.models.catalog import resolve
-    from embedlab.runs.status import collapse_of, trained_spread
+    from embedlab.runs.status import trained_flaw
     from embedlab.scoring.provenance import training_marks
     from embedlab.scoring.training_text import lineage
 
@@ -38,12 +38,7 @@ def marks_by_model(names: Sequence[str], settings: Settings) -> tuple[str, ...]:
                 for mark in training_marks(member)
                 if mark != UNKNOWN_TEXT
             ]
-            marks += [
-                COLLAPSED
-                for member in members
-                for run in lineage(member)
-                if collapse_of(trained_spread(run))
-            ]
+            marks += [FLAWED for member in members for run in lineage(member) if trained_flaw(run)]
             for mark in dict.fromkeys(marks):
                 marked.setdefault(mark, []).append(short_name(name, _NAME))
     return tuple(f"{_TITLES.get(mark, mark)}: {', '.join(names)}" for mark, names in marked.items())

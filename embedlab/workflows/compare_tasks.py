@@ -28,7 +28,7 @@ from embedlab.scoring.stated_text import is_text_uncounted
 from embedlab.scoring.task_comparison import Facts, Gathered, Slicing, TaskComparison
 from embedlab.scoring.training_text import training_text
 from embedlab.tasks.task import evaluation_without_scores, task
-from embedlab.workflows.models import resolve_model
+from embedlab.workflows.models import resolve_models
 from embedlab.workflows.scoring import score_selected
 from embedlab.workflows.session import Session
 from embedlab.workflows.suites import Known, Work, encode_for_all, labelled
@@ -49,7 +49,7 @@ def gather(
     """
     if slicing.where:
         item_condition(slicing.where, names)
-    models = [resolve_model(name, session) for name in names]
+    models = resolve_models(names, session)
     work = Work(selected=selected, setting=setting, skips_unfit=True)
     known = encode_for_all(models, work, session)
     gathered = Gathered(

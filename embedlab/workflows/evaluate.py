@@ -30,7 +30,7 @@ from embedlab.tasks.task import all_tasks
 from embedlab.tasks.task import task as find_task
 from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.compare_tasks import compared, gather, refuse_without_items
-from embedlab.workflows.models import one_member, resolve_model
+from embedlab.workflows.models import one_member, resolve_models
 from embedlab.workflows.options.evaluate import EvaluateOptions
 from embedlab.workflows.own_files import hints_at_own_columns, note_files
 from embedlab.workflows.report import Report
@@ -220,7 +220,7 @@ def _evaluate_tasks(
     options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session
 ) -> EvaluationReport:
     """One table a task; all their sentences are encoded before, each once."""
-    models = [resolve_model(name, session) for name in dict.fromkeys(options.models)]
+    models = resolve_models(dict.fromkeys(options.models), session)
     predicting: list[ModelSpec] = []
     submission = (
         find_task(selected[0].task).submission() if options.submission is not None else None

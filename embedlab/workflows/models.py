@@ -1,14 +1,18 @@
 """From typed model names to models that can work."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from embedlab.core.errors import UsageError
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.hints import Hint, NamedOption
+from embedlab.core.names import recipe_names
+from embedlab.core.paths import STARTER
 from embedlab.core.settings import Settings
 from embedlab.models.catalog import Model, ModelSpec, resolve
 from embedlab.models.encoder_kind import is_remote
 from embedlab.models.location import pinned
+from embedlab.models.packaged import packaged
 from embedlab.workflows.session import Session
 
 if TYPE_CHECKING:
@@ -20,15 +24,56 @@ def resolve_model(name: str, session: Session) -> Model:
     is not at hand.
     """
     resolved = resolve(name, session.settings.runs)
-    model = replace(
-        resolved,
-        members=tuple(pinned(spec, offline=session.settings.offline) for spec in resolved.members),
-    )
+    try:
+        members = tuple(pinned(spec, offline=session.settings.offline) for spec in resolved.members)
+    except MissingError as error:
+        if name in {spec.location for spec in resolved.members} or not any(
+            spec.is_on_hub for spec in resolved.members
+        ):
+            raise
+        raise MissingError(
+            f"{name!r} was taken for a published model: {error.message}",
+            hint=Hint(error.advice, *_ways_beside(name, session.settings)),
+        ) from error
+    model = replace(resolved, members=members)
     for note in dict.fromkeys(spec.note for spec in model.members if spec.note):
         session.note(f"{name}: {note}")
     if not session.settings.offline and session.settings.endpoint_check == "on":
         _check_endpoints(model.members, session)
     return model
+
+
+def resolve_models(names: Iterable[str | Model], session: Session) -> list[Model]:
+    """The models that typed NAMES mean, those that are resolved already as they are; all that are
+    missing are one error.
+    """
+    models: list[Model] = []
+    missing: list[MissingError] = []
+    for name in names:
+        try:
+            models.append(resolve_model(name, session) if isinstance(name, str) else name)
+        except MissingError as error:
+            missing.append(error)
+    if len(missing) > 1:
+        raise MissingError("; ".join(error.message for error in missing), hint=missing[0].advice)
+    if missing:
+        raise missing[0]
+    return models
+
+
+def _ways_beside(name: str, settings: Settings) -> Iterator[str | NamedOption]:
+    """Yield what this machine has in place of a published model: a recipe of its NAME, and what is
+    installed.
+    """
+    if name in recipe_names():
+        yield f"; `embedlab train {name}` trains the recipe of that name"
+    minilm = packaged("minilm")
+    if minilm is not None and minilm.state == "installed":
+        yield "; minilm is on this machine"
+        if settings.data is None:
+            yield ", and "
+            yield NamedOption("--data", STARTER)
+            yield " has pairs for it"
 
 
 def needs_network(spec: ModelSpec) -> bool:

@@ -23,7 +23,7 @@ from embedlab.models.catalog import Model
 from embedlab.reports.notes import generated_note, model_marks, model_notes, with_marks
 from embedlab.reports.tables import Column, Table, Value
 from embedlab.tasks.task import task
-from embedlab.workflows.models import load_members, resolve_model
+from embedlab.workflows.models import load_members, resolve_models
 from embedlab.workflows.neighbours import Corpus, Search, find_neighbours
 from embedlab.workflows.options.sentences import NearestOptions
 from embedlab.workflows.sentences import refuse_blank
@@ -57,7 +57,7 @@ def nearest_table(options: NearestOptions, session: Session) -> Table:
     searched = (
         _file(options.file, options.column) if options.file is not None else _datasets(session)
     )
-    models = [resolve_model(name, session) for name in dict.fromkeys(options.models)]
+    models = resolve_models(dict.fromkeys(options.models), session)
     rows: list[Row] = []
     notes: list[str] = []
     for model in models:

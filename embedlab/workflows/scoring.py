@@ -11,7 +11,7 @@ from embedlab.models.catalog import Model
 from embedlab.runs.evaluations import Evaluation
 from embedlab.scoring.scored_pairs import ScoredPairs, score_models
 from embedlab.tasks.task import task as find_task
-from embedlab.workflows.models import check_device, resolve_model
+from embedlab.workflows.models import check_device, resolve_models
 from embedlab.workflows.session import Session
 
 Evaluations = dict[str, Evaluation]  # by member
@@ -33,10 +33,7 @@ def score_selected(
     With ALL_SPLITS also STS-B's train and dev pairs; with COMMON numbers are of the pairs that all
     models score. What is missing is reported, unless it was before.
     """
-    resolved = [
-        resolve_model(model, session) if isinstance(model, str) else model
-        for model in dict.fromkeys(models)
-    ]
+    resolved = resolve_models(dict.fromkeys(models), session)
     check_device(session.settings)
 
     source = Source.from_settings(session.settings)

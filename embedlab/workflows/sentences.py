@@ -7,7 +7,7 @@ import numpy as np
 from embedlab.core.errors import UsageError
 from embedlab.reports.notes import generated_note, model_marks, model_notes, with_marks
 from embedlab.reports.tables import Column, Table, Value
-from embedlab.workflows.models import load_members, resolve_model
+from embedlab.workflows.models import load_members, resolve_models
 from embedlab.workflows.session import Session
 
 Row = dict[str, Value]
@@ -37,7 +37,7 @@ def similarity_table(first: str, second: str, names: Sequence[str], session: Ses
     refuse_blank([first, second])
     rows: list[Row] = []
     notes: list[str] = []
-    models = [resolve_model(name, session) for name in names]
+    models = resolve_models(names, session)
     for name, model in zip(names, models, strict=True):
         members = load_members(model, session, cached=False)
         similarities = [float(member.score([first], [second])[0]) for member in members]

@@ -182,3 +182,12 @@ def test_a_claim_that_nothing_could_decide_is_refused_with_its_file_and_key(
         )
     assert "page.toml: claims.x" in caught.value.message
     assert caught.value.hint
+
+
+def test_an_order_of_numbers_that_are_equal_as_they_are_shown_is_open() -> None:
+    tiny = measured(0.00004, error=0.000001, last_digit=0.01)
+    (found,) = settle_claims({"c": claim()}, {"c": tiny})
+    assert found.p < 0.05
+    assert found.verdict == "open"
+    (equal,) = settle_claims({"c": claim("equal", 3.0)}, {"c": tiny})
+    assert equal.verdict == "holds"

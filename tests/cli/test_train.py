@@ -383,14 +383,17 @@ def test_a_detached_run_is_followed_and_cancelled(
     assert "training snli-ce" in run.log_file.read_text()
 
 
-def test_a_full_disk_ends_training_with_3(
+def test_a_full_disk_costs_the_checkpoint_and_without_the_model_ends_training_with_3(
     embedlab: Embedlab, quick: Embedlab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("safetensors.torch.save_file", full)
-    monkeypatch.setattr("embedlab.training.checkpointing.save_file", full, raising=False)
+    monkeypatch.setattr("embedlab.training.checkpointing.save_file", full)
     answer = quick()
+    assert answer.code == 0
+    assert "no checkpoint after step" in answer.err
+    monkeypatch.setattr("embedlab.encoders.checkpoint.write_layout", full)
+    answer = quick("--name", "other")
     assert answer.code == 3
     assert "no space left to write" in answer.err

@@ -12,6 +12,7 @@ from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.preparation import prepare_grid
 from embedlab.experiments.progress import GridFollower
 from embedlab.experiments.queue import Ending, Queue, QueueEntry
+from embedlab.experiments.scoring_times import START_UP
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 
@@ -52,8 +53,9 @@ def fast_last_step(time: float) -> events.Event:
 
 
 def test_cells_are_expected_to_take_what_runs_of_their_encoder_took_from_end_to_end(
-    short_plan: GridPlan,
+    short_plan: GridPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    encoder = str(short_plan.cell(1).variant.recipe["encoder"]["model"])
     write_run(
         short_plan,
         "quick",
@@ -65,11 +67,12 @@ def test_cells_are_expected_to_take_what_runs_of_their_encoder_took_from_end_to_
         [started(1000.0), fast_last_step(1300.0), events.Finished(time=1300.0, step=10)],
     )
     cost = remaining_cost(short_plan, waiting(short_plan), workers=1)
-    assert cost.seconds == pytest.approx(3 * 200.0)  # as many rows a cell as a run
-    assert cost.measured == "other runs of the same encoder; scoring of sts not counted"
-    assert remaining_cost(short_plan, waiting(short_plan), workers=3).seconds == pytest.approx(
-        200.0
-    )
+    assert (cost.seconds, cost.measured) == (None, "start-up and sts not measured yet")
+    times = {(encoder, START_UP): 7.0, (encoder, "sts"): 20.0}
+    monkeypatch.setattr("embedlab.experiments.estimate.scoring_seconds", lambda *_: times)
+    for workers, seconds in ((1, 3 * 227.0), (3, 227.0)):  # as many rows a cell as a run
+        cost = remaining_cost(short_plan, waiting(short_plan), workers=workers)
+        assert cost.seconds == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(
@@ -121,15 +124,15 @@ def test_scoring_of_earlier_grids_is_part_of_the_estimate_and_the_time_left_move
     cost = remaining_cost(short_plan, waiting(short_plan), workers=1)
     assert cost.measured == "other runs of the same encoder"
     assert cost.seconds == pytest.approx(
-        3 * (100.0 + 60.0), abs=1.0
-    )  # 600 s of scoring do not fit into 170 s
+        3 * (100.0 + 60.0 + 10.0), abs=1.0
+    )  # the start took 10 s; 600 s of scoring do not fit into 170 s
 
     prepare_grid(short_plan, short_folder)
     with Queue(short_folder.queue_file) as queue:
         first = queue.claim("worker")
     write_run(short_plan, first.run, [started(now)])
     with closing(GridFollower(short_folder)) as follower:
-        for later, left in ((10.0, 470.0), (40.0, 440.0), (1000.0, 320.0)):
+        for later, left in ((10.0, 500.0), (40.0, 470.0), (1000.0, 340.0)):
             monkeypatch.setattr(
                 "embedlab.experiments.progress.time.time", lambda later=later: now + later
             )

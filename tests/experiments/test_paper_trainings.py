@@ -8,11 +8,18 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.analysis.ordering import Order
 from embedlab.core.errors import UsageError
 from embedlab.core.names import recipe_names
 from embedlab.core.recipe import load_recipe, recipe_to_table, to_toml
 from embedlab.experiments.deviations import RowRecipes, deviations, rows_text
-from embedlab.experiments.matching_runs import RowModels, find_runs_of, settings_apart
+from embedlab.experiments.matching_runs import (
+    Member,
+    RowModels,
+    failed_trainings,
+    find_runs_of,
+    settings_apart,
+)
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_table import Deviation, PaperTable
 from embedlab.experiments.paper_trainings import (
@@ -23,6 +30,8 @@ from embedlab.experiments.paper_trainings import (
     trainings,
 )
 from embedlab.experiments.plan import GridPlace
+from embedlab.experiments.row_order import PairOrder
+from embedlab.runs.events import EventLog, Finished
 from embedlab.runs.store import RunFolder
 
 ENCODER = "nobody/nothing"
@@ -336,3 +345,31 @@ def test_what_the_paper_file_says_of_rows_is_said_of_those_that_are_there() -> N
         assert set(combined.rows) == {
             row for row, source in table.sources.items() if source.combine and not source.is_control
         }
+
+
+def test_a_run_that_was_trained_on_less_or_did_not_learn_says_nothing_about_its_row(
+    place: GridPlace,
+) -> None:
+    table = one("liao", "table6")
+    make_run(place, "whole")
+    make_run(place, "few-rows", "data.rows=128")
+    make_run(place, "two-steps", "max_steps=2")
+    make_run(place, "half-an-epoch", "optim.epochs=0.5")
+    make_run(place, "flat")
+    with EventLog(RunFolder.of(place.runs_folder, "flat", 1).events_file) as log:
+        log.append(Finished(step=9, flaw="the loss was 0 at every step"))
+    names = ("whole", "few-rows", "two-steps", "half-an-epoch", "flat")
+    members = [Member(name=f"{name}@1", seed=1, runs=frozenset({f"{name}@1"})) for name in names]
+    found = failed_trainings(table, place.runs_folder, members, ())
+    assert found.keys() == {f"{name}@1" for name in names[1:]}
+    assert found["flat@1"] == "the loss was 0 at every step"
+
+
+def test_nothing_is_concluded_of_rows_whose_runs_say_nothing_or_whose_numbers_are_equal() -> None:
+    ours = Order(difference=3.0, low=1.0, high=5.0, probability=0.9995)
+    pair = PairOrder(
+        columns=("a",), better="x", worse="y", printed=1.0, ours=ours, claim="", p=0.001
+    )
+    assert pair.verdict == "holds"
+    assert replace(pair, is_inconclusive=True).verdict == "not measured"
+    assert replace(pair, is_equal=True).verdict == "open"

@@ -375,3 +375,35 @@ def test_a_dev_score_that_a_resumed_process_dropped_is_not_the_last(tmp_path: Pa
     found = last_dev(run)
     assert found is not None
     assert (found.step, found.score) == (4, 50.0)
+
+
+def test_places_that_are_equal_as_they_are_shown_are_said_to_be_equal() -> None:
+    spreads = {
+        "one": Spread(values=(75.1201,)),
+        "other": Spread(values=(75.1241,)),
+        "worse": Spread(values=(75.11,)),
+    }
+    marked = marked_best(spreads, apart_over_seeds)
+    assert {name: (one.is_best, one.is_tied) for name, one in marked.items()} == {
+        "one": (False, True),
+        "other": (False, True),
+        "worse": (False, False),
+    }
+
+
+def test_a_training_that_failed_to_learn_is_never_the_best(plan: GridPlan) -> None:
+    write_results(plan, list(plan.cells))
+    best = next(
+        row
+        for (row, _), spread in pivot(plan, ScoreFilter(), score="sts12").spreads.items()
+        if spread.is_best
+    )
+    flawed = next(cell for cell in plan.cells if tuple(cell.variant.labels.values()) == best)
+    with EventLog(plan.run(flawed).events_file) as log:
+        log.append(Started(pid=1, host="here", steps=1, step=0))
+        log.append(Finished(step=1, flaw="the loss was 0 at every step"))
+    found = pivot(plan, ScoreFilter(), score="sts12")
+    (now,) = [row for (row, _), spread in found.spreads.items() if spread.is_best]
+    assert now != best
+    notes = pivot_table(plan, found, "scores").notes
+    assert any(flawed.id in note and "0 at every step" in note for note in map(str, notes))

@@ -29,7 +29,12 @@ PLAIN: dict[str, tuple[dict[str, Any], Needs]] = {
             "reduction": None,
         }
         | {"rates": None, "scale": None},
-        Needs(sentences=("sentence",), classes={"label": ("0", "1")}, compares_rows=True),
+        Needs(
+            sentences=("sentence",),
+            classes={"label": ("0", "1")},
+            compares_rows=True,
+            contrasts=("label",),
+        ),
     ),
     "classification": (
         {
@@ -44,12 +49,21 @@ PLAIN: dict[str, tuple[dict[str, Any], Needs]] = {
     ),
     "definition_to_word": ({"head": "mlm"}, Needs(sentences=("definition",), words=("word",))),
     "duplicate_contrastive": (
-        {"others": "maximise", "temperature": 0.05, "projection": "two-layer"},
-        Needs(sentences=PAIR, classes=BINARY, compares_rows=True),
+        {"others": "maximise", "temperature": 0.05, "projection": "two-layer"}
+        | {"repeats": "masked"},
+        Needs(
+            sentences=PAIR,
+            classes=BINARY,
+            compares_rows=True,
+            contrasts=("sentence2",),
+            holds={"is_duplicate": "1"},
+            varies=(),
+        ),
     ),
     "in_batch_contrastive": (
-        {"positives": "dropout", "joint": False, "temperature": 0.05, "projection": "none"},
-        Needs(sentences=("sentence",), compares_rows=True),
+        {"positives": "dropout", "joint": False, "temperature": 0.05, "projection": "none"}
+        | {"repeats": "masked"},
+        Needs(sentences=("sentence",), compares_rows=True, contrasts=("sentence",)),
     ),
     "nli_softmax": ({"head": "linear", "augment": None, "premises": "together"}, NLI),
     "paraphrase_head": (
@@ -74,7 +88,7 @@ PLAIN: dict[str, tuple[dict[str, Any], Needs]] = {
             "head": "two-layer",
         }
         | {"anchors": None},
-        replace(NLI, compares_rows=True),
+        replace(NLI, compares_rows=True, contrasts=("hypothesis",), holds={"label": "entailment"}),
     ),
 }
 

@@ -5,6 +5,7 @@ changes nothing.
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from shutil import copytree
 
@@ -13,7 +14,8 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from embedlab.core.recipe import Recipe
+from embedlab.core.recipe import Recipe, load_recipe
+from embedlab.data.source import Source
 from embedlab.encoders.encoder import mean_cosine
 from embedlab.encoders.tokens import gather_rows
 from embedlab.models.catalog import ModelSpec
@@ -27,7 +29,9 @@ from embedlab.runs.status import collapse_of, run_status
 from embedlab.runs.store import RunFolder
 from embedlab.scoring.provenance import training_notes
 from embedlab.training.batching import Batch
+from embedlab.training.blocks import MEASURED_ROWS, blocks
 from embedlab.training.collapse import SENTENCES, SpreadMeter, loss_of_equal_vectors, sample_of
+from embedlab.training.stage_data import open_stages
 from tests.training.small_runs import recipe_of, saved_bytes, short_stages, stage
 
 Train = Callable[..., RunFolder]
@@ -110,7 +114,7 @@ def test_the_measured_sentences_are_some_of_the_stage_and_always_the_same() -> N
     ]
 
 
-def test_a_training_reports_them_with_its_dev_scores_and_at_the_end_of_each_stage(
+def test_a_training_reports_them_at_the_end_of_each_stage_and_not_more_than_they_are_worth(
     train: Train, tiny_encoder: Path
 ) -> None:
     run = train(short_stages(tiny_encoder), dev_score=lambda _: 1.0)
@@ -122,7 +126,8 @@ def test_a_training_reports_them_with_its_dev_scores_and_at_the_end_of_each_stag
             if isinstance(event, events.Dev)
         ],
     )
-    assert [event.step for event in found] == [event.step for event in dev]
+    assert [event.step for event in dev] == [2, 3, 5, 6, 8]
+    assert [event.step for event in found] == [3, 8]
     assert {event.stage for event in found} == {0, 1}
     assert all(
         0 < event.mean_cosine < 1 and 0 < event.before < 1 and event.chance > 0 for event in found
@@ -198,3 +203,19 @@ def test_a_collapse_is_distinguished_from_vectors_that_began_so() -> None:
         collapse_of(resumed)
         == "collapsed to equal vectors: mean cosine 0.998; equal vectors have loss 1.000"
     )
+
+
+def test_enough_is_trained_between_two_measurements(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.csv"
+    lines = (f"question {number},answer {number}" for number in range(4096))
+    file.write_text("\n".join(["anchor,positive", *lines]) + "\n")
+    recipe = load_recipe(
+        "own-pairs", [f"data.files={file}", "optim.batch_size=32", "optim.epochs=2"]
+    )
+    (block,) = blocks(open_stages(recipe, Source(folder=tmp_path), 1))
+    due = block.dev_steps(0.05)
+    measured = sorted(block.measured_steps(due))
+    assert measured[-1] == block.steps == 256
+    assert {*measured} <= due
+    assert min(b - a for a, b in pairwise(measured)) >= MEASURED_ROWS / 32
+    assert len(measured) == 4

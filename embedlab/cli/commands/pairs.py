@@ -1,5 +1,7 @@
 """`embedlab pairs`: single pairs, as people and models score them."""
 
+from dataclasses import replace
+
 from embedlab.cli.generated_options import takes
 from embedlab.cli.options import common, examples
 from embedlab.cli.reporting import end, show_report
@@ -23,8 +25,11 @@ def pairs(options: PairsOptions, *, terminal: Terminal) -> None:
     -negated. A rank error is a model's percentile rank of a pair minus that of the gold score; the
     gap is the largest difference between the models' ranks.
     """
+    from embedlab.workflows.own_files import models_and_files
     from embedlab.workflows.pairs import pairs_report
 
+    names, files = models_and_files(options.models, bool(options.tasks), terminal.settings)
+    options = replace(options, models=names, tasks=options.tasks or files)
     report = pairs_report(options, terminal)
     show_report(report, terminal)
     end(report)

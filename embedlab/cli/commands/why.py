@@ -2,10 +2,14 @@
 right, and how steady that is.
 """
 
+from dataclasses import replace
+
 from embedlab.cli.generated_options import takes
 from embedlab.cli.options import common, examples
 from embedlab.cli.reporting import ShownOptions, answer
 from embedlab.cli.terminal import Terminal
+from embedlab.core.errors import UsageError
+from embedlab.workflows.options.models import OfFile
 from embedlab.workflows.options.why import WhyOptions
 
 EXAMPLES = examples(
@@ -16,7 +20,7 @@ EXAMPLES = examples(
 
 @common("data", "runs", "machine", "output", "latex")
 @takes
-def why(options: WhyOptions, shown: ShownOptions, *, terminal: Terminal) -> None:
+def why(options: WhyOptions, rows: OfFile, shown: ShownOptions, *, terminal: Terminal) -> None:
     """Say why two models differ: on which kinds of items, by every property, and what the items
     have in common that one alone gets right.
 
@@ -25,6 +29,18 @@ def why(options: WhyOptions, shown: ShownOptions, *, terminal: Terminal) -> None
     half of the topics and of the seeds, confirmed on the others.
     """
     from embedlab.reports.figure_subjects import ExplainedDifference
+    from embedlab.workflows.own_files import models_and_files
     from embedlab.workflows.why import why_report
+
+    typed = [options.first, options.second, *([rows.file] if rows.file is not None else [])]
+    has_tasks = bool(options.tasks or options.suites)
+    names, files = models_and_files(typed, has_tasks, terminal.settings)
+    if len(names) != 2:
+        raise UsageError(
+            f"{len(names)} models are named, and two are compared",
+            hint=f"embedlab why {' '.join([*names, *['MODEL'] * 2][:2])} FILE",
+        )
+    first, second = names
+    options = replace(options, first=first, second=second, tasks=options.tasks or files)
 
     answer(lambda: why_report(options, terminal), shown, ExplainedDifference, terminal)

@@ -28,6 +28,7 @@ LOOK_S = 1.0  # between two looks at the jobs: each is a request to Slurm's cont
 LOOKS = 3
 AT_ONCE = 64  # jobs, unless --workers says otherwise: Slurm decides how many of them run
 GRACE_S = 120  # before the end of its time, a job is warned so that it saves a checkpoint
+ANSWER_S = 60  # after which a command of Slurm failed
 KILLED = -15  # how a job counts that Slurm ended
 
 OURS = {
@@ -81,10 +82,7 @@ class SlurmJobs:
         self.plan, self.folder, self.program = plan, folder, tuple(program)
         self.options = sbatch_options(address)
         self.claims: Claims[str] = Claims(folder, at_once or AT_ONCE)
-        self.outputs = folder.path / "slurm"
-        self.prefix = (
-            f"embedlab-{hashlib.sha256(str(folder.path.absolute()).encode()).hexdigest()[:8]}"
-        )
+        self.outputs, self.prefix = _outputs(folder), _prefix(folder)
         self._looked = 0.0
         self._missed: Counter[str] = Counter()  # how often a job was not there
         self._is_cancelled = False
@@ -147,11 +145,12 @@ class SlurmJobs:
 
     def _jobs(self) -> dict[str, str]:
         """Return the names of this grid's jobs that have not ended, by their ids."""
-        done = _run("squeue", "--me", "--noheader", "--format=%i %j")
-        if done.returncode != 0:  # the controller does not answer: the jobs run on
+        try:
+            return _listed(self.prefix)
+        except EmbedlabError:  # the jobs run on, and whoever wants to stop does not wait for them
+            if self._is_cancelled:
+                raise
             return dict.fromkeys(self.claims.jobs, "")
-        lines = (line.split(maxsplit=1) for line in done.stdout.splitlines())
-        return {job: name.strip() for job, name in lines if name.startswith(f"{self.prefix}-")}
 
     def _output(self, job: str) -> Path:
         return self.outputs / f"{job}.txt"
@@ -184,13 +183,50 @@ class SlurmJobs:
         stop.
         """
         self._is_cancelled = True
-        if self.claims.jobs:
-            _run("scancel", "--state=PENDING", *self.claims.jobs)
-            _run("scancel", "--batch", "--signal=TERM", *self.claims.jobs)
+        _cancel(self.claims.jobs)
 
     def complaint(self) -> str:
         """Return nothing: a job that fails is a cell that fails."""
         return ""
+
+
+def cancel_jobs(folder: GridFolder) -> list[int]:
+    """Cancel the jobs of a grid whoever submitted them, as `SlurmJobs` does; return the numbers of
+    their cells.
+    """
+    if not _outputs(folder).is_dir() or shutil.which("squeue") is None:
+        return []
+    there = _listed(_prefix(folder))
+    _cancel([*there])
+    return [int(name.rpartition("-")[2]) for name in there.values()]
+
+
+def _outputs(folder: GridFolder) -> Path:
+    return folder.path / "slurm"
+
+
+def _prefix(folder: GridFolder) -> str:
+    return f"embedlab-{hashlib.sha256(str(folder.path.absolute()).encode()).hexdigest()[:8]}"
+
+
+def _listed(prefix: str) -> dict[str, str]:
+    """Return the names that begin with PREFIX of the user's jobs that have not ended, by their
+    ids.
+    """
+    done = _run("squeue", "--me", "--noheader", "--format=%i %j")
+    if done.returncode != 0:
+        raise EmbedlabError(
+            f"Slurm does not answer, and jobs may run on: {_last_line(done.stderr)}",
+            hint="when `squeue --me` answers, `embedlab grid cancel` stops them",
+        )
+    lines = (line.split(maxsplit=1) for line in done.stdout.splitlines())
+    return {job: name.strip() for job, name in lines if name.startswith(f"{prefix}-")}
+
+
+def _cancel(jobs: Sequence[str]) -> None:
+    if jobs:
+        _run("scancel", "--state=PENDING", *jobs)
+        _run("scancel", "--batch", "--signal=TERM", *jobs)
 
 
 @contextmanager
@@ -219,7 +255,11 @@ def _run(*command: str) -> "subprocess.CompletedProcess[str]":
     with python_processes.start(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
-        output, errors = process.communicate()
+        try:
+            output, errors = process.communicate(timeout=ANSWER_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            output, errors = process.communicate()
     return subprocess.CompletedProcess(
         command,
         process.returncode,

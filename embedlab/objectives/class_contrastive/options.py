@@ -68,8 +68,10 @@ def needs(options: Options) -> Needs:
             sentences=("sentence1", "sentence2") if options.joint else ("sentence",),
             joint=options.joint,
             compares_rows=True,
+            contrasts=("joint",) if options.joint else ("sentence",),
         )
-    return replace(labelled_needs(options.classes, joint=options.joint), compares_rows=True)
+    needs = labelled_needs(options.classes, joint=options.joint)
+    return replace(needs, compares_rows=True, contrasts=(*needs.classes, *needs.numbers))
 
 
 def describe(frame: pl.DataFrame, _: Options, rng: np.random.Generator) -> list[tuple[str, str]]:

@@ -3,26 +3,28 @@
 from collections.abc import Mapping
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from embedlab.objectives.duplicate_contrastive.options import Options
-from embedlab.objectives.in_batch_contrastive.loss import projection
+from embedlab.objectives.in_batch_contrastive.loss import in_batch_loss, projection, repeated_texts
 from embedlab.objectives.objective import Objective
 
 
 def duplicate_loss(
-    first: Tensor, second: Tensor, is_duplicate: Tensor, *, temperature: float
+    first: Tensor,
+    second: Tensor,
+    is_duplicate: Tensor,
+    *,
+    temperature: float,
+    masked: Tensor | None = None,
 ) -> Tensor:
     """Mean over pairs of ±(−log softmax) of each first sentence picking its second one: minimised
     for duplicates, maximised for others.
 
     first, second: (pairs, dim), not normalised; is_duplicate: (pairs,) of 0 and 1. The cosine
-    bounds it on both sides.
+    bounds it on both sides. masked: (pairs, pairs), as in `in_batch_loss`.
     """
-    similarity = F.normalize(first) @ F.normalize(second).T
-    targets = torch.arange(len(first), device=first.device)
-    losses = F.cross_entropy(similarity / temperature, targets, reduction="none")
+    losses = in_batch_loss(first, second, temperature=temperature, masked=masked, reduction="none")
     return (losses * (2 * is_duplicate - 1)).mean()
 
 
@@ -32,8 +34,9 @@ class DuplicateContrastive(Objective):
     Formula: l_i = −log( exp(cos(a_i, b_i)/τ) / Σ_j exp(cos(a_i, b_j)/τ) ); mean of l_i over
     duplicates and −l_i over the others. Columns: sentence1, sentence2, is_duplicate; with `others`
     "leave-out" only duplicates are read. Source: chen, supervised contrastive pre-training and
-    table 4. The projection is discarded afterwards. Differs from the paper in: nothing known; a
-    sentence that occurs twice in a batch is encoded once.
+    table 4. The projection is discarded afterwards. Differs from the paper in: a sentence that
+    occurs twice in a batch is encoded once, and is no negative of itself or of its duplicate with
+    `repeats` "masked".
     """
 
     def __init__(self, options: Options, dim: int) -> None:
@@ -50,4 +53,11 @@ class DuplicateContrastive(Objective):
             if "is_duplicate" in columns
             else torch.ones(len(first), device=first.device)
         )
-        return duplicate_loss(first, second, labels, temperature=self.options.temperature)
+        masked = (
+            repeated_texts(columns["sentence1"], columns["sentence2"], labels > 0)
+            if self.options.repeats == "masked"
+            else None
+        )
+        return duplicate_loss(
+            first, second, labels, temperature=self.options.temperature, masked=masked
+        )

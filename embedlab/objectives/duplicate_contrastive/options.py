@@ -1,5 +1,6 @@
 """Options of the contrast of labelled pairs."""
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -7,7 +8,8 @@ import polars as pl
 
 from embedlab.core.recipe import Positive
 from embedlab.core.schema import table
-from embedlab.objectives.in_batch_contrastive.options import Projection
+from embedlab.objectives.in_batch_contrastive.options import UNWRITTEN as UNWRITTEN
+from embedlab.objectives.in_batch_contrastive.options import Projection, Repeats
 from embedlab.objectives.labelled import describe_labelled
 from embedlab.objectives.needs import Needs
 
@@ -25,14 +27,22 @@ class Options:
     others: Literal["maximise", "leave-out"] = "maximise"
     temperature: Positive = 0.05  # τ, on cosines; chen
     projection: Projection = "two-layer"  # chen
+    repeats: Repeats = "masked"  # ours; chen's loss takes them as negatives
 
 
 def needs(options: Options) -> Needs:
     """Labelled pairs, or the duplicates among them alone."""
     sentences = ("sentence1", "sentence2")
+    needs = Needs(
+        sentences=sentences,
+        compares_rows=True,
+        contrasts=("sentence2",),
+        varies=(),
+        parts_repeats=options.repeats == "apart",
+    )
     if options.others == "leave-out":
-        return Needs(sentences=sentences, only={"is_duplicate": "1"}, compares_rows=True)
-    return Needs(sentences=sentences, classes={"is_duplicate": ("0", "1")}, compares_rows=True)
+        return replace(needs, only={"is_duplicate": "1"})
+    return replace(needs, classes={"is_duplicate": ("0", "1")}, holds={"is_duplicate": "1"})
 
 
 def describe(frame: pl.DataFrame, _: Options, rng: np.random.Generator) -> list[tuple[str, str]]:

@@ -4,6 +4,7 @@ SimCSE.
 
 from collections import OrderedDict
 from collections.abc import Mapping
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
@@ -13,15 +14,40 @@ from embedlab.objectives.in_batch_contrastive.options import Options, Projection
 from embedlab.objectives.objective import Objective, views_of_rows
 
 
-def in_batch_loss(anchors: Tensor, candidates: Tensor, *, temperature: float) -> Tensor:
+def in_batch_loss(
+    anchors: Tensor,
+    candidates: Tensor,
+    *,
+    temperature: float,
+    masked: Tensor | None = None,
+    reduction: Literal["mean", "none"] = "mean",
+) -> Tensor:
     """Cross-entropy of each anchor picking its own positive among the candidates, by cosine.
 
-    anchors: (anchors, dim); candidates: (at least as many, dim), the positive of anchor i in row i.
+    anchors: (anchors, dim); candidates: (at least as many, dim), the positive of anchor i in row i;
+    masked: (anchors, candidates), the candidates that an anchor does not choose among.
     """
-    similarity = F.normalize(anchors) @ F.normalize(candidates).T  # (anchors, candidates)
-    return F.cross_entropy(
-        similarity / temperature, torch.arange(len(anchors), device=anchors.device)
-    )
+    similarity = F.normalize(anchors) @ F.normalize(candidates).T / temperature
+    if masked is not None:
+        similarity = similarity.masked_fill(masked, float("-inf"))
+    targets = torch.arange(len(anchors), device=anchors.device)
+    return F.cross_entropy(similarity, targets, reduction=reduction)
+
+
+def repeated_texts(anchors: Tensor, candidates: Tensor, is_related: Tensor | None = None) -> Tensor:
+    """Return which candidates are no negatives of an anchor, (anchors, candidates).
+
+    Those that are its own text, that of its positive, or that of the positive of another row with
+    the same anchor, of the rows where IS_RELATED. Both are numbers of texts, as `in_batch_loss`
+    takes their vectors.
+    """
+    rows = anchors == anchors[:, None]  # of the same anchor
+    if is_related is not None:
+        rows &= is_related
+    rows.fill_diagonal_(True)
+    is_positive = candidates == candidates[: len(anchors), None]  # (rows, candidates)
+    masked = rows.float() @ is_positive.float() > 0
+    return (masked | (candidates == anchors[:, None])).fill_diagonal_(False)  # its own positive
 
 
 def projection(kind: Projection, dim: int) -> nn.Module:
@@ -50,7 +76,8 @@ class InBatchContrastive(Objective):
     second time; with "pairs" there is no n either. Columns: sentence; sentence1, sentence2; anchor,
     positive; or anchor, positive, negative. Source: Gao et al. 2021 (SimCSE), eq. 1, 4 and 5; the
     projection "two-layer" is chen's. Differs from the paper in: a sentence that occurs in several
-    rows of a batch is encoded once a pass. SimCSE's own supervised models keep the projection when
+    rows of a batch is encoded once a pass, and is no negative of itself or of its pair with
+    `repeats` "masked". SimCSE's own supervised models keep the projection when
     they are evaluated; here it is always discarded (their table 6: 86.2 either way on STS-B dev).
     """
 
@@ -65,10 +92,14 @@ class InBatchContrastive(Objective):
         vectors = self.projection(vectors)
         if self.options.positives == "dropout":
             anchors, candidates = views_of_rows(vectors, columns, 2)
+            first = second = columns["joint"] if "joint" in columns else columns["sentence"]
         else:
-            anchors = vectors[columns["anchor"]]
             sides = (
                 ("positive", "negative") if self.options.positives == "triplets" else ("positive",)
             )
-            candidates = vectors[torch.cat([columns[side] for side in sides])]
-        return in_batch_loss(anchors, candidates, temperature=self.options.temperature)
+            first, second = columns["anchor"], torch.cat([columns[side] for side in sides])
+            anchors, candidates = vectors[first], vectors[second]
+        masked = repeated_texts(first, second) if self.options.repeats == "masked" else None
+        return in_batch_loss(
+            anchors, candidates, temperature=self.options.temperature, masked=masked
+        )

@@ -19,6 +19,12 @@ Projection = Literal[
 ]  # on top while training, discarded afterwards
 
 
+# What an equal text in another row of the batch is: no negative ("masked"), a negative as any
+# other, or never there, because such rows come in different batches ("apart").
+Repeats = Literal["masked", "negatives", "apart"]
+UNWRITTEN = {"repeats": "negatives"}  # what runs did before there was the option
+
+
 @table
 class Options:
     """What a recipe may say of this objective."""
@@ -29,6 +35,7 @@ class Options:
     joint: bool = False  # with "dropout": pairs, encoded together, in place of sentences
     temperature: Positive = 0.05  # τ, on cosines; Gao 2021 §3
     projection: Projection = "none"
+    repeats: Repeats = "masked"  # ours; the papers' losses take them as negatives
 
 
 def needs(options: Options) -> Needs:
@@ -36,9 +43,20 @@ def needs(options: Options) -> Needs:
     if options.positives != "dropout":
         inert = {"joint": "false"} if options.joint else {}
         negative = ("negative",) if options.positives == "triplets" else ()
-        return Needs(sentences=("anchor", "positive", *negative), inert=inert, compares_rows=True)
-    sentences = ("sentence1", "sentence2") if options.joint else ("sentence",)
-    return Needs(sentences=sentences, joint=options.joint, compares_rows=True)
+        return Needs(
+            sentences=("anchor", "positive", *negative),
+            inert=inert,
+            compares_rows=True,
+            contrasts=("positive", *negative),
+            parts_repeats=options.repeats == "apart",
+        )
+    return Needs(
+        sentences=("sentence1", "sentence2") if options.joint else ("sentence",),
+        joint=options.joint,
+        compares_rows=True,
+        contrasts=("joint",) if options.joint else ("sentence",),
+        parts_repeats=options.repeats == "apart",
+    )
 
 
 def describe(

@@ -41,7 +41,7 @@ def needs(options: Options) -> Needs:
     them.
     """
     if options.premises == "together":
-        return NEEDS
+        return NEEDS if options.augment is None else replace(NEEDS, varies=())
     if options.augment is not None:
         raise UsageError(
             'premises = "apart" leaves augment no sets to draw from',

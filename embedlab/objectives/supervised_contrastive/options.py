@@ -37,8 +37,12 @@ class Options:
 
 def needs(options: Options) -> Needs:
     """The columns of NLI pairs; without cross-entropy no head is trained."""
-    compared = replace(NEEDS, compares_rows=options.weight > 0)
-    return compared if options.weight < 1 else replace(compared, predicts=None)
+    if options.weight == 0:
+        return NEEDS
+    compared = replace(
+        NEEDS, compares_rows=True, contrasts=("hypothesis",), holds={"label": "entailment"}
+    )
+    return compared if options.weight < 1 else replace(compared, predicts=None, varies=())
 
 
 def describe(

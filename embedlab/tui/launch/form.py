@@ -379,10 +379,7 @@ def cost_text(cost: Cost) -> str:
     if cost.seconds is None:
         time = f"time unknown: {cost.measured}"
     else:
-        time = (
-            f"{'at least' if cost.is_least else 'about'} {duration(cost.seconds)}, measured "
-            f"on {cost.measured}"
-        )
+        time = f"about {duration(cost.seconds)}, measured on {cost.measured}"
     return f"{time}, {_size(cost.disk_bytes)} of disk" if cost.disk_bytes else time
 
 

@@ -207,7 +207,9 @@ def chosen(spreads: Mapping[Place, Spread]) -> tuple[dict[Place, str], str]:
         for labels, spread in marked.items()
         if spread.is_best or spread.is_tied
     }
-    too_high = next(spread.optimism for spread in marked.values() if spread.is_best)
+    if "*" not in marks.values():
+        return marks, "= equal to the last digit: none is the best"
+    too_high = next((spread.optimism for spread in marked.values() if spread.is_best), None)
     if too_high is None or isnan(too_high):
         return marks, f"* best of {len(marked)}, too high by an unknown amount: one seed"
     return (

@@ -38,7 +38,7 @@ from embedlab.reports.notes import model_marks, model_notes
 from embedlab.tasks.task import task
 from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.explain.plan import DEFAULT_REFERENCE, check_member, check_options
-from embedlab.workflows.models import load_members, needs_network, refuse_twice, resolve_model
+from embedlab.workflows.models import load_members, needs_network, refuse_twice, resolve_models
 from embedlab.workflows.options.explain import ExplainOptions
 from embedlab.workflows.report import Report
 from embedlab.workflows.session import Session
@@ -85,7 +85,7 @@ def explanation_report(options: ExplainOptions, session: Session) -> Explanation
     refuse_unknown_choices(options)
     check_options(options)
     refuse_twice(options.models)
-    models = [resolve_model(name, session) for name in options.models]
+    models = resolve_models(options.models, session)
     for spec in (spec for model in models for spec in model.members):
         check_member(spec)
     return (

@@ -11,6 +11,7 @@ from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.experiments.plan import GridPlan, Variant
 from embedlab.models.catalog import starting_location
+from embedlab.objectives.needs import check_columns
 from embedlab.workflows.train.missing import missing_encoder, missing_evaluation
 
 
@@ -62,6 +63,7 @@ def check_variant_rows(plan: GridPlan, settings: Settings) -> None:
     source, seen = replace(Source.from_settings(settings), downloads=False), set()
     for variant in plan.variants:
         recipe = from_table(variant.recipe, name=variant.run, where=variant.run)
+        check_columns(recipe)
         data = repr([(stage.objective, replace(stage.data, rows=None)) for stage in recipe.stages])
         if data not in seen:
             seen.add(data)

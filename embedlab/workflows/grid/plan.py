@@ -13,12 +13,12 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.settings import Settings
 from embedlab.experiments.estimate import Cost, remaining_cost
 from embedlab.experiments.executors.local import visible_gpus
-from embedlab.experiments.executors.slurm import is_slurm
+from embedlab.experiments.executors.slurm import cancel_jobs, is_slurm
 from embedlab.experiments.grid_file import Grid, grid_names, load_grid, sets_key, with_fixed
 from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan
 from embedlab.experiments.progress import entry_of_run
-from embedlab.experiments.queue import Queue, QueueEntry
+from embedlab.experiments.queue import Ending, Queue, QueueEntry
 from embedlab.experiments.worker import is_alive
 from embedlab.workflows.options.grid import GridOptions
 from embedlab.workflows.starting import starting_encoder
@@ -127,13 +127,17 @@ def cancel_grid(name: str, settings: Settings) -> GridPlan:
     """Request every process that works on a started grid to save its cell and stop."""
     folder = GridFolder.find(settings.runs, name)
     plan = GridPlan.load(folder.plan_file)
-    if not is_alive(folder):
+    left = [] if is_alive(folder) else cancel_jobs(folder)  # their process stops its jobs itself
+    if not left and not is_alive(folder):
         raise UsageError(
             f"grid {plan.name!r} is not running",
             hint=f"`embedlab grid status {plan.name}` shows its cells",
         )
     with Queue(folder.queue_file) as queue:
         queue.request_cancel()
+        for entry in queue.entries():
+            if entry.number in left and entry.state == "running":
+                queue.settle(entry, Ending(state="waiting"), 0)
     return plan
 
 
@@ -219,10 +223,7 @@ def _threads(count: int) -> str:
 def _time(cost: Cost) -> str:
     if cost.seconds is None:
         return cost.measured
-    return (
-        f"{'at least' if cost.is_least else 'about'} {duration(cost.seconds)} (from "
-        f"{cost.measured})"
-    )
+    return f"about {duration(cost.seconds)} (from {cost.measured})"
 
 
 def _disk(cost: Cost, free: int) -> str:

@@ -16,7 +16,7 @@ from embedlab.experiments.progress import GridFollower, GridProgress
 from embedlab.experiments.queue import QueueEntry
 from embedlab.experiments.single_cell import run_cell
 from embedlab.training.signals import stop_requests
-from embedlab.workflows.grid.checks import check_variants
+from embedlab.workflows.grid.checks import check_variant_rows, check_variants
 from embedlab.workflows.grid.plan import GridEstimate, PlannedGrid, estimate, plan_grid, start_of
 from embedlab.workflows.options.grid import GridOptions
 from embedlab.workflows.session import Session
@@ -92,6 +92,7 @@ def _check_cells(planned: PlannedGrid, entries: Sequence[QueueEntry], session: S
             [variant for variant in planned.plan.variants if variant.run in todo], session.settings
         ):
             session.report(error)
+        check_variant_rows(planned.plan, session.settings)
 
 
 def _run_cells(planned: PlannedGrid, expected: GridEstimate, look: Callable[[], None]) -> None:

@@ -51,6 +51,15 @@ class OfModelsAndFiles:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OfFile:
+    """A file to compare two models on, typed behind them."""
+
+    file: Annotated[
+        str | None, Flag(metavar="FILE", help="Your own rows, in place of --task FILE.")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class OfTwoModels:
     """Two models that are compared."""
 

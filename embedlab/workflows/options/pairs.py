@@ -6,14 +6,14 @@ from typing import Annotated
 
 from embedlab.workflows.options.flag import Flag
 from embedlab.workflows.options.items import SELECTION, UNSEEN, joined_expression
-from embedlab.workflows.options.models import MODELS
+from embedlab.workflows.options.models import MODELS_AND_FILES
 
 
 @dataclass(frozen=True, kw_only=True)
 class PairsOptions:
     """Which pairs are shown, of which models."""
 
-    models: Annotated[Sequence[str], MODELS]
+    models: Annotated[Sequence[str], MODELS_AND_FILES]
     tasks: Annotated[
         Sequence[str],
         Flag(

@@ -55,9 +55,16 @@ def settled_rows(
     """
     measured: dict[str, ClaimedDifference] = {}
     for rows in known:
-        measured |= measured_claims(
+        differences = measured_claims(
             rows.table, rows.members, rows.known.claimed_items, rows.known.evaluations
         )
+        measured |= {
+            name: difference
+            for name, difference in differences.items()
+            if rows.inconclusive.isdisjoint(
+                {(claim := rows.table.claims[name]).first, claim.second}
+            )
+        }
     claims = {name: claim for table in claimed for name, claim in table.claims.items()}
     scored = [rows.known.scored for rows in known if rows.known.scored is not None]
     evaluated = {

@@ -9,7 +9,7 @@ from typing import Any
 
 from embedlab.core.settings import Settings
 from embedlab.experiments.deviations import deviations
-from embedlab.experiments.matching_runs import CellKey
+from embedlab.experiments.matching_runs import CellKey, failed_trainings
 from embedlab.experiments.paper_table import PaperTable
 from embedlab.experiments.paper_trainings import for_encoder, for_profile
 from embedlab.experiments.row_order import (
@@ -70,6 +70,7 @@ class KnownRows:
         str, ...
     ] = ()  # the note on runs that differ from each other in more than the table's rows do
     has_failed: bool = False  # whether a training failed
+    inconclusive: frozenset[str] = frozenset()  # rows whose runs say nothing about the paper's
 
 
 def reproduce_tables(
@@ -154,6 +155,17 @@ def known_rows(
         else []
     )
     members = known.present(everything)
+    failed = failed_trainings(
+        table,
+        session.settings.runs,
+        (member for row_members in members.values() for member in row_members),
+        options.profile_override,
+    )
+    notes += [
+        f"{', '.join(run for run in failed if failed[run] == reason)}: {reason}: no order of it is "
+        f"concluded"
+        for reason in dict.fromkeys(failed.values())
+    ]
     training = training_data_of(table, members, session)
     return KnownRows(
         table=table,
@@ -164,6 +176,11 @@ def known_rows(
         notes=tuple(notes),
         apart=trained.apart,
         has_failed=trained.has_failed,
+        inconclusive=frozenset(
+            row
+            for (row, _), row_members in members.items()
+            if any(not failed.keys().isdisjoint(member.runs) for member in row_members)
+        ),
     )
 
 
@@ -173,7 +190,13 @@ def _numbers(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
     numbers = table_numbers(table, rows.members, known.evaluations)
     with session.progress("comparing") as progress:
         row_order: RowOrder = find_row_order(
-            table, rows.members, known.evaluations, known.items, progress, session.settings.cache
+            table,
+            rows.members,
+            known.evaluations,
+            known.items,
+            progress,
+            session.settings.cache,
+            inconclusive=rows.inconclusive,
         )
     marks = sorted({mark for evaluation in known.evaluations.values() for mark in evaluation.marks})
     ours = replace(

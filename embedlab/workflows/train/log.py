@@ -56,6 +56,8 @@ def event_reporter(
                 note(f"{label}: {event.text}")
             case events.Finished():
                 note(f"{label}: finished after {event.step} steps")
+                if event.flaw:
+                    note(f"{label}: {event.flaw}")
             case _:
                 pass
 

@@ -2,14 +2,16 @@
 downloaded and no encoder is loaded.
 """
 
+import shlex
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from embedlab.core.errors import EmbedlabError, MissingError, NotDownloadedError, NotLoadedError
-from embedlab.core.hints import Hint
+from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.network import is_reachable
+from embedlab.core.paths import STARTER_FOLDER
 from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
 from embedlab.data.file_name import file_path
@@ -18,8 +20,9 @@ from embedlab.data.hub_pairs import is_hub_name, parse_hub_name
 from embedlab.data.own_files import is_pair_file
 from embedlab.data.source import Source, dataset
 from embedlab.models.catalog import trainable
+from embedlab.runs.launch import shared_flags
 from embedlab.workflows.starting import tiny_encoder_folder
-from embedlab.workflows.train.plan import TrainPlan
+from embedlab.workflows.train.plan import TrainPlan, selected_recipe, train_arguments
 
 
 def missing_to_train(recipe: Recipe, settings: Settings) -> list[Hint]:
@@ -28,6 +31,56 @@ def missing_to_train(recipe: Recipe, settings: Settings) -> list[Hint]:
         dict.fromkeys(
             [*_missing_data(recipe, settings), *missing_encoder(recipe.encoder.model, settings)]
         )
+    )
+
+
+def refuse_missing(plan: TrainPlan, settings: Settings) -> None:
+    """Refuse a training that lacks data or weights which the hub cannot give now: all of it at
+    once, with a command that needs nothing more where there is one.
+    """
+    lines = _without_hub(plan.recipe, settings)
+    if lines and (settings.offline or not is_reachable()):
+        said = "; ".join(str(line.parts[0]).removesuffix("; ") for line in lines)
+        raise MissingError(said, hint=_command_beside(plan, settings))  # one for all of them
+
+
+def _without_hub(recipe: Recipe, settings: Settings) -> list[Hint]:
+    """Return what is missing to train RECIPE and for its dev score."""
+    untasked = replace(recipe, evaluate=replace(recipe.evaluate, tasks=()))
+    return [*missing_to_train(recipe, settings), *missing_evaluation(untasked, settings)]
+
+
+def _command_beside(plan: TrainPlan, settings: Settings) -> Hint:
+    """Return the command that trains the same on what is inside embedlab or installed, or else what
+    to bring.
+    """
+    beside, options = settings, plan.options
+    if beside.data is None:
+        beside = replace(beside, data=STARTER_FOLDER)
+    if any(missing_encoder(plan.recipe.encoder.model, settings)):
+        options = replace(options, encoder="minilm")
+    dev = ("evaluate.dev=none",)
+    for overrides in (options.overrides, (*options.overrides, *dev)):
+        tried = replace(options, overrides=overrides)
+        with suppress(EmbedlabError):
+            recipe, *_ = selected_recipe(tried, beside)
+            has_head = not any(
+                stage.objective.name == "definition_to_word" for stage in recipe.stages
+            )
+            if (has_head or options == plan.options) and not _without_hub(recipe, beside):
+                flags, usual = shared_flags(beside), shared_flags(Settings())
+                words = train_arguments(tried, beside)[: -len(flags)]
+                for key, value, default in zip(
+                    flags[:6:2], flags[1:6:2], usual[1:6:2], strict=True
+                ):
+                    words += [key, value] if value != default else []
+                return Hint(f"on this machine: embedlab {shlex.join([*words, *flags[6:]])}")
+    return Hint(
+        "give the folder of the corpora with ",
+        NamedOption("--data", "DIR"),
+        " and that of an encoder with ",
+        NamedOption("--encoder", "DIR"),
+        ", or run once with a network",
     )
 
 

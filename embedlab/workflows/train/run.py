@@ -58,7 +58,10 @@ def check_training(plan: TrainPlan, session: Session) -> None:
         check_own_rows(plan.recipe, Source.from_settings(session.settings), plan.todo[0].seed)
     from embedlab.scoring.readiness import check_recipe_evaluation
     from embedlab.workflows.tiny_encoder import build_tiny_encoder
+    from embedlab.workflows.train.missing import refuse_missing
 
+    if plan.todo:
+        refuse_missing(plan, session.settings)
     build_tiny_encoder(plan.start, session.settings)
     if not plan.options.keeps_checkpoints:
         for planned in plan.runs:

@@ -7,17 +7,20 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
+from embedlab.core.settings import Settings
 from embedlab.experiments.executors.executor import run_cells
 from embedlab.experiments.executors.slurm import sbatch_options, slurm_jobs
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.preparation import prepare_grid
 from embedlab.experiments.queue import Queue
+from embedlab.workflows.grid.plan import cancel_grid
 from tests.experiments.conftest import STAND_IN
 from tests.experiments.executors.test_local import assert_each_done_once, expected_value
 
@@ -211,3 +214,56 @@ def test_a_real_slurm_does_every_cell_once(short_plan: GridPlan, short_folder: G
         slurm_jobs(short_plan, short_folder, "slurm:time=5", program=STAND_IN),
     )
     assert_each_done_once(short_plan, short_folder)
+
+
+def test_jobs_of_a_process_that_died_can_be_cancelled(
+    short_plan: GridPlan, short_folder: GridFolder, jobs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare_grid(short_plan, short_folder)
+    monkeypatch.setenv("HOLD_AT", "3")
+    with (
+        suppress(KeyError),
+        slurm_jobs(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN) as machines,
+    ):
+        machines.submit()
+        raise KeyError
+    settings = Settings(runs=short_plan.place.runs_folder)
+    assert cancel_grid(short_plan.name, settings) == short_plan
+    assert states(short_folder) == ["waiting"] * 3
+    for _ in range(300):
+        if not subprocess.run(["squeue"], capture_output=True, check=True).stdout:
+            break
+        time.sleep(0.1)
+    with pytest.raises(UsageError, match="is not running"):
+        cancel_grid(short_plan.name, settings)
+
+
+@pytest.mark.parametrize("squeue", ["exit 1", "sleep 60"])
+def test_a_stop_is_heeded_while_squeue_fails(
+    squeue: str,
+    short_plan: GridPlan,
+    short_folder: GridFolder,
+    jobs: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    prepare_grid(short_plan, short_folder)
+    monkeypatch.setenv("HOLD_AT", "3")
+    monkeypatch.setattr("embedlab.experiments.executors.slurm.ANSWER_S", 0.2)
+    broken = jobs.parent / "bin" / "squeue"
+    working = broken.read_text()
+    broken.write_text(
+        f"#!/bin/sh\nexec {squeue}\n" if "sleep" in squeue else f"#!/bin/sh\n{squeue}\n"
+    )
+    try:
+        with pytest.raises(EmbedlabError, match="Slurm does not answer"):
+            run_cells(
+                short_plan,
+                short_folder,
+                slurm_jobs(short_plan, short_folder, "slurm", at_once=1, program=STAND_IN),
+                is_stopping=lambda: True,
+            )
+    finally:
+        broken.write_text(working)
+        monkeypatch.setattr("embedlab.experiments.executors.slurm.ANSWER_S", 60)
+        with suppress(UsageError):  # its jobs have ended by themselves
+            cancel_grid(short_plan.name, Settings(runs=short_plan.place.runs_folder))

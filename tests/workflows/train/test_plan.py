@@ -46,7 +46,7 @@ def states(plan: TrainPlan) -> list[str]:
 def test_a_wrong_column_is_refused_without_torch(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("first,second,label\na,b,neutral\n")
     (tmp_path / "dev.csv").write_text("first,second,points\na,b,1\n")
-    (tmp_path / "right.csv").write_text("premise,hypothesis,label\na,b,neutral\n")
+    (tmp_path / "right.csv").write_text("premise,hypothesis,label\na,b,neutral\nc,d,entailment\n")
     script = (
         "import sys\n"
         "from embedlab.cli.app import main\n"

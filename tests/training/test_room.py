@@ -1,0 +1,97 @@
+"""A disk without room for a checkpoint, and signals of batch systems: what was trained is saved."""
+
+import shutil
+import signal
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from embedlab.core.errors import Interrupted
+from embedlab.core.recipe import Recipe, load_recipe
+from embedlab.data.source import Source
+from embedlab.runs import events
+from embedlab.runs.status import run_status
+from embedlab.runs.store import RunFolder
+from embedlab.store.files import FullDiskError
+from embedlab.training.checkpointing import Checkpoints
+from embedlab.training.stages import train_run
+from tests.training.small_runs import MACHINE
+
+
+@pytest.fixture
+def recipe(tiny_encoder: Path, tmp_path: Path) -> Recipe:
+    file = tmp_path / "pairs.csv"
+    lines = (f"question {number},answer {number}" for number in range(24))
+    file.write_text("\n".join(["anchor,positive", *lines]) + "\n")
+    small = ("optim.batch_size=4", "optim.epochs=1", "evaluate.log_every=1")
+    return load_recipe(
+        "own-pairs",
+        [f"data.files={file}", "evaluate.dev=none", "evaluate.tasks=[]", *small],
+        encoder=str(tiny_encoder),
+    )
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunFolder:
+    return RunFolder.of(tmp_path / "runs", "small", 1)
+
+
+def notes(run: RunFolder) -> str:
+    recorded = events.events_after(run.events_file)[0]
+    return "\n".join(event.text for event in recorded if isinstance(event, events.Noted))
+
+
+class Disk(NamedTuple):
+    total: int
+    used: int
+    free: int
+
+
+def test_a_model_is_written_where_no_checkpoint_has_room(
+    recipe: Recipe, run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise FullDiskError("no space left to write 'step-6'")
+
+    monkeypatch.setattr(Checkpoints, "save", full)
+    train_run(recipe, Source(folder=tmp_path), MACHINE, run, 1)
+    assert run_status(run).state == "finished"
+    assert run.model.is_dir()
+    assert "no checkpoint after step 6: no space left" in notes(run)
+
+
+def test_room_is_estimated_before_the_first_step(
+    recipe: Recipe, run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[events.Event] = []
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Disk(10, 9, 1))
+    with pytest.raises(FullDiskError, match="no room for the model"):
+        train_run(recipe, Source(folder=tmp_path), MACHINE, run, 1, report=taken.append)
+    assert not any(isinstance(event, events.Step) for event in taken)
+
+
+def test_a_disk_with_room_for_the_model_alone_is_said_to_have_that(
+    recipe: Recipe, run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train_run(recipe, Source(folder=tmp_path), MACHINE, run, 1)
+    model = sum(file.stat().st_size for file in run.model.rglob("*.safetensors"))
+    assert "room" not in notes(run)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Disk(10**9, 0, 2 * model))
+    again = RunFolder.of(tmp_path / "runs", "again", 1)
+    train_run(recipe, Source(folder=tmp_path), MACHINE, again, 1)
+    assert "room for the model" in notes(again)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU])
+def test_signals_that_say_that_time_is_up_save_a_checkpoint(
+    number: signal.Signals, recipe: Recipe, run: RunFolder, tmp_path: Path
+) -> None:
+    def stop(event: events.Event) -> None:
+        if isinstance(event, events.Step) and event.step == 2:
+            signal.raise_signal(number)
+
+    with pytest.raises(Interrupted, match=number.name):
+        train_run(recipe, Source(folder=tmp_path), MACHINE, run, 1, report=stop)
+    assert Checkpoints(run.checkpoints).steps() == [2]
+    assert run_status(run).state == "interrupted"
