@@ -155,7 +155,8 @@ class DatasetState:
     sha256: Mapping[str, str] = field(default_factory=dict)  # file → hash
     skipped: Mapping[str, int] = field(default_factory=dict)  # reason → skipped rows
     empty: int = 0  # rows with an empty sentence
-    notes: tuple[str, ...] = ()  # what is odd in its rows, with their places, and how it is read
+    # what is odd in its rows, with their places, and how it is read
+    notes: Sequence[str] = field(default_factory=list)
 
     @property
     def is_of_starter_set(self) -> bool:

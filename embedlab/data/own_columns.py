@@ -816,21 +816,23 @@ def _refuse_other_type(
     out.
     """
     values, is_text = rows[name], role in _TEXT_ROLES
-    hint = f"correct it, or say which columns are read: '{file.path}?s1=NAME&s2=NAME'"
+    other = f"say which columns are read: '{file.path}?s1=NAME&s2=NAME'"
     is_blank = values.dtype == pl.String and (values.str.strip_chars() == "").fill_null(value=True)
     if values.null_count() == len(values) or (is_blank is not False and is_blank.all()):
-        raise MissingError(f"{file.path}: {name} is empty in every row", hint=hint)
+        raise MissingError(
+            f"{file.path}: {name} is empty in every row", hint=f"correct it, or {other}"
+        )
     if holds_text_lists(rows, name) and role in LISTS:
         return
     if is_text:
         refuse_json_numbers(file.path, rows, [name])
     if _is_other(values.dtype) or (is_text and values.dtype == pl.Boolean):
         error = other_values(file.path, rows, name)
-        raise MissingError(error.message, hint=f"{error.hint}, or {hint.partition(' or ')[2]}")
+        raise MissingError(error.message, hint=f"{error.hint}, or {other}")
     if is_text and (values.dtype.is_numeric() or (not is_said and _are_numbers(rows, [name]))):
         raise UsageError(
             f"{file.path}: {name!r} is called a {role}, but holds numbers",
-            hint=hint.replace("correct it", "rename it"),
+            hint=f"rename it, or {other}",
         )
 
 

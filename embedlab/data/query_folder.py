@@ -120,7 +120,7 @@ def open_query_folder(name: str) -> Queries:
         [graded, queries.path, corpus.path],
         absent=[*absent],
         skipped={reason: count for reason, count in skipped.items() if count},
-        notes=tuple(note for note, count in notes.items() if count),
+        notes=[note for note, count in notes.items() if count],
     )
 
 

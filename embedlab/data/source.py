@@ -305,7 +305,7 @@ def _read(layout: FileLayout, paths: Sequence[Path]) -> ParsedRows:
         is_damage = isinstance(error, EOFError | UnicodeError)
         if not is_damage and type(error).__module__.partition(".")[0] not in _PARSERS:
             raise
-        fault = str(error).partition("\n")[0] or type(error).__name__
+        fault = next(iter(str(error).splitlines()), "") or type(error).__name__
         raise MissingError(
             f"{' or '.join(map(str, paths))} cannot be read: {fault}",
             hint="it is damaged: get it again",

@@ -14,7 +14,7 @@ import polars as pl
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.foreign_files import other_content
 from embedlab.core.frame_files import read_foreign_parquet
-from embedlab.core.hints import Hint
+from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.name_options import outside_quotes
 from embedlab.data.text_file import (
     bad_line,
@@ -463,7 +463,7 @@ def _place(path: Path, header: list[str], column: str) -> int:
     if column not in header:
         raise UsageError(
             f"{path} has no column {column!r}",
-            hint=f"name one of its columns: --column {' | '.join(header)}",
+            hint=Hint("name one of its columns: ", NamedOption("--column", " | ".join(header))),
         )
     return header.index(column)
 

@@ -3,8 +3,9 @@ is handled.
 """
 
 from contextlib import suppress
+from typing import Any
 
-from textual.app import ScreenStackError
+from textual.app import App, ScreenStackError
 from textual.drivers.web_driver import WebDriver
 from textual.events import Event
 from textual.message_pump import MessagePump
@@ -15,6 +16,10 @@ LOOK_AGAIN_S = 0.01
 
 class ServedDriver(WebDriver):
     """The driver of a process whose stdin and stdout are a `DashboardServer`."""
+
+    def __init__(self, app: App[object], **options: Any) -> None:
+        super().__init__(app, **options)
+        self.served = app
 
     def process_message(self, event: Event) -> None:
         """Pass EVENT on once the dashboard keeps up; meanwhile no input is read."""
@@ -31,9 +36,9 @@ class ServedDriver(WebDriver):
             pass
 
     def _is_behind(self) -> bool:
-        handlers: list[MessagePump | None] = [self._app, self._app.focused]
+        handlers: list[MessagePump | None] = [self.served, self.served.focused]
         with suppress(ScreenStackError):
-            handlers.append(self._app.screen)
+            handlers.append(self.served.screen)
         return any(
             handler is not None and handler.message_queue_size > WAITING_EVENTS
             for handler in handlers

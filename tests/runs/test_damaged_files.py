@@ -28,8 +28,8 @@ ALONE = {
     "cached scores",
     "plan",
 }  # not in a run: a file whose whole mark is gone is an older one, and a note says so
-WHOLE = "runs/whole/seed-1"
-CHECKPOINT = "runs/cut/seed-1/checkpoints/step-0000002"
+WHOLE = "runs-sample/whole/seed-1"
+CHECKPOINT = "runs-sample/cut/seed-1/checkpoints/step-0000002"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +108,9 @@ STORED = {
         file=f"{CHECKPOINT}/optimizer.safetensors", read=checkpoint, has_mark=False
     ),
     "weights": Stored(file=f"{WHOLE}/model/model.safetensors", read=model, has_mark=False),
-    "plan": Stored(file="runs/grids/rates/plan.json", read=lambda path: vars(GridPlan.load(path))),
+    "plan": Stored(
+        file="runs-sample/grids/rates/plan.json", read=lambda path: vars(GridPlan.load(path))
+    ),
     "events": Stored(file=f"{WHOLE}/events.jsonl", read=whole_events, has_mark=False),
 }
 

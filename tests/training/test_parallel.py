@@ -67,7 +67,7 @@ STAGES = {
     "pairs": stage("nli_softmax"),
     "triplets": stage("in_batch_contrastive", positives="triplets", projection="one-layer"),
     "two views, a few sentences at a time": stage("in_batch_contrastive", optim={"micro_batch": 3}),
-    "fewer sentences than processes": stage("in_batch_contrastive", rows=1),
+    "fewer sentences than processes": stage("in_batch_contrastive", rows=2),
 }
 STAGES["triplets"]["data"]["datasets"] = ["nli-triplets"]
 for name in ("two views, a few sentences at a time", "fewer sentences than processes"):
