@@ -122,7 +122,7 @@ class PrefixedEncoder:
         if self._cut is not None and self._cut > vectors.shape[1]:
             raise UsageError(
                 f"{self.name!r} has vectors of {vectors.shape[1]} numbers",
-                hint=f"give ?dim={vectors.shape[1]} or less",
+                hint=f"give @dim={vectors.shape[1]} or less",
             )
         return vectors[:, : self._cut]
 

@@ -16,6 +16,7 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.paths import user_config_file
 from embedlab.core.schema import read_toml
+from embedlab.models.hosts import note_typed
 from embedlab.models.packaged import NAMES
 from embedlab.models.published import CATALOG, SHORT_NAMES
 from embedlab.store.files import write_atomic
@@ -76,6 +77,7 @@ def declared(text: str) -> str:
     """Return the name of a typed model: of `mini=PATH` the alias, which is stored when it is used;
     of any other TEXT the text itself.
     """
+    note_typed(text)
     match = _TYPED.fullmatch(text)
     if match is None or os.path.exists(os.path.expanduser(text)):  # noqa: PTH110, PTH111 - these take any text, Path refuses some
         return text

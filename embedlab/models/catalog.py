@@ -36,6 +36,7 @@ from embedlab.models.grammar import (
     options_text,
     parse_model,
 )
+from embedlab.models.hosts import note_typed
 from embedlab.models.hub import cached_folder
 from embedlab.models.packaged import NAMES, PACKAGED, PREFIXED
 from embedlab.models.published import BY_REPOSITORY, CATALOG, SHORT_NAMES, published
@@ -364,7 +365,7 @@ def _with_options(spec: ModelSpec, single: Single, name: str) -> ModelSpec:
     if single.options.adapter is not None:
         typed["training_text"] = None  # what an adapter was trained on is not that of its base
     if (whiten := single.options.whiten) is not None and whiten != FIT:
-        hint = "?whiten= takes fit, a text file of sentences, or vectors in .npy or .parquet"
+        hint = "@whiten= takes fit, a text file of sentences, or vectors in .npy or .parquet"
         typed["whiten"] = existing_file(whiten, missing="no file for whitening", hint=hint)
     prompt = single.options.prompt
     if prompt is not None and spec.kind == "hub" and (entry := published(single.name)) is not None:
@@ -421,6 +422,7 @@ def _aliased(name: str, options: str, runs_folder: Path) -> tuple[ModelSpec, ...
         or finished_seeds(runs_folder, alias)
     ):
         return ()
+    note_typed(model)
     members = resolve(f"{model}{at}{seed}{options}", runs_folder).members
     store_used(alias)
     names = [

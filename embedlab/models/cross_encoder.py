@@ -225,7 +225,7 @@ def _label(folder: Path, labels: Sequence[str], typed: str | None) -> int:
         )
         raise UsageError(
             f"{str(folder)!r} gives {len(labels)} numbers a pair: {', '.join(labels)}",
-            hint=f"say which is the similarity: ?label={example}",
+            hint=f"say which is the similarity: @label={example}",
         )
     if typed in labels:
         return labels.index(typed)
@@ -257,12 +257,12 @@ def _activation(folder: Path, head: HeadFile, stated: str | None, typed: str | N
         if activation is None:
             raise MissingError(
                 f"{str(folder)!r} states the activation {name!r}, which is not computed",
-                hint=f"say another: ?activation={' or '.join(choices)}",
+                hint=f"say another: @activation={' or '.join(choices)}",
             )
     if activation == "softmax" and len(head.labels) == 1:
         raise UsageError(
             f"{str(folder)!r} has one label: softmax makes it 1 for every pair",
-            hint="?activation=sigmoid or identity",
+            hint="@activation=sigmoid or identity",
         )
     return activation
 

@@ -118,7 +118,7 @@ def read_modules(folder: Path, *, role: str | None = None) -> Modules:
     elif role is not None:
         raise UsageError(
             f"{str(folder)!r} has no role {role!r}: it encodes every text in one way",
-            hint="remove ?role",
+            hint="remove @role",
         )
     if (
         steps
@@ -252,7 +252,7 @@ def _route(folder: Path, file: RouterFile, role: str | None) -> str:
     if (default := file.default_route) is None:
         raise UsageError(
             f"{str(folder)!r} chooses its modules by the role of a text, and has no default",
-            hint=f"give ?role={roles[0]}",
+            hint=f"give @role={roles[0]}",
         )
     return default
 
