@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from embedlab.choices import Similarity
 from embedlab.core.errors import UsageError
 from embedlab.core.progress import ProgressCallback
+from embedlab.encoders.refused_texts import RefusedTextsError
 from embedlab.encoders.texts import Text
 
 Vectors = NDArray[np.float32]
@@ -227,14 +228,25 @@ def score_by_vectors(
     *,
     similarity: Similarity = "cosine",
 ) -> NDArray[np.float32]:
-    """Similarity of each pair by its vectors; a sentence that occurs in several pairs is encoded
-    once.
+    """Similarity of each pair by its vectors, nan where the encoder refuses a sentence; one that
+    occurs in several pairs is encoded once.
     """
     sentences, index = distinct([*first, *second])
-    vectors = encoder.encode(sentences, progress)
+    is_accepted = np.ones(len(sentences), np.bool_)
+    try:
+        vectors = encoder.encode(sentences, progress)
+    except RefusedTextsError as error:
+        refused = {text for text, _ in error.refused}
+        is_accepted = np.array([sentence not in refused for sentence in sentences])
+        if not is_accepted.any():
+            raise
+        accepted = encoder.encode([sentences[row] for row in np.flatnonzero(is_accepted)])
+        vectors = np.zeros((len(sentences), accepted.shape[1]), np.float32)
+        vectors[is_accepted] = accepted
     left, right = index[: len(first)], index[len(first) :]
     scores = np.empty(len(first), np.float32)
     for start in range(0, len(first), PAIRS_AT_ONCE):
         rows = slice(start, start + PAIRS_AT_ONCE)
         scores[rows] = similarities(vectors[left[rows]], vectors[right[rows]], similarity)
+    scores[~(is_accepted[left] & is_accepted[right])] = np.nan
     return scores

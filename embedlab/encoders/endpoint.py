@@ -106,16 +106,20 @@ class EndpointEncoder:
         self._client: httpx2.Client | None = None
         self._requests = self._tokens = 0
         self._has_answered = False
+        self._refused_texts: dict[str, str] = {}  # and why
         self._most_texts = TEXTS_A_REQUEST  # fewer once the server has refused so many
 
     @property
     def facts(self) -> EncoderFacts:
-        """How many requests were made, and how many tokens the server counted."""
+        """How many requests were made, how many tokens the server counted, which texts it
+        refused.
+        """
         if not self._requests:
             return EncoderFacts(pooling="endpoint")
         tokens = f", {self._tokens} tokens" if self._tokens else ""
         requests = f"{self._requests} request{'s' if self._requests > 1 else ''}"
-        return EncoderFacts(pooling="endpoint", notes=(f"{requests}{tokens}",))
+        refused = (f"no vector of {text!r}: {why}" for text, why in self._refused_texts.items())
+        return EncoderFacts(pooling="endpoint", notes=(f"{requests}{tokens}", *refused))
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """One vector a sentence, in order.
@@ -134,6 +138,7 @@ class EndpointEncoder:
             raise self._wrong("vectors of different lengths")
         vectors = np.concatenate(encoded) if encoded else np.empty((0, 0), np.float32)
         if refused:
+            self._refused_texts |= {sentences[index]: why for index, why in refused.items()}
             raise RefusedTextsError(
                 self._url,
                 [(sentences[index], reason) for index, reason in refused.items()],

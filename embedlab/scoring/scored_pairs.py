@@ -36,7 +36,7 @@ from embedlab.data.shared_text import Overlap, total_overlap
 from embedlab.encoders.encoder import EncoderFacts, FrameScorer, PairScorer
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.models.catalog import Model, ModelSpec
-from embedlab.models.encoder_kind import is_published, score_part, scores_rows
+from embedlab.models.encoder_kind import encoder_kind, is_published, score_part, scores_rows
 from embedlab.models.packaged import is_packaged
 from embedlab.models.shape import backends, vector_length
 from embedlab.outcomes.cuts import ItemSlice
@@ -278,6 +278,7 @@ def score_models(
     scored = scored.with_columns(
         _whole_datasets(name) for name, place in places.items() if scores_rows(place.spec.kind)
     )
+    scored = _without_refused(scored, places, note)
     return ScoredPairs(
         table=scored,
         models=tuple(model_columns(model) for model in models),
@@ -292,6 +293,35 @@ def score_models(
         common=common,
         cache=settings.cache,
     )
+
+
+def _without_refused(
+    table: pl.DataFrame, places: Mapping[str, ScorePlace], note: Callable[[str], None]
+) -> pl.DataFrame:
+    """Return TABLE without the pairs of which a model that computes vectors has none, so that all
+    numbers are of the same pairs; NOTE receives which these are.
+    """
+    computed = [name for name, place in places.items() if name != "dice" and _computes(place.spec)]
+    for name in computed:
+        refused = table.filter(pl.col(name).is_null())
+        if len(refused) == len(table):
+            continue  # no number is left to compare with
+        if len(refused):
+            first = refused.row(0, named=True)
+            note(
+                f"{name} has no vectors for {len(refused)} of {len(table)} pairs, which are left "
+                f"out for every model: the first is pair {first['pair']} of {first['dataset']}, "
+                f"{first['sentence1']!r} and {first['sentence2']!r}"
+            )
+            table = table.filter(pl.col(name).is_not_null())
+    return table
+
+
+def _computes(spec: ModelSpec) -> bool:
+    """Return whether SPEC computes vectors; scores that were brought may lack pairs."""
+    if spec.parts:
+        return all(map(_computes, spec.parts))
+    return not spec.is_prefixed or encoder_kind(spec.kind).has_vectors
 
 
 def _whole_datasets(member: str) -> pl.Expr:

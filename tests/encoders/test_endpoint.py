@@ -159,6 +159,31 @@ def test_a_text_that_a_server_fails_on_is_named_and_the_others_keep_their_vector
     np.testing.assert_allclose(kept, np.array([vector(text) for text in others], np.float32))
 
 
+def test_a_pair_that_one_model_cannot_encode_is_left_out_for_all(
+    server: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
+    rows = [f"a b {n}\tb c {n * n}\t{n % 6}\n" for n in range(30)]
+    for name, bad in (("all.tsv", ["a bad b\tb c\t3\n"]), ("others.tsv", [])):
+        text = "".join(["sentence1\tsentence2\tscore\n", *rows[:9], *bad, *rows[9:]])
+        (tmp_path / name).write_text(text)
+
+    def scores(name: str) -> list[tuple[str, float, int]]:
+        words = ["compare", "dice", f"{server}#nan", str(tmp_path / name), "--json"]
+        assert main(words) == 0
+        answer = json.loads(capsys.readouterr().out)["rows"]
+        return [(row["model"], row["score"], row["items"]) for row in answer]
+
+    whole = scores("all.tsv")
+    assert whole == scores("others.tsv")
+    assert {items for _, _, items in whole} == {30}
+    main(["compare", "dice", f"{server}#nan", str(tmp_path / "all.tsv")])
+    assert "1 of 31 pairs, which are left out for every model" in capsys.readouterr().err
+
+
 def test_a_server_that_fails_on_every_text_blames_none(server: str, cpu: Machine) -> None:
     with pytest.raises(MissingError, match="did not answer after 6 attempts: status 500"):
         load(f"{server}#broken", cpu).encode(["a", "b"])
