@@ -23,6 +23,9 @@ Vectors = NDArray[np.float32]
 PAIRS_AT_ONCE = 65_536
 
 
+# the facts that count sentences
+TEXT_COUNTS = ("truncated", "zero_vectors", "unknown_texts")
+
 T = TypeVar("T", bound=Hashable)
 
 
@@ -36,6 +39,8 @@ class EncoderFacts:
     truncated: int = 0  # distinct sentences so far that were truncated at max_tokens
     words: int = 0  # in the distinct sentences encoded so far, for encoders that read words
     unknown_words: int = 0  # words without a vector
+    zero_vectors: int = 0  # distinct sentences so far whose vector says nothing
+    unknown_texts: int = 0  # distinct sentences so far of unknown tokens alone
     notes: tuple[str, ...] = ()
 
     @classmethod
@@ -46,8 +51,26 @@ class EncoderFacts:
             pooling=stored.get("pooling"),
             precision=precision,
             max_tokens=int(tokens) if tokens else None,
-            truncated=int(stored.get("truncated", 0)),
+            **{count: int(stored.get(count, 0)) for count in TEXT_COUNTS},
         )
+
+    @property
+    def odd_texts(self) -> tuple[str, ...]:
+        """What is to be said of sentences whose vectors say nothing."""
+        return odd_texts(self.zero_vectors, self.unknown_texts)
+
+
+def odd_texts(zero: int, unknown: int) -> tuple[str, ...]:
+    """What is to be said of so many sentences with a ZERO vector, and of UNKNOWN tokens alone."""
+    counts = (
+        (zero, "a zero vector (similarity 0)"),
+        (unknown, "only tokens that its vocabulary does not know"),
+    )
+    return tuple(
+        f"{count} sentence{' has' if count == 1 else 's have'} {what}"
+        for count, what in counts
+        if count
+    )
 
 
 class Described(Protocol):

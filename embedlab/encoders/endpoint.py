@@ -1,8 +1,8 @@
 """Vectors of a server that speaks OpenAI's embeddings protocol: vLLM, llama.cpp, TEI, OpenAI
 itself.
 
-A name is the address and the model, `http://HOST/v1#MODEL`; the address may have parameters. The key
-of EMBEDLAB_API_KEY and the lines of EMBEDLAB_API_HEADERS are sent to servers that the user typed
+A name is the address and the model, `http://HOST/v1#MODEL`; the address may have parameters. The
+key of EMBEDLAB_API_KEY and the lines of EMBEDLAB_API_HEADERS are sent to servers that the user typed
 alone, and neither stored nor shown.
 """
 
@@ -11,7 +11,7 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Thread
 from time import monotonic

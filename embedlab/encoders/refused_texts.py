@@ -23,7 +23,11 @@ class RefusedTextsError(EmbedlabError):
     """
 
     def __init__(
-        self, who: str, refused: Sequence[tuple[str, str]], places: Sequence[int], vectors: NDArray[np.float32]
+        self,
+        who: str,
+        refused: Sequence[tuple[str, str]],
+        places: Sequence[int],
+        vectors: NDArray[np.float32],
     ) -> None:
         self.who, self.refused, self.places, self.vectors = (
             who,

@@ -25,6 +25,7 @@ from embedlab.models.encoder_kind import (
     prefix_of,
 )
 from embedlab.models.folder import Wishes
+from embedlab.models.folder_files import OTHER_WEIGHTS
 from embedlab.models.grammar import (
     COMBINATION_NAMES,
     KINDS,
@@ -525,6 +526,11 @@ def _located(name: str, *, has_pooling: bool) -> tuple[ModelSpec, ...]:
         return (ModelSpec(name=name, kind=CROSS_ENCODER_KIND, location=str(folder)),)
     if folder.is_dir():
         return (ModelSpec(name=name, kind="folder", location=str(folder)),)
+    if folder.is_file() and folder.suffix in {".safetensors", *OTHER_WEIGHTS}:
+        what, way = OTHER_WEIGHTS.get(
+            folder.suffix, ("weights without their description", f"name {folder.parent}")
+        )
+        raise UsageError(f"{name!r} is a file of {what}, not a model folder", hint=way)
     if folder.is_file():
         kinds = _PREFIXES.get(folder.suffix.lower(), ("word-vectors",))
         raise UsageError(

@@ -14,7 +14,13 @@ from typing import Any, Literal, get_args
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import nearest_name, unknown
 from embedlab.models.config import longest_input, read_config
-from embedlab.models.folder_files import ADAPTER, RESTORE_HINT, PromptsFile, read_model_file
+from embedlab.models.folder_files import (
+    ADAPTER,
+    RESTORE_HINT,
+    PromptsFile,
+    read_model_file,
+    refuse_incomplete,
+)
 from embedlab.models.modules import MODULES, listed_modules
 from embedlab.models.omissions import brings_code
 from embedlab.models.prompts import CROSS_ENCODER, ENCODER_TYPE, typed_prompt, unused_type
@@ -134,6 +140,7 @@ def read_pair_usage(
     """
     source, stated = _source(folder)
     head = read_model_file(source / "config.json", HeadFile) or HeadFile()
+    refuse_incomplete(source, source)
     read_config(source)
     if not head.has_head:
         named = " and ".join(head.architectures or ()) or "a model without a stated class"

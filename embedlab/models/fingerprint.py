@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from functools import partial
 from pathlib import Path
 
-from embedlab.core.errors import MissingError
 from embedlab.core.paths import file_hash
 from embedlab.core.plugins import identity
 from embedlab.models.catalog import FIT, ModelSpec
@@ -21,6 +20,7 @@ from embedlab.models.folder_files import (
     ADAPTER,
     ADAPTER_WEIGHTS,
     INDEX,
+    refuse_incomplete,
     usual_weights,
     weight_files,
 )
@@ -49,6 +49,7 @@ USAGE_FILES = (
     STATEMENT,
     PROMPTS,
     INDEX,
+    refuse_incomplete,
     "router_config.json",
     "sentence_*_config.json",
     "*_Pooling/config.json",
@@ -213,11 +214,7 @@ def earlier_used_fingerprint(usage: Usage, *, precision: str) -> str:
 def weight_parts(usage: Usage) -> list[str]:
     """The hashes of the weights, the architecture, the tokenizer and the adapter of a model."""
     folder, weights = usage.source, weight_files(usage.source)
-    if not weights:
-        raise MissingError(
-            f"{str(folder)!r} holds no safetensors weights",
-            hint="embedlab loads no pickled weights; convert the checkpoint to safetensors",
-        )
+    refuse_incomplete(folder, usage.tokenizer_folder)
     adapter = (
         _hashes(usage.adapter, (ADAPTER, ADAPTER_WEIGHTS)) if usage.adapter is not None else []
     )

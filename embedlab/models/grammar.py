@@ -16,8 +16,8 @@
            "code=native" | "revision=" REVISION
            | "label=" NAME or NUMBER | "activation=" FUNCTION
 
-A value with an "@", "&", "?" or "," in it is put in double quotes. `name?option&option` is the same,
-and must be quoted in a shell.
+A value with an "@", "&", "?" or "," in it is put in double quotes. `name?option&option` is the
+same, and must be quoted in a shell.
 
 So `average:a,concat:b,c` is `average(a,concat(b,c))`. The name of an existing folder or file is
 never split, whatever characters it contains. The catalog resolves names to models.
@@ -100,6 +100,7 @@ class Single:
     def text(self) -> str:
         """The name and its options as they were typed."""
         return self.name + self.suffix
+
 
 @dataclass(frozen=True, kw_only=True)
 class Combined:

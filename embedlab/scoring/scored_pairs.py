@@ -33,7 +33,7 @@ from embedlab.data.marks import UNKNOWN_TEXT, data_marks
 from embedlab.data.overlaps import KnownText, with_text_keys
 from embedlab.data.pair_parts import FIFTHS_OF, OTHER_SPLITS
 from embedlab.data.shared_text import Overlap, total_overlap
-from embedlab.encoders.encoder import EncoderFacts, FrameScorer, PairScorer
+from embedlab.encoders.encoder import TEXT_COUNTS, EncoderFacts, FrameScorer, PairScorer
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.models.catalog import Model, ModelSpec
 from embedlab.models.encoder_kind import encoder_kind, is_published, score_part, scores_rows
@@ -448,11 +448,11 @@ def _complete_all(
 
 
 def _joined_facts(files: Sequence[tuple[pl.DataFrame, ScoreFile]]) -> dict[str, str]:
-    """Return how the scores of several files were made, which differ in the number of truncated
+    """Return how the scores of several files were made, which differ in the numbers of odd
     sentences alone.
     """
-    truncated = sum(int(file.facts.get("truncated", 0)) for _, file in files)
-    return {**files[-1][1].facts, **({"truncated": str(truncated)} if truncated else {})}
+    counts = {key: sum(int(file.facts.get(key, 0)) for _, file in files) for key in TEXT_COUNTS}
+    return {**files[-1][1].facts, **{key: str(count) for key, count in counts.items() if count}}
 
 
 def _complete(
@@ -559,11 +559,11 @@ def _facts(place: ScorePlace, facts: EncoderFacts, before: Mapping[str, str]) ->
     already had.
     """
     versions = sorted({__version__, *joined_values(before.get("embedlab"))})
-    truncated = facts.truncated + int(before.get("truncated", 0))
+    counts = {key: getattr(facts, key) + int(before.get(key, 0)) for key in TEXT_COUNTS}
     described = {
         "pooling": facts.pooling,
         "max_tokens": facts.max_tokens,
-        "truncated": truncated,
+        **counts,
         "embedlab": " + ".join(versions),
     }
     return {

@@ -45,7 +45,9 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
 
 def load(name: str, cpu: Machine, cache: Path | None = None, *, offline: bool = False) -> Encoder:
     """The encoder of a typed name."""
-    return load_encoder(resolve(declared(name), Path("none")).members[0], cpu, cache=cache, offline=offline)
+    return load_encoder(
+        resolve(declared(name), Path("none")).members[0], cpu, cache=cache, offline=offline
+    )
 
 
 def answered(server: str) -> dict[str, int]:
@@ -152,7 +154,7 @@ def test_a_text_that_a_server_fails_on_is_named_and_the_others_keep_their_vector
 ) -> None:
     texts = [f"text {number}" for number in range(40)]
     texts[7] = "a bad one"
-    with pytest.raises(EmbedlabError, match="refuses a text alone .*: 'a bad one'"):
+    with pytest.raises(EmbedlabError, match=r"refuses a text alone .*: 'a bad one'"):
         load(f"{server}#{model}", cpu, tmp_path).encode(texts)
     others = [text for text in texts if "bad" not in text]
     kept = load(f"{server}#{model}", cpu, tmp_path, offline=True).encode(others)
