@@ -2,8 +2,8 @@
 itself.
 
 A name is the address and the model, `http://HOST/v1#MODEL`; the address may have parameters. The
-key of EMBEDLAB_API_KEY and the lines of EMBEDLAB_API_HEADERS are sent to servers that the user typed
-alone, and neither stored nor shown.
+key of EMBEDLAB_API_KEY and the lines of EMBEDLAB_API_HEADERS are sent to servers that the user
+typed alone, and neither stored nor shown.
 """
 
 import base64

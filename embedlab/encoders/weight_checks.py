@@ -82,7 +82,7 @@ def refuse_other_tensors(
         if names:
             raise MissingError(
                 f"{file} {what} {_named(names)} for a model of type {model.config.model_type!r}",
-                hint=WHOLE,
+                hint=_wrapper_hint(missing, unexpected),
             )
     for name, shape, wanted in sorted(info["mismatched_keys"]):
         raise MissingError(
@@ -90,6 +90,22 @@ def refuse_other_tensors(
             f"{list(wanted)}",
             hint=WHOLE,
         )
+
+
+def _wrapper_hint(missing: Collection[str], unexpected: Collection[str]) -> str:
+    """What to do where the tensors are there under names that a wrapper of a model gives them."""
+    if not missing or not unexpected:
+        return WHOLE
+    # the end of a name that is missing and there, without what comes before it
+    wanted = max(missing, key=len)
+    whole = next((name for name in sorted(unexpected) if name.endswith(f".{wanted}")), None)
+    if whole is None:
+        return WHOLE
+    before = whole.removesuffix(wanted)
+    return (
+        f"its tensors are called {before}*, as a wrapper names them (module. is of "
+        f"DataParallel, _orig_mod. of torch.compile, base_model. of peft): save the model inside it"
+    )
 
 
 def _unknown(names: Collection[str], folder: Path) -> set[str]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.hints import Hint, RecipeValue
 from embedlab.core.nearest import unknown
+from embedlab.core.paths import file_hash
 from embedlab.data.row_file import TABLES
 from embedlab.models.aliases import aliases, model_of, store_used
 from embedlab.models.cross_encoder import states_cross_encoder
@@ -25,7 +26,7 @@ from embedlab.models.encoder_kind import (
     prefix_of,
 )
 from embedlab.models.folder import Wishes
-from embedlab.models.folder_files import OTHER_WEIGHTS
+from embedlab.models.folder_files import OTHER_WEIGHTS, weight_files
 from embedlab.models.grammar import (
     COMBINATION_NAMES,
     KINDS,
@@ -39,7 +40,7 @@ from embedlab.models.grammar import (
 )
 from embedlab.models.hosts import note_typed
 from embedlab.models.hub import cached_folder
-from embedlab.models.packaged import NAMES, PACKAGED, PREFIXED
+from embedlab.models.packaged import NAMES, PACKAGED, PREFIXED, packaged
 from embedlab.models.published import BY_REPOSITORY, CATALOG, SHORT_NAMES, published
 from embedlab.runs.store import in_other_world
 
@@ -331,7 +332,7 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
         return aliased
     specs = (
         _run(name, runs_folder)
-        or _packaged(name)
+        or (_packaged(name) if single.options.revision is None else ())
         or _published(name, runs_folder)
         or _located(name, has_pooling=single.options.pooling is not None)
     )
@@ -462,21 +463,55 @@ def _run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
         raise UsageError(
             f"no model {name!r}: {run!r} {has}", hint="`embedlab runs ls` lists all runs"
         )
-    note = (
-        f"the run {run!r}, not the published checkpoint of that name"
-        if not at and run in _SHIPPED_NAMES
-        else None
-    )
+    notes = []
+    if not at and (other := _other_meaning(run)) is not None:
+        notes.append(
+            f"the run {run!r}, not the published checkpoint of that name, which is {other}"
+        )
+    if not at and len(seeds) > 1:  # a run is its weights, wherever they lie
+        first: dict[tuple[str, ...], int] = {}
+        for seed, folder in seeds.items():
+            files = [*weight_files(folder), folder.parent / "heads.safetensors"]
+            weights = tuple(file_hash(path) for path in files if path.is_file()) or (str(seed),)
+            if (same := first.setdefault(weights, seed)) != seed:
+                notes.append(f"seed {seed} is a copy of seed {same}, and counts once")
+        seeds = {seed: seeds[seed] for seed in first.values()}
     return tuple(
-        ModelSpec(name=f"{run}@{seed}", kind="run", location=str(folder), seed=seed, note=note)
+        ModelSpec(
+            name=f"{run}@{seed}",
+            kind="run",
+            location=str(folder),
+            seed=seed,
+            note="; ".join(notes) or None,
+        )
         for seed, folder in seeds.items()
         if not at or seed == int(wanted)
     )
 
 
+def _other_meaning(name: str) -> str | None:
+    """Return what a NAME of a run means beside the run, in words that name it; None for nothing."""
+    if (model := packaged(name)) is not None:
+        return model.repository
+    if name in SHORT_NAMES or name in CATALOG:
+        return CATALOG[SHORT_NAMES.get(name, name)].repository
+    if name in PREFIXED or name == BM25:
+        return {**PREFIXED, BM25: f"{BM25}:lucene"}[name]
+    return aliases().get(name) or (name if name == "dice" else None)
+
+
+def refuse_other_meaning(name: str) -> None:
+    """Refuse a NAME for a run that already means a model."""
+    if (other := _other_meaning(name)) is not None:
+        raise UsageError(
+            f"no run can be called {name!r}: that is the model {other}",
+            hint=f"choose another name, for example my-{name}",
+        )
+
+
 def _packaged(name: str) -> tuple[ModelSpec, ...]:
-    packaged = PACKAGED.get(name)
-    if packaged is None:
+    model = packaged(name)
+    if model is None or (name != model.name and (model.state == "missing" or Path(name).is_dir())):
         return ()
     note = (
         f"the model of its packages; the folder of that name is ./{name}"
@@ -487,9 +522,9 @@ def _packaged(name: str) -> tuple[ModelSpec, ...]:
         ModelSpec(
             name=name,
             kind="folder",
-            location=str(packaged.place),
+            location=str(model.place),
             note=note,
-            training_text=packaged.training_text,
+            training_text=model.training_text,
         ),
     )
 

@@ -49,7 +49,6 @@ USAGE_FILES = (
     STATEMENT,
     PROMPTS,
     INDEX,
-    refuse_incomplete,
     "router_config.json",
     "sentence_*_config.json",
     "*_Pooling/config.json",
@@ -142,6 +141,7 @@ def used_fingerprint(usage: Usage, *, precision: str) -> str:
     """Fingerprint of what is in a folder, used as USAGE says: every file that is read, and the
     settings.
     """
+    refuse_incomplete(usage.source, usage.tokenizer_folder)
     files = [part for folder in usage.folders for part in folder_parts(folder)]
     return combined_fingerprint(
         "folder", earlier_used_fingerprint(usage, precision=precision), *files
@@ -214,7 +214,6 @@ def earlier_used_fingerprint(usage: Usage, *, precision: str) -> str:
 def weight_parts(usage: Usage) -> list[str]:
     """The hashes of the weights, the architecture, the tokenizer and the adapter of a model."""
     folder, weights = usage.source, weight_files(usage.source)
-    refuse_incomplete(folder, usage.tokenizer_folder)
     adapter = (
         _hashes(usage.adapter, (ADAPTER, ADAPTER_WEIGHTS)) if usage.adapter is not None else []
     )
