@@ -51,7 +51,9 @@ class EncoderFacts:
             pooling=stored.get("pooling"),
             precision=precision,
             max_tokens=int(tokens) if tokens else None,
-            **{count: int(stored.get(count, 0)) for count in TEXT_COUNTS},
+            truncated=int(stored.get("truncated", 0)),
+            zero_vectors=int(stored.get("zero_vectors", 0)),
+            unknown_texts=int(stored.get("unknown_texts", 0)),
         )
 
     @property
