@@ -3,7 +3,7 @@ r"""The filter language of the command line and the dashboard: one line of terms
 dice>0.7        a number: gold, dice, gap, pair, a model's name, error(MODEL), with > >= < <= = !=
 0.2<dice<0.4    a range, with < <= > >=
 "a name"<0.4    a field whose name holds an operator, a blank or a colon, as in
-"bert?pooling=mean">0.5
+"bert@pooling=mean">0.5
 right:A         where the dashboard compares two models: A, B, both or neither is right; numbers A,
 B, delta_rank, delta_error
 dataset:sts12   also source:headlines,MSR* — a comma means any of them, * any letters

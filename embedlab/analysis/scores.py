@@ -23,7 +23,12 @@ from embedlab.store.tables import StoredTable, TableFormat
 
 SCORE_COLUMNS = {"pair_key": pl.UInt64(), "similarity": pl.Float32()}
 _KEYS_AT_ONCE = 50_000  # pairs
-_COUNTS = ("max_tokens", "truncated")  # facts that are whole numbers
+_COUNTS = (
+    "max_tokens",
+    "truncated",
+    "zero_vectors",
+    "unknown_texts",
+)  # facts that are whole numbers
 
 
 @dataclass(frozen=True, kw_only=True)

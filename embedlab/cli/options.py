@@ -26,6 +26,7 @@ from embedlab.core.settings import (
     load_settings,
     process_rank,
 )
+from embedlab.models.hosts import allow_hosts
 from embedlab.store.sealed import unverified_files
 
 Group = Literal["data", "runs", "machine", "output", "latex"]
@@ -58,6 +59,15 @@ GROUPS: dict[Group, dict[str, Any]] = {
             ),
         ],
         "offline": Annotated[bool | None, _option("--offline", text="Never touch the network.")],
+        "allow_host": Annotated[
+            list[str] | None,
+            _option(
+                "--allow-host",
+                text="Send sentences, and no key, to this server that a file names; again for "
+                "more.",
+                metavar="HOST",
+            ),
+        ],
         "allow_partial": Annotated[
             bool | None,
             _option(
@@ -222,6 +232,7 @@ def _typed(arguments: dict[str, Any], added: dict[str, Any]) -> dict[str, Any]:
     UsageError.
     """
     flags = {name: value for name in added if (value := arguments.pop(name)) is not None}
+    allow_hosts(flags.pop("allow_host", None) or ())
     formats = {f"--format {flags['format']}": flags["format"]} if "format" in flags else {}
     formats |= {f"--{name}": name for name in ("json", "latex") if flags.pop(name, False)}
     if len({*formats.values()}) > 1:

@@ -1,7 +1,10 @@
-"""Options behind a name, `NAME?key=value&key=value`: one grammar for models and for datasets of the
+"""Options behind a name, `NAME@key=value@key=value`: one grammar for models and for datasets of the
 hub.
+
+`NAME?key=value&key=value` is the same, and must be quoted in a shell.
 """
 
+import re
 from collections.abc import Sequence
 
 from embedlab.core.errors import UsageError
@@ -18,6 +21,13 @@ def outside_quotes(text: str, sign: str) -> list[str]:
     return [*parts, text[start:]]
 
 
+def with_question_marks(text: str, keys: Sequence[str], switches: Sequence[str] = ()) -> str:
+    """Return TEXT with a "?" in the place of each "@" before an option; any other "@" stays."""
+    option = re.compile(rf"(?:{'|'.join(keys)})=|(?:{'|'.join(switches) or '$^'})(?=[@?&]|$)")
+    first, *rest = outside_quotes(text, "@")
+    return first + "".join(f"{'?' if option.match(part) else '@'}{part}" for part in rest)
+
+
 def option_values(
     text: str, parts: Sequence[str], keys: Sequence[str], switches: Sequence[str] = ()
 ) -> dict[str, str]:
@@ -28,11 +38,9 @@ def option_values(
     for option in (option for part in parts for option in outside_quotes(part, "&")):
         key, _, value = option.partition("=")
         if option not in switches and (key not in keys or not value):
-            known = ", ".join([*(f"?{key}=" for key in keys), *(f"?{name}" for name in switches)])
-            raise UsageError(
-                f"{text!r}: no option {option!r}", hint=f"known: {known}; several are joined by &"
-            )
+            known = ", ".join([*(f"@{key}=" for key in keys), *(f"@{name}" for name in switches)])
+            raise UsageError(f"{text!r}: no option {option!r}", hint=f"known: {known}")
         if key in values:
-            raise UsageError(f"{text!r}: ?{key} is given twice", hint="leave one of them")
+            raise UsageError(f"{text!r}: @{key} is given twice", hint="leave one of them")
         values[key] = value.removeprefix('"').removesuffix('"')
     return values

@@ -41,6 +41,10 @@ REMOVED = {"capture": "ran training steps as CUDA graphs"}
 # event.
 ERRORS_TO = "EMBEDLAB_ERRORS_TO"
 API_KEY = "EMBEDLAB_API_KEY"  # of an endpoint: no setting, as these are shown and stored
+API_HEADERS = "EMBEDLAB_API_HEADERS"  # of an endpoint, one `name: value` a line
+ALLOW_HOST = "EMBEDLAB_ALLOW_HOST"  # servers that files may name, as --allow-host
+TYPED_HOSTS = "EMBEDLAB_TYPED_HOSTS"  # what the process that started this one knows as typed
+_NO_SETTINGS = {ERRORS_TO, API_KEY, API_HEADERS, ALLOW_HOST, TYPED_HOSTS, CONFIG}
 
 # Variables that launchers of several processes set: torchrun and accelerate, then Intel MPI, Open
 # MPI and MVAPICH.
@@ -351,11 +355,7 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     known = {f"EMBEDLAB_{field.name.upper()}": field for field in fields(Settings)}
     values: dict[str, Any] = {}
     for variable, text in environment.items():
-        if (
-            not variable.startswith("EMBEDLAB_")
-            or not text
-            or variable in {ERRORS_TO, API_KEY, CONFIG}
-        ):
+        if not variable.startswith("EMBEDLAB_") or not text or variable in _NO_SETTINGS:
             continue
         if (key := variable.removeprefix("EMBEDLAB_").lower()) in REMOVED:
             values[key] = text

@@ -148,7 +148,7 @@ def _queries(
     has_texts: bool = True,
     absent: Sequence[str] = (),
     skipped: Mapping[str, int] = MappingProxyType({}),
-    notes: tuple[str, ...] = (),
+    notes: Sequence[str] = (),
 ) -> Queries:
     relevant = [grade for grade in qrels if grade.grade > 0]
     if not relevant:

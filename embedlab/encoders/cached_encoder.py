@@ -87,16 +87,19 @@ class CachedEncoder:
         self.similarity: Similarity = similarity
         self._per_save = per_save or SENTENCES_PER_SAVE
         self._truncated: set[Text] = set()
+        self._zero: set[Text] = set()
 
     @property
     def facts(self) -> EncoderFacts:
         """The encoder's facts; sentences from the cache count as if they had been computed."""
         computing = self.__dict__.get("_encoder")  # absent while the cache knows every sentence
-        notes = computing.facts.notes if computing is not None else ()
+        computed = computing.facts if computing is not None else EncoderFacts()
         return replace(
             self._facts,
             truncated=len(self._truncated),
-            notes=tuple(dict.fromkeys([*self._facts.notes, *notes])),
+            zero_vectors=len(self._zero),
+            unknown_texts=computed.unknown_texts,
+            notes=tuple(dict.fromkeys([*self._facts.notes, *computed.notes])),
         )
 
     def encode(
@@ -115,6 +118,7 @@ class CachedEncoder:
         for rows, new_vectors, new_cut in self._compute(sentences, keys, known, progress):
             vectors[rows], cut[rows] = new_vectors, new_cut
         self._truncated.update(sentences[row] for row in np.flatnonzero(cut).tolist())
+        self._zero.update(sentences[row] for row in np.flatnonzero(~vectors.any(axis=1)).tolist())
         return vectors, cut
 
     def lacking(self, sentences: Sequence[Text]) -> int:

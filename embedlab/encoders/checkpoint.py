@@ -100,7 +100,7 @@ def open_transformer(
         if pooler is None and not is_trained:
             raise UsageError(
                 f"{name!r} has no pooler: a linear layer of its own after the first token",
-                hint="?pooling=cls takes the first token itself",
+                hint="@pooling=cls takes the first token itself",
             )
         notes = (
             *notes,

@@ -9,6 +9,7 @@ from embedlab.choices import Similarity
 from embedlab.core.errors import UsageError
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.encoder import (
+    TEXT_COUNTS,
     Encoder,
     EncoderFacts,
     Vectors,
@@ -79,7 +80,7 @@ class CombinedEncoder:
             max_tokens=min(
                 (fact.max_tokens for fact in facts if fact.max_tokens is not None), default=None
             ),
-            truncated=max(fact.truncated for fact in facts),
+            **{count: max(getattr(fact, count) for fact in facts) for count in TEXT_COUNTS},
             words=max(fact.words for fact in facts),
             unknown_words=max(fact.unknown_words for fact in facts),
             notes=tuple(

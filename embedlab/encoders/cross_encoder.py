@@ -21,9 +21,10 @@ from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import EncoderFacts, distinct
 from embedlab.encoders.pretrained import load_tokenizer, load_with_head
 from embedlab.encoders.texts import TextPair
-from embedlab.encoders.tokenised import tokenised
+from embedlab.encoders.tokenised import are_unknown, tokenised
 from embedlab.encoders.tokens import TokenRows, budget_batches
 from embedlab.encoders.transformer import BATCH_TOKENS, TOKENISED_AT_ONCE
+from embedlab.encoders.weight_checks import vocabulary_notes
 from embedlab.models.cross_encoder import Activation, PairUsage
 from embedlab.store.sealed import CHECKSUMS, check_folder
 
@@ -61,7 +62,9 @@ class CrossEncoderScorer:
         self._words = len(model.get_input_embeddings().weight)  # type: ignore[arg-type]  # a table of vectors in every architecture
         takes_types = "token_type_ids" in inspect.signature(model.forward).parameters
         self._has_types = takes_types and "token_type_ids" in tokenizer.model_input_names
+        self._notes = (AS_GIVEN, *vocabulary_notes(usage.source, tokenizer, self._words))
         self._truncated: set[TextPair] = set()
+        self._unknown: set[TextPair] = set()
 
     @property
     def facts(self) -> EncoderFacts:
@@ -73,7 +76,8 @@ class CrossEncoderScorer:
             precision=self._machine.precision,
             max_tokens=self.usage.max_tokens,
             truncated=len(self._truncated),
-            notes=(AS_GIVEN,),
+            unknown_texts=len(self._unknown),
+            notes=self._notes,
         )
 
     def score(
@@ -89,6 +93,8 @@ class CrossEncoderScorer:
             text_pairs = unique[start : start + TOKENISED_AT_ONCE]
             rows = self.token_ids(text_pairs)
             self._truncated.update(text_pairs[row] for row in np.flatnonzero(rows.truncated))
+            unknown = np.flatnonzero(are_unknown(rows, self._tokenizer))
+            self._unknown.update(text_pairs[row] for row in unknown)
             self._score_rows(
                 rows, scores[start : start + len(text_pairs)], start, len(unique), progress
             )

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from embedlab.choices import Similarity
 from embedlab.core.errors import UsageError
 from embedlab.core.progress import ProgressCallback
+from embedlab.encoders.refused_texts import RefusedTextsError
 from embedlab.encoders.texts import Text
 
 Vectors = NDArray[np.float32]
@@ -21,6 +22,9 @@ Vectors = NDArray[np.float32]
 # pairs whose vectors are gathered at once: 0.8 GB of float64 at 768 dimensions
 PAIRS_AT_ONCE = 65_536
 
+
+# the facts that count sentences
+TEXT_COUNTS = ("truncated", "zero_vectors", "unknown_texts")
 
 T = TypeVar("T", bound=Hashable)
 
@@ -35,6 +39,8 @@ class EncoderFacts:
     truncated: int = 0  # distinct sentences so far that were truncated at max_tokens
     words: int = 0  # in the distinct sentences encoded so far, for encoders that read words
     unknown_words: int = 0  # words without a vector
+    zero_vectors: int = 0  # distinct sentences so far whose vector says nothing
+    unknown_texts: int = 0  # distinct sentences so far of unknown tokens alone
     notes: tuple[str, ...] = ()
 
     @classmethod
@@ -46,7 +52,27 @@ class EncoderFacts:
             precision=precision,
             max_tokens=int(tokens) if tokens else None,
             truncated=int(stored.get("truncated", 0)),
+            zero_vectors=int(stored.get("zero_vectors", 0)),
+            unknown_texts=int(stored.get("unknown_texts", 0)),
         )
+
+    @property
+    def odd_texts(self) -> tuple[str, ...]:
+        """What is to be said of sentences whose vectors say nothing."""
+        return odd_texts(self.zero_vectors, self.unknown_texts)
+
+
+def odd_texts(zero: int, unknown: int) -> tuple[str, ...]:
+    """What is to be said of so many sentences with a ZERO vector, and of UNKNOWN tokens alone."""
+    counts = (
+        (zero, "a zero vector (similarity 0)"),
+        (unknown, "only tokens that its vocabulary does not know"),
+    )
+    return tuple(
+        f"{count} sentence{' has' if count == 1 else 's have'} {what}"
+        for count, what in counts
+        if count
+    )
 
 
 class Described(Protocol):
@@ -227,14 +253,25 @@ def score_by_vectors(
     *,
     similarity: Similarity = "cosine",
 ) -> NDArray[np.float32]:
-    """Similarity of each pair by its vectors; a sentence that occurs in several pairs is encoded
-    once.
+    """Similarity of each pair by its vectors, nan where the encoder refuses a sentence; one that
+    occurs in several pairs is encoded once.
     """
     sentences, index = distinct([*first, *second])
-    vectors = encoder.encode(sentences, progress)
+    is_accepted = np.ones(len(sentences), np.bool_)
+    try:
+        vectors = encoder.encode(sentences, progress)
+    except RefusedTextsError as error:
+        refused = {text for text, _ in error.refused}
+        is_accepted = np.array([sentence not in refused for sentence in sentences])
+        if not is_accepted.any():
+            raise
+        accepted = encoder.encode([sentences[row] for row in np.flatnonzero(is_accepted)])
+        vectors = np.zeros((len(sentences), accepted.shape[1]), np.float32)
+        vectors[is_accepted] = accepted
     left, right = index[: len(first)], index[len(first) :]
     scores = np.empty(len(first), np.float32)
     for start in range(0, len(first), PAIRS_AT_ONCE):
         rows = slice(start, start + PAIRS_AT_ONCE)
         scores[rows] = similarities(vectors[left[rows]], vectors[right[rows]], similarity)
+    scores[~(is_accepted[left] & is_accepted[right])] = np.nan
     return scores

@@ -1,24 +1,27 @@
 """Vectors of a server that speaks OpenAI's embeddings protocol: vLLM, llama.cpp, TEI, OpenAI
 itself.
 
-A name is the address and the model, `http://HOST/v1#MODEL`. The key is read from EMBEDLAB_API_KEY,
-sent to that address alone, and neither stored nor shown.
+A name is the address and the model, `http://HOST/v1#MODEL`; the address may have parameters. The
+key of EMBEDLAB_API_KEY and the lines of EMBEDLAB_API_HEADERS are sent to servers that the user
+typed alone, and neither stored nor shown.
 """
 
+import base64
 import json
 import os
+import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 import numpy as np
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
-from embedlab.core.settings import API_KEY
+from embedlab.core.settings import API_HEADERS, API_KEY
 from embedlab.encoders.encoder import EncoderFacts, Vectors
 from embedlab.encoders.refused_texts import RefusedTextsError
 from embedlab.models.encoder_kind import EncoderKind
@@ -28,6 +31,7 @@ from embedlab.models.endpoint_identity import (
     confirm_identity,
     endpoint_identity,
 )
+from embedlab.models.hosts import is_typed, refuse_strangers
 
 if TYPE_CHECKING:
     import httpx2
@@ -37,13 +41,17 @@ CHARACTERS_A_REQUEST = 100_000  # about 25,000 tokens, below what servers take a
 # computed together before they are cached, so that a broken connection loses few
 TEXTS_A_SAVE = 1_024
 ATTEMPTS = 6
+ATTEMPTS_500 = 2  # at texts that a server fails on: then they are halved, as it may be one of them
 PATIENCE_S = 300.0  # no further attempt after this long
 LONGEST_WAIT_S = 20.0
 REQUEST_S = 120.0  # from the connection to the last byte
 ANSWER_BYTES = 64 * 2**20  # ten times what 32 vectors of 8,192 numbers take
 MOST_TOKENS = 10**12  # of one answer; a greater count is none
 _TRANSIENT = {408, 425, 429, *range(500, 600)}
-_TOO_LARGE = {400, 413, 422}  # how servers refuse texts that are too many or too long
+# how servers refuse texts that are too many or too long
+_TOO_LARGE = {400, 413, 422}
+_FAILED = 500  # how some fail on a text that always makes them fail
+_HEADER = re.compile(r"(?P<name>[!#$%&'*+.^_`|~\w-]+):[ \t]*(?P<value>[\x20-\x7e]*)", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,37 +77,49 @@ class _TransientError(Exception):
         self.wait_s = wait_s  # as the server stated
 
 
-class _TooLargeError(Exception):
-    """The server refuses these texts together, or a text alone; the answer says why."""
+class _FailedError(_TransientError):
+    """The server fails on these texts, or on one of them."""
 
-    def __init__(self, answer: _Answer) -> None:
-        super().__init__(answer.status)
-        self.answer = answer
+
+class _RefusedBatchError(Exception):
+    """The server has no vectors of these texts together, or of a text alone; FINAL is the error
+    where it has none of any text.
+    """
+
+    def __init__(self, reason: str, texts: Sequence[str], final: EmbedlabError) -> None:
+        super().__init__(reason)
+        self.texts, self.final = texts, final
 
 
 class EndpointEncoder:
     """The vectors of one model of one server."""
 
-    def __init__(self, url: str, model: str) -> None:
-        self._url, self._model = url, model
-        key = _key()
-        self._headers = {
-            "Accept-Encoding": "identity",
-            **({"Authorization": f"Bearer {key}"} if key else {}),
-        }
-        self._has_key = bool(key)
+    def __init__(self, address: str, model: str) -> None:
+        refuse_strangers([address])
+        parts = urlsplit(address)
+        path = parts.path.rstrip("/").removesuffix("/embeddings")
+        self._target = urlunsplit((*parts[:2], f"{path}/embeddings", parts.query, ""))
+        self._url, self._model = urlunsplit((*parts[:2], path, "", "")), model  # to be shown
+        own = _own_headers() if is_typed(address) else {}
+        self._headers = {"Accept-Encoding": "identity", **own}
+        self._has_key = "Authorization" in own
         self._client: httpx2.Client | None = None
         self._requests = self._tokens = 0
         self._has_answered = False
+        self._refused_texts: dict[str, str] = {}  # and why
+        self._most_texts = TEXTS_A_REQUEST  # fewer once the server has refused so many
 
     @property
     def facts(self) -> EncoderFacts:
-        """How many requests were made, and how many tokens the server counted."""
+        """How many requests were made, how many tokens the server counted, which texts it
+        refused.
+        """
         if not self._requests:
             return EncoderFacts(pooling="endpoint")
         tokens = f", {self._tokens} tokens" if self._tokens else ""
         requests = f"{self._requests} request{'s' if self._requests > 1 else ''}"
-        return EncoderFacts(pooling="endpoint", notes=(f"{requests}{tokens}",))
+        refused = (f"no vector of {text!r}: {why}" for text, why in self._refused_texts.items())
+        return EncoderFacts(pooling="endpoint", notes=(f"{requests}{tokens}", *refused))
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """One vector a sentence, in order.
@@ -109,7 +129,8 @@ class EndpointEncoder:
         """
         refused: dict[int, str] = {}  # the place of a text, and why
         encoded, start = [], 0
-        for batch in _batches(sentences):
+        while start < len(sentences):
+            batch = _first_batch(sentences, start, self._most_texts)
             encoded.append(self._accepted(batch, start, refused))
             start += len(batch)
         encoded = [vectors for vectors in encoded if len(vectors)]
@@ -117,6 +138,7 @@ class EndpointEncoder:
             raise self._wrong("vectors of different lengths")
         vectors = np.concatenate(encoded) if encoded else np.empty((0, 0), np.float32)
         if refused:
+            self._refused_texts |= {sentences[index]: why for index, why in refused.items()}
             raise RefusedTextsError(
                 self._url,
                 [(sentences[index], reason) for index, reason in refused.items()],
@@ -131,32 +153,31 @@ class EndpointEncoder:
         """
         try:
             return self._batch(texts)
-        except _TooLargeError as error:
+        except _RefusedBatchError as error:
             if len(texts) > 1:
-                half = len(texts) // 2
+                half, before = len(texts) // 2, len(refused)
                 parts = [
                     self._accepted(texts[:half], start, refused),
                     self._accepted(texts[half:], start + half, refused),
                 ]
+                if len(refused) == before:  # no text is to blame: they were too many
+                    self._most_texts = min(self._most_texts, len(texts) - half)
                 parts = [vectors for vectors in parts if len(vectors)] or parts[:1]
                 return np.concatenate(parts)
-            self._refuse_unless_answering()
-            refused[start] = (
-                f"status {error.answer.status}: {_shown(error.answer.text)}".removesuffix(": ")
-            )
+            if not self._has_answered or isinstance(error.__cause__, _FailedError):
+                try:  # a server that has no vectors of anything: the text is not to blame
+                    self._batch(SENTENCES[:1], is_patient=True)
+                    return self._batch(texts)
+                except _RefusedBatchError as again:
+                    if again.texts == SENTENCES[:1]:
+                        raise again.final from again
+            refused[start] = str(error)
             return np.empty((0, 0), np.float32)
 
-    def _refuse_unless_answering(self) -> None:
-        """Raise if the server refuses whatever is sent: a text that it has refused is not to blame
-        then.
+    def _batch(self, texts: Sequence[str], *, is_patient: bool = False) -> Vectors:
+        """The vectors of TEXTS; unless it IS_PATIENT, a server that fails on them is not tried as
+        often as one that cannot be reached.
         """
-        if not self._has_answered:
-            try:
-                self._batch(SENTENCES[:1])
-            except _TooLargeError as error:
-                raise self._refused(error.answer) from error
-
-    def _batch(self, texts: Sequence[str]) -> Vectors:
         from tenacity import (
             RetryError,
             Retrying,
@@ -165,28 +186,40 @@ class EndpointEncoder:
             stop_after_delay,
         )
 
-        stop = stop_after_attempt(ATTEMPTS) | stop_after_delay(PATIENCE_S)
-        attempts = Retrying(stop=stop, retry=retry_if_exception_type(_TransientError), wait=_wait)
+        failures = 0
+
+        def has_failed(state: Any) -> bool:
+            nonlocal failures
+            failures += isinstance(state.outcome.exception(), _FailedError)
+            return failures >= (ATTEMPTS if is_patient else ATTEMPTS_500)
+
+        attempts = Retrying(
+            stop=stop_after_attempt(ATTEMPTS) | stop_after_delay(PATIENCE_S) | has_failed,  # type: ignore[operator]
+            retry=retry_if_exception_type(_TransientError),
+            wait=_wait,
+        )
         try:
             answer: dict[str, Any] = attempts(self._request, texts)
         except RetryError as error:
             count, reason = error.last_attempt.attempt_number, error.last_attempt.exception()
-            raise MissingError(
+            final = MissingError(
                 f"{self._url} did not answer after {count} "
                 f"attempt{'s' if count > 1 else ''}: {reason}",
                 hint="is the server running? What was computed is cached",
-            ) from error
-        return self._vectors(answer, len(texts))
+            )
+            if isinstance(reason, _FailedError):
+                raise _RefusedBatchError(str(reason), texts, final) from reason
+            raise final from error
+        return self._vectors(answer, texts)
 
     def _request(self, texts: Sequence[str]) -> dict[str, Any]:
         filled = [text or " " for text in texts]  # OpenAI refuses ""
         answer = self._answer({"model": self._model, "input": filled, "encoding_format": "float"})
         self._requests += 1
+        reason = f"status {answer.status}: {_shown(answer.text)}".removesuffix(": ")
         if answer.status in _TRANSIENT:
-            raise _TransientError(
-                f"status {answer.status}: {_shown(answer.text)}".removesuffix(": "),
-                _seconds(answer.retry_after),
-            )
+            kind = _FailedError if answer.status == _FAILED else _TransientError
+            raise kind(reason, _seconds(answer.retry_after))
         if 300 <= answer.status < 400:
             raise MissingError(
                 f"{self._url} redirects to "
@@ -194,7 +227,7 @@ class EndpointEncoder:
                 hint="name the address that answers, if you trust it",
             )
         if answer.status in _TOO_LARGE:
-            raise _TooLargeError(answer)
+            raise _RefusedBatchError(reason, texts, self._refused(answer))
         if answer.status != 200:
             raise self._refused(answer)
         try:
@@ -239,7 +272,7 @@ class EndpointEncoder:
         )
         content = bytearray()
         try:
-            with client.stream("POST", f"{self._url}/embeddings", json=body) as response:
+            with client.stream("POST", self._target, json=body) as response:
                 unpack = self._unpacking(response.headers.get("Content-Encoding", "identity"))
                 for chunk in response.iter_raw():
                     content += unpack(chunk)
@@ -277,8 +310,8 @@ class EndpointEncoder:
         unpacker = zlib.decompressobj(wbits=47)  # both, by their headers
         return lambda chunk: unpacker.decompress(chunk, ANSWER_BYTES + 1)
 
-    def _vectors(self, answer: dict[str, Any], count: int) -> Vectors:
-        usage = answer.get("usage")
+    def _vectors(self, answer: dict[str, Any], texts: Sequence[str]) -> Vectors:
+        usage, count = answer.get("usage"), len(texts)
         tokens = (
             usage.get("total_tokens", usage.get("prompt_tokens", 0))
             if isinstance(usage, dict)
@@ -289,16 +322,21 @@ class EndpointEncoder:
             rows = answer["data"] if isinstance(answer.get("data"), list) else []
             if len(rows) != count:
                 raise self._wrong(f"{len(rows)} vectors for {count} texts")
+            if any(row is None or row["embedding"] is None for row in rows):
+                wrong = self._wrong("null in the place of a vector")
+                raise _RefusedBatchError("null in the place of a vector", texts, wrong)
             if (order := _order([row.get("index") for row in rows])) is None:
                 raise self._wrong(f"vectors whose indices are not 0 to {count - 1}, each once")
             with np.errstate(over="ignore"):  # such numbers are refused below
-                vectors = np.array([rows[index]["embedding"] for index in order], np.float32)
+                vectors = np.array([_numbers(rows[index]["embedding"]) for index in order])
+                vectors = vectors.astype(np.float32)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise self._wrong("no vectors of numbers") from error
         if vectors.ndim != 2 or not vectors.shape[1]:
             raise self._wrong(f"vectors of shape {vectors.shape} for {count} texts")
         if not np.isfinite(vectors).all():
-            raise self._wrong("numbers that are not finite")
+            wrong = self._wrong("numbers that are not finite")
+            raise _RefusedBatchError("numbers that are not finite", texts, wrong)
         self._has_answered = True
         return vectors
 
@@ -377,7 +415,7 @@ def endpoint_kind(scheme: str) -> EncoderKind:
                 f"{scheme}:{rest!r} is not a model of an endpoint",
                 hint=f"for example {scheme}://localhost:8000/v1#MODEL",
             )
-        return f"{address.rstrip('/')}#{model}"
+        return f"{address if parts.query else address.rstrip('/')}#{model}"
 
     return EncoderKind(
         open=open_endpoint,
@@ -390,19 +428,22 @@ def endpoint_kind(scheme: str) -> EncoderKind:
     )
 
 
-def _batches(sentences: Sequence[str]) -> Iterator[list[str]]:
-    batch: list[str] = []
-    characters = 0
-    for sentence in sentences:
-        if batch and (
-            len(batch) == TEXTS_A_REQUEST or characters + len(sentence) > CHARACTERS_A_REQUEST
-        ):
-            yield batch
-            batch, characters = [], 0
-        batch.append(sentence)
-        characters += len(sentence)
-    if batch:
-        yield batch
+def _first_batch(sentences: Sequence[str], start: int, most: int) -> Sequence[str]:
+    """The texts of the next request, from START on: at least one, at most MOST."""
+    end, characters = start + 1, len(sentences[start])
+    while (
+        end < min(len(sentences), start + most)
+        and (characters := characters + len(sentences[end])) <= CHARACTERS_A_REQUEST
+    ):
+        end += 1
+    return sentences[start:end]
+
+
+def _numbers(embedding: Any) -> Any:
+    """The numbers of a vector, which some servers give as base64 of float32."""
+    if not isinstance(embedding, str):
+        return embedding
+    return np.frombuffer(base64.b64decode(embedding, validate=True), "<f4")
 
 
 def _wait(state: Any) -> float:
@@ -429,22 +470,32 @@ def _order(indices: Sequence[Any]) -> Sequence[int] | None:
     return sorted(range(len(indices)), key=lambda index: int(indices[index]))
 
 
-def _key() -> str:
-    """The key, without blanks around it; one that no header can carry is a UsageError that does not
-    show it.
+def _own_headers() -> dict[str, str]:
+    """The user's key and headers; those that no request can carry are a UsageError that does not
+    show them.
     """
     key = os.environ.get(API_KEY, "").strip()
     if not (key.isascii() and key.isprintable()):
         raise UsageError(
             f"{API_KEY} holds characters that no key has", hint="set it to the key alone"
         )
-    return key
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    for line in os.environ.get(API_HEADERS, "").strip().splitlines():
+        if (match := _HEADER.fullmatch(line.strip())) is None:
+            raise UsageError(
+                f"{API_HEADERS} has a line that is not a header",
+                hint=f"for example {API_HEADERS}='api-key: KEY'",
+            )
+        headers[match["name"]] = match["value"]
+    return headers
 
 
 def _shown(text: str) -> str:
-    """The first words of what a server says, without the key."""
-    key = os.environ.get(API_KEY, "").strip()
-    said = " ".join((text.replace(key, "…") if key else text).split())
+    """The first words of what a server says, without the key and headers."""
+    for value in _own_headers().values():
+        for secret in {value, value.removeprefix("Bearer ")} - {""}:
+            text = text.replace(secret, "…")
+    said = " ".join(text.split())
     return said if len(said) <= 160 else f"{said[:160]}…"
 
 

@@ -43,9 +43,15 @@ class PrefixedEncoder:
         self.name = spec.name
         self.fingerprint = fingerprint
         self._inner = inner
-        by_itself = encoder_kind(spec.kind).opened_with  # options that the opened encoder applies
-        self._prompt = spec.prompt if spec.prompt and "prompt" not in by_itself else ""
+        kind = encoder_kind(spec.kind)
+        # what other program computes, whose errors are not ours
+        self._by = {"plugin": "the plug-in", "sentence-transformers": "sentence-transformers"}.get(
+            kind.backend
+        )
+        # options that the opened encoder applies
+        self._prompt = spec.prompt if spec.prompt and "prompt" not in kind.opened_with else ""
         self._cut = spec.dim
+        self._zero: set[Text] = set()
 
     @cached_property
     def dim(self) -> int:
@@ -61,7 +67,8 @@ class PrefixedEncoder:
     def facts(self) -> EncoderFacts:
         """The encoder's own facts, where it has some."""
         facts = getattr(self._inner, "facts", None)
-        return facts if isinstance(facts, EncoderFacts) else EncoderFacts()
+        known = facts if isinstance(facts, EncoderFacts) else EncoderFacts()
+        return replace(known, zero_vectors=len(self._zero))
 
     def encode(
         self, sentences: Sequence[Text], progress: ProgressCallback | None = None
@@ -80,6 +87,7 @@ class PrefixedEncoder:
             if sentences
             else np.empty((0, self.dim), np.float32)
         )
+        self._zero.update(sentences[row] for row in np.flatnonzero(~vectors.any(axis=1)).tolist())
         if progress is not None:
             progress(len(sentences), len(sentences))
         return vectors, np.zeros(len(sentences), np.bool_)
@@ -96,7 +104,9 @@ class PrefixedEncoder:
                 self._inner.encode([f"{self._prompt}{sentence}" for sentence in sentences]),
                 len(sentences),
             )
-        except RefusedTextsError as error:
+        except EmbedlabError as error:
+            if not isinstance(error, RefusedTextsError):
+                raise
             refused = [
                 (sentences[index], reason)
                 for index, (_, reason) in zip(error.places, error.refused, strict=True)
@@ -107,6 +117,13 @@ class PrefixedEncoder:
                 else error.vectors
             )
             raise error.at(refused, error.places, vectors) from error
+        except Exception as error:
+            if self._by is None:
+                raise
+            raise MissingError(
+                f"{self._by} cannot compute {self.name!r}: {type(error).__name__} {error}",
+                hint="the error is of that program: --debug shows where",
+            ) from error
 
     def _cut_vectors(self, given: Any, count: int) -> Vectors:
         vectors = np.asarray(given, np.float32)
@@ -122,7 +139,7 @@ class PrefixedEncoder:
         if self._cut is not None and self._cut > vectors.shape[1]:
             raise UsageError(
                 f"{self.name!r} has vectors of {vectors.shape[1]} numbers",
-                hint=f"give ?dim={vectors.shape[1]} or less",
+                hint=f"give @dim={vectors.shape[1]} or less",
             )
         return vectors[:, : self._cut]
 

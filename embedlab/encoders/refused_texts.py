@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.first_few import first_few
 from embedlab.core.printable import one_line
-from embedlab.encoders.encoder import Vectors
 
+Vectors = NDArray[np.float32]  # (sentences, dim)
 SHOWN = 3  # texts that the message names
 LENGTH = 50  # characters of each that it shows
 
@@ -23,7 +23,11 @@ class RefusedTextsError(EmbedlabError):
     """
 
     def __init__(
-        self, who: str, refused: Sequence[tuple[str, str]], places: Sequence[int], vectors: Vectors
+        self,
+        who: str,
+        refused: Sequence[tuple[str, str]],
+        places: Sequence[int],
+        vectors: NDArray[np.float32],
     ) -> None:
         self.who, self.refused, self.places, self.vectors = (
             who,
@@ -50,7 +54,7 @@ class RefusedTextsError(EmbedlabError):
         self,
         refused: Sequence[tuple[str, str]],
         places: Sequence[int] = (),
-        vectors: Vectors | None = None,
+        vectors: NDArray[np.float32] | None = None,
     ) -> "RefusedTextsError":
         """Return the same of other texts."""
         return RefusedTextsError(

@@ -51,6 +51,7 @@ class StaticEncoder:
         self._layers = layers
         self._notes = notes
         self._truncated: set[Text] = set()
+        self._zero: set[Text] = set()
 
     @cached_property
     def dim(self) -> int:
@@ -64,6 +65,7 @@ class StaticEncoder:
             pooling=pooling_label(self.usage),
             max_tokens=self._table.most_tokens,
             truncated=len(self._truncated),
+            zero_vectors=len(self._zero),
             notes=self._notes,
         )
 
@@ -74,6 +76,7 @@ class StaticEncoder:
         unique, index = distinct(sentences)
         vectors, is_cut = self.embed(unique, progress)
         self._truncated.update(unique[row] for row in np.flatnonzero(is_cut))
+        self._zero.update(unique[row] for row in np.flatnonzero(~vectors.any(axis=1)))
         return vectors[index]
 
     @property

@@ -117,10 +117,10 @@ def read_table(path: Path, tokenizer: Tokenizer) -> Tensor:
         table = table * weights.float()[:, None]
     if not bool(torch.isfinite(table).all()):
         raise MissingError(f"{str(path)!r}: numbers that are not finite", hint=WHOLE)
-    if tokenizer.get_vocab_size() > len(table):
+    tokens = tokenizer.get_vocab_size()
+    if tokens > len(table) or tokens < 0.9 * (len(table) - 127):
         raise MissingError(
-            f"{str(path)!r}: its tokenizer has {tokenizer.get_vocab_size()} tokens, but "
-            f"there are {len(table)} vectors",
+            f"{str(path)!r}: its tokenizer has {tokens} tokens, but there are {len(table)} vectors",
             hint=WHOLE,
         )
     return table

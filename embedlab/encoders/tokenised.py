@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerFast
 
 from embedlab.encoders.tokens import TokenRows, gather_rows
@@ -42,3 +43,17 @@ def tokenised(
     rows = gather_rows([encoded["input_ids"][row] for row in first_rows], counts > 1, types)
     refuse_unknown_tokens(folder, rows.flat, words)
     return rows
+
+
+def are_unknown(rows: TokenRows, tokenizer: PreTrainedTokenizerFast) -> NDArray[np.bool_]:
+    """Which ROWS hold the token of unknown words, and no other but special ones; (rows,)."""
+    if tokenizer.unk_token_id is None:
+        return np.zeros(len(rows), np.bool_)
+
+    def has(tokens: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        before = np.concatenate([[0], np.cumsum(tokens)])
+        counted: NDArray[np.bool_] = before[rows.offsets[1:]] > before[rows.offsets[:-1]]
+        return counted
+
+    is_ordinary = ~np.isin(rows.flat, tokenizer.all_special_ids)
+    return has(rows.flat == tokenizer.unk_token_id) & ~has(is_ordinary)

@@ -23,9 +23,9 @@ from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_
 from embedlab.encoders.layers import token_weights
 from embedlab.encoders.pooling import combined_pooling
 from embedlab.encoders.texts import Text, TextPair
-from embedlab.encoders.tokenised import tokenised
+from embedlab.encoders.tokenised import are_unknown, tokenised
 from embedlab.encoders.tokens import TokenRows, budget_batches, gather_rows
-from embedlab.encoders.weight_checks import reading
+from embedlab.encoders.weight_checks import reading, vocabulary_notes
 from embedlab.models.folder import Usage, pooling_label, vector_dim
 from embedlab.models.modules import pooling_parts
 
@@ -96,8 +96,13 @@ class TransformerEncoder:
             is_first_only=method.is_first_only,
             layer=usage.layer,
         )
-        self._notes = (*notes, *self.forward.notes)
+        self._notes = (
+            *notes,
+            *self.forward.notes,
+            *vocabulary_notes(self._folder, tokenizer, self._words),
+        )
         self._truncated: set[Text] = set()
+        self._unknown: set[Text] = set()
         self._has_types = getattr(backbone.config, "type_vocab_size", 0) >= 2
         self._are_sentences_typed = self._has_types and any(
             tokenizer("a").get("token_type_ids", ())
@@ -133,6 +138,7 @@ class TransformerEncoder:
             precision=self.machine.precision,
             max_tokens=self.max_tokens,
             truncated=len(self._truncated),
+            unknown_texts=len(self._unknown),
             notes=self._notes,
         )
 
@@ -306,6 +312,8 @@ class TransformerEncoder:
                 block = slice(start, start + TOKENISED_AT_ONCE)
                 rows = self.token_ids(sentences[block])
                 truncated[block] = rows.truncated
+                unknown = np.flatnonzero(are_unknown(rows, self.tokenizer))
+                self._unknown.update(sentences[start + row] for row in unknown.tolist())
                 self._embed_rows(rows, vectors[block], start, len(sentences), progress)
         if not np.isfinite(vectors.sum(dtype=np.float64)):
             raise EmbedlabError(

@@ -11,7 +11,7 @@ import torch
 import transformers
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
-from transformers import AutoConfig, PreTrainedModel
+from transformers import AutoConfig, PreTrainedModel, PreTrainedTokenizerFast
 
 from embedlab.core.errors import MissingError
 from embedlab.core.first_few import first_few
@@ -37,6 +37,7 @@ _TASK_HEADS = {
     "ForMultipleChoice": re.compile(r"^(classifier|pre_classifier)\."),
     "ForQuestionAnswering": re.compile(r"^qa_outputs\."),
 }
+PADDED_ROWS = 127  # of a table of token vectors, to make it a multiple of 128
 _FLOATING = {"F64", "F32", "F16", "BF16"}
 _SIZES: dict[
     tuple[Any, bytes], int
@@ -81,7 +82,7 @@ def refuse_other_tensors(
         if names:
             raise MissingError(
                 f"{file} {what} {_named(names)} for a model of type {model.config.model_type!r}",
-                hint=WHOLE,
+                hint=_wrapper_hint(missing, unexpected),
             )
     for name, shape, wanted in sorted(info["mismatched_keys"]):
         raise MissingError(
@@ -89,6 +90,22 @@ def refuse_other_tensors(
             f"{list(wanted)}",
             hint=WHOLE,
         )
+
+
+def _wrapper_hint(missing: Collection[str], unexpected: Collection[str]) -> str:
+    """What to do where the tensors are there under names that a wrapper of a model gives them."""
+    if not missing or not unexpected:
+        return WHOLE
+    # the end of a name that is missing and there, without what comes before it
+    wanted = max(missing, key=len)
+    whole = next((name for name in sorted(unexpected) if name.endswith(f".{wanted}")), None)
+    if whole is None:
+        return WHOLE
+    before = whole.removesuffix(wanted)
+    return (
+        f"its tensors are called {before}*, as a wrapper names them (module. is of "
+        f"DataParallel, _orig_mod. of torch.compile, base_model. of peft): save the model inside it"
+    )
 
 
 def _unknown(names: Collection[str], folder: Path) -> set[str]:
@@ -194,6 +211,31 @@ def tensor_sizes(folder: Path) -> Mapping[str, int]:
                 hint="embedlab loads no quantised weights",
             )
     return sizes
+
+
+def vocabulary_notes(folder: Path, tokenizer: PreTrainedTokenizerFast, words: int) -> list[str]:
+    """Return what is to be said where the vocabulary of the TOKENIZER of the model in FOLDER does
+    not fit its WORDS vectors; one that is of another model is a MissingError.
+
+    Tables have rows without a token, to be multiples of 128, and now and then a percent of them.
+    """
+    size = len(tokenizer)
+    fits = f"{size:,} tokens, and the weights have vectors for {words:,}"
+    if size < 0.9 * (words - PADDED_ROWS):
+        raise MissingError(
+            f"{str(folder)!r}: its tokenizer knows {fits}: it is not the one of this model",
+            hint="copy the tokenizer's files of the model with these weights into the folder",
+        )
+    if size < 0.98 * words - PADDED_ROWS:
+        return [f"its tokenizer knows {fits}: is it the one of this model?"]
+    if size <= words:
+        return []
+    if tokenizer.backend_tokenizer.get_vocab_size(with_added_tokens=False) > words:
+        raise MissingError(
+            f"{str(folder)!r}: its tokenizer knows {fits}: it is not the one of this model",
+            hint="copy the tokenizer's files of the model with these weights into the folder",
+        )
+    return [f"its tokenizer knows {fits}: a text with one of the others cannot be encoded"]
 
 
 def refuse_unknown_tokens(folder: Path, ids: NDArray[np.integer[Any]], words: int) -> None:

@@ -47,13 +47,13 @@ def fit_whitening(vectors: Vectors, dim: int | None = None) -> Whitening:
     size = dim or width
     if size > width:
         raise UsageError(
-            f"vectors have {width} numbers, fewer than {size}", hint=f"give ?dim={width} or less"
+            f"vectors have {width} numbers, fewer than {size}", hint=f"give @dim={width} or less"
         )
     if count <= size:
         raise UsageError(
             f"{count} different sentences are too few to whiten vectors of {size} numbers",
-            hint=f"give ?whiten=FILE with more sentences, or fewer numbers: "
-            f"?dim={max(1, count // 10)}",
+            hint=f"give @whiten=FILE with more sentences, or fewer numbers: "
+            f"@dim={max(1, count // 10)}",
         )
     exact = vectors.astype(np.float64)
     mean = exact.mean(axis=0)

@@ -22,6 +22,7 @@ from embedlab.experiments.paper_trainings import (
     trainings,
 )
 from embedlab.models.catalog import finished_runs, finished_seeds
+from embedlab.models.grammar import name_of
 from embedlab.runs.status import trained_flaw
 from embedlab.runs.store import RunFolder
 
@@ -127,7 +128,7 @@ def _is_among(profiles: Sequence[Mapping[str, Any]], recipe: Recipe) -> bool:
 
 
 def _starts_from_run(recipe: Recipe, runs: Path) -> bool:
-    start = Path(recipe.encoder.model.partition("?")[0].partition("@")[0])
+    start = Path(name_of(recipe.encoder.model).partition("@")[0])
     folder = (runs / start).resolve()
     return folder.is_dir() and folder != runs.resolve() and folder.is_relative_to(runs.resolve())
 

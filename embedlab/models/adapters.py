@@ -18,7 +18,7 @@ from embedlab.models.hub import hub_folder
 from embedlab.models.modules import read_modules
 from embedlab.models.published import published
 
-OWN_BASE = "the base can be named: BASE?adapter={}"
+OWN_BASE = "the base can be named: BASE@adapter={}"
 _TOKENIZER = ("tokenizer.json", "tokenizer_config.json")
 
 
@@ -40,7 +40,7 @@ def is_adapter(folder: Path) -> bool:
 
 
 def typed_adapter(location: str, *, offline: bool = True) -> Path:
-    """The folder of the adapter that `?adapter=LOCATION` names: a local one or a repository of the
+    """The folder of the adapter that `@adapter=LOCATION` names: a local one or a repository of the
     hub.
     """
     folder = typed_path(location)
@@ -126,7 +126,7 @@ def transformer_files(source: Path, adapter: Path | None = None) -> TransformerF
     if adapter is not None:
         raise UsageError(
             f"{str(source)!r} is an adapter itself",
-            hint=f"name its base: {base_folder(source)}?adapter={adapter}",
+            hint=f"name its base: {base_folder(source)}@adapter={adapter}",
         )
     if weight_files(source):
         raise MissingError(

@@ -8,7 +8,7 @@ hides what embedlab ships.
 import json
 import os.path
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from embedlab.core import plugins
@@ -16,9 +16,11 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.paths import user_config_file
 from embedlab.core.schema import read_toml
+from embedlab.models.hosts import note_typed
 from embedlab.models.packaged import NAMES
 from embedlab.models.published import CATALOG, SHORT_NAMES
-from embedlab.store.files import write_atomic
+from embedlab.store.files import disk_errors, write_atomic
+from embedlab.store.locks import sole_writer
 
 _TYPED = re.compile(r"(?P<name>[\w.-]+)=(?P<model>.+)", re.DOTALL)
 _BEGINS = re.compile(r"[\w.-]+(?=$|[?@])")
@@ -76,6 +78,7 @@ def declared(text: str) -> str:
     """Return the name of a typed model: of `mini=PATH` the alias, which is stored when it is used;
     of any other TEXT the text itself.
     """
+    note_typed(text)
     match = _TYPED.fullmatch(text)
     if match is None or os.path.exists(os.path.expanduser(text)):  # noqa: PTH110, PTH111 - these take any text, Path refuses some
         return text
@@ -94,7 +97,7 @@ def store_used(name: str) -> None:
     if (model := _of_this_process.pop(name, None)) is None:
         return
     try:
-        _write({**_stored(), name: model})
+        _change(lambda known: known | {name: model})
     except MissingError:  # a disk that takes nothing: it is known until this process ends
         _of_this_process[name] = model
 
@@ -103,22 +106,34 @@ def remove_alias(name: str) -> str:
     """Remove the stored alias NAME and return the model that it meant; one that does not exist is a
     UsageError.
     """
-    known = _stored()
-    if name not in known:
-        raise unknown(
-            "alias",
-            name,
-            known,
-            listing="`embedlab models ls` lists them after the models in packages",
-        )
-    model = known.pop(name)
-    _write(known)
-    return model
+    removed: list[str] = []
+
+    def without(known: dict[str, str]) -> dict[str, str]:
+        if name not in known:
+            raise unknown(
+                "alias",
+                name,
+                known,
+                listing="`embedlab models ls` lists them after the models in packages",
+            )
+        removed.append(known.pop(name))
+        return known
+
+    _change(without)
+    return removed[0]
 
 
 def declared_or_none(text: str | None) -> str | None:
     """Return the name of a typed model, where one was typed."""
     return declared(text) if text is not None else None
+
+
+def _change(change: Callable[[dict[str, str]], Mapping[str, str]]) -> None:
+    """Store what CHANGE makes of the aliases; processes that change them wait for each other."""
+    with disk_errors(aliases_file()):
+        aliases_file().parent.mkdir(parents=True, exist_ok=True)
+        with sole_writer(aliases_file()):
+            _write(change(_stored()))
 
 
 def _write(known: Mapping[str, str]) -> None:

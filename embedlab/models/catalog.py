@@ -14,7 +14,7 @@ from pathlib import Path
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.hints import Hint, RecipeValue
 from embedlab.core.nearest import unknown
-from embedlab.core.paths import typed_path
+from embedlab.core.paths import file_hash, typed_path
 from embedlab.data.table_file import TABLES
 from embedlab.models.aliases import aliases, model_of, store_used
 from embedlab.models.cross_encoder import states_cross_encoder
@@ -26,6 +26,7 @@ from embedlab.models.encoder_kind import (
     prefix_of,
 )
 from embedlab.models.folder import Wishes
+from embedlab.models.folder_files import OTHER_WEIGHTS, weight_files
 from embedlab.models.grammar import (
     COMBINATION_NAMES,
     KINDS,
@@ -37,8 +38,9 @@ from embedlab.models.grammar import (
     options_text,
     parse_model,
 )
+from embedlab.models.hosts import note_typed
 from embedlab.models.hub import cached_folder
-from embedlab.models.packaged import NAMES, PACKAGED, PREFIXED
+from embedlab.models.packaged import NAMES, PACKAGED, PREFIXED, packaged
 from embedlab.models.published import BY_REPOSITORY, CATALOG, SHORT_NAMES, published
 
 _OWN_KINDS = ("run", "folder", "hub", "dice", *KINDS)
@@ -324,7 +326,7 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
         return aliased
     specs = (
         _run(name, runs_folder)
-        or _packaged(name)
+        or (_packaged(name) if single.options.revision is None else ())
         or _published(name, runs_folder)
         or _located(name, has_pooling=single.options.pooling is not None)
     )
@@ -357,7 +359,7 @@ def _with_options(spec: ModelSpec, single: Single, name: str) -> ModelSpec:
     if single.options.adapter is not None:
         typed["training_text"] = None  # what an adapter was trained on is not that of its base
     if (whiten := single.options.whiten) is not None and whiten != FIT:
-        hint = "?whiten= takes fit, a text file of sentences, or vectors in .npy or .parquet"
+        hint = "@whiten= takes fit, a text file of sentences, or vectors in .npy or .parquet"
         typed["whiten"] = existing_file(whiten, missing="no file for whitening", hint=hint)
     prompt = single.options.prompt
     if prompt is not None and spec.kind == "hub" and (entry := published(single.name)) is not None:
@@ -414,6 +416,7 @@ def _aliased(name: str, options: str, runs_folder: Path) -> tuple[ModelSpec, ...
         or finished_seeds(runs_folder, alias)
     ):
         return ()
+    note_typed(model)
     members = resolve(f"{model}{at}{seed}{options}", runs_folder).members
     store_used(alias)
     names = [
@@ -450,21 +453,55 @@ def _run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
         raise UsageError(
             f"no model {name!r}: {run!r} {has}", hint="`embedlab runs ls` lists all runs"
         )
-    note = (
-        f"the run {run!r}, not the published checkpoint of that name"
-        if not at and run in _SHIPPED_NAMES
-        else None
-    )
+    notes = []
+    if not at and (other := _other_meaning(run)) is not None:
+        notes.append(
+            f"the run {run!r}, not the published checkpoint of that name, which is {other}"
+        )
+    if not at and len(seeds) > 1:  # a run is its weights, wherever they lie
+        first: dict[tuple[str, ...], int] = {}
+        for seed, folder in seeds.items():
+            files = [*weight_files(folder), folder.parent / "heads.safetensors"]
+            weights = tuple(file_hash(path) for path in files if path.is_file()) or (str(seed),)
+            if (same := first.setdefault(weights, seed)) != seed:
+                notes.append(f"seed {seed} is a copy of seed {same}, and counts once")
+        seeds = {seed: seeds[seed] for seed in first.values()}
     return tuple(
-        ModelSpec(name=f"{run}@{seed}", kind="run", location=str(folder), seed=seed, note=note)
+        ModelSpec(
+            name=f"{run}@{seed}",
+            kind="run",
+            location=str(folder),
+            seed=seed,
+            note="; ".join(notes) or None,
+        )
         for seed, folder in seeds.items()
         if not at or seed == int(wanted)
     )
 
 
+def _other_meaning(name: str) -> str | None:
+    """Return what a NAME of a run means beside the run, in words that name it; None for nothing."""
+    if (model := packaged(name)) is not None:
+        return model.repository
+    if name in SHORT_NAMES or name in CATALOG:
+        return CATALOG[SHORT_NAMES.get(name, name)].repository
+    if name in PREFIXED or name == BM25:
+        return {**PREFIXED, BM25: f"{BM25}:lucene"}[name]
+    return aliases().get(name) or (name if name == "dice" else None)
+
+
+def refuse_other_meaning(name: str) -> None:
+    """Refuse a NAME for a run that already means a model."""
+    if (other := _other_meaning(name)) is not None:
+        raise UsageError(
+            f"no run can be called {name!r}: that is the model {other}",
+            hint=f"choose another name, for example my-{name}",
+        )
+
+
 def _packaged(name: str) -> tuple[ModelSpec, ...]:
-    packaged = PACKAGED.get(name)
-    if packaged is None:
+    model = packaged(name)
+    if model is None or (name != model.name and (model.state == "missing" or Path(name).is_dir())):
         return ()
     note = (
         f"the model of its packages; the folder of that name is ./{name}"
@@ -475,9 +512,9 @@ def _packaged(name: str) -> tuple[ModelSpec, ...]:
         ModelSpec(
             name=name,
             kind="folder",
-            location=str(packaged.place),
+            location=str(model.place),
             note=note,
-            training_text=packaged.training_text,
+            training_text=model.training_text,
         ),
     )
 
@@ -530,6 +567,11 @@ def _located(name: str, *, has_pooling: bool) -> tuple[ModelSpec, ...]:
         return (ModelSpec(name=name, kind=CROSS_ENCODER_KIND, location=str(folder)),)
     if folder.is_dir():
         return (ModelSpec(name=name, kind="folder", location=str(folder)),)
+    if folder.is_file() and folder.suffix in {".safetensors", *OTHER_WEIGHTS}:
+        what, way = OTHER_WEIGHTS.get(
+            folder.suffix, ("weights without their description", f"name {folder.parent}")
+        )
+        raise UsageError(f"{name!r} is a file of {what}, not a model folder", hint=way)
     if folder.is_file():
         kinds = _kinds_of_file(folder)
         hint = f"rows to evaluate on are in {' '.join(TABLES)} files: rename it, or convert it"

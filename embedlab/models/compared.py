@@ -4,7 +4,7 @@ numbers, and their prompts.
 Poolings, layers and default prompts are those of their folders. Revisions are those that mteb 2.26
 states for its own numbers, where that revision has safetensors; the others are not pinned. Prompts
 are from the model cards: "sts" is put before sentences whose similarity is compared, unless
-?prompt= is typed; the others are selected by their names.
+@prompt= is typed; the others are selected by their names.
 """
 
 from collections.abc import Mapping

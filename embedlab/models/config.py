@@ -5,7 +5,13 @@ whether it has a head.
 from pathlib import Path
 
 from embedlab.core.errors import MissingError
-from embedlab.models.folder_files import Config, TokenizerFile, read_model_file
+from embedlab.models.folder_files import (
+    Config,
+    TokenizerFile,
+    read_model_file,
+    refuse_other_weights,
+    weight_files,
+)
 
 # where a folder states none: BERT's limit, longer than any sentence of the evaluations
 DEFAULT_MAX_TOKENS = 512
@@ -72,9 +78,12 @@ def read_config(folder: Path) -> Config:
     """Read the config.json of a transformers folder."""
     config = read_model_file(folder / "config.json", Config)
     if config is None:
+        if not weight_files(folder):
+            refuse_other_weights(folder)
+        below = sorted(path.parent for path in folder.glob("*/config.json"))
         raise MissingError(
             f"{str(folder)!r} holds no transformers model: there is no config.json",
-            hint="give the folder that save_pretrained wrote",
+            hint=f"{below[0]} has one" if below else "give the folder that save_pretrained wrote",
         )
     return config
 

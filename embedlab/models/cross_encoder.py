@@ -14,7 +14,13 @@ from typing import Any, Literal, get_args
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import nearest_name, unknown
 from embedlab.models.config import longest_input, read_config
-from embedlab.models.folder_files import ADAPTER, RESTORE_HINT, PromptsFile, read_model_file
+from embedlab.models.folder_files import (
+    ADAPTER,
+    RESTORE_HINT,
+    PromptsFile,
+    read_model_file,
+    refuse_incomplete,
+)
 from embedlab.models.modules import MODULES, listed_modules
 from embedlab.models.omissions import brings_code
 from embedlab.models.prompts import CROSS_ENCODER, ENCODER_TYPE, typed_prompt, unused_type
@@ -134,6 +140,7 @@ def read_pair_usage(
     """
     source, stated = _source(folder)
     head = read_model_file(source / "config.json", HeadFile) or HeadFile()
+    refuse_incomplete(source, source)
     read_config(source)
     if not head.has_head:
         named = " and ".join(head.architectures or ()) or "a model without a stated class"
@@ -225,7 +232,7 @@ def _label(folder: Path, labels: Sequence[str], typed: str | None) -> int:
         )
         raise UsageError(
             f"{str(folder)!r} gives {len(labels)} numbers a pair: {', '.join(labels)}",
-            hint=f"say which is the similarity: ?label={example}",
+            hint=f"say which is the similarity: @label={example}",
         )
     if typed in labels:
         return labels.index(typed)
@@ -257,12 +264,12 @@ def _activation(folder: Path, head: HeadFile, stated: str | None, typed: str | N
         if activation is None:
             raise MissingError(
                 f"{str(folder)!r} states the activation {name!r}, which is not computed",
-                hint=f"say another: ?activation={' or '.join(choices)}",
+                hint=f"say another: @activation={' or '.join(choices)}",
             )
     if activation == "softmax" and len(head.labels) == 1:
         raise UsageError(
             f"{str(folder)!r} has one label: softmax makes it 1 for every pair",
-            hint="?activation=sigmoid or identity",
+            hint="@activation=sigmoid or identity",
         )
     return activation
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from functools import partial
 from pathlib import Path
 
-from embedlab.core.errors import MissingError
 from embedlab.core.paths import file_hash
 from embedlab.core.plugins import identity
 from embedlab.models.catalog import FIT, ModelSpec
@@ -21,6 +20,7 @@ from embedlab.models.folder_files import (
     ADAPTER,
     ADAPTER_WEIGHTS,
     INDEX,
+    refuse_incomplete,
     usual_weights,
     weight_files,
 )
@@ -141,6 +141,7 @@ def used_fingerprint(usage: Usage, *, precision: str) -> str:
     """Fingerprint of what is in a folder, used as USAGE says: every file that is read, and the
     settings.
     """
+    refuse_incomplete(usage.source, usage.tokenizer_folder)
     files = [part for folder in usage.folders for part in folder_parts(folder)]
     return combined_fingerprint(
         "folder", earlier_used_fingerprint(usage, precision=precision), *files
@@ -213,11 +214,6 @@ def earlier_used_fingerprint(usage: Usage, *, precision: str) -> str:
 def weight_parts(usage: Usage) -> list[str]:
     """The hashes of the weights, the architecture, the tokenizer and the adapter of a model."""
     folder, weights = usage.source, weight_files(usage.source)
-    if not weights:
-        raise MissingError(
-            f"{str(folder)!r} holds no safetensors weights",
-            hint="embedlab loads no pickled weights; convert the checkpoint to safetensors",
-        )
     adapter = (
         _hashes(usage.adapter, (ADAPTER, ADAPTER_WEIGHTS)) if usage.adapter is not None else []
     )

@@ -135,7 +135,7 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
         files = transformer_files(modules.source, adapter)
     elif adapter is not None:
         raise UsageError(
-            f"{str(folder)!r} has static token vectors: no adapter fits", hint="remove ?adapter"
+            f"{str(folder)!r} has static token vectors: no adapter fits", hint="remove @adapter"
         )
     used = {modules.source, files.weights, files.tokenizer}
     notes = native_notes(folder, sorted(used), wishes.code, is_ours=(folder / STATEMENT).is_file())
@@ -222,7 +222,7 @@ def _checked(folder: Path, usage: Usage) -> Usage:
     if usage.dim is not None and usage.dim > width:
         raise UsageError(
             f"{str(folder)!r} has vectors of {width} numbers, fewer than {usage.dim}",
-            hint=f"give ?dim={width} or less",
+            hint=f"give @dim={width} or less",
         )
     return usage
 
@@ -272,11 +272,11 @@ def _layer(folder: Path, weights: Path | None, wish: int) -> int:
     """
     count = None if weights is None else read_config(weights).layers
     if count is None:
-        raise UsageError(f"{str(folder)!r} has no layers to choose from", hint="remove ?layer")
+        raise UsageError(f"{str(folder)!r} has no layers to choose from", hint="remove @layer")
     if not -count - 1 <= wish <= count:
         raise UsageError(
             f"{str(folder)!r} has {count} layers, none of them {wish}",
-            hint=f"?layer takes 0, the embeddings, to {count}, or -1",
+            hint=f"@layer takes 0, the embeddings, to {count}, or -1",
         )
     return wish % (count + 1)
 

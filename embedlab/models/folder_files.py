@@ -32,6 +32,30 @@ _READ = {
     ".model": LARGEST_DESCRIPTION,
     ".safetensors": None,
 }
+_VOCABULARIES = ("tokenizer*.json", "vocab.*", "*.model", "*.tiktoken", "tekken.json")
+_NOT_VOCABULARIES = {"tokenizer_config.json"}
+_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+_SERVED = "serve it, for example with llama-server, and name http://HOST/v1#MODEL"
+_BROUGHT = "encode with {} in an environment of its own, and bring the vectors: vectors:FILE"
+_PICKLED = "embedlab loads no pickled weights; convert the checkpoint to safetensors"
+# Weights that embedlab does not read, by their suffix: what they are, and how to use them.
+OTHER_WEIGHTS: Mapping[str, tuple[str, str]] = {
+    ".gguf": ("GGUF weights", _SERVED),
+    ".ggml": ("GGML weights", _SERVED),
+    ".onnx": ("ONNX weights", _BROUGHT.format("onnxruntime")),
+    ".tflite": ("TensorFlow weights", _BROUGHT.format("TensorFlow")),
+    ".h5": ("TensorFlow weights", _BROUGHT.format("TensorFlow")),
+    ".keras": ("TensorFlow weights", _BROUGHT.format("TensorFlow")),
+    ".pb": ("TensorFlow weights", _BROUGHT.format("TensorFlow")),
+    ".msgpack": ("Flax weights", _BROUGHT.format("Flax")),
+    ".xml": ("OpenVINO weights", _BROUGHT.format("OpenVINO")),
+    ".mlmodel": ("Core ML weights", _BROUGHT.format("Core ML")),
+    ".bin": ("pickled weights", _PICKLED),
+    ".pt": ("pickled weights", _PICKLED),
+    ".pth": ("pickled weights", _PICKLED),
+    ".ckpt": ("pickled weights", _PICKLED),
+    ".pkl": ("pickled weights", _PICKLED),
+}
 RESTORE_HINT = "restore the file as its author published it, or save the model again"
 
 
@@ -291,8 +315,56 @@ def refuse_devices(folder: Path) -> None:
     for path in (*folder.glob("*.*"), *folder.glob("*/*.*")):
         if path.suffix in _READ:
             refuse_foreign(path, limit=_READ[path.suffix])
+            refuse_lfs_pointer(path)
             if path.suffix == ".safetensors":
                 _refuse_excess(path)
+
+
+def refuse_lfs_pointer(path: Path) -> None:
+    """Refuse a file that git clone leaves in the place of a large one, without git-lfs."""
+    with suppress(OSError), path.open("rb") as file:
+        if file.read(len(_LFS_POINTER)) == _LFS_POINTER:
+            raise MissingError(
+                f"{str(path)!r} is a git-lfs pointer, not the file",
+                hint=f"git -C {path.parent} lfs pull fetches it",
+            )
+
+
+def refuse_incomplete(weights: Path, tokenizer: Path) -> None:
+    """Refuse a model without weights that are read, in the folder WEIGHTS, or without a vocabulary,
+    in the folder TOKENIZER.
+    """
+    if not weight_files(weights):
+        refuse_other_weights(weights)
+        misnamed = next((path.name for path in sorted(weights.glob("*.safetensors"))), None)
+        raise MissingError(
+            f"{str(weights)!r} holds no safetensors weights",
+            hint=f"{misnamed} is not called {WHOLE_WEIGHTS}" if misnamed else RESTORE_HINT,
+        )
+    refuse_no_vocabulary(tokenizer)
+
+
+def refuse_no_vocabulary(tokenizer: Path) -> None:
+    """Refuse a folder of a TOKENIZER without a file that says which texts become which tokens.
+
+    transformers would make an empty vocabulary, by which all texts are unknown.
+    """
+    files = {path.name for pattern in _VOCABULARIES for path in tokenizer.glob(pattern)}
+    if not files - _NOT_VOCABULARIES:
+        raise MissingError(
+            f"{str(tokenizer)!r} has no tokenizer (tokenizer.json, vocab.txt, ...)",
+            hint="copy the tokenizer's files of the model that it was trained from into the folder",
+        )
+
+
+def refuse_other_weights(folder: Path) -> None:
+    """Refuse FOLDER, which has no weights that are read, where it has others."""
+    files = [*sorted(folder.glob("*.*")), *sorted(folder.glob("*/*.*"))]
+    other = next((path for path in files if path.suffix in OTHER_WEIGHTS), None)
+    if other is not None:
+        what, way = OTHER_WEIGHTS[other.suffix]
+        found = f"{what} ({other.relative_to(folder)}), which are not read"
+        raise MissingError(f"{str(folder)!r} holds {found}, and no safetensors", hint=way)
 
 
 def _refuse_excess(weights: Path) -> None:

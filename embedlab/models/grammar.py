@@ -9,13 +9,15 @@
     a new order
     list   = model "," model …          at least two; a list after ":" goes on to the end, or to the
     ")" around it
-    single = name [ "?" option { "&" option } ] option = "pooling=" POOLING { "+" POOLING } |
+    single = name { "@" option }
+    option = "pooling=" POOLING { "+" POOLING } |
     "prompt=" NAME or TEXT | "role=" ROLE | "dim=" NUMBER | "layer=" NUMBER
            | "whiten=" ( "fit" | FILE ) | "normalise" | "bits=" ( "8" | "1" ) | "adapter=" FOLDER |
            "code=native" | "revision=" REVISION
            | "label=" NAME or NUMBER | "activation=" FUNCTION
 
-A value with an "&", "?" or "," in it is put in double quotes. Each option may also begin with "?".
+A value with an "@", "&", "?" or "," in it is put in double quotes. `name?option&option` is the
+same, and must be quoted in a shell.
 
 So `average:a,concat:b,c` is `average(a,concat(b,c))`. The name of an existing folder or file is
 never split, whatever characters it contains. The catalog resolves names to models.
@@ -28,7 +30,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from embedlab.core.errors import UsageError
-from embedlab.core.name_options import option_values, outside_quotes
+from embedlab.core.name_options import option_values, outside_quotes, with_question_marks
 from embedlab.core.nearest import unknown
 from embedlab.models.encoder_kind import names_file, prefix_of
 from embedlab.models.modules import pooling_parts
@@ -120,6 +122,12 @@ def parse_model(text: str) -> Single | Combined:
     return Combined(kind=kind, parts=tuple(map(parse_model, parts)), text=text, depth=depth)
 
 
+def name_of(text: str) -> str:
+    """Return a typed model without the options behind it."""
+    parsed = parse_model(text)
+    return parsed.name if isinstance(parsed, Single) else text
+
+
 def _kind_of(text: str) -> Combination | Ensemble | Rerank | None:
     """Return which combination a typed text opens; None for a single name."""
     opening = _OPENING.match(text)
@@ -194,13 +202,16 @@ def _parse_single(text: str) -> Single:
 
 def _split_options(text: str) -> tuple[str, list[str]]:
     """The name and the options behind it: the longest name that exists on disk, otherwise all
-    before the first "?".
+    before the first option.
     """
-    parts = outside_quotes(text, "?")
-    count = next(
-        (count for count in range(len(parts), 1, -1) if _exists("?".join(parts[:count]))), 1
-    )
-    return "?".join(parts[:count]), parts[count:]
+    # an address may have parameters of its own, before the name of its model
+    start = text.find("#") if prefix_of(text) in {"http", "https"} and "#" in text else 0
+    marked = with_question_marks(text[start:], _KEYS, _SWITCHES)
+    first, *options = outside_quotes(marked, "?")
+    parts = [text[:start] + first, *options]
+    ends = [len("?".join(parts[:count])) for count in range(len(parts) + 1)]
+    count = next((count for count in range(len(parts), 1, -1) if _exists(text[: ends[count]])), 1)
+    return text[: ends[count]], parts[count:]
 
 
 def _exists(name: str) -> bool:
@@ -237,7 +248,7 @@ def _dim(text: str, values: Mapping[str, str]) -> int | None:
     if dim is not None and not (dim.isdecimal() and int(dim) > 0):
         raise UsageError(
             f"{text!r}: dim is {dim!r}, not a number of vector components",
-            hint="for example ?dim=256",
+            hint="for example @dim=256",
         )
     return None if dim is None else int(dim)
 
@@ -247,7 +258,7 @@ def _bits(text: str, values: Mapping[str, str]) -> int | None:
     if bits is not None and bits not in {str(number) for number in BITS}:
         raise UsageError(
             f"{text!r}: bits is {bits!r}",
-            hint="?bits=8 stores a component in a byte, ?bits=1 its sign alone",
+            hint="@bits=8 stores a component in a byte, @bits=1 its sign alone",
         )
     return None if bits is None else int(bits)
 
@@ -257,18 +268,19 @@ def _layer(text: str, values: Mapping[str, str]) -> int | None:
     if layer is not None and not layer.removeprefix("-").isdecimal():
         raise UsageError(
             f"{text!r}: layer is {layer!r}, not the number of a layer",
-            hint="for example ?layer=-2, the last but one",
+            hint="for example @layer=-2, the last but one",
         )
     return None if layer is None else int(layer)
 
 
 def options_text(options: NameOptions) -> str:
-    """Return OPTIONS as they are typed behind a name; empty where nothing was."""
+    """Return OPTIONS as they can be typed behind a name; empty where nothing was."""
     quoted = {
-        key: f'"{value}"' if set("&?,") & set(str(value)) else str(value)
+        key: f'"{value}"' if set("@&?,") & set(str(value)) else str(value)
         for key, value in options.typed.items()
     }
     values = [key if key in _SWITCHES else f"{key}={value}" for key, value in quoted.items()]
+    # recipes of runs hold this form
     return f"?{'&'.join(values)}" if values else ""
 
 

@@ -94,9 +94,9 @@ def _snapshot(repository: str, revision: str, offline: bool) -> Path:
             hint="check the name; private models need `hf auth login`",
         ) from error
     except LocalEntryNotFoundError as error:
-        where = "and --offline is set" if offline else "and the hub cannot be reached"
+        where = "and embedlab is set to stay offline" if offline else "and the hub is out of reach"
         raise MissingError(
-            f"{repository!r} is not on this machine {where}",
+            f"{repository!r} is not on this machine, {where}",
             hint="give a folder, or run once with a network",
         ) from error
     except (HfHubHTTPError, OSError) as error:

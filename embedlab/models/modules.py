@@ -52,6 +52,10 @@ _LAYERS: Mapping[str, LayerKind] = {
 }
 _ROUTERS = {"Router", "Asym"}
 _IDENTITIES = {"Dropout"}  # do nothing outside training
+# Before version 0.3 the transformer of each architecture was a class of its own.
+_ONCE_CLASSES = {"BERT", "RoBERTa", "DistilBERT", "ALBERT", "CamemBERT", "XLMRoBERTa", "XLNet"}
+# What embedlab does not compute, and version 6 of the package has a class for.
+_OF_PACKAGE = {"BoW", "CLIPModel", "CNN", "LSTM", "WeightedLayerPooling", "WordEmbeddings"}
 _VECTORS, _TEXT = "sentence_embedding", "text"
 # Where sentence-transformers has its modules, in versions 2 to 5 and in version 6; the file of a
 # module is called like its class.
@@ -118,7 +122,7 @@ def read_modules(folder: Path, *, role: str | None = None) -> Modules:
     elif role is not None:
         raise UsageError(
             f"{str(folder)!r} has no role {role!r}: it encodes every text in one way",
-            hint="remove ?role",
+            hint="remove @role",
         )
     if (
         steps
@@ -165,7 +169,7 @@ def _step(kind: str) -> str:
         or (match["file"] or match["name"]).replace("_", "").lower() != match["name"].lower()
     ):
         return kind
-    return match["name"]
+    return "Transformer" if match["name"] in _ONCE_CLASSES else match["name"]
 
 
 def foreign_module(folder: Path) -> str | None:
@@ -252,7 +256,7 @@ def _route(folder: Path, file: RouterFile, role: str | None) -> str:
     if (default := file.default_route) is None:
         raise UsageError(
             f"{str(folder)!r} chooses its modules by the role of a text, and has no default",
-            hint=f"give ?role={roles[0]}",
+            hint=f"give @role={roles[0]}",
         )
     return default
 
@@ -353,10 +357,11 @@ def _leaves_out_cls(folder: Path) -> bool:
 
 
 def _uncomputed(folder: Path, name: str) -> MissingError:
-    is_foreign = "." in name.partition(" ")[0] and not name.startswith(PACKAGE)
+    known = {*_OF_PACKAGE, *_ROUTERS, *_LAYERS, "Transformer", "Pooling", "WordWeights"}
+    is_known = name.partition(" ")[0] in known
     return MissingError(
         f"{str(folder)!r} has a module {name!r} that embedlab does not compute",
-        hint=BROUGHT
-        if is_foreign
-        else f"sentence-transformers:{folder} computes it with that package (extra st)",
+        hint=f"sentence-transformers:{folder} computes it with that package (extra st)"
+        if is_known
+        else BROUGHT,
     )

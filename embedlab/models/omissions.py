@@ -11,7 +11,7 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.models.config import read_config
 from embedlab.models.folder_files import read_model_file
 
-NATIVE = "native"  # the one value of ?code
+NATIVE = "native"  # the one value of @code
 NATIVE_NOTE = "its own code is not run: transformers' class computes it"
 # Of the classes that code can be named for, those that an encoder is loaded by; a head's own class
 # changes no vector.
@@ -42,11 +42,11 @@ def native_notes(
     where they bring code for it.
 
     Without ?CODE=native it is refused, unless it IS_OURS: embedlab trained it by transformers'
-    class. ?code without any code is a UsageError.
+    class. @code without any code is a UsageError.
     """
     has_code = any(map(brings_code, folders))
     if not has_code and code is not None:
-        raise UsageError(f"{str(title)!r} brings no code of its own", hint="remove ?code")
+        raise UsageError(f"{str(title)!r} brings no code of its own", hint="remove @code")
     if has_code and code is None and not is_ours:
         configs = (read_model_file(folder / "config.json", CodeFile) for folder in folders)
         kind = next((config.model_type for config in configs if config is not None), None)
@@ -54,7 +54,7 @@ def native_notes(
             f"{str(title)!r} wants to run its own code for the model type {kind!r}: embedlab "
             f"runs none",
             hint="encode with its author's program and bring the result: vectors:FILE; "
-            "?code=native takes transformers' own class of that type, whose vectors may be others",
+            "@code=native takes transformers' own class of that type, whose vectors may be others",
         )
     return [NATIVE_NOTE] if has_code else []
 
@@ -95,5 +95,5 @@ def refuse_head(folder: Path, weights: Path) -> None:
         raise MissingError(
             f"{str(folder)!r} is a {name}, a cross-encoder or a classifier: its last layer "
             f"gives scores, not sentence vectors",
-            hint=f"{pairs}; {folder}?pooling=mean is the encoder below that layer",
+            hint=f"{pairs}; {folder}@pooling=mean is the encoder below that layer",
         )

@@ -155,7 +155,7 @@ def packaged(name: str) -> Packaged | None:
         (
             model
             for model in PACKAGED.values()
-            if name in {model.name, model.repository.partition("/")[2]}
+            if name in {model.name, model.repository, model.repository.partition("/")[2]}
         ),
         None,
     )

@@ -31,6 +31,14 @@ def mteb_tasks() -> Mapping[str, str]:
     return {name: task for name in shipped_names("datasets") if (task := dataset(name).mteb)}
 
 
+# What mteb 2.26 requires of a model_meta.json, and nothing here states.
+_UNSTATED = (
+    *("loader", "release_date", "languages", "n_parameters", "memory_usage_mb", "max_tokens"),
+    *("embed_dim", "license", "open_weights", "public_training_code", "public_training_data"),
+    *("reference", "similarity_fn_name", "use_instructions", "training_datasets"),
+)
+
+
 def write_mteb(folder: Path, evaluation: Evaluation) -> list[Path]:
     """Write one file a dataset of an sts EVALUATION, and the model_meta.json next to them; return
     their paths.
@@ -53,7 +61,15 @@ def write_mteb(folder: Path, evaluation: Evaluation) -> list[Path]:
         if name in mteb_tasks()
     }
     path = folder / visible_name(evaluation.model) / evaluation.fingerprint
-    meta = {"name": evaluation.model, "revision": evaluation.fingerprint, "framework": ["embedlab"]}
+    meta: dict[str, Any] = {
+        **dict.fromkeys(_UNSTATED),
+        "name": f"embedlab/{visible_name(evaluation.model)}",  # mteb wants an owner
+        "revision": evaluation.fingerprint,
+        "framework": [],
+        "modalities": ["text"],
+        "model_type": ["dense"],
+        "loader_kwargs": {},
+    }
     return [
         _write(path / "model_meta.json", meta),
         *(_write(path / f"{mteb_tasks()[name]}.json", result) for name, result in results.items()),

@@ -190,6 +190,7 @@ def unusual_usage(facts: "Facts") -> list[str]:
             if cut != "0"
             else []
         ),
+        *_odd_texts(facts),
     ]
 
 
@@ -202,8 +203,15 @@ def usage(facts: "Facts") -> str:
             *used,
             *trained,
             *([f"{facts['truncated']} inputs cut"] if facts.get("truncated", "0") != "0" else []),
+            *_odd_texts(facts),
         ]
     )
+
+
+def _odd_texts(facts: "Facts") -> tuple[str, ...]:
+    from embedlab.encoders.encoder import odd_texts
+
+    return odd_texts(int(facts.get("zero_vectors", 0)), int(facts.get("unknown_texts", 0)))
 
 
 def facts_of(noted: "Evaluation | EncoderFacts", *more: str) -> "Facts":
@@ -235,11 +243,13 @@ def model_notes(model: "Model", members: "Sequence[PairScorer]") -> list[str]:
     """Return the notes on the numbers of a model whose MEMBERS are loaded: incomplete training
     data, and how it was used.
     """
+    from embedlab.encoders.encoder import TEXT_COUNTS
+
     trained = dict.fromkeys(
         model_note(model.name, note) for spec in model.members for note in training_notes(spec)
     )
     used = [
-        {**facts_of(member.facts, "truncated"), **training_facts(spec)}
+        {**facts_of(member.facts, *TEXT_COUNTS), **training_facts(spec)}
         for spec, member in zip(model.members, members, strict=True)
     ]
     return [*trained, *usage_note(model.name, used)]

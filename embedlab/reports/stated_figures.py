@@ -4,7 +4,7 @@ letters or tests.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import nan
+from math import isnan, nan
 
 import polars as pl
 
@@ -37,6 +37,10 @@ class StatedModel:
         )
         return 100 * figures.figures.get(f"cosine_{metric}", nan) if figures is not None else nan
 
+    def states(self, dataset: str) -> bool:
+        """Return whether a file has a result of DATASET, which may be no number."""
+        return any(plain_name(figure.task) == plain_name(dataset) for figure in self.figures)
+
     def notes(self, datasets: Sequence[str]) -> Iterator[str]:
         """Yield what the figures of DATASETS are, with revision and split."""
         wanted = {plain_name(dataset) for dataset in datasets}
@@ -53,6 +57,10 @@ class StatedModel:
                 f"without pairs"
             )
             yield Note(f"{self.name}: {figures}: {what}", models=(self.name,), short=(figures,))
+        for figure in stated_figures:
+            if isnan(figure.figures["main_score"]):
+                said = f"main_score is NaN in {figure.path.name}"
+                yield Note(f"{self.name}: {said}", models=(self.name,), short=(said,))
 
 
 def stated_table(
@@ -69,7 +77,7 @@ def stated_table(
     keys = [
         key
         for key in datasets
-        if any(values[model.name, key] == values[model.name, key] for model in models)
+        if any(not isnan(values[model.name, key]) or model.states(key) for model in models)
     ]
     rows = [
         {

@@ -33,10 +33,10 @@ from embedlab.data.marks import UNKNOWN_TEXT, data_marks
 from embedlab.data.overlaps import KnownText, with_text_keys
 from embedlab.data.pair_parts import FIFTHS_OF, OTHER_SPLITS
 from embedlab.data.shared_text import Overlap, total_overlap
-from embedlab.encoders.encoder import EncoderFacts, FrameScorer, PairScorer
+from embedlab.encoders.encoder import TEXT_COUNTS, EncoderFacts, FrameScorer, PairScorer
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.models.catalog import Model, ModelSpec
-from embedlab.models.encoder_kind import is_published, score_part, scores_rows
+from embedlab.models.encoder_kind import encoder_kind, is_published, score_part, scores_rows
 from embedlab.models.packaged import is_packaged
 from embedlab.models.shape import backends, vector_length
 from embedlab.outcomes.cuts import ItemSlice
@@ -278,6 +278,7 @@ def score_models(
     scored = scored.with_columns(
         _whole_datasets(name) for name, place in places.items() if scores_rows(place.spec.kind)
     )
+    scored = _without_refused(scored, places, note)
     return ScoredPairs(
         table=scored,
         models=tuple(model_columns(model) for model in models),
@@ -292,6 +293,35 @@ def score_models(
         common=common,
         cache=settings.cache,
     )
+
+
+def _without_refused(
+    table: pl.DataFrame, places: Mapping[str, ScorePlace], note: Callable[[str], None]
+) -> pl.DataFrame:
+    """Return TABLE without the pairs of which a model that computes vectors has none, so that all
+    numbers are of the same pairs; NOTE receives which these are.
+    """
+    computed = [name for name, place in places.items() if name != "dice" and _computes(place.spec)]
+    for name in computed:
+        refused = table.filter(pl.col(name).is_null())
+        if len(refused) == len(table):
+            continue  # no number is left to compare with
+        if len(refused):
+            first = refused.row(0, named=True)
+            note(
+                f"{name} has no vectors for {len(refused)} of {len(table)} pairs, which are left "
+                f"out for every model: the first is pair {first['pair']} of {first['dataset']}, "
+                f"{first['sentence1']!r} and {first['sentence2']!r}"
+            )
+            table = table.filter(pl.col(name).is_not_null())
+    return table
+
+
+def _computes(spec: ModelSpec) -> bool:
+    """Return whether SPEC computes vectors; scores that were brought may lack pairs."""
+    if spec.parts:
+        return all(map(_computes, spec.parts))
+    return not spec.is_prefixed or encoder_kind(spec.kind).has_vectors
 
 
 def _whole_datasets(member: str) -> pl.Expr:
@@ -418,11 +448,11 @@ def _complete_all(
 
 
 def _joined_facts(files: Sequence[tuple[pl.DataFrame, ScoreFile]]) -> dict[str, str]:
-    """Return how the scores of several files were made, which differ in the number of truncated
+    """Return how the scores of several files were made, which differ in the numbers of odd
     sentences alone.
     """
-    truncated = sum(int(file.facts.get("truncated", 0)) for _, file in files)
-    return {**files[-1][1].facts, **({"truncated": str(truncated)} if truncated else {})}
+    counts = {key: sum(int(file.facts.get(key, 0)) for _, file in files) for key in TEXT_COUNTS}
+    return {**files[-1][1].facts, **{key: str(count) for key, count in counts.items() if count}}
 
 
 def _complete(
@@ -529,11 +559,11 @@ def _facts(place: ScorePlace, facts: EncoderFacts, before: Mapping[str, str]) ->
     already had.
     """
     versions = sorted({__version__, *joined_values(before.get("embedlab"))})
-    truncated = facts.truncated + int(before.get("truncated", 0))
+    counts = {key: getattr(facts, key) + int(before.get(key, 0)) for key in TEXT_COUNTS}
     described = {
         "pooling": facts.pooling,
         "max_tokens": facts.max_tokens,
-        "truncated": truncated,
+        **counts,
         "embedlab": " + ".join(versions),
     }
     return {

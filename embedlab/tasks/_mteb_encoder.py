@@ -25,9 +25,9 @@ class MtebEncoder:
     def __init__(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress) -> None:
         if spec.is_fitted:
             raise UsageError(
-                f"{spec.name!r}: ?whiten=fit needs all sentences of a task at once, and mteb "
+                f"{spec.name!r}: @whiten=fit needs all sentences of a task at once, and mteb "
                 f"encodes them in parts",
-                hint="?whiten=FILE",
+                hint="@whiten=FILE",
             )
         self._spec, self._settings, self._start_progress = spec, settings, start_progress
         self._by_role = RoleEncoders(spec, lambda wanted: load_member(wanted, settings)[0])

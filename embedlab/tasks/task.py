@@ -429,7 +429,7 @@ def evaluation_of(
         evaluation_without_scores(task, encoder.name, encoder.fingerprint, encoder.facts),
         states,
         scores,
-        (*encoder.facts.notes, *notes),
+        (*encoder.facts.notes, *encoder.facts.odd_texts, *notes),
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from embedlab.core.recipe import Recipe, to_toml, without_folders
 from embedlab.data.dataset import DatasetState
+from embedlab.models.grammar import name_of
 from embedlab.models.packaged import PACKAGED
 
 _HUB_ID = re.compile(r"\w[\w.-]*/[\w.-]+")
@@ -56,6 +57,6 @@ def _describe(state: DatasetState) -> str:
 
 def _base(recipe: Recipe) -> str:
     """Return the line of the head that names the base model, where that is on the hub."""
-    name = recipe.encoder.model.partition("?")[0]
+    name = name_of(recipe.encoder.model)
     name = PACKAGED[name].repository if name in PACKAGED else name
     return f"base_model: {name}\n" if _HUB_ID.fullmatch(name) else ""

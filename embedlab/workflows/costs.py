@@ -71,15 +71,14 @@ def variants_of(name: str, model: Model) -> dict[str, tuple[int, int]]:
         or spec.whiten == FIT
     ):
         return {}
-    sign = "&" if parsed.options.typed else "?"
     variants = {
-        f"{name}{sign}dim={length // share}": (length // share, FLOAT_BITS)
+        f"{name}@dim={length // share}": (length // share, FLOAT_BITS)
         for share in SHARES
         if length // share >= FEWEST_DIMS
     }
     if spec.dim is not None or not _can_cut(spec.kind):
         variants = {}
-    return variants | {f"{name}{sign}bits={bits}": (length, bits) for bits in BITS}
+    return variants | {f"{name}@bits={bits}": (length, bits) for bits in BITS}
 
 
 def _can_cut(kind: str) -> bool:

@@ -39,9 +39,9 @@ def encode_file(options: EncodeOptions, session: Session) -> EncodedFile:
     spec = one_member(resolve_model(options.model, session))
     if spec.is_fitted:
         raise UsageError(
-            f"{options.model!r}: ?whiten=fit needs all sentences at once, and files are "
+            f"{options.model!r}: @whiten=fit needs all sentences at once, and files are "
             f"encoded in pieces",
-            hint=f"?whiten={options.file}",
+            hint=f"@whiten={options.file}",
         )
 
     encoder = _encoder(spec, count, session.settings)

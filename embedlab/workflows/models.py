@@ -11,6 +11,7 @@ from embedlab.core.paths import STARTER
 from embedlab.core.settings import Settings
 from embedlab.models.catalog import Model, ModelSpec, resolve
 from embedlab.models.encoder_kind import is_remote
+from embedlab.models.hosts import refuse_strangers
 from embedlab.models.location import pinned
 from embedlab.models.packaged import packaged
 from embedlab.workflows.session import Session
@@ -90,6 +91,7 @@ def _check_endpoints(members: Sequence[ModelSpec], session: Session) -> None:
         if spec.is_prefixed and is_remote(spec.kind):
             from embedlab.encoders.endpoint import check_identity
 
+            refuse_strangers([f"{spec.kind}:{spec.location}"])
             if (note := check_identity(spec.kind, spec.location)) is not None:
                 session.warn(note)
 

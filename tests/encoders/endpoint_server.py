@@ -9,10 +9,13 @@ prints its port. `good` answers; `flaky` first answers 429, then 500, then drops
 another address, `lost` with none; `large` refuses more than two texts with 413 and a text of more
 than 45 characters alone, `picky` the same with 400, `all` every text; `endless`, `slow`, `silent`,
 `bomb`, `deep`, `huge` and `counted` answer too much or too late; `other`, `longer` and `drifted`
-have other vectors than `good`, the last by little; `swapped` is the model that FILE names; GET
-returns how many texts and requests were answered.
+have other vectors than `good`, the last by little; `swapped` is the model that FILE names;
+`failing`, `nan` and `null` have no vector of texts with the word "bad", and none of all that come
+with one, `broken` fails always; `azure` wants a parameter and a header, `base64` packs numbers; GET
+returns how many texts and requests were answered, and how many were refused.
 """
 
+import base64
 import gzip
 import json
 import sys
@@ -22,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-counts = {"requests": 0, "texts": 0}
+counts = {"requests": 0, "texts": 0, "refused": 0}
 bodies: list[dict] = []
 
 
@@ -34,6 +37,10 @@ def vector(text: str) -> list[float]:
 def answered_rows(model: str, texts: list[str]) -> list[dict]:
     """The rows of an answer, wrong ones as the model's name says."""
     rows = [{"index": place, "embedding": vector(text)} for place, text in enumerate(texts)]
+    if model in {"nan", "null"} and any("bad" in text for text in texts):
+        for row in rows:
+            row["embedding"] = None if model == "null" else [float("nan")] * 6
+        return rows
     if model == "infinite":
         rows[0]["embedding"][0] = float("inf")
     changed = {
@@ -48,6 +55,10 @@ def answered_rows(model: str, texts: list[str]) -> list[dict]:
         "longer": [{**row, "embedding": [*row["embedding"], 1.0]} for row in rows],
         "drifted": [
             {**row, "embedding": [value * 1.00001 for value in row["embedding"]]} for row in rows
+        ],
+        "base64": [
+            {**row, "embedding": base64.b64encode(np.float32(row["embedding"]).tobytes()).decode()}
+            for row in rows
         ],
         "twice": [{**row, "index": row["index"] // 2} for row in rows],
         "unnumbered": [{"embedding": row["embedding"]} for row in rows[::-1]],
@@ -68,19 +79,25 @@ class Handler(BaseHTTPRequestHandler):
         """Return the counts."""
         self._answer(200, counts)
 
-    def do_POST(self) -> None:
+    def do_POST(self) -> None:  # noqa: C901 - each model's name is a fault
         """Answer as the model's name says."""
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         counts["requests"] += 1
         model, texts = body["model"], body["input"]
         model = Path(sys.argv[1]).read_text() if model == "swapped" else model
-        if self.path != "/v1/embeddings":
+        if model == "azure":
+            is_right = self.path == "/deployments/d/embeddings?api-version=2024-02-01"
+            if not is_right or self.headers["api-key"] != "s3cret" or self.headers["Authorization"]:
+                return self._answer(401, {"error": "no"})
+        elif self.path != "/v1/embeddings":
             return self._answer(404, {"error": "no such path"})
         if model == "flaky" and counts["requests"] <= 3:
             if counts["requests"] == 3:
                 self.connection.close()
                 return None
             return self._answer(429 if counts["requests"] == 1 else 500, {}, {"Retry-After": "0"})
+        if model == "broken" or (model == "failing" and any("bad" in text for text in texts)):
+            return self._answer(500, {"error": "unsupported value: NaN"})
         if model == "down":
             return self._answer(503, {}, {"Retry-After": "0"})
         if model == "key" and self.headers["Authorization"] != "Bearer s3cret":
@@ -100,6 +117,7 @@ class Handler(BaseHTTPRequestHandler):
         if model in {"large", "picky", "all"} and (
             model == "all" or len(texts) > 2 or any(len(text) > 45 for text in texts)
         ):
+            counts["refused"] += 1
             return self._answer(413 if model == "large" else 400, {"error": "too long"})
         if model in {"endless", "slow", "silent", "bomb"}:
             return self._answer_for_ever(model)

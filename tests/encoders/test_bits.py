@@ -48,7 +48,7 @@ def test_a_model_with_bits_has_them_after_its_other_options(
             resolve(f"{small_bert}{options}", Path("none")).members[0], cpu, offline=True
         ).encode(sentences)
 
-    assert (encode("?dim=9&bits=1") == in_bits(encode("?dim=9"), 1)).all()
+    assert (encode("@dim=9&bits=1") == in_bits(encode("@dim=9"), 1)).all()
     assert (
         encode("?whiten=fit&dim=5&normalise&bits=8")
         == in_bits(encode("?whiten=fit&dim=5&normalise"), 8)
@@ -75,7 +75,7 @@ def test_a_model_with_bits_has_them_after_its_other_options(
 def test_other_numbers_of_bits_and_training_are_refused(small_bert: Path) -> None:
     with pytest.raises(UsageError, match="bits is '4'") as refused:
         resolve(f"{small_bert}?bits=4", Path("none"))
-    assert "?bits=8" in str(refused.value.hint)
+    assert "@bits=8" in str(refused.value.hint)
     with pytest.raises(UsageError, match="bits are for evaluation"):
         trainable(f"{small_bert}?bits=8", Path("none"))
 
@@ -106,7 +106,7 @@ def test_fewer_numbers_are_read_from_the_whole_vectors_that_are_cached(
     assert (found[:-1] == whole[:, :7]).all()
     np.testing.assert_allclose(found[:-1], plain, atol=1e-6)
     assert (cut.facts.pooling, cut.facts.notes) == ("mean, dim=7", opened("").facts.notes)
-    assert opened("?dim=7").lacking(sentences) == 0
+    assert opened("@dim=7").lacking(sentences) == 0
 
 
 def test_truncated_sentences_are_counted_of_vectors_of_fewer_numbers(

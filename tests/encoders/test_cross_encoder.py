@@ -252,7 +252,7 @@ def test_a_classifier_that_does_not_say_so_is_refused_with_both_readings(
     with pytest.raises(MissingError) as refused:
         load_scorer(resolve(str(folder), Path("none")).members[0], cpu)
     assert f"cross-encoder:{folder}" in (refused.value.hint or "")
-    assert f"{folder}?pooling=mean" in (refused.value.hint or "")
+    assert f"{folder}@pooling=mean" in (refused.value.hint or "")
     encoder = load_encoder(
         resolve(f"{folders['versions 4 and 5']}?pooling=mean", Path("none")).members[0], cpu
     )
@@ -264,7 +264,7 @@ def test_several_labels_need_one_and_a_wrong_one_is_refused(
 ) -> None:
     folder = folders["version 6, several labels"]
     for name, expected in (
-        (f"{folder}", "?label=entailment"),
+        (f"{folder}", "@label=entailment"),
         (f"{folder}?label=entail", "entailment"),
         (f"{folder}?label=7", "neutral"),
     ):
@@ -451,7 +451,7 @@ def test_a_hub_id_whose_files_say_so_is_a_cross_encoder(
             ours(str(folders[layout]), cpu),
         )
         assert model_columns(Model(name=name, members=(spec,))).is_published
-    assert resolve("org/reader?pooling=mean", Path("none")).members[0].kind == "hub"
+    assert resolve("org/reader@pooling=mean", Path("none")).members[0].kind == "hub"
     assert fingerprint("org/reader") == fingerprint(str(folders[layout]))
 
 
@@ -469,9 +469,9 @@ def test_a_hub_id_becomes_a_cross_encoder_when_its_files_are_there(
     for name in ("org/reader?label=entailment", "cross-encoder:org/reader"):
         found = pinned(before[name], offline=True)
         assert (found.kind, found.location, found.name) == ("cross-encoder", str(snapshot), name)
-    assert pinned(before["org/reader?label=entailment"], offline=True).label == "entailment"
+    assert pinned(before["org/reader@label=entailment"], offline=True).label == "entailment"
     with pytest.raises(
-        UsageError, match=r"'org/reader\?dim=3' is a cross-encoder, which takes no option 'dim'"
+        UsageError, match=r"'org/reader\@dim=3' is a cross-encoder, which takes no option 'dim'"
     ):
         pinned(before["org/reader?dim=3"], offline=True)
 

@@ -16,6 +16,7 @@ from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import Encoder
 from embedlab.encoders.loading import load_encoder
+from embedlab.models.aliases import declared
 from embedlab.models.catalog import resolve
 from embedlab.models.grammar import title_of
 from tests.encoders.endpoint_server import vector
@@ -44,7 +45,9 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
 
 def load(name: str, cpu: Machine, cache: Path | None = None, *, offline: bool = False) -> Encoder:
     """The encoder of a typed name."""
-    return load_encoder(resolve(name, Path("none")).members[0], cpu, cache=cache, offline=offline)
+    return load_encoder(
+        resolve(declared(name), Path("none")).members[0], cpu, cache=cache, offline=offline
+    )
 
 
 def answered(server: str) -> dict[str, int]:
@@ -58,7 +61,7 @@ def test_each_text_is_requested_once_and_vectors_are_in_order(server: str, cpu: 
     encoder = load(f"{server}#good", cpu)
     expected = [vector("a man plays"), vector(" "), vector("two dogs"), vector("a man plays")]
     np.testing.assert_allclose(encoder.encode(TEXTS), np.array(expected, np.float32))
-    assert answered(server) == {"requests": 1, "texts": 3}
+    assert answered(server) == {"requests": 1, "texts": 3, "refused": 0}
     assert "1 request, 5 tokens" in encoder.facts.notes
 
 
@@ -143,6 +146,99 @@ def test_answers_that_would_give_wrong_vectors_are_refused(
         load(f"{server}#unnumbered", cpu).encode(["a", "b"]).tolist()
         == load(f"{server}#good", cpu).encode(["a", "b"]).tolist()
     )
+
+
+@pytest.mark.parametrize("model", ["failing", "nan", "null"])
+def test_a_text_that_a_server_fails_on_is_named_and_the_others_keep_their_vectors(
+    server: str, cpu: Machine, tmp_path: Path, model: str
+) -> None:
+    texts = [f"text {number}" for number in range(40)]
+    texts[7] = "a bad one"
+    with pytest.raises(EmbedlabError, match=r"refuses a text alone .*: 'a bad one'"):
+        load(f"{server}#{model}", cpu, tmp_path).encode(texts)
+    others = [text for text in texts if "bad" not in text]
+    kept = load(f"{server}#{model}", cpu, tmp_path, offline=True).encode(others)
+    np.testing.assert_allclose(kept, np.array([vector(text) for text in others], np.float32))
+
+
+def test_a_pair_that_one_model_cannot_encode_is_left_out_for_all(
+    server: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
+    rows = [f"a b {n}\tb c {n * n}\t{n % 6}\n" for n in range(30)]
+    for name, bad in (("all.tsv", ["a bad b\tb c\t3\n"]), ("others.tsv", [])):
+        text = "".join(["sentence1\tsentence2\tscore\n", *rows[:9], *bad, *rows[9:]])
+        (tmp_path / name).write_text(text)
+
+    def scores(name: str) -> list[tuple[str, float, int]]:
+        words = ["compare", "dice", f"{server}#nan", str(tmp_path / name), "--json"]
+        assert main(words) == 0
+        answer = json.loads(capsys.readouterr().out)["rows"]
+        return [(row["model"], row["score"], row["items"]) for row in answer]
+
+    whole = scores("all.tsv")
+    assert whole == scores("others.tsv")
+    assert {items for _, _, items in whole} == {30}
+    main(["compare", "dice", f"{server}#nan", str(tmp_path / "all.tsv")])
+    assert "1 of 31 pairs, which are left out for every model" in capsys.readouterr().err
+
+
+def test_a_server_that_fails_on_every_text_blames_none(server: str, cpu: Machine) -> None:
+    with pytest.raises(MissingError, match="did not answer after 6 attempts: status 500"):
+        load(f"{server}#broken", cpu).encode(["a", "b"])
+
+
+def test_how_many_texts_a_server_takes_is_remembered(server: str, cpu: Machine) -> None:
+    texts = [f"text {number}" for number in range(100)]
+    encoder = load(f"{server}#large", cpu)
+    expected = np.array([vector(text) for text in texts], np.float32)
+    np.testing.assert_allclose(encoder.encode(texts), expected)
+    assert answered(server)["refused"] == 1 + 2 + 4 + 8  # the first 32 alone, in halves
+
+
+def test_an_address_with_parameters_and_a_header_of_ones_own(
+    server: str, cpu: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = f"{server.removesuffix('/v1')}/deployments/d/embeddings?api-version=2024-02-01"
+    monkeypatch.setenv("EMBEDLAB_API_HEADERS", "api-key: s3cret")
+    assert load(f"{address}#azure", cpu).encode(["a"]).shape == (1, 6)
+    assert load(f"{address}#azure?dim=4", cpu).encode(["a"]).shape == (1, 4)
+    assert load(f"{address}#azure@dim=4", cpu).encode(["a"]).shape == (1, 4)
+    monkeypatch.setenv("EMBEDLAB_API_HEADERS", "s3cret")
+    with pytest.raises(UsageError, match="a line that is not a header") as error:
+        load(f"{address}#azure", cpu).encode(["a"])
+    assert "s3cret" not in error.value.message
+
+
+def test_vectors_in_base64_are_read(server: str, cpu: Machine) -> None:
+    expected = load(f"{server}#good", cpu).encode(["a", "b"])
+    assert (load(f"{server}#base64", cpu).encode(["a", "b"]) == expected).all()
+
+
+def test_a_server_that_only_a_file_names_gets_neither_texts_nor_the_key(
+    server: str, cpu: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EMBEDLAB_API_KEY", "s3cret")
+    monkeypatch.delenv("EMBEDLAB_TYPED_HOSTS", raising=False)
+    named = resolve(f"{server}#key", Path("none")).members[0]
+    with pytest.raises(UsageError, match="which you did not type") as refused:
+        load_encoder(named, cpu)
+    assert answered(server)["requests"] == 0
+    host = server.removeprefix("http://").removesuffix("/v1")
+    assert f"--allow-host {host} " in refused.value.hint
+    monkeypatch.setenv("EMBEDLAB_ALLOW_HOST", host)
+    with pytest.raises(MissingError, match="refuses the request: status 401"):  # without a key
+        load_encoder(named, cpu).encode(["a"])
+    # typed for another port, or to be encrypted: the key is not for this one
+    declared("http://127.0.0.1:1/v1#m")
+    declared(f"{server.replace('http', 'https')}#m")
+    with pytest.raises(MissingError, match="refuses the request: status 401"):
+        load_encoder(named, cpu).encode(["a"])
+    declared(f"average:dice,{server}#key")
+    assert load_encoder(named, cpu).encode(["a"]).shape == (1, 6)
 
 
 def test_a_key_that_no_header_carries_is_refused_without_showing_it(

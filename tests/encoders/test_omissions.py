@@ -108,7 +108,7 @@ def test_a_folder_with_code_of_its_own_is_refused_before_any_of_it_is_loaded(
         match="wants to run its own code for the model type 'bert': embedlab runs none",
     ) as error:
         opened(str(folder), cpu, tmp_path / "cache")  # although its vectors are cached
-    assert "?code=native" in error.value.hint
+    assert "@code=native" in error.value.hint
     assert "vectors:FILE" in error.value.hint
     native = opened(f"{folder}?code=native", cpu)
     np.testing.assert_array_equal(native.encode(SENTENCES), before)
@@ -320,7 +320,7 @@ def test_a_classifier_is_refused_as_an_encoder_unless_a_pooling_is_typed_or_stat
             match="is a BertForSequenceClassification, a cross-encoder or a classifier",
         ) as error:
             opened(name, cpu).encode(SENTENCES)
-        assert f"{classifier}?pooling=mean" in error.value.hint
+        assert f"{classifier}@pooling=mean" in error.value.hint
         assert f"cross-encoder:{classifier}" in error.value.hint
     expected = theirs(classifier)  # the mean without the head, with a warning
     np.testing.assert_allclose(
@@ -379,7 +379,7 @@ def test_a_router_without_a_default_needs_a_role(cpu: Machine, tmp_path: Path) -
         theirs(folder)
     with pytest.raises(UsageError, match="and has no default") as error:
         opened(str(folder), cpu)
-    assert error.value.hint == "give ?role=query"
+    assert error.value.hint == "give @role=query"
     np.testing.assert_allclose(
         opened(f"{folder}?role=query", cpu).encode(SENTENCES),
         theirs(folder, task="query"),

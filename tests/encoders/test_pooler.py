@@ -119,7 +119,7 @@ def test_random_vectors_are_not_evaluated(tiny_encoder: Path) -> None:
     (spec,) = resolve(f"{tiny_encoder}?pooling=pooler", tiny_encoder.parent).members
     with pytest.raises(UsageError, match="has no pooler") as caught:
         load_encoder(spec, machine(Settings(device="cpu", threads=1)))
-    assert "?pooling=cls" in caught.value.hint
+    assert "@pooling=cls" in caught.value.hint
 
 
 def test_a_pooler_joined_to_another_pooling_is_refused(whole: Path, cpu: Machine) -> None:

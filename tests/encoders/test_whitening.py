@@ -174,7 +174,7 @@ def test_what_encodes_sentences_in_parts_takes_no_fit(
             EncodeOptions(model=name, file=Path("lines.txt"), out=Path("v.npy")),
             NotebookSession(settings=Settings()),
         )
-    assert error.value.hint == "?whiten=lines.txt"
+    assert error.value.hint == "@whiten=lines.txt"
     with pytest.raises(UsageError, match="in parts"):
         MtebEncoder(resolve(name, tmp_path).members[0], Settings(), lambda _: lambda *_: None)
 

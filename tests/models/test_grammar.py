@@ -150,13 +150,44 @@ def test_all_options_together_are_read_in_any_order() -> None:
 
 
 @pytest.mark.parametrize(
+    ("typed", "older"),
+    [
+        ("mini@dim=4", "mini?dim=4"),
+        ("run@3@pooling=cls+max@normalise", "run@3?pooling=cls+max&normalise"),
+        ('m@prompt="a@dim=3"@bits=8', 'm?prompt="a@dim=3"&bits=8'),
+        ("average:a@dim=2,b@1@bits=1", "average:a?dim=2,b@1?bits=1"),
+        ("http://h/v1?x=1&y=2#m@dim=2", "http://h/v1?x=1&y=2#m?dim=2"),
+        ("me@normalised", "me@normalised"),
+    ],
+)
+def test_options_need_no_quotes_in_a_shell(typed: str, older: str) -> None:
+    def options(text: str) -> list[tuple[str, dict[str, object]]]:
+        parsed = parse_model(text)
+        parts = parsed.parts if isinstance(parsed, Combined) else (parsed,)
+        singles = [part for part in parts if isinstance(part, Single)]
+        return [(part.name, part.options.typed) for part in singles]
+
+    assert options(typed) == options(older)
+
+
+def test_a_folder_whose_name_looks_like_an_option_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m@dim=4").mkdir()
+    parsed = parse_model("./m@dim=4@bits=8")
+    assert isinstance(parsed, Single)
+    assert (parsed.name, parsed.options.typed) == ("./m@dim=4", {"bits": 8})
+
+
+@pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
-        ("a?dim=0", "dim is '0', not a number of vector components", "?dim=256"),
-        ("a?dim=-1", "dim is '-1'", "?dim=256"),
-        ("a?layer=last", "layer is 'last', not the number of a layer", "?layer=-2"),
-        ("a?layer=--1", "layer is '--1'", "?layer=-2"),
-        ("a?layer=-", "layer is '-'", "?layer=-2"),
+        ("a?dim=0", "dim is '0', not a number of vector components", "@dim=256"),
+        ("a?dim=-1", "dim is '-1'", "@dim=256"),
+        ("a?layer=last", "layer is 'last', not the number of a layer", "@layer=-2"),
+        ("a?layer=--1", "layer is '--1'", "@layer=-2"),
+        ("a?layer=-", "layer is '-'", "@layer=-2"),
         ("a?code=remote", "no code named 'remote'", "native"),
         ("a?backend=onnx", "no weights of ONNX or OpenVINO are computed", "vectors:FILE"),
         ("a?dim=3&backend=openvino", "no weights of ONNX or OpenVINO are computed", "vectors:FILE"),

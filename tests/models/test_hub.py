@@ -67,7 +67,7 @@ def test_a_hub_that_does_not_answer_gets_no_second_request_for_what_was_download
     )
     assert hub_folder("org/old") == repository / "snapshots" / "bbb"
     with pytest.raises(
-        MissingError, match="'org/new' is not on this machine and the hub cannot be reached"
+        MissingError, match="'org/new' is not on this machine, and the hub is out of reach"
     ):
         hub_folder("org/new", "0" * 40)
 

@@ -6,6 +6,7 @@ from math import nan
 from pathlib import Path
 
 import pytest
+from mteb.models.model_meta import ModelMeta
 
 from embedlab.core.errors import UsageError
 from embedlab.models.catalog import resolve
@@ -81,7 +82,9 @@ def test_a_result_has_the_keys_that_mteb_reads(tmp_path: Path) -> None:
 def test_a_models_folder_can_be_seen_and_typed(model: str, folder: str, tmp_path: Path) -> None:
     paths = write_mteb(tmp_path, replace(evaluation(), model=model))
     assert [path.relative_to(tmp_path).parts[0] for path in paths] == [folder, folder]
-    assert json.loads(paths[0].read_text())["name"] == model
+    meta = json.loads(paths[0].read_text())
+    assert meta["name"].startswith("embedlab/")
+    assert ModelMeta(**meta).revision == "0123"
 
 
 def test_results_can_be_brought_again_as_figures(tmp_path: Path) -> None:

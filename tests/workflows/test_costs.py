@@ -69,9 +69,9 @@ def test_each_model_has_a_row_and_one_for_each_way_to_store_less(
     ]
     assert list(found) == [
         bert,
-        f"{bert}?dim=16",
-        f"{bert}?bits=8",
-        f"{bert}?bits=1",
+        f"{bert}@dim=16",
+        f"{bert}@bits=8",
+        f"{bert}@bits=1",
         "dice",
         "bm25",
     ]
@@ -155,9 +155,9 @@ def test_without_it_there_is_no_such_figure_and_no_second_table(
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ("", ["?dim=16", "?bits=8", "?bits=1"]),  # a quarter of 32 numbers would be fewer than 16
-        ("?pooling=cls", ["?pooling=cls&dim=16", "?pooling=cls&bits=8", "?pooling=cls&bits=1"]),
-        ("?dim=20", ["?dim=20&bits=8", "?dim=20&bits=1"]),
+        ("", ["@dim=16", "@bits=8", "@bits=1"]),  # a quarter of 32 numbers would be fewer than 16
+        ("?pooling=cls", ["?pooling=cls@dim=16", "?pooling=cls@bits=8", "?pooling=cls@bits=1"]),
+        ("?dim=20", ["?dim=20@bits=8", "?dim=20@bits=1"]),
         ("?bits=8", []),
         ("?whiten=fit", []),
     ],

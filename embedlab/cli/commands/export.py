@@ -7,7 +7,7 @@ from embedlab.workflows.options.results import ExportOptions
 
 EXAMPLES = examples(
     "embedlab export snli-supcl@1 my-model",
-    "embedlab export bert-base-uncased?pooling=mean bert-mean",
+    "embedlab export bert-base-uncased@pooling=mean bert-mean",
 )
 
 

@@ -15,12 +15,27 @@ from embedlab.core.paths import typed_path
 from embedlab.encoders.encoder import EncoderFacts, Vectors
 from embedlab.models.adapters import named_base
 from embedlab.models.encoder_kind import OPTIONS, EncoderKind
-from embedlab.models.folder_files import ADAPTER, AdapterFile, named_files, read_model_file
-from embedlab.models.modules import BROUGHT, MODULES, foreign_module, module_folders
+from embedlab.models.folder_files import (
+    ADAPTER,
+    AdapterFile,
+    TokenizerFile,
+    named_files,
+    read_model_file,
+    refuse_no_vocabulary,
+)
+from embedlab.models.modules import (
+    BROUGHT,
+    MODULES,
+    foreign_module,
+    listed_modules,
+    module_folders,
+)
 from embedlab.models.omissions import native_notes, refuse_head
 from embedlab.models.prompts import read_prompts, typed_prompt
 
 OWN_OPTIONS = ("prompt", "role", "code")
+# tokenizers without a vocabulary
+_OF_BYTES = {"ByT5Tokenizer", "CanineTokenizer", "PerceiverTokenizer"}
 
 
 class SentenceTransformersEncoder:
@@ -48,7 +63,10 @@ def open_folder(
         raise MissingError(
             "sentence-transformers is not installed", hint="pip install 'embedlab[st]'"
         ) from error
+    from transformers import PreTrainedTokenizerFast
+
     from embedlab.encoders.hf_logging import silence_transformers
+    from embedlab.encoders.weight_checks import vocabulary_notes
 
     try:
         with silence_transformers():
@@ -61,6 +79,10 @@ def open_folder(
             f"sentence-transformers cannot load {location!r}: {reason}",
             hint="is it a whole folder that it wrote?",
         ) from error
+    tokenizer, backbone = (getattr(model[0], name, None) for name in ("tokenizer", "auto_model"))
+    if isinstance(tokenizer, PreTrainedTokenizerFast) and backbone is not None:
+        words = len(backbone.get_input_embeddings().weight)
+        notes += vocabulary_notes(Path(location), tokenizer, words)
     options = {
         "prompt": None if prompt is None else typed_prompt(prompt, Path(location)),
         "task": role,
@@ -84,6 +106,10 @@ def _notes(folder: Path, code: str | None) -> list[str]:
             hint=BROUGHT,
         )
     notes = native_notes(folder, (folder, *module_folders(folder)), code)
+    for name, path in listed_modules(folder) or [("Transformer", folder)]:
+        stated = read_model_file(path / "tokenizer_config.json", TokenizerFile) or TokenizerFile()
+        if name == "Transformer" and stated.tokenizer_class not in _OF_BYTES:
+            refuse_no_vocabulary(path)
     if not (folder / MODULES).is_file() and (folder / "config.json").is_file():
         refuse_head(folder, folder)
     return notes

@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.core.array_files import read_npy
-from embedlab.core.errors import MissingError
+from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.frame_files import read_foreign_parquet
 from embedlab.data.text_file import read_text
 from embedlab.encoders.encoder import Vectors
@@ -90,9 +90,8 @@ def _read_npy(path: Path) -> tuple[list[str], Vectors]:
         )
     try:
         vectors = read_npy(path)
-        return read_text(text).replace("\r\n", "\n").removesuffix("\n").split("\n"), _as_float32(
-            vectors
-        )
+        sentences = read_text(text).replace("\r\n", "\n").removesuffix("\n").split("\n")
+        return sentences, _as_float32(vectors, path)
     except (OSError, ValueError) as error:
         raise MissingError(f"{path}: {' '.join(str(error).split())[:200]}", hint=_FORMAT) from error
 
@@ -101,14 +100,23 @@ def _read_parquet(path: Path) -> tuple[list[str], Vectors]:
     try:
         table = read_foreign_parquet(path)
         sentences: Any = table["sentence"].cast(pl.String).to_list()
-        return sentences, _as_float32(np.array(table["vector"].to_list(), np.float64))
+        inner = getattr(table["vector"].dtype, "inner", None)
+        packed: dict[Any, Any] = {pl.UInt8: np.uint8, pl.Int8: np.int8}
+        kind = packed.get(inner, np.float64)
+        return sentences, _as_float32(np.array(table["vector"].to_list(), kind), path)
     except (OSError, ValueError, TypeError, pl.exceptions.PolarsError) as error:
         raise MissingError(f"{path}: {' '.join(str(error).split())[:200]}", hint=_FORMAT) from error
 
 
-def _as_float32(numbers: NDArray[Any]) -> Vectors:
+def _as_float32(numbers: NDArray[Any], path: Path) -> Vectors:
     if np.iscomplexobj(numbers):
         raise ValueError("complex numbers")
+    if numbers.dtype in {np.dtype(np.uint8), np.dtype(np.int8)}:
+        raise UsageError(
+            f"{path} holds {numbers.dtype}: packed bits, or numbers of 8 bits?",
+            hint="of bits in uint8 store np.unpackbits(v, axis=1).astype(np.float32), in int8 the "
+            "same of v.view(np.uint8) ^ 128; of numbers v.astype(np.float32)",
+        )
     with np.errstate(over="ignore"):  # numbers that are too large are refused as not finite
         return np.asarray(numbers, np.float32)
 

@@ -40,7 +40,7 @@ def check_member(spec: ModelSpec) -> None:
         raise UsageError(
             f"{spec.name!r} is whitened by the sentences that are scored: variants of two "
             f"sentences are too few for that",
-            hint="whiten it by a file: ?whiten=FILE",
+            hint="whiten it by a file: @whiten=FILE",
         )
     if spec.is_prefixed and encoder_kind(spec.kind).backend == "file":
         what = "vectors" if encoder_kind(spec.kind).has_vectors else "scores"

@@ -12,9 +12,9 @@ _HELP = (
     "A run, run@seed, folder, hub id, catalog name, dice, average:a,b, or word-vectors:FILE, "
     "scores:FILE, vectors:FILE, wordllama:NAME, "
     "http://HOST/v1#MODEL; NAME=MODEL calls it NAME from then on; "
-    "options follow it, joined by &: ?pooling=, ?prompt=, ?role=, ?dim=, ?layer=, ?whiten=, "
-    "?normalise, ?bits=, ?adapter=, "
-    "?code=native, ?revision=."
+    "options follow it: @pooling=, @prompt=, @role=, @dim=, @layer=, @whiten=, "
+    "@normalise, @bits=, @adapter=, "
+    "@code=native, @revision=."
 )
 
 

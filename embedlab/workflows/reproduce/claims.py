@@ -9,7 +9,7 @@ from embedlab.experiments.claim_evidence import measured_claims
 from embedlab.experiments.paper_table import PaperTable
 from embedlab.experiments.paper_trainings import for_claims
 from embedlab.workflows.options.reproduce import ReproductionOptions
-from embedlab.workflows.reproduce.plan import check_named_rows
+from embedlab.workflows.reproduce.plan import check_named_rows, check_servers
 from embedlab.workflows.reproduce.run import KnownRows, built_start, known_rows
 from embedlab.workflows.session import Session
 
@@ -33,6 +33,7 @@ def measure_claims(
     nothing is trained.
     """
     check_named_rows(tables, options)
+    check_servers(tables, options)
     claimed = [for_claims(table) for table in tables if table.claims]
     start = built_start(options, session.settings)
     fitting = [

@@ -16,6 +16,7 @@ from embedlab.experiments.paper_trainings import (
     trainings,
 )
 from embedlab.experiments.plan import GridPlace, GridPlan
+from embedlab.models.hosts import note_typed, refuse_strangers
 from embedlab.workflows.grid.plan import Hands, PlannedGrid
 from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.starting import starting_encoder
@@ -48,6 +49,19 @@ def check_named_rows(tables: Sequence[PaperTable], options: ReproductionOptions)
             "--from scores reads the models that --row names",
             hint="for example --row 'BERT-base SBERT=scores:sbert.csv'",
         )
+
+
+def check_servers(tables: Sequence[PaperTable], options: ReproductionOptions) -> None:
+    """Refuse the servers that rows of TABLES name, but for those that the user typed or allowed."""
+    named = named_rows(options)
+    for model in named.values():
+        note_typed(model)
+    refuse_strangers(
+        source.model or ""
+        for table in tables
+        for row, source in table.sources.items()
+        if row not in named
+    )
 
 
 def check_selection(

@@ -47,7 +47,7 @@ from embedlab.workflows.reproduce.models import (
     training_data_of,
     with_named_rows,
 )
-from embedlab.workflows.reproduce.plan import planned_trainings, start_of_rows
+from embedlab.workflows.reproduce.plan import check_servers, planned_trainings, start_of_rows
 from embedlab.workflows.reproduce.trained import Recipes, find_trained_rows, train_rows
 from embedlab.workflows.session import Session
 from embedlab.workflows.starting import starting_encoder
@@ -82,6 +82,7 @@ def reproduce_tables(
     """Train or find the models of TABLES, evaluate what is missing, and compare each table with the
     published one.
     """
+    check_servers(tables, options)
     start = built_start(options, session.settings)
     return [
         compare_rows(known_rows(table, options, start, session, board), session) for table in tables

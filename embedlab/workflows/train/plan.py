@@ -10,7 +10,7 @@ from typing import Literal
 from embedlab.core.errors import UsageError
 from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
-from embedlab.models.catalog import starting_members
+from embedlab.models.catalog import refuse_other_meaning, starting_members
 from embedlab.objectives.needs import check_columns, require_data
 from embedlab.runs.launch import shared_flags
 from embedlab.runs.status import is_trained, refuse_begun, run_status
@@ -122,6 +122,8 @@ def selected_recipe(
 def planned_folders(options: TrainOptions, recipe: Recipe, settings: Settings) -> list[RunFolder]:
     """Return the folder of each seed; a name that no run can have is a UsageError."""
     label = options.name if options.name is not None else recipe.name
+    if options.name not in {None, recipe.name} and not (settings.runs / label).exists():
+        refuse_other_meaning(label)
     return [RunFolder.of(settings.runs, label, seed) for seed in options.planned_seeds]
 
 

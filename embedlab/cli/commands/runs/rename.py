@@ -15,7 +15,9 @@ EXAMPLES = examples(
 @takes
 def rename(options: RenameOptions, *, terminal: Terminal) -> None:
     """Give a run with all its seeds another name."""
+    from embedlab.models.catalog import refuse_other_meaning
     from embedlab.runs.store import rename_runs
 
+    refuse_other_meaning(options.new)
     rename_runs(terminal.settings.runs, options.run, options.new)
     terminal.done(f"{options.run} is now {options.new}", run=options.run, new=options.new)

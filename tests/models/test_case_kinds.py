@@ -1,0 +1,194 @@
+"""Models that went wrong in silence, or ended in a hint that did not look: one of each kind."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from safetensors.torch import load_file, save_file
+
+from embedlab.cli.app import main
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.encoders.device import Machine
+from embedlab.encoders.loading import load_encoder
+from embedlab.models.aliases import aliases, declared
+from embedlab.models.catalog import refuse_other_meaning, resolve
+from embedlab.models.fingerprint import spec_fingerprint
+from tests.encoders.layouts import old_files
+
+
+def opened(name: str, cpu: Machine, *texts: str) -> np.ndarray:
+    spec = resolve(name, Path("none")).members[0]
+    spec_fingerprint(spec, precision="float32")
+    return load_encoder(spec, cpu).encode(list(texts or ["a dog runs"]))
+
+
+@pytest.fixture
+def folder(small_bert: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(small_bert, tmp_path / "model"))
+
+
+def without_vocabulary(folder: Path) -> None:
+    for path in folder.iterdir():
+        if path.name not in {"config.json", "model.safetensors", "tokenizer_config.json"}:
+            path.unlink() if path.is_file() else shutil.rmtree(path)
+
+
+@pytest.mark.parametrize("prefix", ["", "sentence-transformers:"])
+def test_a_folder_without_a_vocabulary_is_refused(folder: Path, cpu: Machine, prefix: str) -> None:
+    without_vocabulary(folder)
+    with pytest.raises(MissingError, match="has no tokenizer"):
+        opened(f"{prefix}{folder}", cpu)
+
+
+@pytest.mark.parametrize("rows", [100, 5_000])
+def test_a_vocabulary_of_another_model_is_refused(folder: Path, cpu: Machine, rows: int) -> None:
+    tensors = load_file(folder / "model.safetensors")
+    name = next(key for key in tensors if key.endswith("word_embeddings.weight"))
+    table = tensors[name]
+    tensors[name] = table.repeat(5_000 // len(table) + 1, 1)[:rows].clone()
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "vocab_size": rows}))
+    with pytest.raises(MissingError, match="is not the one of this model"):
+        opened(str(folder), cpu)
+
+
+def test_texts_of_unknown_tokens_and_zero_vectors_are_counted(
+    small_bert: Path, cpu: Machine, tmp_path: Path
+) -> None:
+    encoder = load_encoder(resolve(str(small_bert), Path("none")).members[0], cpu)
+    encoder.encode(["ζζζ", "ζζζ ξξξ", "a dog runs", ""])
+    assert encoder.facts.unknown_texts == 2
+    np.save(tmp_path / "v.npy", np.float32([[0, 0], [1, 0], [0, 1]]))
+    (tmp_path / "v.txt").write_text("a\nb\nc\n")
+    brought = load_encoder(resolve(f"vectors:{tmp_path}/v.npy", Path("none")).members[0], cpu)
+    brought.encode(["a", "b", "a"])
+    assert brought.facts.odd_texts == ("1 sentence has a zero vector (similarity 0)",)
+
+
+@pytest.mark.parametrize(
+    ("file", "words", "way"),
+    [
+        ("m-Q4.gguf", "GGUF weights", "http://HOST/v1#MODEL"),
+        ("onnx/model.onnx", "ONNX weights", "vectors:FILE"),
+        ("flax_model.msgpack", "Flax weights", "vectors:FILE"),
+        ("pytorch_model.bin", "pickled weights", "convert the checkpoint"),
+        ("weights.safetensors", "holds no safetensors weights", "not called model.safetensors"),
+    ],
+)
+def test_weights_of_another_format_are_named(
+    folder: Path, cpu: Machine, file: str, words: str, way: str
+) -> None:
+    (folder / "model.safetensors").unlink()
+    (folder / file).parent.mkdir(exist_ok=True)
+    (folder / file).write_bytes(b"x")
+    with pytest.raises(MissingError, match=words) as refused:
+        opened(str(folder), cpu)
+    assert way in refused.value.hint
+
+
+@pytest.mark.parametrize("file", ["model.safetensors", "config.json", "tokenizer.json"])
+def test_a_pointer_of_git_lfs_is_named(folder: Path, cpu: Machine, file: str) -> None:
+    (folder / file).write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n")
+    with pytest.raises(MissingError, match="is a git-lfs pointer"):
+        opened(str(folder), cpu)
+
+
+def test_tensors_under_the_names_of_a_wrapper_are_named(folder: Path, cpu: Machine) -> None:
+    tensors = load_file(folder / "model.safetensors")
+    wrapped = {f"student.{name}": value for name, value in tensors.items()}
+    save_file(wrapped, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(MissingError) as refused:
+        opened(str(folder), cpu)
+    assert "student." in refused.value.message + refused.value.hint
+    assert "save the model inside it" in refused.value.hint
+
+
+@pytest.mark.parametrize("name", ["BERT", "DistilBERT", "RoBERTa"])
+def test_the_classes_of_the_first_versions_are_transformers(
+    tmp_path: Path, cpu: Machine, name: str
+) -> None:
+    folder = old_files(tmp_path / "old")
+    expected = opened(str(folder), cpu)
+    modules = json.loads((folder / "modules.json").read_text())
+    modules[0]["type"] = f"sentence_transformers.models.{name}"
+    (folder / "modules.json").write_text(json.dumps(modules))
+    assert (opened(str(folder), cpu) == expected).all()
+    modules[0]["type"] = "sentence_transformers.models.Nothing"
+    (folder / "modules.json").write_text(json.dumps(modules))
+    with pytest.raises(MissingError) as refused:
+        opened(str(folder), cpu)
+    assert "sentence-transformers:" not in refused.value.hint
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int8])
+def test_packed_bits_are_asked_about(tmp_path: Path, cpu: Machine, kind: type) -> None:
+    vectors = np.arange(12).reshape(3, 4).astype(kind)
+    np.save(tmp_path / "v.npy", vectors)
+    (tmp_path / "v.txt").write_text("a\nb\nc\n")
+    inner = pl.UInt8 if kind is np.uint8 else pl.Int8
+    column = pl.Series("vector", vectors.tolist(), dtype=pl.List(inner))
+    pl.DataFrame({"sentence": ["a", "b", "c"], "vector": column}).write_parquet(
+        tmp_path / "v.parquet"
+    )
+    for file in ("v.npy", "v.parquet"):
+        with pytest.raises(UsageError, match="packed bits, or numbers of 8 bits"):
+            opened(f"vectors:{tmp_path / file}", cpu, "a")
+
+
+def test_a_name_that_means_a_model_is_no_name_for_a_run(tmp_path: Path) -> None:
+    declared("mine=dice")
+    for name in ("minilm", "sbert", "wordllama", "bm25", "dice", "all-MiniLM-L6-v2", "mine"):
+        with pytest.raises(UsageError, match="no run can be called"):
+            refuse_other_meaning(name)
+    refuse_other_meaning("my-run")
+    (tmp_path / "r1" / "seed-1" / "model").mkdir(parents=True)
+    assert main(["runs", "rename", "r1", "minilm", "--runs", str(tmp_path)]) == 2
+
+
+def test_a_copied_seed_counts_once(small_bert: Path, tmp_path: Path) -> None:
+    for seed in (1, 2):
+        shutil.copytree(small_bert, tmp_path / "r" / f"seed-{seed}" / "model")
+    (member,) = resolve("r", tmp_path).members
+    assert member.note is not None
+    assert "seed 2 is a copy of seed 1, and counts once" in member.note
+    tensors = load_file(tmp_path / "r/seed-2/model/model.safetensors")
+    changed = {name: value + 1 for name, value in tensors.items()}
+    save_file(changed, tmp_path / "r/seed-2/model/model.safetensors", metadata={"format": "pt"})
+    assert len(resolve("r", tmp_path).members) == 2
+
+
+def test_aliases_of_processes_at_once_are_all_stored() -> None:
+    program = (
+        "import sys; from embedlab.models.aliases import declared, store_used; "
+        "declared(f'{sys.argv[1]}=dice'); store_used(sys.argv[1])"
+    )
+    names = [f"alias{number}" for number in range(4)]
+    for started in [subprocess.Popen([sys.executable, "-c", program, name]) for name in names]:
+        assert started.wait() == 0
+    assert {*names} <= {*aliases()}
+
+
+def test_a_model_of_the_world_is_the_installed_one(tmp_path: Path) -> None:
+    short = resolve("minilm", tmp_path).members[0]
+    for name in ("all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2"):
+        assert resolve(name, tmp_path).members[0].location == short.location
+
+
+def test_what_a_plugin_raises_is_its_own_error(
+    cpu: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class Failing:
+        def encode(self, _: object) -> None:
+            raise KeyError("sentence_lengths")
+
+    monkeypatch.setattr("embedlab.encoders.prefixed._open", lambda _kind, _spec: Failing())
+    with pytest.raises(EmbedlabError, match="KeyError 'sentence_lengths'"):
+        load_encoder(
+            resolve(f"sentence-transformers:{tmp_path}", Path("none")).members[0], cpu
+        ).encode(["a"])
