@@ -2,16 +2,14 @@
 by its place.
 """
 
-import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.experiments.paper_file import load_paper, select_tables
-from embedlab.experiments.paper_table import PaperTable, RowSource
+from embedlab.experiments.paper_table import PaperTable
 from embedlab.experiments.paper_trainings import expected_recipe, trainings
 from embedlab.experiments.printed import (
     PAPER_FILE,
@@ -229,41 +227,6 @@ def test_what_is_wrong_in_a_paper_file_is_said_by_its_place(
     assert said in error.value.message
     assert "liao/paper.toml" in error.value.message
     assert hint in error.value.hint
-
-
-def _cola_of_table_4(sources: list[RowSource]) -> list[RowSource]:
-    """The three views of table 4, where table 2 reports five."""
-    return [
-        replace(source, set={"data.task": "cola"})
-        for source in sources
-        if source.set["data.task"] == "cola-five-views"
-    ]
-
-
-def test_the_settings_that_sedghamiz_prints_are_those_of_the_recipe() -> None:
-    table = load_paper("sedghamiz")["table2_glue"]
-    sources = [source for _, source in trainings(table).values() if source.recipe == "supcl-seq"]
-    recipes = {
-        source.set["data.task"]: expected_recipe(source)
-        for source in [*sources, *_cola_of_table_4(sources)]
-    }
-    for row in published_table("sedghamiz", "table4_training_details").iter_rows(named=True):
-        stage = recipes[row["task"].lower().replace("-", "")].stages[0]
-        printed = (
-            row["learning_rate"],
-            row["batch_size"],
-            json.loads(row["dropout"]),
-            row["epochs"],
-            row["temperature"],
-        )
-        options = stage.objective.options
-        assert (
-            stage.optim.lr,
-            stage.optim.batch_size,
-            list(options.dropout),
-            stage.optim.epochs,
-            options.temperature,
-        ) == printed
 
 
 def test_chens_tasks_are_trained_at_one_rate_whatever_pre_training_takes() -> None:
