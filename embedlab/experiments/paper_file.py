@@ -93,6 +93,7 @@ class _Table:
         default_factory=dict
     )  # printed column → slice, or more
     judge: tuple[str, ...] = ()  # the columns whose mean orders the rows
+    average: str | None = None  # the printed column that is the mean of all others
     each: bool = False  # order the rows by each of these columns separately instead
     set: dict[str, Any] = field(default_factory=dict)  # recipe keys for every row
     rows: dict[str, _Row] | str = field(
@@ -209,6 +210,7 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
         else (values.judge,)
         if values.judge
         else (),
+        average=values.average,
         sources={
             label: _source(row, table_set, f"{where}, row {label!r}") for label, row in rows.items()
         },
@@ -362,7 +364,10 @@ def _check_names(paper_table: PaperTable, columns: Collection[str], where: str) 
     _refuse_unknown("row", spoken, rows, where)
     _refuse_unknown(
         "column",
-        (column for columns in paper_table.ranked_by for column in columns),
+        (
+            *(column for columns in paper_table.ranked_by for column in columns),
+            *filter(None, [paper_table.average]),
+        ),
         paper_table.columns,
         where,
     )

@@ -26,7 +26,7 @@ def plain(text: str) -> str:
     for mark, letter in LETTERS.items():
         text = text.replace(mark, letter)
     text = unicodedata.normalize("NFKC", re.sub(r"</?\w+>", "", text))
-    return re.sub(r"[\s$*_{}\\-]", "", text)
+    return re.sub(r"[\s$*_{}\\−-]", "", text)
 
 
 @cache
