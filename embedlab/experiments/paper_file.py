@@ -85,8 +85,9 @@ class _Table:
     scale: Positive = 100.0  # printed number divided by ours
     averaged: Count = 1  # seeds per printed number
     seeds: Seeds = 3  # seeds per number of ours
-    # for a figure: its columns are the slices, or the epochs of a training
-    by: Literal["source", "dice", "epoch"] | None = None
+    # for a figure: its columns are the slices, or the epochs of a training; or a training's minutes
+    by: Literal["source", "dice", "epoch", "minutes"] | None = None
+    datasets: tuple[str, ...] = ()  # of a figure by source; none: all of STS
     # for a table of sentence pairs: the printed columns that hold their two sentences
     pairs: tuple[str, str] | None = None
     columns: dict[str, str | _Column] = field(
@@ -202,7 +203,10 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
         averaged=values.averaged,
         seeds=values.seeds,
         by=values.by,
-        columns=tuple(values.columns)
+        datasets=values.datasets,
+        columns=("minutes",)
+        if values.by == "minutes"
+        else tuple(values.columns)
         or tuple(f"pair {number}" for number, _ in enumerate(pairs, start=1)),
         pairs=pairs,
         ranked_by=tuple((column,) for column in values.judge)
@@ -218,7 +222,7 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
             _point(label, row, table_set, column, values, where)
             for label, row in rows.items()
             for column in values.columns
-            if label not in printed or printed[label].get(column, 0.0) is not None
+            if label not in printed or _is_printed(column, values.columns, printed[label])
         ),
         claims={},
         deviations=values.deviations,
@@ -351,6 +355,22 @@ def _point(
             ),
             split=specific.split or shared.split,
         ),
+    )
+
+
+def _is_printed(
+    column: str, columns: Mapping[str, str | _Column], cells: Mapping[str, float | None]
+) -> bool:
+    """Return whether a row prints COLUMN, or of one that is ours alone any column of the same
+    training.
+    """
+    values = columns[column]
+    if isinstance(values, str) or not values.unprinted:
+        return cells.get(column, 0.0) is not None
+    return any(
+        cells.get(other) is not None
+        for other, others in columns.items()
+        if (others.set if isinstance(others, _Column) else {}) == values.set
     )
 
 

@@ -86,7 +86,8 @@ class PaperTable:
     scale: float
     averaged: int
     seeds: int
-    by: Literal["source", "dice", "epoch"] | None
+    by: Literal["source", "dice", "epoch", "minutes"] | None
+    datasets: tuple[str, ...]  # of a figure by source; none: all of STS
     columns: tuple[str, ...]
     ranked_by: tuple[tuple[str, ...], ...]  # each: the columns whose mean orders the rows
     average: str | None  # the printed column that is the mean of all others
@@ -117,7 +118,7 @@ class PaperTable:
     @property
     def tasks(self) -> tuple[str, ...]:
         """Return the tasks that its numbers come from."""
-        if self.by == "epoch":  # dev scores, which the training has
+        if self.by in {"epoch", "minutes"}:  # dev scores and times, which the training has
             return ()
         return (
             (DEFAULT_TASK,)

@@ -19,7 +19,7 @@ from embedlab.data.source import Source
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.printed import paper_names
 from embedlab.runs.environment import Environment
-from embedlab.runs.events import Dev, Step, to_line
+from embedlab.runs.events import Dev, Finished, Started, Step, to_line
 from embedlab.runs.store import RunFolder
 
 if TYPE_CHECKING:
@@ -143,6 +143,32 @@ def test_a_dry_run_lists_the_trainings_of_a_table_and_starts_none(
     assert not any(row["done"] for row in answer.rows)
     assert "liao-table6_lambda_sts: 10 cells, 10 to do" in answer.err
     assert not list(tmp_path.rglob("plan.json"))
+
+
+def test_a_dry_run_says_what_deviates_and_which_data_would_be_refused(
+    embedlab: Embedlab, tmp_path: Path
+) -> None:
+    task = tmp_path / "data" / "GLUE" / "RTE"
+    task.mkdir(parents=True)
+    row = "{0}\tA man sleeps.\tA man is awake.\tnot_entailment\n"
+    rows = "".join(row.format(number) for number in range(4))
+    (task / "train.tsv").write_text(f"index\tsentence1\tsentence2\tlabel\n{rows}")
+    words = ("reproduce", "sedghamiz", "table2", "--dry-run", "--encoder", "nobody/nothing")
+    found = embedlab(
+        *words, "--seeds", "2", "--offline", "--json", "--data", str(tmp_path / "data")
+    )
+    assert found.code == ExitCode.OK, found.err
+    notes = "\n".join(found.json["notes"])
+    assert "encoder.model: google-bert/bert-base-uncased in the paper, nobody/nothing" in notes
+    assert "seeds per number: 1 in the paper, 2 here" in notes
+    assert "optim.clip: clipped at 1.0 in the paper, not clipped here (Standard" in notes
+    assert "'glue-rte' (train) is partial" in found.err or "glue-rte" in found.err
+    assert "--allow-partial" in found.err
+    partial = embedlab(
+        *words,
+        *("--seeds", "1", "--offline", "--allow-partial", "--data", str(tmp_path / "data")),
+    )
+    assert "4 rows instead of" not in partial.err
 
 
 def test_a_dry_run_lists_the_rows_whose_data_is_there_and_names_what_the_others_lack(
@@ -458,6 +484,30 @@ def test_a_figure_along_epochs_has_those_after_the_pre_training(
         in Path("epochs.svg").read_text()
     )
     assert "Published and ours" not in Path("epochs.svg").read_text()
+
+
+def test_minutes_of_whole_trainings_are_beside_the_printed_ones(
+    embedlab: Embedlab, tiny_encoder: Path
+) -> None:
+    for seed, minutes in ((1, 10), (2, 14)):
+        run = RunFolder.of(Path("runs"), "base", seed)
+        recipe = load_recipe("snli-ce", encoder=str(tiny_encoder))
+        run.write_once(
+            recipe, Environment(seed=seed, device="cpu", precision="float32", threads=1, data=())
+        )
+        shutil.copytree(tiny_encoder, run.model)
+        told = [
+            Started(time=1000.0, pid=1, host="here", steps=9),
+            Finished(time=1000.0 + 60 * minutes, step=9),
+        ]
+        run.events_file.write_text("".join(map(to_line, told)))
+    words = ("reproduce", "liao", "section6", "--from", "runs", "--encoder", str(tiny_encoder))
+    _, numbers = tables(embedlab(*words, "--json"))
+    lines = {(row["row"], row["what"]): row["minutes"] for row in numbers["rows"]}  # type: ignore[attr-defined]
+    assert lines["SBERT baseline", "published"] == 20
+    assert lines["SBERT baseline", "ours"] == pytest.approx(12)
+    assert lines["SBERT baseline", "difference"] == pytest.approx(-8)
+    assert ("allpalln-lambda0.3-SCL", "ours") not in lines
 
 
 def test_a_row_whose_model_is_damaged_is_absent_with_one_reason_and_the_others_are_shown(
