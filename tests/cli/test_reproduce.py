@@ -80,6 +80,20 @@ def test_a_paper_alone_lists_its_tables_in_the_order_of_their_numbers(embedlab: 
     assert names[-1] == "table10_learning_rate"
 
 
+def test_a_paper_alone_says_what_of_its_tables_is_trained_and_what_is_missing(
+    embedlab: Embedlab, tmp_path: Path
+) -> None:
+    nothing = ("--offline", "--encoder", "nobody/nothing", "--json", "--data", str(tmp_path))
+    found = embedlab("reproduce", "liao", *nothing)
+    assert found.code == ExitCode.OK, found.err
+    table = found.row(table="table6_lambda_sts")
+    assert (table["done"], table["cells"], table["seconds"]) == (0, 15, None)
+    assert "dataset 'snli' (train) is missing" in str(table["lacks"])
+    assert table["here"] == "embedlab reproduce liao table6_lambda_sts"
+    assert found.row(table="table1_anchor_example").get("cells") is None
+    assert sum(note.startswith("lacking: dataset 'snli'") for note in found.json["notes"]) == 1
+
+
 def test_a_paper_of_the_users_own_is_named_by_its_folder(
     embedlab: Embedlab, tmp_path: Path
 ) -> None:
