@@ -16,6 +16,10 @@ def tables_of(paper: str) -> str:
     return "\n".join(_section(paper, one) for one in load_paper(paper).values())
 
 
+def _words(claim: Any) -> str:
+    return f"“{claim.quotation}”" if claim.quotation else str(claim.text)
+
+
 def _section(paper: str, one: Any) -> str:
     short = one.name.split("_")[0]
     parts = [f"### {short}: {one.summary}\n"]
@@ -29,10 +33,10 @@ def _section(paper: str, one: Any) -> str:
         parts.append(_rows(one))
     if one.claims:
         claims = [
-            (code(name), _cell(one.statement(claim)), _cell(claim.text), _cell(claim.source))
+            (code(name), _cell(one.statement(claim)), _cell(_words(claim)), _cell(claim.source))
             for name, claim in one.claims.items()
         ]
-        parts.append(table(("claim", "rows", "in our words", "stated by"), claims))
+        parts.append(table(("claim", "rows", "in the paper's words, or ours", "stated by"), claims))
     parts += _deviations(one)
     parts += [f"- Note: {_cell(note)}.\n" for note in one.notes]
     return "\n".join(parts)

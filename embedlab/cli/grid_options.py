@@ -32,13 +32,14 @@ def show_cells(
     from embedlab.workflows.grid.plan import absent_trainings, entries_of_runs, estimate
 
     entries = [entries_of_runs(each.plan, cell) for each in planned]
+    estimates = [estimate(plan, own) for plan, own in zip(planned, entries, strict=True)]
     terminal.show(
         *(
-            cells_table(each.plan, plan_entries)
-            for each, plan_entries in zip(planned, entries, strict=True)
+            cells_table(each.plan, own, estimated.seconds, each.notes)
+            for each, own, estimated in zip(planned, entries, estimates, strict=True)
         )
     )
-    for plan, entry in zip(planned, entries, strict=True):
-        terminal.note(estimate(plan, entry).text)
+    for plan, estimated in zip(planned, estimates, strict=True):
+        terminal.note(estimated.text)
         for error in absent_trainings(plan):
             terminal.report(error)

@@ -63,14 +63,17 @@ def deviations(
     ]
 
 
-def recipes_of(table: PaperTable, profile: str) -> dict[str, RowRecipes]:
-    """Return the recipe of each trained row of TABLE as the paper has it and as PROFILE has it,
-    before anything is trained.
+def recipes_of(
+    table: PaperTable, profile: str, overrides: Sequence[str] = (), encoder: str | None = None
+) -> dict[str, RowRecipes]:
+    """Return the recipe of each trained row of TABLE as the paper has it and as it would run under
+    PROFILE with OVERRIDES, before anything is trained.
     """
     recipes = {}
     for label, source in trainings(table).values():
         chosen = expected_recipe(source, (f"{PROFILE}={profile}",))
-        recipes[label] = RowRecipes.of(expected_recipe(source), chosen, recipe_to_table(chosen))
+        ours = expected_recipe(source, (f"{PROFILE}={profile}", *overrides), encoder)
+        recipes[label] = RowRecipes.of(expected_recipe(source), chosen, recipe_to_table(ours))
     return recipes
 
 

@@ -139,7 +139,7 @@ def _speeds(place: GridPlace, encoders: Collection[str]) -> dict[str, float]:
     )
     for run in newest[:LOOKS]:
         try:
-            spent = _seconds_spent(run)
+            spent = seconds_spent(run)
             if spent > 0 and (encoder := (recipe := run.recipe()).encoder.model) in encoders:
                 rows[encoder] = rows.get(encoder, 0.0) + sum(
                     stage_rows(stage, place) for stage in recipe_to_table(recipe)["stage"]
@@ -153,7 +153,7 @@ def _speeds(place: GridPlace, encoders: Collection[str]) -> dict[str, float]:
     return {encoder: read / seconds[encoder] for encoder, read in rows.items() if read}
 
 
-def _seconds_spent(run: RunFolder) -> float:
+def seconds_spent(run: RunFolder) -> float:
     """Return the seconds from start to end of a run that was not interrupted; 0 for others.
 
     The speed of its last steps is not enough: the stages of a recipe differ by far.

@@ -85,14 +85,16 @@ class _Table:
     scale: Positive = 100.0  # printed number divided by ours
     averaged: Count = 1  # seeds per printed number
     seeds: Seeds = 3  # seeds per number of ours
-    # for a figure: its columns are the slices, or the epochs of a training
-    by: Literal["source", "dice", "epoch"] | None = None
+    # for a figure: its columns are the slices, or the epochs of a training; or a training's minutes
+    by: Literal["source", "dice", "epoch", "minutes"] | None = None
+    datasets: tuple[str, ...] = ()  # of a figure by source; none: all of STS
     # for a table of sentence pairs: the printed columns that hold their two sentences
     pairs: tuple[str, str] | None = None
     columns: dict[str, str | _Column] = field(
         default_factory=dict
     )  # printed column → slice, or more
     judge: tuple[str, ...] = ()  # the columns whose mean orders the rows
+    average: str | None = None  # the printed column that is the mean of all others
     each: bool = False  # order the rows by each of these columns separately instead
     set: dict[str, Any] = field(default_factory=dict)  # recipe keys for every row
     rows: dict[str, _Row] | str = field(
@@ -201,7 +203,10 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
         averaged=values.averaged,
         seeds=values.seeds,
         by=values.by,
-        columns=tuple(values.columns)
+        datasets=values.datasets,
+        columns=("minutes",)
+        if values.by == "minutes"
+        else tuple(values.columns)
         or tuple(f"pair {number}" for number, _ in enumerate(pairs, start=1)),
         pairs=pairs,
         ranked_by=tuple((column,) for column in values.judge)
@@ -209,6 +214,7 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
         else (values.judge,)
         if values.judge
         else (),
+        average=values.average,
         sources={
             label: _source(row, table_set, f"{where}, row {label!r}") for label, row in rows.items()
         },
@@ -216,7 +222,7 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
             _point(label, row, table_set, column, values, where)
             for label, row in rows.items()
             for column in values.columns
-            if label not in printed or printed[label].get(column, 0.0) is not None
+            if label not in printed or _is_printed(column, values.columns, printed[label])
         ),
         claims={},
         deviations=values.deviations,
@@ -352,6 +358,22 @@ def _point(
     )
 
 
+def _is_printed(
+    column: str, columns: Mapping[str, str | _Column], cells: Mapping[str, float | None]
+) -> bool:
+    """Return whether a row prints COLUMN, or of one that is ours alone any column of the same
+    training.
+    """
+    values = columns[column]
+    if isinstance(values, str) or not values.unprinted:
+        return cells.get(column, 0.0) is not None
+    return any(
+        cells.get(other) is not None
+        for other, others in columns.items()
+        if (others.set if isinstance(others, _Column) else {}) == values.set
+    )
+
+
 def _check_names(paper_table: PaperTable, columns: Collection[str], where: str) -> None:
     """Refuse rows, columns and tasks that do not exist, and suggest the nearest name."""
     rows = list(paper_table.sources)
@@ -362,7 +384,10 @@ def _check_names(paper_table: PaperTable, columns: Collection[str], where: str) 
     _refuse_unknown("row", spoken, rows, where)
     _refuse_unknown(
         "column",
-        (column for columns in paper_table.ranked_by for column in columns),
+        (
+            *(column for columns in paper_table.ranked_by for column in columns),
+            *filter(None, [paper_table.average]),
+        ),
         paper_table.columns,
         where,
     )

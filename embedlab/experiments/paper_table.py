@@ -3,7 +3,7 @@ and the paper's claims.
 """
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, Literal
@@ -86,9 +86,11 @@ class PaperTable:
     scale: float
     averaged: int
     seeds: int
-    by: Literal["source", "dice", "epoch"] | None
+    by: Literal["source", "dice", "epoch", "minutes"] | None
+    datasets: tuple[str, ...]  # of a figure by source; none: all of STS
     columns: tuple[str, ...]
     ranked_by: tuple[tuple[str, ...], ...]  # each: the columns whose mean orders the rows
+    average: str | None  # the printed column that is the mean of all others
     sources: Mapping[str, RowSource]  # by row
     points: tuple[Point, ...]
     claims: Mapping[str, Claim]  # by name
@@ -124,7 +126,7 @@ class PaperTable:
     @property
     def tasks(self) -> tuple[str, ...]:
         """Return the tasks that its numbers come from."""
-        if self.by == "epoch":  # dev scores, which the training has
+        if self.by in {"epoch", "minutes"}:  # dev scores and times, which the training has
             return ()
         return (
             (DEFAULT_TASK,)
@@ -149,27 +151,30 @@ class PaperTable:
             side: getattr(claim, side).removeprefix(f"{group} ") if about else getattr(claim, side)
             for side in ("first", "second")
         }
-        where = (
-            f" ({', '.join(columns)})"
-            if self.by is not None or (claim.columns and len(columns) == 1 < len(self.columns))
-            else ""
-        )
+        named = ", ".join(columns) if len(columns) < 8 else f"mean of {len(columns)} columns"
+        is_whole = self.by is None and {*self.columns} - {*columns} <= {self.average}
+        where = "" if is_whole else f" ({named})"
         return f"{about}{replace(claim, **rows).statement}{where}"
+
+    def printed_mean(self, row: str, columns: Sequence[str]) -> float | None:
+        """Return the printed mean of COLUMNS of a row: the paper's own where it averages just
+        these; None where it prints none.
+        """
+        cells = self.printed.get(row, {})
+        averaged = cells.get(self.average) if self.average is not None else None
+        if averaged is not None and {*cells} - {*columns} == {self.average}:
+            return averaged
+        values = [cells.get(column) for column in columns]
+        known = [value for value in values if value is not None]
+        return fmean(known) if known and len(known) == len(values) else None
 
     def printed_difference(self, claim: Claim) -> float | None:
         """Return the printed difference of the rows of a claim, or None where the paper prints
         none.
         """
-        cells = [
-            [self.printed.get(row, {}).get(column) for column in self.columns_of(claim)]
-            for row in (claim.first, claim.second)
-        ]
-        known = [
-            fmean(value for value in row if value is not None)
-            for row in cells
-            if row and None not in row
-        ]
-        return known[0] - known[1] if len(known) == len(cells) else None
+        columns = self.columns_of(claim)
+        first, second = (self.printed_mean(row, columns) for row in (claim.first, claim.second))
+        return first - second if first is not None and second is not None else None
 
     def group(self, row: str) -> str:
         """Return the group within which a row is ranked: its encoder or GLUE task, where several

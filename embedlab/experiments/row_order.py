@@ -329,9 +329,7 @@ def _rank(
     }
     ranked = []
     for row, number in numbers.items():
-        prints = [table.printed.get(row, {}).get(column) for column in columns]
-        known = [value for value in prints if value is not None]
-        mean = fmean(known) if len(known) == len(columns) else None
+        mean = table.printed_mean(row, columns)
         without = {column for group, column in lacking if group == table.group(row)}
         ranked.append(_Ranked(row=row, printed=mean, ours=_estimate(number, without, table.scale)))
     return sorted(

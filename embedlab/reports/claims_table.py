@@ -59,6 +59,11 @@ def claims_table(
         Column(key="ours", title="ours", align="right"),
         Column(key="verdict", title="verdict", align="left"),
     ]
+    if not is_short:
+        columns += [
+            Column(key="quotation", title="the paper's words", align="left", role="minor"),
+            Column(key="source", title="source", align="left", role="minor"),
+        ]
     title = " ".join([f"{paper}: do its claims hold?", *(f"[{mark}]" for mark in marks)])
     said = [*notes, *_explanations(paper, tables, settled, measured)]
     caption = (

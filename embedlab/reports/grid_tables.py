@@ -2,7 +2,7 @@
 cells ended.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from embedlab.core.durations import duration
@@ -104,21 +104,36 @@ def grids_table(grids: Sequence[ListedGrid]) -> Table:
     return Table(title="Grids", columns=_GRIDS, rows=rows)
 
 
-def cells_table(plan: GridPlan, entries: Sequence[QueueEntry]) -> Table:
-    """Return the cells of a plan that ENTRIES are of, and whether each is done already."""
+def cells_table(
+    plan: GridPlan,
+    entries: Sequence[QueueEntry],
+    seconds: Mapping[tuple[str, int], float] | None = None,
+    notes: Sequence[str] = (),
+) -> Table:
+    """Return the cells of a plan that ENTRIES are of, whether each is done already, and the SECONDS
+    that it is expected to take.
+    """
+    expected = seconds or {}
     rows: list[dict[str, Any]] = [
         {
             "cell": cell.number,
             **cell.variant.labels,
             "seed": cell.seed,
             "done": entry.state == "done",
+            **_expected(expected.get(entry.key)),
             "run": cell.id,
         }
         for cell, entry in ((plan.cell(entry.number), entry) for entry in entries)
     ]
-    keys = ("cell", *plan.axes, "seed", "done", "run")
-    columns = [Column(key=key, title=key, role=_role(key, plan)) for key in keys]
-    return Table(title=f"{plan.name}: {plan.summary}", columns=columns, rows=rows)
+    keys = ("cell", *plan.axes, "seed", "done", *(["seconds"] if expected else []), "run")
+    titles = {"seconds": "expected"}
+    columns = [Column(key=key, title=titles.get(key, key), role=_role(key, plan)) for key in keys]
+    return Table(title=f"{plan.name}: {plan.summary}", columns=columns, rows=rows, notes=notes)
+
+
+def _expected(seconds: float | None) -> dict[str, TableCell]:
+    text = None if seconds is None else TableCell(value=seconds, text=duration(seconds))
+    return {} if text is None else {"seconds": text}
 
 
 def summary_table(plan: GridPlan, entries: Sequence[QueueEntry]) -> Table:

@@ -174,11 +174,9 @@ def _draw_dots(plot: Dots, canvas: Canvas) -> None:
                 solid_capstyle="butt",
             )
             axes.plot([value], [row + offset], **look, linestyle="none", gid=mark)
-    axes.set(
-        yticks=rows,
-        yticklabels=plot.labels,
-        xlabel=_wrapped(plot.axis, style.width_in * 0.75, style),
-    )
+    axes.set(yticks=rows, yticklabels=plot.labels)
+    # It ends where the axes end: beside long names they are narrower than it is.
+    axes.set_xlabel(_wrapped(plot.axis, style.width_in * 0.75, style), loc="right")
     axes.set_ylim(len(plot.labels) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x")

@@ -22,7 +22,7 @@ class Reproduction:
     answers: tuple[Table, ...]  # the numbers, and whether the order holds
     numbers: Mapping[CellKey, ComparedNumber]  # empty for a figure
     row_order: RowOrder | None
-    compared: TaskComparison | None  # of a figure
+    compared: tuple[TaskComparison, ...]  # of a figure, one an answer
     scored: ScoredPairs | None
     has_failed: bool  # whether a training failed
     curves: Mapping[str, Sequence[float]] = field(

@@ -46,13 +46,10 @@ def _sections(reproduction: Reproduction) -> Iterator[Section]:
     yield Section(
         title=reproduction.deviations.title, table=replace(reproduction.deviations, title="")
     )
-    if reproduction.compared is not None:
-        section = comparison_section(reproduction.compared)
-        yield replace(
-            section,
-            title=reproduction.answers[0].title,
-            table=replace(reproduction.answers[0], title=""),
-        )
+    if reproduction.compared:
+        for comparison, answer in zip(reproduction.compared, reproduction.answers, strict=True):
+            section = comparison_section(comparison)
+            yield replace(section, title=answer.title, table=replace(answer, title=""))
         return
     plots = (tuple(reproduction_plots(reproduction)), *(() for _ in reproduction.answers[1:]))
     for answer, plot in zip(reproduction.answers, plots, strict=True):

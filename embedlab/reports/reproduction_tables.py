@@ -5,10 +5,12 @@ whether the order holds.
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import isnan
 from statistics import fmean, stdev
 
 from embedlab.analysis.seed_notes import REACH_SIGN, REACHES
+from embedlab.core.durations import duration
 from embedlab.experiments.deviations import rows_text
 from embedlab.experiments.matching_runs import CellKey
 from embedlab.experiments.paper_file import load_paper, summary_of
@@ -42,8 +44,22 @@ def papers_table() -> Table:
     )
 
 
-def contents_table(paper: str, tables: Sequence[PaperTable]) -> Table:
-    """Return the tables and figures of a paper."""
+@dataclass(frozen=True, kw_only=True)
+class TableProgress:
+    """How much of a table is trained here."""
+
+    done: int
+    cells: int  # rows and seeds
+    seconds: float | None  # for the others on this machine; None where nothing is measured or left
+    lacks: tuple[str, ...]  # what data is missing
+
+
+def contents_table(
+    paper: str, tables: Sequence[PaperTable], progress: Mapping[str, TableProgress]
+) -> Table:
+    """Return the tables and figures of a paper, how far each is here, and the command that fills
+    it.
+    """
     rows: TableRows = [
         {
             "table": table.name,
@@ -51,22 +67,38 @@ def contents_table(paper: str, tables: Sequence[PaperTable]) -> Table:
             "rows": len(table.sources) or None,
             "task": ", ".join(table.tasks) if table.sources else None,
             "printed": bool(table.printed) or not table.sources,
+            **_progress(progress.get(table.name)),
             "here": table.shown_by or f"embedlab reproduce {table.typed}",
         }
         for table in tables
     ]
     roles: dict[str, Role] = {"table": "key", "summary": "text", "here": "minor", "task": "minor"}
+    titles = {"done": "trained", "seconds": "left"}
     columns = [
-        Column(key=key, title=key, role=roles.get(key))
-        for key in ("table", "summary", "rows", "task", "printed", "here")
+        Column(key=key, title=titles.get(key, key), role=roles.get(key))
+        for key in ("table", "summary", "rows", "task", "printed", "done", "seconds", "here")
     ]
+    lacks = [text for own in progress.values() for text in own.lacks]
     notes = (
+        *(f"lacking: {text}" for text in dict.fromkeys(lacks)),
         f"`embedlab reproduce {shlex.quote(paper)} --published-only` prints them all; a "
         f"short name such as table2 will do",
     )
     return Table(
         title=f"{tables[0].paper}: {summary_of(paper)}", columns=columns, rows=rows, notes=notes
     )
+
+
+def _progress(own: TableProgress | None) -> dict[str, Value | TableCell]:
+    if own is None:
+        return {}
+    left = ABSENT if own.seconds is None else duration(own.seconds)
+    return {
+        "done": TableCell(value=own.done, text=f"{own.done} of {own.cells}"),
+        "cells": own.cells,
+        "seconds": TableCell(value=own.seconds, text=left),
+        "lacks": ", ".join(own.lacks) or None,
+    }
 
 
 def printed_table(table: PaperTable) -> Table:
@@ -187,7 +219,16 @@ def numbers_table(
                 }
             )
         if any(number.values for number in of_row.values()):
-            rows.append({"row": row, "what": "ours", **_ours(of_row, table.scale)})
+            parts = table.sources[row].best_of
+            there = [part for part in parts if _has_numbers(table, part, numbers)]
+            what = f"ours, of {len(there)} of {len(parts)} rows" if there != [*parts] else "ours"
+            rows.append({"row": row, "what": what, **_ours(of_row, table.scale)})
+            if there != [*parts]:
+                lacking = ", ".join(part for part in parts if part not in there)
+                missing = [
+                    *missing,
+                    f"{row}: the best of {', '.join(there)} alone, without {lacking}",
+                ]
         if any(number.difference is not None for number in of_row.values()):
             differences = {
                 column: _signed(number.difference, table.scale) for column, number in of_row.items()
@@ -216,6 +257,10 @@ def numbers_table(
         notes=[*table.notes, *missing],
         caption=_caption(table, numbers, marks),
     )
+
+
+def _has_numbers(table: PaperTable, row: str, numbers: Mapping[CellKey, ComparedNumber]) -> bool:
+    return any(numbers.get((row, column), NO_NUMBER).values for column in table.columns)
 
 
 def example_pairs(table: PaperTable) -> list[str]:
@@ -325,8 +370,8 @@ def orders_table(table: PaperTable, row_order: RowOrder, said: Sequence[str] = (
 
 def _measured(table: PaperTable) -> str:
     """Return what the numbers are, where one phrase fits all."""
-    if table.pairs:
-        return "similarity"
+    if table.pairs or table.by == "minutes":
+        return "similarity" if table.pairs else "minutes"
     measures = {(point.measure.metric, point.measure.setting) for point in table.points}
     unit = f" x {table.scale:g}" if table.scale != 1 else ""
     return (

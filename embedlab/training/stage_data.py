@@ -79,11 +79,9 @@ class StageData:
         """Return the rows that any epoch reads, in order."""
         if not self.stage.data.shares:
             return np.arange(len(self.rows))
-        return np.unique(
-            np.concatenate(
-                [rows for epoch in range(len(self.epochs)) for rows in self.batches(epoch)]
-            )
-        )
+        batches = [rows for epoch in range(len(self.epochs)) for rows in self.batches(epoch)]
+        none = np.empty(0, np.int64)  # a stage that `max_steps` leaves out reads no rows
+        return np.unique(np.concatenate([none, *batches]))
 
     @property
     def used(self) -> list[int | None]:

@@ -261,7 +261,16 @@ def _checked(name: str, split: str, definition: Dataset | None, source: Source) 
             note=f"{odd}: {', '.join(corpus_differences(definition.kind, part.frame, expected))}",
         )
     skipped = ", ".join(f"{count} {reason}" for reason, count in state.skipped.items())
-    return replace(checked, skipped=skipped, note="; ".join(_notes(state)))
+    notes = "; ".join([*_notes(state), *_sources(part.frame)])
+    return replace(checked, skipped=skipped, note=notes)
+
+
+def _sources(frame: pl.DataFrame) -> Iterator[str]:
+    """What the sources of pairs are, where there are several, and how many pairs each has."""
+    if "source" in frame.columns:
+        counts = frame.drop_nulls("source").group_by("source", maintain_order=True).len()
+        if counts.height > 1:
+            yield f"sources: {', '.join(f'{name} {pairs}' for name, pairs in counts.rows())}"
 
 
 def _state_name(state: DatasetState) -> str:

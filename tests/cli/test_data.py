@@ -106,6 +106,10 @@ def test_check_reads_a_file_of_pairs_too(embedlab: Embedlab) -> None:
         "not counted",
         "1 blank score at good.tsv:3",
     )
+    rows = "".join(f"a\tb {n}\t{n}\t{'news' if n else 'captions'}\n" for n in range(3))
+    Path("sources.tsv").write_text(f"sentence1\tsentence2\tscore\tsource\n{rows}")
+    (row,) = embedlab("data", "check", "sources.tsv", "--json").rows
+    assert row["note"] == "sources: captions 1, news 2"
     answer = embedlab("data", "check", "good.tsv", "bad.tsv", "--json")
     assert answer.code == 3
     assert answer.rows[1]["note"] == "bad.tsv, line 2: score is not a number: 'high'"
@@ -117,7 +121,10 @@ def test_changed_gold_scores_are_not_whole_and_every_number_says_so(
     shutil.copytree(shared_data / "STS/STS12-en-test", "data/STS/STS12-en-test")
     gold = Path("data/STS/STS12-en-test/STS.gs.MSRpar.txt")
     (row,) = embedlab("data", "check", "sts12", "--data", "data", "--json").rows
-    assert (row["state"], row["note"]) == ("whole", "")
+    sources = (
+        "sources: MSRpar 750, MSRvid 750, SMTeuroparl 459, surprise.OnWN 750, surprise.SMTnews 399"
+    )
+    assert (row["state"], row["note"]) == ("whole", sources)
     gold.write_text("0.000\n" * 200 + "".join(gold.read_text().splitlines(keepends=True)[200:]))
     answer = embedlab("data", "check", "sts12", "--data", "data", "--json")
     (row,) = answer.rows
@@ -125,7 +132,8 @@ def test_changed_gold_scores_are_not_whole_and_every_number_says_so(
         "counts right, content unknown: 'STS/STS12-en-test/STS.gs.MSRpar.txt' is not the "
         "published file"
     )
-    assert (answer.code, row["state"], row["rows"], row["note"]) == (0, "counts right", 3108, said)
+    assert (answer.code, row["state"], row["rows"]) == (0, "counts right", 3108)
+    assert row["note"] == f"{said}; {sources}"
     for command in ("evaluate", "compare"):
         shown = embedlab(command, "dice", "--task", "sts12", "--data", "data", "--json")
         assert (shown.code, f"sts12 test: {said}" in shown.json["notes"]) == (0, True)

@@ -19,7 +19,7 @@ from embedlab.data.source import Source
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.printed import paper_names
 from embedlab.runs.environment import Environment
-from embedlab.runs.events import Dev, Step, to_line
+from embedlab.runs.events import Dev, Finished, Started, Step, to_line
 from embedlab.runs.store import RunFolder
 
 if TYPE_CHECKING:
@@ -74,10 +74,24 @@ def test_without_arguments_it_says_which_papers_there_are(embedlab: Embedlab) ->
 
 def test_a_paper_alone_lists_its_tables_in_the_order_of_their_numbers(embedlab: Embedlab) -> None:
     found = [row["table"] for row in embedlab("reproduce", "chen", "--json").rows]
-    assert found[0] == "figure2_dev_scores"
-    names = [str(name) for name in found[1:]]
+    assert found[:2] == ["figure2_dev_scores", "section6_batch_size"]
+    names = [str(name) for name in found[2:]]
     assert names[0] == "table1_unsupervised"
     assert names[-1] == "table10_learning_rate"
+
+
+def test_a_paper_alone_says_what_of_its_tables_is_trained_and_what_is_missing(
+    embedlab: Embedlab, tmp_path: Path
+) -> None:
+    nothing = ("--offline", "--encoder", "nobody/nothing", "--json", "--data", str(tmp_path))
+    found = embedlab("reproduce", "liao", *nothing)
+    assert found.code == ExitCode.OK, found.err
+    table = found.row(table="table6_lambda_sts")
+    assert (table["done"], table["cells"], table["seconds"]) == (0, 15, None)
+    assert "dataset 'snli' (train) is missing" in str(table["lacks"])
+    assert table["here"] == "embedlab reproduce liao table6_lambda_sts"
+    assert found.row(table="table1_anchor_example").get("cells") is None
+    assert sum(note.startswith("lacking: dataset 'snli'") for note in found.json["notes"]) == 1
 
 
 def test_a_paper_of_the_users_own_is_named_by_its_folder(
@@ -143,6 +157,32 @@ def test_a_dry_run_lists_the_trainings_of_a_table_and_starts_none(
     assert not any(row["done"] for row in answer.rows)
     assert "liao-table6_lambda_sts: 10 cells, 10 to do" in answer.err
     assert not list(tmp_path.rglob("plan.json"))
+
+
+def test_a_dry_run_says_what_deviates_and_which_data_would_be_refused(
+    embedlab: Embedlab, tmp_path: Path
+) -> None:
+    task = tmp_path / "data" / "GLUE" / "RTE"
+    task.mkdir(parents=True)
+    row = "{0}\tA man sleeps.\tA man is awake.\tnot_entailment\n"
+    rows = "".join(row.format(number) for number in range(4))
+    (task / "train.tsv").write_text(f"index\tsentence1\tsentence2\tlabel\n{rows}")
+    words = ("reproduce", "sedghamiz", "table2", "--dry-run", "--encoder", "nobody/nothing")
+    found = embedlab(
+        *words, "--seeds", "2", "--offline", "--json", "--data", str(tmp_path / "data")
+    )
+    assert found.code == ExitCode.OK, found.err
+    notes = "\n".join(found.json["notes"])
+    assert "encoder.model: google-bert/bert-base-uncased in the paper, nobody/nothing" in notes
+    assert "seeds per number: 1 in the paper, 2 here" in notes
+    assert "optim.clip: clipped at 1.0 in the paper, not clipped here (Standard" in notes
+    assert "'glue-rte' (train) is partial" in found.err or "glue-rte" in found.err
+    assert "--allow-partial" in found.err
+    partial = embedlab(
+        *words,
+        *("--seeds", "1", "--offline", "--allow-partial", "--data", str(tmp_path / "data")),
+    )
+    assert "4 rows instead of" not in partial.err
 
 
 def test_a_dry_run_lists_the_rows_whose_data_is_there_and_names_what_the_others_lack(
@@ -300,7 +340,7 @@ def test_runs_that_are_there_are_shown_next_to_the_published_values_under_their_
     assert f"`{again}` trains" in str(numbers["notes"])
     (pair,) = orders["rows"]  # type: ignore[misc]
     assert (pair["better"], pair["worse"]) == ("0.3", "0.1")
-    assert pair["printed"] == pytest.approx(1.254)
+    assert pair["printed"] == pytest.approx(1.26)
     assert 0 <= pair["probability"] <= 1
     assert "best for STS" in pair["claim"]
     assert with_runs(*words, "--figure", "ours.svg").code == 0
@@ -458,6 +498,30 @@ def test_a_figure_along_epochs_has_those_after_the_pre_training(
         in Path("epochs.svg").read_text()
     )
     assert "Published and ours" not in Path("epochs.svg").read_text()
+
+
+def test_minutes_of_whole_trainings_are_beside_the_printed_ones(
+    embedlab: Embedlab, tiny_encoder: Path
+) -> None:
+    for seed, minutes in ((1, 10), (2, 14)):
+        run = RunFolder.of(Path("runs"), "base", seed)
+        recipe = load_recipe("snli-ce", encoder=str(tiny_encoder))
+        run.write_once(
+            recipe, Environment(seed=seed, device="cpu", precision="float32", threads=1, data=())
+        )
+        shutil.copytree(tiny_encoder, run.model)
+        told = [
+            Started(time=1000.0, pid=1, host="here", steps=9),
+            Finished(time=1000.0 + 60 * minutes, step=9),
+        ]
+        run.events_file.write_text("".join(map(to_line, told)))
+    words = ("reproduce", "liao", "section6", "--from", "runs", "--encoder", str(tiny_encoder))
+    _, numbers = tables(embedlab(*words, "--json"))
+    lines = {(row["row"], row["what"]): row["minutes"] for row in numbers["rows"]}  # type: ignore[attr-defined]
+    assert lines["SBERT baseline", "published"] == 20
+    assert lines["SBERT baseline", "ours"] == pytest.approx(12)
+    assert lines["SBERT baseline", "difference"] == pytest.approx(-8)
+    assert ("allpalln-lambda0.3-SCL", "ours") not in lines
 
 
 def test_a_row_whose_model_is_damaged_is_absent_with_one_reason_and_the_others_are_shown(

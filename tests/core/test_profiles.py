@@ -169,5 +169,5 @@ def test_a_profile_that_cannot_be_is_refused(
 
 def test_what_is_declared_is_shown_with_the_value_of_its_key() -> None:
     text = declared_text(load_recipe("multitask"))
-    assert "#   optim.schedule: not stated\n#     here: constant (chen)\n" in text
+    assert "#   optim.schedule: not stated\n#     here: constant (chen §5.3)\n" in text
     assert declared_text(load_recipe("own-pairs")) == ""

@@ -1,5 +1,6 @@
 """The time a grid still costs, from what runs and cells took."""
 
+import json
 import os
 import time
 from contextlib import closing
@@ -13,6 +14,8 @@ from embedlab.experiments.preparation import prepare_grid
 from embedlab.experiments.progress import GridFollower
 from embedlab.experiments.queue import Ending, Queue, QueueEntry
 from embedlab.experiments.scoring_times import START_UP
+from embedlab.reports.grid_tables import cells_table
+from embedlab.reports.layout import plain_text
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 
@@ -137,3 +140,12 @@ def test_scoring_of_earlier_grids_is_part_of_the_estimate_and_the_time_left_move
                 "embedlab.experiments.progress.time.time", lambda later=later: now + later
             )
             assert follower.look().cost.seconds == pytest.approx(left, abs=2.0)
+
+
+def test_a_list_of_cells_says_what_each_is_expected_to_take(short_plan: GridPlan) -> None:
+    entries = waiting(short_plan)
+    seconds = {entry.key: 90.0 + entry.number for entry in entries}
+    rows = json.loads(cells_table(short_plan, entries, seconds).to_json())["rows"]
+    assert [row["seconds"] for row in rows] == [*seconds.values()]
+    assert "1m31s" in plain_text(cells_table(short_plan, entries, seconds))
+    assert "expected" not in plain_text(cells_table(short_plan, entries))

@@ -311,3 +311,19 @@ def test_a_page_of_a_pdf_shows_the_names() -> None:
         if part[:1] == b"x"
     ]
     assert any(b"Tj" in stream or b"TJ" in stream for stream in streams)  # text, not outlines
+
+
+def test_the_axis_below_dots_with_long_names_is_inside_the_figure() -> None:
+    names = ["sts16/question-question", "hub:owner/name?split=test/headlines"]
+    dots = Dots(
+        title="",
+        labels=names,
+        series=[Series(name="SBERT", values=[61.5, 63.0])],
+        axis="Spearman x 100, with 95% intervals",
+    )
+    figure = paper_figure([dots])
+    figure.draw_without_rendering()
+    axis = figure.findobj(lambda drawn: getattr(drawn, "get_text", str)().startswith("Spearman"))
+    (box,) = (drawn.get_window_extent() for drawn in axis)
+    assert box.x0 >= 0
+    assert box.x1 <= figure.bbox.x1

@@ -8,10 +8,16 @@ from embedlab.analysis.ordering import RankAgreement
 from embedlab.experiments.paper_file import load_paper, select_tables
 from embedlab.experiments.paper_table import PaperTable
 from embedlab.experiments.printed import paper_names, published_texts
-from embedlab.experiments.row_order import Ranking, RowOrder
+from embedlab.experiments.row_order import ComparedNumber, Ranking, RowOrder
 from embedlab.reports.latex import to_latex
 from embedlab.reports.layout import plain_text
-from embedlab.reports.reproduction_tables import deviations_table, orders_table, printed_table
+from embedlab.reports.reproduction_tables import (
+    deviations_table,
+    numbers_table,
+    orders_table,
+    printed_table,
+)
+from embedlab.reports.tables import Table
 
 
 def test_rows_that_score_alike_have_no_tau() -> None:
@@ -83,3 +89,25 @@ def test_published_numbers_have_the_digits_that_a_file_of_numbers_drops() -> Non
         for row in printed_table(table).texts()[1:]
         for text in row[1:]
     )
+
+
+def test_an_ensemble_of_some_of_its_rows_says_which_are_there() -> None:
+    (table,) = select_tables("chen", "table2")
+    columns = ("sentiment_acc", "paraphrase_acc", "sts_corr")
+
+    def shown(rows: tuple[str, ...]) -> Table:
+        numbers = {
+            (row, column): ComparedNumber(printed=None, values=(0.5,))
+            for row in (*rows, "Ensemble (dev)")
+            for column in columns
+        }
+        return numbers_table(table, numbers, (), ())
+
+    some = shown(("NLI", "3 Given"))
+    assert "ours, of 2 of 4 rows" in plain_text(some)
+    assert some.notes[-1] == (
+        "Ensemble (dev): the best of NLI, 3 Given alone, without None (Baseline), "
+        "3 Given (Single Task)"
+    )
+    whole = shown(("None (Baseline)", "NLI", "3 Given", "3 Given (Single Task)"))
+    assert "of 4 rows" not in plain_text(whole)

@@ -37,7 +37,8 @@ def reproduce(
 
     A training that another table or grid has made is not repeated; it can be interrupted at any
     time, and the same command continues. Every deviation from the paper is shown above the numbers.
-    Without a TABLE the paper's tables are listed. --claims prints which of the paper's sentences
+    Without a TABLE the paper's tables are listed, with how much of each is trained here, what is
+    left and which data is missing. --claims prints which of the paper's sentences
     about an order hold here, are reversed, stay open, or are not measured.
     """
     from embedlab.workflows.reproduce.plan import check_selection
@@ -54,7 +55,10 @@ def reproduce(
     if options.published_only:
         return terminal.show(*(tables.printed_table(table) for table in chosen))
     if options.table is None and options.trains:
-        return terminal.show(tables.contents_table(options.paper, chosen))
+        from embedlab.workflows.reproduce.plan import progress_of
+
+        progress = progress_of(chosen, options, terminal.settings)
+        return terminal.show(tables.contents_table(options.paper, chosen, progress))
     if options.claims:
         return _settle(chosen, options, shown, terminal)
     if cells.dry_run:
@@ -88,10 +92,16 @@ def _settle(
 def _show_trainings(
     chosen: "Sequence[PaperTable]", options: ReproductionOptions, terminal: Terminal
 ) -> None:
-    """Show the trainings of the chosen tables and what they cost."""
+    """Show the trainings of the chosen tables, where they deviate, what they cost, and which data
+    they would refuse.
+    """
+    from embedlab.workflows.reproduce.plan import refused_data
     from embedlab.workflows.reproduce.run import trainings_of
 
-    show_cells(trainings_of(chosen, options, terminal.settings), terminal)
+    planned = trainings_of(chosen, options, terminal.settings)
+    show_cells(planned, terminal)
+    for error in refused_data(planned, terminal.settings):
+        terminal.report(error)
 
 
 def _reproduce(

@@ -15,14 +15,12 @@ def _plots(subject: ReproducedTables) -> Sequence[Plot]:
     trade_offs: list[Plot] = []
     for reproduction in subject.found:
         trade_offs += reproduction_plots(reproduction)
-        if (
-            reproduction.compared is not None
-        ):  # a figure of the paper: models by a property of pairs
-            trade_offs += [
-                plot
-                for task, slices in tasks_of(reproduction.compared).items()
-                for plot in score_plots(reproduction.compared, task, slices)
-            ]
+        trade_offs += [  # of a figure of the paper: models by a property of pairs
+            plot
+            for comparison in reproduction.compared
+            for task, slices in tasks_of(comparison).items()
+            for plot in score_plots(comparison, task, slices)
+        ]
     return trade_offs
 
 

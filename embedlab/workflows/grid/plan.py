@@ -11,7 +11,7 @@ from pathlib import Path
 from embedlab.core.durations import duration
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.settings import Settings
-from embedlab.experiments.estimate import Cost, remaining_cost
+from embedlab.experiments.estimate import CellTimes, Cost
 from embedlab.experiments.executors.local import visible_gpus
 from embedlab.experiments.executors.slurm import cancel_jobs, is_slurm
 from embedlab.experiments.grid_file import Grid, grid_names, load_grid, sets_key, with_fixed
@@ -41,6 +41,7 @@ class PlannedGrid:
     absent: Mapping[str, MissingError] = field(
         default_factory=dict
     )  # what rows of a paper lack that are not in the plan, by label
+    notes: tuple[str, ...] = ()  # how the trainings deviate from their paper
 
     @property
     def folder(self) -> GridFolder:
@@ -58,6 +59,7 @@ class GridEstimate:
     free_bytes: int  # on the disk of the runs
     where: str
     text: str  # all in one line
+    seconds: Mapping[tuple[str, int], float] | None  # of each cell to do, by its key
 
 
 def plan_grid(options: GridOptions, settings: Settings) -> PlannedGrid:
@@ -98,14 +100,21 @@ def estimate(planned: PlannedGrid, entries: Sequence[QueueEntry]) -> GridEstimat
         if hands.cluster
         else f"{at_once} at once" + (f" on {len(gpus)} GPUs" if gpus else "")
     )
-    cost = remaining_cost(plan, entries, at_once)
+    times = CellTimes.of(plan, entries)
+    cost = times.cost(at_once)
     free = shutil.disk_usage(_existing(plan.place.runs_folder)).free
     text = (
         f"{plan.name}: {cells}, {cost.cells} to do, {where}, {_threads(plan.threads)}; "
         f"{_time(cost)}; {_disk(cost, free)}"
     )
     return GridEstimate(
-        cost=cost, gpus=gpus, at_once=at_once, free_bytes=free, where=where, text=text
+        cost=cost,
+        gpus=gpus,
+        at_once=at_once,
+        free_bytes=free,
+        where=where,
+        text=text,
+        seconds=times.seconds,
     )
 
 

@@ -110,11 +110,11 @@ def evaluate_models(
     """
     if options.unseen:
         return evaluate_on_unseen_pairs(table, members, options, session)
-    if table.by == "epoch":  # of the runs' events
+    if table.by == "epoch" or table.by == "minutes":  # of the runs' events
         return EvaluatedRows(evaluations={}, answers={}, scored=None, missing=())
     if table.by is not None:
         names = {member.name for row in table.sources for member in members[row, ""]}
-        scored, absent = _score(sorted(names), table.by, session)
+        scored, absent = _score(sorted(names), table.by, session, table.datasets)
         return EvaluatedRows(evaluations={}, answers={}, scored=scored, missing=(), absent=absent)
     wanted = {
         (member.name, point.measure.task)
@@ -176,7 +176,7 @@ def evaluate_on_unseen_pairs(
             hint="`embedlab compare MODEL… --task TASK --unseen` takes items of any task",
         )
     names = sorted({member.name for found in members.values() for member in found})
-    whole, absent = _score(names, by, session)
+    whole, absent = _score(names, by, session, table.datasets)
     if whole is None:
         return EvaluatedRows(evaluations={}, answers={}, scored=None, missing=(), absent=absent)
     scored = whole.unseen_pairs
@@ -201,6 +201,7 @@ def pairs_by(table: PaperTable) -> By | None:
     if (
         table.pairs
         or table.by == "epoch"
+        or table.by == "minutes"
         or any(point.measure.task != DEFAULT_TASK for point in table.points)
     ):
         return None
@@ -327,13 +328,14 @@ def _evaluation_file(name: str, task: str, session: Session, reported: set[str] 
 
 
 def _score(
-    names: Sequence[str], by: By, session: Session
+    names: Sequence[str], by: By, session: Session, datasets: Sequence[str] = ()
 ) -> tuple[ScoredPairs | None, dict[str, str]]:
     """The STS pairs scored by those of the models called NAMES that are there, and why the others
     are absent.
 
     The fifths of a figure are those of all pairs of STS-B, as in tsukagoshi: train, dev and test.
-    Evaluations of the whole suite are stored. None where there are no pairs or no models.
+    DATASETS are those of a figure; without any, all. Evaluations of the whole suite are stored.
+    None where there are no pairs or no models.
     """
     if not names:
         return None, {}
@@ -341,7 +343,7 @@ def _score(
     try:
         parts, missing = open_parts(
             Source.from_settings(session.settings),
-            [FIFTHS_OF] if by == "dice" else find_task(DEFAULT_TASK).datasets,
+            [FIFTHS_OF] if by == "dice" else datasets or find_task(DEFAULT_TASK).datasets,
             all_splits=by != "source",
         )
     except MissingError as error:

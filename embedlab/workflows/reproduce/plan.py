@@ -1,12 +1,14 @@
 """What a user selects of a reproduction, and the trainings that it needs. Nothing is written."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from embedlab.core.errors import UsageError
+from embedlab.core.errors import EmbedlabError, NotDownloadedError, UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.settings import Settings
+from embedlab.data.source import Source
+from embedlab.experiments.deviations import deviations, recipes_of, rows_text
 from embedlab.experiments.paper_table import PaperTable
 from embedlab.experiments.paper_trainings import (
     TablePlan,
@@ -17,7 +19,8 @@ from embedlab.experiments.paper_trainings import (
 )
 from embedlab.experiments.plan import GridPlace, GridPlan
 from embedlab.models.hosts import note_typed, refuse_strangers
-from embedlab.workflows.grid.plan import Hands, PlannedGrid
+from embedlab.reports.reproduction_tables import TableProgress
+from embedlab.workflows.grid.plan import Hands, PlannedGrid, entries_of_runs, estimate
 from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.starting import starting_encoder
 
@@ -144,16 +147,80 @@ def planned_trainings(
             hint=f"embedlab reproduce {tables[0].typed}",
         )
     start = start_of_rows(options, settings)
-    rows = (for_encoder(for_profile(table, options.profile)[0], start)[0] for table in tables)
+    rows = [for_encoder(for_profile(table, options.profile)[0], start)[0] for table in tables]
     plans = [plan_table(table, options, start, settings, leaves_out=True) for table in rows]
     planned = [
-        replace(as_grid(plan.plan, options), absent=plan.absent)
-        for plan in plans
+        replace(
+            as_grid(plan.plan, options),
+            absent=plan.absent,
+            notes=tuple(_foreseen(table, options, start)),
+        )
+        for table, plan in zip(rows, plans, strict=True)
         if plan.plan is not None
     ]
     if not planned and (errors := [error for plan in plans for error in plan.absent.values()]):
         raise errors[0]
     return planned
+
+
+def _foreseen(table: PaperTable, options: ReproductionOptions, start: str | None) -> Iterator[str]:
+    """Yield a sentence for each deviation that is known before anything is trained."""
+    recipes = recipes_of(table, table.profile, options.overrides, start)
+    seeds = dict.fromkeys(recipes, len(seeds_of(table, options)))
+    for deviation in deviations(table, recipes, [], {}, seeds):
+        yield (
+            f"{deviation.what}: {deviation.paper} in the paper, {deviation.here} here "
+            f"({rows_text(deviation, list(recipes))})"
+        )
+
+
+def progress_of(
+    tables: Sequence[PaperTable], options: ReproductionOptions, settings: Settings
+) -> dict[str, TableProgress]:
+    """Return how far each of TABLES is that has trainings, by name; nothing is read or written but
+    which runs and corpora are there.
+    """
+    start = start_of_rows(options, settings)
+    found = {}
+    for table in (table for table in tables if trainings(table)):
+        own = [source for source in table.sources.values() if source.encoder is None]
+        if start is not None and not own:  # about encoders of its own alone
+            continue
+        rows = for_encoder(for_profile(table, options.profile)[0], start)[0]
+        planned = plan_table(rows, options, start, settings, leaves_out=True)
+        entries = entries_of_runs(planned.plan) if planned.plan is not None else []
+        seeds = len(seeds_of(rows, options))
+        done = sum(entry.state == "done" for entry in entries)
+        left = estimate(as_grid(planned.plan, options), entries) if planned.plan else None
+        found[table.name] = TableProgress(
+            done=done,
+            cells=len(entries) + seeds * len(planned.absent),
+            seconds=left.cost.seconds if left is not None and done < len(entries) else None,
+            lacks=tuple(dict.fromkeys(error.message for error in planned.absent.values())),
+        )
+    return found
+
+
+def refused_data(planned: Sequence[PlannedGrid], settings: Settings) -> Iterator[EmbedlabError]:
+    """Yield why corpora that cells are to be trained on would be refused, such as a truncated one.
+
+    What the hub has is fetched by the first cell that reads it, and is not opened here.
+    """
+    source = replace(Source.from_settings(settings), downloads=False)
+    wanted = {
+        (name, str(stage["data"]["split"])): None
+        for each in planned
+        for variant in each.plan.variants
+        for stage in variant.recipe["stage"]
+        for name in stage["data"].get("datasets", ())
+    }
+    for name, split in wanted:
+        try:
+            source.open(name, split)
+        except NotDownloadedError:
+            continue
+        except EmbedlabError as error:
+            yield error
 
 
 def start_of_rows(options: ReproductionOptions, settings: Settings) -> str | None:

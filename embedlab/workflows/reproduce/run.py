@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
+from embedlab.choices import By
 from embedlab.core.settings import Settings
 from embedlab.experiments.deviations import deviations
+from embedlab.experiments.estimate import seconds_spent
 from embedlab.experiments.matching_runs import CellKey, failed_trainings
 from embedlab.experiments.paper_table import PaperTable
 from embedlab.experiments.paper_trainings import for_encoder, for_profile
@@ -34,7 +36,7 @@ from embedlab.runs.curves import Curve
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import merged
 from embedlab.runs.store import RunFolder
-from embedlab.scoring.task_comparison import Gathered, Slicing
+from embedlab.scoring.task_comparison import Gathered, Slicing, TaskComparison
 from embedlab.workflows.grid.plan import PlannedGrid
 from embedlab.workflows.grid.run import Board
 from embedlab.workflows.models import load_members, resolve_model
@@ -116,13 +118,12 @@ def compare_rows(rows: KnownRows, session: Session) -> Reproduction:
     listed = deviations_table(rows.table, deviating, list(rows.recipes))
     if rows.table.pairs:
         return _pairs(rows, listed, session)
-    if rows.table.by == "epoch":
+    by = rows.table.by
+    if by == "epoch":
         return _epochs(rows, listed, session)
-    return (
-        _figure(rows, listed, session)
-        if rows.table.by is not None
-        else _numbers(rows, listed, session)
-    )
+    if by == "minutes":
+        return _minutes(rows, listed, session)
+    return _figure(rows, by, listed, session) if by is not None else _numbers(rows, listed, session)
 
 
 def known_rows(
@@ -211,7 +212,7 @@ def _numbers(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
         answers=answers if table.ranked_by else answers[:1],
         numbers=numbers,
         row_order=row_order,
-        compared=None,
+        compared=(),
         scored=known.scored,
         has_failed=rows.has_failed,
     )
@@ -246,16 +247,34 @@ def _epochs(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
     """A figure along epochs: the dev scores that the runs behind each row have in their events."""
     scores: dict[str, list[list[float]]] = {}
     for row in rows.table.sources:
-        for member in rows.members[row, ""]:
-            run = RunFolder.of(
-                session.settings.runs, member.name.partition("@")[0], member.seed or 0
-            )
+        for run in _runs_of(rows, row, session):
             if found := _last_scores(run):
                 scores.setdefault(row, []).append(found)
     means = {
         row: [fmean(values) for values in zip(*runs, strict=False)] for row, runs in scores.items()
     }
     return _unordered(rows, listed, epochs_table(rows.table, scores, rows.notes), curves=means)
+
+
+def _minutes(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
+    """A table of times: how long the runs behind each row took, but those that were interrupted."""
+    table = rows.table
+    numbers = {}
+    for row in table.sources:
+        spent = [seconds_spent(run) / 60 for run in _runs_of(rows, row, session)]
+        printed = table.printed[row]["minutes"]
+        values = tuple(minutes for minutes in spent if minutes > 0)
+        numbers[row, "minutes"] = ComparedNumber(printed=printed, values=values)
+    return _unordered(rows, listed, numbers_table(table, numbers, (), rows.notes), numbers=numbers)
+
+
+def _runs_of(rows: KnownRows, row: str, session: Session) -> list[RunFolder]:
+    runs = session.settings.runs
+    return [
+        RunFolder.of(runs, member.name.partition("@")[0], member.seed)
+        for member in rows.members[row, ""]
+        if member.seed is not None
+    ]
 
 
 def _last_scores(run: RunFolder) -> list[float]:
@@ -290,18 +309,16 @@ def _unordered(
         answers=(answer,),
         numbers=numbers or {},
         row_order=None,
-        compared=None,
+        compared=(),
         scored=None,
         has_failed=rows.has_failed,
         curves=curves or {},
     )
 
 
-def _figure(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
+def _figure(rows: KnownRows, by: By, listed: Table, session: Session) -> Reproduction:
     """A figure: the rows compared slice by slice with the first of them."""
     table, members = rows.table, rows.members
-    assert table.by is not None
-    assert table.by != "epoch"
     row_members = {row: members[row, ""] for row in table.sources if members[row, ""]}
     models = [
         (row_model(row, members, rows.known.published), tuple(member.name for member in members))
@@ -310,29 +327,24 @@ def _figure(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
     columns = tuple(
         replace(model, members=names) for model, names in models
     )  # as the table of pairs calls them
-    compared, scored = None, rows.known.scored
-    answer = Table(
-        title=f"{table.paper} {table.name}: {table.summary}",
-        columns=(),
-        rows=(),
-        notes=[*table.notes, *rows.notes],
-    )
+    title, notes = f"{table.paper} {table.name}: {table.summary}", [*table.notes, *rows.notes]
+    scored = rows.known.scored
+    compared: tuple[TaskComparison, ...] = ()
     if scored is not None and columns:
         scored = replace(scored, models=columns)
+        gathered = Gathered.of_pairs(scored, data_notes(scored))
+        cuts = (by, "dataset") if by == "source" else (by,)
         with session.progress("comparing") as progress:
-            compared = Gathered.of_pairs(scored, data_notes(scored)).compared(
-                Slicing(by=table.by), progress
-            )
-        comparison = comparison_table(compared)
-        answer = replace(
-            comparison,
-            title=f"{table.paper} {table.name}: {table.summary}; {comparison.title}",
-            notes=[*answer.notes, *comparison.notes],
-        )
+            compared = tuple(gathered.compared(Slicing(by=cut), progress) for cut in cuts)
+    shown = [comparison_table(comparison) for comparison in compared]
+    answers = [
+        replace(answer, title=f"{title}; {answer.title}", notes=[*notes, *answer.notes])
+        for answer in shown
+    ]
     return Reproduction(
         table=table,
         deviations=listed,
-        answers=(answer,),
+        answers=tuple(answers) or (Table(title=title, columns=(), rows=(), notes=notes),),
         numbers={},
         row_order=None,
         compared=compared,

@@ -1,0 +1,90 @@
+"""The texts of the four papers, where they are at hand, by section."""
+
+import re
+import unicodedata
+from functools import cache
+
+from tests.conftest import SHARED
+
+HEADING = re.compile(r"(?:#+ )?\**(\d(?:\.\d)*|[A-D])\** (?=[A-Z])[^\t.]*(?:\. [^\t.]*)?$")
+LETTERS = {"\\lambda": "λ", "\\tau": "τ", "\\rho": "ρ", "’": "'", "‘": "'", "“": '"', "”": '"'}
+PLACE = re.compile(
+    r"§(?P<section>[\d.]*\d)|[Aa]ppendix (?P<appendix>[A-D])|table (?P<table>\d+)"
+    r"|figure (?P<figure>\d+)|footnote (?P<footnote>\d)|eq\. (?P<equation>\d)|(?P<abstract>abstract)"
+)
+
+
+@cache
+def text_of(paper: str) -> str | None:
+    """The text of a paper; None where it is not at hand."""
+    path = SHARED / "papers" / f"{paper}.txt"
+    return path.read_text("utf-8") if path.is_file() else None
+
+
+def plain(text: str) -> str:
+    """A text without its layout: spaces, hyphens, mathematical and bold marks."""
+    for mark, letter in LETTERS.items():
+        text = text.replace(mark, letter)
+    text = unicodedata.normalize("NFKC", re.sub(r"</?\w+>", "", text))
+    return re.sub(r"[\s$*_{}\\−-]", "", text)
+
+
+@cache
+def sections(paper: str) -> dict[str, str]:
+    """The plain text of each section with its subsections, by number; of the abstract, too."""
+    text = text_of(paper)
+    assert text is not None
+    lines, begun = text.splitlines(), {"abstract": 0}
+    for number, line in enumerate(lines):
+        heading = HEADING.match(line)
+        if heading is not None:
+            begun.setdefault(heading[1], number)
+    ends = sorted([*begun.values(), len(lines)])
+    return {
+        name: plain(
+            "\n".join(
+                "\n".join(lines[start : ends[ends.index(start) + 1]])
+                for other, start in begun.items()
+                if other == name or other.startswith(f"{name}.")
+            )
+        )
+        for name in begun
+    }
+
+
+def lacks(paper: str, source: str) -> list[str]:
+    """The places of a SOURCE that a paper has not: "§4.2 and table 3", "appendix A"."""
+    text = text_of(paper)
+    assert text is not None
+    printed = {
+        "table": r"(?i)\btable {}\b",
+        "figure": r"(?i)\bfigure {}\b",
+        "footnote": "(?:<sup>{0}</sup>|^{0})",
+        "equation": r"(?:\({0}\)|tag\{{{0}\}})",
+    }
+    missing = []
+    for place in PLACE.finditer(source):
+        ((kind, value),) = [(kind, value) for kind, value in place.groupdict().items() if value]
+        if kind in printed:
+            superscript = value.translate(str.maketrans("123456789", "¹²³⁴⁵⁶⁷⁸⁹"))
+            values = {value, superscript} if kind == "footnote" else {value}
+            is_there = any(re.search(printed[kind].format(each), text, re.M) for each in values)
+        else:
+            is_there = value in sections(paper)
+        if not is_there:
+            missing.append(place[0])
+    return missing
+
+
+def is_said(paper: str, words: str, source: str) -> bool:
+    """Whether a paper has these WORDS in a section that SOURCE names; anywhere where it names
+    none.
+    """
+    text = text_of(paper)
+    assert text is not None
+    places = [
+        place["section"] or place["appendix"] or place["abstract"]
+        for place in PLACE.finditer(source)
+    ]
+    parts = [sections(paper)[place] for place in places if place] or [plain(text)]
+    return any(plain(words) in part for part in parts)
