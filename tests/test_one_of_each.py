@@ -226,7 +226,8 @@ IDEAS = {
         makes=declares_an_option, files=("cli/app.py", "cli/generated_options.py", "cli/options.py")
     ),
     "the reader of fields": Idea(
-        makes=splits_fields, files=("core/frame_files.py", "data/text_file.py")
+        makes=splits_fields,
+        files=("core/frame_files.py", "data/table_file.py", "data/text_file.py"),
     ),  # of our own tables, of users
 }
 

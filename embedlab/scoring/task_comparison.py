@@ -128,7 +128,11 @@ class Gathered:
         self.uncounted |= {
             model.name
             for model in scored.models
-            if any(is_text_uncounted(scored.places[member].spec) for member in model.members)
+            if any(
+                is_text_uncounted(scored.places[member].spec)
+                for member in model.members
+                if member in scored.places  # scores alone have no place
+            )
         }
         for model in scored.models:
             signature = signature_of(

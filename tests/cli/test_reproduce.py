@@ -365,39 +365,14 @@ def test_runs_that_are_there_are_shown_next_to_the_published_values_under_their_
         == 2
     )
     assert "+1.00" in with_runs("verify", "ours.json", "changed.json", "--data", "tiny").out
-    _check_claims(with_runs, words, pair)
+    _check_claims(with_runs, words)
 
 
-def _check_claims(with_runs: Embedlab, words: tuple[str, ...], pair: dict[str, float]) -> None:
-    """The same runs settle the claim about them, also when they are named for their rows and no
-    other run counts.
-    """
-    page = Path("claims.html")
-    found = with_runs(*words, "--claims", "--json", "--html", str(page))
-    own = found.row(claim="lambda-sts-01")
-    assert own["ours"] == pytest.approx(pair["ours"])
-    assert own["verdict"] in {"holds", "reversed", "open"}
-    assert (own["p"] < 0.05) == (own["verdict"] != "open")
-    assert own["reach"] == "checkpoints"  # one seed each
-    assert {row["verdict"] for row in found.rows if row["claim"] != "lambda-sts-01"} == {
-        "not measured"
-    }
-    assert "lambda: 0.3 above 0.1" in page.read_text()
-    assert "over the one claim of liao" in str(found.json["notes"])
-    named = ("--from", "scores", "--row", "0.3=mine-0.1", "--row", "0.1=mine-0.3")
-    other_way = with_runs(
-        "reproduce",
-        "liao",
-        "table6",
-        "--claims",
-        "--data",
-        "tiny",
-        "--threads",
-        "1",
-        *named,
-        "--json",
-    )
-    assert other_way.row(claim="lambda-sts-01")["ours"] == pytest.approx(-own["ours"])
+def _check_claims(with_runs: Embedlab, words: tuple[str, ...]) -> None:
+    """Runs on fewer rows than the recipe has settle no claim."""
+    found = with_runs(*words, "--claims", "--json")
+    assert found.row(claim="lambda-sts-01")["ours"] is None
+    assert {row["verdict"] for row in found.rows} == {"not measured"}
 
 
 def test_claims_without_a_run_are_not_measured_and_say_what_to_run(embedlab: Embedlab) -> None:

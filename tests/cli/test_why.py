@@ -174,11 +174,11 @@ def test_typical_items_of_a_search_have_the_rank_of_the_relevant_text_by_each_mo
     words = (
         "why",
         "dice",
-        "bm25",
+        "minilm",
         "--data",
         "tiny",
         "--task",
-        "retrieval-questions",
+        "retrieval-captions",
         "--examples",
         "2",
     )

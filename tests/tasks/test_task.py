@@ -112,12 +112,12 @@ def test_what_a_number_is_multiplied_by_is_said_by_its_task() -> None:
         scale_of("transfer", "accuracy"),
         scale_of("no-such-task", "accuracy"),
     ) == (1, 100, 100)
-    assert [stored_as(name) for name in ("sts", "transfer", "probing")] == [
+    assert [stored_as(name) for name in ("sts", "transfer", "geometry")] == [
         "pairs",
         "items",
         "none",
     ]
-    assert [task(name).aggregates for name in ("sts", "transfer", "probing")] == [
+    assert [task(name).aggregates for name in ("sts", "transfer", "geometry")] == [
         ("all", "mean", "wmean"),
         (),
         (),

@@ -36,7 +36,8 @@ def shortened(
     ]
     stages = load_recipe(name).stages
     for index, stage in enumerate(stages):
-        many = 10 if "sentiment" in stage.data.datasets else 1  # enough for two classes
+        is_one_class = rows < 10 and "sentiment" in stage.data.datasets
+        many = 10 if is_one_class else 1  # enough for two classes
         own = {
             "batch_size": many * batch_size,
             "epochs": epochs,

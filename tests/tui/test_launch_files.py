@@ -135,7 +135,8 @@ def test_incomplete_data_is_refused_before_a_grid_starts_and_taken_by_its_line(
         '{"gold_label": "entailment", "sentence1": "A dog runs.", "sentence2": "A dog '
         'moves.", "captionID": "1", "pairID": "1"}\n'
     )
-    (own_files / "SNLI" / "snli_1.0_train.jsonl").write_text(row * 40)
+    rows = row + row.replace("entailment", "contradiction").replace("A dog moves", "A cat moves")
+    (own_files / "SNLI" / "snli_1.0_train.jsonl").write_text(rows * 20)
     settings = replace(
         world, data=own_files, runs=own_files / "runs", cache=own_files, offline=True
     )

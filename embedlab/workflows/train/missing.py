@@ -40,7 +40,11 @@ def refuse_missing(plan: TrainPlan, settings: Settings) -> None:
     """
     lines = _without_hub(plan.recipe, settings)
     if lines and (settings.offline or not is_reachable()):
-        said = "; ".join(str(line.parts[0]).removesuffix("; ") for line in lines)
+        every = [
+            *missing_to_train(plan.recipe, settings),
+            *missing_evaluation(plan.recipe, settings),
+        ]
+        said = "; ".join(str(line.parts[0]).removesuffix("; ") for line in every)
         raise MissingError(said, hint=_command_beside(plan, settings))  # one for all of them
 
 
