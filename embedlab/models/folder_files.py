@@ -349,7 +349,8 @@ def refuse_no_vocabulary(tokenizer: Path) -> None:
 
     transformers would make an empty vocabulary, by which all texts are unknown.
     """
-    files = {path.name for pattern in _VOCABULARIES for path in tokenizer.glob(pattern)}
+    there = [path.name for path in tokenizer.iterdir()] if tokenizer.is_dir() else []
+    files = {name for name in there if any(Path(name).match(wanted) for wanted in _VOCABULARIES)}
     if not files - _NOT_VOCABULARIES:
         raise MissingError(
             f"{str(tokenizer)!r} has no tokenizer (tokenizer.json, vocab.txt, ...)",

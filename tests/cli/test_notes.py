@@ -8,6 +8,7 @@ import pytest
 
 from embedlab.analysis.pair_notes import PairNotes
 from embedlab.data.overlaps import KnownText
+from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.reports.notes import GENERATED_NOTE
 from embedlab.runs.store import RunFolder
 from tests.cli.conftest import Embedlab
@@ -30,10 +31,13 @@ def my_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.fixture
-def mine(finished_run: RunFolder, tiny_encoder: Path) -> str:
+def mine(finished_run: RunFolder, tiny_encoder: Path, tmp_path: Path) -> str:
     """A run with two finished seeds."""
     shutil.copytree(tiny_encoder, finished_run.model)
-    shutil.copytree(finished_run.path, finished_run.path.with_name("seed-2"))
+    second = finished_run.path.with_name("seed-2")
+    shutil.copytree(finished_run.path, second)
+    build_random_encoder(tmp_path / "other", seed=2)  # equal weights would be one seed
+    shutil.copy(tmp_path / "other" / "model.safetensors", second / "model" / "model.safetensors")
     return "mine"
 
 

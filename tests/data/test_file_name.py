@@ -111,7 +111,7 @@ def test_a_file_with_a_question_mark_in_its_name_is_that_file(tmp_path: Path) ->
     [
         ("rating=x", "no option 'rating=x'"),
         ("score=", "no option 'score='"),
-        ("score=a&score=b", r"\?score is given twice"),
+        ("score=a&score=b", "score is given twice"),
         ("scale=5", "scale is '5', not the lowest and the highest score"),
         ("scale=5-0", "not the lowest and the highest score"),
         ("labels=0", "labels is '0'"),

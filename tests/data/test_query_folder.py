@@ -118,7 +118,7 @@ def test_a_relevant_document_that_is_absent_is_never_found_and_an_absent_query_i
         "query that is not in queries.jsonl (test.tsv:9, 10)": 1,
         NONE_RELEVANT: 1,
     }
-    assert state.notes == (
+    assert tuple(state.notes) == (
         "1 relevant document is not in corpus.jsonl and never found (test.tsv:7)",
         "1 line of test.tsv repeats another and counts once",
     )
@@ -133,7 +133,7 @@ def test_a_query_without_a_text_is_skipped_and_equal_documents_are_counted(tmp_p
     found = open_query_folder(str(folder))
     assert found.texts == ("what sings",)
     assert found.part.state.skipped["empty query (queries.jsonl:1)"] == 1
-    assert found.part.state.notes == ("1 document has the text of another",)
+    assert found.part.state.notes == ["1 document has the text of another"]
 
 
 @pytest.mark.parametrize("fault", FAULTS)

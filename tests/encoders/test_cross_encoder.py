@@ -469,9 +469,9 @@ def test_a_hub_id_becomes_a_cross_encoder_when_its_files_are_there(
     for name in ("org/reader?label=entailment", "cross-encoder:org/reader"):
         found = pinned(before[name], offline=True)
         assert (found.kind, found.location, found.name) == ("cross-encoder", str(snapshot), name)
-    assert pinned(before["org/reader@label=entailment"], offline=True).label == "entailment"
+    assert pinned(before["org/reader?label=entailment"], offline=True).label == "entailment"
     with pytest.raises(
-        UsageError, match=r"'org/reader\@dim=3' is a cross-encoder, which takes no option 'dim'"
+        UsageError, match=r"'org/reader\?dim=3' is a cross-encoder, which takes no option 'dim'"
     ):
         pinned(before["org/reader?dim=3"], offline=True)
 
