@@ -3,7 +3,7 @@
 One procedure gives every interval, p, letter and star: influence values of each score, their sums
 over topics, whose signs are flipped (`sign_flips`), the spread over seeds (`uncertainty`), one p
 for each two models of a slice, and Holm's correction over all of them in the table. A difference is
-starred, and two models share no letter, exactly if that p is below 0.05.
+starred, and two models share no letter, exactly if that p is below 0.05 and they differ as shown.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,6 +34,7 @@ from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.note import Note
 
 SIGNIFICANT = 0.05
+LEAST_SHOWN = 0.00005  # a smaller difference is shown as 0.00 x 100
 FEW_PAIRS, FEW_SENTENCES = 50, 20
 
 
@@ -74,9 +75,9 @@ class Difference:
     @property
     def significant(self) -> bool:
         """Whether the difference remains after Holm's correction at 0.05; never where it is
-        undefined.
+        undefined, or shown as none.
         """
-        return self.p_holm < SIGNIFICANT
+        return self.p_holm < SIGNIFICANT and abs(self.delta) >= LEAST_SHOWN
 
     @property
     def reach_sign(self) -> str:
@@ -291,7 +292,7 @@ class _Draft(Weighed):
         places = {name: index for index, name in enumerate(self.means)}
         for (first, second), p in corrected.items():
             differs[places[first], places[second]] = differs[places[second], places[first]] = (
-                p < SIGNIFICANT
+                p < SIGNIFICANT and abs(self.means[first] - self.means[second]) >= LEAST_SHOWN
             )
         return compact_letters(list(self.means.values()), differs)
 

@@ -30,7 +30,6 @@ from embedlab.core.names import (
     objective_names,
     objective_options,
     recipe_path,
-    task_names,
 )
 from embedlab.core.nearest import unknown
 from embedlab.core.overrides import PAPER, PROFILE, set_values
@@ -324,7 +323,7 @@ def from_table(
     evaluate = build(EvaluateSection, values.get("evaluate", {}), where=where, prefix="evaluate")
     encoder = build(EncoderSection, values["encoder"], where=where, prefix="encoder")
     if not is_stored:
-        _check_names(encoder, evaluate, where)
+        _check_pooling(encoder, where)
     recipe = Recipe(
         name=name,
         summary=values["summary"],
@@ -340,8 +339,8 @@ def from_table(
     return recipe
 
 
-def _check_names(encoder: EncoderSection, evaluate: EvaluateSection, where: str) -> None:
-    """Refuse a pooling or task that does not exist."""
+def _check_pooling(encoder: EncoderSection, where: str) -> None:
+    """Refuse a pooling that does not exist."""
     try:
         for pooling in encoder.pooling.split("+"):  # several are concatenated
             known_pooling(pooling)
@@ -350,12 +349,6 @@ def _check_names(encoder: EncoderSection, evaluate: EvaluateSection, where: str)
             f"{where}: 'encoder.pooling' is {quote(encoder.pooling)}: not a pooling",
             hint=error.hint,
         ) from error
-    for task in evaluate.tasks:
-        if task not in task_names():
-            raise UsageError(
-                f"{where}: 'evaluate.tasks': no task named {task!r}",
-                hint=unknown("task", task, task_names()).hint,
-            )
 
 
 def _check_reading(stages: Sequence[Stage], where: str) -> None:

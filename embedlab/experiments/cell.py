@@ -59,9 +59,11 @@ def next_command(plan: GridPlan, folder: GridFolder, cell: Cell) -> list[str] | 
     run = plan.run(cell)
     if _is_trained(run) and run.model.is_dir():
         missing = next(
-            task for task in cell.tasks if not (run.evaluations / f"{task}.json").is_file()
+            words
+            for task, words in cell.tasks.items()
+            if not (run.evaluations / f"{task}.json").is_file()
         )
-        return ["evaluate", cell.id, "--suite", missing]
+        return ["evaluate", cell.id, *missing]
     encoder = cell.variant.recipe["encoder"]["model"]
     recipe = cell_recipe_file(folder, cell)
     return [

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.core.errors import UsageError
-from embedlab.core.names import refuse_path, task_names
+from embedlab.core.names import refuse_path
 from embedlab.core.nearest import nearest_name, unknown
 from embedlab.core.paths import recipes_folder
 from embedlab.core.plain_values import quote
@@ -93,11 +93,6 @@ def load_grid(name: str, *, called: str | None = None) -> Grid:
     if len(bases) > 1:
         axes = {RECIPE_AXIS: tuple(AxisValue(label=base, values={}) for base in bases), **axes}
     _refuse_repeats(bases, values.seeds, axes, where)
-    for task in values.tasks or ():
-        if task not in task_names():
-            raise UsageError(
-                f"{where}: no task named {task!r}", hint=unknown("task", task, task_names()).hint
-            )
     return Grid(
         name=path.stem,
         where=where,

@@ -15,6 +15,7 @@ from embedlab.analysis.seed_tests import variance, welch_p
 from embedlab.core.errors import UsageError
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.nearest import nearest_name
+from embedlab.data.aliases import canonical_name
 from embedlab.data.marks import marks_of
 from embedlab.data.shared_text import Overlap
 from embedlab.experiments.plan import Cell, GridPlan
@@ -150,7 +151,7 @@ def pivot(
         _refuse_unknown_measure(
             Evaluation.load(_evaluation_file(plan.run(results[0].cell), measure)), measure
         )
-    is_evaluated = any(next(plan.run(cell).evaluations.glob("*.json"), None) for cell in wanted)
+    is_evaluated = any(next(plan.run(cell).evaluations.rglob("*.json"), None) for cell in wanted)
     if score == DEV_SCORE or (
         measure.task == ScoreFilter.task and not is_evaluated
     ):  # of the task that need not be named
@@ -212,10 +213,21 @@ def pivot(
 def usual_measure(
     plan: GridPlan, task: str, *, metric: str | None, setting: str | None, by: tuple[str, ...]
 ) -> ScoreFilter:
-    """Return the scores of TASK to show: what is not given is Spearman over all pairs where it has
-    that, else what it states first.
+    """Return the scores of TASK to show, or of the evaluation of cells with that dataset: what is
+    not given is Spearman over all pairs where it has that, else what it states first.
     """
-    measure = ScoreFilter(task=task, by=by)
+    evaluated = (stored for variant in plan.variants for stored in variant.tasks.items())
+    measure = ScoreFilter(
+        task=next(
+            (
+                stored
+                for stored, words in evaluated
+                if canonical_name(task) in words or stored.startswith(f"{task}/")
+            ),
+            task,
+        ),
+        by=by,
+    )
     files = (_evaluation_file(plan.run(cell), measure) for cell in plan.cells)
     path = next((path for path in files if path.is_file()), None)
     scores = (

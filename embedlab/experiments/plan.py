@@ -4,6 +4,7 @@ work.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -11,6 +12,7 @@ from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
 from embedlab.core.errors import UsageError
+from embedlab.core.names import task_names
 from embedlab.core.nearest import unknown
 from embedlab.core.paths import INSIDE, data_name
 from embedlab.core.recipe import Seed, Threads
@@ -127,6 +129,23 @@ class _Resolved(_Section):
     evaluate: _Evaluate
 
 
+@cache
+def stored_evaluations(
+    tasks: tuple[str, ...], where: str = "evaluate.tasks"
+) -> Mapping[str, tuple[str, ...]]:
+    """Return the names under which evaluations on TASKS are stored, each with the words that select
+    it for `evaluate`; what is no task is a UsageError that names WHERE it is listed.
+    """
+    if set(tasks) <= set(task_names()):  # the usual case, without the code of a task
+        return {task: ("--suite", task) for task in tasks}
+    from embedlab.scoring.selection import recipe_evaluations
+
+    return {
+        stored: tuple(word for name in one.names or (one.task,) for word in ("--task", name))
+        for stored, one in recipe_evaluations(tasks, where).items()
+    }
+
+
 @dataclass(frozen=True, kw_only=True)
 class Variant:
     """One point of the grid without its seed; its cells are the seeds of one run."""
@@ -137,6 +156,11 @@ class Variant:
     labels: Mapping[str, str]  # axis → label of its value; an axis that the recipe lacks is absent
     recipe: Annotated[Mapping[str, Any], Shaped(_Resolved)]  # the resolved table
     rows: float  # rows that its stages read over all epochs; 0 = not known
+
+    @property
+    def tasks(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the stored evaluations of a cell; see `stored_evaluations`."""
+        return stored_evaluations(tuple(self.recipe["evaluate"]["tasks"]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,9 +197,9 @@ class Cell:
         return f"{self.variant.run}@{self.seed}"
 
     @property
-    def tasks(self) -> tuple[str, ...]:
-        """Return the tasks that the cell is evaluated on."""
-        return tuple(self.variant.recipe["evaluate"]["tasks"])
+    def tasks(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the stored evaluations of this cell; see `stored_evaluations`."""
+        return self.variant.tasks
 
 
 @dataclass(frozen=True, kw_only=True)

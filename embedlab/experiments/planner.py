@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.core.overrides import CHOICES, PROFILE, TASK, set_values
+from embedlab.core.own_files import absolute
 from embedlab.core.paths import data_folder
 from embedlab.core.plugins import identity
 from embedlab.core.recipe import (
@@ -27,10 +28,11 @@ from embedlab.core.recipe import (
 )
 from embedlab.core.schema import TomlTable
 from embedlab.data.aliases import datasets_of
+from embedlab.data.file_name import is_row_file
 from embedlab.data.source import Source
 from embedlab.experiments.data_state import file_state, part_state
 from embedlab.experiments.grid_file import RECIPE_AXIS
-from embedlab.experiments.plan import GridPlace, GridPlan, Variant
+from embedlab.experiments.plan import GridPlace, GridPlan, Variant, stored_evaluations
 from embedlab.models.catalog import finished_seeds, starting_location
 from embedlab.models.fingerprint import earlier_used_fingerprint, missed_files, used_fingerprint
 from embedlab.models.folder import Wishes, read_usage
@@ -231,6 +233,11 @@ class _Base:
         resolved: Any = {MAX_STEPS_KEY: None, **recipe_to_table(recipe)}
         for step in name.split("."):
             resolved = resolved[int(step)] if step.isdigit() else resolved[step]
+        if name == "evaluate":
+            stored_evaluations(tuple(resolved["tasks"]), f"{self.where}: evaluate.tasks")
+            resolved["tasks"] = [
+                absolute([task])[0] if is_row_file(task) else task for task in resolved["tasks"]
+            ]
         if name == "encoder":
             resolved["model"] = starting_location(resolved["model"], self.place.runs_folder)
         return _Section(

@@ -57,7 +57,10 @@ def _of_run(run: RunFolder, whole_s: float) -> Mapping[str, float]:
     if first is None or not recent or not isinstance(recent[-1], events.Finished):
         return {}
     trained_s = recent[-1].time
-    ended = sorted((path.stat().st_mtime, path.stem) for path in run.evaluations.glob("*.json"))
+    ended = sorted(
+        (path.stat().st_mtime, str(path.relative_to(run.evaluations)).removesuffix(".json"))
+        for path in run.evaluations.rglob("*.json")
+    )
     times = [trained_s, *(time for time, _ in ended)]
     left_s = whole_s - (times[-1] - first.time)
     if times != sorted(times) or left_s < 0:  # evaluated again since, or resumed

@@ -16,7 +16,7 @@ from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import brings_items
 from embedlab.scoring.dev_score import dev_score
-from embedlab.scoring.selection import SelectedTask
+from embedlab.scoring.selection import SelectedTask, recipe_evaluations
 from embedlab.tasks.task import Selection, Task, Texts, task
 
 
@@ -86,22 +86,22 @@ def check_recipe_evaluation(recipe: Recipe, source: Source) -> tuple[MissingErro
     A missing dataset of the dev score is raised, and so are missing data of all tasks and a single
     task that does not apply.
     """
-    tasks = recipe.evaluate.tasks
+    selected = recipe_evaluations(recipe.evaluate.tasks).values()
     if recipe.evaluate.dev != "none":
         _open_dev(recipe.evaluate, source)
-    absent: dict[str, MissingError] = {}
+    absent: dict[SelectedTask, MissingError] = {}
     parts: list[MissingError] = []
-    for name in tasks:
+    for one in selected:
         try:
-            for texts in _texts(SelectedTask(task=name), "literature", source).values():
+            for texts in _texts(one, "literature", source).values():
                 parts += texts.missing
-            task(name).check_recipe(recipe, source)
+            one.definition.check_recipe(recipe, source)
         except UsageError:
-            if len(tasks) == 1:
+            if len(selected) == 1:
                 raise
         except MissingError as error:
-            absent[name] = error
-    if absent and len(absent) == len(tasks):
+            absent[one] = error
+    if absent and len(absent) == len(selected):
         raise _with_hint(
             next(iter(absent.values())), "train without an evaluation: --set 'evaluate.tasks=[]'"
         )

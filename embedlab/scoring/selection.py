@@ -110,6 +110,19 @@ def select_from(
     )
 
 
+def recipe_evaluations(
+    tasks: Sequence[str], where: str = "evaluate.tasks"
+) -> dict[str, SelectedTask]:
+    """Return the evaluations of a recipe's TASKS, which are tasks and datasets as `select_tasks`
+    takes them, by the names under which they are stored; errors name WHERE they are listed.
+    """
+    try:
+        selected = select_tasks(None, tasks, None) if tasks else []
+    except UsageError as error:
+        raise UsageError(f"{where}: {error.message}", hint=error.hint) from error
+    return {one.stored_name(): one for one in selected}
+
+
 def stored_selection(name: str) -> SelectedTask | None:
     """Return the selection whose stored evaluation has this NAME, the reverse of `evaluation_name`;
     None for a task that is gone.

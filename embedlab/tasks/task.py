@@ -54,6 +54,7 @@ class Texts:
     columns: tuple[Sequence[str] | pl.Series, ...]
     states: tuple[DatasetState, ...]
     missing: tuple[MissingError, ...] = ()  # what could not be read
+    parts: tuple[Part, ...] = ()  # of tasks that score all models at once: what they score
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -361,7 +362,10 @@ def pair_texts(source: Source, datasets: Sequence[str], *, all_splits: bool = Fa
     parts, missing = open_parts(source, datasets, all_splits=all_splits)
     columns = tuple(part.frame[side] for part in parts for side in ("sentence1", "sentence2"))
     return Texts(
-        columns=columns, states=tuple(part.state for part in parts), missing=tuple(missing)
+        columns=columns,
+        states=tuple(part.state for part in parts),
+        missing=tuple(missing),
+        parts=tuple(parts),
     )
 
 

@@ -10,6 +10,7 @@ from embedlab.analysis.evidence import member_columns
 from embedlab.choices import SettingName
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.settings import Settings
+from embedlab.data.pair_parts import FIFTHS_OF, OTHER_SPLITS
 from embedlab.encoders.encoder import EncoderFacts
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.models.catalog import Model, ModelSpec
@@ -62,7 +63,7 @@ def gather(
             continue
         try:
             if selected_task in known.together:
-                _add_pairs(gathered, models, selected_task, slicing, session)
+                _add_pairs(gathered, models, selected_task, known, slicing, session)
             else:
                 _add_answers(gathered, models, selected_task, known, setting, session)
         except MissingError as error:
@@ -107,16 +108,22 @@ def _add_pairs(
     gathered: Gathered,
     models: Sequence[Model],
     selected: SelectedTask,
+    known: Known,
     slicing: Slicing,
     session: Session,
 ) -> None:
+    opened = [
+        part
+        for part in known.texts[selected].parts
+        if selected.names or part.state.name != FIFTHS_OF or part.state.split not in OTHER_SPLITS
+    ]
     scored, _ = score_selected(
         models,
         session,
         task=selected.task,
         datasets=selected.names or None,
         common=slicing.common,
-        is_reported=True,
+        opened=opened,
     )
     gathered.add_pairs(scored, data_notes(scored, is_of_whole_datasets=slicing.is_plain))
 

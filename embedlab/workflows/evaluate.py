@@ -8,6 +8,7 @@ from typing import cast, get_args
 
 from embedlab.choices import Aggregate, By
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.data.dataset import Part
 from embedlab.models.aliases import declared
 from embedlab.models.catalog import Model, ModelSpec, resolve
 from embedlab.outcomes.cuts import DATASET
@@ -183,11 +184,10 @@ def evaluate_on_pairs(
     models: Sequence[str | Model],
     selected: SelectedTask,
     session: Session,
-    *,
-    is_reported: bool = False,
+    opened: Sequence[Part] = (),
 ) -> tuple[Table, bool]:
-    """The table of MODELS on the pairs of a task, and whether none is missing; evaluations of the
-    whole task are stored.
+    """The table of MODELS on the pairs of a task, of which some may be OPENED already, and whether
+    none is missing; their evaluations are stored.
     """
     is_suite = (
         not selected.names
@@ -199,12 +199,12 @@ def evaluate_on_pairs(
         datasets=selected.names,
         all_splits=is_suite,
         common=options.common,
-        is_reported=is_reported,
+        opened=opened,
     )
     scored = pairs.test_pairs
     evaluations = evaluate_pairs(scored)
-    if is_suite and not options.common:
-        keep(scored, evaluations, session)
+    if not options.common:
+        keep(scored, evaluations, session, selected.stored_name())
     if options.mteb is not None:
         _write_for_mteb(options.mteb, evaluations, session)
     if options.by != "dataset":
@@ -239,9 +239,10 @@ def _evaluate_tasks(
         )  # datasets that are evaluated one by one share a table
         try:
             if selected_task in known.together:
-                tables[title] = evaluate_on_pairs(
-                    options, models, selected_task, session, is_reported=True
-                )[0]
+                opened = known.texts[selected_task].parts
+                tables[title] = evaluate_on_pairs(options, models, selected_task, session, opened)[
+                    0
+                ]
             elif evaluated := evaluate_on_task(models, selected_task, work, known, session):
                 joined[title] = joined_evaluations(joined.get(title, {}), evaluated)
                 tables[title] = suite_table(selected_task, joined[title])

@@ -113,7 +113,7 @@ def _without_texts(
     ready: Readiness, together: frozenset[SelectedTask]
 ) -> Mapping[SelectedTask, Texts]:
     """Return what is known of the texts of tasks that score all models TOGETHER without the texts,
-    which these tasks read again.
+    which their parts have.
     """
     return {
         one: replace(texts, columns=()) for one, texts in ready.texts.items() if one in together

@@ -28,6 +28,7 @@ class Case:
     says: Sequence[str] = ()  # each is in what it writes
     never: Sequence[str] = ()  # none is
     in_shell: bool = False  # whether it needs a shell and a process of its own
+    needs: str = ""  # a line of bash that fails where this machine cannot run it: it is skipped
     waits: str = ""  # the issue that mends it: the row is a strict xfail until then
 
 

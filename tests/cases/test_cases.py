@@ -1,5 +1,6 @@
 """Every input of ../shared/cases gives what its README calls right; skipped without the folder."""
 
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -30,6 +31,8 @@ def test_an_input_that_went_wrong(
 ) -> None:
     if not (FOLDER / case.name).is_dir():
         pytest.skip(f"{case.name} is not there")
+    if case.needs and subprocess.run(["bash", "-c", case.needs], capture_output=True).returncode:
+        pytest.skip(f"this machine cannot: {case.needs}")
     folder = copy_input(case.name, tmp_path)
     monkeypatch.chdir(folder)
     if case.in_shell:

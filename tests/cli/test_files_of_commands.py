@@ -32,3 +32,14 @@ def test_two_models_are_compared_on_a_file(command: str, embedlab: Embedlab) -> 
     answer = embedlab(command, "dice", "own.csv")
     assert answer.code == 2
     assert f"embedlab {command} dice MODEL FILE" in answer.err
+
+
+@pytest.mark.parametrize("rows", [ROWS, ROWS.replace("sentence1,sentence2", "anchor,positive")])
+def test_a_file_is_the_reference_of_an_explanation(rows: str, embedlab: Embedlab) -> None:
+    """Pairs without a score too, which have similarities to be ranked among all the same."""
+    lines = (line.rpartition(",")[0] for line in rows.splitlines())
+    Path("own.csv").write_text("\n".join(lines if "anchor" in rows else rows.splitlines()))
+    typed = ("explain", "A cat sleeps.", "A dog runs.", "-m", "dice", "--reference", "own.csv")
+    answer = embedlab(*typed)
+    assert answer.code == 0, answer.err
+    assert "own.csv" in answer.out

@@ -72,6 +72,28 @@ def test_models_that_differ_are_distinguished_and_twins_tie(scored: pl.DataFrame
     assert np.isnan(one.scores["twin"].sd)
 
 
+@pytest.mark.parametrize("swapped", [1, 3])
+def test_models_that_are_shown_as_equal_are_not_distinguished(
+    swapped: int, make_part: Callable[..., Part]
+) -> None:
+    """Neighbours in the order of gold scores are exchanged, everywhere: a small, sure difference of
+    6 / n² x 100 points, or twelve times as much.
+    """
+    order = np.arange(600.0)
+    table = pair_table([make_part("mine", {None: 600})]).with_columns(
+        pl.Series("gold", order),
+        pl.Series("exact", order),
+        pl.Series("near", order.reshape(-1, 2 * swapped)[:, ::-1].ravel()),
+    )
+    models = [ModelColumns(name=name, members=(name,)) for name in ("exact", "near")]
+    (one,) = compare_models(table, models).slices
+    difference = one.differences["near"]
+    is_shown = f"{100 * abs(difference.delta):.2f}" != "0.00"
+    assert difference.p_holm < 0.05
+    assert difference.significant == is_shown == (swapped > 1)
+    assert (one.scores["exact"].letters == one.scores["near"].letters) == (not is_shown)
+
+
 def test_a_model_compared_with_itself_does_not_differ(scored: pl.DataFrame) -> None:
     again = ModelColumns(name="again", members=GOOD.members, seeds=GOOD.seeds)
     for one in compare_models(scored, [GOOD, again]).slices:

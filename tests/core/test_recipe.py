@@ -94,7 +94,6 @@ def test_differences_name_key_old_and_new_value() -> None:
         ("stage.1.optim.lr=1", "there is no stage '1'", "0"),
         ("optim.lr", "'optim.lr' is not KEY=VALUE", "--set"),
         ("data=snli", "'stage.0.data' is missing", ""),
-        ('evaluate.tasks=["sts-benchmark"]', "no task named 'sts-benchmark'", "sts"),
     ],
 )
 def test_a_wrong_override_is_refused_with_key_value_and_hint(

@@ -163,7 +163,11 @@ def test_skips_remove_combinations(tmp_path: Path) -> None:
             "add seeds",
         ),
         (lambda text: text.replace("[1, 2]", "[]"), "'seeds' is empty", ""),
-        (lambda text: text.replace('["sts"]', '["stss"]'), "no task named 'stss'", "sts"),
+        (
+            lambda text: text.replace('["sts"]', '["stss"]'),
+            "no task or dataset named 'stss'",
+            "sts",
+        ),
         (lambda text: text.replace('"snli-ce"', '"snli-c"'), "no recipe named 'snli-c'", "snli-ce"),
         (lambda text: "sumary = 1\n" + text, "unknown key 'sumary'", "summary"),
         (

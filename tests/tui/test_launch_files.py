@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input, OptionList, Static
 
+from embedlab.cli.app import main
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.names import recipe_path
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import load_recipe
-from embedlab.core.settings import Settings
+from embedlab.core.settings import Settings, load_settings
+from embedlab.experiments.cell import cell_environment
 from embedlab.tui.dialogs import Confirm, TextDialog
 from embedlab.tui.launch.form import (
     OTHERS,
@@ -277,3 +279,31 @@ async def test_an_own_recipe_is_opened_by_its_path_and_started(
         await pilot.press("y")
         await until(pilot, lambda: started)
         assert started[0][0][:2] == ("train", "own.toml")
+
+
+@pytest.mark.parametrize(
+    "named", [({"data": Path("starter")}, {}), ({}, {"EMBEDLAB_DATA": "starter"})]
+)
+def test_a_grid_is_launched_on_the_starter_set_however_that_was_named(
+    named: tuple[dict[str, Path], dict[str, str]], own_files: Path, tiny_encoder: Path
+) -> None:
+    flags, environment = named
+    settings, _ = load_settings(
+        {**flags, "runs": own_files / "runs", "offline": True}, environment=environment
+    )
+    (own_files / "pairs.csv").write_text(
+        "\n".join(["anchor,positive", *(f"question {row},answer {row}" for row in range(8))])
+    )
+    (own_files / "over.toml").write_text(GRID.replace("own.toml", "own-pairs"))
+    values = {field.key: field.value for field in grid_fields("over.toml")} | {
+        OTHERS: f"data.files=pairs.csv evaluate.dev=stsb evaluate.tasks=['stsb'] "
+        f"encoder.model={tiny_encoder}"
+    }
+    launch = grid_launch("over.toml", values, settings, own_files / "edited")
+    launch.check()
+    assert launch.missing == ()
+    assert launch.plan is not None
+    assert cell_environment(launch.plan, None)["EMBEDLAB_DATA"] == "starter"
+    words = [*launch.arguments]
+    assert words[words.index("--data") + 1] == "starter"
+    assert main([*words, "--dry-run"]) == 0

@@ -27,6 +27,7 @@ from embedlab.data.aliases import canonical_name
 from embedlab.data.dataset import Part
 from embedlab.data.edits import edited
 from embedlab.data.marks import data_marks
+from embedlab.data.own_files import holds_queries, open_query_file
 from embedlab.data.pair_parts import open_scored
 from embedlab.data.source import Source
 from embedlab.data.words import ShownWord, nearer, shown_words, without_each
@@ -209,7 +210,8 @@ def _reference(options: ExplainOptions, session: Session) -> Part:
     """Return the pairs that similarities are ranked among."""
     source = Source.from_settings(session.settings)
     if options.reference is not None:
-        return open_scored(source, canonical_name(options.reference))
+        name = canonical_name(options.reference)
+        return open_query_file(name).part if holds_queries(name) else open_scored(source, name)
     at_hand = replace(source, downloads=False)
     for name in source.suite(task("sts").datasets):
         try:

@@ -58,7 +58,8 @@ def grid_scores(options: ScoresOptions, settings: Settings) -> GridScores:
         where=_axis_values(options.where),
     )
     if not pivoted.rows:
-        _refuse_unknown_task(measure.task)
+        if stored_selection(options.task) is None:
+            raise unknown("task", options.task, task_names())
         raise EmbedlabError(
             f"grid {plan.name!r} has no finished cell with "
             + (
@@ -113,9 +114,3 @@ def _axis_values(where: Sequence[str]) -> dict[str, str]:
                 f"--where takes AXIS=VALUE, not {text!r}", hint="for example --where optim.lr=2e-05"
             )
     return {axis: label for axis, _, label in pairs}
-
-
-def _refuse_unknown_task(name: str) -> None:
-    selected = stored_selection(name)
-    if selected is None or not selected.is_whole:
-        raise unknown("task", name, task_names())

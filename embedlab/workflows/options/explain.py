@@ -17,7 +17,7 @@ class ExplainOptions(OfTwoSentences):
         str | None,
         Flag(
             names=("--reference",),
-            metavar="DATASET",
+            metavar="DATASET|FILE",
             help="Pairs among which similarities are ranked. [default: the dataset that the pair "
             "is from, or else starter]",
             completes="datasets",

@@ -10,6 +10,7 @@ from typing import Literal
 from embedlab.core.errors import UsageError
 from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
+from embedlab.experiments.plan import stored_evaluations
 from embedlab.models.catalog import refuse_other_meaning, starting_members
 from embedlab.objectives.needs import check_columns, require_data
 from embedlab.runs.launch import shared_flags
@@ -116,6 +117,7 @@ def selected_recipe(
         options.recipe, options.all_overrides, encoder=start, dev=options.dev
     )
     check_columns(recipe)
+    stored_evaluations(recipe.evaluate.tasks)
     return recipe, start, training
 
 

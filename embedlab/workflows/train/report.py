@@ -1,12 +1,13 @@
 """A training from its options to the scores of its runs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from embedlab.reports.figure_subjects import TrainedRuns
 from embedlab.reports.trained_frame import trained_frame
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
+from embedlab.scoring.selection import recipe_evaluations
 from embedlab.workflows.options.train import TrainOptions
 from embedlab.workflows.report import Report
 from embedlab.workflows.session import Session
@@ -31,7 +32,8 @@ def training_report(options: TrainOptions, session: Session) -> TrainingReport:
     check_training(plan, session)
     result = train_plan(plan, session)
     selected, report = result.recipe.evaluate, result.evaluated
-    evaluations = {run.run.id: _stored(run.run, selected.tasks) for run in result.runs}
+    stored = recipe_evaluations(selected.tasks)
+    evaluations = {run.run.id: _stored(run.run, stored) for run in result.runs}
     return TrainingReport(
         frame=trained_frame([(run.run, run.status) for run in result.runs], selected, evaluations),
         tables=report.tables if report is not None else (),
@@ -41,7 +43,7 @@ def training_report(options: TrainOptions, session: Session) -> TrainingReport:
     )
 
 
-def _stored(run: RunFolder, tasks: Sequence[str]) -> list[Evaluation]:
+def _stored(run: RunFolder, tasks: Iterable[str]) -> list[Evaluation]:
     """What the evaluation of the run's model stored of each task; a task that was missing has
     none.
     """

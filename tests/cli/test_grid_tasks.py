@@ -1,0 +1,74 @@
+"""Cells are evaluated on every task, dataset and file that `compare --task` takes."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from embedlab.core.errors import UsageError
+from embedlab.experiments.cell import cell_environment, is_complete, next_command
+from embedlab.experiments.plan import GridFolder
+from embedlab.experiments.preparation import prepare_grid
+from tests.cli.conftest import Embedlab
+from tests.cli.test_files_of_commands import ROWS
+from tests.experiments.conftest import plan_of
+
+GRID = """
+summary = "A cell."
+base = "snli-ce"
+tasks = TASKS
+[set]
+encoder = "ENCODER"
+"data.rows" = 32
+"evaluate.dev" = "none"
+[axes]
+"optim.lr" = [1e-3]
+"""
+
+
+def test_a_cell_ends_with_evaluations_on_datasets_files_and_tasks(
+    tmp_path: Path, tiny_encoder: Path, embedlab: Embedlab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own.csv").write_text(ROWS)
+    tasks = '["stsb", "own.csv", "geometry", "mr"]'
+    plan = plan_of(tmp_path, GRID.replace("ENCODER", str(tiny_encoder)).replace("TASKS", tasks))
+    folder, cell = GridFolder.of(plan.place.runs_folder, plan.name), plan.cell(1)
+    prepare_grid(plan, folder)
+    for name, value in cell_environment(plan, None).items():
+        if os.environ.get(name) != value:
+            monkeypatch.setenv(name, value)
+    assert {*cell.tasks} == {"sts/own.csv+sts-benchmark", "geometry", "transfer/mr"}
+    training = next_command(plan, folder, cell)
+    assert training is not None
+    assert embedlab(*training).code == 0
+    assert is_complete(plan, cell)
+    monkeypatch.chdir("/")  # as jobs of Slurm work
+    for stored in cell.tasks:
+        (plan.run(cell).evaluations / f"{stored}.json").unlink()
+        again = next_command(plan, folder, cell)
+        assert again is not None
+        assert embedlab(*again).code == 0
+        assert is_complete(plan, cell)
+    for shown in ("sts", "stsb"):
+        scores = embedlab("grid", "table", plan.name, "--task", shown)
+        assert scores.code == 0
+        assert "own.csv" in scores.out
+
+
+def test_a_task_that_is_none_is_refused_when_the_grid_is_planned(tmp_path: Path) -> None:
+    text = GRID.replace("TASKS", '["stsbb"]').replace("ENCODER", "nobody/nothing")
+    with pytest.raises(UsageError, match="no task or dataset named 'stsbb'") as refused:
+        plan_of(tmp_path, text)
+    assert "evaluate.tasks" in refused.value.message
+    assert "stsb" in refused.value.hint
+
+
+def test_train_takes_the_datasets_that_compare_does(
+    embedlab: Embedlab, tmp_path: Path, tiny_encoder: Path
+) -> None:
+    planned = ("train", "snli-ce", "--data", "tiny", "--dry-run", "--encoder", str(tiny_encoder))
+    assert embedlab(*planned, "--set", 'evaluate.tasks=["stsb", "mr"]').code == 0
+    refused = embedlab(*planned, "--set", 'evaluate.tasks=["stsbb"]')
+    assert refused.code == 2
+    assert "evaluate.tasks: no task or dataset named 'stsbb'" in refused.err
