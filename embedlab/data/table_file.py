@@ -12,7 +12,7 @@ from typing import TextIO
 import polars as pl
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.foreign_files import other_content
+from embedlab.core.foreign_files import other_content, refuse_foreign
 from embedlab.core.frame_files import read_foreign_parquet
 from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.name_options import outside_quotes
@@ -36,6 +36,7 @@ _NO_SEPARATORS = frozenset("_-. '\"()/?!")  # signs that names of columns have
 _LOOKED_AT = 1000  # rows
 _HEAD = 65536  # bytes
 _SHOWN_PLACES = 3
+_DESCRIPTORS = Path("/dev/fd")  # what a shell names <(command): its writer is there
 _PAIR = ("sentence1", "sentence2")
 
 
@@ -50,6 +51,7 @@ def read_rows(path: Path, needed: Sequence[str] = _PAIR) -> pl.DataFrame:
         raise MissingError(
             f"{str(path)!r} is a folder, not a file of rows", hint="give the path of a file in it"
         )
+    refuse_foreign(path)
     if not path.is_file():
         raise MissingError(
             f"no file {str(path)!r}",
@@ -356,6 +358,8 @@ def sentences(path: Path, column: str | None = None) -> Iterator[str]:
     try:
         # As in the corpora's files a byte order mark is not part of the text, and only "\n" ends a
         # line; CSV has its own rules.
+        if path.parent != _DESCRIPTORS:
+            refuse_foreign(path)
         end = _line_end(path)
         with path.open(encoding="utf-8-sig", newline="" if kind == ".csv" else end) as file:
             match kind:
