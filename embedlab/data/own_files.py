@@ -31,6 +31,7 @@ from embedlab.data.own_columns import (
     OwnData,
     no_labels,
     own_data,
+    refuse_fields,
     selected_rows,
     splits_in,
 )
@@ -382,6 +383,7 @@ def _lines(path: Path, shape: RowShape) -> ParsedRows:
             f"no file {str(path)!r}", hint="give the path of a file with one sentence a line"
         )
     rows = read_whole_lines(path)
+    refuse_fields(path, rows.frame["sentence"])
     return ParsedRows(frame=rows.frame.rename({"sentence": shape.texts[0]}), skipped=rows.skipped)
 
 

@@ -30,7 +30,7 @@ PLACE = "line of the file"  # a column that we add to the user's
 _ODD_ESCAPE = re.compile(
     r"\\u(?:[dD][89a-fA-F]|0000)"
 )  # polars reads half of a surrogate pair as a NUL character
-_SEPARATORS = (",", ";", "\t", "|")  # of a CSV file
+SEPARATORS = (",", ";", "\t", "|")  # of a CSV file
 _STATED_SEPARATOR = re.compile(r'"?sep=(.)"?')  # a first line that Excel writes
 _NO_SEPARATORS = frozenset("_-. '\"()/?!")  # signs that names of columns have
 _LOOKED_AT = 1000  # rows
@@ -106,7 +106,7 @@ def _csv_rows(path: Path) -> list[tuple[int, list[str]]]:
     if stated := _STATED_SEPARATOR.fullmatch(first.rstrip("\r")):
         lines = io.StringIO(rest, newline="\n")
         return [(line + 1, row) for line, row in csv_rows(path, lines, stated[1])]
-    splits = [mark for mark in _SEPARATORS if len(outside_quotes(first, mark)) > 1]
+    splits = [mark for mark in SEPARATORS if len(outside_quotes(first, mark)) > 1]
     if len(splits) > 1:
         splits.sort(key=lambda mark: not _is_consistent(text, mark))
     separator = splits[0] if splits else ","
@@ -156,7 +156,7 @@ def _table(
         rows = rows[:-1]
     header = [name.strip() for name in rows[0][1]]
     if len(header) == 1 and (other := _other_separator([row[0] for _, row in rows if row])):
-        marks = " ".join(map(repr, _SEPARATORS)) if path.suffix.lower() == ".csv" else repr("\t")
+        marks = " ".join(map(repr, SEPARATORS)) if path.suffix.lower() == ".csv" else repr("\t")
         raise bad_line(
             path,
             rows[0][0],

@@ -416,7 +416,9 @@ def _rule_of_sides(explanation: Explanation) -> str:
             f"right: rank error within {RIGHT:g} points; wrong: {WRONG:g} or more; too high: "
             f"ranked above the gold score"
         )
-        values = explanation.outcomes.rows.group_by("block").agg(pl.col("gold").drop_nulls().unique())
+        values = explanation.outcomes.rows.group_by("block").agg(
+            pl.col("gold").drop_nulls().unique()
+        )
         if (values["gold"].list.len() == 2).any():
             rule += (
                 "; where gold has two values, right: on the side of the threshold that separates "

@@ -59,9 +59,7 @@ def test_two_models_and_gold_are_ranked_among_the_pairs_that_both_have_scored() 
 def test_of_two_values_of_gold_the_side_of_the_best_threshold_is_right() -> None:
     outcomes = made_pairs(300, 3, noise=2.0)
     is_high = outcomes.rows["gold"] > outcomes.rows["gold"].quantile(0.7)
-    outcomes = replace(
-        outcomes, rows=outcomes.rows.with_columns(gold=is_high.cast(pl.Float64))
-    )
+    outcomes = replace(outcomes, rows=outcomes.rows.with_columns(gold=is_high.cast(pl.Float64)))
     found = sides_of(outcomes, ["first"], ["second"])
     truth = is_high.to_numpy()
     for name, errors in zip(("first", "second"), found.errors, strict=True):
