@@ -463,9 +463,8 @@ class FoundColumns:
         ]
         lists = [name for name in plain if holds_text_lists(rows, name)]
         numbers = frozenset(_are_numbers(rows, [name for name in plain if name not in lists]))
-        words = frozenset(
-            name for name in plain if name not in {*numbers, *lists} and _is_of_words(rows[name])
-        )
+        others = [name for name in plain if name not in numbers and name not in lists]
+        words = frozenset(name for name in others if _is_of_words(rows[name]))
         texts = tuple(
             name
             for name in plain
@@ -911,11 +910,18 @@ def _is_other(dtype: pl.DataType) -> bool:
 
 def _are_numbers(rows: pl.DataFrame, names: Sequence[str]) -> list[str]:
     """Return those of the columns called NAMES that hold numbers alone."""
-    found = []
-    for start in range(0, len(names), _AT_ONCE):  # polars' time grows with the square of them
-        some = names[start : start + _AT_ONCE]
-        numbers = rows.select(number_of(name).alias(name).null_count() for name in some).row(0)
-        texts = rows.select(
+    found = [
+        column.name
+        for column in map(rows.get_column, names)
+        if (column.dtype == pl.String or column.dtype.is_numeric())
+        and column.cast(pl.Float64, strict=False).null_count() == column.null_count() < rows.height
+    ]
+    other = sorted({*names} - {*found})  # with blanks around them, or a comma in them
+    for start in range(0, len(other), _AT_ONCE):  # polars' time grows with the square of them
+        some = other[start : start + _AT_ONCE]
+        few = pl.DataFrame({name: rows[name] for name in some})
+        numbers = few.select(number_of(name).alias(name).null_count() for name in some).row(0)
+        texts = few.select(
             pl.col(name).cast(pl.String).str.strip_chars().replace("", None).null_count()
             for name in some
         ).row(0)
