@@ -60,7 +60,8 @@ def sides_of(outcomes: Outcomes, first: Sequence[str], second: Sequence[str]) ->
     members count by their mean.
 
     A model is right on a pair if its percentile rank among the pairs of the dataset that both have
-    scored is within 10 points of that of the gold score, and wrong from 30 points on; on a
+    scored is within 10 points of that of the gold score, and wrong from 30 points on; where gold
+    has two values, it is right on the side of the threshold that separates them best; on a
     classified item by the class that most members give; on a query if the relevant text is first,
     and wrong if it is not among the first ten; on a contrast if the entailed sentence is closer,
     and wrong if the other one is.
@@ -141,6 +142,11 @@ class _SameRows:
                     (mean <= 1, mean > _FAR) if measure.is_of_ranks else (mean > 0, mean < 0)
                 )
                 errors[rows] = np.where(right, 0.0, np.where(wrong, 100.0, _UNSURE))
+            else:
+                there = rows[self.there.to_numpy()[rows]]
+                values = np.unique(gold[there, 0])
+                if len(values) == 2:
+                    errors[there] = _threshold_errors(ranks[there], gold[there, 0] == values[1])
             missing = np.isnan(predicted[rows]).any(axis=1) | np.isnan(gold[rows, 0])
             errors[rows[missing]] = np.nan
         return errors
@@ -163,6 +169,18 @@ class _SameRows:
             .astype(np.float64)
         )
         return ranks
+
+
+def _threshold_errors(ranks: Floats, is_high: NDArray[np.bool_]) -> Floats:
+    """Return the errors of items whose gold score IS HIGH or low, with nothing between: 0 on the
+    right side of the rank with the largest difference between the shares of both above it, on the
+    other side the distance from it, which is wrong however small.
+    """
+    cuts = np.unique(ranks)
+    high, low = (np.searchsorted(np.sort(ranks[each]), cuts) for each in (is_high, ~is_high))
+    cut = cuts[np.argmax(low / (~is_high).sum() - high / is_high.sum())]
+    sign = (ranks >= cut).astype(np.float64) - is_high
+    return sign * np.maximum(np.abs(ranks - cut), WRONG)
 
 
 def _is_right(errors: Floats) -> NDArray[np.bool_]:

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from embedlab.core.foreign_files import refuse_foreign
+
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 _KINDS = "biufc"  # booleans, whole, real and complex numbers
 
@@ -20,6 +22,7 @@ def read_npy(path: Path) -> NDArray[Any]:
     """Return the numbers of the .npy file at PATH; a file that does not hold those that its header
     states is a ValueError.
     """
+    refuse_foreign(path)
     with path.open("rb") as file:
         try:
             with warnings.catch_warnings(

@@ -9,6 +9,7 @@ from pathlib import Path
 import platformdirs
 
 from embedlab.core.errors import UsageError
+from embedlab.core.foreign_files import refuse_foreign
 from embedlab.core.hints import Hint, NamedOption
 
 PACKAGE = Path(__file__).parents[1]
@@ -98,6 +99,7 @@ def file_hash(path: Path) -> str:
     """Return the sha256 of a file; it is recomputed only when its size or modification time
     changes.
     """
+    refuse_foreign(path)
     status = path.stat()
     return _hash(path.resolve(), status.st_size, status.st_mtime_ns)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.foreign_files import refuse_foreign
 
 PREDICTIONS = "_predictions.json"
 _LARGEST = 3.4e38  # in float32
@@ -211,6 +212,7 @@ def _chosen_split(splits: Any, split: str) -> Any:
 
 
 def _object(path: Path) -> dict[str, Any]:
+    refuse_foreign(path)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:

@@ -18,12 +18,14 @@ import polars as pl
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.first_few import first_few
+from embedlab.core.name_options import outside_quotes
 from embedlab.core.nearest import nearest_name
 from embedlab.core.printable import one_line
 from embedlab.data.dataset import NLI_LABELS
 from embedlab.data.file_name import LOW_SCORES, TEXT_FILE, FileName, option, parse_file_name
 from embedlab.data.table_file import (
     PLACE,
+    SEPARATORS,
     TABLES,
     class_texts,
     full_rows,
@@ -374,13 +376,7 @@ def _of_lines(file: FileName) -> OwnData:
             f"{file.text!r}: a text file has no columns",
             hint=f"give a file that ends in {', '.join(TABLES)}",
         )
-    tabs = {line.count("\t") for line in lines}
-    if tabs != {0} and len(tabs) == 1:
-        raise UsageError(
-            f"{file.path}: each line has {min(tabs) + 1} fields with tabs between them, but "
-            f"a text file has a sentence a line",
-            hint=f"name the columns in its first line and call it {file.path.with_suffix('.tsv')}",
-        )
+    refuse_fields(file.path, lines)
     return OwnData(
         file=file,
         kind=SENTENCES,
@@ -388,6 +384,27 @@ def _of_lines(file: FileName) -> OwnData:
         rows=len(lines),
         examples=tuple({"line": text} for text in lines[:_SHOWN_ROWS]),
     )
+
+
+def refuse_fields(path: Path, lines: Sequence[str]) -> None:
+    """Refuse the LINES of a text file that are rows of equally many fields: with tabs or bars
+    between them, or with another sign, which sentences have too, below names of columns.
+    """
+    for sign in SEPARATORS:
+        split = str.split if sign == "\t" else outside_quotes
+        names = split(lines[0], sign) if len(lines) else []
+        has_names = any(_roles_of(name, has_sent0=False) for name in names)
+        may_separate = sign == "\t" or (len(lines) > 1 and (has_names or sign == "|"))
+        if len(names) < 2 or not may_separate:
+            continue
+        if all(len(split(line, sign)) == len(names) for line in lines):
+            mark, ending = ("tabs", ".tsv") if sign == "\t" else (repr(sign), ".csv")
+            raise UsageError(
+                f"{path}: each line has {len(names)} fields with {mark} between them, but a text "
+                f"file has a sentence a line",
+                hint=f"{'' if has_names else 'name the columns in its first line and '}call it "
+                f"{path.with_suffix(ending)}",
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -446,9 +463,8 @@ class FoundColumns:
         ]
         lists = [name for name in plain if holds_text_lists(rows, name)]
         numbers = frozenset(_are_numbers(rows, [name for name in plain if name not in lists]))
-        words = frozenset(
-            name for name in plain if name not in {*numbers, *lists} and _is_of_words(rows[name])
-        )
+        others = [name for name in plain if name not in numbers and name not in lists]
+        words = frozenset(name for name in others if _is_of_words(rows[name]))
         texts = tuple(
             name
             for name in plain
@@ -769,12 +785,14 @@ def splits_in(rows: pl.DataFrame, settled: Sequence[str]) -> tuple[str, dict[str
     """Return the column of ROWS that says which split a row is in, and the rows of each; None where
     there is none beside those SETTLED, or all are in one.
     """
-    for name, dtype in rows.schema.items():
-        if name in settled or not (dtype == pl.String or dtype.is_integer() or dtype.is_float()):
+    for column in rows.get_columns():
+        name, dtype = column.name, column.dtype
+        is_other = not (dtype == pl.String or dtype.is_integer() or dtype.is_float())
+        if name in settled or is_other or column.null_count() == len(column):
             continue
         is_called_so = _squeezed(name) in _SPLIT_COLUMNS
-        first = rows[name].drop_nulls().head(1).cast(pl.String).to_list()
-        if not first or not (is_called_so or _squeezed(first[0]) in _SPLITS):
+        first = column[0] if column[0] is not None else column.drop_nulls()[0]
+        if not (is_called_so or _squeezed(str(first)) in _SPLITS):
             continue
         counts = class_texts(rows[name]).fill_null("").value_counts(sort=True)
         values = dict(counts.iter_rows())
@@ -892,11 +910,18 @@ def _is_other(dtype: pl.DataType) -> bool:
 
 def _are_numbers(rows: pl.DataFrame, names: Sequence[str]) -> list[str]:
     """Return those of the columns called NAMES that hold numbers alone."""
-    found = []
-    for start in range(0, len(names), _AT_ONCE):  # polars' time grows with the square of them
-        some = names[start : start + _AT_ONCE]
-        numbers = rows.select(number_of(name).alias(name).null_count() for name in some).row(0)
-        texts = rows.select(
+    found = [
+        column.name
+        for column in map(rows.get_column, names)
+        if (column.dtype == pl.String or column.dtype.is_numeric())
+        and column.cast(pl.Float64, strict=False).null_count() == column.null_count() < rows.height
+    ]
+    other = sorted({*names} - {*found})  # with blanks around them, or a comma in them
+    for start in range(0, len(other), _AT_ONCE):  # polars' time grows with the square of them
+        some = other[start : start + _AT_ONCE]
+        few = pl.DataFrame({name: rows[name] for name in some})
+        numbers = few.select(number_of(name).alias(name).null_count() for name in some).row(0)
+        texts = few.select(
             pl.col(name).cast(pl.String).str.strip_chars().replace("", None).null_count()
             for name in some
         ).row(0)

@@ -15,6 +15,7 @@ import polars as pl
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.first_few import first_few
+from embedlab.core.foreign_files import refuse_foreign
 from embedlab.core.hints import Hint, RecipeValue
 from embedlab.core.name_options import outside_quotes
 from embedlab.data.dataset import COLUMNS, DatasetKind, ParsedRows, Part
@@ -30,6 +31,7 @@ from embedlab.data.own_columns import (
     OwnData,
     no_labels,
     own_data,
+    refuse_fields,
     selected_rows,
     splits_in,
 )
@@ -99,6 +101,7 @@ def open_own_file(name: str, kind: DatasetKind = "sts", split: str | None = None
         raise MissingError(
             f"{str(path)!r} is a folder, not a file of rows", hint="give the path of a file in it"
         )
+    refuse_foreign(path)
     if not path.is_file():
         raise MissingError(
             f"no file {str(path)!r}",
@@ -374,11 +377,13 @@ def _lines(path: Path, shape: RowShape) -> ParsedRows:
             f"{', '.join(shape.columns)}",
             hint=f"give a file that ends in {', '.join(TABLES)}",
         )
+    refuse_foreign(path)
     if not path.is_file():
         raise MissingError(
             f"no file {str(path)!r}", hint="give the path of a file with one sentence a line"
         )
     rows = read_whole_lines(path)
+    refuse_fields(path, rows.frame["sentence"])
     return ParsedRows(frame=rows.frame.rename({"sentence": shape.texts[0]}), skipped=rows.skipped)
 
 

@@ -12,7 +12,7 @@ from typing import TextIO
 import polars as pl
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.foreign_files import other_content
+from embedlab.core.foreign_files import other_content, refuse_foreign
 from embedlab.core.frame_files import read_foreign_parquet
 from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.name_options import outside_quotes
@@ -30,12 +30,13 @@ PLACE = "line of the file"  # a column that we add to the user's
 _ODD_ESCAPE = re.compile(
     r"\\u(?:[dD][89a-fA-F]|0000)"
 )  # polars reads half of a surrogate pair as a NUL character
-_SEPARATORS = (",", ";", "\t", "|")  # of a CSV file
+SEPARATORS = (",", ";", "\t", "|")  # of a CSV file
 _STATED_SEPARATOR = re.compile(r'"?sep=(.)"?')  # a first line that Excel writes
 _NO_SEPARATORS = frozenset("_-. '\"()/?!")  # signs that names of columns have
 _LOOKED_AT = 1000  # rows
 _HEAD = 65536  # bytes
 _SHOWN_PLACES = 3
+_DESCRIPTORS = Path("/dev/fd")  # what a shell names <(command): its writer is there
 _PAIR = ("sentence1", "sentence2")
 
 
@@ -50,6 +51,7 @@ def read_rows(path: Path, needed: Sequence[str] = _PAIR) -> pl.DataFrame:
         raise MissingError(
             f"{str(path)!r} is a folder, not a file of rows", hint="give the path of a file in it"
         )
+    refuse_foreign(path)
     if not path.is_file():
         raise MissingError(
             f"no file {str(path)!r}",
@@ -104,7 +106,7 @@ def _csv_rows(path: Path) -> list[tuple[int, list[str]]]:
     if stated := _STATED_SEPARATOR.fullmatch(first.rstrip("\r")):
         lines = io.StringIO(rest, newline="\n")
         return [(line + 1, row) for line, row in csv_rows(path, lines, stated[1])]
-    splits = [mark for mark in _SEPARATORS if len(outside_quotes(first, mark)) > 1]
+    splits = [mark for mark in SEPARATORS if len(outside_quotes(first, mark)) > 1]
     if len(splits) > 1:
         splits.sort(key=lambda mark: not _is_consistent(text, mark))
     separator = splits[0] if splits else ","
@@ -154,7 +156,7 @@ def _table(
         rows = rows[:-1]
     header = [name.strip() for name in rows[0][1]]
     if len(header) == 1 and (other := _other_separator([row[0] for _, row in rows if row])):
-        marks = " ".join(map(repr, _SEPARATORS)) if path.suffix.lower() == ".csv" else repr("\t")
+        marks = " ".join(map(repr, SEPARATORS)) if path.suffix.lower() == ".csv" else repr("\t")
         raise bad_line(
             path,
             rows[0][0],
@@ -356,6 +358,8 @@ def sentences(path: Path, column: str | None = None) -> Iterator[str]:
     try:
         # As in the corpora's files a byte order mark is not part of the text, and only "\n" ends a
         # line; CSV has its own rules.
+        if path.parent != _DESCRIPTORS:
+            refuse_foreign(path)
         end = _line_end(path)
         with path.open(encoding="utf-8-sig", newline="" if kind == ".csv" else end) as file:
             match kind:

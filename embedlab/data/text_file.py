@@ -12,7 +12,7 @@ import polars as pl
 
 from embedlab.core.errors import MissingError
 from embedlab.core.first_few import first_few
-from embedlab.core.foreign_files import other_content
+from embedlab.core.foreign_files import other_content, refuse_foreign
 from embedlab.core.plain_values import quote
 from embedlab.data.dataset import COLUMNS, ParsedRows
 
@@ -43,6 +43,7 @@ def read_text(path: Path, *, encoding: Encoding = "utf-8") -> str:
     """Return the text of a file in the ENCODING that its corpus documents, without a byte order
     mark; undecodable text is an error.
     """
+    refuse_foreign(path)
     content = path.read_bytes()
     if (other := other_content(content)) is not None:
         raise MissingError(f"{path} is {other.what}", hint=other.hint)

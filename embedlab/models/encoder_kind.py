@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.first_few import first_few
+from embedlab.core.foreign_files import refuse_foreign
 from embedlab.core.nearest import nearest_name
 from embedlab.core.paths import file_hash, files_below, typed_path
 from embedlab.data.dataset import Part
@@ -336,6 +337,8 @@ def existing_file(rest: str, *, missing: str, hint: str) -> str:
     none.
     """
     file = typed_path(rest)
+    if not file.is_dir():
+        refuse_foreign(file)
     if not file.is_file():
         raise MissingError(f"{missing} {str(file)!r}", hint=hint)
     return str(file)

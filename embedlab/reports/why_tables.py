@@ -412,10 +412,19 @@ def _clear(significant: Iterable[bool]) -> str:
 
 def _rule_of_sides(explanation: Explanation) -> str:
     if explanation.errors.ranks is not None:
-        return (
+        rule = (
             f"right: rank error within {RIGHT:g} points; wrong: {WRONG:g} or more; too high: "
             f"ranked above the gold score"
         )
+        values = explanation.outcomes.rows.group_by("block").agg(
+            pl.col("gold").drop_nulls().unique()
+        )
+        if (values["gold"].list.len() == 2).any():
+            rule += (
+                "; where gold has two values, right: on the side of the threshold that separates "
+                "them best in the ranks of the model"
+            )
+        return rule
     if (measure := MEASURES[explanation.outcomes.blocks[0].measures[0]]).is_of_ranks:
         return "right: the relevant text is first; wrong: it is not among the first ten"
     if measure.is_of_queries:

@@ -6,6 +6,7 @@ from functools import wraps
 from typing import Protocol, TypeVar
 
 from embedlab.core.errors import EmbedlabError, MissingError, UnknownFieldError, UsageError
+from embedlab.core.foreign_files import refuse_foreign
 from embedlab.core.settings import Settings
 from embedlab.data.file_name import FileName, is_row_file, parse_file_name
 from embedlab.data.hub_pairs import is_hub_name
@@ -82,7 +83,9 @@ def models_and_files(
                 f"{name!r} is a file, and a run too",
                 hint=f"write ./{name} for the file, or name the run by a seed: {name}@1",
             )
-        if not (path := parse_file_name(name).path).is_file():
+        path = parse_file_name(name).path
+        refuse_foreign(path)
+        if not path.is_file():
             raise MissingError(
                 f"no file {str(path)!r}", hint="give the path of a file, or the name of a model"
             )

@@ -56,6 +56,26 @@ def test_two_models_and_gold_are_ranked_among_the_pairs_that_both_have_scored() 
     assert not sides.known.all()
 
 
+def test_of_two_values_of_gold_the_side_of_the_best_threshold_is_right() -> None:
+    outcomes = made_pairs(300, 3, noise=2.0)
+    is_high = outcomes.rows["gold"] > outcomes.rows["gold"].quantile(0.7)
+    outcomes = replace(outcomes, rows=outcomes.rows.with_columns(gold=is_high.cast(pl.Float64)))
+    found = sides_of(outcomes, ["first"], ["second"])
+    truth = is_high.to_numpy()
+    for name, errors in zip(("first", "second"), found.errors, strict=True):
+        scores = outcomes.predictions[name].to_numpy()
+        gaps = {
+            cut: (scores[truth] >= cut).mean() - (scores[~truth] >= cut).mean() for cut in scores
+        }
+        says_high = scores >= max(gaps, key=lambda cut: (gaps[cut], -cut))
+        assert np.sign(errors).tolist() == (says_high.astype(int) - truth).tolist()
+        assert (np.abs(errors[errors != 0]) >= 30).all()
+    first, second = ((errors == 0) for errors in found.errors)
+    assert found.only_a.tolist() == (first & ~second).tolist()
+    assert found.only_b.tolist() == (second & ~first).tolist()
+    assert found.only_a.sum() + found.only_b.sum() > 30
+
+
 def test_a_classified_item_is_right_by_the_class_that_most_seeds_give(classified: Outcomes) -> None:
     found = sides_of(classified, ["one", "two", "three"], ["all-wrong"])
     assert found.only_a.tolist() == [

@@ -6,12 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.core.array_files import read_npy
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.foreign_files import read_foreign
+from embedlab.core.paths import file_hash
 from embedlab.core.plugin_files import PluginFile
 from embedlab.core.schema import read_toml
 from embedlab.core.settings import load_settings
-from embedlab.models.catalog import ModelSpec
+from embedlab.data.own_columns import own_data
+from embedlab.data.table_file import read_rows, sentences
+from embedlab.data.text_file import read_text
+from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.models.folder import read_usage
 
@@ -107,3 +112,33 @@ def test_a_file_that_grows_while_it_is_read_is_refused(
     with pytest.raises(MissingError, match="larger than"):
         read_foreign(path, limit=3)
     assert read_foreign(path, limit=6) == b"abcdef"
+
+
+READERS: dict[str, Callable[[Path], object]] = {
+    "rows": read_rows,
+    "lines": read_text,
+    "what a file holds": lambda path: own_data(str(path)),
+    "sentences": lambda path: list(sentences(path)),
+    "numbers": read_npy,
+    "its identity": file_hash,
+    "scores": lambda path: resolve(f"scores:{path}", path.parent),
+    "vectors": lambda path: resolve(f"vectors:{path}", path.parent),
+    "word vectors": lambda path: resolve(f"word-vectors:{path}", path.parent),
+}
+
+
+@pytest.mark.parametrize("make", [device, pipe])
+@pytest.mark.parametrize("ending", [".csv", ".txt", ".jsonl", ".parquet"])
+@pytest.mark.parametrize("reader", READERS)
+def test_own_files_are_regular_files(make: Make, ending: str, reader: str, tmp_path: Path) -> None:
+    make(tmp_path / f"mine{ending}")
+    with pytest.raises(MissingError, match=r"a pipe, not a file|a device, not a file"):
+        READERS[reader](tmp_path / f"mine{ending}")
+
+
+def test_what_a_shell_reads_from_a_command_is_read_as_sentences() -> None:
+    source, target = os.pipe()
+    os.write(target, b"a dog\na cat\n")
+    os.close(target)
+    assert list(sentences(Path(f"/dev/fd/{source}"))) == ["a dog", "a cat"]
+    os.close(source)

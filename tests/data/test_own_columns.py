@@ -3,15 +3,16 @@ in two ways is refused with what to type.
 """
 
 import re
+import sys
 from datetime import date
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import polars as pl
 import pytest
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
-from embedlab.data import own_columns
 from embedlab.data.file_name import parse_file_name
 from embedlab.data.own_columns import (
     LABELLED,
@@ -24,9 +25,11 @@ from embedlab.data.own_columns import (
     ScoreScale,
     own_data,
 )
+from embedlab.data.own_files import ColumnMap, RowShape, open_own_rows
 from embedlab.data.table_file import PLACE
 from tests.data.conftest import Write
 
+LINES = RowShape(texts=("sentence",))
 ROWS = 60
 LEFT = [f"a longer left text {row}" for row in range(ROWS)]
 RIGHT = [f"another longer right text {row}" for row in range(ROWS)]
@@ -609,6 +612,40 @@ def test_a_text_file_has_sentences_and_one_with_tabs_is_a_table(write: Write) ->
         own_data("gone.csv")
 
 
+@pytest.mark.parametrize(
+    ("text", "says", "hint"),
+    [
+        ("a cat|a dog|1\nb|c|0\n", "3 fields with '|'", "name the columns in its first line and"),
+        ("question|answer\nwhy|because\n", "2 fields with '|'", "call it {}.csv"),
+        ("sentence1,sentence2,score\na,b,1\nc,d,0\n", "3 fields with ','", "call it {}.csv"),
+        ('text;label\n"a; b";1\nc;0\n', "2 fields with ';'", "call it {}.csv"),
+        ('anchor\tpositive\n12" long\tyes\n', "2 fields with tabs", "call it {}.tsv"),
+    ],
+)
+def test_rows_with_separators_are_not_read_as_sentences(
+    text: str, says: str, hint: str, write: Write
+) -> None:
+    path = write("table.txt", text)
+    for read in (own_data, lambda name: open_own_rows(name, LINES, ColumnMap())):
+        with pytest.raises(UsageError, match=re.escape(says)) as error:
+            read(str(path) if read is own_data else path)
+        assert hint.format(path.with_suffix("")) in str(error.value.hint)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "He came; he saw.\nShe ran; he sat.\n",
+        "Yes, it rains.\nNo, it snows.\n",
+        "either | or\n",
+        "a | b\nno bar here\n",
+        "text, then more\nno more\n",
+    ],
+)
+def test_sentences_with_signs_between_words_stay_sentences(text: str, write: Write) -> None:
+    assert own_data(str(write("lines.txt", text))).kind == SENTENCES
+
+
 def test_what_was_found_is_shown_with_two_rows_and_how_to_correct_it(write: Write) -> None:
     path = write("p.csv", rows("id,a,b,rating", [1, 2, 3, 4], TEXTS, TEXTS[::-1], [1, 5, 2, 4]))
     first, second, third, last = own_data(str(path)).lines()
@@ -1023,13 +1060,30 @@ def test_rows_that_are_left_out_are_shown_with_their_places(write: Write) -> Non
     )
 
 
-def test_a_file_of_thousands_of_columns_is_looked_at_once(
-    write: Write, monkeypatch: pytest.MonkeyPatch
+def calls_of_detecting(columns: int, write: Write) -> int:
+    """The calls of functions, ours and of libraries, that detection needs for a file."""
+    header = ["sentence1", "sentence2", "score", *(f"c{column}" for column in range(columns))]
+    cells = "".join(f",{column % 7 / 10}" if column % 2 else "," for column in range(columns))
+    lines = [",".join(header), *(f"A man runs {row}.,A dog runs {row}.,{row}" for row in range(3))]
+    path = write(f"{columns}.csv", "\n".join([lines[0], *(line + cells for line in lines[1:]), ""]))
+    calls = 0
+
+    def count(_frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event in {"call", "c_call"}
+
+    sys.setprofile(count)
+    try:
+        found = own_data(str(path))
+    finally:
+        sys.setprofile(None)
+    assert found.kind == SCORED
+    return calls
+
+
+def test_the_work_of_detection_grows_with_the_columns_and_not_with_their_square(
+    write: Write,
 ) -> None:
-    calls: list[str] = []
-    squeezed = own_columns._squeezed
-    monkeypatch.setattr(own_columns, "_squeezed", lambda name: calls.append(name) or squeezed(name))
-    header = ",".join(["sentence1", "sentence2", "score", *(f"c{column}" for column in range(500))])
-    text = f"{header}\nA man runs.,A dog runs.,1" + ",0.5" * 500 + "\n"
-    assert own_data(str(write("wide.csv", text))).kind == SCORED
-    assert len(calls) < 10 * 503
+    calls_of_detecting(10, write)  # what is imported and compiled at first
+    few, many, most = (calls_of_detecting(columns, write) for columns in (200, 400, 800))
+    assert most - many < 2.4 * (many - few)

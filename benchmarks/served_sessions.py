@@ -1,0 +1,123 @@
+"""Open sessions of `embedlab tui --serve` and cut them at random times, as browsers do that lose
+their network; then count the processes and the memory that stay.
+
+    python benchmarks/served_sessions.py --sessions 300 --seed 1
+
+A session is cut without a goodbye: its socket is closed within --longest seconds of its start,
+often before its dashboard has drawn anything. At the end the server is killed by SIGKILL with
+--open sessions on it, and their dashboards have to end too.
+"""
+
+import argparse
+import asyncio
+import random
+import re
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+import aiohttp
+import psutil
+
+WITHIN_S = 60.0  # a loaded machine ends processes late
+
+
+async def session(client: aiohttp.ClientSession, url: str, stays_s: float) -> int:
+    """Open a session, stay, cut it; return the bytes that were drawn."""
+    origin = f"http://{urlsplit(url).netloc}"
+    async with client.get(url) as answer:
+        found = re.search(r'data-session-websocket-url="(ws://[^"]+)"', await answer.text())
+    assert found is not None
+    terminal = await client.ws_connect(found[1], headers={"Origin": origin})
+    drawn = 0
+    with suppress(TimeoutError):
+        async with asyncio.timeout(stays_s):
+            while not terminal.closed:
+                message = await terminal.receive()
+                drawn += len(message.data) if isinstance(message.data, bytes) else 0
+    if (transport := terminal._writer.transport) is not None:
+        transport.abort()
+    return drawn
+
+
+def dashboards(server: psutil.Process) -> list[psutil.Process]:
+    """Return the processes below the server."""
+    return server.children(recursive=True)
+
+
+async def cut_all(url: str, server: psutil.Process, options: argparse.Namespace) -> int:
+    """Cut the sessions, some at a time; return how many had drawn something."""
+    rng, most, drawn, queue = random.Random(options.seed), 0, 0, list(range(options.sessions))
+    stays = [rng.uniform(0, options.longest) for _ in queue]
+    timeout = aiohttp.ClientTimeout(total=None)
+    async with aiohttp.ClientSession(timeout=timeout) as client:
+
+        async def work() -> None:
+            nonlocal drawn, most
+            while queue:
+                drawn += await session(client, url, stays[queue.pop()]) > 0
+                most = max(most, len(dashboards(server)))
+
+        await asyncio.gather(*(work() for _ in range(options.at_once)))
+    print(f"{options.sessions} sessions cut, {drawn} had drawn; at most {most} dashboards at once")
+    return drawn
+
+
+def wait_for_none(processes: list[psutil.Process]) -> list[psutil.Process]:
+    """Return which of PROCESSES are there after a while."""
+    return psutil.wait_procs(processes, timeout=WITHIN_S)[1]
+
+
+async def leave_open(url: str, count: int, server: psutil.Process) -> list[psutil.Process]:
+    """Open sessions, kill the server under them; return their dashboards."""
+    async with aiohttp.ClientSession() as client:
+        waiting = [asyncio.create_task(session(client, url, WITHIN_S)) for _ in range(count)]
+        with suppress(TimeoutError):
+            async with asyncio.timeout(WITHIN_S):
+                while len(dashboards(server)) < count:  # noqa: ASYNC110 - processes send no event
+                    await asyncio.sleep(0.1)
+        below = dashboards(server)
+        server.kill()
+        await asyncio.gather(*waiting, return_exceptions=True)
+    return below
+
+
+def main() -> int:
+    """Return 1 where a process stays."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sessions", type=int, default=300)
+    parser.add_argument("--at-once", type=int, default=3)
+    parser.add_argument("--longest", type=float, default=2.0, help="seconds")
+    parser.add_argument("--open", type=int, default=3, help="sessions under the server's end")
+    parser.add_argument("--port", type=int, default=8737)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["tui", "--serve", "--data", "tiny", "--runs", folder, "--quiet"]
+        program = [sys.executable, "-m", "embedlab", *words, "--port", str(options.port)]
+        started = subprocess.Popen(program, stderr=subprocess.PIPE, text=True, cwd=folder)
+        server = psutil.Process(started.pid)
+        try:
+            assert started.stderr is not None
+            lines = iter(started.stderr)
+            url = next(found[0] for line in lines if (found := re.search(r"http://\S+", line)))
+            before = server.memory_info().rss
+            asyncio.run(cut_all(url, server, options))
+            stay = wait_for_none(dashboards(server))
+            grown = (server.memory_info().rss - before) / 2**20
+            print(f"{len(stay)} dashboards stay; the server grew by {grown:.1f} MiB")
+            left = wait_for_none(asyncio.run(leave_open(url, options.open, server)))
+            print(f"{len(left)} of {options.open} stay after the server was killed")
+        finally:
+            for process in (
+                (*server.children(recursive=True), server) if server.is_running() else ()
+            ):
+                process.kill()
+            started.wait()
+    return 1 if stay or left else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
