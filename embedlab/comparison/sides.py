@@ -180,7 +180,8 @@ def _threshold_errors(ranks: Floats, is_high: NDArray[np.bool_]) -> Floats:
     high, low = (np.searchsorted(np.sort(ranks[each]), cuts) for each in (is_high, ~is_high))
     cut = cuts[np.argmax(low / (~is_high).sum() - high / is_high.sum())]
     sign = (ranks >= cut).astype(np.float64) - is_high
-    return sign * np.maximum(np.abs(ranks - cut), WRONG)
+    sided: Floats = sign * np.maximum(np.abs(ranks - cut), WRONG)
+    return sided
 
 
 def _is_right(errors: Floats) -> NDArray[np.bool_]:

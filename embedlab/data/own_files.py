@@ -383,7 +383,7 @@ def _lines(path: Path, shape: RowShape) -> ParsedRows:
             f"no file {str(path)!r}", hint="give the path of a file with one sentence a line"
         )
     rows = read_whole_lines(path)
-    refuse_fields(path, rows.frame["sentence"])
+    refuse_fields(path, rows.frame["sentence"].to_list())
     return ParsedRows(frame=rows.frame.rename({"sentence": shape.texts[0]}), skipped=rows.skipped)
 
 
