@@ -123,7 +123,6 @@ def test_a_regression_is_scored_by_correlations(tmp_path: Path, tiny_encoder: Pa
     found = result(trained(tmp_path, tiny_encoder, "glue-finetune", *changes))
     pearson, spearman, overall = found.scores
     assert [pearson.metric, spearman.metric, overall.metric] == ["pearson", "spearman", "glue"]
-    assert -1 <= pearson.value <= 1
     assert overall.value == pytest.approx((pearson.value + spearman.value) / 2)
 
 
