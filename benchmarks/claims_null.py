@@ -1,7 +1,7 @@
 """How often `reproduce` gives a verdict on the order of rows that are equal: rows of a table made
 of equal seeds of one recipe.
 
-    python benchmarks/claims_null.py --data DIR [--file results/scores/equal-seeds-minilm3.parquet]
+    python benchmarks/claims_null.py --data DIR [--file research/scores/equal-seeds-minilm3.parquet]
     [--model sbert-null] [--tables 200]
 
 Each table deals the seeds at random to its rows, whose printed order is then arbitrary. Verdicts
@@ -86,7 +86,7 @@ def main() -> None:
     )
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument(
-        "--file", type=Path, default=Path("results/scores/equal-seeds-minilm3.parquet")
+        "--file", type=Path, default=Path("research/scores/equal-seeds-minilm3.parquet")
     )
     parser.add_argument("--model", default="sbert-null")
     parser.add_argument("--tables", type=int, default=200)

@@ -9,7 +9,7 @@ PART is pairs (one model each on five real sentence graphs), seeds, hubs, topics
 tables, equivalence, halves (real scores, split in two by components of the sentence graph, and by
 topics that the vectors of an encoder have) or seeds-null (real scores of equal seeds, every split).
 The last two read score files: parquet files with pair_key and similarity, or files of
-results/scores with a column a member. Each cell says its Monte Carlo error.
+research/scores with a column a member. Each cell says its Monte Carlo error.
 """
 
 import argparse
@@ -658,7 +658,7 @@ def main() -> None:
     parser.add_argument(
         "--scores",
         type=Path,
-        help="folder of score files, for halves and seeds-null, or a file of results/scores "
+        help="folder of score files, for halves and seeds-null, or a file of research/scores "
         "with seeds",
     )
     parser.add_argument(

@@ -1,7 +1,7 @@
 """Two halves of real searches: the difference of two models on one half and on the other should
 agree within their 95% intervals.
 
-    python benchmarks/coverage_search_halves.py results/scores/retrieval.parquet [--runs 200]
+    python benchmarks/coverage_search_halves.py research/scores/retrieval.parquet [--runs 200]
     [--write]
 
 FILE holds the ranks that models gave to each relevant document, as stored_answers.py stores them;

@@ -1,7 +1,7 @@
 """What random halves by topics agree in where intervals are right, beside what they agree in on
 real scores.
 
-    python benchmarks/fair_halves.py --data DIR --scores results/scores --encoder wordllama
+    python benchmarks/fair_halves.py --data DIR --scores research/scores --encoder wordllama
     --members NAME… [--sets NAME…] [--worlds 40]
         [--runs 100] [--resume FILE]
 

@@ -57,7 +57,7 @@ MADE = re.compile(
 
 def pages() -> list[Path]:
     """Return the pages whose sentences order models."""
-    return [ROOT / "README.md", *sorted((ROOT / "results").glob("*.md"))]
+    return [ROOT / "README.md", *sorted((ROOT / "research").glob("*.md"))]
 
 
 def ordering_lines(text: str) -> Iterator[tuple[int, str]]:

@@ -3,7 +3,7 @@ all signs.
 
     python benchmarks/printed_ends.py --data DIR [--signs 300000]
 
-Models are those of results/scores/negation.parquet and sbert-defsent.parquet, and Dice, on the
+Models are those of research/scores/negation.parquet and sbert-defsent.parquet, and Dice, on the
 seven STS sets. At each end of an interval the signs of what every topic contributes are drawn; the
 share of draws that reach the distance is the p there without the formula for its tail. Of the rows
 of 6 to 12 topics alone all signs are tried, in a loop.
@@ -37,7 +37,7 @@ from embedlab.outcomes.cuts import ItemSlice
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.pairs import pair_outcomes
 
-SCORES = Path(__file__).parent.parent / "results" / "scores"
+SCORES = Path(__file__).parent.parent / "research" / "scores"
 FILES = ("negation", "sbert-defsent")
 LEVEL = 0.05
 FEW = range(6, 13)  # topics

@@ -1,7 +1,7 @@
 """How often `embedlab why` names a kind of items: of equal recipes by chance, and of a model that
 was damaged on some items.
 
-    python benchmarks/slices.py --data DIR [--scores results/scores/equal-seeds-minilm3.parquet]
+    python benchmarks/slices.py --data DIR [--scores research/scores/equal-seeds-minilm3.parquet]
     [--recipe sbert-null] [--tries 400]
         [--planted 40] [--only kinds|combinations] [--resume FILE] [--write]
 
@@ -49,7 +49,7 @@ from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.pairs import pair_outcomes
 from embedlab.tasks.sts import STS_DATASETS
 
-SCORES = Path(__file__).parent.parent / "results" / "scores" / "equal-seeds-minilm3.parquet"
+SCORES = Path(__file__).parent.parent / "research" / "scores" / "equal-seeds-minilm3.parquet"
 RECIPE = "sbert-null"
 STRENGTHS = (0.5, 1.0)  # the share of a damaged similarity that is chance
 

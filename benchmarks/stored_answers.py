@@ -1,10 +1,10 @@
 """Tables of models compared on items, from their stored answers, without the models.
 
-    python benchmarks/stored_answers.py store results/scores/NAME.parquet MODEL… --task glue --data
+    python benchmarks/stored_answers.py store research/scores/NAME.parquet MODEL… --task glue --data
     DIR --runs DIR [--by PROPERTY] python benchmarks/stored_answers.py add
-    results/scores/NAME.parquet FILE… python benchmarks/stored_answers.py show
-    results/scores/NAME.parquet [MODEL…] [--by PROPERTY] [--dataset NAME] [--measure NAME] python
-    benchmarks/stored_answers.py refresh results/PAGE.md…
+    research/scores/NAME.parquet FILE… python benchmarks/stored_answers.py show
+    research/scores/NAME.parquet [MODEL…] [--by PROPERTY] [--dataset NAME] [--measure NAME] python
+    benchmarks/stored_answers.py refresh research/PAGE.md…
 
 MODEL may be NAME=MODEL; where tables and claims are made, "largest class" always gives the most
 frequent label. `store` writes every member's (seed's) answer to each item with the label, hashes of

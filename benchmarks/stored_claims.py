@@ -1,7 +1,7 @@
 """Claims of papers and of pages of results, settled on stored scores, without the models.
 
     python benchmarks/stored_claims.py show PAPER PAGE… --data DIR
-    python benchmarks/stored_claims.py show results/NAME.toml --data DIR
+    python benchmarks/stored_claims.py show research/NAME.toml --data DIR
     python benchmarks/stored_claims.py refresh PAGE… --data DIR
 
 `show PAPER PAGE…` prints what `embedlab reproduce PAPER --claims` prints of the models that the
@@ -55,7 +55,7 @@ from embedlab.experiments.paper_trainings import for_claims
 from embedlab.reports.claims_table import claim_sentences, claims_table, page_claims_table
 from embedlab.workflows.reproduce.claims import settled_rows
 
-RESULTS = Path(__file__).parents[1] / "results"
+RESULTS = Path(__file__).parents[1] / "research"
 SCALE = 100.0  # of all numbers on pages
 WIDTH = 150  # of a line of sentences
 ROWS = re.compile(r"<!-- (?:reproduction|rows) (?P<arguments>.*?) -->")

@@ -1,7 +1,7 @@
 """Reproduced tables of papers from stored similarities or answers, without the models.
 
-    python benchmarks/stored_reproductions.py show results/scores/NAME.parquet PAPER TABLE
-    ROW=MODEL… --data DIR python benchmarks/stored_reproductions.py refresh results/PAGE.md… --data
+    python benchmarks/stored_reproductions.py show research/scores/NAME.parquet PAPER TABLE
+    ROW=MODEL… --data DIR python benchmarks/stored_reproductions.py refresh research/PAGE.md… --data
     DIR
 
 `show` prints what `embedlab reproduce PAPER TABLE --from runs` prints of the rows whose models are

@@ -2,7 +2,7 @@
 column a slice of a file.
 
     python benchmarks/stored_scores.py show --column TITLE=FILE:SLICE… --row TITLE=MODEL… [--data
-    DIR] python benchmarks/stored_scores.py refresh results/PAGE.md… [--data DIR]
+    DIR] python benchmarks/stored_scores.py refresh research/PAGE.md… [--data DIR]
 
 SLICE is a row of what stored_answers.py or stored_tables.py shows of FILE, such as "glue-mrpc
 accuracy" or "average of seven", and may be followed by :unseen, and by :mean or :wmean for how the

@@ -1,9 +1,9 @@
 """Tables of compared models from stored similarities of their pairs, without the models.
 
-    python benchmarks/stored_tables.py store results/scores/NAME.parquet MODEL… --data DIR --runs
-    DIR [--fifths] python benchmarks/stored_tables.py show results/scores/NAME.parquet MODEL… --data
+    python benchmarks/stored_tables.py store research/scores/NAME.parquet MODEL… --data DIR --runs
+    DIR [--fifths] python benchmarks/stored_tables.py show research/scores/NAME.parquet MODEL… --data
     DIR [--by PROPERTY] [--aggregate wmean] [--unseen] python benchmarks/stored_tables.py refresh
-    results/PAGE.md… --data DIR
+    research/PAGE.md… --data DIR
 
 `store` writes one column of float32 similarities for each member (seed) of each model, the key of
 each pair (a hash of its text, no text) and, as metadata, what titles and notes of tables say: how a

@@ -1,7 +1,7 @@
 """Why two models differ, from stored similarities of their pairs, without the models.
 
-    python benchmarks/stored_why.py show results/scores/NAME.parquet FIRST SECOND --data DIR
-    [--dataset NAME] python benchmarks/stored_why.py refresh results/PAGE.md… --data DIR
+    python benchmarks/stored_why.py show research/scores/NAME.parquet FIRST SECOND --data DIR
+    [--dataset NAME] python benchmarks/stored_why.py refresh research/PAGE.md… --data DIR
 
 The files are those that stored_tables.py writes. `show` prints what `embedlab why FIRST SECOND`
 prints, without typical pairs: most corpora may not be copied. `refresh` writes what is between

@@ -34,7 +34,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "pictures/imports.svg": imports.picture,
 }
 MIRRORED = (  # under the same path in the site
-    *("results/*.md", "results/*.toml", "results/scores/*.parquet"),
+    *("research/*.md", "research/*.toml", "research/scores/*.parquet"),
     *("benchmarks/results/*.md", "pictures/*.svg"),
 )
 PLACED = {
@@ -79,10 +79,10 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """
     uri = page.file.src_uri
     if uri.startswith(
-        ("results/", "benchmarks/", "changelog")
+        ("research/", "benchmarks/", "changelog")
     ):  # guides and reference come first in a search
         page.meta.setdefault("search", {"boost": 0.3})
-    if uri.startswith(("results/", "benchmarks/")):
+    if uri.startswith(("research/", "benchmarks/")):
         heading = markdown.lstrip("# ").partition("\n")[0]
         page.meta.setdefault(
             "title", f"{heading} ({posixpath.basename(uri).removesuffix('.md')})"
@@ -103,7 +103,7 @@ def placed(target: str, uri: str) -> str:
     if "://" in target or target.startswith("mailto:"):
         return target
     original = {place: name for name, place in PLACED.items()}.get(uri)
-    folder = "" if original or uri.startswith(("results/", "benchmarks/")) else "docs"
+    folder = "" if original or uri.startswith(("research/", "benchmarks/")) else "docs"
     source = original or posixpath.join(folder, uri)
     repository = posixpath.normpath(posixpath.join(posixpath.dirname(source), target))
     place = PLACED.get(repository) or (

@@ -17,7 +17,7 @@ from embedlab.workflows.items import listed_items
 from embedlab.workflows.notebook_session import NotebookSession
 from embedlab.workflows.options.compare import CompareOptions
 
-RESULTS = Path(__file__).parents[2] / "results"
+RESULTS = Path(__file__).parents[2] / "research"
 
 
 def test_a_table_of_brought_answers_is_made_again_without_them(tmp_path: Path) -> None:

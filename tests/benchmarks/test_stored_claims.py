@@ -15,7 +15,7 @@ from stored_tables import stored_table
 from embedlab.analysis.evidence import Evidence
 from embedlab.core.errors import UsageError
 
-RESULTS = Path(__file__).parents[2] / "results"
+RESULTS = Path(__file__).parents[2] / "research"
 FILES = sorted(RESULTS.glob("*.toml"))
 PAGES = [RESULTS.parent / "README.md", *sorted(RESULTS.glob("*.md"))]
 MARK = re.compile(r"<!-- claim:([^ ]+) -->(.*?)<!-- /claim -->", re.DOTALL)

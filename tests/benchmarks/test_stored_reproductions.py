@@ -31,7 +31,7 @@ from embedlab.workflows.reproduce.run import reproduce_tables
 from tests.conftest import thin_out
 from tests.tasks.test_head_predictions import MACHINE, SAMPLE
 
-RESULTS = Path(__file__).parents[2] / "results"
+RESULTS = Path(__file__).parents[2] / "research"
 LIAO = {"SBERT baseline": "snli-ce", "allpalln-lambda0.3-SCL": "snli-supcl"}
 
 

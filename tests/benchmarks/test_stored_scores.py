@@ -19,7 +19,7 @@ from embedlab.runs.store import RunFolder
 from embedlab.scoring.selection import SelectedTask
 from embedlab.workflows.items import listed_items
 
-RESULTS = Path(__file__).parents[2] / "results"
+RESULTS = Path(__file__).parents[2] / "research"
 
 
 @pytest.fixture(scope="module")

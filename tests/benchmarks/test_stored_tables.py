@@ -40,7 +40,7 @@ from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.reproduce.report import reproduction_report
 from tests.conftest import thin_out
 
-RESULTS = Path(__file__).parents[2] / "results"
+RESULTS = Path(__file__).parents[2] / "research"
 
 
 def finished(runs: Path, seed: int, changes: Sequence[str] = ("data.rows=40",)) -> None:

@@ -17,7 +17,7 @@ from embedlab.workflows.options.why import WhyOptions
 from embedlab.workflows.why import why_report
 from tests.conftest import thin_out
 
-RESULTS = Path(__file__).parents[2] / "results"
+RESULTS = Path(__file__).parents[2] / "research"
 CLAIMS = """
 [tables.kinds]
 file = "mine.parquet"

@@ -98,10 +98,10 @@ def test_a_paper_has_its_printed_numbers_with_what_makes_them() -> None:
     ("target", "uri", "place"),
     [
         ("../benchmarks/results/kills.md", "statistics.md", "benchmarks/results/kills.md"),
-        ("../../results/reproduce-liao.md", "papers/index.md", "../results/reproduce-liao.md"),
+        ("../../research/reproduce-liao.md", "papers/index.md", "../research/reproduce-liao.md"),
         ("docs/start.md", "index.md", "start.md"),
         ("ARCHITECTURE.md", "index.md", "architecture.md"),
-        ("full-size-minilm3.md", "results/reproduce-tsukagoshi.md", "full-size-minilm3.md"),
+        ("full-size-minilm3.md", "research/reproduce-tsukagoshi.md", "full-size-minilm3.md"),
         ("../statistics.md", "guides/better.md", "../statistics.md"),
         ("https://example.org/a.md", "index.md", "https://example.org/a.md"),
     ],
@@ -113,7 +113,9 @@ def test_links_of_the_repository_are_links_of_the_site(target: str, uri: str, pl
 def test_what_pages_of_results_link_to_is_part_of_the_site() -> None:
     """The strict build of the site refuses a link to any other file of the repository."""
     there = {path.resolve() for path in hooks.sources()}
-    pages = [path for path in there if path.suffix == ".md" and "results" in path.parts]
+    pages = [
+        path for path in there if path.suffix == ".md" and {"results", "research"} & set(path.parts)
+    ]
     linked = {
         (path.parent / target).resolve()
         for path in pages

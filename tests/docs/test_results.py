@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-PAGES = sorted((Path(__file__).parents[2] / "results").glob("*.md"))
+PAGES = sorted((Path(__file__).parents[2] / "research").glob("*.md"))
 Row = dict[str, str]
 
 _COLUMNS = re.compile(r"(?<!\\)\|")  # \| is a bar inside a cell
