@@ -28,7 +28,7 @@ dist: .venv/installed  ## the wheel and the source archive in dist, and the whee
 	build/fresh/bin/pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) "$$(echo dist/*.whl)[demo]"
 	cd build/fresh && bin/embedlab demo
 
-test-gpu: .venv/installed ## the tests marked gpu, on a machine with one
+research: .venv/installed .venv/installed ## the tests marked gpu, on a machine with one
 	$(RUN)pytest -m gpu -rs
 
 check: .venv/installed

@@ -24,7 +24,7 @@ from statistics import median
 import numpy as np
 import polars as pl
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1] / "research/programs"))
 
 from independent_bootstrap import resampled_spearman
 from record import Measured, write

@@ -13,7 +13,15 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-RESULTS = Path(os.environ.get("BENCHMARK_RESULTS", Path(__file__).parent / "results"))
+ROOT = Path(__file__).resolve().parents[1]
+# Programs of benchmarks/ and of research/ write beside themselves.
+_FOLDER = "research/programs" if "research" in Path(sys.argv[0]).resolve().parts else "benchmarks"
+RESULTS = Path(
+    os.environ.get(
+        "BENCHMARK_RESULTS",
+        ROOT / ("research/statistics" if _FOLDER != "benchmarks" else "benchmarks/results"),
+    )
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +100,7 @@ def _line(cells: Sequence[str]) -> str:
 def _facts(packages: Sequence[str]) -> dict[str, Any]:
     return {
         "command": " ".join(
-            ["python", f"benchmarks/{Path(sys.argv[0]).name}", *_without_paths(sys.argv[1:])]
+            ["python", f"{_FOLDER}/{Path(sys.argv[0]).name}", *_without_paths(sys.argv[1:])]
         ),
         "date": datetime.now(UTC).date().isoformat(),
         "processor": f"{_processor()}, {len(os.sched_getaffinity(0))} hardware threads",

@@ -34,7 +34,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "pictures/imports.svg": imports.picture,
 }
 MIRRORED = (  # under the same path in the site
-    *("research/*.md", "research/*.toml", "research/scores/*.parquet"),
+    *("research/*.md", "research/statistics/*.md", "research/*.toml", "research/scores/*.parquet"),
     *("benchmarks/results/*.md", "pictures/*.svg"),
 )
 PLACED = {

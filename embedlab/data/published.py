@@ -8,7 +8,7 @@ from embedlab.data.corpus_facts import shipped_hashes
 Content = Literal["published", "unknown", "unrecorded"]
 
 # How often a rule was wrong among the rows that were read, by the dataset that it makes of real
-# data: benchmarks/results/contrast-rules.md.
+# data: research/statistics/contrast-rules.md.
 _MADE_BY_RULE = {
     "contrast-number": "of 50 that were read, 2 do not contradict the anchor (4%, 95%: 0.5 to "
     "13.7%)"

@@ -65,7 +65,10 @@ def _as_program(path: Path, words: Sequence[str]) -> Iterator[None]:
         for name in [
             name
             for name, module in sys.modules.items()
-            if "/benchmarks/" in str(getattr(module, "__file__", None))
+            if any(
+                folder in str(getattr(module, "__file__", None))
+                for folder in ("/benchmarks/", "/research/")
+            )
         ]:
             if not name.startswith("tests."):  # two folders have modules of the same name
                 del sys.modules[name]

@@ -129,7 +129,7 @@ def test_a_combination_that_a_model_was_damaged_on_is_confirmed() -> None:
 
 
 def test_of_equal_models_nothing_is_confirmed_in_these_draws() -> None:
-    for seed in range(20, 24):  # these draws are fixed; benchmarks/slices.py has many
+    for seed in range(20, 24):  # these draws are fixed; research/programs/slices.py has many
         outcomes = made_pairs(500, seed)
         found = search_combinations(outcomes, item_topics(outcomes), MODELS, None, rng(seed))
         assert len(found.tested) > 5

@@ -54,7 +54,7 @@ def test_of_two_equally_good_models_nothing_is_clear_but_by_chance() -> None:
         any(one.contrast.significant for one in where_they_differ(own, MODELS, item_kinds(own)))
         for own in draws
     ]
-    assert sum(clear) <= 1  # these draws are fixed; benchmarks/slices.py has many
+    assert sum(clear) <= 1  # these draws are fixed; research/programs/slices.py has many
 
 
 def test_several_datasets_count_by_their_mean_where_they_have_enough_of_both_kinds() -> None:

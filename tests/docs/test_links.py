@@ -12,7 +12,7 @@ import pytest
 
 from docs.blocks import ROOT
 
-FOLDERS = ("*.md", "docs/**/*.md", "research/*.md", "benchmarks/results/*.md", ".github/**/*.md")
+FOLDERS = ("*.md", "docs/**/*.md", "research/**/*.md", "benchmarks/results/*.md", ".github/**/*.md")
 PAGES = sorted(path for pattern in FOLDERS for path in ROOT.glob(pattern))
 
 _FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
