@@ -1,0 +1,104 @@
+"""Measures of two classes agree with scikit-learn, with small changes of weights, and with intervals
+that cover.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
+
+from embedlab.analysis.binary import (
+    area_under_roc,
+    area_under_roc_influence,
+    average_precision,
+    average_precision_influence,
+    best_threshold,
+    classes_by_threshold,
+    two_folds,
+)
+
+Floats = NDArray[np.float64]
+Value = Callable[[Floats, Floats], float]
+SKLEARN = {average_precision: average_precision_score, area_under_roc: roc_auc_score}
+INFLUENCES = {
+    average_precision: average_precision_influence,
+    area_under_roc: area_under_roc_influence,
+}
+
+
+def pairs(n: int, seed: int, digits: int = 8) -> tuple[Floats, Floats]:
+    """Gold and scores of N pairs, with ties where scores have few DIGITS."""
+    rng = np.random.default_rng(seed)
+    gold = (rng.random(n) < 0.35).astype(np.float64)
+    return gold, np.round(rng.normal(gold, 1), digits)
+
+
+@pytest.mark.parametrize("value", SKLEARN)
+@pytest.mark.parametrize("digits", [8, 1, 0])
+def test_ranking_measures_equal_scikit_learn_with_ties(value: Value, digits: int) -> None:
+    for seed in range(20):
+        gold, scores = pairs(211, seed, digits)
+        assert value(gold, scores) == pytest.approx(SKLEARN[value](gold, scores), abs=1e-12)
+
+
+@pytest.mark.parametrize("value", SKLEARN)
+@pytest.mark.parametrize("digits", [8, 1])
+def test_an_influence_is_the_slope_by_the_weight_of_a_pair(value: Value, digits: int) -> None:
+    gold, scores = pairs(60, 3, digits)
+    slopes, step = [], 1e-6
+    for row in range(len(gold)):
+        weights = np.ones(len(gold))
+        weights[row] += step
+        moved = SKLEARN[value](gold, scores, sample_weight=weights)
+        # With n in place of the sum of weights the slope is that of the row's share.
+        slopes.append((moved - value(gold, scores)) / step * len(gold))
+    assert INFLUENCES[value](gold, scores) == pytest.approx(np.array(slopes), abs=1e-3)
+
+
+def test_a_measure_that_is_undefined_is_nan() -> None:
+    ones, scores = np.ones(5), np.arange(5.0)
+    assert np.isnan(area_under_roc(ones, scores))
+    assert np.isnan(average_precision(1 - ones, scores))
+    assert np.isnan(area_under_roc_influence(ones, scores)).all()
+
+
+@pytest.mark.parametrize("by_f1", [True, False])
+def test_a_threshold_is_as_good_as_the_best_of_all(by_f1: bool) -> None:
+    for seed in range(10):
+        gold, scores = pairs(80, seed, 1)
+
+        def good(threshold: float, gold: Floats = gold, scores: Floats = scores) -> float:
+            called = scores > threshold
+            return float(f1_score(gold, called) if by_f1 else (gold == called).mean())
+
+        tried = [scores.min() - 1, *(np.unique(scores))]
+        assert good(best_threshold(gold, scores, by_f1=by_f1)) == pytest.approx(
+            max(map(good, tried))
+        )
+
+
+def test_a_class_does_not_depend_on_gold_of_its_own_fold() -> None:
+    gold, scores = pairs(100, 5)
+    folds = two_folds(np.arange(100) // 4)
+    before = classes_by_threshold(gold, scores, folds, by_f1=False)
+    changed = np.where(folds == 0, 1 - gold, gold)
+    after = classes_by_threshold(changed, scores, folds, by_f1=False)
+    assert (before[folds == 0] == after[folds == 0]).all()
+    assert (before[folds == 1] != after[folds == 1]).any()
+
+
+def test_folds_keep_topics_whole_and_are_of_about_one_size() -> None:
+    topics = np.random.default_rng(1).integers(0, 40, 500)
+    folds = two_folds(topics)
+    assert all(len(set(folds[topics == topic])) == 1 for topic in range(40))
+    assert abs(int(folds.sum()) - 250) < 15
+
+
+@pytest.mark.parametrize("value", INFLUENCES)
+def test_influences_give_the_spread_over_samples(value: Value) -> None:
+    drawn = [pairs(300, seed) for seed in range(1000)]
+    spread = np.std([value(*sample) for sample in drawn])
+    errors = [INFLUENCES[value](*sample).std() / np.sqrt(300) for sample in drawn]
+    assert np.mean(errors) == pytest.approx(spread, rel=0.1)
