@@ -51,7 +51,7 @@ def area_under_roc(gold: Floats, scores: Floats) -> float:
 
     gold, scores: (pairs,), gold 0 or 1; nan where one of both is lacking.
     """
-    below, above = _shares_beside(gold, scores)
+    below, _ = _shares_beside(gold, scores)
     return float(below[gold == 1].mean()) if 0 < gold.sum() < len(gold) else float("nan")
 
 

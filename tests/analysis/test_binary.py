@@ -1,5 +1,5 @@
-"""Measures of two classes agree with scikit-learn, with small changes of weights, and with intervals
-that cover.
+"""Measures of two classes agree with scikit-learn, with small changes of weights, and with the
+spread over samples.
 """
 
 from collections.abc import Callable
