@@ -42,8 +42,8 @@ def average_precision_influence(gold: Floats, scores: Floats) -> Floats:
     by_found = np.cumsum((positives * precision / found)[::-1])[::-1]
     mean = float((gold * precision[place]).sum() / gold.sum())
     moved = gold * (precision[place] + by_hits[place] - mean) - by_found[place]
-    influence: Floats = moved / share
-    return influence - influence.mean()
+    influence: Floats = (moved - moved.mean()) / share
+    return influence
 
 
 def area_under_roc(gold: Floats, scores: Floats) -> float:
@@ -62,8 +62,9 @@ def area_under_roc_influence(gold: Floats, scores: Floats) -> Floats:
         return np.full(len(gold), np.nan)
     below, above = _shares_beside(gold, scores)
     area = below[gold == 1].mean()
-    influence: Floats = np.where(gold == 1, (below - area) / share, (above - area) / (1 - share))
-    return influence - influence.mean()
+    moved = np.where(gold == 1, (below - area) / share, (above - area) / (1 - share))
+    influence: Floats = moved - moved.mean()
+    return influence
 
 
 def best_threshold(gold: Floats, scores: Floats, *, by_f1: bool) -> float:

@@ -13,9 +13,14 @@ from numpy.typing import NDArray
 from embedlab.analysis.word_search import WordSearch
 from embedlab.choices import Similarity
 from embedlab.core.settings import Settings
-from embedlab.encoders.texts import sentence_keys
-from embedlab.encoders.vector_search import VectorSearch
-from embedlab.store.vectors import EMBEDDINGS, TextKeys
+from embedlab.encoders.vector_search import (
+    StaticVectors,
+    VectorSearch,
+    cached_search,
+    derived_search,
+)
+from embedlab.models.encoder_kind import static_files
+from embedlab.store.vectors import EMBEDDINGS
 
 if TYPE_CHECKING:
     from embedlab.models.catalog import ModelSpec
@@ -61,11 +66,6 @@ class Corpus:
         )
 
     @cached_property
-    def keys(self) -> TextKeys:
-        """The keys of the sentences in the cache of vectors."""
-        return sentence_keys(self.sentences)
-
-    @cached_property
     def words(self) -> WordSearch:
         """The search by word overlap."""
         return WordSearch(self.sentences)
@@ -79,7 +79,8 @@ class Corpus:
         self, fingerprint: str, settings: Settings, similarity: Similarity = "cosine"
     ) -> VectorSearch | None:
         """The search in the vectors that are cached under FINGERPRINT; None if there are none."""
-        return VectorSearch.open(settings.cache / EMBEDDINGS, fingerprint, self.keys, similarity)
+        folder = settings.cache / EMBEDDINGS
+        return cached_search(folder, fingerprint, self.sentences, similarity)
 
     def derived_vectors(
         self, spec: "ModelSpec", settings: Settings, similarity: Similarity = "cosine"
@@ -87,23 +88,14 @@ class Corpus:
         """The search in vectors that SPEC computes from cached ones: combined, whitened or
         normalised; None if those are not cached.
         """
-        from embedlab.encoders.derived_search import derived_search
-
-        return derived_search(spec, self.sentences, self.keys, settings, similarity)
+        return derived_search(spec, self.sentences, settings, similarity)
 
     def static_vectors(self, spec: "ModelSpec", similarity: Similarity = "cosine") -> Search | None:
         """The search by vectors that take no time to compute and are not stored; None for a model
         of another kind.
         """
-        from embedlab.encoders.static_search import StaticSearch, StaticVectors
-        from embedlab.models.encoder_kind import static_files
-
         files = static_files(spec.kind, spec.location) if spec.is_prefixed else None
-        return (
-            StaticSearch(StaticVectors(*files), self.sentences, similarity)
-            if files is not None
-            else None
-        )
+        return None if files is None else StaticVectors(*files).search(self.sentences, similarity)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,23 +162,15 @@ def _rank(similarity: NDArray[np.float32], number: int | None) -> int | None:
 def _closest(
     query: str, similarity: NDArray[np.float32], members: Sequence[Search], top: int
 ) -> tuple[Neighbour, ...]:
-    """The TOP sentences with the largest SIMILARITY; those whose stored vectors are damaged are
-    replaced by the next ones.
-    """
-    while True:
-        candidates = np.sort(largest(similarity, top + _SPARE))
-        exact = (
-            np.mean([member.exact(query, candidates) for member in members], axis=0)
-            if len(candidates)
-            else np.empty(0)
-        )
-        if not np.isnan(exact).any():
-            order = np.argsort(-exact, kind="stable")[:top]
-            return tuple(
-                Neighbour(number=int(candidates[row]), similarity=float(exact[row]))
-                for row in order
-            )
-        similarity[candidates[np.isnan(exact)]] = np.nan
+    """The TOP sentences with the largest SIMILARITY, in the order of the exact one."""
+    candidates = np.sort(largest(similarity, top + _SPARE))
+    if not len(candidates):
+        return ()
+    exact = np.mean([member.exact(query, candidates) for member in members], axis=0)
+    order = np.argsort(-exact, kind="stable")[:top]
+    return tuple(
+        Neighbour(number=int(candidates[row]), similarity=float(exact[row])) for row in order
+    )
 
 
 def largest(values: NDArray[np.float32], count: int) -> NDArray[np.intp]:

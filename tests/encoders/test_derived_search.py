@@ -6,11 +6,11 @@ import pytest
 
 from embedlab.core.settings import Settings
 from embedlab.encoders.combination import CombinedEncoder
-from embedlab.encoders.derived_search import derived_search
 from embedlab.encoders.encoder import EncoderFacts, similarities
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.encoders.texts import sentence_keys
 from embedlab.encoders.transformed import TransformedEncoder
+from embedlab.encoders.vector_search import derived_search
 from embedlab.models.catalog import ModelSpec
 from embedlab.store.vectors import EmbeddingCache
 
@@ -69,9 +69,9 @@ def test_a_combination_is_searched_by_the_vectors_that_it_computes(
     parts: tuple[Settings, list[ModelSpec], list[Known]], monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     settings, specs, encoders = parts
-    monkeypatch.setattr("embedlab.encoders.derived_search.BLOCK_ROWS", 7)
+    monkeypatch.setattr("embedlab.encoders.vector_search.BLOCK_ROWS", 7)
     search = derived_search(
-        ModelSpec(name=kind, kind=kind, parts=tuple(specs)), CORPUS, KEYS, settings, "cosine"
+        ModelSpec(name=kind, kind=kind, parts=tuple(specs)), CORPUS, settings, "cosine"
     )
     assert search is not None
     assert search.is_known.tolist() == [True] * 50 + [False] * 10
@@ -91,7 +91,7 @@ def test_a_whitened_model_is_searched_by_its_whitened_vectors_also_inside_a_comb
 ) -> None:
     settings, (one, two), (known, other) = parts
     whitened = replace(one, name="one?whiten=fit", whiten="fit", normalise=True)
-    search = derived_search(whitened, CORPUS, KEYS, settings, "dot")
+    search = derived_search(whitened, CORPUS, settings, "dot")
     assert search is not None
     vectors = TransformedEncoder(spec=whitened, inner=known).encode(CORPUS)  # type: ignore[arg-type]
     assert np.allclose(search.approximate([CORPUS[3]])[0], vectors @ vectors[3], atol=1e-4)
@@ -101,7 +101,7 @@ def test_a_whitened_model_is_searched_by_its_whitened_vectors_also_inside_a_comb
         kind="concat",
         parts=(replace(two, name="two?normalise=true", normalise=True), one),
     )
-    search = derived_search(both, CORPUS, KEYS, settings, "cosine")
+    search = derived_search(both, CORPUS, settings, "cosine")
     assert search is not None
     unit = other.encode(CORPUS) / np.linalg.norm(other.encode(CORPUS), axis=1, keepdims=True)
     joined = np.concatenate([unit, known.encode(CORPUS)], axis=1)
@@ -115,4 +115,4 @@ def test_a_combination_of_a_model_without_vectors_is_not_searched(
     settings, (one, _), _ = parts
     unknown = ModelSpec(name="three", kind="folder", location="three")
     combined = ModelSpec(name="both", kind="concat", parts=(one, unknown))
-    assert derived_search(combined, CORPUS, KEYS, settings, "cosine") is None
+    assert derived_search(combined, CORPUS, settings, "cosine") is None

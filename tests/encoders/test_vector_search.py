@@ -8,7 +8,7 @@ from embedlab.choices import Similarity
 from embedlab.encoders import vector_search
 from embedlab.encoders.encoder import similarities
 from embedlab.encoders.texts import sentence_keys
-from embedlab.encoders.vector_search import VectorSearch
+from embedlab.encoders.vector_search import cached_search
 from embedlab.store.vectors import EmbeddingCache
 
 DIM = 6
@@ -46,7 +46,7 @@ def test_a_search_gives_what_scoring_each_pair_gives(
     block: int,
 ) -> None:
     monkeypatch.setattr(vector_search, "BLOCK_ROWS", block)
-    search = VectorSearch.open(tmp_path, "f", sentence_keys(CORPUS), similarity)
+    search = cached_search(tmp_path, "f", CORPUS, similarity)
     assert search is not None
     assert search.is_known.tolist() == [text in vectors for text in CORPUS]
     found = search.approximate([*QUERIES, "sentence 85"])
@@ -71,7 +71,7 @@ def test_a_damaged_row_is_not_compared_and_other_files_are_noticed(
     stored = np.load(file)
     stored[row, 0] += 1
     np.save(file, stored)
-    search = VectorSearch.open(tmp_path, "f", sentence_keys(CORPUS))
+    search = cached_search(tmp_path, "f", CORPUS)
     assert search is not None
     found = search.exact("sentence 3", np.array([4, 5, 6]))
     assert np.isnan(found).tolist() == [False, True, False]
@@ -80,4 +80,4 @@ def test_a_damaged_row_is_not_compared_and_other_files_are_noticed(
         sentence_keys(["new"]), np.ones((1, DIM), np.float32), np.zeros(1, np.bool_)
     )
     assert not search.is_current
-    assert VectorSearch.open(tmp_path, "unknown", sentence_keys(CORPUS)) is None
+    assert cached_search(tmp_path, "unknown", CORPUS) is None

@@ -8,22 +8,19 @@ CORPUS = Corpus.of(["a", "b", "  ", "c"], ["b", "d", "e", "f"])
 
 
 class Fixed:
-    """A search with fixed similarities; the sentences BROKEN have damaged vectors."""
+    """A search with fixed similarities."""
 
     is_current = True
 
-    def __init__(self, values: Sequence[float], broken: Sequence[int] = ()) -> None:
+    def __init__(self, values: Sequence[float]) -> None:
         self.values = np.array(values, np.float32)
         self.is_known = ~np.isnan(self.values)
-        self.broken = broken
 
     def approximate(self, queries: Sequence[str]) -> np.ndarray:
         return np.tile(self.values, (len(queries), 1))
 
     def exact(self, query: str, numbers: np.ndarray) -> np.ndarray:
-        return np.where(np.isin(numbers, self.broken), np.nan, self.values[numbers]).astype(
-            np.float32
-        )
+        return self.values[numbers]
 
 
 def test_the_mean_of_all_members_decides_and_ties_are_in_the_order_of_the_corpus() -> None:
@@ -37,13 +34,6 @@ def test_the_mean_of_all_members_decides_and_ties_are_in_the_order_of_the_corpus
     assert (others.searched, others.rank) == (4, 4)
     (unknown,) = find_neighbours(["x"], CORPUS, members, 2, partners=["f"])
     assert unknown.rank is None
-
-
-def test_a_damaged_vector_makes_room_for_the_next_one() -> None:
-    (found,) = find_neighbours(
-        ["a"], CORPUS, [Fixed([0.1, 0.2, 0.9, 0.8, 0.7, 0.6], broken=[2, 4])], 2
-    )
-    assert [one.number for one in found.found] == [3, 5]
 
 
 def test_the_candidates_are_enough_in_a_large_corpus() -> None:
