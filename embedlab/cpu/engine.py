@@ -70,6 +70,7 @@ def prepare_backbone(
     pool: "Pool",
     is_first_only: bool = False,
     layer: int | None = None,
+    is_padded: bool = False,
 ) -> Forward:
     """Change BACKBONE in place to run fastest on MACHINE, and return its forward; parameters keep
     their names and values.
@@ -77,7 +78,7 @@ def prepare_backbone(
     On other devices, and with the engine off, it stays as transformers built it; int8 is a
     precision and applies either way. IS_FIRST_ONLY says that POOL reads only the first token. LAYER
     is the number of the hidden states that are pooled, 0 the embeddings; None: the model's last
-    ones.
+    ones. If it IS_PADDED, padding is computed, and may be on the left.
     """
     # Classifiers use the thread pool alone: they must not wait for transformers (2 s).
     from embedlab.cpu.dropout import use_bits
@@ -98,7 +99,7 @@ def prepare_backbone(
         return PaddedForward(backbone, pool, layer=layer, notes=notes)
     use_bits(backbone)
     uses_onednn = use_onednn(backbone)
-    if layer is not None or not can_pack(backbone):
+    if is_padded or layer is not None or not can_pack(backbone):
         return PaddedForward(backbone, pool, layer=layer, notes=notes)
     make_packable(backbone)
     return PackedForward(

@@ -92,6 +92,7 @@ def open_transformer(
             f"{name!r} has static token vectors: nothing of it is trained",
             hint="name a transformer",
         )
+    machine = machine.in_dtype(usage.reading.dtype)
     fingerprint = used_fingerprint(usage, precision=machine.precision)
     tokenizer = load_tokenizer(usage)
     backbone, pooler = _backbone(usage, machine, is_trained=is_trained)

@@ -74,7 +74,7 @@ class CrossEncoderScorer:
         return EncoderFacts(
             pooling=self.usage.title,
             precision=self._machine.precision,
-            max_tokens=self.usage.max_tokens,
+            max_tokens=self.usage.reading.max_tokens,
             truncated=len(self._truncated),
             unknown_texts=len(self._unknown),
             notes=self._notes,
@@ -109,10 +109,10 @@ class CrossEncoderScorer:
         """The token ids of each pair, the longer text cut first where both do not fit."""
         return tokenised(
             self._tokenizer,
-            [f"{self.usage.prompt}{pair.first}" for pair in pairs],
+            self.usage.reading,
+            [pair.first for pair in pairs],
             [pair.second for pair in pairs],
             folder=self.usage.source,
-            max_tokens=self.usage.max_tokens,
             has_types=self._has_types,
             words=self._words,
         )

@@ -3,7 +3,7 @@
 import ctypes
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
@@ -13,6 +13,7 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Device, Settings, without_half_a_team
 from embedlab.cpu import engine
+from embedlab.models.reading import Dtype
 
 # The parameters of glibc's mallopt, the largest number it takes, and the largest block that it
 # reused before version 2.35.
@@ -32,7 +33,7 @@ class Machine:
     """
 
     device: torch.device
-    precision: Literal["float32", "tf32", "bf16", "fp16", "int8"]
+    precision: Dtype
     threads: int
     has_cpu_engine: bool = True  # applies to a CPU only
     # the layers of an encoder that only encodes are spread over several devices
@@ -42,6 +43,13 @@ class Machine:
         """Return the context of forward passes: matrix products in bf16 or fp16, or no change."""
         kind = torch.float16 if self.precision == "fp16" else torch.bfloat16
         return torch.autocast(self.device.type, kind, enabled=self.precision in {"bf16", "fp16"})
+
+    def in_dtype(self, dtype: Dtype | None) -> "Machine":
+        """The same with products in DTYPE; None changes nothing."""
+        if dtype is None:
+            return self
+        _refuse_precision(dtype, self.device, f"dtype={dtype}", training=False)
+        return replace(self, precision=dtype)
 
 
 def machine(settings: Settings, *, training: bool = False) -> Machine:
@@ -68,17 +76,7 @@ def machine(settings: Settings, *, training: bool = False) -> Machine:
     if threads is not None:
         torch.set_num_threads(threads)
     precision = settings.precision
-    if precision == "int8" and (training or device.type != "cpu"):
-        doing = "training" if training else f"device {device.type!r}"
-        raise UsageError(
-            f"--precision int8 is for encoding on a CPU, not for {doing}",
-            hint="use --precision float32, bf16 or auto",
-        )
-    if precision in {"tf32", "fp16"} and device.type != "cuda":
-        raise UsageError(
-            f"--precision {precision} is for a GPU, not for device {device.type!r}",
-            hint="use --precision float32, bf16 or auto",
-        )
+    _refuse_precision(precision, device, f"--precision {precision}", training=training)
     if precision == "auto":
         precision = fastest_to_train(device) if training and device.type == "cuda" else "float32"
     if device.type == "cuda":
@@ -93,6 +91,17 @@ def machine(settings: Settings, *, training: bool = False) -> Machine:
         has_cpu_engine=settings.cpu_engine == "on",
         device_map=settings.device_map if is_spread else None,
     )
+
+
+def _refuse_precision(precision: str, device: torch.device, typed: str, *, training: bool) -> None:
+    """Refuse a PRECISION that a DEVICE does not compute in; TYPED is what the user wrote."""
+    fits = "an encoder on a CPU" if precision == "int8" else "a GPU"
+    is_fit = device.type == ("cpu" if precision == "int8" else "cuda")
+    if precision in {"int8", "tf32", "fp16"} and (not is_fit or (precision == "int8" and training)):
+        doing = "training" if is_fit else f"device {device.type!r}"
+        raise UsageError(
+            f"{typed} is for {fits}, not for {doing}", hint="use float32, bf16 or --precision auto"
+        )
 
 
 def engine_line(settings: Settings) -> str:

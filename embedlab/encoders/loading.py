@@ -13,7 +13,7 @@ from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer
 from embedlab.encoders.lexical import DiceScorer
 from embedlab.encoders.prefixed import load_prefixed, load_prefixed_scorer
 from embedlab.encoders.stored_scores import evaluation_precision
-from embedlab.models.catalog import ModelSpec
+from embedlab.models.catalog import FOR_EVALUATION, ModelSpec
 from embedlab.models.encoder_kind import encoder_kind
 from embedlab.models.fingerprint import earlier_fingerprint, spec_fingerprint, used_fingerprint
 from embedlab.models.folder import pooling_label, read_intact_usage, read_usage, vector_dim
@@ -174,8 +174,8 @@ def load_cached(
         dim=dim,
         facts=EncoderFacts(
             pooling=pooling_label(usage),
-            precision="float32" if usage.is_static else machine.precision,
-            max_tokens=None if usage.is_static else usage.max_tokens,
+            precision="float32" if usage.is_static else usage.reading.dtype or machine.precision,
+            max_tokens=None if usage.is_static else usage.reading.max_tokens,
             notes=notes,
         ),
         load=load,
@@ -222,9 +222,9 @@ def load_trainable(
             f"{spec.name!r} is not a transformer",
             hint="name a run, a folder, a hub id or a published model such as sbert",
         )
-    if spec.is_transformed or spec.layer is not None:
+    if spec.is_for_evaluation:
         raise UsageError(
-            f"{spec.name!r}: layers, whitening, normalising and bits are for evaluation; "
+            f"{spec.name!r}: {FOR_EVALUATION} are for evaluation; "
             f"trained and exported models have none",
             hint="name the model without them",
         )
@@ -235,7 +235,7 @@ def load_trainable(
         str(model_folder(spec, offline=offline)),
         machine,
         name=spec.name,
-        wishes=replace(spec.wishes, max_tokens=max_tokens),
+        wishes=replace(spec.wishes, max_tokens=max_tokens or spec.max_tokens),
         revision=spec.revision,
         note=spec.note,
         lora=lora,

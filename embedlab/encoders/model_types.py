@@ -16,7 +16,7 @@ from transformers import MODEL_MAPPING
 
 from embedlab.core.errors import MissingError
 from embedlab.encoders.damaged_files import WHOLE
-from embedlab.encoders.weight_checks import reading, tensor_sizes
+from embedlab.encoders.weight_checks import reading_file, tensor_sizes
 from embedlab.models.config import read_config
 from embedlab.models.folder_files import TokenizerFile, read_model_file
 
@@ -74,7 +74,7 @@ def refuse_other_type(folder: Path) -> None:
 
 def _type_of(folder: Path, architecture: str) -> str | None:
     """Return the model_type of transformers' class of this name; None if it does not exist."""
-    with reading(folder, "model"):
+    with reading_file(folder, "model"):
         model_type = getattr(
             getattr(getattr(transformers, architecture, None), "config_class", None),
             "model_type",
@@ -85,7 +85,7 @@ def _type_of(folder: Path, architecture: str) -> str | None:
 
 def _model_class(folder: Path, model_type: str) -> Any:
     """Return the encoder class of this type; None if it does not exist, which loading refuses."""
-    with reading(folder, "model"):
+    with reading_file(folder, "model"):
         model_class = MODEL_MAPPING.get(transformers.CONFIG_MAPPING[model_type], None)
     return model_class[0] if isinstance(model_class, tuple) else model_class
 

@@ -27,7 +27,7 @@ from embedlab.encoders.narrow_weights import widen_vectors
 from embedlab.encoders.weight_checks import (
     POOLER,
     is_headless,
-    reading,
+    reading_file,
     refuse_foreign_code,
     refuse_infinite,
     refuse_other_size,
@@ -125,7 +125,7 @@ def load_tokenizer(usage: Usage | PairUsage) -> PreTrainedTokenizerFast:
     refuse_foreign_code(usage.source)
     refuse_other_type(usage.source)
     folder = usage.tokenizer_folder
-    with reading(folder, "tokenizer"):
+    with reading_file(folder, "tokenizer"):
         tokenizer = AutoTokenizer.from_pretrained(
             folder, local_files_only=True, trust_remote_code=False
         )
@@ -135,7 +135,7 @@ def load_tokenizer(usage: Usage | PairUsage) -> PreTrainedTokenizerFast:
         raise MissingError(
             f"{str(folder)!r} has no tokenizer.json", hint="save it again with a fast tokenizer"
         )
-    if usage.is_lower_casing:
+    if usage.reading.case == "lower":
         backend = tokenizer.backend_tokenizer
         backend.normalizer = normalizers.Sequence(
             [normalizers.Lowercase(), *([backend.normalizer] if backend.normalizer else [])]
@@ -152,7 +152,7 @@ def _load(
     refuse_foreign_code(folder)
     refuse_other_type(folder)
     refuse_other_size(folder, kind)
-    with reading(folder, "model"):
+    with reading_file(folder, "model"):
         model, info = kind.from_pretrained(
             folder,
             local_files_only=True,

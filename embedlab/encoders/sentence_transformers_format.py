@@ -70,14 +70,18 @@ def write_layout(
     arguments = {} if has_pooler else {"model_args": {"add_pooling_layer": False}}
     _write_json(
         folder / TRANSFORMER,
-        {"max_seq_length": usage.max_tokens, "do_lower_case": False, **arguments},
+        {"max_seq_length": usage.reading.max_tokens, "do_lower_case": False, **arguments},
     )
     if usage.details:
         _write_json(folder / OPTIONS, _options(usage))
     known = {} if usage.training_text is None else {"training_text": list(usage.training_text)}
     _write_json(
         folder / STATEMENT,
-        {"pooling": saved_pooling(usage.pooling), "max_tokens": usage.max_tokens, **known},
+        {
+            "pooling": saved_pooling(usage.pooling),
+            "max_tokens": usage.reading.max_tokens,
+            **known,
+        },
     )
 
 
@@ -97,8 +101,8 @@ def _options(usage: Usage) -> dict[str, Any]:
     to, and their similarity.
     """
     prompt = (
-        {"prompts": {"default": usage.prompt}, "default_prompt_name": "default"}
-        if usage.prompt
+        {"prompts": {"default": usage.reading.prompt}, "default_prompt_name": "default"}
+        if usage.reading.prompt
         else {}
     )
     return {

@@ -115,16 +115,12 @@ class StaticEncoder:
                 hint="--view effects fits every model",
             )
         return self._table.token_vectors(
-            sentence, prompt=self.usage.prompt or "", dim=self.usage.dim
+            sentence, prompt=self.usage.reading.prompt, dim=self.usage.dim
         )
 
     def _means(self, sentences: Sequence[str]) -> tuple[Vectors, NDArray[np.bool_]]:
-        texts = (
-            [f"{self.usage.prompt}{sentence}" for sentence in sentences]
-            if self.usage.prompt
-            else list(sentences)
-        )
-        vectors, is_cut = self._table.means(texts)
+        prompt = self.usage.reading.prompt
+        vectors, is_cut = self._table.means([f"{prompt}{sentence}" for sentence in sentences])
         with torch.inference_mode():
             vectors = self._layers(vectors)
             vectors = F.normalize(vectors, dim=-1) if self.usage.is_normalised else vectors

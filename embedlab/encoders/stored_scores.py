@@ -47,6 +47,7 @@ class ScorePlace:
         folder of the earlier fingerprint is used on.
         """
         precision = evaluation_precision(settings) if "torch" in backends(spec) else "float32"
+        precision = spec.dtype or precision
         fingerprint = spec_fingerprint(spec, precision=precision)
         is_plain_run = spec.is_run and not spec.has_options and precision == "float32"
         earlier, heads = earlier_fingerprint(spec, fingerprint, precision=precision), _heads(spec)

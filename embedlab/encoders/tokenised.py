@@ -8,30 +8,32 @@ from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerFast
 
 from embedlab.encoders.tokens import TokenRows, gather_rows
-from embedlab.encoders.weight_checks import reading, refuse_unknown_tokens
+from embedlab.encoders.weight_checks import reading_file, refuse_unknown_tokens
+from embedlab.models.reading import Reading
 
 
 def tokenised(
     tokenizer: PreTrainedTokenizerFast,
+    reading: Reading,
     first: Sequence[str],
     second: Sequence[str] | None,
     *,
     folder: Path,
-    max_tokens: int,
     has_types: bool,
     words: int,
 ) -> TokenRows:
-    """The token ids of each text of FIRST, or of it and that of SECOND together, special tokens
-    included, cut at MAX_TOKENS.
+    """The token ids of each text of FIRST, or of it and that of SECOND together, as READING says;
+    its case is the TOKENIZER's since that was loaded.
 
     A token beyond the WORDS that the model in FOLDER has vectors for is a MissingError.
     """
-    with reading(folder, "tokenizer"):
+    with reading_file(folder, "tokenizer"):
         encoded = tokenizer(
-            list(first),
+            [f"{reading.prompt}{text}" for text in first],
             None if second is None else list(second),
             truncation=True,
-            max_length=max_tokens,
+            max_length=reading.max_tokens,
+            add_special_tokens=reading.special != "none",
             return_overflowing_tokens=True,
             return_attention_mask=False,
             return_token_type_ids=has_types,
@@ -39,10 +41,20 @@ def tokenised(
     # A text that is too long has several rows; the first one is encoded.
     owner = np.asarray(encoded["overflow_to_sample_mapping"])
     _, first_rows, counts = np.unique(owner, return_index=True, return_counts=True)
-    types = [encoded["token_type_ids"][row] for row in first_rows] if has_types else None
-    rows = gather_rows([encoded["input_ids"][row] for row in first_rows], counts > 1, types)
+    columns = [
+        [encoded[name][row] for row in first_rows]
+        for name in ("input_ids", *(["token_type_ids"] if has_types else []))
+    ]
+    if reading.special == "no-end" and ends_specially(tokenizer):
+        columns = [[row[:-1] for row in column] for column in columns]
+    rows = gather_rows(columns[0], counts > 1, columns[1] if has_types else None)
     refuse_unknown_tokens(folder, rows.flat, words)
     return rows
+
+
+def ends_specially(tokenizer: PreTrainedTokenizerFast) -> bool:
+    """Whether a special token ends each text."""
+    return tokenizer("a")["input_ids"][-1] in tokenizer.all_special_ids
 
 
 def are_unknown(rows: TokenRows, tokenizer: PreTrainedTokenizerFast) -> NDArray[np.bool_]:

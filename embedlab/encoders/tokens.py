@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from embedlab.models.reading import Side
+
 
 @dataclass(frozen=True, kw_only=True)
 class TokenRows:
@@ -35,15 +37,17 @@ class TokenRows:
         return np.diff(self.offsets)
 
     def padded(
-        self, rows: NDArray[np.intp] | Sequence[int], pad: int
+        self, rows: NDArray[np.intp] | Sequence[int], pad: int, side: Side = "right"
     ) -> tuple[NDArray[np.int64], ...]:
-        """Return ids padded with PAD on the right, their mask, and their types where not all are 0;
+        """Return ids padded with PAD on a SIDE, their mask, and their types where not all are 0;
         each (rows, longest of them).
         """
         chosen = np.asarray(rows, np.intp)
         lengths = self.lengths[chosen]
-        columns = np.arange(lengths.max(initial=0))
-        mask = columns < lengths[:, None]
+        width = lengths.max(initial=0)
+        # (rows, width): the place of each column in its row, outside of it where it is padding
+        columns = np.arange(width) - (width - lengths[:, None]) * (side == "left")
+        mask = (columns >= 0) & (columns < lengths[:, None])
         places = (self.offsets[chosen][:, None] + columns)[mask]
         types = () if self.types is None else (_filled(mask, self.types[places], 0),)
         return _filled(mask, self.flat[places], pad), mask.astype(np.int64), *types

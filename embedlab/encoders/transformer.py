@@ -25,9 +25,10 @@ from embedlab.encoders.pooling import combined_pooling
 from embedlab.encoders.texts import Text, TextPair
 from embedlab.encoders.tokenised import are_unknown, tokenised
 from embedlab.encoders.tokens import TokenRows, budget_batches, gather_rows
-from embedlab.encoders.weight_checks import reading, vocabulary_notes
+from embedlab.encoders.weight_checks import reading_file, vocabulary_notes
 from embedlab.models.folder import Usage, pooling_label, vector_dim
 from embedlab.models.modules import pooling_parts
+from embedlab.models.reading import Reading
 
 # Padded tokens per batch. On 2 CPU cores a 3-layer encoder takes 4.9 s with 2,048, 5.5 s with
 # 4,096, 9.7 s with 16,384.
@@ -95,6 +96,7 @@ class TransformerEncoder:
             pool=method.pool,
             is_first_only=method.is_first_only,
             layer=usage.layer,
+            is_padded=usage.reading.padding == "left",
         )
         self._notes = (
             *notes,
@@ -116,7 +118,7 @@ class TransformerEncoder:
     @property
     def max_tokens(self) -> int:
         """The longest input in tokens."""
-        return self.usage.max_tokens
+        return self.usage.reading.max_tokens
 
     @property
     def is_normalised(self) -> bool:
@@ -206,10 +208,11 @@ class TransformerEncoder:
         """How many tokens a prompt puts in front of a text, the special token that begins it
         included.
         """
-        if not self.usage.prompt:
+        prompt, special = self.usage.reading.prompt, self.usage.reading.special
+        if not prompt:
             return 0
-        with reading(self._folder, "tokenizer"):
-            ids = self.tokenizer(self.usage.prompt)["input_ids"]
+        with reading_file(self._folder, "tokenizer"):
+            ids = self.tokenizer(prompt, add_special_tokens=special != "none")["input_ids"]
         return len(ids) - (ids[-1] in self.tokenizer.all_special_ids)
 
     def _weights_of_tokens(self) -> Tensor | None:
@@ -226,9 +229,9 @@ class TransformerEncoder:
                 self._finished(torch.zeros(1, width, device=self.machine.device))[0].cpu().numpy()
             )
 
-    def token_ids(self, texts: Sequence[Text]) -> TokenRows:
-        """The token ids of each text, special tokens included, cut at max_tokens; all of them are
-        sentences, or all are pairs.
+    def token_ids(self, texts: Sequence[Text], reading: Reading | None = None) -> TokenRows:
+        """The token ids of each text by a READING, that of the encoder unless another is given; all
+        of them are sentences, or all are pairs.
         """
         if not texts:
             return gather_rows([], np.zeros(0, np.bool_))
@@ -238,13 +241,10 @@ class TransformerEncoder:
         has_types = self._has_types if pairs else self._are_sentences_typed
         return tokenised(
             self.tokenizer,
-            [
-                f"{self.usage.prompt}{text.first if isinstance(text, TextPair) else text}"
-                for text in texts
-            ],
+            reading or self.usage.reading,
+            [text.first if isinstance(text, TextPair) else text for text in texts],
             [pair.second for pair in pairs] or None,
             folder=self._folder,
-            max_tokens=self.max_tokens,
             has_types=has_types,
             words=self._words,
         )
@@ -259,7 +259,7 @@ class TransformerEncoder:
         """Return the token of each word that is exactly one known token, otherwise −1."""
         # A leading space marks the beginning of a word for some tokenizers (RoBERTa's), and means
         # nothing to the others.
-        with reading(self._folder, "tokenizer"):
+        with reading_file(self._folder, "tokenizer"):
             encoded = self.tokenizer(
                 [f" {word}" for word in words],
                 add_special_tokens=False,
@@ -343,11 +343,12 @@ class TransformerEncoder:
                 f"{self.name!r} {how}: its vectors are not sums of token vectors",
                 hint="--view effects fits every model",
             )
-        prompt, rows = self.usage.prompt or "", self.token_ids([sentence])
+        prompt, rows = self.usage.reading.prompt, self.token_ids([sentence])
         encoded = self.tokenizer(
             f"{prompt}{sentence}",
             truncation=True,
             max_length=self.max_tokens,
+            add_special_tokens=self.usage.reading.special != "none",
             return_offsets_mapping=True,
         )
         special = set(self.tokenizer.all_special_ids)
@@ -371,7 +372,7 @@ class TransformerEncoder:
         ]
         spans = (
             None if token in special or end <= max(start, 0) else (start, end)
-            for token, (start, end) in zip(rows.flat, offsets, strict=True)
+            for token, (start, end) in zip(rows.flat, offsets[:count], strict=True)
         )
         return WeightedTokens(
             vectors=vectors[:, : self.usage.dim].float().cpu().numpy(),
@@ -414,7 +415,8 @@ class TransformerEncoder:
 
         def encode(batch: NDArray[np.intp]) -> Iterator[int]:
             with torch.inference_mode(), self.machine.autocast():
-                inputs = (torch.from_numpy(array).to(device) for array in rows.padded(batch, pad))
+                padded = rows.padded(batch, pad, self.usage.reading.padding)
+                inputs = (torch.from_numpy(array).to(device) for array in padded)
                 out[batch] = self.forward_tokens(*inputs).cpu().numpy()
             yield len(batch)
 

@@ -173,7 +173,7 @@ def _described_size(folder: Path, kind: Any) -> int:
     """
     key = (kind, (folder / "config.json").read_bytes())
     if key not in _SIZES:
-        with reading(folder, "model"), torch.device("meta"):
+        with reading_file(folder, "model"), torch.device("meta"):
             config = AutoConfig.from_pretrained(
                 folder, local_files_only=True, trust_remote_code=False
             )
@@ -266,7 +266,7 @@ def refuse_infinite(folder: Path, model: PreTrainedModel) -> None:
 
 
 @contextmanager
-def reading(folder: Path, what: str) -> Iterator[None]:
+def reading_file(folder: Path, what: str) -> Iterator[None]:
     """Turn any exception of transformers and tokenizers over untrusted files into a one-line error,
     and silence transformers.
     """

@@ -256,9 +256,9 @@ class _Base:
         """
         source = source_of(self.place)
         if name == "encoder" and (folder := Path(section["model"])).is_dir():
-            usage = replace(
-                read_usage(folder, Wishes(pooling=section["pooling"])), pooling="", max_tokens=0
-            )
+            usage = read_usage(folder, Wishes(pooling=section["pooling"]))
+            reading = replace(usage.reading, max_tokens=0)
+            usage = replace(usage, pooling="", reading=reading)
             # Cells are called by what decides a training: what the earlier rule covers is called as
             # it always was.
             is_covered = not missed_files(usage)

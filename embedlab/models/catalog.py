@@ -8,7 +8,7 @@ run without "@" is all its finished seeds: one model with a mean and a spread.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from embedlab.core.errors import MissingError, UsageError
@@ -42,10 +42,12 @@ from embedlab.models.hosts import note_typed
 from embedlab.models.hub import cached_folder
 from embedlab.models.packaged import NAMES, PACKAGED, PREFIXED, packaged
 from embedlab.models.published import BY_REPOSITORY, CATALOG, SHORT_NAMES, published
+from embedlab.models.reading import Case, Dtype, Side, Special
 
 _OWN_KINDS = ("run", "folder", "hub", "dice", *KINDS)
 CROSS_ENCODER_KIND = "cross-encoder"  # its prefix
 BM25 = "bm25"  # alone it is Lucene's variant
+FOR_EVALUATION = "layers, special tokens, padding, dtype, whitening, normalising and bits"
 FIT = "fit"  # whitening by the sentences that are scored
 # How the first line of word vectors is: their number and size, or a word and its vector.
 _WORD_VECTORS = re.compile(rb"\d+ \d+\s*|\S+(?:[ \t]-?\d+(?:\.\d*)?(?:e-?\d+)?){2,}\s*")
@@ -72,6 +74,11 @@ class ModelSpec:
     adapter: str | None = None  # the folder or hub id of a peft adapter of it
     code: str | None = None  # "native": transformers' class in place of code in its folder
     revision: str | None = None
+    max_tokens: int | None = None
+    case: Case | None = None
+    special: Special | None = None
+    padding: Side | None = None
+    dtype: Dtype | None = None
     label: str | None = None  # of a cross-encoder with several: whose number is the similarity
     activation: str | None = None  # of a cross-encoder: the function after its last layer
     parts: tuple["ModelSpec", ...] = ()  # of a combination
@@ -122,10 +129,7 @@ class ModelSpec:
     @property
     def wishes(self) -> Wishes:
         """How its folder is to be used, where that was typed."""
-        typed = {
-            name: getattr(self, name)
-            for name in ("pooling", "prompt", "role", "dim", "layer", "adapter", "code")
-        }
+        typed = {name: getattr(self, name) for name in (field.name for field in fields(Wishes))}
         return Wishes(**typed)
 
     @property
@@ -137,6 +141,12 @@ class ModelSpec:
     def is_transformed(self) -> bool:
         """Whether its finished vectors are whitened, normalised or stored in fewer bits."""
         return self.whiten is not None or bool(self.normalise) or self.bits is not None
+
+    @property
+    def is_for_evaluation(self) -> bool:
+        """Whether its options cannot be trained with, nor saved in a model folder."""
+        reading = (self.layer, self.special, self.padding, self.dtype)
+        return self.is_transformed or any(value is not None for value in reading)
 
     @property
     def is_derived(self) -> bool:
@@ -215,9 +225,14 @@ def trainable(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
             f"encoder {name!r}: the recipe says how it is pooled",
             hint=Hint(RecipeValue("encoder.pooling", parsed.options.pooling)),
         )
-    if members[0].layer is not None or members[0].is_transformed:
+    if members[0].max_tokens is not None:
         raise UsageError(
-            f"encoder {name!r}: layers, whitening, normalising and bits are for evaluation",
+            f"encoder {name!r}: the recipe says how many tokens it reads",
+            hint=Hint(RecipeValue("encoder.max_tokens", str(members[0].max_tokens))),
+        )
+    if members[0].is_for_evaluation:
+        raise UsageError(
+            f"encoder {name!r}: {FOR_EVALUATION} are for evaluation",
             hint="start from the model without them",
         )
     return members

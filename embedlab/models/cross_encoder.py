@@ -25,6 +25,7 @@ from embedlab.models.modules import MODULES, listed_modules
 from embedlab.models.omissions import brings_code
 from embedlab.models.prompts import CROSS_ENCODER, ENCODER_TYPE, typed_prompt, unused_type
 from embedlab.models.prompts import FILE as PROMPTS
+from embedlab.models.reading import Reading
 from embedlab.models.transformer_file import read_transformer_file
 
 Activation = Literal["sigmoid", "identity", "tanh", "softmax"]
@@ -90,9 +91,7 @@ class PairUsage:
     labels: tuple[str, ...]
     label: int  # whose number is the similarity
     activation: Activation
-    max_tokens: int  # of both texts together
-    prompt: str = ""  # put before the first text
-    is_lower_casing: bool = False
+    reading: Reading  # of both texts together
 
     @property
     def tokenizer_folder(self) -> Path:
@@ -103,7 +102,7 @@ class PairUsage:
     def title(self) -> str:
         """How tables name what makes the similarity of a pair."""
         label = [f"label {self.labels[self.label]}"] if len(self.labels) > 1 else []
-        prompt = [f"prompt={self.prompt}"] if self.prompt else []
+        prompt = [f"prompt={self.reading.prompt}"] if self.reading.prompt else []
         return ", ".join(["cross-encoder", *label, self.activation, *prompt])
 
 
@@ -171,9 +170,11 @@ def read_pair_usage(
         activation=_activation(
             folder, head, None if stated is None else stated.activation_fn, activation
         ),
-        max_tokens=tokens,
-        prompt=_prompt(folder, stated, prompt),
-        is_lower_casing=settings is not None and bool(settings.do_lower_case),
+        reading=Reading(
+            max_tokens=tokens,
+            prompt=_prompt(folder, stated, prompt),
+            case="lower" if settings is not None and settings.do_lower_case else "kept",
+        ),
     )
 
 

@@ -188,10 +188,10 @@ def _is_of_usage(path: Path, modules: Set[Path]) -> bool:
 
 def earlier_used_fingerprint(usage: Usage, *, precision: str) -> str:
     """Fingerprint by the earlier rule: of weights, architecture, tokenizer, layers and settings."""
-    parts = weight_parts(usage)
+    parts, precision = weight_parts(usage), usage.reading.dtype or precision
     changes = [
         *(["normalised"] if usage.is_normalised else []),
-        *(["lower-cased"] if usage.is_lower_casing else []),
+        *(["lower-cased"] if usage.reading.case == "lower" else []),
         *usage.details,
     ]
     for layer in usage.layers:
@@ -207,7 +207,13 @@ def earlier_used_fingerprint(usage: Usage, *, precision: str) -> str:
         digest for name in usage.pooling.split(BETWEEN) if (digest := identity("poolings", name))
     ]  # of plug-ins
     return combined_fingerprint(
-        "transformer", *parts, usage.pooling, str(usage.max_tokens), precision, *changes, *code
+        "transformer",
+        *parts,
+        usage.pooling,
+        str(usage.reading.max_tokens),
+        precision,
+        *changes,
+        *code,
     )
 
 

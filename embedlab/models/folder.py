@@ -19,14 +19,16 @@ from embedlab.models.adapters import (
 from embedlab.models.config import DEFAULT_MAX_TOKENS, hidden_size, longest_input, read_config
 from embedlab.models.folder_files import (
     RESTORE_HINT,
+    PromptsFile,
     Statement,
     read_model_file,
     refuse_devices,
     weight_files,
 )
-from embedlab.models.modules import MODULES, Layer, pooling_parts, read_dense, read_modules
+from embedlab.models.modules import MODULES, Layer, Modules, pooling_parts, read_dense, read_modules
 from embedlab.models.omissions import native_notes, refuse_head
 from embedlab.models.prompts import prompt_of_role, read_prompts, typed_prompt
+from embedlab.models.reading import CHOICES, Case, Dtype, Reading, Side, Special
 from embedlab.models.token_vectors import static_width
 from embedlab.models.transformer_file import read_transformer_file
 from embedlab.store.sealed import CHECKSUMS, check_folder
@@ -56,6 +58,10 @@ class Wishes:
     adapter: str | None = None
     # "native": transformers' own class computes what the folder has code for
     code: str | None = None
+    case: Case | None = None
+    special: Special | None = None
+    padding: Side | None = None
+    dtype: Dtype | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +69,7 @@ class Usage:
     """How what is in a folder becomes sentence vectors."""
 
     pooling: str  # several poolings joined by "+"
-    max_tokens: int  # never more than the model has positions
+    reading: Reading
     is_normalised: bool = False  # each vector is brought to length 1, after the layers
     training_text: tuple[str, ...] | None = None  # as the folder states it; None: it states nothing
     notes: tuple[str, ...] = ()
@@ -76,8 +82,7 @@ class Usage:
     is_static: bool = False  # a vector a token, averaged
     layers: tuple[Layer, ...] = ()  # between pooling and the last normalisation
     word_weights: Path | None = None
-    prompt: str = ""  # put before each text
-    includes_prompt: bool = True  # whether its tokens are pooled
+    includes_prompt: bool = True  # whether the tokens of a prompt are pooled
     dim: int | None = None  # vectors are cut to so many numbers
     # whose hidden states are pooled, from 0, the embeddings; None: what the model gives
     layer: int | None = None
@@ -89,27 +94,19 @@ class Usage:
         return self.tokenizer or self.source
 
     @property
-    def is_lower_casing(self) -> bool:
-        """Whether sentence-transformers lower-cases the input, whatever the tokenizer does."""
-        return bool(read_transformer_file(self.settings or self.source).do_lower_case)
-
-    @property
     def details(self) -> tuple[str, ...]:
         """What decides vectors or scores beside weights, pooling, tokens and normalisation; empty
         for most models.
         """
         similarity = None if self.similarity == "cosine" else self.similarity
         stated = {
-            "prompt": self.prompt or None,
             "dim": self.dim,
             "layer": self.layer,
             "similarity": similarity,
         }
         named = [f"{name}={value}" for name, value in stated.items() if value is not None]
-        return (
-            *named,
-            *(["prompt not pooled"] if self.prompt and not self.includes_prompt else []),
-        )
+        is_unpooled = bool(self.reading.prompt) and not self.includes_prompt
+        return (*self.reading.details, *named, *(["prompt not pooled"] if is_unpooled else []))
 
 
 def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
@@ -151,9 +148,7 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
     ends_normalised = bool(modules.layers) and modules.layers[-1].kind == "normalise"
     usage = Usage(
         pooling=chosen or "mean",
-        max_tokens=DEFAULT_MAX_TOKENS
-        if modules.is_static
-        else _max_tokens(folder, modules.source, files, wishes, statement),
+        reading=_reading(folder, modules, files, wishes, statement, file),
         is_normalised=ends_normalised,
         training_text=statement.training_text if adapter is None else None,
         source=files.weights,
@@ -166,9 +161,6 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
         is_static=modules.is_static,
         layers=modules.layers[:-1] if ends_normalised else modules.layers,
         word_weights=modules.word_weights if chosen == modules.pooling else None,
-        prompt=prompt_of_role(file, wishes.role)
-        if wishes.prompt is None
-        else typed_prompt(wishes.prompt, folder),
         includes_prompt=modules.includes_prompt,
         dim=wishes.dim or file.truncate_dim,
         layer=None
@@ -176,8 +168,8 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
         else _layer(folder, None if modules.is_static else files.weights, wishes.layer),
         similarity=_similarity(folder, file.similarity_fn_name),
     )
-    if usage.prompt:
-        notes.append(f"prompt {usage.prompt!r}")
+    if usage.reading.prompt:
+        notes.append(f"prompt {usage.reading.prompt!r}")
     if usage.adapter is not None:
         notes.append(f"an adapter of {base_title(usage.source)!r}")
     if usage.layer is not None and usage.layers:
@@ -252,10 +244,33 @@ def vector_dim(usage: Usage, token_width: int | None = None) -> int:
     return min(width, usage.dim or width)
 
 
-def _max_tokens(
-    folder: Path, settings: Path, files: TransformerFiles, wishes: Wishes, statement: Statement
-) -> int:
-    stated = statement.max_tokens or read_transformer_file(settings).max_seq_length
+def _reading(
+    folder: Path,
+    modules: Modules,
+    files: TransformerFiles,
+    wishes: Wishes,
+    statement: Statement,
+    prompts: PromptsFile,
+) -> Reading:
+    """How a text is read, as FOLDER states but for WISHES; static token vectors take a prompt
+    alone.
+    """
+    prompt = (
+        prompt_of_role(prompts, wishes.role)
+        if wishes.prompt is None
+        else typed_prompt(wishes.prompt, folder)
+    )
+    typed = {key: value for key in CHOICES if (value := getattr(wishes, key)) is not None}
+    if modules.is_static:
+        if typed or wishes.max_tokens is not None:
+            key = next(iter(typed), "max_tokens")
+            raise UsageError(
+                f"{str(folder)!r} has static token vectors, which take no option {key!r}",
+                hint=f"remove @{key}",
+            )
+        return Reading(max_tokens=DEFAULT_MAX_TOKENS, prompt=prompt)
+    settings = read_transformer_file(modules.source)
+    stated = statement.max_tokens or settings.max_seq_length
     limit = longest_input(files.weights, files.tokenizer, stated)
     tokens = min(wishes.max_tokens or stated or limit, limit)
     if tokens < SHORTEST:
@@ -263,7 +278,8 @@ def _max_tokens(
             f"{str(folder)!r} reads at most {tokens} tokens of a text: too few for a word",
             hint=RESTORE_HINT,
         )
-    return tokens
+    case = "lower" if settings.do_lower_case else "kept"
+    return Reading(**{"max_tokens": tokens, "prompt": prompt, "case": case, **typed})
 
 
 def _layer(folder: Path, weights: Path | None, wish: int) -> int:

@@ -14,7 +14,12 @@
     "prompt=" NAME or TEXT | "role=" ROLE | "dim=" NUMBER | "layer=" NUMBER
            | "whiten=" ( "fit" | FILE ) | "normalise" | "bits=" ( "8" | "1" ) | "adapter=" FOLDER |
            "code=native" | "revision=" REVISION
-           | "label=" NAME or NUMBER | "activation=" FUNCTION
+           | "max_tokens=" NUMBER | "case=" ( "kept" | "lower" )
+           | "special=" ( "all" | "no-end" | "none" ) | "padding=" ( "right" | "left" )
+           | "dtype=" PRECISION
+           | "max_tokens=" NUMBER | "case=" ( "kept" | "lower" )
+           | "special=" ( "all" | "no-end" | "none" ) | "padding=" ( "right" | "left" )
+           | "dtype=" PRECISION | "label=" NAME or NUMBER | "activation=" FUNCTION
 
 A value with an "@", "&", "?" or "," in it is put in double quotes. `name?option&option` is the
 same, and must be quoted in a shell.
@@ -35,6 +40,7 @@ from embedlab.core.nearest import unknown
 from embedlab.models.encoder_kind import names_file, prefix_of
 from embedlab.models.modules import pooling_parts
 from embedlab.models.omissions import NATIVE
+from embedlab.models.reading import CHOICES
 
 Combination = Literal["average", "normalized-average", "concat"]
 COMBINATION_NAMES: tuple[Combination, ...] = get_args(Combination)
@@ -50,9 +56,15 @@ _KEYS = (
     "adapter",
     "code",
     "revision",
+    "max_tokens",
+    "case",
+    "special",
+    "padding",
+    "dtype",
     "label",
     "activation",
 )
+_NUMBERS = {"dim", "layer", "bits", "max_tokens"}
 _SWITCHES = ("normalise",)  # options without a value
 BITS = (8, 1)  # that a component can be stored in, instead of the 32 of a float
 OF_ENCODERS = tuple(
@@ -79,6 +91,11 @@ class NameOptions:
     adapter: str | None = None
     code: str | None = None
     revision: str | None = None
+    max_tokens: int | None = None
+    case: str | None = None
+    special: str | None = None
+    padding: str | None = None
+    dtype: str | None = None
     label: str | None = None  # of a cross-encoder with several: whose number is the similarity
     activation: str | None = None  # of a cross-encoder: the function after its last layer
 
@@ -233,9 +250,13 @@ def _read_options(text: str, parts: Sequence[str]) -> NameOptions:
         pooling_parts(values["pooling"])
     if (code := values.get("code")) is not None and code != NATIVE:
         raise unknown("code", code, [NATIVE])
-    texts = {key: values.get(key) for key in _KEYS if key not in {"dim", "layer", "bits"}}
+    for key, choices in CHOICES.items():
+        if values.get(key, choices[0]) not in choices:
+            raise unknown(key, values[key], choices)
+    texts = {key: values.get(key) for key in _KEYS if key not in _NUMBERS}
     return NameOptions(
-        dim=_dim(text, values),
+        dim=_positive(text, values, "dim", "vector components"),
+        max_tokens=_positive(text, values, "max_tokens", "tokens"),
         layer=_layer(text, values),
         normalise="normalise" in values or None,
         bits=_bits(text, values),
@@ -243,14 +264,13 @@ def _read_options(text: str, parts: Sequence[str]) -> NameOptions:
     )
 
 
-def _dim(text: str, values: Mapping[str, str]) -> int | None:
-    dim = values.get("dim")
-    if dim is not None and not (dim.isdecimal() and int(dim) > 0):
+def _positive(text: str, values: Mapping[str, str], key: str, unit: str) -> int | None:
+    value = values.get(key)
+    if value is not None and not (value.isdecimal() and int(value) > 0):
         raise UsageError(
-            f"{text!r}: dim is {dim!r}, not a number of vector components",
-            hint="for example @dim=256",
+            f"{text!r}: {key} is {value!r}, not a number of {unit}", hint=f"for example @{key}=256"
         )
-    return None if dim is None else int(dim)
+    return None if value is None else int(value)
 
 
 def _bits(text: str, values: Mapping[str, str]) -> int | None:

@@ -16,6 +16,7 @@ from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.texts import Text, key_content
 from embedlab.encoders.tokens import TokenRows
 from embedlab.encoders.transformer import TOKENISED_AT_ONCE, TransformerEncoder
+from embedlab.models.reading import Reading
 from embedlab.store.arrays import Arrays, ArraysFormat
 from embedlab.store.entries import EntryKind, Store
 from embedlab.store.locks import sole_writer
@@ -63,7 +64,7 @@ def stored_tokens(
     """
     if cache is None:
         return tokenise(encoder, sentences, progress)
-    store, key = Store(cache), token_key(encoder.tokenizer, encoder.max_tokens, sentences)
+    store, key = Store(cache), token_key(encoder.tokenizer, encoder.usage.reading, sentences)
     path = store.path(TOKENS, key)
     with suppress(OSError, MissingError):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -77,13 +78,14 @@ def stored_tokens(
 
 
 def token_key(
-    tokenizer: PreTrainedTokenizerFast, max_tokens: int, sentences: Sequence[Text]
+    tokenizer: PreTrainedTokenizerFast, reading: Reading, sentences: Sequence[Text]
 ) -> str:
-    """Return hex digits that change with the tokenizer, the maximum length or a sentence."""
+    """Return hex digits that change with the tokenizer, the reading or a sentence."""
     rules = json.loads(tokenizer.backend_tokenizer.to_str())
     # Left over from the last call, and set again by each.
     rules["truncation"] = rules["padding"] = None
-    digest = hashlib.sha256(json.dumps([SCHEMA, max_tokens, rules], sort_keys=True).encode())
+    read = [SCHEMA, reading.max_tokens, *reading.details, rules]
+    digest = hashlib.sha256(json.dumps(read, sort_keys=True).encode())
     for sentence in sentences:
         content = key_content(sentence)
         digest.update(len(content).to_bytes(8, "little") + content)

@@ -152,7 +152,9 @@ def test_a_transformer_s_tokenizer_that_panics_over_a_text_is_one_line_and_says_
             MissingError, match=r"cannot load the tokenizer in .*: index out of bounds"
         ):
             read(["é"])
-    usage = replace(read_usage(folder), prompt="é", includes_prompt=False)
+    usage = read_usage(folder)
+    reading = replace(usage.reading, prompt="é")
+    usage = replace(usage, reading=reading, includes_prompt=False)
     with pytest.raises(MissingError, match=r"cannot load the tokenizer in .*: index out of bounds"):
         TransformerEncoder(
             name="",

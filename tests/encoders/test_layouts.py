@@ -181,14 +181,14 @@ def test_a_long_model_reads_as_many_tokens_as_its_files_allow(
     folders: dict[str, Path], tmp_path: Path
 ) -> None:
     folder = shutil.copytree(folders["long ModernBERT"], tmp_path / "long")
-    assert read_usage(folder).max_tokens == 128  # its tokenizer's limit
+    assert read_usage(folder).reading.max_tokens == 128  # its tokenizer's limit
     settings = json.loads((folder / "tokenizer_config.json").read_text())
     (folder / "tokenizer_config.json").write_text(
         json.dumps({**settings, "model_max_length": 10**30})
     )
-    assert read_usage(folder).max_tokens == 8192
+    assert read_usage(folder).reading.max_tokens == 8192
     (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 3000}')
-    assert read_usage(folder).max_tokens == 3000
+    assert read_usage(folder).reading.max_tokens == 3000
 
 
 def test_a_dense_layer_of_another_width_is_refused(folders: dict[str, Path], cpu: Machine) -> None:

@@ -405,9 +405,9 @@ def test_a_stated_length_holds_whatever_the_tokenizer_states(
     folder = folder_of("mean")
     change(folder / "tokenizer_config.json", model_max_length=64)
     change(folder / "sentence_bert_config.json", max_seq_length=stated)
-    assert read_usage(folder).max_tokens == tokens
+    assert read_usage(folder).reading.max_tokens == tokens
     assert (
-        read_usage(folder, Wishes(max_tokens=30)).max_tokens == min(30, tokens)
+        read_usage(folder, Wishes(max_tokens=30)).reading.max_tokens == min(30, tokens)
         if stated != 20
         else 30
     )

@@ -6,11 +6,13 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.models.fingerprint import used_fingerprint
 from embedlab.models.folder import Usage
+from embedlab.models.reading import Reading
 
 
 def fingerprint(folder: Path) -> str:
     return used_fingerprint(
-        Usage(pooling="mean", max_tokens=8, source=folder, folders=(folder,)), precision="float32"
+        Usage(pooling="mean", reading=Reading(max_tokens=8), source=folder, folders=(folder,)),
+        precision="float32",
     )
 
 

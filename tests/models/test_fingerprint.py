@@ -34,14 +34,20 @@ from embedlab.models.folder import Usage
 from embedlab.models.folder_files import ADAPTER, ADAPTER_WEIGHTS
 from embedlab.models.folder_identity import folder_parts
 from embedlab.models.modules import Layer
+from embedlab.models.reading import Reading
 
+SHORT = Reading(max_tokens=64)
 OTHERS = (
     {"pooling": "cls"},
-    {"max_tokens": 65},
+    {"reading": Reading(max_tokens=65)},
     {"precision": "bf16"},
     {"is_normalised": True},
-    {"prompt": "query: "},
-    {"prompt": "query: ", "includes_prompt": False},
+    {"reading": Reading(max_tokens=64, prompt="query: ")},
+    {"reading": Reading(max_tokens=64, prompt="query: "), "includes_prompt": False},
+    {"reading": Reading(max_tokens=64, case="lower")},
+    {"reading": Reading(max_tokens=64, special="none")},
+    {"reading": Reading(max_tokens=64, padding="left")},
+    {"reading": Reading(max_tokens=64, dtype="int8")},
     {"dim": 8},
     {"similarity": "dot"},
 )
@@ -51,7 +57,7 @@ def fingerprint_of(folder: Path, *, precision: str = "float32", **other: Any) ->
     """The fingerprint of FOLDER by its mean and 64 tokens, or in another way."""
     return used_fingerprint(
         Usage(
-            **{"pooling": "mean", "max_tokens": 64, "source": folder, "folders": (folder,), **other}
+            **{"pooling": "mean", "reading": SHORT, "source": folder, "folders": (folder,), **other}
         ),
         precision=precision,
     )
@@ -130,10 +136,9 @@ def test_what_is_done_with_texts_and_vectors_is_named_where_it_is_done(
     key: str, word: str, is_so: bool, small_bert: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fingerprint, "combined_fingerprint", lambda *parts: "|".join(parts))
-    monkeypatch.setattr(Usage, "is_lower_casing", key == "lower" and is_so)
-    found = fingerprint_of(
-        small_bert, **({"is_normalised": is_so} if key == "is_normalised" else {})
-    )
+    lower = replace(SHORT, case="lower" if is_so else "kept")
+    other = {"reading": lower} if key == "lower" else {key: is_so}
+    found = fingerprint_of(small_bert, **other)
     assert (f"|{word}|" in f"|{found}|") == is_so
 
 
@@ -344,7 +349,7 @@ def test_what_an_identity_is_hashed_from_stays_the_same_in_every_version(
     small_bert: Path, tmp_path: Path
 ) -> None:
     """What users have stored is found by it."""
-    usage = Usage(pooling="mean", max_tokens=64, source=small_bert, folders=(small_bert,))
+    usage = Usage(pooling="mean", reading=SHORT, source=small_bert, folders=(small_bert,))
     weights = [
         f"{name}={file_hash(small_bert / name)}" for name in ("model.safetensors", "config.json")
     ]
@@ -377,7 +382,7 @@ def test_token_vectors_of_model2vec_are_distinguished_from_those_of_sentence_tra
 ) -> None:
     save_file({table: np.eye(2, dtype=np.float32)}, tmp_path / "model.safetensors")
     usage = Usage(
-        pooling="mean", max_tokens=64, source=tmp_path, folders=(tmp_path,), is_static=True
+        pooling="mean", reading=SHORT, source=tmp_path, folders=(tmp_path,), is_static=True
     )
     parts = [
         f"model.safetensors={file_hash(tmp_path / 'model.safetensors')}",
@@ -402,7 +407,7 @@ def test_the_earlier_rule_missed_what_neither_weights_nor_settings_of_modules_ar
     (folder / "modules.json").write_text(json.dumps(listed), encoding="utf-8")
     usage = Usage(
         pooling="mean",
-        max_tokens=64,
+        reading=SHORT,
         source=folder,
         folders=(folder,),
         word_weights=folder / "2_WordWeights",

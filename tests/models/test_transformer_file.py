@@ -11,6 +11,7 @@ import pytest
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.models.folder import Wishes, read_usage
+from embedlab.models.reading import Reading
 
 CONFIG = (
     '{"model_type": "bert", "hidden_size": 8, "num_hidden_layers": 1, '
@@ -103,9 +104,9 @@ def test_version_two_names_the_file_by_the_architecture(tmp_path: Path) -> None:
         ("Pooling", {}),
         **{"sentence_xlm-roberta_config": {"max_seq_length": 9, "do_lower_case": True}},
     )
-    assert (read_usage(folder).max_tokens, read_usage(folder).is_lower_casing) == (9, True)
+    assert read_usage(folder).reading == Reading(max_tokens=9, case="lower")
     (folder / FILE).write_text('{"max_seq_length": 20}')
-    assert (read_usage(folder).max_tokens, read_usage(folder).is_lower_casing) == (20, False)
+    assert read_usage(folder).reading == Reading(max_tokens=20)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +168,7 @@ def test_a_default_prompt_that_is_not_stated_is_refused(tmp_path: Path) -> None:
     (folder / PROMPTS).write_text(
         '{"prompts": {}, "default_prompt_name": "query"}'
     )  # sentence-transformers knows it as empty
-    assert read_usage(folder).prompt == ""
+    assert read_usage(folder).reading.prompt == ""
 
 
 def test_a_role_has_the_prompt_of_its_name_and_never_the_default(tmp_path: Path) -> None:
@@ -186,15 +187,15 @@ def test_a_role_has_the_prompt_of_its_name_and_never_the_default(tmp_path: Path)
     (folder / "0_Transformer").mkdir()
     (folder / "config.json").rename(folder / "0_Transformer" / "config.json")
     found = {
-        role: read_usage(folder, Wishes(role=role)).prompt
+        role: read_usage(folder, Wishes(role=role)).reading.prompt
         for role in ("query", "document", "third", None)
     }
     assert found == {"query": "q: ", "document": "p: ", "third": "o: ", None: "o: "}
-    assert read_usage(folder, Wishes(role="query", prompt="mine: ")).prompt == "mine: "
+    assert read_usage(folder, Wishes(role="query", prompt="mine: ")).reading.prompt == "mine: "
     (folder / PROMPTS).write_text('{"prompts": {"other": "o: "}, "default_prompt_name": "other"}')
-    assert read_usage(folder, Wishes(role="query")).prompt == ""
+    assert read_usage(folder, Wishes(role="query")).reading.prompt == ""
     (folder / "0_Transformer" / FILE).write_text('{"query_length": 8}')
-    assert read_usage(folder, Wishes(role="document")).prompt == ""
+    assert read_usage(folder, Wishes(role="document")).reading.prompt == ""
     with pytest.raises(MissingError, match="Transformer with query_length"):
         read_usage(folder, Wishes(role="query"))
 

@@ -16,10 +16,12 @@ from embedlab.encoders.texts import Text, TextPair
 from embedlab.encoders.tokens import TokenRows
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.models.folder import Wishes
+from embedlab.models.reading import Reading
 from embedlab.training import token_store
 from embedlab.training.token_store import stored_tokens, token_key, tokenise
 from tests.training.small_runs import MACHINE
 
+SHORT = Reading(max_tokens=16)
 SENTENCES = ["a man sleeps", "a dog runs in the park", "a man " * 40, ""]
 
 
@@ -50,21 +52,22 @@ def test_what_is_stored_is_what_the_tokenizer_gives_and_is_made_once(
 def test_the_key_follows_tokenizer_length_and_sentences_but_not_the_last_call(
     encoder: TransformerEncoder, tiny_encoder: Path
 ) -> None:
-    key = token_key(encoder.tokenizer, 16, SENTENCES)
+    key = token_key(encoder.tokenizer, SHORT, SENTENCES)
     encoder.token_ids(["a man"])
-    assert token_key(encoder.tokenizer, 16, SENTENCES) == key
+    assert token_key(encoder.tokenizer, SHORT, SENTENCES) == key
     other = load_transformer(
         str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean", max_tokens=16)
     ).tokenizer
-    assert token_key(other, 16, SENTENCES) == key
+    assert token_key(other, SHORT, SENTENCES) == key
     other.add_tokens(["embedlab"])
     keys = {
         key,
-        token_key(other, 16, SENTENCES),
-        token_key(encoder.tokenizer, 32, SENTENCES),
-        token_key(encoder.tokenizer, 16, SENTENCES[:-1]),
+        token_key(other, SHORT, SENTENCES),
+        token_key(encoder.tokenizer, Reading(max_tokens=32), SENTENCES),
+        token_key(encoder.tokenizer, Reading(max_tokens=16, prompt="query: "), SENTENCES),
+        token_key(encoder.tokenizer, SHORT, SENTENCES[:-1]),
     }
-    assert len(keys | {token_key(encoder.tokenizer, 16, ["a mansleeps", *SENTENCES[1:]])}) == 5
+    assert len(keys | {token_key(encoder.tokenizer, SHORT, ["a mansleeps", *SENTENCES[1:]])}) == 6
 
 
 def test_pairs_are_stored_with_the_types_of_their_tokens(
@@ -97,10 +100,10 @@ def test_an_entry_of_an_earlier_version_counts_for_sentences_that_it_read_rightl
             digest.update(len(content).to_bytes(8, "little") + content)
         return digest.hexdigest()[:24]
 
-    assert token_key(encoder.tokenizer, 16, SENTENCES) == earlier(SENTENCES)
+    assert token_key(encoder.tokenizer, SHORT, SENTENCES) == earlier(SENTENCES)
     cut: list[list[Text]] = [["a man\x1fa dog"], [TextPair(first="a man", second="a dog")]]
     assert earlier(["a man\x1fa dog"]) not in {
-        token_key(encoder.tokenizer, 16, texts) for texts in cut
+        token_key(encoder.tokenizer, SHORT, texts) for texts in cut
     }
 
 

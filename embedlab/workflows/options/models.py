@@ -14,7 +14,7 @@ _HELP = (
     "http://HOST/v1#MODEL; NAME=MODEL calls it NAME from then on; "
     "options follow it: @pooling=, @prompt=, @role=, @dim=, @layer=, @whiten=, "
     "@normalise, @bits=, @adapter=, "
-    "@code=native, @revision=."
+    "@code=native, @revision=, @max_tokens=, @case=, @special=, @padding=, @dtype=."
 )
 
 

@@ -1,0 +1,41 @@
+"""How a text is read: all that decides which tokens a model gets, beside its tokenizer, and the
+precision in which it computes them.
+"""
+
+from dataclasses import dataclass, fields
+from typing import Literal, get_args
+
+Case = Literal["kept", "lower"]  # whatever the tokenizer itself does
+Special = Literal["all", "no-end", "none"]  # tokens that are put around a text
+Side = Literal["right", "left"]
+Dtype = Literal["float32", "tf32", "bf16", "fp16", "int8"]
+CHOICES = {
+    "case": get_args(Case),
+    "special": get_args(Special),
+    "padding": get_args(Side),
+    "dtype": get_args(Dtype),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How each text becomes the input of a model."""
+
+    max_tokens: int  # of the longest input, special tokens included; the rest is cut
+    prompt: str = ""  # put before a text, and before the first of a pair
+    case: Case = "kept"
+    special: Special = "all"
+    # with "left" vectors of models with absolute positions depend on the longest text of a batch
+    padding: Side = "right"
+    dtype: Dtype | None = None  # of matrix products; None: that of the command
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """What is read in another way than by nearly all models, as `key=value`."""
+        plain = Reading(max_tokens=self.max_tokens)
+        return tuple(
+            f"{field.name}={getattr(self, field.name)}"
+            for field in fields(self)
+            if field.name in {"prompt", "special", "padding"}
+            and getattr(self, field.name) != getattr(plain, field.name)
+        )
