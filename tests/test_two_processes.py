@@ -14,6 +14,8 @@ import polars as pl
 import pytest
 import torch
 
+from embedlab.analysis.named_selections import named_selections, store_selection
+from embedlab.analysis.pair_notes import PairNotes
 from embedlab.analysis.scores import ScoreFile, pair_keys
 from embedlab.cli.app import main
 from embedlab.core.errors import EmbedlabError, MissingError
@@ -22,6 +24,7 @@ from embedlab.data.fetched import record, revision_of
 from embedlab.data.source import Source
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
+from embedlab.models.aliases import aliases, declared, store_used
 from embedlab.models.folder import Wishes
 from embedlab.runs import events, store
 from embedlab.runs.store import RunFolder, remove_runs, rename_runs, select_runs
@@ -413,3 +416,40 @@ def test_of_two_renames_at_once_one_is_refused(here: Path) -> None:
     assert all(one.code in {1, 2} for one in ended if one.code), ended
     (left,) = list(Path("runs").iterdir())
     remove_runs([RunFolder.of(Path("runs"), left.name, 1)])
+
+
+WRITERS = 10
+
+
+def name_a_model(number: int) -> None:
+    store_used(declared(f"mine{number}=dice"))
+
+
+def name_a_selection(number: int) -> None:
+    store_selection(f"mine{number}", f"length > {number}")
+
+
+def note_a_pair(number: int) -> None:
+    PairNotes.load().change(f"first {number}", "second", f"note {number}")
+
+
+@pytest.mark.parametrize(
+    ("write", "count"),
+    [
+        (name_a_model, lambda: len(aliases())),
+        (name_a_selection, lambda: len(named_selections())),
+        (note_a_pair, lambda: len(PairNotes.load().notes)),
+    ],
+    ids=["aliases", "selections", "notes"],
+)
+def test_of_ten_writers_of_the_users_own_state_none_loses_anything(
+    here: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    write: Callable[[int], None],
+    count: Callable[[], int],
+) -> None:
+    for variable in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(variable, str(here / variable))
+    ended = at_once([(write, (number,)) for number in range(WRITERS)])
+    assert [each.code for each in ended] == [0] * WRITERS, ended
+    assert count() == WRITERS

@@ -28,6 +28,11 @@ def with_question_marks(text: str, keys: Sequence[str], switches: Sequence[str] 
     return first + "".join(f"{'?' if option.match(part) else '@'}{part}" for part in rest)
 
 
+def split_name(text: str, keys: Sequence[str], switches: Sequence[str] = ()) -> list[str]:
+    """Return a name and, behind it, what is said of it with "?" or with "@" before a known key."""
+    return outside_quotes(with_question_marks(text, keys, switches), "?")
+
+
 def option_values(
     text: str, parts: Sequence[str], keys: Sequence[str], switches: Sequence[str] = ()
 ) -> dict[str, str]:

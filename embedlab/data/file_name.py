@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Self
 
 from embedlab.core.errors import UsageError
-from embedlab.core.name_options import option_values, outside_quotes
+from embedlab.core.name_options import option_values, split_name
 from embedlab.data.table_file import TABLES
 
 TEXT_FILE = ".txt"
@@ -71,11 +71,7 @@ class FileName:
         """The name of its rows as a dataset: as it was typed, with the path in its plain form, so
         that ./a.csv is a.csv.
         """
-        said = (
-            ""
-            if Path(self.text) == self.path
-            else self.text[len(outside_quotes(self.text, "?")[0]) :]
-        )
+        said = "" if Path(self.text) == self.path else self.text[len(file_part(self.text)) :]
         return f"{self.path}{said}"
 
     @property
@@ -121,7 +117,7 @@ def parse_file_name(text: str) -> FileName:
     """Return what TEXT says of a file; a violation of the grammar is a UsageError that quotes
     it.
     """
-    name, *parts = outside_quotes(text, "?")
+    name, *parts = split_name(text, _OPTIONS, (LOW_SCORES,))
     if not parts or Path(text).is_file():  # a file may have a question mark in its own name
         return FileName(text=text, path=Path(text))
     values = option_values(text, parts, _OPTIONS, switches=(LOW_SCORES,))
@@ -137,6 +133,11 @@ def parse_file_name(text: str) -> FileName:
         where=_rows_with(text, "where", values.get("where")),
         drop=_rows_with(text, "drop", values.get("drop")),
     )
+
+
+def file_part(name: str) -> str:
+    """Return the part of a dataset's NAME in front of its options."""
+    return split_name(name, _OPTIONS, (LOW_SCORES,))[0]
 
 
 def file_path(name: str) -> Path:
@@ -170,7 +171,7 @@ def is_row_file(name: str) -> bool:
     """Return whether NAME is a file of rows by its ending: a table, or text with a sentence a line;
     names of models are none.
     """
-    path = outside_quotes(name, "?")[0].lower()
+    path = file_part(name).lower()
     return path.endswith((*TABLES, TEXT_FILE)) and not re.match(r"[\w.+-]+:", path)
 
 

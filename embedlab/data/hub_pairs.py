@@ -16,7 +16,7 @@ import polars as pl
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.first_few import first_few
 from embedlab.core.hints import Hint, NamedOption
-from embedlab.core.name_options import option_values, outside_quotes
+from embedlab.core.name_options import option_values, split_name
 from embedlab.core.paths import typed_path
 from embedlab.data.dataset import DatasetState, HubSource, Part
 from embedlab.data.file_name import HUB, stated_scale
@@ -54,7 +54,7 @@ def is_hub_name(name: str) -> bool:
 
 def parse_hub_name(name: str) -> HubPairs:
     """Return what NAME says; a violation of the grammar is a UsageError that quotes it."""
-    repository, *parts = outside_quotes(name.removeprefix(HUB), "?")
+    repository, *parts = split_name(name.removeprefix(HUB), _KEYS)
     values = option_values(name, parts, _KEYS)
     if repository.startswith(("/", ".", "~")):
         repository = os.path.abspath(typed_path(repository))  # noqa: PTH100 - a link stays a link

@@ -169,7 +169,13 @@ _FACTS = frozenset(  # names of columns that say something about a row alone
         *("filename", "page"),
     )
 )
-_SPLIT_COLUMNS = frozenset({"split", "splits", "partition", "fold", "datasplit"})
+_SPLIT_COLUMNS = frozenset(
+    (
+        *("split", "splits", "partition", "fold", "folds", "datasplit", "subset"),
+        *(f"{start}{name}" for start in ("is", "in") for name in ("train", "test", "dev", "val")),
+        *("isvalid", "isvalidation", "istraining", "isheldout", "heldout"),
+    )
+)
 _SPLITS = frozenset(
     (
         *("train", "training", "trn", "trial", "dev", "devel", "development", "val", "valid"),
@@ -199,7 +205,11 @@ _MEANINGS: Mapping[str, str] = MappingProxyType(
 _NUMBERED = {"0": NLI_LABELS[0], "1": NLI_LABELS[1], "2": NLI_LABELS[2]}  # SNLI on the hub
 _TWO_NUMBERED = {"0": _OTHER, "1": _SAME}  # in a column that says whether two texts are the same
 _SAME_COLUMNS = frozenset(("isduplicate", "duplicate", "isparaphrase", "paraphrase", "issimilar"))
-_NO_LABEL = ("-", "-1")  # of SNLI's files, and of SNLI on the hub: people did not agree on any
+# SNLI's files and SNLI on the hub where people did not agree, and how programs write nothing
+_NO_LABEL = ("-", "-1")
+_NOTHING = frozenset(("nan", "none", "null", "na", "n/a", "–", "—", "?", "unknown"))
+# a number in such a column is no similarity, or the opposite of one
+_OPPOSITE = re.compile(r"^(not|non|is(not|non))|differ|distan|dissim|unrelated|contradict|error")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -545,14 +555,15 @@ class FoundColumns:
             values = self._values(name)
             if any(value != round(value) for value in values):
                 return SCORED, {**texts, "score": name}
-            numbers = [f"{value:g}" for value in values]
+            numbers = [*(f"{value:g}" for value in values), *self._nothing(name)]
             meanings = _suggested(name, numbers)
             if "label" not in self.file.roles or (meanings is None and len(numbers) > 3):
                 options = [option("score", name)]
                 if meanings is not None:
                     options.append(_labels_option(name, numbers, meanings))
-                elif len(numbers) <= len(NLI_LABELS):
-                    options.append(_labels_option(name, numbers, dict.fromkeys(numbers, "MEANING")))
+                elif len(numbers) <= 2 * len(NLI_LABELS):
+                    given = [label for label in numbers if label.casefold() not in _NOTHING]
+                    options.append(_labels_option(name, numbers, dict.fromkeys(given, "MEANING")))
                 why = f"{name!r} holds {', '.join(numbers[:6])}: scores, or numbers of labels"
                 # SNLI's number of no label says that they are labels.
                 is_certain = meanings is not None and "-1" in numbers
@@ -566,7 +577,9 @@ class FoundColumns:
         left = [
             name
             for name in self.names
-            if name not in columns.values() and name != self.file.source and not _is_fact(name)
+            if name not in columns.values()
+            and name != self.file.source
+            and not (_is_fact(name) and not self._is_nli(name))
         ]
         alone = "&".join(option(role, name) for role, name in columns.items())
         excused = {"score", "label"} if self.file.labels or self.file.scale else set()
@@ -599,6 +612,12 @@ class FoundColumns:
                 other = f"{option('anchor', columns['sentence'])}&{option('positive', name)}"
             why = f"{name!r} may be their {role}, or say nothing about them"
             offered = [alone] if kind == SENTENCES and role == "score" else [other, alone]
+            if role == "score" and _OPPOSITE.search(_squeezed(name)):
+                why = f"{name!r} may be the opposite of their score"
+                classes = [f"{value:g}" for value in self._values(name)]
+                meanings = dict.fromkeys(classes, "MEANING")
+                is_label = len(classes) <= len(NLI_LABELS)
+                offered = [_labels_option(name, classes, meanings) if is_label else alone]
             raise self._ambiguous(why, offered)
 
     def _sentence(self) -> dict[str, str]:
@@ -652,7 +671,8 @@ class FoundColumns:
             example = _labels_option(name, there, meanings) if meanings else ""
             hint = f"if this is what they mean: '{self.file.path}?{example}'"
             if not meanings:
-                asked = _labels_option(name, unknown, dict.fromkeys(unknown, "MEANING"))
+                given = [label for label in unknown if label.casefold() not in _NOTHING]
+                asked = _labels_option(name, unknown, dict.fromkeys(given, "MEANING"))
                 hint = (
                     f"say what they mean, each {', '.join(NLI_LABELS[:-1])} or {NLI_LABELS[-1]}: "
                     f"'{self.file.path}?{asked}'"
@@ -724,10 +744,15 @@ class FoundColumns:
         ]
 
     def _values(self, name: str) -> list[float]:
-        return sorted(set(self.rows.select(number_of(name)).to_series().drop_nulls().to_list()))
+        numbers = self.rows.select(number_of(name)).to_series().drop_nulls()
+        return sorted({*numbers.drop_nans()})
+
+    def _nothing(self, name: str) -> list[str]:
+        """Return how the column NAME of numbers writes that a row has none."""
+        return sorted({*class_texts(self.rows[name]).drop_nulls()} & {"NaN", "nan", "NAN"})
 
     def _is_nli(self, name: str) -> bool:
-        if name not in self.words:
+        if name not in self.words or name in self.texts:
             return False
         labels = self.rows[name].cast(pl.String).drop_nulls().str.strip_chars().str.to_lowercase()
         return {*labels} <= {*NLI_LABELS, "-"}
@@ -787,7 +812,7 @@ def splits_in(rows: pl.DataFrame, settled: Sequence[str]) -> tuple[str, dict[str
     """
     for column in rows.get_columns():
         name, dtype = column.name, column.dtype
-        is_other = not (dtype == pl.String or dtype.is_integer() or dtype.is_float())
+        is_other = not (dtype in {pl.String, pl.Boolean, pl.Categorical} or dtype.is_numeric())
         if name in settled or is_other or column.null_count() == len(column):
             continue
         is_called_so = _squeezed(name) in _SPLIT_COLUMNS
@@ -847,6 +872,11 @@ def _refuse_other_type(
     if _is_other(values.dtype) or (is_text and values.dtype == pl.Boolean):
         error = other_values(file.path, rows, name)
         raise MissingError(error.message, hint=f"{error.hint}, or {other}")
+    if is_text and values.dtype == pl.String and _are_written_lists(values):
+        raise MissingError(
+            f"{file.path}: {name} holds lists written as text: {one_line(values.drop_nulls()[0])}",
+            hint="write JSON lines, with a list of texts or one text a row",
+        )
     if is_text and (values.dtype.is_numeric() or (not is_said and _are_numbers(rows, [name]))):
         raise UsageError(
             f"{file.path}: {name!r} is called a {role}, but holds numbers",
@@ -858,7 +888,7 @@ def _suggested(column: str, labels: Sequence[str]) -> dict[str, str] | None:
     """Return what LABELS mean where all of them are written as people write such labels; rows
     without one do not count.
     """
-    given = [label for label in labels if label not in _NO_LABEL]
+    given = [label for label in labels if not _is_no_label(label)]
     if {*given} == {*_NUMBERED}:
         return {label: _NUMBERED[label] for label in given}
     if {*given} == {*_TWO_NUMBERED} and _squeezed(column) in _SAME_COLUMNS:
@@ -867,12 +897,16 @@ def _suggested(column: str, labels: Sequence[str]) -> dict[str, str] | None:
     return found if found and all(found.values()) else None
 
 
+def _is_no_label(label: str) -> bool:
+    return label in _NO_LABEL or label.strip().casefold() in _NOTHING
+
+
 def _labels_option(column: str, labels: Sequence[str], meanings: Mapping[str, str]) -> str:
     """Return MEANINGS as they are typed, and that rows whose label is none are left out."""
-    said = option("labels", ",".join(f"{theirs}:{ours}" for theirs, ours in meanings.items()))
-    none = [label for label in labels if label in _NO_LABEL and label not in meanings]
-    drop = f"&{option('drop', f'{column}:' + ','.join(none))}" if none else ""
-    return f"{option('label', column)}&{said}{drop}"
+    said = ",".join(f"{theirs}:{ours}" for theirs, ours in meanings.items())
+    none = ",".join(label for label in labels if _is_no_label(label) and label not in meanings)
+    parts = {"label": column, "labels": said, "drop": none and f"{column}:{none}"}
+    return "&".join(option(key, value) for key, value in parts.items() if value)
 
 
 def _squeezed(name: str) -> str:
@@ -928,6 +962,12 @@ def _are_numbers(rows: pl.DataFrame, names: Sequence[str]) -> list[str]:
         counts = zip(some, numbers, texts, strict=True)
         found += [name for name, number, text in counts if number == text < rows.height]
     return found
+
+
+def _are_written_lists(values: pl.Series) -> bool:
+    """Return whether most texts are lists or tables as JSON or Python writes them."""
+    texts = values.drop_nulls().head(1000).str.strip_chars()
+    return bool(texts.str.contains(r"""^(\[\s*["'{].*["'}]\s*\]|\{\s*["'].*\})$""").mean() > 0.5)
 
 
 def _is_of_words(values: pl.Series) -> bool:

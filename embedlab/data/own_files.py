@@ -17,10 +17,9 @@ from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.first_few import first_few
 from embedlab.core.foreign_files import refuse_foreign
 from embedlab.core.hints import Hint, RecipeValue
-from embedlab.core.name_options import outside_quotes
 from embedlab.data.dataset import COLUMNS, DatasetKind, ParsedRows, Part
 from embedlab.data.definitions import WORD_SPLITS
-from embedlab.data.file_name import HUB, TEXT_FILE, file_path
+from embedlab.data.file_name import HUB, TEXT_FILE, file_part, file_path
 from embedlab.data.own_columns import (
     LABELLED,
     LISTS,
@@ -35,8 +34,7 @@ from embedlab.data.own_columns import (
     selected_rows,
     splits_in,
 )
-from embedlab.data.queries import Queries, queries_of_pairs
-from embedlab.data.query_folder import is_query_folder, open_query_folder
+from embedlab.data.queries import Queries, is_query_folder, open_query_folder, queries_of_pairs
 from embedlab.data.shipped import shipped
 from embedlab.data.table_file import (
     PLACE,
@@ -82,9 +80,7 @@ def is_pair_file(name: str) -> bool:
     """Return whether a dataset's NAME is a path, or one of the hub's own names: it contains a slash
     or has a suffix of pair files.
     """
-    return (
-        "/" in name or name.startswith(HUB) or outside_quotes(name, "?")[0].lower().endswith(TABLES)
-    )
+    return "/" in name or name.startswith(HUB) or file_part(name).lower().endswith(TABLES)
 
 
 def open_own_file(name: str, kind: DatasetKind = "sts", split: str | None = None) -> Part:

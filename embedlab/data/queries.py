@@ -1,20 +1,48 @@
-"""Queries with the documents that are relevant to each, as the task of retrieval reads them,
-whatever they come from.
+"""Queries with the documents that are relevant to each, and the files they come from: a folder in
+BEIR's layout (corpus.jsonl, queries.jsonl, qrels/SPLIT.tsv), or TREC's qrels and runs.
+
+A document is its title and its text. Qrels have a header as BEIR writes it or none, or are TREC's
+`query 0 document grade`; a run is `query Q0 document rank score name`. Qrels alone compare runs of
+other programs, which need no texts. A name is the path, after `retrieval:` or, of a folder, by
+itself; `?split=NAME` selects qrels.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 from hashlib import blake2b
+from math import isfinite, lcm
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.data.dataset import Part
+from embedlab.core.errors import MissingError
+from embedlab.core.name_options import option_values, split_name
+from embedlab.core.paths import file_hash, typed_path
+from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.overlaps import text_keys
+from embedlab.data.text_file import bad_line, json_object, read_lines
 
+PREFIX = "retrieval:"
+CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels"
+NONE_RELEVANT = "query without a relevant document"
 MOST_RELEVANT = 1024  # the highest grade that a document can have
 SENTENCES = ("sentence1", "sentence2")
+_SUFFIXES = (".tsv", ".qrels", ".txt")  # of files of qrels
+_LAYOUT = f"it has {CORPUS}, {QUERIES} and {QRELS}/SPLIT.tsv"
+_HEADER: Mapping[str, frozenset[str]] = {  # what programs call the columns of qrels
+    "query-id": frozenset(["queryid", "query", "qid", "topic", "topicid"]),
+    "corpus-id": frozenset(
+        ["corpusid", "docid", "documentid", "document", "doc", "pid", "passageid", "did", "docno"]
+    ),
+    "score": frozenset(["score", "relevance", "rel", "grade", "label", "relevancy"]),
+}
+_GRADE = f"a grade is a number up to {MOST_RELEVANT}; fractions have a common denominator that is as small"
 
 Places = NDArray[np.intp]
 
@@ -31,9 +59,8 @@ class Queries:
     query: Places  # (items,)
     relevant: Places  # (items,) beyond the candidates where the text is absent: it is never found
     grade: NDArray[np.int64]  # (items,) from 1
-    excluded: tuple[
-        Places, Places
-    ]  # pairs of a query and a document that does not count: the query's own text
+    # pairs of a query and a document that does not count: the query's own text
+    excluded: tuple[Places, Places]
     # of the queries and of the documents, those without a text last
     ids: tuple[Sequence[str], Sequence[str]]
 
@@ -54,6 +81,16 @@ class Queries:
         return np.array(columns, np.uint64).T
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Run:
+    """The documents that a program found, a row each: query, document and score, in the order of
+    the file.
+    """
+
+    path: Path
+    rows: pl.DataFrame
+
+
 def _key(text: str) -> int:
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
 
@@ -72,17 +109,10 @@ def own_texts(
     for index, text in enumerate(candidates):
         if text:
             places.setdefault(text, []).append(index)
+    same = {(number, index) for number, text in enumerate(texts) for index in places.get(text, ())}
     graded = {*zip(query.tolist(), relevant.tolist(), strict=True)}
-    all_pairs = {
-        (number, index) for number, text in enumerate(texts) for index in places.get(text, ())
-    } | {*more}
-    pairs = np.array(sorted(all_pairs - graded), np.intp).reshape(-1, 2)
+    pairs = np.array(sorted((same | {*more}) - graded), np.intp).reshape(-1, 2)
     return pairs[:, 0], pairs[:, 1]
-
-
-def numbered(count: int) -> list[str]:
-    """Return the ids of texts that have none of their own: their numbers from 1."""
-    return [str(number) for number in range(1, count + 1)]
 
 
 def item_frame(
@@ -91,10 +121,8 @@ def item_frame(
     """Return the texts of each item."""
     columns = zip(SENTENCES, (texts, candidates), (query, relevant), strict=True)
     return pl.DataFrame(
-        {
-            name: pl.Series([values[index] for index in places], dtype=pl.String)
-            for name, values, places in columns
-        }
+        {name: [values[at] for at in places] for name, values, places in columns},
+        schema=dict.fromkeys(SENTENCES, pl.String),
     )
 
 
@@ -102,18 +130,322 @@ def queries_of_pairs(part: Part, candidates: Sequence[str]) -> Queries:
     """Return the queries of the pairs in PART, whose first text is a query and whose second, one of
     CANDIDATES, is relevant to it.
     """
-    first, second = (part.frame[name].to_list() for name in SENTENCES)
     numbers: dict[str, int] = {}
-    query = np.array([numbers.setdefault(text, len(numbers)) for text in first], np.intp)
+    query = [numbers.setdefault(text, len(numbers)) for text in part.frame[SENTENCES[0]]]
     places = {text: index for index, text in enumerate(candidates)}
-    relevant = np.array([places[text] for text in second], np.intp)
+    relevant = [places[text] for text in part.frame[SENTENCES[1]]]
+    first, second = np.array(query, np.intp), np.array(relevant, np.intp)
+    counts = len(numbers), len(candidates)
     return Queries(
         part=part,
         texts=tuple(numbers),
         candidates=tuple(candidates),
-        query=query,
-        relevant=relevant,
+        query=first,
+        relevant=second,
         grade=np.ones(len(query), np.int64),
-        excluded=own_texts([*numbers], candidates, query, relevant),
-        ids=(numbered(len(numbers)), numbered(len(candidates))),
+        excluded=own_texts([*numbers], candidates, first, second),
+        ids=tuple([str(number) for number in range(1, count + 1)] for count in counts),  # type: ignore[arg-type]
     )
+
+
+def is_query_folder(name: str) -> bool:
+    """Return whether a dataset's NAME means queries in a folder, or a file of qrels: by its prefix,
+    or by what the folder holds.
+    """
+    path = typed_path(split_name(name, ("split",))[0])
+    try:
+        return name.startswith(PREFIX) or any((path / file).is_file() for file in (QUERIES, CORPUS))
+    except (OSError, ValueError):  # text that cannot be a path
+        return False
+
+
+def open_query_folder(name: str) -> Queries:
+    """Return the queries of a folder or file of qrels; what is wrong is an error with its file and
+    line.
+
+    A relevant document that is absent is never found, as trec_eval counts it; a query that is
+    absent or empty is skipped, and so is a blank grade. All are counted with their places.
+    """
+    typed, *parts = split_name(name.removeprefix(PREFIX), ("split",))
+    path, options = typed_path(typed), option_values(name, parts, ("split",))
+    if not path.exists():
+        raise MissingError(
+            f"no folder or file {str(path)!r}", hint=f"give the path of a folder: {_LAYOUT}"
+        )
+    has_texts = path.is_dir()
+    graded = _qrels_file(path, options.get("split"), name) if has_texts else path
+    qrels, skipped, notes = _read_qrels(graded)
+    texts, corpus = dict.fromkeys(qrels["query"], ""), dict.fromkeys(qrels["document"], "")
+    files = [graded]
+    if has_texts:
+        files += [path / QUERIES, path / CORPUS]
+        texts, lines, again = _read_texts(files[1], lambda row: row.get("text"))
+        corpus, _, copies = _read_texts(files[2], _document_text)
+        notes = [*notes, *again, *copies]
+        is_known = pl.col("query").is_in([*texts])
+        unknown, qrels = qrels.filter(~is_known), qrels.filter(is_known)
+        wanted = qrels.filter(pl.col("grade") > 0)["query"].unique(maintain_order=True)
+        empty = [query for query in wanted if not texts[query].strip()]
+        qrels = qrels.filter(~pl.col("query").is_in(empty))
+        if unknown.height:
+            places = _places(graded, unknown["line"])
+            reason = f"query that is not in {QUERIES} ({places})"
+            skipped[reason] = unknown["query"].n_unique()
+            if qrels.is_empty():
+                raise MissingError(
+                    f"{graded}: no query is in {QUERIES}: {unknown['query'][0]!r} in line "
+                    f"{unknown['line'][0]}, {next(iter(texts), '')!r} there",
+                    hint="give the queries and qrels of one collection",
+                )
+        if empty:
+            places = _places(files[1], [lines[query] for query in empty])
+            skipped[f"empty query ({places})"] = len(empty)
+    relevant = qrels.filter(pl.col("grade") > 0)
+    if relevant.is_empty():
+        raise MissingError(
+            f"{graded} names no relevant document",
+            hint="a grade above 0 says that a document is relevant",
+        )
+    absent = relevant.filter(~pl.col("document").is_in([*corpus]))
+    if absent.height == relevant.height:
+        raise MissingError(
+            f"{graded}: no relevant document is in {CORPUS}: {absent['document'][0]!r} in line "
+            f"{absent['line'][0]}, {next(iter(corpus), '')!r} there",
+            hint="give the documents and qrels of one collection",
+        )
+    if lost := absent["document"].n_unique():
+        said = _counted(lost, "relevant document is", "relevant documents are")
+        notes.insert(
+            0, f"{said} not in {CORPUS} and never found ({_places(graded, absent['line'])})"
+        )
+    if has_texts and (same := len(corpus) - len({*corpus.values()})):
+        notes.append(f"{_counted(same, 'document has', 'documents have')} the text of another")
+    ids = (
+        relevant["query"].unique(maintain_order=True).to_list(),
+        [*corpus, *absent["document"].unique(maintain_order=True)],
+    )
+    if without := qrels["query"].n_unique() - len(ids[0]):
+        skipped[NONE_RELEVANT] = without
+    asked, candidates = tuple(texts[query] for query in ids[0]), tuple(corpus.values())
+    query, document = (
+        np.array([number[key] for key in relevant[column]], np.intp)
+        for column, keys in zip(("query", "document"), ids, strict=True)
+        for number in [{key: index for index, key in enumerate(keys)}]
+    )
+    # the document of the same id whose text holds that of the query, as in ArguAna
+    at = {key: index for index, key in enumerate(corpus)}
+    itself = [
+        (number, at[key])
+        for number, key in enumerate(ids[0])
+        if has_texts and key in at and texts[key] in corpus[key]
+    ]
+    state = DatasetState(
+        name=name,
+        split="all",
+        rows=len(query),
+        expected_rows=None,
+        origin="file",
+        sha256={str(file): file_hash(file) for file in files},
+        skipped=skipped,
+        notes=notes,
+        empty=sum(not text.strip() for text in candidates) if has_texts else 0,
+    )
+    lost_ids = ids[1][len(candidates) :]
+    frame = pl.DataFrame({"item": np.arange(len(query))})
+    if has_texts:
+        frame = item_frame(asked, [*candidates, *lost_ids], query, document)
+    return Queries(
+        part=Part(frame=frame, state=state),
+        texts=asked,
+        candidates=candidates,
+        query=query,
+        relevant=document,
+        grade=relevant["grade"].to_numpy(),
+        excluded=own_texts(asked, candidates, query, document, itself),
+        ids=ids,
+    )
+
+
+def _qrels_file(folder: Path, split: str | None, name: str) -> Path:
+    """Return the qrels of a SPLIT: test where none was typed, otherwise the only one."""
+    places = sorted((folder / QRELS).glob("*"))
+    files = {file.stem: file for file in places if file.suffix in _SUFFIXES}
+    if not files:
+        raise MissingError(
+            f"no qrels in {str(folder / QRELS)!r}",
+            hint=f"give a folder in BEIR's layout: {_LAYOUT}",
+        )
+    chosen = split or ("test" if "test" in files or len(files) > 1 else next(iter(files)))
+    if chosen not in files:
+        raise MissingError(
+            f"{name!r}: no qrels of the split {chosen!r}",
+            hint=f"select one: ?split= {', '.join(files)}",
+        )
+    return files[chosen]
+
+
+def _read_texts(
+    path: Path, text_of: Callable[[Mapping[str, Any]], Any]
+) -> tuple[dict[str, str], dict[str, int], list[str]]:
+    """Return the texts of a file of JSON lines by id, the line of each, and a note where the same
+    id and text come again.
+    """
+    if not path.is_file():
+        raise MissingError(
+            f"no file {str(path)!r}", hint=f"give a folder in BEIR's layout: {_LAYOUT}"
+        )
+    texts, lines, again = dict[str, str](), dict[str, int](), 0
+    for number, line in enumerate(read_lines(path), 1):
+        if not line.strip():
+            continue
+        row = json_object(path, number, line)
+        key, text = row.get("_id"), text_of(row)
+        if isinstance(key, bool) or not isinstance(key, str | int) or key == "":
+            raise bad_line(path, number, "no id under '_id'")
+        if text is not None and not isinstance(text, str):
+            raise bad_line(path, number, "no text under 'text'")
+        key, text = str(key), text or ""
+        if texts.get(key, text) != text:
+            raise bad_line(path, number, f"the id {key!r} a second time, after line {lines[key]}")
+        again += key in texts
+        texts[key] = text
+        lines.setdefault(key, number)
+    counted = _counted(again, "line repeats another and counts", "lines repeat others and count")
+    return texts, lines, [f"{counted} once ({path.name})"] * (again > 0)
+
+
+def _document_text(row: Mapping[str, Any]) -> Any:
+    """Return the title and the text with a blank between them, as BEIR and mteb encode them."""
+    title, text = row.get("title") or "", row.get("text") or ""
+    is_text = isinstance(title, str) and isinstance(text, str)
+    return f"{title} {text}".strip() if is_text else False
+
+
+def _counted(count: int, one: str, several: str) -> str:
+    return f"{count} {one if count == 1 else several}"
+
+
+def _places(path: Path, lines: Sequence[int] | pl.Series) -> str:
+    return f"{path.name}:{', '.join(map(str, lines[:3]))}{'…' * (len(lines) > 3)}"
+
+
+def _read_qrels(path: Path) -> tuple[pl.DataFrame, dict[str, int], list[str]]:
+    """Return the grades in a file of qrels (line, query, document, grade; 0 and less: not
+    relevant), what is skipped, and a note on lines that come again, which count once.
+
+    Fractions are multiplied by their common denominator: no measure depends on the unit of grades.
+    A pair that is graded twice differently is an error with its line.
+    """
+    grades: dict[tuple[str, str], tuple[int, Fraction]] = {}
+    blank, again = list[int](), 0
+    for line, query, document, text in _graded_lines(path):
+        if text.casefold() in {"", "nan", "null", "none"}:
+            blank.append(line)
+            continue
+        try:
+            grade = Fraction(text)
+        except (ValueError, ZeroDivisionError) as error:
+            raise MissingError(
+                f"{path}, line {line}: grade {text!r} is not a number", hint=_GRADE
+            ) from error
+        first, other = grades.setdefault((query, document), (line, grade))
+        if other != grade:
+            raise bad_line(
+                path,
+                line,
+                f"query {query!r} and document {document!r} a second time, with another grade "
+                f"than in line {first}",
+            )
+        again += first != line
+    unit = lcm(*(grade.denominator for _, grade in grades.values()))
+    for line, grade in grades.values():
+        if grade * unit > MOST_RELEVANT:
+            times = f" in units of 1/{unit}" if unit > 1 else ""
+            raise MissingError(
+                f"{path}, line {line}: grade {float(grade):g} is above {MOST_RELEVANT}{times}",
+                hint=_GRADE,
+            )
+    rows = [(line, *pair, int(grade * unit)) for pair, (line, grade) in grades.items()]
+    columns = {"line": pl.Int64, "query": pl.String, "document": pl.String, "grade": pl.Int64}
+    said = _counted(again, f"line of {path.name} repeats", f"lines of {path.name} repeat")
+    return (
+        pl.DataFrame(rows, schema=columns, orient="row"),
+        {f"blank grade ({_places(path, blank)})": len(blank)} if blank else {},
+        [f"{said} another and {'counts' if again == 1 else 'count'} once"] * (again > 0),
+    )
+
+
+def _graded_lines(path: Path) -> Iterator[tuple[int, str, str, str]]:
+    """Yield the line of each grade, its query, document and text: by the names of a header, or as
+    the first, the last but one and the last of three or four fields.
+    """
+    lines = read_lines(path)
+    separator = "\t" if lines[0].count("\t") > 1 else None
+    header = [name.strip() for name in lines[0].split(separator)]
+    width, start, places = (3 if len(header) == 3 else 4), 1, (0, -2, -1)
+    if _number(header[-1]) is None and len(header) in {1, 3, 4}:
+        called = [re.sub(r"[\W_]", "", name.lower()) for name in header]
+        places, width, start = (), len(header), 2
+        for name, spellings in _HEADER.items():
+            at = next((at for at, each in enumerate(called) if each in spellings), None)
+            if at is None:
+                known = ", ".join(_HEADER)
+                raise bad_line(path, 1, f"no column {name!r}: its columns are {known}")
+            places = (*places, at)
+    for number, text in enumerate(lines[start - 1 :], start):
+        if not text.strip():
+            continue
+        fields = [field.strip() for field in text.split(separator)]
+        if len(fields) != width:
+            fields = text.split()
+        if len(fields) != width:
+            shape = "query document grade" if width == 3 else "query 0 document grade"
+            raise bad_line(
+                path, number, f"{len(fields)} field{'s' * (len(fields) != 1)}, not {width}: {shape}"
+            )
+        query, document, grade = (fields[at] for at in places)
+        for name, value in zip(_HEADER, (query, document), strict=False):
+            if not value:
+                raise bad_line(path, number, f"{name} is empty")
+        yield number, query, document, grade
+
+
+def read_run(path: Path) -> Run:
+    """Return the run in a file; a document that was found twice for a query is an error, as is a
+    score that is not a number.
+    """
+    status = path.stat()
+    return _read_run(path, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=4)
+def _read_run(path: Path, _size: int, _modified_ns: int) -> Run:
+    found: dict[tuple[str, str], float] = {}
+    system = ""
+    for line, text in enumerate(read_lines(path), 1):
+        fields = text.split()
+        if len(fields) != 6:
+            count = f"{len(fields)} field{'s' * (len(fields) != 1)}"
+            raise bad_line(path, line, f"{count}, not 6: query Q0 document rank score name")
+        query, _, document, _, score, tag = fields
+        if (number := _number(score)) is None:
+            raise bad_line(path, line, f"score {score!r} is not a number")
+        if (query, document) in found:
+            raise bad_line(path, line, f"document {document!r} of query {query!r} a second time")
+        if (system := system or tag) != tag:
+            raise MissingError(
+                f"{path}, line {line}: found by {tag!r}, the lines before by {system!r}",
+                hint="give a file for each system",
+            )
+        found[query, document] = number
+    rows = [(*pair, score) for pair, score in found.items()]
+    columns = {"query": pl.String, "document": pl.String, "score": pl.Float64}
+    return Run(path=path, rows=pl.DataFrame(rows, schema=columns, orient="row"))
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if isfinite(number) else None

@@ -155,7 +155,9 @@ def _table(
     while len(rows) > 1 and not any(rows[-1][1]):
         rows = rows[:-1]
     header = [name.strip() for name in rows[0][1]]
-    if len(header) == 1 and (other := _other_separator([row[0] for _, row in rows if row])):
+    if len(header) < 2 + ("" in header) and (
+        other := _other_separator([",".join(row) for _, row in rows if row])
+    ):
         marks = " ".join(map(repr, SEPARATORS)) if path.suffix.lower() == ".csv" else repr("\t")
         raise bad_line(
             path,
@@ -184,6 +186,8 @@ def _table(
 def _other_separator(lines: Sequence[str]) -> str | None:
     """Return a sign between the names of columns in the first of LINES that all others have too."""
     header, *others = lines[:_LOOKED_AT]
+    if header.count(" ") and all(line.count(" ") == header.count(" ") for line in others if line):
+        return " "  # sentences have no equal number of words
     signs = dict.fromkeys(
         sign for sign in header.strip() if not sign.isalnum() and sign not in _NO_SEPARATORS
     )

@@ -23,7 +23,7 @@ from embedlab.core.nearest import nearest_name
 from embedlab.core.paths import file_hash, files_below, typed_path
 from embedlab.data.dataset import Part
 from embedlab.data.mteb_files import StatedFigures
-from embedlab.data.trec_files import Run
+from embedlab.data.queries import Run
 from embedlab.models.folder_files import refuse_devices
 
 OPTIONS = (

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
-from embedlab.data.queries import Places, Queries
-from embedlab.data.trec_files import Run
+from embedlab.data.queries import Places, Queries, Run
 from embedlab.encoders.encoder import Described, Encoder, EncoderFacts, PairScorer
 from embedlab.encoders.exact_search import (
     OfIndex,

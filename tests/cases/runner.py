@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 
 FOLDER = Path(__file__).parents[3] / "shared" / "cases"
-PARTS = ("files", "models", "runs", "leaks")  # files of this folder with rows
+PARTS = ("files", "models", "runs", "leaks", "servers")  # files of this folder with rows
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -169,7 +169,7 @@ def test_a_label_of_numbers_is_a_score_where_a_part_of_one_occurs() -> None:
         UsageError, match="'label' holds 0, 1, 2, 3: scores, or numbers of labels"
     ) as error:
         decided("?label=label", s1=LEFT, s2=RIGHT, label=[row % 4 for row in range(ROWS)])
-    assert error.value.hint == "write 'p.csv?score=label'"  # the column cannot be both
+    assert error.value.hint.startswith("write 'p.csv?score=label' or 'p.csv?label=label&labels=0:")
     assert (
         decided("?score=label", s1=LEFT, s2=RIGHT, label=[row % 4 for row in range(ROWS)])[0]
         is SCORED

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from embedlab.data.dataset import DatasetState, Part
-from embedlab.data.queries import item_frame, numbered, own_texts, queries_of_pairs
+from embedlab.data.queries import item_frame, own_texts, queries_of_pairs
 
 TEXTS, DOCUMENTS = ["a", "b", "", "c"], ["b", "a", "x", "a", "", "c"]
 
@@ -40,7 +40,6 @@ def test_items_have_the_texts_of_their_query_and_document() -> None:
         pl.String,
         pl.String,
     ]
-    assert numbered(3) == ["1", "2", "3"]
 
 
 def test_pairs_become_queries_in_their_order_with_one_grade() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.data.own_files import holds_queries, open_query_file
-from embedlab.data.query_folder import NONE_RELEVANT, is_query_folder, open_query_folder
+from embedlab.data.queries import NONE_RELEVANT, is_query_folder, open_query_folder
 from tests.data.query_folders import CORPUS, QRELS, QUERIES, write_folder
 
 
@@ -86,7 +86,9 @@ FAULTS = {
     "test.tsv, line 7: grade 2000 is above 1024": {"qrels": [*QRELS, "q1\td3\t2000"]},
     "is above 1024 in units of 1/100000": {"qrels": [*QRELS, "q1\td3\t3.00001"]},
     "test.tsv, line 7: corpus-id is empty": {"qrels": [*QRELS, "q1\t\t1"]},
-    "test.tsv, line 1: no column 'query-id'": {"qrels": ["query\tdocument\tscore", *QRELS[1:]]},
+    "test.tsv, line 1: no column 'query-id'": {"qrels": ["left\tdocument\tscore", *QRELS[1:]]},
+    "no query is in queries.jsonl: '01' in line 1": {"qrels": ["01\td1\t1"]},
+    "no relevant document is in corpus.jsonl: 'd01' in line 1": {"qrels": ["q1\td01\t1"]},
     "names no relevant document": {"qrels": QRELS[:1] + QRELS[4:]},
     "corpus.jsonl, line 7: the id 'd1' a second time, after line 1": {
         "corpus": [*CORPUS, '{"_id": "d1", "text": "again"}']
@@ -98,7 +100,9 @@ FAULTS = {
     "corpus.jsonl, line 7: broken JSON at character": {
         "corpus": [*CORPUS, '{"_id": "d7", "text": ']
     },
-    "queries.jsonl, line 4: the id 'q1' a second time": {"queries": [*QUERIES, QUERIES[0]]},
+    "queries.jsonl, line 4: the id 'q1' a second time": {
+        "queries": [*QUERIES, '{"_id": "q1", "text": "another"}']
+    },
 }
 
 
@@ -134,6 +138,41 @@ def test_a_query_without_a_text_is_skipped_and_equal_documents_are_counted(tmp_p
     assert found.texts == ("what sings",)
     assert found.part.state.skipped["empty query (queries.jsonl:1)"] == 1
     assert found.part.state.notes == ["1 document has the text of another"]
+
+
+@pytest.mark.parametrize(
+    ("qrels", "note"),
+    [
+        (["qid\tdoc_id\trelevance", *QRELS[1:]], ""),
+        (
+            ["query-id\titer\tcorpus-id\tscore", *(q.replace("\td", "\t0\td") for q in QRELS[1:])],
+            "",
+        ),
+        ([line.replace("q1\t", "q1 \t ") for line in QRELS], ""),
+        ([*QRELS, "", "q1\td3\t", "q1\td6\tNaN"], "blank grade (test.tsv:8, 9)"),
+    ],
+)
+def test_qrels_are_read_by_any_usual_header_and_without_a_blank_grade(
+    qrels: list[str], note: str, tmp_path: Path
+) -> None:
+    expected = open_query_folder(str(write_folder(tmp_path / "usual")))
+    found = open_query_folder(str(write_folder(tmp_path / "faq", qrels=qrels)))
+    assert (found.query.tolist(), found.relevant.tolist(), found.grade.tolist()) == (
+        expected.query.tolist(),
+        expected.relevant.tolist(),
+        expected.grade.tolist(),
+    )
+    assert {*found.part.state.skipped} == {NONE_RELEVANT, *([note] if note else [])}
+
+
+def test_a_text_that_is_null_is_empty_and_a_line_that_comes_twice_counts_once(
+    tmp_path: Path,
+) -> None:
+    corpus = [*CORPUS, CORPUS[0], '{"_id": "d8", "text": null}', '{"_id": "d9", "title": "Alone"}']
+    found = open_query_folder(str(write_folder(tmp_path / "faq", corpus=corpus)))
+    assert found.candidates[6:] == ("", "Alone")
+    assert found.part.state.empty == 2
+    assert "1 line repeats another and counts once (corpus.jsonl)" in found.part.state.notes
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import MissingError
-from embedlab.data.trec_files import read_qrels, read_run
+from embedlab.data.queries import _read_qrels, read_run
 
 
 def test_a_run_is_read_with_blanks_or_tabs_and_its_ranks_are_not(tmp_path: Path) -> None:
@@ -22,6 +22,7 @@ def test_a_run_is_read_with_blanks_or_tabs_and_its_ranks_are_not(tmp_path: Path)
         ("q1 Q0 d1 1 high bm25", "score 'high' is not a number"),
         ("q1 Q0 d1 1 nan bm25", "score 'nan' is not a number"),
         ("q1 Q0 d9 1 2.0 bm25", "document 'd9' of query 'q1' a second time"),
+        ("q1 Q0 d1 1 2.0 other", "found by 'other', the lines before by 'bm25'"),
     ],
 )
 def test_a_line_that_is_not_of_a_run_is_refused(line: str, fault: str, tmp_path: Path) -> None:
@@ -35,15 +36,15 @@ def test_a_line_that_is_not_of_a_run_is_refused(line: str, fault: str, tmp_path:
 def test_qrels_without_a_header_have_four_fields(tmp_path: Path) -> None:
     path = tmp_path / "test.tsv"
     path.write_text("q1\t0\td1\t1\nq1\t0\td2\t-1\n")
-    assert [(one.line, one.query, one.document, one.grade) for one in read_qrels(path)[0]] == [
+    assert _read_qrels(path)[0].rows() == [
         (1, "q1", "d1", 1),
         (2, "q1", "d2", -1),
     ]
     path.write_text("q1\td1\t1\nq1\td2\t0\n")
-    assert [(one.document, one.grade) for one in read_qrels(path)[0]] == [("d1", 1), ("d2", 0)]
+    assert _read_qrels(path)[0].select("document", "grade").rows() == [("d1", 1), ("d2", 0)]
     path.write_text("q1\t0\td1\t1\nq1\td2\t1\n")
     with pytest.raises(MissingError, match="line 2: 3 fields, not 4"):
-        read_qrels(path)
+        _read_qrels(path)
 
 
 @pytest.mark.parametrize(
@@ -59,10 +60,11 @@ def test_a_grade_is_read_by_its_value(
 ) -> None:
     lines = [f"q1\td{number}\t{grade}\n" for number, grade in enumerate(grades)]
     (path := tmp_path / "test.tsv").write_text("query-id\tcorpus-id\tscore\n" + "".join(lines))
-    assert [one.grade for one in read_qrels(path)[0]] == expected
+    assert _read_qrels(path)[0]["grade"].to_list() == expected
 
 
 def test_a_line_that_comes_again_with_the_same_grade_counts_once(tmp_path: Path) -> None:
     (path := tmp_path / "test.qrels").write_text("q1 0 d1 1\nq1 0 d2 1\nq1 0 d1 1.0\n")
-    grades, again = read_qrels(path)
-    assert ([one.document for one in grades], again) == (["d1", "d2"], 1)
+    grades, _, notes = _read_qrels(path)
+    assert grades["document"].to_list() == ["d1", "d2"]
+    assert notes == ["1 line of test.qrels repeats another and counts once"]

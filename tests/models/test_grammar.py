@@ -1,4 +1,6 @@
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -168,6 +170,23 @@ def test_options_need_no_quotes_in_a_shell(typed: str, older: str) -> None:
         return [(part.name, part.options.typed) for part in singles]
 
     assert options(typed) == options(older)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_option_reaches_the_program_as_typed_in_any_shell(shell: str) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    words = [f"mini@{text}" for text in OPTIONS if '"' not in text]
+    words += ["http://h:1/v1#m@dim=2", "run@3@pooling=cls+max@normalise", "hub:o/n@split=test"]
+    words += ["a.csv@where=split:train@labels=0:entailment,1:neutral@drop=label:-1@held-out=0.1"]
+    ended = subprocess.run(
+        [shell, "-c", f"printf '%s\\n' {' '.join(words)}"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert ended.stdout.splitlines() == words
 
 
 def test_a_folder_whose_name_looks_like_an_option_is_one(

@@ -11,8 +11,7 @@ import pytest
 from embedlab.core.errors import UsageError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
-from embedlab.data.queries import Queries
-from embedlab.data.query_folder import open_query_folder
+from embedlab.data.queries import Queries, open_query_folder
 from embedlab.encoders.kinds.bm25 import Bm25Index
 from embedlab.encoders.lexical import DiceScorer
 from embedlab.models.catalog import resolve

@@ -13,7 +13,7 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.own_files import open_query_file
-from embedlab.data.query_folder import open_query_folder
+from embedlab.data.queries import open_query_folder
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import similarities, similarity_rows
 from embedlab.encoders.exact_search import OfVectors, Relevant, relevant_ranks

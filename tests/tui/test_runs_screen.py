@@ -263,6 +263,12 @@ async def test_rename_and_delete_change_the_folder(opened: Open, settings: Setti
                 f"named '{taken}' already" in str(dialog.query_one(".dialog-error", Static).content)
             ),
         )
+        dialog.query_one(Input).value = "minilm"
+        await pilot.press("enter")
+        await until(
+            pilot,
+            lambda: "that is the model" in str(dialog.query_one(".dialog-error", Static).content),
+        )
         dialog.query_one(Input).value = "renamed"  # the dialog is still open
         await pilot.press("enter")
         await until(pilot, lambda: "renamed@1" in screen.model.board.by_id())

@@ -7,7 +7,7 @@ trec_eval, not the ranks.
 
 from pathlib import Path
 
-from embedlab.data.trec_files import Run, read_run
+from embedlab.data.queries import Run, read_run
 from embedlab.encoders.encoder import NoSimilarities
 from embedlab.models.encoder_kind import EncoderKind, existing_file
 

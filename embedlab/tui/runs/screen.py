@@ -14,6 +14,7 @@ from textual.widgets import Static
 from textual.worker import get_current_worker
 
 from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.models.catalog import refuse_other_meaning
 from embedlab.runs import launch
 from embedlab.runs.curves import Curve
 from embedlab.runs.launch import shared_flags
@@ -422,7 +423,9 @@ class RunsScreen(DashboardScreen):
         question = TextDialog(
             f"New name of {old} with all its seeds",
             value=old,
-            check=lambda name: name == old or free_folder(folder, name),
+            check=lambda name: (
+                name == old or (refuse_other_meaning(name), free_folder(folder, name))
+            ),
         )
         if (name := await self.app.push_screen_wait(question)) and name != old:
             self.model.take_away(
