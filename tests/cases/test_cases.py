@@ -8,6 +8,8 @@ import pytest
 
 from embedlab.cli.app import main
 from tests.cases.runner import FOLDER, Case, Ending, all_cases, copy_input, run_in_shell, words_of
+from tests.cli.conftest import Answer
+from tests.hints import type_hints
 
 
 def _parameters(cases: Sequence[Case]) -> list[object]:
@@ -38,12 +40,19 @@ def test_an_input_that_went_wrong(
     if case.in_shell:
         ending = run_in_shell(case, folder)
     else:
-        capsys.readouterr()
-        try:
-            code = main(words_of(case))
-        except SystemExit as end:
-            code = int(end.code or 0)
-        ending = Ending(code, "\n".join(capsys.readouterr()))
+
+        def call(*words: str) -> Answer:
+            capsys.readouterr()
+            try:
+                code = main(words)
+            except SystemExit as end:
+                code = int(end.code or 0)
+            return Answer(code, *capsys.readouterr())
+
+        answer = call(*words_of(case))
+        if answer.code in (2, 3):
+            type_hints(call, words_of(case), answer)
+        ending = Ending(answer.code, f"{answer.out}\n{answer.err}")
     words = " ".join(ending.text.split())
     missing = [text for text in case.says if text not in words]
     wrong = [text for text in (*case.never, "unforeseen", "Traceback") if text in words]

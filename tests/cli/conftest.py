@@ -1,7 +1,7 @@
 """The program, called as `embedlab …` is, and a run folder to look at."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -47,8 +47,12 @@ Embedlab = Callable[..., Answer]
 @pytest.fixture
 def embedlab(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Embedlab:
+) -> Iterator[Embedlab]:
+    """The program; at the end of a test the hints of its refusals are typed."""
+    from tests.hints import hint_of, type_hints
+
     monkeypatch.chdir(tmp_path)
+    refused: list[tuple[tuple[str, ...], Path, str]] = []
 
     def call(*arguments: str) -> Answer:
         capsys.readouterr()
@@ -57,9 +61,15 @@ def embedlab(
         except SystemExit as end:
             code = int(end.code or 0)
         out, err = capsys.readouterr()
+        if code in (2, 3) and hint_of(err):
+            refused.append((tuple(map(str, arguments)), Path.cwd(), err))
         return Answer(code, out, err)
 
-    return call
+    yield call
+    for line, folder, err in [*refused]:
+        monkeypatch.chdir(folder)
+        if call(*line).err == err:  # the test has not changed what was refused
+            type_hints(call, line, Answer(2, "", err))
 
 
 @pytest.fixture
