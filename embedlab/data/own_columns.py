@@ -967,7 +967,8 @@ def _are_numbers(rows: pl.DataFrame, names: Sequence[str]) -> list[str]:
 def _are_written_lists(values: pl.Series) -> bool:
     """Return whether most texts are lists or tables as JSON or Python writes them."""
     texts = values.drop_nulls().head(1000).str.strip_chars()
-    return bool(texts.str.contains(r"""^(\[\s*["'{].*["'}]\s*\]|\{\s*["'].*\})$""").mean() > 0.5)
+    written = texts.str.contains(r"""^(\[\s*["'{].*["'}]\s*\]|\{\s*["'].*\})$""")
+    return 2 * int(written.sum()) > len(texts)
 
 
 def _is_of_words(values: pl.Series) -> bool:

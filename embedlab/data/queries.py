@@ -382,7 +382,8 @@ def _graded_lines(path: Path) -> Iterator[tuple[int, str, str, str]]:
     lines = read_lines(path)
     separator = "\t" if lines[0].count("\t") > 1 else None
     header = [name.strip() for name in lines[0].split(separator)]
-    width, start, places = (3 if len(header) == 3 else 4), 1, (0, -2, -1)
+    places: tuple[int, ...] = (0, -2, -1)
+    width, start = (3 if len(header) == 3 else 4), 1
     if _number(header[-1]) is None and len(header) in {1, 3, 4}:
         called = [re.sub(r"[\W_]", "", name.lower()) for name in header]
         places, width, start = (), len(header), 2

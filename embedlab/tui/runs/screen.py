@@ -420,12 +420,16 @@ class RunsScreen(DashboardScreen):
         if run is None:
             return
         folder, old = self.dashboard.settings.runs, run.run.name
+
+        def refuse_taken(name: str) -> None:
+            if name != old:
+                refuse_other_meaning(name)
+                free_folder(folder, name)
+
         question = TextDialog(
             f"New name of {old} with all its seeds",
             value=old,
-            check=lambda name: (
-                name == old or (refuse_other_meaning(name), free_folder(folder, name))
-            ),
+            check=refuse_taken,
         )
         if (name := await self.app.push_screen_wait(question)) and name != old:
             self.model.take_away(
