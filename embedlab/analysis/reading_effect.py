@@ -1,0 +1,145 @@
+"""What a score owes to test items that a model has read in training.
+
+With z the standardised ranks of scores and of gold, Spearman's correlation is 1 − mean (z_x −
+z_gold)²/2: each item has a rank error, and the errors of two models differ by a number of points an
+item. Items that were read are compared with those that were not: how much more is the model ahead
+of a reference that has read neither, at the same source, gold, word overlap and length? These are
+held by a least-squares fit on the items that were not read.
+"""
+
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from embedlab.analysis.sign_flips import FEWEST_TOPICS, TopicSums
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+FEWEST_OF_SOURCE = 8  # items of a source, read and not read, with fewer of either it is left out
+ALPHA = 0.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingEffect:
+    """How far a model's lead over a reference is greater on items that it has read."""
+
+    read: int  # items that were read, and have others of their source beside them
+    unread: int
+    left_out: int  # items of sources where (nearly) all or none were read
+    effect: float  # points of Spearman an item that was read; nan where nothing can be compared
+    low: float
+    high: float
+    p: float
+
+    def owed(self, items: int) -> tuple[float, float, float]:
+        """Return what the score over ITEMS owes to those that were read, and its interval."""
+        share = self.read / items
+        return share * self.effect, share * self.low, share * self.high
+
+
+def reading_effect(
+    gold: Floats,
+    model: Floats,
+    reference: Floats,
+    is_read: Flags,
+    *,
+    topics: NDArray[np.intp],
+    sources: NDArray[np.intp],
+    covariates: Floats,
+) -> ReadingEffect:
+    """Return the effect of having read some items on the lead of a MODEL over a REFERENCE.
+
+    gold, model, reference, is_read, topics, sources: (items,) of one dataset, sources numbered from
+    0; covariates: (items, any), such as word overlap and length. Errors of one topic depend on each
+    other.
+    """
+    errors = [rank_errors(gold, scores, ~is_read) for scores in (reference, model)]
+    lead = 100 * (errors[0] - errors[1]) / 2
+    counts = np.stack(
+        [np.bincount(sources[flags], minlength=sources.max() + 1) for flags in (is_read, ~is_read)]
+    )
+    stays = (counts >= FEWEST_OF_SOURCE).all(axis=0)[sources]
+    read, unread = stays & is_read, stays & ~is_read
+    left_out = int((~stays).sum())
+    if not stays.any():
+        nan = float("nan")
+        return ReadingEffect(
+            read=0, unread=0, left_out=left_out, effect=nan, low=nan, high=nan, p=nan
+        )
+    design = _design(gold, sources, covariates, stays)
+    inverse = np.linalg.pinv(design[unread].T @ design[unread])
+    fit = inverse @ design[unread].T @ lead[unread]
+    excess = lead - design @ fit  # of what items that were not read have at the same place
+    effect = float(excess[read].mean())
+
+    # The effect is a mean over read items less a weighted sum over the others; their residuals are
+    # corrected for what the fit took from each.
+    weights = design[unread] @ (inverse @ design[read].mean(axis=0))
+    leverage = np.einsum("nk,kl,nl->n", design[unread], inverse, design[unread])
+    parts = np.zeros(len(gold))
+    own_fit = design[read] @ np.linalg.pinv(design[read]) @ excess[read]
+    spread_read = _uncorrected(excess[read] - own_fit, design[read])
+    parts[read] = spread_read / read.sum()
+    parts[unread] = -weights * excess[unread] / np.sqrt(np.maximum(1 - leverage, 0.1))
+    _, topic = np.unique(topics[stays], return_inverse=True)
+    sums = np.bincount(topic, parts[stays])
+    shares = np.bincount(topic, read[stays] / read.sum())
+    by_topic = TopicSums(sums=(sums - shares * sums.sum())[None], shares=shares)
+    low, high, p = float("-inf"), float("inf"), float("nan")
+    if by_topic.topics >= FEWEST_TOPICS:
+        below, above = by_topic.reach(ALPHA)[0]
+        low, high = effect - float(below), effect + float(above)
+        p = float(by_topic.p(np.array([effect]))[0])
+    return ReadingEffect(
+        read=int(read.sum()),
+        unread=int(unread.sum()),
+        left_out=left_out,
+        effect=effect,
+        low=low,
+        high=high,
+        p=p if isfinite(p) else float("nan"),
+    )
+
+
+def rank_errors(gold: Floats, scores: Floats, among: Flags) -> Floats:
+    """Return the squared distance of each item's standardised ranks AMONG some of the items, whose
+    ranks those of the others so do not change; (items,).
+    """
+    places = [_places(values, values[among]) for values in (gold, scores)]
+    first, second = ((place - place[among].mean()) / place[among].std() for place in places)
+    errors: Floats = (first - second) ** 2
+    return errors
+
+
+def _places(values: Floats, others: Floats) -> Floats:
+    """Return how many of OTHERS are below each of VALUES, equal ones as halves."""
+    ordered = np.sort(others)
+    sides: list[Floats] = [
+        np.searchsorted(ordered, values, side).astype(np.float64) for side in ("left", "right")
+    ]
+    return (sides[0] + sides[1]) / 2
+
+
+def _standardised(values: Floats) -> Floats:
+    spread = values.std()
+    return (values - values.mean()) / spread if spread > 0 else np.zeros_like(values)
+
+
+def _design(gold: Floats, sources: NDArray[np.intp], covariates: Floats, stays: Flags) -> Floats:
+    """Return what items are compared at: a column a source, gold as ranks with its square, and the
+    covariates.
+    """
+    ranks = _standardised(rankdata(gold))
+    columns = [(sources == source).astype(np.float64) for source in np.unique(sources[stays])]
+    standard = [_standardised(column) for column in np.atleast_2d(covariates.T)]
+    return np.stack([*columns, ranks, ranks**2, *standard], axis=1)
+
+
+def _uncorrected(residuals: Floats, design: Floats) -> Floats:
+    """Return the residuals of a fit on DESIGN, as large as if the fit had taken nothing."""
+    lost = np.linalg.matrix_rank(design)
+    room = max(len(residuals) - int(lost), 1)
+    return residuals * np.sqrt(len(residuals) / room)
