@@ -56,12 +56,11 @@ def reading_effect(
     0; covariates: (items, any), such as word overlap and length. Errors of one topic depend on each
     other.
     """
-    errors = [rank_errors(gold, scores, ~is_read) for scores in (reference, model)]
-    lead = 100 * (errors[0] - errors[1]) / 2
     counts = np.stack(
         [np.bincount(sources[flags], minlength=sources.max() + 1) for flags in (is_read, ~is_read)]
     )
-    stays = (counts >= FEWEST_OF_SOURCE).all(axis=0)[sources]
+    is_mixed: Flags = np.all(counts >= FEWEST_OF_SOURCE, axis=0)
+    stays = is_mixed[sources]
     read, unread = stays & is_read, stays & ~is_read
     left_out = int((~stays).sum())
     if not stays.any():
@@ -69,6 +68,8 @@ def reading_effect(
         return ReadingEffect(
             read=0, unread=0, left_out=left_out, effect=nan, low=nan, high=nan, p=nan
         )
+    errors = [rank_errors(gold, scores, ~is_read) for scores in (reference, model)]
+    lead = 100 * (errors[0] - errors[1]) / 2
     design = _design(gold, sources, covariates, stays)
     inverse = np.linalg.pinv(design[unread].T @ design[unread])
     fit = inverse @ design[unread].T @ lead[unread]
@@ -86,7 +87,7 @@ def reading_effect(
     parts[unread] = -weights * excess[unread] / np.sqrt(np.maximum(1 - leverage, 0.1))
     _, topic = np.unique(topics[stays], return_inverse=True)
     sums = np.bincount(topic, parts[stays])
-    shares = np.bincount(topic, read[stays] / read.sum())
+    shares = np.bincount(topic, read[stays] / read.sum()).astype(np.float64)
     by_topic = TopicSums(sums=(sums - shares * sums.sum())[None], shares=shares)
     low, high, p = float("-inf"), float("inf"), float("nan")
     if by_topic.topics >= FEWEST_TOPICS:
@@ -142,4 +143,5 @@ def _uncorrected(residuals: Floats, design: Floats) -> Floats:
     """Return the residuals of a fit on DESIGN, as large as if the fit had taken nothing."""
     lost = np.linalg.matrix_rank(design)
     room = max(len(residuals) - int(lost), 1)
-    return residuals * np.sqrt(len(residuals) / room)
+    whole: Floats = residuals * np.sqrt(len(residuals) / room)
+    return whole

@@ -21,7 +21,7 @@ from embedlab.data.words import normalise
 CARD = "README.md"
 LARGEST_CARD = 4 * MIB
 FEWEST_WORDS = 5  # of a sentence that counts as nearly read: one word of fewer says too much
-# How cards name a corpus, the owner left out and in lower case, and the datasets that hold its text.
+# How cards name a corpus, without its owner and in lower case, and the datasets with its text.
 CORPORA: Mapping[str, tuple[str, ...]] = {
     "snli": ("snli",),
     "multi_nli": ("multinli",),
@@ -84,7 +84,7 @@ def card_corpora(folder: Path) -> tuple[str, ...] | None:
     try:
         refuse_foreign(path, limit=LARGEST_CARD)
         text = path.read_text(encoding="utf-8", errors="replace")
-        stated = ModelCard(text, ignore_metadata_errors=True).data.datasets
+        stated = ModelCard(text, ignore_metadata_errors=True).data.get("datasets")
     except Exception:  # a damaged card can be any error of its parser
         return None
     names = [stated] if isinstance(stated, str) else list(stated or ())
@@ -121,8 +121,8 @@ def known_text(corpora: Sequence[StatedCorpus]) -> KnownText:
 
 
 def nearly_known(sentences: Sequence[str], corpora: Sequence[StatedCorpus]) -> NDArray[np.bool_]:
-    """Return which SENTENCES differ in at most one word, left out, put in or replaced, from a
-    sentence of CORPORA; case and punctuation do not count. (sentences,)
+    """Return which SENTENCES, (sentences,), differ in at most one word, left out, put in or
+    replaced, from a sentence of CORPORA; case and punctuation do not count.
 
     Sentences are found by what they are without one of their words: nothing is compared with
     everything.
