@@ -62,7 +62,7 @@ and below this<!-- /claim -->, not worse.
 best
 ```
 | worse | 1 |
-See [this](better.md) and `best`, which nothing orders.
+See [this](compare.md) and `best`, which nothing orders.
 """
     assert [number for number, _ in ordering_lines(page)] == [1, 3]
 

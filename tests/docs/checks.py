@@ -92,14 +92,14 @@ def data(executed: Sequence[Executed], _names: dict[str, Any], _folder: Path) ->
 def one_line(executed: Sequence[Executed], _names: dict[str, Any], _folder: Path) -> None:
     """The page quotes the refusal as it is, and what it says of the held-out rows is so."""
     refused = next(one for one in executed if one.command == "embedlab evaluate dice votes.csv")
-    assert refused.output.err in (ROOT / "docs/guides/one-line.md").read_text("utf-8")
+    assert refused.output.err in (ROOT / "docs/guides/own-data.md").read_text("utf-8")
     trained = next(one for one in executed if one.command == "embedlab train faq.csv --data tiny")
     assert "dev: 10 of 48 rows that share no sentence with the rest" in trained.output.err
 
 
 CHECKS: dict[str, Check] = {
     "docs/data.md": data,
-    "docs/guides/one-line.md": one_line,
+    "docs/guides/own-data.md": one_line,
     "docs/plugins.md": plugins,
     "docs/python.md": python,
 }

@@ -102,7 +102,7 @@ def test_a_paper_has_its_printed_numbers_with_what_makes_them() -> None:
         ("docs/start.md", "index.md", "start.md"),
         ("ARCHITECTURE.md", "index.md", "architecture.md"),
         ("full-size-minilm3.md", "research/reproduce-tsukagoshi.md", "full-size-minilm3.md"),
-        ("../statistics.md", "guides/better.md", "../statistics.md"),
+        ("../statistics.md", "guides/compare.md", "../statistics.md"),
         ("https://example.org/a.md", "index.md", "https://example.org/a.md"),
     ],
 )

@@ -38,7 +38,7 @@ def test_every_section_of_the_reference_leads_to_a_generated_page() -> None:
 
 
 def test_a_link_to_a_section_of_the_reference_is_one_to_its_page_on_the_site() -> None:
-    page = SimpleNamespace(file=SimpleNamespace(src_uri="guides/own.md"), meta={})
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="guides/own-data.md"), meta={})
     assert (
         on_page_markdown("[Recipes](../reference/README.md#recipes)", page)
         == "[Recipes](../reference/recipes.md)"
