@@ -72,8 +72,8 @@ def finding_picture(data: Path) -> str:
     with a negation.
     """
     import embedlab
-    from embedlab.reports.drawing import draw_svg
-    from embedlab.reports.plots import Dots, Series
+    from embedlab.reports.plots import draw_svg
+    from embedlab.reports.series import Plot, Series
 
     frame = embedlab.compare(**FOUND_BY, data=data).frame
     rows = {name: frame.filter(frame["slice"].str.ends_with(f"/{name}")) for name in FOUND_LABELS}
@@ -95,12 +95,13 @@ def finding_picture(data: Path) -> str:
     axis = "points of Spearman x 100 above minilm, with 95% intervals"
     return with_colours(
         draw_svg(
-            Dots(
+            Plot(
+                kind="dots",
                 title="SICK-R with and without a negation",
                 labels=labels,
                 series=series,
                 axis=axis,
-                zero=True,
+                line="zero",
             )
         )
     )

@@ -12,8 +12,7 @@ from embedlab.core.errors import ExitCode
 from embedlab.workflows.options.flag import Flag
 
 if TYPE_CHECKING:
-    from embedlab.reports.figure_file import FigureFile
-    from embedlab.reports.figure_subjects import Subject
+    from embedlab.reports.figures import FigureFile, Subject
     from embedlab.workflows.report import Report
 
 AnyReport = TypeVar("AnyReport", bound="Report")
@@ -37,7 +36,7 @@ class FigureOptions:
         """Return the figures OF a kind of results that were typed; what could not be drawn or
         written is refused before any work.
         """
-        from embedlab.reports.figure_file import FigureFile
+        from embedlab.reports.figures import FigureFile
 
         return [FigureFile.parse(name, of) for name in self.figure]
 

@@ -8,18 +8,17 @@ from embedlab.analysis.comparison import ComparedSlice
 from embedlab.experiments.published_rows import PublishedRow
 from embedlab.models.grammar import title_of
 from embedlab.outcomes.cuts import DATASET
-from embedlab.reports.comparison_plots import (
-    AXIS,
+from embedlab.reports.comparison_table import comparison_table
+from embedlab.reports.figures import (
     difference_plots,
     gold_scatter,
     metric_of,
     score_plots,
-    series_of,
+    scores_of,
     tasks_of,
 )
-from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.html import Section
-from embedlab.reports.plots import Dots, Plot, Series
+from embedlab.reports.series import Plot, Series
 from embedlab.scoring.scored_pairs import ScoredPairs
 from embedlab.scoring.task_comparison import TaskComparison
 
@@ -51,13 +50,13 @@ def comparison_section(comparison: TaskComparison, printed: Sequence[PublishedRo
 
 def _next_to_published(
     comparison: TaskComparison, slices: Sequence[ComparedSlice], row: PublishedRow
-) -> Dots:
+) -> Plot:
     """A model's scores next to those that a paper prints for it."""
     compared_slices = [compared for compared in slices if compared.key in row.scores]
     ours = next(
         series
         for model, series in zip(
-            comparison.models, series_of(comparison, compared_slices), strict=True
+            comparison.models, scores_of(comparison, compared_slices), strict=True
         )
         if model.name == row.model
     )
@@ -66,11 +65,12 @@ def _next_to_published(
         values=[row.scores[compared.key] for compared in compared_slices],
     )
     title = f"{title_of(row.model)}: published and ours"
-    return Dots(
+    return Plot(
+        kind="dots",
         title=title,
         labels=[compared.key for compared in compared_slices],
         series=[published, ours],
-        axis=f"{metric_of(compared_slices)}{AXIS}",
+        axis=f"{metric_of(compared_slices)}x 100, with 95% intervals",
     )
 
 

@@ -11,8 +11,7 @@ from pathlib import Path
 from embedlab.core.foreign_files import check_output
 from embedlab.core.own_files import published
 from embedlab.core.printable import visible
-from embedlab.reports.drawing import draw_svg
-from embedlab.reports.plots import Plot
+from embedlab.reports.series import Plot
 from embedlab.reports.tables import Table
 from embedlab.store.files import write_atomic
 
@@ -113,6 +112,8 @@ def _section(section: Section, number: int) -> Iterator[str]:
     if section.table is not None:
         yield from _table(section.table)
     if section.plots:
+        from embedlab.reports.plots import draw_svg
+
         yield '<div class="plots">'
         yield from (
             f"<figure>\n<figcaption>{escaped(plot.title)}</figcaption>\n{draw_svg(plot)}\n</figure>"

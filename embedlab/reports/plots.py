@@ -1,104 +1,391 @@
-"""The plots of a page as data, independent of how they are drawn."""
+"""Plots drawn with Matplotlib in one style, for papers and for pages."""
 
+import html
+import math
+import re
+import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from hashlib import sha256
+from io import BytesIO
+from itertools import zip_longest
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, FigureBase
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
+from numpy.typing import NDArray
+
+from embedlab.core.printable import visible
+from embedlab.core.version import __version__
+from embedlab.reports.series import BANDS, COLUMN_IN, DENSE, FEWEST, FileKind, Plot, Series
+
+# Paul Tol's high-contrast colours and two more: distinct for all kinds of colour vision, and
+# printed in greys.
+COLOURS = ("#004488", "#bb5566", "#ddaa33", "#010101", "#6699cc")
+DASHES = ("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)), (0, (2, 1)))
+_MARKERS = "os^Dv"
+_INK, _FAINT, _LINE = "#000000", "#333333", "#c8c8c8"
+_PAGE_IN = 4.2  # an SVG scales with its page; at this width its text is readable on a phone
+_FONT = 7.5  # points
+_LINE_IN = 0.02 * _FONT
+# Colours of a page depend on its light or dark mode.
+_VARIABLES = {_INK: "--ink", _FAINT: "--faint", _LINE: "--line"} | {
+    colour: f"--series-{number}" for number, colour in enumerate(COLOURS, start=1)
+}
+_STYLE: dict[Any, Any] = {
+    "svg.hashsalt": "embedlab",  # equal plots give equal text
+    "pdf.fonttype": 42,  # TrueType, embedded: what conferences check
+    "text.parse_math": False,  # a name may hold a dollar sign
+    "font.size": _FONT,
+    "legend.frameon": False,
+    "text.color": _INK,
+    "axes.edgecolor": _LINE,
+    "axes.labelcolor": _FAINT,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.titlesize": _FONT,
+    "grid.color": _LINE,
+    "grid.linewidth": 0.5,
+    "lines.linewidth": 1.1,
+    "lines.markersize": 3.6,
+    "lines.markeredgewidth": 0,
+    "lines.solid_capstyle": "butt",
+    "xtick.color": _LINE,
+    "ytick.color": _LINE,
+    "xtick.labelcolor": _INK,
+    "ytick.labelcolor": _INK,
+}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Series:
-    """One model's numbers: a value for each label of the plot, nan where there is none."""
+class PaperFigure(Figure):
+    """A figure of Matplotlib that saves itself as papers need it, and that notebooks show."""
 
-    name: str
-    values: Sequence[float]
-    low: Sequence[float] = ()  # the ends of each value's interval; empty: no intervals
-    high: Sequence[float] = ()
+    name: str = ""
+    caption: str = ""  # what is drawn
+
+    def savefig(self, fname: Any, **options: Any) -> None:
+        """Write the figure with fonts embedded, and its caption as metadata without a date."""
+        kind = str(options.get("format") or str(fname).rpartition(".")[2]).lower()
+        described = {"Title": self.name, "Creator": f"embedlab {__version__}"}
+        metadata: dict[str, dict[str, str | None]] = {
+            "pdf": {**described, "Subject": self.caption, "CreationDate": None},
+            "svg": {**described, "Description": self.caption, "Date": None},
+            "png": {"Title": self.name, "Description": self.caption, "Software": "embedlab"},
+        }
+        with mpl.rc_context(_STYLE):
+            super().savefig(fname, **{"dpi": 300, "metadata": metadata.get(kind), **options})
+
+    def content(self, kind: FileKind) -> bytes:
+        """Return the file of this kind."""
+        file = BytesIO()
+        self.savefig(file, format=kind)
+        return file.getvalue()
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        """Return the picture with its size on a screen, which is not that of its many points."""
+        width, height = (round(120 * inches) for inches in self.get_size_inches())
+        return self.content("png"), {"width": width, "height": height}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Dots:
-    """Values with their intervals, one row a label: scores, differences, published next to ours."""
+def draw_paper(
+    plots: Sequence[Plot],
+    *,
+    name: str = "",
+    caption: str = "",
+    width_in: float = COLUMN_IN,
+    is_titled: bool = False,
+) -> PaperFigure:
+    """Return PLOTS below each other.
 
-    title: str
-    labels: Sequence[str]
-    series: Sequence[Series]
-    axis: str  # what the values are
-    zero: bool = False  # draw a line at zero, as differences need
-
-
-@dataclass(frozen=True, kw_only=True)
-class Lines:
-    """Values with their intervals over ordered labels: Dice fifths, the values of a recipe's
-    key.
+    Titles are drawn with IS_TITLED, or where there are several plots; plots of the same series
+    share the legend of the first.
     """
-
-    title: str
-    labels: Sequence[str]
-    series: Sequence[Series]
-    axis: str  # what the values are
-    along: str  # what the labels are
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScatterPoints:
-    """One panel of a scatter plot: a point for each pair of numbers."""
-
-    name: str
-    x: Sequence[float]
-    y: Sequence[float]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Scatter:
-    """Panels next to each other with the same axes: gold against cosine, published against ours."""
-
-    title: str
-    panels: Sequence[ScatterPoints]
-    x_axis: str
-    y_axis: str
-    diagonal: bool = False  # draw a line where both numbers are equal
-    has_means: bool = False  # draw the mean of each tenth of the first axis
+    shares_legend = len({tuple(series.name for series in plot.series) for plot in plots}) == 1
+    legends = [not index or not shares_legend for index in range(len(plots))]
+    titles = [visible(plot.title) if is_titled or len(plots) > 1 else "" for plot in plots]
+    heights = [
+        _height_in(plot, width_in, has_legend=legend) + (1.6 * _LINE_IN if title else 0)
+        for plot, legend, title in zip(plots, legends, titles, strict=True)
+    ]
+    with mpl.rc_context(_STYLE):
+        figure = PaperFigure(figsize=(width_in, sum(heights)), layout="constrained")
+        figure.name, figure.caption = visible(name), visible(caption)
+        parts: Sequence[FigureBase] = [figure]
+        if len(plots) > 1:
+            grid = figure.subfigures(len(plots), 1, squeeze=False, height_ratios=heights)
+            parts = list(grid.flat)
+        for part, plot, title, has_legend in zip(parts, plots, titles, legends, strict=True):
+            if title:
+                part.suptitle(title, x=0.01, ha="left", fontsize=_FONT)
+            _draw(plot, part, width_in, has_legend=has_legend)
+    return figure
 
 
-@dataclass(frozen=True, kw_only=True)
-class DrawnCurve:
-    """One curve: a value for each number."""
+def draw_svg(plot: Plot) -> str:
+    """Return the plot as an SVG element, without its title, for a page that sets the variables of
+    `page.css`: in its colours and font, each number with a tooltip.
+    """
+    with mpl.rc_context({**_STYLE, "svg.fonttype": "none"}):
+        height = _height_in(plot, _PAGE_IN, has_legend=True)
+        figure = Figure(figsize=(_PAGE_IN, height), layout="constrained")
+        tooltips = _draw(plot, figure, _PAGE_IN, has_legend=True)
+        file = BytesIO()
+        figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
+    text = file.getvalue().decode()
+    prefix = f"plot-{sha256(text.encode()).hexdigest()[:8]}-"
 
-    name: str
-    x: Sequence[float]
-    y: Sequence[float]
+    def page_tag(match: re.Match[str]) -> str:
+        """Return a tag with ids of this plot alone, colours of the page, and short numbers."""
+        tag = re.sub(r'(?<=\bid=")|(?<=href="#)|(?<=url\(#)', prefix, match[0])
+        tag = tag.replace("xlink:href", "href")
+        tag = re.sub(r" font-family: [^;\"]*;?", "", tag)
+        tag = re.sub(
+            r"#[0-9a-f]{6}\b",
+            lambda colour: f"var({_VARIABLES.get(colour[0], '--paper')})",
+            tag,
+        )
+        return re.sub(
+            r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), tag
+        )
 
-
-@dataclass(frozen=True, kw_only=True)
-class CurvePanel:
-    """Values over a number: loss and dev score over the steps of runs."""
-
-    title: str
-    curves: Sequence[DrawnCurve]
-    axis: str  # what the values are
-    along: str  # what the numbers are
-
-
-@dataclass(frozen=True, kw_only=True)
-class Choices:
-    """The choices that one model gives: what each costs, and its score with its interval."""
-
-    name: str
-    x: Sequence[float]
-    y: Sequence[float]
-    low: Sequence[float]
-    high: Sequence[float]
-    labels: Sequence[str]
-    is_best: Sequence[bool]  # no other choice of the plot costs less and scores more
-
-
-@dataclass(frozen=True, kw_only=True)
-class TradeOff:
-    """Scores over what they cost, on a logarithmic axis."""
-
-    title: str
-    series: Sequence[Choices]
-    axis: str  # what the scores are
-    along: str  # what the costs are
+    view = re.search(r'viewBox="[^"]*"', text)
+    body = text[text.index(">", text.index("<svg")) + 1 :]
+    # a style element would apply to the whole page
+    body = re.sub(r"<(metadata|style).*?</\1>", "", body, flags=re.DOTALL)
+    body = re.sub(r"<[^!][^>]*>", page_tag, body)
+    for mark, words in tooltips.items():
+        group = f'<g id="{prefix}{mark}">'
+        body = body.replace(group, f"{group}<title>{html.escape(words)}</title>")
+    label = html.escape(visible(plot.title))
+    return f'<svg {view[0] if view else ""} role="img" aria-label="{label}">{body.strip()}'
 
 
-Plot = Dots | Lines | Scatter | CurvePanel | TradeOff
+def _height_in(plot: Plot, width_in: float, *, has_legend: bool) -> float:
+    """Return the height that a plot needs."""
+    count = len(plot.series)
+    if plot.kind == "scatter":
+        columns = min(count, 2)
+        return (width_in / columns + 1.5 * _LINE_IN) * math.ceil(count / columns)
+    rows = math.ceil(count / _legend_columns(plot, width_in)) if has_legend and count > 1 else 0
+    if plot.kind == "dots":
+        row = max(1.1, 0.52 * count + 0.45)
+        return _LINE_IN * (3.75 + rows + row * len(plot.labels))
+    return rows * _LINE_IN + 0.57 * width_in
+
+
+def _legend_columns(plot: Plot, width_in: float) -> int:
+    longest = max(len(series.name) for series in plot.series)
+    return max(1, min(4, int(125 * width_in / _FONT / (6 + longest))))
+
+
+def _draw(plot: Plot, part: FigureBase, width_in: float, *, has_legend: bool) -> dict[str, str]:
+    """Draw a plot on a figure or a part of one; return tooltips by the id of what is drawn."""
+    tooltips: dict[str, str] = {}
+    if plot.kind == "scatter":
+        _draw_scatter(plot, part)
+    else:
+        axes = part.subplots()
+        draw = {"dots": _draw_dots, "lines": _draw_lines, "costs": _draw_costs}[plot.kind]
+        for number, series in enumerate(plot.series):
+            draw(plot, axes, number, series)
+            for index, words in _tooltips(plot, series).items():
+                tooltips[f"mark-{number}-{index}"] = visible(words)
+        _finish(plot, axes, width_in)
+        if has_legend and len(plot.series) > 1:
+            handles = [
+                Line2D([], [], label=series.name, **_look(plot, number))
+                for number, series in enumerate(plot.series)
+            ]
+            part.legend(
+                handles=handles, loc="outside lower left", ncols=_legend_columns(plot, width_in)
+            )
+    for text in part.findobj(Text):
+        assert isinstance(text, Text)
+        text.set_text(visible(text.get_text()))
+    return tooltips
+
+
+def _tooltips(plot: Plot, series: Series) -> dict[int, str]:
+    """Return what each number of a series says, by its place."""
+    labels = series.labels or plot.labels
+    if not labels:
+        return {}
+    low, high = _ends(series)
+    return {
+        index: f"{labels[index]}, {series.name}: {value:z.2f}"
+        + (f" [{low[index]:z.2f}, {high[index]:z.2f}]" if low[index] < high[index] else "")
+        for index, value in enumerate(series.values)
+        if not math.isnan(value)
+    }
+
+
+def _look(plot: Plot, number: int) -> dict[str, Any]:
+    """Return colour, shape and dashes of a series, for readers who see no colours and for print."""
+    shape = (number + number // len(COLOURS)) % len(_MARKERS)
+    dashes = DASHES[number % len(DASHES)] if plot.kind == "lines" else "-"
+    return {
+        "color": COLOURS[number % len(COLOURS)],
+        "marker": _MARKERS[shape],
+        "linestyle": dashes,
+    }
+
+
+def _ends(series: Series) -> tuple[Sequence[float], Sequence[float]]:
+    """Return the ends of the intervals; for a series without intervals its values."""
+    return series.low or series.values, series.high or series.values
+
+
+def _draw_dots(plot: Plot, axes: Axes, number: int, series: Series) -> None:
+    """Draw one row a label from top to bottom, the series of a row below each other."""
+    # less than half of a row's height: its series are closer to each other than to the next row's
+    reach = min(0.32, 0.1 * (len(plot.series) - 1))
+    offset = reach * (2 * number / max(len(plot.series) - 1, 1) - 1)
+    look = _look(plot, number)
+    for row, (value, low, high) in enumerate(zip(series.values, *_ends(series), strict=True)):
+        axes.plot([low, high], [row + offset] * 2, color=look["color"])
+        axes.plot([value], [row + offset], **look, gid=f"mark-{number}-{row}")
+
+
+def _draw_lines(plot: Plot, axes: Axes, number: int, series: Series) -> None:
+    """Draw values from left to right, with markers where they are few."""
+    places = series.places or range(len(plot.labels))
+    look = _look(plot, number)
+    if series.low:
+        axes.fill_between(
+            places, series.low, series.high, color=look["color"], alpha=0.12, linewidth=0
+        )
+    axes.plot(places, series.values, color=look["color"], linestyle=look["linestyle"])
+    if len(places) <= 25:
+        for index, (place, value) in enumerate(zip(places, series.values, strict=True)):
+            axes.plot([place], [value], **look, gid=f"mark-{number}-{index}")
+
+
+def _draw_costs(plot: Plot, axes: Axes, number: int, series: Series) -> None:
+    """Draw scores over costs; what no other choice beats is filled."""
+    look = _look(plot, number)
+    has_labels = any(len(other.values) > 1 for other in plot.series)
+    rows = zip(series.places, series.values, *_ends(series), strict=True)
+    for index, (cost, value, low, high) in enumerate(rows):
+        axes.plot([cost, cost], [low, high], color=look["color"], alpha=0.6)
+        face: dict[str, Any] = (
+            {} if series.is_best[index] else {"fillstyle": "none", "markeredgewidth": 1}
+        )
+        axes.plot([cost], [value], **look, **face, gid=f"mark-{number}-{index}")
+        if has_labels:
+            axes.annotate(
+                series.labels[index],
+                (cost, value),
+                xytext=(4, 2),
+                textcoords="offset points",
+                color=look["color"],
+                fontsize=0.8 * _FONT,
+            )
+
+
+def _finish(plot: Plot, axes: Axes, width_in: float) -> None:
+    """Draw what is of all series: axes, names and lines."""
+
+    def wrapped(text: str, share: float) -> str:
+        """Return TEXT in lines that fit in a SHARE of the width."""
+        letters = int(130 * width_in * share / _FONT)
+        return textwrap.fill(text, max(10, letters), break_long_words=False)
+
+    labels = [visible(label) for label in plot.labels]
+    if plot.kind == "dots":
+        for row in range(0, len(labels), 2):
+            axes.axhspan(row - 0.5, row + 0.5, color=_LINE, alpha=0.25, linewidth=0)
+        axes.set_yticks(range(len(labels)), labels)
+        # It ends where the axes end: beside long names they are narrower than it is.
+        axes.set_xlabel(wrapped(plot.axis, 0.75), loc="right")
+        axes.set_ylim(len(labels) - 0.5, -0.5)
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="x")
+        if plot.line == "zero":
+            axes.axvline(0, color=_FAINT, linewidth=0.8)
+        return
+    axes.set_xlabel(wrapped(plot.along, 0.85))
+    axes.set_ylabel(wrapped(plot.axis, 0.42))
+    axes.grid(axis="y")
+    if labels:
+        axes.set_xticks(range(len(labels)), labels)
+    elif plot.kind == "lines":
+        axes.locator_params(axis="x", integer=True)  # steps and epochs are counted
+    else:
+        _finish_costs(plot, axes)
+
+
+def _finish_costs(plot: Plot, axes: Axes) -> None:
+    """Draw a line through what no other choice beats, and name costs that have room."""
+    points = sorted(
+        point
+        for series in plot.series
+        for point in zip(series.places, series.values, series.is_best, strict=True)
+    )
+    best = np.array([(cost, score) for cost, score, is_best in points if is_best]).reshape(-1, 2)
+    axes.step(*best.T, where="post", color=_LINE, zorder=1)
+    shown = [points[0][0]]
+    for cost, *_ in points[1:]:
+        is_only = cost == points[-1][0] > shown[0] and len(shown) == 1
+        shown += [cost] if cost >= 1.6 * shown[-1] or is_only else []
+    axes.set_xscale("log")
+    axes.margins(x=0.12)  # the labels of the last points are inside
+    axes.set_xticks(shown, [f"{cost:,.3g}" if cost < 100 else f"{cost:,.0f}" for cost in shown])
+    axes.minorticks_off()
+
+
+def _draw_scatter(plot: Plot, part: FigureBase) -> None:
+    """Draw the panels next to each other, with the same scale."""
+    columns = min(len(plot.series), 2)
+    rows = math.ceil(len(plot.series) / columns)
+    grid = part.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    for number, (axes, series) in enumerate(zip_longest(grid.flat, plot.series)):
+        if series is None:
+            axes.remove()
+            continue
+        points = _finite(series)
+        drawn = points[np.random.default_rng(0).permutation(len(points))[:DENSE]]
+        alpha, width = (0.8, 0.5 * _FONT) if len(drawn) < 100 else (0.35, 0.3 * _FONT)
+        colour = COLOURS[number % len(COLOURS)]
+        look = {"color": colour, "alpha": alpha, "markersize": width}
+        axes.plot(*drawn.T, "o", **look)
+        count = f"\n{DENSE} of {len(series.values)} pairs" if len(series.values) > DENSE else ""
+        axes.set_title(series.name + count)
+        axes.grid()
+        if plot.has_means and (means := band_means(series)):
+            places, values, spreads = zip(*means, strict=True)
+            axes.errorbar(
+                places, values, yerr=spreads, color=_INK, marker="o", capsize=1.5, zorder=3
+            )
+        if plot.line == "diagonal":
+            whole = [axes.dataLim.min.min(), axes.dataLim.max.max()]
+            axes.plot(whole, whole, color=_FAINT, linewidth=0.8)
+    part.supxlabel(plot.along, fontsize=_FONT, color=_FAINT)
+    part.supylabel(plot.axis, fontsize=_FONT, color=_FAINT)
+
+
+def band_means(series: Series) -> list[tuple[float, float, float]]:
+    """Return the centre of each band of places that has enough values, their mean and their
+    standard deviation (n − 1).
+    """
+    places, values = _finite(series).T
+    if not len(places):
+        return []
+    edges = np.linspace(places.min(), places.max(), BANDS + 1)
+    band = np.clip(np.searchsorted(edges, places, side="right") - 1, 0, BANDS - 1)
+    means = []
+    for number in range(BANDS):
+        inside = values[band == number]
+        if len(inside) >= FEWEST:
+            centre = (edges[number] + edges[number + 1]) / 2
+            means.append((float(centre), float(inside.mean()), float(inside.std(ddof=1))))
+    return means
+
+
+def _finite(series: Series) -> NDArray[np.float64]:
+    points: NDArray[np.float64] = np.column_stack([series.places, series.values]).astype(float)
+    return points[np.isfinite(points).all(axis=1)]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from embedlab.data.dataset import DatasetState
 from embedlab.reports.comparison_page import comparison_section
+from embedlab.reports.figures import reproduction_plots
 from embedlab.reports.html import Section, write_page
 from embedlab.reports.reproduction import Reproduction
-from embedlab.reports.reproduction_plots import reproduction_plots
 from embedlab.reports.tables import Table
 
 Facts = Callable[

@@ -10,7 +10,7 @@ from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.grouping import refuse_unknown_property
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.cost_table import Costs, cost_table
-from embedlab.reports.figure_subjects import ComparedModels
+from embedlab.reports.figures import ComparedModels
 from embedlab.reports.frames import COMPARED
 from embedlab.reports.stated_figures import StatedModel
 from embedlab.reports.table_forms import with_model_rows

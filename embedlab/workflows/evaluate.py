@@ -13,7 +13,7 @@ from embedlab.models.aliases import declared
 from embedlab.models.catalog import Model, ModelSpec, resolve
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.grouping import refuse_unknown_property
-from embedlab.reports.figure_subjects import EvaluatedModels
+from embedlab.reports.figures import EvaluatedModels
 from embedlab.reports.frames import EVALUATED
 from embedlab.reports.mteb import write_mteb
 from embedlab.reports.pair_tables import dataset_table, slice_table

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from embedlab.analysis.power import detectable
 from embedlab.core.errors import UsageError
-from embedlab.reports.figure_subjects import DetectableDifferences
+from embedlab.reports.figures import DetectableDifferences
 from embedlab.reports.power_table import POWER, power_table
 from embedlab.scoring.selection import select_from
 from embedlab.scoring.task_comparison import Slicing

@@ -10,17 +10,16 @@ import polars as pl
 
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Format
-from embedlab.reports.figure_kinds import draw_figure, figure_kind
-from embedlab.reports.figure_subjects import Subject
+from embedlab.reports.figures import Subject, draw_figure, figure_kind
 from embedlab.reports.frames import Schema, tidy_frame
 from embedlab.reports.latex import to_latex
 from embedlab.reports.layout import plain_text
 from embedlab.reports.notebook_html import report_html
-from embedlab.reports.plot_style import COLUMN_IN
+from embedlab.reports.series import COLUMN_IN
 from embedlab.reports.tables import Table
 
 if TYPE_CHECKING:
-    from embedlab.reports.paper_figure import PaperFigure
+    from embedlab.reports.plots import PaperFigure
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

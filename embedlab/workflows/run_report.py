@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from embedlab.core.settings import Settings
-from embedlab.reports.figure_subjects import TrainedRuns
+from embedlab.reports.figures import TrainedRuns
 from embedlab.reports.run_tables import run_table, runs_table
 from embedlab.runs.curves import Curve
 from embedlab.runs.store import RunFolder, find_runs, select_runs, unreadable_folders

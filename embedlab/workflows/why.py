@@ -11,7 +11,7 @@ from embedlab.comparison.explanation import Explanation, explained
 from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import joined_outcomes
 from embedlab.outcomes.selection import select_items
-from embedlab.reports.figure_subjects import ExplainedDifference
+from embedlab.reports.figures import ExplainedDifference
 from embedlab.reports.why_tables import WHY, why_tables
 from embedlab.scoring.selection import select_from
 from embedlab.scoring.task_comparison import Slicing

@@ -11,62 +11,48 @@ from typing import get_args
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.text import Text
 
 from embedlab.core.errors import UsageError
-from embedlab.reports.figure_file import FigureFile
-from embedlab.reports.figure_kinds import draw_figure, figure_kind, figure_kinds
-from embedlab.reports.figure_subjects import (
+from embedlab.reports.figures import (
     ComparedModels,
     DetectableDifferences,
     EvaluatedModels,
+    FigureFile,
     Subject,
     TrainedRuns,
+    draw_figure,
+    figure_kind,
+    figure_kinds,
 )
-from embedlab.reports.paper_figure import PaperFigure, paper_figure
-from embedlab.reports.plot_drawing import BANDS, FEWEST, band_means
-from embedlab.reports.plot_style import PAPER, FileKind
-from embedlab.reports.plots import (
-    CurvePanel,
-    Dots,
-    DrawnCurve,
-    Lines,
-    Plot,
-    Scatter,
-    ScatterPoints,
-    Series,
-)
+from embedlab.reports.plots import COLOURS, DASHES, band_means, draw_paper
+from embedlab.reports.series import BANDS, FEWEST, FileKind, Plot, Series
 
 ONE = Series(name="one", values=[50.0, 60.0], low=[49.0, 58.0], high=[51.0, 63.0])
 TWO = Series(name="two", values=[55.0, 70.0])
+CURVE = Series(name="one", places=[1, 2, 3], values=[3.0, 2.0, 1.0])
 X = np.linspace(0, 5, 200).tolist()
-PLOTS: dict[str, Plot] = {
-    "dots": Dots(title="Dots", labels=["a $b$", "c"], series=[ONE, TWO], axis="points"),
-    "lines": Lines(
-        title="Lines", labels=["1", "2"], series=[ONE, TWO], axis="points", along="fifth"
-    ),
-    "curves": CurvePanel(
-        title="Curves",
-        curves=[DrawnCurve(name="one", x=[1, 2, 3], y=[3.0, 2.0, 1.0])],
-        axis="loss",
-        along="step",
-    ),
-    "scatter": Scatter(
-        title="S",
-        panels=[ScatterPoints(name="m", x=X, y=X)],
-        x_axis="gold",
-        y_axis="similarity",
-        has_means=True,
-    ),
+PLOTS = {
+    plot.title: plot
+    for plot in (
+        Plot(kind="dots", title="dots", labels=["a $b$", "c"], series=[ONE, TWO], axis="points"),
+        Plot(kind="lines", title="lines", labels=["1", "2"], series=[ONE, TWO], axis="points"),
+        Plot(kind="lines", title="curves", series=[CURVE], axis="loss", along="step"),
+        Plot(
+            kind="scatter",
+            title="scatter",
+            series=[Series(name="m", places=X, values=X)],
+            axis="similarity",
+            along="gold",
+            has_means=True,
+        ),
+    )
 }
 
 
-def test_each_kind_of_result_has_one_usual_figure_and_each_name_once() -> None:
+def test_each_kind_of_result_has_a_figure_and_each_name_once() -> None:
     for subject in get_args(Subject):
-        kinds = list(figure_kinds(subject).values())
-        assert [kind.is_usual for kind in kinds] == [True, *[False] * (len(kinds) - 1)]
-    folder = Path(__file__).parents[2] / "embedlab" / "reports" / "figures"
-    declared = sum(len(figure_kinds(subject)) for subject in get_args(Subject))
-    assert declared == len([file for file in folder.glob("*.py") if file.name != "__init__.py"])
+        assert figure_kind(subject, None).name == next(iter(figure_kinds(subject)))
 
 
 def test_a_figure_that_does_not_exist_is_refused_with_those_that_do() -> None:
@@ -77,7 +63,7 @@ def test_a_figure_that_does_not_exist_is_refused_with_those_that_do() -> None:
 
 @pytest.mark.parametrize("name", PLOTS)
 def test_a_pdf_is_one_column_wide_with_truetype_fonts_and_its_caption(name: str) -> None:
-    pdf = paper_figure([PLOTS[name]], name=name, caption="n = 5 (items)").content("pdf")
+    pdf = draw_paper([PLOTS[name]], name=name, caption="n = 5 (items)").content("pdf")
     found = re.search(rb"/MediaBox \[ ?0 0 ([\d.]+) [\d.]+ ?\]", pdf)
     assert found is not None
     assert float(found[1]) == pytest.approx(3.3 * 72, abs=0.1)
@@ -85,11 +71,11 @@ def test_a_pdf_is_one_column_wide_with_truetype_fonts_and_its_caption(name: str)
     assert b"/CIDFontType2" in pdf or b"/TrueType" in pdf
     assert rb"/Subject (n = 5 \(items\))" in pdf
     assert b"/CreationDate" not in pdf
-    assert pdf == paper_figure([PLOTS[name]], name=name, caption="n = 5 (items)").content("pdf")
+    assert pdf == draw_paper([PLOTS[name]], name=name, caption="n = 5 (items)").content("pdf")
 
 
 def test_an_svg_and_a_png_hold_the_caption_too() -> None:
-    figure = paper_figure([PLOTS["dots"]], caption="n = 5 < 6", width_in=2.0)
+    figure = draw_paper([PLOTS["dots"]], caption="n = 5 < 6", width_in=2.0)
     svg = figure.content("svg").decode()
     assert "n = 5 &lt; 6" in svg
     assert 'width="144pt"' in svg
@@ -101,13 +87,13 @@ def test_an_svg_and_a_png_hold_the_caption_too() -> None:
 
 @pytest.mark.parametrize("kind", ["pdf", "svg", "png"])
 def test_a_caption_may_hold_any_character(kind: FileKind) -> None:
-    figure = paper_figure([PLOTS["dots"]], name="λ", caption="λ ≤ 5 \x00\ud800 文")
+    figure = draw_paper([PLOTS["dots"]], name="λ", caption="λ ≤ 5 \x00\ud800 文")
     assert figure.caption == "λ ≤ 5 \\u0000\\ud800 文"
     assert len(figure.content(kind)) > 5_000
 
 
 def test_steps_and_epochs_have_no_ticks_between_them() -> None:
-    figure = paper_figure([PLOTS["curves"]])
+    figure = draw_paper([PLOTS["curves"]])
     ticks = [
         tick
         for part in [figure, *figure.subfigs]
@@ -118,18 +104,17 @@ def test_steps_and_epochs_have_no_ticks_between_them() -> None:
     assert all(tick.is_integer() for tick in ticks)
 
 
-def test_titles_are_drawn_where_they_are_wanted_or_needed() -> None:
-    def titles(figure: PaperFigure) -> set[str]:
-        return {text.get_text() for part in [figure, *figure.subfigs] for text in part.texts}
+def test_titles_and_one_legend_are_drawn_where_there_are_several_plots() -> None:
+    def texts(plots: list[Plot], *, is_titled: bool = False) -> list[str]:
+        figure = draw_paper(plots, is_titled=is_titled)
+        return [str(text.get_text()) for text in figure.findobj(Text)]
 
-    assert titles(paper_figure([PLOTS["dots"]])) == set()
-    assert titles(paper_figure([PLOTS["dots"]], is_titled=True)) == {"Dots"}
-    assert titles(paper_figure([PLOTS["dots"], PLOTS["lines"]])) == {"Dots", "Lines"}
-
-
-def test_plots_of_the_same_models_share_a_legend() -> None:
-    figure = paper_figure([PLOTS["dots"], PLOTS["lines"]])
-    assert sum(len(part.legends) for part in [figure, *figure.subfigs]) == 1
+    one, other = PLOTS["dots"], PLOTS["lines"]
+    assert "dots" not in texts([one])
+    assert "dots" in texts([one], is_titled=True)
+    both = texts([one, other])
+    assert {"dots", "lines"} <= {*both}
+    assert both.count("two") == 1
 
 
 def luminance(colour: str, sees: np.ndarray | None = None) -> float:
@@ -172,16 +157,16 @@ VISION = {
 def test_the_first_three_colours_differ_in_lightness_for_every_reader_and_in_grey(
     sees: str,
 ) -> None:
-    light = [luminance(colour, VISION[sees]) for colour in PAPER.series[:3]]
+    light = [luminance(colour, VISION[sees]) for colour in COLOURS[:3]]
     gaps = [abs(one - other) for place, one in enumerate(light) for other in light[:place]]
     assert min(gaps) > 10
     assert max(light) < 85  # still visible on white
 
 
 def test_all_colours_differ_in_grey_and_their_dashes_differ() -> None:
-    light = sorted(luminance(colour) for colour in PAPER.series)
+    light = sorted(luminance(colour) for colour in COLOURS)
     assert min(np.diff(light)) > 8
-    assert len(set(map(str, PAPER.dashes))) == len(PAPER.series)
+    assert len(set(map(str, DASHES))) == len(COLOURS)
 
 
 def test_band_means_are_those_of_a_slow_count() -> None:
@@ -199,7 +184,7 @@ def test_band_means_are_those_of_a_slow_count() -> None:
         ]
         if len(own) >= FEWEST:
             expected.append(((start + end) / 2, np.mean(own), np.std(own, ddof=1)))
-    found = band_means(ScatterPoints(name="m", x=x.tolist(), y=y.tolist()))
+    found = band_means(Series(name="m", places=x.tolist(), values=y.tolist()))
     assert len(found) < BANDS  # the last bands hold too few points
     np.testing.assert_allclose(found, expected)
 
@@ -231,13 +216,11 @@ def test_evaluated_scores_are_drawn_with_what_is_known_of_each() -> None:
     ]
     kind = figure_kind(EvaluatedModels, None)
     subject = EvaluatedModels(frame=pl.DataFrame(rows))
-    (plot,) = kind.plots(subject)
-    assert isinstance(plot, Dots)
+    (plot,), caption = kind.draw(subject)
     assert list(plot.labels) == ["a", "b"]
     assert [series.values[0] for series in plot.series] == [50.0, 40.0]
     assert [series.low[0] for series in plot.series] == [48.0, 38.0]
     assert np.isnan(plot.series[1].values[1])
-    caption = kind.caption(subject)
     assert "n = 20 items in each of 2" in caption
     assert "Generated data" in caption
     assert "Test sentences are in the training data of one." in caption
@@ -253,8 +236,7 @@ def test_detectable_differences_are_drawn_next_to_the_observed_ones() -> None:
             "planned": [None],
         }
     )
-    (plot,) = figure_kind(DetectableDifferences, None).plots(DetectableDifferences(frame=frame))
-    assert isinstance(plot, Dots)
+    (plot,), _ = figure_kind(DetectableDifferences, None).draw(DetectableDifferences(frame=frame))
     assert {series.name: list(series.values) for series in plot.series} == {
         "observed difference": [3.0],
         "detectable": [2.0],
@@ -304,7 +286,7 @@ def test_what_is_typed_behind_a_file_decides_the_figure(
 
 
 def test_a_page_of_a_pdf_shows_the_names() -> None:
-    pdf = paper_figure([PLOTS["dots"]]).content("pdf")
+    pdf = draw_paper([PLOTS["dots"]]).content("pdf")
     streams = [
         zlib.decompress(part)
         for part in re.findall(rb"stream\r?\n(.*?)endstream", pdf, re.DOTALL)
@@ -315,13 +297,14 @@ def test_a_page_of_a_pdf_shows_the_names() -> None:
 
 def test_the_axis_below_dots_with_long_names_is_inside_the_figure() -> None:
     names = ["sts16/question-question", "hub:owner/name?split=test/headlines"]
-    dots = Dots(
+    dots = Plot(
+        kind="dots",
         title="",
         labels=names,
         series=[Series(name="SBERT", values=[61.5, 63.0])],
         axis="Spearman x 100, with 95% intervals",
     )
-    figure = paper_figure([dots])
+    figure = draw_paper([dots])
     figure.draw_without_rendering()
     axis = figure.findobj(lambda drawn: getattr(drawn, "get_text", str)().startswith("Spearman"))
     (box,) = (drawn.get_window_extent() for drawn in axis)

@@ -8,7 +8,7 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.reports.html import Section, check_page_path, page, write_page
-from embedlab.reports.plots import Dots, Series
+from embedlab.reports.series import Plot, Series
 from embedlab.reports.tables import Column, Table, TableCell
 
 HOSTILE = '<script>alert("x")</script> & <img src=http://there/x.png>'
@@ -55,7 +55,8 @@ def text() -> str:
         rows=[{"model": HOSTILE, "score": TableCell(value=1.0, text="78.40 ± 0.31 ab")}],
         notes=("one note", HOSTILE),
     )
-    plot = Dots(
+    plot = Plot(
+        kind="dots",
         title=HOSTILE,
         labels=[HOSTILE, "b"],
         series=[Series(name="$x$ & <b>", values=[1.0, 2.0])],
@@ -131,7 +132,8 @@ def test_a_control_character_in_a_name_breaks_neither_page_nor_plot(tmp_path: Pa
     table = Table(
         title=name, columns=[Column(key="model", title=name)], rows=[{"model": name}], notes=(name,)
     )
-    plot = Dots(
+    plot = Plot(
+        kind="dots",
         title=name,
         labels=[name],
         series=[Series(name=name, values=[1.0]), Series(name="b", values=[2.0])],

@@ -13,7 +13,6 @@ from embedlab.core.settings import Settings
 from embedlab.encoders.cost_worker import MeasuredCost
 from embedlab.models.catalog import resolve
 from embedlab.reports.cost_table import _digits
-from embedlab.reports.plots import TradeOff
 from embedlab.workflows import costs
 from embedlab.workflows.compare import ComparisonReport, comparison_report
 from embedlab.workflows.costs import variants_of
@@ -116,17 +115,16 @@ def test_its_table_says_what_was_measured_and_on_what(report: ComparisonReport) 
 def test_its_figure_has_the_front_of_each_cost(report: ComparisonReport) -> None:
     sizes, times = report.plot("costs"), report.figure_subject()
     assert "Filled, with a line through them" in sizes.caption
-    from embedlab.reports.figure_kinds import figure_kind
+    from embedlab.reports.figures import figure_kind
 
-    found = figure_kind(type(times), "costs").plots(times)
-    assert all(isinstance(one, TradeOff) for one in found)
+    found, _ = figure_kind(type(times), "costs").draw(times)
     assert [one.along for one in found] == ["bytes a vector", "milliseconds a sentence"]
     (bert,) = found[0].series
-    order = sorted(range(4), key=lambda place: bert.x[place])
+    order = sorted(range(4), key=lambda place: bert.places[place])
     front, highest = [], float("-inf")
     for place in order:
-        front.append(bert.y[place] > highest)
-        highest = max(highest, bert.y[place])
+        front.append(bert.values[place] > highest)
+        highest = max(highest, bert.values[place])
     assert [bert.is_best[place] for place in order] == front
 
 

@@ -42,7 +42,7 @@ def compare(options: CompareOptions, shown: PageOptions, *, terminal: Terminal) 
     Williams' t and Steiger's Z (Steiger 1980), which hold for ranks only approximately. Models of
     several seeds are always tested by dyadic.
     """
-    from embedlab.reports.figure_subjects import ComparedModels
+    from embedlab.reports.figures import ComparedModels
     from embedlab.workflows.compare import ComparisonReport, comparison_report
     from embedlab.workflows.comparison_page import write_comparison_page
     from embedlab.workflows.own_files import models_and_files

@@ -31,7 +31,7 @@ def evaluate(options: EvaluateOptions, shown: ShownOptions, *, terminal: Termina
     weights them by pairs. Dice fifths are cut within each dataset. A run with several seeds shows
     mean ± standard deviation. Everything measured is stored in the run's folder, or in the cache.
     """
-    from embedlab.reports.figure_subjects import EvaluatedModels
+    from embedlab.reports.figures import EvaluatedModels
     from embedlab.workflows.evaluate import evaluation_report
     from embedlab.workflows.own_files import models_and_files
 

@@ -28,7 +28,7 @@ def power(options: PowerOptions, rows: OfFile, shown: ShownOptions, *, terminal:
     Effective items are as many independent items as would give the same variance: items of one
     topic say less.
     """
-    from embedlab.reports.figure_subjects import DetectableDifferences
+    from embedlab.reports.figures import DetectableDifferences
     from embedlab.workflows.own_files import models_and_files
     from embedlab.workflows.power import power_report
 

@@ -114,7 +114,7 @@ def _reproduce(
     published.
     """
     from embedlab.cli.grid_board import board
-    from embedlab.reports.figure_subjects import ReproducedTables
+    from embedlab.reports.figures import ReproducedTables
     from embedlab.reports.reproduction_tables import printed_table
     from embedlab.workflows.reproduce.run import reproduce_tables
 

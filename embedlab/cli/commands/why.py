@@ -28,7 +28,7 @@ def why(options: WhyOptions, rows: OfFile, shown: ShownOptions, *, terminal: Ter
     on all others, the surest first. The second one has combinations of two properties: searched on
     half of the topics and of the seeds, confirmed on the others.
     """
-    from embedlab.reports.figure_subjects import ExplainedDifference
+    from embedlab.reports.figures import ExplainedDifference
     from embedlab.workflows.own_files import models_and_files
     from embedlab.workflows.why import why_report
 

@@ -13,7 +13,7 @@ from embedlab.data.source import Source
 from embedlab.experiments.pair_differences import PairDifferences
 from embedlab.experiments.pivot import DEV_SCORE, Pivot, ScoreFilter, pivot, usual_measure
 from embedlab.experiments.plan import GridFolder, GridPlan
-from embedlab.reports.figure_subjects import GridResults
+from embedlab.reports.figures import GridResults
 from embedlab.reports.grid_scores import pivot_table
 from embedlab.reports.tables import Table
 from embedlab.scoring.selection import stored_selection

@@ -7,7 +7,7 @@ import polars as pl
 
 from embedlab.experiments.paper_file import select_tables
 from embedlab.reports.claims_table import KEYS, claims_table
-from embedlab.reports.figure_subjects import ReproducedTables
+from embedlab.reports.figures import ReproducedTables
 from embedlab.reports.reproduction import Reproduction
 from embedlab.reports.reproduction_tables import printed_table
 from embedlab.workflows.options.reproduce import ReproductionOptions

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from embedlab.reports.figure_subjects import TrainedRuns
+from embedlab.reports.figures import TrainedRuns
 from embedlab.reports.trained_frame import trained_frame
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
