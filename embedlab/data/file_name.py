@@ -1,5 +1,5 @@
-"""The name of a user's own file where a dataset's name is expected: its path and, behind "?", what
-the user says of its columns.
+"""The name of a user's own file where a dataset's name is expected: its path and, behind "?" or
+"@", what the user says of its columns.
 
 `pairs.csv?s1=text&s2=answer&score=rating&scale=0-5` is the grammar of hub names; without options
 everything is detected.
@@ -17,28 +17,25 @@ from embedlab.data.table_file import TABLES
 
 TEXT_FILE = ".txt"
 HUB = "hub:"  # before the name of any dataset of the hub
-ROLES = (
-    "s1",
-    "s2",
-    "score",
-    "label",
-    "anchor",
-    "positive",
-    "negative",
-    "sentence",
-)  # what a column can hold
-_OPTIONS = (*ROLES, "source", "labels", "scale", "held-out", "where", "drop")
+# what a column can hold
+ROLES = ("s1", "s2", "score", "label", "anchor", "positive", "negative", "sentence")
 LOW_SCORES = "low-scores"
-_ROLE_OF = {role: role for role in ROLES} | {
+_OPTIONS = (*ROLES, "source", "labels", "scale", "held-out", "where", "drop")
+_OBJECTIVES = {
     "sentence1": "s1",
     "premise": "s1",
     "sentence2": "s2",
     "hypothesis": "s2",
     "gold": "score",
 }
-_EXAMPLES = {"where": "where=split:train", "drop": "drop=label:-1"}
 _SCALE = re.compile(r"(-?[\d.]+)-(-?[\d.]+)")
 _MOST_HELD_OUT = 0.5
+_EXAMPLES = {
+    "labels": "for example ?labels=0:entailment,1:neutral,2:contradiction",
+    "where": "for example ?where=split:train",
+    "drop": "for example ?drop=label:-1",
+    "held-out": f"give a share of the rows, up to {_MOST_HELD_OUT}: ?held-out=0.1",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,9 +44,7 @@ class FileName:
 
     text: str  # as it was typed
     path: Path
-    roles: Mapping[str, str] = field(
-        default_factory=dict
-    )  # one of ROLES → the column that holds it
+    roles: Mapping[str, str] = field(default_factory=dict)  # one of ROLES → the column with it
     source: str | None = None  # the column with a pair's source
     labels: Mapping[str, str] = field(default_factory=dict)  # label in the file → its meaning
     scale: tuple[float, float] | None = None  # lowest and highest score that there can be
@@ -62,17 +57,16 @@ class FileName:
     @property
     def is_plain(self) -> bool:
         """Return whether nothing was said of its columns, labels and scale."""
-        return not (
-            self.roles or self.source or self.labels or self.scale or self.where or self.drop
-        )
+        said = (self.roles, self.source, self.labels, self.scale, self.where, self.drop)
+        return not any(said)
 
     @property
     def dataset(self) -> str:
         """The name of its rows as a dataset: as it was typed, with the path in its plain form, so
         that ./a.csv is a.csv.
         """
-        said = "" if Path(self.text) == self.path else self.text[len(file_part(self.text)) :]
-        return f"{self.path}{said}"
+        is_bare = Path(self.text) == self.path
+        return f"{self.path}{'' if is_bare else self.text[len(file_part(self.text)) :]}"
 
     @property
     def is_table(self) -> bool:
@@ -82,35 +76,25 @@ class FileName:
     def with_options(self, **values: object) -> Self:
         """Return the same file with other options, and the text that says so."""
         changed = replace(self, **values)  # type: ignore[arg-type]
-        return replace(changed, text=changed._written())
-
-    def at(self, path: Path) -> Self:
-        """Return the same options of the file at PATH."""
-        changed = replace(self, path=path)
-        return replace(changed, text=changed._written())
-
-    def _written(self) -> str:
-        values = {
-            **self.roles,
-            **({"source": self.source} if self.source else {}),
-            **(
-                {"labels": ",".join(f"{theirs}:{ours}" for theirs, ours in self.labels.items())}
-                if self.labels
-                else {}
-            ),
-            **({"scale": "-".join(f"{end:g}" for end in self.scale)} if self.scale else {}),
-            **({"held-out": f"{self.held_out:g}"} if self.held_out else {}),
-            **{
-                key: f"{column}:{values}"
-                for key, rows in (("where", self.where), ("drop", self.drop))
-                for column, values in rows.items()
-            },
+        ends = changed.scale or ()
+        written = {
+            **changed.roles,
+            "source": changed.source or "",
+            "labels": ",".join(f"{theirs}:{ours}" for theirs, ours in changed.labels.items()),
+            "scale": "-".join(f"{end:g}" for end in ends),
+            "held-out": f"{changed.held_out:g}" if changed.held_out else "",
         }
-        options = [
-            *(option(key, value) for key, value in values.items()),
-            *([LOW_SCORES] if self.low_scores else []),
+        rows = [
+            option(key, f"{column}:{chosen}")
+            for key, rows in (("where", changed.where), ("drop", changed.drop))
+            for column, chosen in rows.items()
         ]
-        return str(self.path) + ("?" + "&".join(options) if options else "")
+        options = [
+            *(option(key, value) for key, value in written.items() if value),
+            *rows,
+            *([LOW_SCORES] if changed.low_scores else []),
+        ]
+        return replace(changed, text=f"{changed.path}{'?' * bool(options)}{'&'.join(options)}")
 
 
 def parse_file_name(text: str) -> FileName:
@@ -121,17 +105,31 @@ def parse_file_name(text: str) -> FileName:
     if not parts or Path(text).is_file():  # a file may have a question mark in its own name
         return FileName(text=text, path=Path(text))
     values = option_values(text, parts, _OPTIONS, switches=(LOW_SCORES,))
+    labels = [pair.rpartition(":") for pair in values.get("labels", "").split(",") if pair]
+    rows = {key: values.get(key, "").partition(":") for key in ("where", "drop")}
+    try:
+        held_out = float(values.get("held-out", _MOST_HELD_OUT))
+    except ValueError:
+        held_out = 0.0
+    faults = {
+        "labels": any(not (theirs and ours) for theirs, _, ours in labels),
+        "held-out": not 0 < held_out <= _MOST_HELD_OUT,
+        **{key: not (column and chosen) for key, (column, _, chosen) in rows.items()},
+    }
+    if wrong := next((key for key, is_wrong in faults.items() if is_wrong and key in values), None):
+        raise UsageError(f"{text!r}: {wrong} is {values[wrong]!r}", hint=_EXAMPLES[wrong])
+    where, drop = ({column: chosen} if column else {} for column, _, chosen in rows.values())
     return FileName(
         text=text,
         path=Path(name),
         roles={role: values[role] for role in ROLES if role in values},
         source=values.get("source"),
-        labels=_labels(text, values.get("labels")),
+        labels={theirs.strip(): ours.strip() for theirs, _, ours in labels},
         scale=stated_scale(text, values.get("scale")),
         low_scores=LOW_SCORES in values,
-        held_out=_share(text, values.get("held-out")),
-        where=_rows_with(text, "where", values.get("where")),
-        drop=_rows_with(text, "drop", values.get("drop")),
+        held_out=held_out if "held-out" in values else None,
+        where=where,
+        drop=drop,
     )
 
 
@@ -152,19 +150,15 @@ def with_said(file: FileName, overrides: Sequence[str]) -> FileName:
     said: dict[str, dict[str, str]] = {key: {} for key in ("columns", "labels", "where", "drop")}
     for override in overrides:
         key, _, value = override.partition("=")
-        data, _, rest = key.partition(".")
-        kind, _, name = rest.partition(".")
+        data, kind, name = (*key.split(".", 2), "", "")[:3]
         if data == "data" and kind in said and name:
             said[kind][name] = value
-    roles = {_ROLE_OF[name]: theirs for name, theirs in said["columns"].items() if name in _ROLE_OF}
-    if not (roles or said["labels"] or said["where"] or said["drop"]):
+    columns = said.pop("columns")
+    ours = _OBJECTIVES | {role: role for role in ROLES}
+    said["roles"] = {ours[name]: theirs for name, theirs in columns.items() if name in ours}
+    if not any(said.values()):
         return file
-    return file.with_options(
-        roles={**roles, **file.roles},
-        labels={**said["labels"], **file.labels},
-        where={**said["where"], **file.where},
-        drop={**said["drop"], **file.drop},
-    )
+    return file.with_options(**{key: values | getattr(file, key) for key, values in said.items()})
 
 
 def is_row_file(name: str) -> bool:
@@ -192,44 +186,6 @@ def stated_scale(name: str, text: str | None) -> tuple[float, float] | None:
             hint="for example ?scale=0-5",
         )
     return low, high
-
-
-def _labels(name: str, text: str | None) -> dict[str, str]:
-    pairs = [pair.rpartition(":") for pair in (text or "").split(",") if pair]
-    if any(not (theirs and ours) for theirs, _, ours in pairs):
-        raise UsageError(
-            f"{name!r}: labels is {text!r}",
-            hint="for example ?labels=0:entailment,1:neutral,2:contradiction",
-        )
-    return {theirs.strip(): ours.strip() for theirs, _, ours in pairs}
-
-
-def _rows_with(name: str, key: str, text: str | None) -> dict[str, str]:
-    """Return the column and the values, with commas between them, of rows that are read or not."""
-    if text is None:
-        return {}
-    column, _, values = text.partition(":")
-    if not (column and values):
-        raise UsageError(
-            f"{name!r}: {key} is {text!r}",
-            hint=f"for example ?{_EXAMPLES[key]}",
-        )
-    return {column: values}
-
-
-def _share(name: str, text: str | None) -> float | None:
-    if text is None:
-        return None
-    try:
-        share = float(text)
-    except ValueError:
-        share = 0.0
-    if not 0 < share <= _MOST_HELD_OUT:
-        raise UsageError(
-            f"{name!r}: held-out is {text!r}",
-            hint=f"give a share of the rows, up to {_MOST_HELD_OUT}: ?held-out=0.1",
-        )
-    return share
 
 
 def option(key: str, value: str) -> str:

@@ -1,1063 +1,379 @@
-"""What a user's own file holds, detected by what is said, by names and by values; what may be read
-in two ways is refused with what to type.
+"""What a user's own file holds, as it is detected: a line of a table is a file, its columns, and
+what is said of it, or why it is refused and what to type.
+
+L, R and N stand for columns of texts; U for names of rows; a|b repeats values; # numbers the rows
+from 0; % is the number of the row by seven; a name may be quoted. A hint that is typed as it is
+must not end by the same error.
 """
 
 import re
+import shlex
 import sys
 from datetime import date
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 import polars as pl
 import pytest
 
-from embedlab.core.errors import EmbedlabError, MissingError, UsageError
-from embedlab.data.file_name import parse_file_name
-from embedlab.data.own_columns import (
-    LABELLED,
-    PAIRS,
-    SCORED,
-    SENTENCES,
-    TRIPLETS,
-    FoundColumns,
-    RowKind,
-    ScoreScale,
-    own_data,
-)
-from embedlab.data.own_files import ColumnMap, RowShape, open_own_rows
-from embedlab.data.table_file import PLACE
+from embedlab.core.errors import EmbedlabError
+from embedlab.data.file_name import is_row_file, parse_file_name, with_said
+from embedlab.data.own_columns import ScoreScale, own_data
 from tests.data.conftest import Write
 
-LINES = RowShape(texts=("sentence",))
-ROWS = 60
-LEFT = [f"a longer left text {row}" for row in range(ROWS)]
-RIGHT = [f"another longer right text {row}" for row in range(ROWS)]
-
-
-def found(options: str = "", path: str = "p.csv", **columns: list[Any]) -> FoundColumns:
-    rows = pl.DataFrame(columns, strict=False)
-    return FoundColumns.of(
-        parse_file_name(path + options),
-        rows.with_columns(pl.int_range(2, rows.height + 2).alias(PLACE)),
-    )
-
-
-def decided(options: str = "", **columns: list[Any]) -> tuple[RowKind, dict[str, str]]:
-    return found(options, **columns).decided()
-
-
-@pytest.mark.parametrize(("different", "is_of_words"), [(1, True), (20, True), (21, False)])
-def test_labels_are_up_to_twenty_different_values(different: int, is_of_words: bool) -> None:
-    column = [f"kind {row % different}" for row in range(ROWS)]
-    assert ("third" in found(a=LEFT, b=RIGHT, third=column).words) is is_of_words
-
-
-@pytest.mark.parametrize(("rows", "is_of_words"), [(10, True), (9, False)])
-def test_labels_occur_twice_on_average(rows: int, is_of_words: bool) -> None:
-    column = [f"kind {row % 5}" for row in range(rows)]
-    assert ("third" in found(a=LEFT[:rows], third=column).words) is is_of_words
-
-
-@pytest.mark.parametrize(
-    ("label", "is_of_words"), [("one two three", True), ("one two three four", False)]
-)
-def test_labels_have_up_to_three_words(label: str, is_of_words: bool) -> None:
-    columns = found(a=LEFT, b=RIGHT, third=[label if row % 2 else "no" for row in range(ROWS)])
-    assert ("third" in columns.words) is is_of_words
-    assert ("third" in columns.texts) is not is_of_words
-
-
-def test_numbers_are_columns_of_numbers_alone_and_blanks_do_not_count() -> None:
-    columns = found(
-        a=LEFT,
-        whole=[*range(ROWS)],
-        spaced=[f" {row}.5 " for row in range(ROWS)],
-        holes=[None if row % 3 else str(row) for row in range(ROWS)],
-        mixed=["x" if row == 7 else str(row) for row in range(ROWS)],
-        empty=[None] * ROWS,
-        true=[True] * ROWS,
-        many=[[row] for row in range(ROWS)],
-    )
-    assert columns.numbers == {"whole", "spaced", "holes"}
-    assert columns.texts == ("a", "mixed")
-    assert columns.names == ("a", "whole", "spaced", "holes", "mixed", "empty", "true", "many")
-
-
-@pytest.mark.parametrize("name", ["id", "Source", "row_id", "URL", "Unnamed: 0", "topic", ""])
-def test_columns_that_say_something_of_a_row_alone_are_not_texts(name: str) -> None:
-    columns = found(
-        **{"a": LEFT, "b": RIGHT, name: [f"some words about row {row}" for row in range(ROWS)]}
-    )
-    assert columns.texts == ("a", "b")
-    assert columns.decided() == (PAIRS, {"anchor": "a", "positive": "b"})
-
-
-def test_the_column_of_sources_is_not_a_text_and_may_be_any() -> None:
-    columns = found(
-        "?source=where", a=LEFT, b=RIGHT, where=[f"page number {row} of it" for row in range(ROWS)]
-    )
-    assert columns.texts == ("a", "b")
-    with pytest.raises(UsageError, match="has no column 'wher': found a, where") as error:
-        found("?source=wher", a=LEFT, where=RIGHT)
-    assert error.value.hint == "did you mean 'where'?"
-    with pytest.raises(UsageError, match="has no column 'zzz': found a, where") as error:
-        found("?s1=zzz", a=LEFT, where=RIGHT)
-    assert error.value.hint == "name one of them: a, where"
-
-
-@pytest.mark.parametrize(
-    ("names", "roles"),
-    [
-        (("Sentence A", "sentence_b"), ("s1", "s2")),
-        (("Question1", "QUESTION-2"), ("question", "question")),
-        (("premise", "hypothesis"), ("s1", "s2")),
-        (("sent0", "sent1"), ("anchor", "positive")),
-        (("Query", "answer"), ("anchor", "positive")),
-        (("sent1", "sent2"), ("s1", "s2")),
-    ],
-)
-def test_columns_are_known_by_their_names_without_case_and_signs(
-    names: tuple[str, str], roles: tuple[str, str]
-) -> None:
-    columns = found(**dict(zip(names, (LEFT, RIGHT), strict=True)))
-    for name, role in zip(names, roles, strict=True):
-        if role != "question":
-            assert columns.roles[name] == [role]
-    turned = found(**dict(zip(names[::-1], (LEFT, RIGHT), strict=True))).decided()
-    if roles != ("question", "question"):
-        assert turned[1] == {"anchor": names[0], "positive": names[1]}
-
-
-@pytest.mark.parametrize("name", ["12", "-3.5", "4,5", "a sentence of five words here"])
-def test_a_first_line_that_is_a_row_is_refused(name: str) -> None:
-    for path, example in (
-        ("p.csv", "sentence1,sentence2,score"),
-        ("p.TSV", "sentence1\tsentence2\tscore"),
-    ):
-        with pytest.raises(MissingError, match=r"line 1: .* is not the name of a column") as error:
-            found(path=path, **{"other": LEFT, name: RIGHT})
-        assert error.value.hint == f"name the columns first, such as {example}"
-    assert found(path="p.parquet", **{"other": LEFT, name: RIGHT}).names == ("other", name)
-
-
-def test_a_long_name_beside_a_known_one_is_a_name() -> None:
-    long = "how similar are the two texts"
-    columns = found(
-        **{"sentence1": LEFT, "sentence2": RIGHT, long: [row / 7 for row in range(ROWS)]}
-    )
-    assert long in columns.numbers
-    assert found(**{"four words in it": LEFT, "b": RIGHT}).texts == ("four words in it", "b")
-
-
-def test_a_file_without_rows_or_texts_is_refused() -> None:
-    with pytest.raises(MissingError, match="has no rows below its header"):
-        found(a=[], b=[])
-    with pytest.raises(MissingError, match="has no column of texts: found a, b") as refused:
-        decided(a=[*range(ROWS)], b=[*range(ROWS)])
-    assert "?s1=NAME&s2=NAME&score=NAME'" in str(refused.value.hint)
-
-
-def test_a_label_of_numbers_is_a_score_where_a_part_of_one_occurs() -> None:
-    assert decided(s1=LEFT, s2=RIGHT, label=[row / 2 for row in range(ROWS)])[0] is SCORED
-    labels = [row % 3 for row in range(ROWS)]
-    assert decided("?label=label", s1=LEFT, s2=RIGHT, label=labels) == (
-        LABELLED,
-        {"s1": "s1", "s2": "s2", "label": "label"},
-    )
-    with pytest.raises(
-        UsageError, match="'label' holds 0, 1, 2, 3: scores, or numbers of labels"
-    ) as error:
-        decided("?label=label", s1=LEFT, s2=RIGHT, label=[row % 4 for row in range(ROWS)])
-    assert error.value.hint.startswith("write 'p.csv?score=label' or 'p.csv?label=label&labels=0:")
-    assert (
-        decided("?score=label", s1=LEFT, s2=RIGHT, label=[row % 4 for row in range(ROWS)])[0]
-        is SCORED
-    )
-
-
-def test_a_score_or_a_scale_that_is_said_makes_scored_pairs() -> None:
-    labels = [row % 3 for row in range(ROWS)]
-    for options in ("?score=label", "?scale=0-2"):
-        assert decided(options, s1=LEFT, s2=RIGHT, label=labels) == (
-            SCORED,
-            {"s1": "s1", "s2": "s2", "score": "label"},
-        )
-    for options in ("?label=label", "?labels=0:neutral,1:entailment,2:contradiction"):
-        kind, columns = decided(
-            options, s1=LEFT, s2=RIGHT, label=labels, score=[row / 7 for row in range(ROWS)]
-        )
-        assert (kind, columns["label"]) == (LABELLED, "label")
-    with pytest.raises(
-        UsageError, match="'score' may be their score, and 'label' their label"
-    ) as error:
-        decided(s1=LEFT, s2=RIGHT, label=labels, score=[row / 7 for row in range(ROWS)])
-    assert error.value.hint == "write 'p.csv?score=score' or 'p.csv?label=label'"
-
-
-def test_what_was_said_already_is_offered_again() -> None:
-    with pytest.raises(UsageError, match="'rating', 'grade' may each be the score") as error:
-        decided(
-            "?s1=a&s2=b",
-            a=LEFT,
-            b=RIGHT,
-            rating=[row / 7 for row in range(ROWS)],
-            grade=[row / 9 for row in range(ROWS)],
-        )
-    assert (
-        error.value.hint == "write 'p.csv?s1=a&s2=b&score=rating' or 'p.csv?s1=a&s2=b&score=grade'"
-    )
-
-
-def test_a_third_column_that_may_say_something_of_pairs_is_refused() -> None:
-    nli = ["neutral" if row % 2 else "ENTAILMENT" for row in range(ROWS)]
-    with pytest.raises(UsageError, match="'third' may be their label") as error:
-        decided(a=LEFT, b=RIGHT, third=nli)
-    assert error.value.hint == "write 'p.csv?label=third' or 'p.csv?anchor=a&positive=b'"
-    for column, role in (
-        ([row % 7 / 3 for row in range(ROWS)], "score"),
-        (["x" if row % 2 else "y" for row in range(ROWS)], "label"),
-    ):
-        with pytest.raises(
-            UsageError, match=f"'third' may be their {role}, or say nothing about them"
-        ) as error:
-            decided(a=LEFT, b=RIGHT, third=column)
-        assert error.value.hint == f"write 'p.csv?{role}=third' or 'p.csv?anchor=a&positive=b'"
-    assert decided("?anchor=a&positive=b", a=LEFT, b=RIGHT, third=nli)[0] is PAIRS
-    assert (
-        decided(
-            "?source=third", a=LEFT, b=RIGHT, third=["x" if row % 2 else "y" for row in range(ROWS)]
-        )[0]
-        is PAIRS
-    )
-
-
-def test_parts_of_two_kinds_are_refused() -> None:
-    with pytest.raises(UsageError, match="s1, anchor are not parts of one kind of rows") as error:
-        decided("?s1=a&anchor=b", a=LEFT, b=RIGHT)
-    assert "scored pairs: s1, s2, score" in error.value.hint
-
-
-def test_one_column_of_texts_is_sentences_unless_something_scores_them() -> None:
-    assert decided(words=LEFT) == (SENTENCES, {"sentence": "words"})
-    assert decided("?sentence=b", a=LEFT, b=RIGHT) == (SENTENCES, {"sentence": "b"})
-    labels = ["good" if row % 2 else "bad" for row in range(ROWS)]
-    with pytest.raises(
-        UsageError,
-        match="single texts with 'label', which no recipe trains on and no task evaluates",
-    ) as error:
-        decided(text=LEFT, label=labels)
-    assert error.value.hint == "write 'p.csv?sentence=text' to train on the texts alone"
-    assert decided("?sentence=text", text=LEFT, label=labels)[0] is SENTENCES
-    for alone, other in (("sentence1", "sentence2"), ("sentence2", "sentence1")):
-        with pytest.raises(MissingError, match=f"has no column '{other}'") as missing:
-            decided(**{alone: LEFT, "score": [row / 7 for row in range(ROWS)]})
-        assert missing.value.hint == f"name it {other}"
-
-
-def test_texts_whose_names_say_nothing_are_a_pair_in_their_order_and_three_are_refused() -> None:
-    assert decided(x=LEFT, y=RIGHT)[1] == {"anchor": "x", "positive": "y"}
-    assert decided("?anchor=y&positive=x", x=LEFT, y=RIGHT)[1] == {"anchor": "y", "positive": "x"}
-    assert decided("?positive=x", x=LEFT, y=RIGHT)[1] == {"anchor": "y", "positive": "x"}
-    with pytest.raises(
-        UsageError, match=r"3 columns of texts \(x, y, z\), of which the names do not say"
-    ) as error:
-        decided(x=LEFT, y=RIGHT, z=[text.upper() for text in LEFT])
-    assert (
-        error.value.hint
-        == "write 'p.csv?anchor=x&positive=y' or 'p.csv?anchor=x&positive=y&negative=z'"
-    )
-
-
-def test_labels_are_translated_where_they_are_written_otherwise() -> None:
-    labels = ["Neutral" if row % 2 else "entailment" for row in range(ROWS)]
-    assert found(s1=LEFT, s2=RIGHT, label=labels).meanings("label") == {"Neutral": "neutral"}
-    numbers = [float(row % 2) for row in range(ROWS)]
-    said = found("?labels=0:contradiction,1:entailment,2:neutral", s1=LEFT, s2=RIGHT, label=numbers)
-    assert said.meanings("label") == {
-        "0": "contradiction",
-        "1": "entailment",
-    }  # whole numbers, and those that occur
-    assert found(s1=LEFT, s2=RIGHT, label=["-", "neutral"] * 30).meanings("label") == {}
-    with pytest.raises(
-        UsageError, match="label holds 'no', 'yes', none of entailment, neutral, contradiction"
-    ) as error:
-        found(s1=LEFT, s2=RIGHT, label=["yes", "no"] * 30).meanings("label")
-    assert "'p.csv?label=label&labels=no:contradiction,yes:entailment'" in error.value.hint
-
-
-def test_the_range_of_scores_is_known_where_all_are_numbers() -> None:
-    columns = found(
-        s1=LEFT,
-        s2=RIGHT,
-        score=[row / 10 for row in range(ROWS)],
-        odd=[float("inf"), *[1.0] * (ROWS - 1)],
-    )
-    scale = columns.range_of("score")
-    assert scale is not None
-    assert (scale.low, scale.high) == (0.0, 5.9)
-    assert columns.range_of("odd") is None
-
-
-def test_numbers_of_rows_are_none_of_their_scores() -> None:
-    for start in (0, 1):
-        assert decided(a=LEFT, b=RIGHT, third=[*range(start, start + ROWS)]) == (
-            PAIRS,
-            {"anchor": "a", "positive": "b"},
-        )
-        with_hole = [None if row == 7 else start + row - (row > 7) for row in range(ROWS)]
-        assert decided(a=LEFT, b=RIGHT, third=with_hole)[0] == PAIRS
-    for third in ([*range(2, 2 + ROWS)], [*range(ROWS, 0, -1)]):
-        with pytest.raises(UsageError, match="'third' may be their score"):
-            decided(a=LEFT, b=RIGHT, third=third)
-    with pytest.raises(UsageError, match="'third' may be their score"):
-        decided(a=LEFT[:2], b=RIGHT[:2], third=[0, 1])
-    assert decided(a=LEFT[:3], b=RIGHT[:3], third=[0, 1, 2])[0] == PAIRS
-
-
-def test_a_column_of_few_short_texts_is_one_where_it_is_called_so() -> None:
-    short = ["yes" if row % 2 else "no" for row in range(ROWS)]
-    assert decided(question=LEFT, answer=short) == (
-        PAIRS,
-        {"anchor": "question", "positive": "answer"},
-    )
-    assert found(a=LEFT, b=short).texts == ("a",)
-
-
-def test_a_number_is_neither_a_word_nor_a_text() -> None:
-    columns = found(a=LEFT, b=RIGHT, third=[row % 3 for row in range(ROWS)])
-    assert (columns.numbers, columns.words, columns.texts) == ({"third"}, frozenset(), ("a", "b"))
-
-
-def test_a_hard_negative_is_not_the_positive_of_a_triplet() -> None:
-    kind, columns = decided(
-        left_one=LEFT, right_one=RIGHT, hard_negative=[f"no {text}" for text in LEFT]
-    )
-    assert kind.columns == TRIPLETS.columns
-    assert columns == {"anchor": "left_one", "positive": "right_one", "negative": "hard_negative"}
-
-
-def test_a_column_of_all_the_labels_of_nli_is_offered_as_their_label() -> None:
-    for labels in (
-        ("entailment", "neutral", "contradiction", "-"),
-        ("entailment", "contradiction"),
-    ):
-        with pytest.raises(UsageError, match="'third' may be their label") as error:
-            decided(a=LEFT, b=RIGHT, third=[labels[row % len(labels)] for row in range(ROWS)])
-        assert "label=third" in error.value.hint
-
-
-def test_a_file_without_the_source_that_is_said_is_refused() -> None:
-    with pytest.raises(UsageError, match="has no column 'genres'") as error:
-        found("?source=genres", a=LEFT, b=RIGHT, genre=["x"] * ROWS)
-    assert "did you mean 'genre'?" in error.value.hint
-
-
-def test_facts_beside_pairs_leave_nothing_open() -> None:
-    facts = {"split": ["train"] * ROWS, "year": [2012 + row % 3 for row in range(ROWS)]}
-    assert decided(a=LEFT, b=RIGHT, **facts) == (PAIRS, {"anchor": "a", "positive": "b"})
-
-
-@pytest.mark.parametrize("options", ["?s1=a&s2=b&score=b", "?anchor=a&positive=a"])
-def test_a_column_that_is_named_for_two_parts_is_refused(options: str) -> None:
-    with pytest.raises(UsageError, match="for two parts") as refused:
-        found(options, a=LEFT, b=RIGHT, score=[row / 7 for row in range(ROWS)])
-    assert str(refused.value.hint) == "name one for each: a, b, score"
-    assert (
-        found("?s1=a&s2=b&source=a", a=LEFT, b=RIGHT).file.source == "a"
-    )  # items may be grouped by any column
-
-
-TEXTS = ["A man runs fast.", "A dog sleeps here.", "A girl reads a book.", "The cat eats fish."]
-
-
-def rows(header: str, *columns: list[object], separator: str = ",") -> str:
-    given = [*columns]
-    lines = [header.replace(",", separator)] + [
-        separator.join(map(str, row)) for row in zip(*given, strict=True)
-    ]
-    return "\n".join(lines) + "\n"
-
-
-SCORES = [0.1, 0.9, 0.35, 0.6]
-
-
-@pytest.mark.parametrize(
-    ("header", "third", "kind", "columns"),
-    [
-        (
-            "sentence1,sentence2,score",
-            SCORES,
-            SCORED,
-            {"s1": "sentence1", "s2": "sentence2", "score": "score"},
-        ),
-        (
-            "Text A,Text B,Human score",
-            SCORES,
-            SCORED,
-            {"s1": "Text A", "s2": "Text B", "score": "Human score"},
-        ),
-        (
-            "frage,antwort,similarity",
-            SCORES,
-            SCORED,
-            {"s1": "frage", "s2": "antwort", "score": "similarity"},
-        ),
-        ("s1,s2,label", SCORES, SCORED, {"s1": "s1", "s2": "s2", "score": "label"}),
-        (
-            "query,passage,score",
-            [0, 1, 1, 0],
-            SCORED,
-            {"s1": "query", "s2": "passage", "score": "score"},
-        ),
-        (
-            "a,b,gold_label",
-            ["neutral", "entailment", "contradiction", "neutral"],
-            LABELLED,
-            {"s1": "a", "s2": "b", "label": "gold_label"},
-        ),
-        (
-            "a,b,label",
-            ["NEUTRAL", "ENTAILMENT", "NEUTRAL", "NEUTRAL"],
-            LABELLED,
-            {"s1": "a", "s2": "b", "label": "label"},
-        ),
-        ("answer,question,id", [7, 3, 9, 1], PAIRS, {"anchor": "question", "positive": "answer"}),
-        ("a,b,id", ["x7", "x8", "x9", "x0"], PAIRS, {"anchor": "a", "positive": "b"}),
-        ("a,b,row", [0, 1, 2, 3], PAIRS, {"anchor": "a", "positive": "b"}),
-        (
-            "sent1,sent0,hard_neg",
-            TEXTS,
-            TRIPLETS,
-            {"anchor": "sent0", "positive": "sent1", "negative": "hard_neg"},
-        ),
-        ("x,y,negative", TEXTS, TRIPLETS, {"anchor": "x", "positive": "y", "negative": "negative"}),
-        (
-            "negative,query,positive",
-            TEXTS,
-            TRIPLETS,
-            {"anchor": "query", "positive": "positive", "negative": "negative"},
-        ),
-    ],
-)
-def test_kind_and_columns_are_detected(
-    header: str, third: list[object], kind: RowKind, columns: dict[str, str], write: Write
-) -> None:
-    found = own_data(str(write("p.csv", rows(header, TEXTS, TEXTS[::-1], third))))
-    assert (found.kind, found.columns, found.rows) == (kind, columns, 4)
-
-
-@pytest.mark.parametrize(
-    ("header", "third", "fault", "hint"),
-    [
-        (
-            "a,b,label",
-            [0, 1, 2, 0],
-            "'label' holds 0, 1, 2: scores, or numbers of labels",
-            "?label=label&labels=0:entailment,1:neutral,2:contradiction'",
-        ),
-        (
-            "q1,q2,is_duplicate",
-            [0, 1, 1, 0],
-            "'is_duplicate' holds 0, 1",
-            "'{path}?label=is_duplicate&labels=0:contradiction,1:entailment'",
-        ),
-        ("a,b,label", [1, 2, 3, 4], "'label' holds 1, 2, 3, 4", "write '{path}?score=label'"),
-        (
-            "a,b,votes",
-            [3, 8, 1, 9],
-            "'votes' may be their score",
-            "'{path}?score=votes' or '{path}?anchor=a&positive=b'",
-        ),
-        (
-            "a,b,y",
-            ["neutral", "entailment"] * 2,
-            "'y' may be their label",
-            "'{path}?label=y' or '{path}?anchor=a&positive=b'",
-        ),
-        ("a,b,state", ["yes", "no"] * 2, "'state' may be their label", "'{path}?label=state'"),
-        (
-            "a,b,label",
-            ["same", "other"] * 2,
-            "label holds 'other', 'same', none of entailment",
-            "?label=label&labels=other:MEANING,same:MEANING'",
-        ),
-        (
-            "a,b,c",
-            TEXTS,
-            "3 columns of texts (a, b, c), of which the names do not say",
-            "'{path}?anchor=a&positive=b' or '{path}?anchor=a&positive=b&negative=c'",
-        ),
-        (
-            "question,query,answer",
-            TEXTS,
-            "'question', 'query' may each be the anchor",
-            "'{path}?anchor=question' or '{path}?anchor=query'",
-        ),
-        (
-            "text,id,label",
-            SCORES,
-            "single texts with 'label', which no recipe trains on",
-            "'{path}?sentence=text' to train",
-        ),
-        ("sentence1,id,score", SCORES, "has no column 'sentence2'", "name it sentence2"),
-        ("7,8,9", TEXTS, "line 1: '7' is not the name of a column", "sentence1,sentence2,score"),
-        (
-            "A man runs very fast,b,c",
-            TEXTS,
-            "'A man runs very fast' is not the name of a column",
-            "sentence1,sentence2,score",
-        ),
-    ],
-)
-def test_what_may_be_read_in_two_ways_is_refused_with_what_to_type(
-    header: str, third: list[object], fault: str, hint: str, write: Write
-) -> None:
-    second = [1, 2, 3, 4] if ",id," in header else TEXTS[::-1]
-    path = write("p.csv", rows(header, TEXTS, second, third))
-    with pytest.raises(EmbedlabError) as error:
-        own_data(str(path))
-    assert fault in error.value.message
-    assert hint.replace("{path}", str(path)) in error.value.hint
-
-
-def test_a_column_of_names_of_rows_is_not_a_third_text(write: Write) -> None:
-    keys = ["doc-7-x", "doc-9-y", "doc-1-z", "doc-4-w"]
-    found = own_data(
-        str(write("p.csv", rows("ref,left text,right text", keys, TEXTS, TEXTS[::-1])))
-    )
-    assert (found.kind, found.columns, found.unread) == (
-        PAIRS,
-        {"anchor": "left text", "positive": "right text"},
-        ("ref",),
-    )
-    words = own_data(
-        str(write("w.csv", rows("ref,query,answer", keys, ["cat", "dog", "cow", "hen"], TEXTS)))
-    )
-    assert words.columns == {"anchor": "query", "positive": "answer"}
-
-
-def test_a_refused_file_is_read_by_what_its_hint_says(write: Write) -> None:
-    path = write("p.csv", rows("a,b,label,votes", TEXTS, TEXTS[::-1], [0, 1, 2, 0], [3, 8, 1, 9]))
-    by_label = own_data(f"{path}?label=label&labels=0:entailment,1:neutral,2:contradiction")
-    assert (by_label.kind, by_label.labels) == (
-        LABELLED,
-        {"0": "entailment", "1": "neutral", "2": "contradiction"},
-    )
-    assert own_data(f"{path}?score=votes").columns["score"] == "votes"
-    alone = own_data(f"{path}?anchor=b&positive=a")
-    assert (alone.kind, alone.columns, alone.unread) == (
-        PAIRS,
-        {"anchor": "b", "positive": "a"},
-        ("label", "votes"),
-    )
-    assert own_data(f"{path}?sentence=a").kind == SENTENCES
-    for options, fault in (
-        ("score=none", "has no column 'none'"),
-        ("score=votes&negative=a", "are not parts of one kind of rows"),
-    ):
-        with pytest.raises(UsageError, match=fault):
-            own_data(f"{path}?{options}")
-
-
-@pytest.mark.parametrize(
-    ("scores", "scale"),
-    [
-        ([0.2, 0.99], (0, 1)),
-        ([-0.4, 0.99], (-1, 1)),
-        ([0, 1], (0, 1)),
-        ([1, 5], (1, 5)),
-        ([0, 4], (0, 4)),
-        ([1, 7], (1, 7)),
-        ([0.2, 4.8], (0, 5)),
-        ([1.4, 4.8], (1, 5)),
-        ([0.5, 8.5], (0, 10)),
-        ([3, 97], (1, 100)),
-        ([0, 250.5], (0, 250.5)),
-    ],
-)
-def test_the_scale_is_that_which_the_scores_suggest(
-    scores: list[float], scale: tuple[float, float], write: Write
-) -> None:
-    found = own_data(
-        str(write("p.csv", rows("sentence1,sentence2,score", TEXTS[:2], TEXTS[2:], list(scores))))
-    )
-    assert found.scale == scale
-
-
-def test_a_scale_that_the_scores_contradict_is_refused_unless_they_are_said_to_be_low(
-    write: Write,
-) -> None:
-    path = write("p.csv", rows("sentence1,sentence2,score", TEXTS, TEXTS[::-1], SCORES))
-    with pytest.raises(
-        UsageError, match=r"the scores are from 0\.1 to 0\.9, but scale is 0-5"
-    ) as error:
-        own_data(f"{path}?scale=0-5")
-    assert f"'{path}?scale=0-5&low-scores'" in error.value.hint
-    assert own_data(f"{path}?scale=0-5&low-scores").scale == (0, 5)
-    with pytest.raises(UsageError, match=r"the scores are from 0\.1 to 0\.9, but scale is 0\.5-1"):
-        own_data(f"{path}?scale=0.5-1")
-    pairs = write("q.csv", rows("question,answer", TEXTS, TEXTS[::-1]))
-    with pytest.raises(UsageError, match="which have no scores"):
-        own_data(f"{pairs}?scale=0-5")
-
-
-def test_a_text_file_has_sentences_and_one_with_tabs_is_a_table(write: Write) -> None:
-    found = own_data(str(write("lines.txt", "one, two\n\nthree\n")))
-    assert (found.kind, found.rows, found.columns) == (SENTENCES, 2, {})
-    assert found.lines() == [f"{found.file.text}: 2 sentences", "  line: one, two", "  line: three"]
-    with pytest.raises(UsageError, match="each line has 2 fields with tabs"):
-        own_data(str(write("table.txt", "a\tb\nc\td\n")))
-    with pytest.raises(MissingError, match="no file"):
-        own_data("gone.csv")
-
-
-@pytest.mark.parametrize(
-    ("text", "says", "hint"),
-    [
-        ("a cat|a dog|1\nb|c|0\n", "3 fields with '|'", "name the columns in its first line and"),
-        ("question|answer\nwhy|because\n", "2 fields with '|'", "call it {}.csv"),
-        ("sentence1,sentence2,score\na,b,1\nc,d,0\n", "3 fields with ','", "call it {}.csv"),
-        ('text;label\n"a; b";1\nc;0\n', "2 fields with ';'", "call it {}.csv"),
-        ('anchor\tpositive\n12" long\tyes\n', "2 fields with tabs", "call it {}.tsv"),
-    ],
-)
-def test_rows_with_separators_are_not_read_as_sentences(
-    text: str, says: str, hint: str, write: Write
-) -> None:
-    path = write("table.txt", text)
-    for read in (own_data, lambda name: open_own_rows(name, LINES, ColumnMap())):
-        with pytest.raises(UsageError, match=re.escape(says)) as error:
-            read(str(path) if read is own_data else path)
-        assert hint.format(path.with_suffix("")) in str(error.value.hint)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "He came; he saw.\nShe ran; he sat.\n",
-        "Yes, it rains.\nNo, it snows.\n",
-        "either | or\n",
-        "a | b\nno bar here\n",
-        "text, then more\nno more\n",
-    ],
-)
-def test_sentences_with_signs_between_words_stay_sentences(text: str, write: Write) -> None:
-    assert own_data(str(write("lines.txt", text))).kind == SENTENCES
-
-
-def test_what_was_found_is_shown_with_two_rows_and_how_to_correct_it(write: Write) -> None:
-    path = write("p.csv", rows("id,a,b,rating", [1, 2, 3, 4], TEXTS, TEXTS[::-1], [1, 5, 2, 4]))
-    first, second, third, last = own_data(str(path)).lines()
-    assert (
-        first == f"{path}: 4 scored pairs: s1 = a, s2 = b, score = rating; scores from 1 to 5 on a "
-        f"scale from 1 to 5; not read: id"
-    )
-    assert second == f"  a: {TEXTS[0]}; b: {TEXTS[3]}; rating: 1"
-    assert third.startswith(f"  a: {TEXTS[1]}")
-    assert last == f"  another reading: '{path}?s1=NAME&s2=NAME&score=NAME&scale=LOW-HIGH'"
-
-
-def test_a_changed_file_is_read_again(write: Write) -> None:
-    path = write("p.csv", rows("question,answer", TEXTS, TEXTS[::-1]))
-    assert own_data(str(path)).kind == PAIRS
-    write("p.csv", rows("sentence1,sentence2,score", TEXTS, TEXTS[::-1], SCORES))
-    assert own_data(str(path)).kind == SCORED
-
-
-def test_the_name_with_all_that_was_found_reads_the_same_without_detection(write: Write) -> None:
-    path = write(
-        "p.csv",
-        rows("a,b,label", TEXTS, TEXTS[::-1], ["NEUTRAL", "ENTAILMENT", "NEUTRAL", "NEUTRAL"]),
-    )
-    said = own_data(str(path)).said
-    assert said.text == f"{path}?s1=a&s2=b&label=label&labels=ENTAILMENT:entailment,NEUTRAL:neutral"
-    assert own_data(said.text).columns == own_data(str(path)).columns
-    assert own_data(said.text).labels == own_data(str(path)).labels
-
-
-def test_columns_that_say_something_of_a_row_alone_are_not_read_whatever_their_type(
-    tmp_path: Path,
-) -> None:
-    frame = pl.DataFrame(
-        {
-            "query": TEXTS,
-            "doc": TEXTS[::-1],
-            "tags": [["x"], [], ["y"], []],
-            "seen": [date(2020, 1, day) for day in (1, 2, 3, 4)],
-            "vector": [[0.5], [1.0], [0.1], [0.2]],
-        }
-    )
-    frame.write_parquet(tmp_path / "p.parquet")
-    found = own_data(str(tmp_path / "p.parquet"))
-    assert (found.kind, found.unread) == (PAIRS, ("tags", "seen", "vector"))
-
-
-def test_what_is_not_a_file_is_refused_as_such(tmp_path: Path) -> None:
-    (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(
-        MissingError, match=r"folder\.csv' is a folder, not a file of rows"
-    ) as error:
-        own_data(str(tmp_path / "folder.csv"))
-    assert error.value.hint == "give the path of a file in it"
-    for name in ("absent.csv", "absent.txt", "absent.csv?s1=a"):
-        with pytest.raises(MissingError, match=r"no file '.*absent\.(csv|txt)'") as error:
-            own_data(str(tmp_path / name))
-        assert (
-            error.value.hint == "a dataset is a name from `embedlab data ls` or the path of a file"
-        )
-
-
-def test_a_scale_of_rows_without_scores_and_scores_outside_of_it_are_refused(write: Write) -> None:
-    pairs = write("pairs.csv", rows("anchor,positive", TEXTS, TEXTS[::-1]))
-    for said in ("scale=0-5", "low-scores"):
-        with pytest.raises(
-            UsageError, match="it holds pairs of anchor and positive, which have no scores"
-        ) as error:
-            own_data(f"{pairs}?{said}&anchor=anchor&positive=positive")
-        assert error.value.hint == "remove the scale, or say ?score=NAME"
-    scored = write("scored.csv", rows("s1,s2,score", TEXTS, TEXTS[::-1], [0.5, 1.5, 2.5, 4.5]))
-    for scale in ("1-5", "0-4"):
-        with pytest.raises(
-            UsageError, match=f"the scores are from 0.5 to 4.5, but scale is {scale}"
-        ) as error:
-            own_data(f"{scored}?scale={scale}")
-        assert error.value.hint == "state their scale: scale=0-5"
-    assert own_data(f"{scored}?scale=0-5").kind is SCORED
-    with pytest.raises(UsageError):
-        own_data(f"{scored}?scale=0-9")  # all in its lower half
-    assert own_data(f"{scored}?scale=0-9&low-scores").kind is SCORED
-    assert own_data(f"{scored}?scale=0-8.9").kind is SCORED
-
-
-def test_scores_that_are_not_all_numbers_are_left_to_their_reader_whatever_their_scale(
-    write: Write,
-) -> None:
-    odd = write("odd.csv", rows("s1,s2,score", TEXTS, TEXTS[::-1], [0.5, "inf", 2.5, 4.5]))
-    for options in ("?score=score", "?score=score&scale=0-5"):
-        found = own_data(f"{odd}{options}")
-        assert (found.kind, found.scores) == (SCORED, None)
-
-
-@pytest.mark.parametrize(
-    ("scores", "low", "high", "is_whole"),
-    [
-        ([3, 1, 2], 1, 3, True),
-        ([0.5, 1.0], 0.5, 1, False),
-        ([-1.0, 1.0], -1, 1, True),
-        ([2.0, 2.25, 7.0], 2, 7, False),
-    ],
-)
-def test_the_range_of_scores_is_from_the_least_to_the_greatest(
-    scores: list[float], low: float, high: float, is_whole: bool
-) -> None:
-    found = ScoreScale.of(pl.Series(scores))
-    assert (found.low, found.high, found.is_whole) == (low, high, is_whole)
-
-
-def test_a_range_is_said_in_words_of_four_digits() -> None:
-    assert str(ScoreScale(low=-0.123456, high=5)) == "from -0.1235 to 5"
-    assert not ScoreScale(low=0, high=5).is_whole
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "largest", "usual"),
-    [
-        *(
-            (0, 0.9, 0.9, 1),
-            (0, 1, 1, 1),
-            (0, 1.01, 1.01, 5),
-            (1, 5, 5, 5),
-            (0, 5.5, 5.5, 10),
-            (0, 10, 10, 10),
-        ),
-        *(
-            (0, 10.1, 10.1, 100),
-            (0, 100, 100, 100),
-            (0, 101, 101, 101),
-            (-3, 2, 3, 5),
-            (-1, 0.5, 1, 1),
-            (-120, 3, 120, 120),
-        ),
-    ],
-)
-def test_the_usual_scale_is_the_smallest_one_that_holds_all_scores(
-    low: float, high: float, largest: float, usual: float
-) -> None:
-    found = ScoreScale(low=low, high=high)
-    assert (found.largest, found.usual) == (largest, usual)
-
-
-@pytest.mark.parametrize(
-    ("high", "stated", "expected"),
-    [(1, 5, True), (2.5, 5, True), (2.6, 5, False), (5, 5, False), (0, 5, True)],
-)
-def test_a_stated_scale_is_contradicted_where_no_score_is_in_its_upper_half(
-    high: float, stated: float, expected: bool
-) -> None:
-    assert ScoreScale(low=0, high=high).contradicts(stated) is expected
-    assert ScoreScale(low=-high, high=0).contradicts(stated) is expected
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "is_whole", "expected"),
-    [
-        (0, 4, True, (0, 4)),  # people use all of a scale of whole numbers
-        (1, 4, True, (1, 4)),
-        (1, 7, True, (1, 7)),
-        (0, 10, True, (0, 10)),
-        (0, 11, True, (0, 100)),
-        (1, 1, True, (0, 1)),  # a scale from one to one is none
-        (0, 0, True, (0, 1)),
-        (0.2, 0.9, False, (0, 1)),
-        (1.2, 4.6, False, (1, 5)),
-        (0.4, 4.6, False, (0, 5)),
-        (2.5, 130.5, False, (1, 130.5)),
-        (-0.9, 0.8, False, (-1, 1)),
-        (-1, 1, True, (-1, 1)),
-        (-3, 2, True, (-3, 3)),
-        (-3.5, 2, False, (-5, 5)),
-    ],
-)
-def test_the_suggested_scale_fits_the_scores(
-    low: float, high: float, is_whole: bool, expected: tuple[float, float]
-) -> None:
-    assert ScoreScale(low=low, high=high, is_whole=is_whole).suggested == expected
-
-
-LABELS = ["entailment", "neutral", "contradiction"]
-
-
-@pytest.mark.parametrize("name", ["标签", "метка", "ετικέτα", "लेबल", "étiquette", "👍", "ラベル"])
-def test_a_name_of_any_script_is_a_name(name: str) -> None:
-    labels = [LABELS[row % 3] for row in range(ROWS)]
-    with pytest.raises(UsageError, match=f"{name!r} may be their label") as error:
-        decided(premise=LEFT, hypothesis=RIGHT, **{name: labels})
-    assert f"?label={name}'" in error.value.hint
-    assert (
-        decided(f"?label={name}", premise=LEFT, hypothesis=RIGHT, **{name: labels})[0] == LABELLED
-    )
-    assert decided(**{name: LEFT, f"{name} 2": RIGHT}) == (
-        PAIRS,
-        {"anchor": name, "positive": f"{name} 2"},
-    )
-
-
-@pytest.mark.parametrize("name", ["Ｌａｂｅｌ", "LABEL", "gold-label"])
-def test_a_name_is_known_in_any_width_and_case(name: str) -> None:
-    labels = [LABELS[row % 3] for row in range(ROWS)]
-    assert decided(premise=LEFT, hypothesis=RIGHT, **{name: labels})[1]["label"] == name
-
-
-NOT_THAT_PART: dict[str, tuple[dict[str, object], str]] = {
-    "bytes": (
-        {"anchor": [b"\xff"] * ROWS, "positive": RIGHT},
-        "anchor holds lists, tables or bytes",
+ROWS = 24
+TEXTS = {
+    "L": [f"the {('cat', 'dog', 'cow')[row % 3]} number {row} sat on a mat" for row in range(ROWS)],
+    "R": [f"a {('feline', 'hound', 'ox')[row % 3]} of {row} was resting" for row in range(ROWS)],
+    "N": [f"no animal of {row} was there at all" for row in range(ROWS)],
+    "U": [f"u-{row}" for row in range(ROWS)],
+    "#": [*range(ROWS)],
+    "%": [row % 7 / 7 for row in range(ROWS)],
+}
+TYPED = re.compile(r"'(own\.\w+\?[^']+)'")
+
+DETECTED = """
+# pairs of texts by names of any script, in any order
+csv :: question=L answer=R :: 24 pairs of anchor and positive: anchor = question, positive = answer
+csv :: answer=L question=R :: pairs of anchor and positive: anchor = question, positive = answer
+csv :: 質問=L 回答=R :: pairs of anchor and positive: anchor = 質問, positive = 回答
+csv :: x=L y=R :: anchor = x, positive = y
+csv?positive=x :: x=L y=R :: anchor = y, positive = x
+csv@positive=x :: x=L y=R :: anchor = y, positive = x
+csv :: sent1=L sent0=R :: anchor = sent0, positive = sent1
+csv :: question=L answer=yes|no :: anchor = question, positive = answer
+csv :: a=L b=R number=# :: 24 pairs of anchor and positive: anchor = a, positive = b; not read: number
+csv :: ref=U query=L answer=R :: anchor = query, positive = answer; not read: ref
+csv :: id=N a=L b=R year=2012|2013 split=train :: not read: id, year, split
+csv?anchor=a&positive=b :: a=L b=R third=neutral|entailment :: pairs of anchor and positive
+csv?source=third :: a=L b=R third=x|y :: 24 pairs of anchor and positive: anchor = a, positive = b
+# scored pairs, their scale, and numbers with a comma
+csv :: 'Text A'=L 'Text B'=R 'Human score'=0|2.5|5 :: scores from 0 to 5 on a scale from 0 to 5
+csv :: frage=L antwort=R similarity=% :: 24 scored pairs: s1 = frage, s2 = antwort, score = similarity
+csv :: s1=L s2=R label=0.5|1|2 :: scored pairs: s1 = s1, s2 = s2, score = label
+csv sep=; :: s1=L s2=R score=0,5|3,5 :: scores from 0.5 to 3.5 on a scale from 0 to 5
+csv?score=label :: s1=L s2=R label=0|1|2 :: scored pairs
+csv?scale=0-2 :: s1=L s2=R label=0|1|2 :: scored pairs
+csv?scale=0-5&low-scores :: s1=L s2=R score=0.1|0.9 :: scores from 0.1 to 0.9 on a scale from 0 to 5
+# labelled pairs
+csv :: a=L b=R gold_label=neutral|entailment|contradiction :: 24 labelled pairs
+csv :: a=L b=R label=NEUTRAL|ENTAILMENT :: labels ENTAILMENT = entailment, NEUTRAL = neutral
+csv :: a=L b=R label=neutral|- :: 12 labelled pairs: s1 = a, s2 = b, label = label; left out: 12 blank
+csv?label=label&labels=0:neutral,1:entailment :: a=L b=R label=0|1 :: labels 0 = neutral, 1 = entail
+csv?labels=0:neutral,1:entailment&drop=label:-1 :: a=L b=R label=0|1|-1 :: 16 labelled pairs
+csv?where=part:x :: a=L b=R label=neutral|entailment part=x|x|y :: 16 labelled pairs
+# triplets, sentences
+csv :: negative=N query=L positive=R :: 24 triplets: anchor = query, positive = positive, negative
+csv :: left=L right=R hard_negative=N :: 24 triplets: anchor = left, positive = right
+csv?anchor=anchor&positive=positive :: anchor=L positive=R negative=N :: pairs of anchor
+csv :: words=L :: 24 sentences: sentence = words
+csv?sentence=text :: text=L label=good|bad :: 24 sentences: sentence = text
+# separators that are read
+csv sep=; :: premise=L hypothesis=R label=neutral|entailment :: labelled pairs
+csv sep=| :: premise=L hypothesis=R label=neutral|entailment :: labelled pairs
+tsv :: premise=L hypothesis=R label=neutral|entailment :: labelled pairs
+"""
+
+REFUSED = """
+# a column that may be a label, a score, a split or another text
+csv :: premise=L hypothesis=R 标签=entailment|contradiction :: '标签' may be their label
+csv :: premise=L hypothesis=R ✅=entailment|contradiction :: '✅' may be their label
+csv :: premise=L hypothesis=R topic=entailment|neutral :: 'topic' may be their label
+csv :: premise=L hypothesis=R category=entailment|- :: 'category' may be their label
+csv :: a=L b=R state=x|y :: own.csv?label=state' or 'own.csv?anchor=a&positive=b'
+csv :: a=L b=R votes=3|8|1|9 :: own.csv?score=votes' or 'own.csv?anchor=a&positive=b'
+csv :: a=L b=R is_different=0|1 :: labels=0:MEANING,1:MEANING
+csv :: a=L b=R edit_distance=% :: may be the opposite of their score
+csv :: anchor=L positive=R is_test=0|0|1 :: 'is_test' says which split a row is in: 0 (16), 1 (8)
+csv :: anchor=L positive=R in_train=True|False :: says which split
+csv :: anchor=L positive=R fold=0|1|2 :: for all rows 'own.csv?where=fold:0,1,2'
+csv :: anchor=L positive=R Teil=train|TEST|Val :: 'Teil' says which split
+csv :: a=L b=R c=N :: 3 columns of texts (a, b, c), of which the names do not say
+csv :: question=L query=R answer=N :: 'question', 'query' may each be the anchor
+csv :: anchor=L positive=R why=N :: 'why' may be their negative
+csv :: wort=L stars=3|5 :: 'stars' may be their score
+csv :: wort=L mood=x|y :: 'mood' may be their label
+csv :: anchor=L positive=R negative=N score=% :: 'score' is called a score, and triplets have none
+csv :: title=N sentence1=L sentence2=R score=% :: 'title' is called a anchor, and scored pairs have
+csv :: anchor=L positive=R negative_1=N negative_2=R :: may each be the negative
+csv?s1=a&s2=b :: a=L b=R rating=% grade=% :: own.csv?s1=a&s2=b&score=rating' or 'own.csv?s1=a&s2=b
+csv :: s1=L s2=R label=x|y score=% :: 'score' may be their score, and 'label' their label
+csv :: text=L label=good|bad :: own.csv?sentence=text' to train on the texts alone
+csv :: sentence1=L score=% :: has no column 'sentence2': found sentence1, score :: name it sentence2
+csv :: a=# b=# :: has no column of texts: found a, b
+# labels whose meaning nobody said; one is offered where all are written as people write them
+csv :: a=L b=R label=0|1|2 :: labels=0:entailment,1:neutral,2:contradiction'
+csv :: a=L b=R label=0|1|2|-1 :: labels=0:entailment,1:neutral,2:contradiction&drop=label:-1'
+csv :: a=L b=R label=0|1|2|NaN :: 2:contradiction&drop=label:NaN'
+csv :: a=L b=R label=0|1|2|99 :: labels=0:MEANING,1:MEANING,2:MEANING,99:MEANING'
+csv :: a=L b=R label=1|-1 :: labels=-1:MEANING,1:MEANING'
+csv :: a=L b=R label=1|2|3|4|5|6|7 :: write 'own.csv?score=label'
+csv :: q1=L q2=R is_duplicate=0|1 :: labels=0:contradiction,1:entailment'
+csv :: a=L b=R label=e|n|c :: labels=c:contradiction,e:entailment,n:neutral'
+csv :: a=L b=R label=yes|no :: labels=no:contradiction,yes:entailment'
+csv :: a=L b=R label=duplicate|not_duplicate :: duplicate:entailment,not_duplicate:contradiction'
+csv :: a=L b=R label=similar|dissimilar :: dissimilar:contradiction,similar:entailment'
+csv :: a=L b=R label=entailment|None :: drop=label:None'
+csv :: a=L b=R label=entailment|not_entailment :: labels=not_entailment:MEANING'
+csv :: a=L b=R label=same|other :: labels=other:MEANING,same:MEANING'
+csv :: a=L b=R label=SUPPORTS|REFUTES|NEI :: REFUTES:MEANING,SUPPORTS:MEANING'
+csv :: a=L b=R label=contradiction|negative :: labels=negative:MEANING'
+csv?label=label&labels=a:MEANING :: a=L b=R label=a|b :: 'MEANING' is none of entailment
+# a scale that the scores contradict
+csv?scale=0-5 :: s1=L s2=R score=0.1|0.9 :: own.csv?scale=0-5&low-scores'
+csv?scale=1-5 :: s1=L s2=R score=0.5|4.5 :: state their scale: scale=0-5
+csv?scale=0-5 :: question=L answer=R :: which have no scores
+# what the user says of a file
+csv?s1=zzz :: a=L where=R :: has no column 'zzz': found a, where
+csv?source=wher :: a=L where=R :: did you mean 'where'?
+csv?s1=a&anchor=b :: a=L b=R :: s1, anchor are not parts of one kind of rows
+csv?s1=a&s2=b&score=b :: a=L b=R score=% :: names the column 'b' for two parts
+csv?drop=label:7 :: a=L b=R label=0|1 :: no row has '7' in label :: it has 0, 1
+csv?drop=part:x,y :: a=L b=R part=x|y :: all rows are left out
+csv?where=none:x :: a=L b=R :: has no column 'none'
+# values that no such part has, and first lines that are rows
+csv :: text=L doc=1|2 :: 'doc' is called a positive, but holds numbers
+csv :: 12=L b=R :: line 1: '12' is not the name of a column :: sentence1,sentence2,score
+csv :: 'a man runs very fast'=L b=R :: is not the name of a column
+# separators that are not
+csv sep=^ :: premise=L hypothesis=R label=neutral|entailment :: separated by '^'
+csv sep=~ :: premise=L hypothesis=R label=neutral|entailment :: separated by '~'
+tsv sep=; :: premise=L hypothesis=R :: separated by ';'
+txt sep=, :: sentence1=L sentence2=R :: 2 fields with ','
+txt sep=| :: sentence1=L sentence2=R :: 2 fields with '|'
+txt sep=\t :: x=L y=R :: 2 fields with tabs
+"""
+
+
+FRAMES: dict[str, tuple[dict[str, object], str]] = {
+    "bytes of text": ({"anchor": TEXTS["L"], "positive": [b"a b"] * ROWS}, "24 pairs of anchor"),
+    "other bytes": (
+        {"anchor": [b"\xff"] * ROWS, "positive": TEXTS["R"]},
+        "refused: own.parquet: anchor holds lists, tables or bytes",
     ),
-    "lists": ({"premise": [["a"]] * ROWS, "hypothesis": RIGHT}, "premise holds lists, tables"),
-    "tables": (
-        {"query": LEFT, "positive_passages": [[{"text": "a"}]] * ROWS},
-        "positive_passages holds lists, tables or bytes",
+    "categories": (
+        {"s1": TEXTS["L"], "s2": TEXTS["R"], "label": pl.Series(["neutral"] * ROWS).cast(pl.Enum(["neutral"]))},
+        "24 labelled pairs",
     ),
-    "lists of numbers": ({"query": LEFT, "negatives": [[1.5]] * ROWS}, "negatives holds lists"),
-    "a list of scores": (
-        {"sentence1": LEFT, "sentence2": RIGHT, "score": [[0.5]] * ROWS},
-        "score holds lists, tables or bytes",
+    "decimals": (
+        {"s1": TEXTS["L"], "s2": TEXTS["R"], "score": pl.Series(TEXTS["#"]).cast(pl.Decimal(9, 2))},
+        "scores from 0 to 23 on a scale from 0 to 100",
     ),
-    "a list of labels": (
-        {"premise": LEFT, "hypothesis": RIGHT, "label": [["neutral"]] * ROWS},
-        "label holds lists, tables or bytes",
+    "dates": ({"anchor": [date(2020, 1, 1)] * ROWS, "positive": TEXTS["R"]}, "refused: own.parquet: anchor"),
+    "truth": ({"anchor": TEXTS["L"], "positive": [True] * ROWS}, "of the type Boolean"),
+    "nothing": ({"sentence1": TEXTS["L"], "sentence2": [None] * ROWS}, "sentence2 is empty in every row"),
+    "blanks": ({"sentence1": TEXTS["L"], "sentence2": [" "] * ROWS}, "sentence2 is empty in every row"),
+    "numbers": ({"question": TEXTS["L"], "answer": TEXTS["#"]}, "'answer' is called a positive, but"),
+    "lists of positives": (
+        {"query": TEXTS["L"], "pos": [["a b", "c d"]] * ROWS},
+        "48 pairs of anchor and positive: anchor = query, positive = pos; a row for each text of pos",
     ),
-    "dates": ({"anchor": [date(2020, 1, 1)] * ROWS, "positive": RIGHT}, "of the type Date"),
-    "truth": ({"anchor": LEFT, "positive": [True, False] * 30}, "of the type Boolean"),
-    "nothing": ({"sentence1": LEFT, "sentence2": [None] * ROWS}, "sentence2 is empty in every row"),
-    "blanks": ({"sentence1": LEFT, "sentence2": [" "] * ROWS}, "sentence2 is empty in every row"),
-    "no label": (
-        {"premise": LEFT, "hypothesis": RIGHT, "label": [None] * ROWS},
-        "label is empty in every row",
+    "lists with holes": ({"query": TEXTS["L"], "pos": [["a b"], None] * 12}, "left out: 12 empty pos"),
+    "arrays of negatives": (
+        {"query": TEXTS["L"], "pos": TEXTS["R"], "neg": pl.Series([["a b", "c d"]] * ROWS, dtype=pl.Array(pl.String, 2))},
+        "48 triplets",
     ),
-    "numbers": ({"question": LEFT, "answer": [*range(ROWS)]}, "'answer' is called a positive, but"),
-    "numbers as text": (
-        {"text": LEFT, "doc": [str(row) for row in range(ROWS)]},
-        "'doc' is called a positive, but holds numbers",
+    "lists of numbers": ({"query": TEXTS["L"], "negatives": [[1.5]] * ROWS}, "negatives holds lists"),
+    "tables": ({"query": TEXTS["L"], "positive_passages": [[{"text": "a"}]] * ROWS}, "holds lists, tables"),
+    "lists of scores": ({"s1": TEXTS["L"], "s2": TEXTS["R"], "score": [[0.5]] * ROWS}, "score holds lists"),
+    "lists of labels": ({"s1": TEXTS["L"], "s2": TEXTS["R"], "label": [["x"]] * ROWS}, "label holds lists"),
+    "a list beside pairs": (
+        {"anchor": TEXTS["L"], "positive": TEXTS["R"], "others": [["x y"]] * ROWS},
+        "'others' may be their negative",
     ),
+    "lists as text": (
+        {"anchor": TEXTS["L"], "positive": ["['a b', 'c d']"] * ROWS},
+        "positive holds lists written as text: ['a b', 'c d']",
+    ),
+    "facts of any type": (
+        {"query": TEXTS["L"], "doc": TEXTS["R"], "tags": [["x"]] * ROWS, "seen": [date(2020, 1, 1)] * ROWS},
+        "24 pairs of anchor and positive: anchor = query, positive = doc; not read: tags, seen",
+    ),
+}  # fmt: skip
+
+
+def _table(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line and not line.startswith("# ")]
+
+
+def _detected(name: str) -> str:
+    """Return what a file holds as it is shown, or the error with its hint."""
+    try:
+        return "\n".join(own_data(name).lines())
+    except EmbedlabError as error:
+        return f"refused: {error.message} | {error.hint or 1 / 0}"
+
+
+def _written(line: str) -> tuple[str, list[str]]:
+    """Write the file of a LINE to the working folder; return its name and what is said of it."""
+    kind, columns, *expected = line.split(" :: ")
+    kind, *separator = kind.split(" sep=")
+    ending, options = re.fullmatch(r"(\w+)(.*)", kind).groups()  # type: ignore[union-attr]
+    sign = separator[0].replace("\\t", "\t") if separator else {"tsv": "\t"}.get(ending, ",")
+    rows: dict[str, list[object]] = {}
+    for column in shlex.split(columns):
+        name, _, values = column.rpartition("=")
+        some = values.split("|")
+        rows[name] = TEXTS.get(values, [some[row % len(some)] for row in range(ROWS)])
+    lines = [[*rows], *zip(*rows.values(), strict=True)]
+    text = "".join(sign.join(map(str, row)) + "\n" for row in lines)
+    Path(f"own.{ending}").write_text(text, encoding="utf-8")
+    return f"own.{ending}{options}", expected
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("line", _table(DETECTED))
+def test_a_file_is_read_by_what_is_said_and_by_names_and_values(line: str) -> None:
+    name, (expected,) = _written(line)
+    said = _detected(name)
+    assert expected in said
+    if "refused" not in said and not own_data(name).file.held_out:
+        again = own_data(own_data(name).said.text)  # with all that was detected
+        assert (again.columns, again.labels) == (own_data(name).columns, own_data(name).labels)
+
+
+@pytest.mark.parametrize("line", _table(REFUSED))
+def test_what_may_mean_two_things_is_refused_and_no_hint_ends_so_again(line: str) -> None:
+    name, expected = _written(line)
+    said = _detected(name)
+    assert said.startswith("refused: ")
+    assert [text for text in expected if text not in said] == [], said
+    for typed in TYPED.findall(said.partition(" | ")[2]):
+        if "NAME" not in typed and "MEANING" not in typed:
+            assert _detected(typed).partition(" | ")[0] != said.partition(" | ")[0], typed
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_a_column_with_the_name_of_a_part_is_that_part_or_the_file_is_refused(kind: str) -> None:
+    columns, expected = FRAMES[kind]
+    pl.DataFrame(columns).write_parquet("own.parquet")
+    assert expected in _detected("own.parquet")
+
+
+JSON_LINES = {
+    '{"query": "a b", "pos": ["c d", "e f"]}': "2 pairs of anchor and positive",
+    '{"query": "a b", "pos": {"text": "c"}}': "line 1: 'pos' is {'text': 'c'}, not a text",
+    '{"anchor": "a b", "positive": 5.10}': "line 1: 'positive' is 5.1, not a text",
+    '{"anchor": ["a b"], "positive": "c d"}': "line 1: 'anchor' is ['a b'], not a text",
+    '{"anchor": "a b", "positive": "c d", "score": [1]}': "score holds lists, tables or bytes",
 }
 
 
-@pytest.mark.parametrize("kind", NOT_THAT_PART)
-def test_a_column_with_the_name_of_a_part_is_that_part_or_the_file_is_refused(kind: str) -> None:
-    columns, fault = NOT_THAT_PART[kind]
-    with pytest.raises(EmbedlabError, match=fault) as error:
-        decided(**columns)  # type: ignore[arg-type]
+@pytest.mark.parametrize("line", JSON_LINES)
+def test_values_of_json_lines_are_texts_or_lists_of_positives(line: str) -> None:
+    Path("own.jsonl").write_text(line)
+    assert JSON_LINES[line] in _detected("own.jsonl")
+
+
+def test_a_text_file_has_a_sentence_a_line_whatever_signs_are_in_it() -> None:
+    for text in ("He came; he saw.\nShe ran; he sat.\n", "either | or\n", "a, b\n\nno more\n"):
+        Path("own.txt").write_text(text)
+        assert "2 sentences" in _detected("own.txt") or "1 sentences" in _detected("own.txt")
+    assert _detected("own.txt").splitlines()[1:] == ["  line: a, b", "  line: no more"]
+    assert "a text file has no columns" in _detected("own.txt?s1=a")
+
+
+def test_what_was_found_is_shown_with_two_rows_and_how_to_correct_it() -> None:
+    Path("p.csv").write_text("id,a,b,rating\n1,x y,z w,1\n2,q r,s t,5\n3,,u,2\n4,v w,x,\n")
+    assert own_data("p.csv").lines() == [
+        "p.csv: 2 scored pairs: s1 = a, s2 = b, score = rating; scores from 1 to 5 on a scale from "
+        "1 to 5; left out: 1 empty a at p.csv:4; left out: 1 blank rating at p.csv:5; not read: id",
+        "  a: x y; b: z w; rating: 1",
+        "  a: q r; b: s t; rating: 5",
+        "  another reading: 'p.csv?s1=NAME&s2=NAME&score=NAME&scale=LOW-HIGH'",
+    ]
+    Path("p.csv").write_text("question,answer\na b,c d\n")  # it is read again
+    assert "1 pairs of anchor and positive" in _detected("p.csv")
+
+
+def test_what_is_no_file_of_rows_is_refused() -> None:
+    Path("folder.csv").mkdir()
+    assert "folder.csv' is a folder, not a file of rows" in _detected("folder.csv")
+    assert "no file 'gone.txt'" in _detected("gone.txt")
+    Path("own.csv").write_text("a,b\n")
+    assert "has no rows below its header" in _detected("own.csv")
+
+
+SUGGESTED = {  # scores → the scale that they suggest
+    (0, 4): (0, 4), (1, 4): (1, 4), (1, 7): (1, 7), (0, 10): (0, 10), (0, 11): (0, 100),
+    (1, 1): (0, 1), (0, 0): (0, 1), (0.2, 0.9): (0, 1), (1.2, 4.6): (1, 5), (0.4, 4.6): (0, 5),
+    (2.5, 130.5): (1, 130.5), (-0.9, 0.8): (-1, 1), (-1, 1): (-1, 1), (-3, 2): (-3, 3),
+    (-3.5, 2): (-5, 5), (3, 97): (1, 100), (0, 101.5): (0, 101.5), (0.5, 8.5): (0, 10),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("scores", SUGGESTED)
+def test_the_suggested_scale_is_the_smallest_usual_one_that_holds_all_scores(
+    scores: tuple[float, float],
+) -> None:
+    assert ScoreScale.of(pl.Series(scores, strict=False)).suggested == SUGGESTED[scores]
+
+
+def test_a_scale_is_contradicted_where_no_score_is_in_its_upper_half() -> None:
+    low = ScoreScale(low=0, high=2.5)
+    assert [low.contradicts(high) for high in (5, 4.9)] == [True, False]
+    assert ScoreScale(low=-3, high=0).contradicts(6)
+
+
+NAMES = {  # a name that is read and written again in the same words
+    "pairs.csv", "d/pairs.csv?s1=a&s2=b&score=c&source=d&scale=-1-1&held-out=0.1",
+    "pairs.csv?label=x&labels=0:neutral,a b:entailment", 'pairs.csv?score="a & b?"',
+    "p.csv?where=split:train,dev&drop=label:-1", "p.csv?scale=0-5&low-scores",
+}  # fmt: skip
+WRONG_NAMES = (
+    "rating=x score= score=a&score=b scale=5 scale=5-0 scale=1-1 scale=1.2.3-4 scale=a-b labels=0 "
+    "labels=:neutral labels=0: held-out=0.9 held-out=x held-out=0 held-out=-0.1 where=split "
+    "where=:train drop=label:"
+)
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_a_name_is_read_and_written_again(name: str) -> None:
+    file = parse_file_name(name)
+    assert file.with_options().text == file.text == name
+    assert file.is_plain is ("?" not in name)
+    assert (
+        parse_file_name(name.replace("?", "@").replace("&", "@")).roles == file.roles or '"' in name
+    )
+    assert file.with_options(path=Path("q.csv")).text.partition("?")[2] == name.partition("?")[2]
+
+
+@pytest.mark.parametrize("options", WRONG_NAMES.split())
+def test_an_option_that_says_nothing_is_refused(options: str) -> None:
+    with pytest.raises(EmbedlabError, match=re.escape(options.split("=")[0])) as error:
+        parse_file_name(f"pairs.csv?{options}")
     assert error.value.hint
 
 
-LEFT_OUT: dict[str, tuple[dict[str, object], str]] = {
-    "a score of triplets": (
-        {"anchor": LEFT, "positive": RIGHT, "negative": LEFT[::-1], "score": [0.5] * ROWS},
-        "'score' is called a score, and triplets have none",
-    ),
-    "a label of triplets": (
-        {"query": LEFT, "pos": RIGHT, "neg": LEFT[::-1], "label": ["a", "b"] * 30},
-        "'label' is called a label, and triplets have none",
-    ),
-    "a title of scored pairs": (
-        {"title": LEFT[::-1], "sentence1": LEFT, "sentence2": RIGHT, "score": [0.5] * ROWS},
-        "'title' is called a anchor, and scored pairs have none",
-    ),
-    "a third text of pairs": (
-        {"anchor": LEFT, "positive": RIGHT, "why": LEFT[::-1]},
-        "'why' may be their negative",
-    ),
-    "a list of texts of pairs": (
-        {"anchor": LEFT, "positive": RIGHT, "others": [["x y"]] * ROWS},
-        "'others' may be their negative",
-    ),
-    "truth of pairs": (
-        {"anchor": LEFT, "positive": RIGHT, "is_good": [True, False] * 30},
-        "'is_good' may be their label",
-    ),
-    "a list of texts beside one": (
-        {"wort": LEFT, "more": [["x y"]] * ROWS},
-        "'more' may be their positive",
-    ),
-    "numbers beside one text": ({"wort": LEFT, "stars": [3, 5] * 30}, "'stars' may be their score"),
-    "words beside one text": ({"wort": LEFT, "mood": ["x", "y"] * 30}, "'mood' may be their label"),
-}
+def test_a_file_with_a_question_mark_in_its_name_is_that_file() -> None:
+    Path("what?score=x.csv").write_text("a\n")
+    assert parse_file_name("what?score=x.csv").path == Path("what?score=x.csv")
 
 
-@pytest.mark.parametrize("kind", LEFT_OUT)
-def test_nothing_is_left_out_that_would_make_rows_of_another_kind(kind: str) -> None:
-    columns, fault = LEFT_OUT[kind]
-    with pytest.raises(UsageError, match=fault) as error:
-        decided(**columns)  # type: ignore[arg-type]
-    for typed in re.findall(r"'p\.csv(\?[^']*)'", error.value.hint):
-        found(typed, **columns).decided()  # type: ignore[arg-type]
+def test_files_of_rows_are_known_by_their_ending_and_models_by_their_prefix() -> None:
+    rows = "pairs.csv d/pairs.TSV lines.txt rows.jsonl?score=x rows.jsonl@score=x"
+    others = "scores:mine.csv word-vectors:glove.txt hub:owner/pairs.csv recipe.toml own-pairs"
+    assert all(map(is_row_file, rows.split()))
+    assert not any(map(is_row_file, others.split()))
 
 
-def test_lists_of_positives_and_negatives_are_those_parts() -> None:
-    lists = [[text, text.upper()] for text in RIGHT]
-    assert decided(query=LEFT, pos=lists)[0] == PAIRS
-    for name in ("neg", "negatives", "hard_negatives", "negative_1"):
-        assert decided(query=LEFT, pos=lists, **{name: lists})[0] == TRIPLETS
-    with pytest.raises(UsageError, match="'negative_1', 'negative_2' may each be the negative"):
-        decided(anchor=LEFT, positive=RIGHT, negative_1=RIGHT, negative_2=LEFT)
-
-
-def test_pairs_are_said_by_their_two_parts_where_there_is_a_negative() -> None:
-    columns: dict[str, list[Any]] = {"anchor": LEFT, "positive": RIGHT, "negative": LEFT[::-1]}
-    assert decided("?anchor=anchor&positive=positive", **columns)[0] == PAIRS
-
-
-SPLITS = ["train" if row % 5 else "test" for row in range(ROWS)]
-
-
-@pytest.mark.parametrize(
-    ("name", "values"),
-    [
-        ("split", SPLITS),
-        ("Split", ["a" if row % 2 else "b" for row in range(ROWS)]),
-        ("fold", [row % 5 for row in range(ROWS)]),
-        ("SemEval_set", [("TRAIN", "TRIAL", "TEST")[row % 3] for row in range(ROWS)]),
-        ("часть", SPLITS),
-    ],
-)
-def test_rows_of_several_splits_are_refused_until_some_are_chosen(
-    name: str, values: list[object]
-) -> None:
-    columns: dict[str, list[Any]] = {"sentence1": LEFT, "sentence2": RIGHT, "score": [0.5] * ROWS}
-    with pytest.raises(UsageError, match=f"{name!r} says which split a row is in") as error:
-        decided(**columns, **{name: values})
-    typed = re.findall(r"'p\.csv(\?[^']*)'", error.value.hint)
-    heights = [found(option, **columns, **{name: values}).rows.height for option in typed]
-    assert heights[-1] == ROWS
-    assert heights[0] == values.count(typed[0].partition(":")[2] if name != "fold" else 0)
-    one = [value if value == values[0] else None for value in values]
-    assert found(**columns, **{name: [values[0]] * ROWS}).rows.height == ROWS
-    assert one
-
-
-def test_rows_are_chosen_by_the_values_of_a_column() -> None:
-    columns: dict[str, list[Any]] = {
-        "premise": LEFT,
-        "hypothesis": RIGHT,
-        "label": [float(row % 4 - 1) for row in range(ROWS)],
-        "part": ["x" if row % 2 else "y" for row in range(ROWS)],
-    }
-    assert found("?drop=label:-1", **columns).rows.height == ROWS * 3 // 4
-    assert found("?where=part:x&drop=label:-1,2", **columns).rows["label"].unique().to_list() == [0]
-    with pytest.raises(UsageError, match="no row has '7' in label") as error:
-        found("?drop=label:7", **columns)
-    assert error.value.hint == "it has -1, 0, 1, 2"
-    with pytest.raises(UsageError, match="has no column 'lable'"):
-        found("?drop=lable:7", **columns)
-    with pytest.raises(MissingError, match="all rows are left out"):
-        found("?drop=part:x,y", **columns)
-
-
-SUGGESTED: dict[tuple[str, ...], str] = {
-    ("0", "1", "2"): "labels=0:entailment,1:neutral,2:contradiction",
-    ("-1", "0", "1", "2"): "labels=0:entailment,1:neutral,2:contradiction&drop=label:-1",
-    ("e", "n", "c"): "labels=c:contradiction,e:entailment,n:neutral",
-    ("Entails", "contradicts"): "labels=Entails:entailment,contradicts:contradiction",
-    ("duplicate", "not_duplicate"): "labels=duplicate:entailment,not_duplicate:contradiction",
-    ("paraphrase", "non-paraphrase"): "labels=non-paraphrase:contradiction,paraphrase:entailment",
-    ("yes", "no"): "labels=no:contradiction,yes:entailment",
-    ("similar", "dissimilar"): "labels=dissimilar:contradiction,similar:entailment",
-}
-
-
-@pytest.mark.parametrize("labels", SUGGESTED)
-def test_a_meaning_is_offered_of_labels_that_people_write_so(labels: tuple[str, ...]) -> None:
-    column = [labels[row % len(labels)] for row in range(ROWS)]
-    columns: dict[str, list[Any]] = {"premise": LEFT, "hypothesis": RIGHT, "label": column}
-    with pytest.raises(UsageError) as error:
-        found("?label=label", **columns).meanings("label")
-    typed = f"?label=label&{SUGGESTED[labels]}"
-    assert f"'p.csv{typed}'" in error.value.hint
-    said = found(typed, **columns)
-    assert said.decided()[0] == LABELLED
-    assert {*said.meanings("label").values()} <= {*LABELS}
-
-
-@pytest.mark.parametrize(
-    "labels",
-    [
-        ("entailment", "not_entailment"),
-        ("0", "1"),
-        ("1", "2", "3"),
-        ("a", "b", "c"),
-        ("contradiction", "other"),
-        ("neg", "pos"),
-        ("negative", "positive"),
-        ("c", "e", "x"),
-        ("0", "1", "2", "3"),
-        ("A", "B"),
-    ],
-)
-def test_of_other_labels_no_meaning_is_offered(labels: tuple[str, ...]) -> None:
-    column = [labels[row % len(labels)] for row in range(ROWS)]
-    columns: dict[str, list[Any]] = {"premise": LEFT, "hypothesis": RIGHT, "label": column}
-    with pytest.raises(UsageError) as error:
-        found("?label=label", **columns).meanings("label")
-    assert not any(f":{meaning}" in str(error.value.hint) for meaning in LABELS)
-    with pytest.raises(UsageError, match="'MEANING' is none of entailment"):
-        found(f"?label=label&labels={labels[0]}:MEANING", **columns).meanings("label")
-
-
-def test_rows_that_are_left_out_are_shown_with_their_places(write: Write) -> None:
-    texts = [*TEXTS, "", "Rain falls."]
-    labels = ["neutral", "-", "entailment", "", "neutral", "contradiction"]
-    path = write("p.csv", rows("premise,hypothesis,label", texts, [*TEXTS, "x", "y"], labels))
-    found = own_data(str(path))
-    assert (found.rows, found.skipped) == (
-        3,
-        {"empty premise at p.csv:6": 1, "blank label at p.csv:3, 5": 2},
+def test_what_is_set_in_a_recipe_is_said_of_the_file_where_its_name_says_nothing() -> None:
+    values = "columns.gold=rating columns.anchor=q labels.0=neutral where.split=train drop.label=-1"
+    said = with_said(
+        parse_file_name("p.csv?score=points"),
+        [*(f"data.{value}" for value in values.split()), "optim.lr=1", "data.columns={}"],
     )
-    assert (
-        "left out: 1 empty premise at p.csv:6; left out: 2 blank label at p.csv:3, 5"
-        in (found.lines()[0])
+    assert said.roles == {"score": "points", "anchor": "q"}
+    assert (said.labels, said.where, said.drop) == (
+        {"0": "neutral"},
+        {"split": "train"},
+        {"label": "-1"},
     )
+    assert with_said(plain := parse_file_name("p.csv"), ["optim.lr=1"]) is plain
 
 
 def calls_of_detecting(columns: int, write: Write) -> int:
@@ -1074,10 +390,9 @@ def calls_of_detecting(columns: int, write: Write) -> int:
 
     sys.setprofile(count)
     try:
-        found = own_data(str(path))
+        own_data(str(path))
     finally:
         sys.setprofile(None)
-    assert found.kind == SCORED
     return calls
 
 

@@ -98,7 +98,9 @@ def own_training(typed: str, overrides: Sequence[str], dev: str | None) -> OwnTr
         rows = _dev_rows(data, dev)
         file = rows.file
         values["evaluate.dev"] = (
-            "none" if file is None else file.at(Path(absolute([str(file.path)])[0])).text
+            "none"
+            if file is None
+            else file.with_options(path=Path(absolute([str(file.path)])[0])).text
         )
         values |= {"data.held_out": file.held_out} if file is not None and file.held_out else {}
     recipe = RECIPES[data.kind.title]
