@@ -1,19 +1,18 @@
-"""A user's own file as scored pairs, as rows of a training, as queries: equal in every format, and
-refused with the place of the fault.
+"""Files of a user's own as rows: a line of a table is a file, its content, and the rows that it
+gives, or its fault with the place.
 """
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
-from embedlab.core.errors import EmbedlabError, MissingError, UsageError
-from embedlab.data.dataset import DatasetKind
+from embedlab.core.errors import EmbedlabError
 from embedlab.data.own_columns import own_data
 from embedlab.data.own_files import (
-    EQUAL,
-    TWICE,
     ColumnMap,
     RowShape,
     holds_queries,
@@ -22,452 +21,215 @@ from embedlab.data.own_files import (
     open_query_file,
 )
 from embedlab.data.source import Source
-from tests.data.conftest import Write
+from embedlab.data.table_file import PLACE, class_texts, full_rows, number_of, read_rows, sentences
 
-NLI = RowShape(
-    texts=("premise", "hypothesis"), labels={"label": ("entailment", "neutral", "contradiction")}
-)
-SCORED = RowShape(texts=("sentence1", "sentence2"), numbers={"gold": 5.0})
-FRAME = pl.DataFrame(
-    {
-        "premise": ["a, b", "c"],
-        "hypothesis": ['d "e"', "f"],
-        "label": ["neutral", "entailment"],
-        "id": ["1", "2"],
-    }
-)
-WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
-    "rows.csv": lambda frame, path: frame.write_csv(path),
-    "rows.tsv": lambda frame, path: frame.write_csv(path, separator="\t", quote_style="never"),
-    "rows.jsonl": lambda frame, path: frame.write_ndjson(path),
-    "rows.parquet": lambda frame, path: frame.write_parquet(path),
+CLASSES = ("entailment", "neutral", "contradiction")
+SHAPES = {
+    "nli": RowShape(texts=("premise", "hypothesis"), labels={"label": CLASSES}),
+    "scored": RowShape(texts=("sentence1", "sentence2"), numbers={"gold": 5.0}),
+    "any": RowShape(texts=("sentence1", "sentence2"), numbers={"gold": None}),
+    "lines": RowShape(texts=("sentence",)),
+    "binary": RowShape(texts=("sentence",), labels={"label": ("0", "1")}),
+    "triplets": RowShape(texts=("anchor", "positive", "negative")),
+}
+MAPS = {
+    "": ColumnMap(),
+    "named": ColumnMap(
+        columns={"premise": "text", "hypothesis": "answer"}, labels={"0": CLASSES[0]}
+    ),
+    "gold": ColumnMap(columns={"gold": "points"}),
+    "score": ColumnMap(columns={"score": "points"}),
+    "both": ColumnMap(columns={"gold": "points", "score": "marks"}),
+    "odd": ColumnMap(columns={"sentence": "text"}),
+    "gone": ColumnMap(columns={"premise": "text"}),
+    "train": ColumnMap(labels={"1": "neutral", "2": CLASSES[2]}, where={"split": "train"}),
+    "drop": ColumnMap(labels={"1": "neutral", "2": CLASSES[2]}, drop={"split": "dev"}),
 }
 
 
-@pytest.mark.parametrize("name", WRITERS)
-def test_every_format_gives_the_same_rows(name: str, tmp_path: Path) -> None:
-    WRITERS[name](FRAME, tmp_path / name)
-    part = open_own_rows(tmp_path / name, NLI, ColumnMap())
-    assert part.frame.equals(FRAME.drop("id"))
-    assert (part.state.name, part.state.origin, part.state.rows) == (name, "file", 2)
-    assert len(part.state.sha256[name]) == 64
+def _rows(shape: str, said: str) -> Callable[[Path], Any]:
+    return lambda path: open_own_rows(path, SHAPES[shape], MAPS[said])
 
 
-@pytest.mark.parametrize("name", WRITERS)
-def test_columns_and_labels_under_other_names_are_mapped_in_every_format(
-    name: str, tmp_path: Path
-) -> None:
-    other = FRAME.select(text="premise", answer="hypothesis", gold_label=pl.Series([1, 0]))
-    WRITERS[name](other, tmp_path / name)
-    named = ColumnMap(
-        columns={"premise": "text", "hypothesis": "answer"},
-        labels={"0": "entailment", "1": "neutral"},
+READERS: dict[str, Callable[[Path], Any]] = {
+    "pairs": lambda path: open_pair_file(path),
+    "queries": lambda path: open_query_file(str(path)).part,
+    "table": lambda path: (rows := read_rows(path)).select(PLACE, *rows.drop(PLACE).columns),
+    "needs c": lambda path: read_rows(path, needed=["c"]),
+    "sentences": lambda path: list(sentences(path)),
+    "column text": lambda path: list(sentences(path, "text")),
+    **{f"{shape}:{said}": _rows(shape, said) for shape in SHAPES for said in MAPS},
+}
+
+# reader :: file :: content :: rows (and what was left out), or a fault
+FILES = r"""
+pairs :: p.tsv :: sentence1\tsentence2\tscore\na\tb\t\nc\td\t0.5\n :: ('c', 'd', 0.5, None) {'blank score at p.tsv:2': 1}
+pairs :: p.tsv :: sentence1\tsentence2\tscore\na\tb\t1\nc\td\thigh\n :: line 3: score is not a number: 'high'
+pairs :: p.csv :: sentence1,sentence2,score\na,b,inf\n :: line 2: score is not a number: 'inf'
+pairs :: p.csv :: sentence1,sentence2,score\na,b,1\na, b,c,1\n :: line 3: 4 fields: the header has 3
+pairs :: p.csv :: sentence1,sentence2,score\na,b,1\n"a,b,1\n :: line 3: not readable as CSV
+pairs :: p.csv :: score,sentence1,sentence2\n1,a,b\n2,c\n :: line 3: 2 fields: the header has 3
+pairs :: p.csv :: sentence1,sentence2,score,source\n"a, b",c,4,x\n :: ('a, b', 'c', 4.0, 'x')
+pairs :: p.csv :: premise,hypothesis,label\na b,c d,neutral\ne,f,contradiction\n :: ('a b', 'c d', 0.5, None) ('e', 'f', 0.0, None)
+pairs :: p.csv :: sentence1,sentence2,score\na,b,\nc,d,\n :: score is empty in every row
+pairs :: p.csv :: question,answer\na b,c d\n :: holds pairs of anchor and positive, not scored pairs
+pairs :: p.jsonl :: {"sentence1": "a", "sentence2": "b", "score": 1}\n[1]\n :: line 2: not a JSON object
+pairs :: p.jsonl :: {"sentence1": "a", "sentence2": "b", "score": 1}\n\n{"sentence1": :: line 3: broken JSON
+pairs :: p.jsonl :: {"sentence1": "\\ud83d\\ude00", "sentence2": "b", "score": 1} :: ('😀', 'b', 1.0, None)
+pairs :: p.jsonl :: {"sentence1": "\\ud800", "sentence2": "b", "score": 1} :: line 1: half of a surrogate pair
+pairs :: p.jsonl :: {"sentence1": "\\u0000", "sentence2": "b", "score": 1} :: line 1: a NUL character
+pairs :: p.jsonl :: {"sentence1": "a", "sentence2": "b", "score": NaN} :: line 1: NaN is not JSON
+pairs :: p.tsv :: sentence1\tsentence2\tscore\na\0\tb\t1\n :: line 2: a NUL byte
+pairs :: p.tsv :: sentence1\tsentence2\tscore\n\xff\tb\t1\n :: line 2: byte 0xff is not UTF-8
+pairs :: p.parquet :: no parquet :: is not a readable parquet file
+pairs :: p.csv ::  :: is empty
+pairs :: p.csv :: \xef\xbb\xbf\n :: is empty
+pairs :: p.xls :: a :: rows cannot be read from '.xls' files
+queries :: q.csv :: question,answer\nq one,a one\nq one,a two\nq one,a one\nq two,q two\n :: ('q one', 'a one') ('q one', 'a two') {'anchor equals its positive': 1, 'pair that occurs again': 1}
+queries :: q.csv :: question,answer\na b,c d\ne f,\n :: ('a b', 'c d') {'empty answer at q.csv:3': 1}
+queries :: q.csv :: question,answer\na b,a b\n :: holds no pair of different texts
+nli: :: p.csv :: premise,hypothesis,label\n"a, b",c,neutral\nd,e,-\n,f,neutral\n :: ('a, b', 'c', 'neutral') {'empty premise at p.csv:4': 1, 'blank label at p.csv:3': 1}
+nli: :: p.csv :: sentence1,sentence2,gold_label\na,b,neutral\n :: ('a', 'b', 'neutral')
+nli: :: p.csv :: text,hypothesis,label\na,b,neutral\n :: has no column 'premise': found text, hypothesis, label
+nli: :: p.csv :: premise,hypothesis,label\n :: has no rows below its header
+nli: :: p.csv :: premise,hypothesis,label\n,b,neutral\n :: premise is empty in every row
+nli: :: p.csv :: premise,hypothesis,label\na,b\n :: line 2: 2 fields: the header has 3
+nli: :: p.csv :: premise,hypothesis,label\na,b,maybe\n :: line 2: label is none of entailment, neutral, contradiction: 'maybe'
+nli: :: p.csv :: premise,hypothesis,label\na,b,-\n :: label is empty in every row
+nli: :: p.jsonl :: {"premise": ["a"], "hypothesis": "b", "label": "neutral"} :: line 1: 'premise' is ['a'], not a text
+nli: :: p.txt :: a\n :: a text file has sentences alone
+nli: :: p.csv :: premise,hypothesis,label,split\na,b,neutral,train\nc,d,neutral,dev\n :: 'split' says which split a row is in
+nli:train :: p.csv :: premise,hypothesis,label,split\na,b,2,train\nc,d,1,dev\n :: ('a', 'b', 'contradiction')
+nli:drop :: p.csv :: premise,hypothesis,label,split\na,b,2,train\nc,d,1,dev\n :: ('a', 'b', 'contradiction')
+nli:named :: p.csv :: text,answer,gold_label\na,b,0\n :: ('a', 'b', 'entailment')
+nli:gone :: p.csv :: premise,hypothesis,label\na,b,neutral\n :: no column 'text': found premise, hypothesis, label
+nli:odd :: p.csv :: premise,hypothesis,label\na,b,neutral\n :: data.columns names 'sentence', which the objective does not read
+scored: :: p.csv :: sentence1,sentence2,score\na,b,4\nc,d,\n :: ('a', 'b', 4.0) {'blank score at p.csv:3': 1}
+scored: :: p.csv :: sentence1,sentence2,score\na,b,5.5\n :: line 2: score is not from -5 to 5: '5.5'
+scored: :: p.csv :: sentence1,sentence2,score\na,b,high\n :: line 2: score is not a number: 'high'
+scored:gold :: p.csv :: sentence1,sentence2,points\na,b,4\n :: ('a', 'b', 4.0)
+scored:score :: p.csv :: sentence1,sentence2,points\na,b,4\n :: ('a', 'b', 4.0)
+scored:both :: p.csv :: sentence1,sentence2,points\na,b,4\n :: data.columns names both 'points' and 'marks' as 'gold'
+any: :: p.csv :: sentence1,sentence2,score\na,b,-80\n :: ('a', 'b', -80.0)
+lines: :: s.txt :: one, two\n\nthree\n :: ('one, two',) ('three',) {'blank line': 1}
+lines: :: s.txt :: a\tb\nc\td\n :: 2 fields with tabs
+lines: :: s.txt :: \n\n :: is empty
+binary: :: c.jsonl :: {"sentence": "a", "label": 0.0}\n{"sentence": "b"}\n{"sentence": "c", "label": 1} :: ('a', '0') ('c', '1') {'blank label at c.jsonl:2': 1}
+triplets: :: t.csv :: sent0,sent1,hard_neg\na,b,c\n :: ('a', 'b', 'c')
+table :: a.csv :: sep=;\r\na, b;c\r\nx, y;z\r\n :: (3, 'x, y', 'z')
+table :: a.csv :: a;b\n"x;y";z\n :: (2, 'x;y', 'z')
+table :: a.csv :: a|b\nx,y|z\n :: (2, 'x,y', 'z')
+table :: a.csv :: a,b\n1,"x\ny"\n2,z\n :: (2, '1', 'x\ny') (4, '2', 'z')
+table :: a.csv :: a,b,c\n1,2,3\n4\n,,\n5,6\n,,\n\n :: (2, '1', '2', '3') (3, '4', None, None) (4, None, None, None) (5, '5', '6', None)
+table :: a.csv :: a,b,a\n1,2,3\n :: column 'a' occurs twice
+table :: a.csv :: text:en\none text\nanother: text\n :: (2, 'one text') (3, 'another: text')
+table :: a.csv :: a::b\nx::y\n :: line 1: its columns are separated by ':'
+table :: a.tsv :: "a\tb\n"c\t"d"\n :: (2, '"c', '"d"')
+table :: a.tsv :: a,b\nc,d\n :: line 1: its columns are separated by ','
+table :: a.tsv :: a\tb\rone\ttwo\r :: (2, 'one', 'two')
+table :: a.jsonl ::   \n{"a": 1}\n\t\n{"a": 2}\n :: (2, 1) (4, 2)
+needs c :: a.csv :: a,b,c\n1,2\n :: line 2: 2 fields: the header has 3
+sentences :: a.txt :: one\n\ntwo\r\nthree :: ['one', '', 'two', 'three']
+sentences :: a.txt :: one\rtwo\r :: ['one', 'two']
+sentences :: a.txt :: \xef\xbb\xbfone\n :: ['one']
+sentences :: a.tsv :: id\tsentence\n1\t"one"\n2\ttwo\n\n :: ['"one"', 'two']
+sentences :: a.csv :: sentence,id\n"one, ""a""\nb",1\ntwo,2\n :: ['one, "a"\nb', 'two']
+sentences :: a.jsonl :: {"sentence": "one"}\n\n{"sentence": "two", "id": 3}\n :: ['one', 'two']
+column text :: a.TSV :: id\ttext\n1\tone\n :: ['one']
+column text :: a.jsonl :: {"text": "one", "sentence": 5}\n :: ['one']
+column text :: a.txt :: one\n :: --column is for .tsv, .csv and .jsonl files
+sentences :: a.txt :: one\ntwo\0\n :: line 2: a NUL character
+sentences :: a.txt :: one\ncaf\xe9\n :: line 2: byte 0xe9 is not UTF-8
+sentences :: a.tsv ::  :: is empty
+sentences :: a.tsv :: id\ttext\n :: has no column 'sentence'
+sentences :: a.tsv :: id\tsentence\n1\n2\ttwo\n :: line 2: only 1 columns
+sentences :: a.csv :: sentence\n"one\n :: line 2: not readable as CSV
+sentences :: a.jsonl :: {"sentence": "one"}\n{"sentence": 2}\n :: line 2: 'sentence' is 2, not a text
+sentences :: a.jsonl :: {"sentence": null}\n :: line 1: 'sentence' is None, not a text
+sentences :: a.parquet :: x :: sentences cannot be read from '.parquet' files
+"""
+LINES = [line for line in FILES.splitlines() if line]
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def _given(reader: str, file: str, content: bytes) -> str:
+    """Return the rows that a reader gives of a file and what it left out, or the fault."""
+    Path(file).write_bytes(content)
+    try:
+        read = READERS[reader](Path(file))
+    except EmbedlabError as error:
+        return f"refused: {error.message} | {error.hint or 1 / 0}"
+    if isinstance(read, list):
+        return str(read)
+    frame, skipped = (
+        (read, {}) if isinstance(read, pl.DataFrame) else (read.frame, read.state.skipped)
     )
-    assert open_own_rows(tmp_path / name, NLI, named).frame.equals(FRAME.drop("id"))
+    return " ".join(map(str, [*frame.rows(), *([skipped] if skipped else [])]))
 
 
-def test_numbers_are_scores_and_whole_ones_labels_whatever_their_type(tmp_path: Path) -> None:
-    pl.DataFrame({"sentence1": ["a"], "sentence2": ["b"], "score": [4]}).write_parquet(
-        tmp_path / "p.parquet"
-    )
-    assert open_own_rows(tmp_path / "p.parquet", SCORED, ColumnMap()).frame.row(0) == (
-        "a",
-        "b",
-        4.0,
-    )
-    pl.DataFrame({"sentence": ["a", "b"], "label": [0.0, 1.0]}).write_parquet(
-        tmp_path / "c.parquet"
-    )
-    shape = RowShape(texts=("sentence",), labels={"label": ("0", "1")})
-    assert open_own_rows(tmp_path / "c.parquet", shape, ColumnMap()).frame["label"].to_list() == [
-        "0",
-        "1",
-    ]
-
-
-@pytest.mark.parametrize("key", ["gold", "score"])
-def test_a_column_is_mapped_by_our_name_or_the_published_one(key: str, tmp_path: Path) -> None:
-    pl.DataFrame({"sentence1": ["a"], "sentence2": ["b"], "points": [4]}).write_csv(
-        tmp_path / "p.csv"
-    )
-    part = open_own_rows(tmp_path / "p.csv", SCORED, ColumnMap(columns={key: "points"}))
-    assert part.frame.row(0) == ("a", "b", 4.0)
-
-
-def test_a_column_that_is_mapped_by_both_names_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(
-        UsageError, match=r"data\.columns names both 'points' and 'marks' as 'gold'"
-    ):
-        open_own_rows(
-            tmp_path / "p.csv", SCORED, ColumnMap(columns={"gold": "points", "score": "marks"})
-        )
-    with pytest.raises(
-        UsageError, match=r"data\.columns names 'label', which the objective does not read"
-    ):
-        open_own_rows(tmp_path / "p.csv", SCORED, ColumnMap(columns={"label": "points"}))
-
-
-def test_a_text_file_has_a_sentence_a_line_and_blank_lines_are_counted(write: Write) -> None:
-    path = write("s.txt", "one, two\n\nthree\n")
-    part = open_own_rows(path, RowShape(texts=("sentence",)), ColumnMap())
-    assert part.frame["sentence"].to_list() == ["one, two", "three"]
-    assert part.state.skipped == {"blank line": 1}
-    with pytest.raises(EmbedlabError, match="a text file has sentences alone"):
-        open_own_rows(path, NLI, ColumnMap())
-
-
-def test_a_score_may_be_any_number_where_the_objective_states_no_scale(write: Write) -> None:
-    path = write("p.tsv", "sentence1\tsentence2\tscore\na\tb\t-80\n")
-    shape = RowShape(texts=("sentence1", "sentence2"), numbers={"gold": None})
-    assert open_own_rows(path, shape, ColumnMap()).frame["gold"].to_list() == [-80.0]
-
-
-HEADER = "premise,hypothesis,label\n"
-
-
-@pytest.mark.parametrize(
-    ("shape", "name", "content", "fault"),
-    [
-        (
-            NLI,
-            "p.csv",
-            "text,hypothesis,label\na,b,neutral\n",
-            "has no column 'premise': found text, hypothesis, label",
-        ),
-        (
-            NLI,
-            "p.jsonl",
-            '{"premise": "a", "label": "neutral"}\n',
-            "has no column 'hypothesis': found premise, label",
-        ),
-        (NLI, "p.csv", "", "is empty"),
-        (NLI, "p.csv", HEADER, "has no rows below its header"),
-        (NLI, "p.csv", HEADER + ",b,neutral\n,b,neutral\n", "premise is empty in every row"),
-        (NLI, "p.csv", HEADER + "a,b\n", "line 2: 2 fields: the header has 3"),
-        (
-            NLI,
-            "p.csv",
-            HEADER + "a,b,maybe\n",
-            "line 2: label is none of entailment, neutral, contradiction: 'maybe'",
-        ),
-        (NLI, "p.csv", HEADER + "a,b,-\na,b,\n", "label is empty in every row"),
-        (
-            NLI,
-            "p.tsv",
-            HEADER.replace(",", "\t") + "a\tb\tneutral\textra\n",
-            "line 2: 4 fields: the header has 3",
-        ),
-        (
-            NLI,
-            "p.jsonl",
-            '{"premise": ["a"], "hypothesis": "b", "label": "neutral"}\n',
-            r"line 1: 'premise' is \['a'\], not a text",
-        ),
-        (
-            SCORED,
-            "p.csv",
-            "sentence1,sentence2,score\na,b,1\na,b,high\n",
-            "line 3: score is not a number: 'high'",
-        ),
-        (SCORED, "p.csv", "sentence1,sentence2,score\na,b,\n", "score is empty in every row"),
-        (
-            SCORED,
-            "p.csv",
-            "sentence1,sentence2,score\na,b,5\na,b,5.5\n",
-            "line 3: score is not from -5 to 5: '5.5'",
-        ),
-        (SCORED, "p.xls", "a", r"rows cannot be read from '\.xls' files"),
-        (RowShape(texts=("sentence",)), "p.txt", "\n\n", "is empty"),
-    ],
-)
-def test_a_bad_file_is_refused_with_its_place(
-    shape: RowShape, name: str, content: str, fault: str, write: Write
-) -> None:
-    with pytest.raises(EmbedlabError, match=fault) as caught:
-        open_own_rows(write(name, content), shape, ColumnMap())
-    assert caught.value.hint
-
-
-def test_a_bad_row_of_a_parquet_file_has_its_number(tmp_path: Path) -> None:
-    FRAME.with_columns(label=pl.Series(["neutral", "none"])).write_parquet(tmp_path / "p.parquet")
-    with pytest.raises(EmbedlabError, match=r"p\.parquet, row 2: label is none of"):
-        open_own_rows(tmp_path / "p.parquet", NLI, ColumnMap())
-
-
-def test_a_mapped_column_must_be_in_the_file_and_read_by_the_objective(write: Write) -> None:
-    path = write("p.csv", HEADER + "a,b,neutral\n")
-    with pytest.raises(
-        EmbedlabError, match="no column 'text': found premise, hypothesis, label"
-    ) as caught:
-        open_own_rows(path, NLI, ColumnMap(columns={"premise": "text"}))
-    assert "--set data.columns.premise=NAME" in caught.value.hint
-    with pytest.raises(
-        UsageError, match=r"data\.columns names 'sentence', which the objective does not read"
-    ):
-        open_own_rows(path, NLI, ColumnMap(columns={"sentence": "text"}))
-
-
-@pytest.mark.parametrize(
-    ("published", "own"),
-    [
-        (("sentence1", "sentence2", "gold_label"), ("premise", "hypothesis", "label")),  # SNLI
-        (("sent0", "sent1", "hard_neg"), ("anchor", "positive", "negative")),  # SimCSE's triplets
-        (("sentence1", "sentence2", "score"), ("sentence1", "sentence2", "gold")),  # pair files
-    ],
-)
-def test_the_columns_of_published_files_are_found_by_the_names_they_have_there(
-    published: Sequence[str], own: Sequence[str], write: Write
-) -> None:
-    path = write("rows.csv", ",".join(published) + "\na,b,3\n")
-    assert open_own_rows(path, RowShape(texts=tuple(own)), ColumnMap()).frame.to_dicts() == [
-        dict(zip(own, "ab3", strict=True))
-    ]
-
-
-def test_a_blank_among_whole_numbers_is_no_label(tmp_path: Path) -> None:
-    pl.DataFrame({"sentence": ["a", "b", "c"], "label": [0.0, None, 1.0]}).write_parquet(
-        tmp_path / "c.parquet"
-    )
-    part = open_own_rows(
-        tmp_path / "c.parquet",
-        RowShape(texts=("sentence",), labels={"label": ("0", "1")}),
-        ColumnMap(),
-    )
-    assert part.frame.rows() == [("a", "0"), ("c", "1")]
-    assert part.state.skipped == {"blank label at c.parquet:2": 1}
-
-
-def test_a_training_reads_the_rows_that_are_chosen_and_refuses_several_splits(write: Write) -> None:
-    path = write("p.csv", "premise,hypothesis,label,split\na,b,2,train\nc,d,1,train\ne,f,-1,dev\n")
-    meanings = {"1": "neutral", "2": "contradiction"}
-    with pytest.raises(UsageError, match="'split' says which split a row is in") as error:
-        open_own_rows(path, NLI, ColumnMap(labels=meanings))
-    assert "--set data.where.split=train" in str(error.value.hint)
-    for chosen in ({"where": {"split": "train"}}, {"drop": {"split": "dev"}}):
-        part = open_own_rows(path, NLI, ColumnMap(labels=meanings, **chosen))
-        assert part.frame["premise"].to_list() == ["a", "c"]
-    everything = ColumnMap(labels=meanings, where={"split": "train,dev"}, drop={"label": "-1"})
-    assert open_own_rows(path, NLI, everything).frame["premise"].to_list() == ["a", "c"]
-
-
-@pytest.mark.parametrize("name", ["t.jsonl", "t.parquet"])
-def test_lists_of_positives_and_negatives_train_and_evaluate_text_by_text(
-    name: str, tmp_path: Path
-) -> None:
-    frame = pl.DataFrame(
-        {
-            "query": ["which animal", "which tree"],
-            "pos": [["a dog", "a cat"], ["an oak"]],
-            "neg": [["a car"], ["a bus", "a cat"]],
-        }
-    )
-    path = tmp_path / name
-    if name == "t.jsonl":
-        frame.write_ndjson(path)
+@pytest.mark.parametrize("line", LINES)
+def test_a_file_gives_its_rows_or_its_fault_with_the_place(line: str) -> None:
+    reader, file, content, expected = line.split(" :: ")
+    text = content.strip(" ") if file.endswith("csv") else content
+    given = _given(reader, file, text.encode().decode("unicode_escape").encode("latin-1"))
+    if given.startswith("refused: "):
+        assert expected in given
     else:
-        frame.write_parquet(path)
-    shape = RowShape(texts=("anchor", "positive", "negative"))
-    found = own_data(str(path))
-    part = open_own_rows(path, shape, ColumnMap(columns=found.ours))
-    assert part.frame.rows() == [
-        ("which animal", "a dog", "a car"),
-        ("which animal", "a cat", "a car"),
-        ("which tree", "an oak", "a bus"),
-        ("which tree", "an oak", "a cat"),
-    ]
-    assert found.rows == 4
-    queries = open_query_file(str(path))
-    assert queries.part.frame.rows() == [row[:2] for row in part.frame.rows()[:3]]
-    assert queries.candidates == ("a dog", "a cat", "an oak", "a car", "a bus")
+        assert given == expected.replace("\\n", "\\n")
+
+
+FRAME = pl.DataFrame(
+    {"sentence1": ["a, b", "c"], "sentence2": ['d "e"', "f"], "score": [1.0, 4.5], "source": ["x", "y"]}
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("file", ["p.csv", "p.tsv", "p.jsonl", "p.parquet"])
+def test_every_format_gives_the_same_rows_to_training_and_evaluation(file: str) -> None:
+    path = Path(file)
+    write = {
+        "csv": FRAME.write_csv,
+        "tsv": lambda path: FRAME.write_csv(path, separator="\t", quote_style="never"),
+        "jsonl": FRAME.write_ndjson,
+        "parquet": FRAME.write_parquet,
+    }[file[2:]]
+    write(path)
+    evaluated = Source().open(f"./{file}")
+    assert evaluated.frame.equals(FRAME.rename({"score": "gold"}))
+    assert (evaluated.state.origin, evaluated.state.name, evaluated.state.rows) == ("file", file, 2)
+    assert len(evaluated.state.sha256[file]) == 64
+    trained = open_own_rows(path, SHAPES["scored"], MAPS[""]).frame
+    assert trained.rows() == evaluated.frame.drop("source").rows()
+
+
+@pytest.mark.parametrize("file", ["t.jsonl", "t.parquet"])
+def test_lists_of_positives_and_negatives_train_and_evaluate_text_by_text(file: str) -> None:
+    frame = pl.DataFrame({"query": ["q a", "q b"], "pos": [["a b", "c d"], ["e f"]], "neg": [["x y"], ["z", "c d"]]})  # fmt: skip
+    (frame.write_ndjson if file == "t.jsonl" else frame.write_parquet)(Path(file))
+    trained = open_own_rows(Path(file), SHAPES["triplets"], ColumnMap(columns=own_data(file).ours))
+    assert trained.frame.rows() == [
+        ("q a", "a b", "x y"), ("q a", "c d", "x y"), ("q b", "e f", "z"), ("q b", "e f", "c d")
+    ]  # fmt: skip
+    queries = open_query_file(file)
+    assert queries.part.frame.rows() == [("q a", "a b"), ("q a", "c d"), ("q b", "e f")]
+    assert queries.candidates == ("a b", "c d", "e f", "x y", "z")
     assert queries.part.state.skipped == {}
 
 
-def test_what_is_held_out_is_what_a_training_leaves_although_rows_lack_a_text_or_a_label(
-    write: Write,
-) -> None:
-    texts = [f"a sentence of number {row}" if row % 7 else "" for row in range(90)]
-    lines = [
-        f"{text},another of {row},{'-' if row % 5 else 'neutral'}" for row, text in enumerate(texts)
-    ]
-    path = write("p.csv", "\n".join(["premise,hypothesis,label", *lines]) + "\n")
-    trained = open_own_rows(path, NLI, ColumnMap(), held_out=0.3).frame["premise"].to_list()
-    evaluated = open_pair_file(f"{path}?held-out=0.3").frame["sentence1"].to_list()
-    everything = open_pair_file(path).frame["sentence1"].to_list()
-    assert sorted([*trained, *evaluated]) == sorted(everything)
+def test_what_is_held_out_is_what_a_training_leaves_although_rows_lack_a_text_or_a_label() -> None:
+    lines = ["premise,hypothesis,label"]
+    for row in range(90):
+        first = f"a sentence of number {row}" if row % 7 else ""
+        lines.append(f"{first},another of {row},{'-' if row % 5 else 'neutral'}")
+    Path("p.csv").write_text("\n".join(lines))
+    trained = open_own_rows(Path("p.csv"), SHAPES["nli"], MAPS[""], held_out=0.3)
+    evaluated = open_pair_file("p.csv?held-out=0.3").frame["sentence1"].to_list()
+    every = open_pair_file("p.csv").frame["sentence1"].to_list()
+    assert sorted([*trained.frame["premise"], *evaluated]) == sorted(every)
     assert evaluated
-
-
-JSON_PAIR = '{"sentence1": "a", "sentence2": "b", "score": 1}'
-SCORED_FRAME = pl.DataFrame(
-    {
-        "sentence1": ["a, b", "c"],
-        "sentence2": ["d", 'e "f"'],
-        "score": [1.0, 4.5],
-        "source": ["x", "y"],
-    }
-)
-SCORED_WRITERS: dict[str, Callable[[Path], object]] = {
-    "pairs.csv": SCORED_FRAME.write_csv,
-    "pairs.tsv": lambda path: SCORED_FRAME.write_csv(path, separator="\t", quote_style="never"),
-    "pairs.jsonl": SCORED_FRAME.write_ndjson,
-    "pairs.parquet": SCORED_FRAME.write_parquet,
-}
-
-
-@pytest.mark.parametrize("name", SCORED_WRITERS)
-def test_every_format_gives_the_same_pairs(name: str, tmp_path: Path) -> None:
-    path = tmp_path / name
-    SCORED_WRITERS[name](path)
-    part = Source().open(str(path))
-    assert part.frame.equals(SCORED_FRAME.rename({"score": "gold"}))
-    assert (part.state.origin, part.state.name, part.state.rows, part.state.partial) == (
-        "file",
-        str(path),
-        2,
-        False,
-    )
-    assert len(part.state.sha256[str(path)]) == 64
-
-
-@pytest.mark.parametrize("kind", ["sts", "sentences"])
-def test_a_folder_with_the_name_of_a_file_is_called_a_folder(
-    kind: DatasetKind, tmp_path: Path
-) -> None:
-    with pytest.raises(MissingError, match="is a folder"):
-        Source().open(str(tmp_path), kind=kind)
-
-
-def test_sources_are_optional_and_a_pair_without_score_is_counted(write: Write) -> None:
-    part = Source().open(str(write("p.tsv", "sentence1\tsentence2\tscore\na\tb\t\nc\td\t0.5\n")))
-    assert part.frame.rows() == [("c", "d", 0.5, None)]
-    assert part.state.skipped == {"blank score at p.tsv:2": 1}
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "fault"),
-    [
-        (
-            "p.tsv",
-            "sentence1\tsentence2\tscore\na\tb\t1\nc\td\thigh\n",
-            "line 3: score is not a number: 'high'",
-        ),
-        ("p.csv", "sentence1,sentence2,score\na,b,inf\n", "line 2: score is not a number: 'inf'"),
-        (
-            "p.csv",
-            "sentence1,sentence2,score\na,b,1\na, b,c,1\n",
-            "line 3: 4 fields: the header has 3",
-        ),
-        ("p.csv", 'sentence1,sentence2,score\na,b,1\n"a,b,1\n', "line 3: not readable as CSV"),
-        ("p.tsv", "sentence1\tsentence2\tscore\na\tb\t1\t\n", "line 2: 4 fields: the header has 3"),
-        ("p.tsv", "sentence1\tsentence2\tscore\na\tb\t1\nc\n", "line 3: 1 field: the header has 3"),
-        ("p.csv", "score,sentence1,sentence2\n1,a,b\n2,c\n", "line 3: 2 fields: the header has 3"),
-        ("p.jsonl", JSON_PAIR + "\n[1]\n", "line 2: not a JSON object"),
-        ("p.jsonl", JSON_PAIR + "\n\n" + JSON_PAIR[:-1] + "\n", "line 3: broken JSON at character"),
-        (
-            "p.jsonl",
-            JSON_PAIR + "\n\n" + JSON_PAIR.replace(": 1", ': "high"') + "\n",
-            "line 3: score is not a number: 'high'",
-        ),
-        (
-            "p.jsonl",
-            JSON_PAIR.replace('"a"', '["a"]') + "\n",
-            "line 1: 'sentence1' is ['a'], not a text",
-        ),
-        (
-            "p.jsonl",
-            JSON_PAIR.replace('"b"', '{"text": "b"}') + "\n",
-            "line 1: 'sentence2' is {'text': 'b'}, not a text",
-        ),
-        ("p.jsonl", JSON_PAIR.replace(": 1", ": [1]") + "\n", "score holds lists, tables or bytes"),
-        (
-            "p.jsonl",
-            JSON_PAIR + "\n" + JSON_PAIR.replace(": 1", ": NaN") + "\n",
-            "line 2: NaN is not JSON",
-        ),
-        ("p.csv", "sentence1,score\na,1\n", "has no column 'sentence2': found sentence1, score"),
-        ("p.csv", "sentence1,sentence2,score\n", "has no rows below its header"),
-        ("p.csv", "sentence1,sentence2,score\na,b,\nc,d\n", "score is empty in every row"),
-        ("p.tsv", b"sentence1\tsentence2\tscore\n\xff\tb\t1\n", "line 2: byte 0xff is not UTF-8"),
-        ("p.jsonl", '{"sentence1": "a",\n', "line 1: broken JSON"),
-        ("p.parquet", "no parquet", "is not a readable parquet file"),
-        ("p.tsv", "", "is empty"),
-        ("p.tsv", b"\xef\xbb\xbf", "is empty"),
-        ("p.csv", b"\xef\xbb\xbf\n", "is empty"),
-        ("p.tsv", "sentence1\tsentence2\tscore\na\0\tb\t1\n", "line 2: a NUL byte"),
-        (
-            "p.jsonl",
-            JSON_PAIR.replace("a", "\\u0000") + "\n",
-            "line 1: a NUL character under 'sentence1'",
-        ),
-        (
-            "p.jsonl",
-            JSON_PAIR.replace('"a"', '"\\ud800"') + "\n",
-            "line 1: half of a surrogate pair under 'sentence1'",
-        ),
-        (
-            "p.jsonl",
-            JSON_PAIR.replace(": 1", ": " + "[" * 100_000) + "\n",
-            "line 1: its JSON is nested too deep",
-        ),
-        ("p.jsonl", JSON_PAIR.replace(": 1", ": " + "9" * 5_000) + "\n", "line 1: "),
-    ],
-)
-def test_a_fault_is_reported_with_file_and_line(
-    write: Write, name: str, content: str | bytes, fault: str
-) -> None:
-    path = write(name, content)
-    with pytest.raises(MissingError) as caught:
-        Source().open(str(path))
-    assert fault in caught.value.message
-    assert str(path) in caught.value.message
-
-
-def test_a_whole_surrogate_pair_is_a_character(write: Write) -> None:
-    part = Source().open(str(write("p.jsonl", JSON_PAIR.replace('"a"', r'"\ud83d\ude00"') + "\n")))
-    assert part.frame["sentence1"].to_list() == ["😀"]
-
-
-def test_bytes_in_a_parquet_file_are_not_sentences(tmp_path: Path) -> None:
-    path = tmp_path / "p.parquet"
-    SCORED_FRAME.with_columns(sentence1=pl.Series([b"\xff", b"a"])).write_parquet(path)
-    with pytest.raises(MissingError, match="sentence1 holds lists, tables or bytes"):
-        Source().open(str(path))
-
-
-def test_a_missing_or_strange_file_is_refused(write: Write) -> None:
-    with pytest.raises(MissingError, match=r"no file 'mine\.tsv'"):
-        Source().open("mine.tsv")
-    with pytest.raises(MissingError, match=r"rows cannot be read from '\.xls' files"):
-        Source().open(str(write("p.xls", "a")))
-
-
-def test_columns_of_other_names_are_found_and_keep_their_order(tmp_path: Path) -> None:
-    path = tmp_path / "own.csv"
-    rows = [f"question {n} is asked,answer {n} was given,{n % 6}" for n in range(30)]
-    path.write_text("\n".join(["question,answer,rating", *rows]) + "\n", encoding="utf-8")
-    found = Source().open(str(path)).frame
-    assert found.select("sentence1", "sentence2", "gold").row(1) == (
-        "question 1 is asked",
-        "answer 1 was given",
-        1.0,
-    )
-
-
-def test_pairs_count_once_and_equal_texts_are_skipped(write: Write) -> None:
-    path = write(
-        "faq.csv",
-        "question,answer\nq one,a one\nq one,a two\nq one,a one\nq two,q two\nq two,a one\n",
-    )
-    found = open_query_file(str(path))
-    assert found.part.frame.rows() == [("q one", "a one"), ("q one", "a two"), ("q two", "a one")]
-    assert found.part.state.skipped == {EQUAL: 1, TWICE: 1}
-    assert found.candidates == ("a one", "a two", "q two")
-    assert found.part.state.name == str(path)
-
-
-def test_negatives_of_triplets_are_candidates(write: Write) -> None:
-    path = write("t.csv", "anchor,positive,negative\nq one,a one,n one\nq two,a two,a one\n")
-    assert open_query_file(str(path)).candidates == ("a one", "a two", "n one")
 
 
 @pytest.mark.parametrize(
@@ -476,20 +238,69 @@ def test_negatives_of_triplets_are_candidates(write: Write) -> None:
         ("p.csv", "question,answer\na b,c d\ne f,g h\n", True),
         ("p.csv", "sentence1,sentence2,score\na b,c d,1\n", False),
         ("p.csv", "a,b,points\na b,c d,1\n", False),  # ambiguous: whoever opens it says so
+        ("gone", "", False),
+        ("hub:owner/name", "", False),
     ],
 )
-def test_which_files_hold_queries(name: str, content: str, holds: bool, write: Write) -> None:
-    assert holds_queries(str(write(name, content))) is holds
+def test_which_files_hold_queries(name: str, content: str, holds: bool) -> None:
+    if content:
+        Path(name).write_text(content)
+    assert holds_queries(name) is holds
 
 
-def test_other_names_hold_none() -> None:
-    assert not holds_queries("sts12")
-    assert not holds_queries("gone.csv")
-    assert not holds_queries("hub:owner/name")
+OTHER_CONTENT = {
+    b"version https://git-lfs.github.com/spec/v1\noid sha256:4d\nsize 9\n": "a git-lfs pointer",
+    b"\n<!DOCTYPE html>\n<html>": "a web page",
+    b"\x1f\x8b\x08\x00\x00\x00": "compressed by gzip",
+    b"PK\x03\x04\x14\x00": "a zip archive or a spreadsheet",
+    "a,b\nc,d\n".encode("utf-16"): "text in UTF-16",
+}
 
 
-def test_a_row_with_an_empty_text_is_left_out_with_its_line(write: Write) -> None:
-    path = write("faq.csv", "question,answer\na b,c d\ne f,\n")
-    assert open_query_file(str(path)).part.state.skipped == {"empty answer at faq.csv:3": 1}
-    with pytest.raises(EmbedlabError, match="holds no pair of different texts"):
-        open_query_file(str(write("same.csv", "question,answer\na b,a b\n")))
+@pytest.mark.parametrize("content", OTHER_CONTENT)
+def test_a_file_that_is_in_the_place_of_another_is_called_so(content: bytes) -> None:
+    for ending in ("csv", "tsv", "jsonl", "parquet"):
+        assert f"is {OTHER_CONTENT[content]}" in _given("table", f"a.{ending}", content)
+    for ending in ("csv", "tsv", "jsonl", "txt"):
+        assert f"is {OTHER_CONTENT[content]}" in _given("sentences", f"a.{ending}", content)
+
+
+NUMBERS = "1.5 0,75 -0,5 +3,25 1,2345 0,123 12,34 7 1e3"
+VALUES = [1.5, 0.75, -0.5, 3.25, 1.2345, 0.123, 12.34, 7, 1000]
+NO_NUMBERS = ["1,234", "12,345", "1,234,567", "x", "1.2.3", "", None]
+
+
+def test_numbers_have_a_point_or_a_comma_that_is_not_of_thousands() -> None:
+    texts = [f" {text} " for text in NUMBERS.split()] + NO_NUMBERS
+    numbers = pl.DataFrame({"a": texts}).select(number_of("a")).to_series().to_list()
+    assert numbers == [*VALUES, *[None] * len(NO_NUMBERS)]
+    frame = pl.DataFrame({"whole": [1, None], "half": [0.5, -2.0]})
+    assert frame.select(number_of("whole"), number_of("half")).rows() == [(1.0, 0.5), (None, -2.0)]
+
+
+def test_labels_are_texts_and_whole_numbers_are_without_a_point() -> None:
+    given = [[1.0, None, 2.0], [1.0, 1.5], [1, 2], [" yes ", "no\t"], [True, False]]
+    texts = [["1", None, "2"], ["1.0", "1.5"], ["1", "2"], ["yes", "no"], ["true", "false"]]
+    assert [class_texts(pl.Series(values)).to_list() for values in given] == texts
+
+
+def test_rows_that_lack_a_text_are_counted_with_their_first_places() -> None:
+    columns = {"text": ["a", " ", "b", None, "", "\t"], PLACE: [1, 2, 3, 4, 6, 8]}
+    left, skipped = full_rows(Path("in/a.csv"), pl.DataFrame(columns), ["text"])
+    assert (left["text"].to_list(), skipped) == (["a", "b"], {"empty text at a.csv:2, 4, 6…": 4})
+    with pytest.raises(EmbedlabError, match="row 1: text holds a NUL character"):
+        full_rows("it", pl.DataFrame({"text": ["a\0b"], PLACE: [1]}), ["text"])
+
+
+def test_a_stream_of_sentences_is_read_no_further_than_it_is_taken() -> None:
+    Path("a.txt").write_text("one\ntwo\0\n")
+    stream = sentences(Path("a.txt"))
+    assert next(stream) == "one"
+    with pytest.raises(EmbedlabError):
+        next(stream)
+    with pytest.raises(EmbedlabError, match="cannot read"):
+        list(sentences(Path("none.txt")))
+    Path("a.tsv").write_text("id\ttext\n1\tone\n")
+    with pytest.raises(EmbedlabError) as refused:
+        list(sentences(Path("a.tsv")))
+    assert re.search(r"--column id \| text", str(refused.value.hint))
