@@ -263,7 +263,7 @@ class OwnData:
         """Return the lowest and highest score that there can be: as the user says, otherwise as the
         scores suggest.
         """
-        return self.file.scale or (self.scores and self.scores.suggested)
+        return self.file.scale or (self.scores.suggested if self.scores is not None else None)
 
     def lines(self) -> list[str]:
         """Return what was found, the first rows, and how to correct it."""
@@ -329,7 +329,7 @@ def _detected(name: str, _size: int, _modified_ns: int) -> OwnData:
         rows, blank = rows_with(file.path, rows, gold, without=no_labels(file.labels))
         skipped |= blank
     read = {*columns.values(), file.source or "source"}
-    shown = rows.head(_SHOWN_ROWS).select(pl.col(*columns.values()).cast(pl.String).fill_null(""))
+    first = rows.head(_SHOWN_ROWS).select(pl.col(*columns.values()).cast(pl.String).fill_null(""))
     return OwnData(
         file=file,
         kind=kind,
@@ -340,7 +340,7 @@ def _detected(name: str, _size: int, _modified_ns: int) -> OwnData:
         unread=tuple(name for name in found.names if name not in read),
         skipped=skipped,
         lists=tuple(name for name in lists if holds_text_lists(found.rows, name)),
-        examples=tuple(shown.iter_rows(named=True)),
+        examples=tuple(first.iter_rows(named=True)),
     )
 
 
@@ -609,8 +609,8 @@ class _Columns:
             if _OPPOSITE.search(_squeezed(name)):
                 classes = [f"{value:g}" for value in sorted({*self.values(name).drop_nans()})]
                 is_label = len(classes) <= len(NLI_LABELS)
-                offered = _labels_option(name, classes, _unknown(classes)) if is_label else alone
-                raise self._ambiguous(f"{name!r} may be the opposite of their score", [offered])
+                other = _labels_option(name, classes, _unknown(classes)) if is_label else alone
+                raise self._ambiguous(f"{name!r} may be the opposite of their score", [other])
             role, other = "score", option("score", name)
         elif name in self.words:
             role, other = "label", option("label", name)
