@@ -115,7 +115,6 @@ GIVEN: dict[str, tuple[str, ...]] = {
     "runs rename": ("x", "y"),
     "runs rm": ("x",),
     "data overlaps": ("starter", "pairs.csv"),
-    "data items": ("pairs.csv",),
     "models get": ("x",),
     "models forget": ("x",),
     "grid run": ("sample", "--dry-run"),

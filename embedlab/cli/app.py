@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from embedlab.cli.command_folder import add_commands
+from embedlab.cli.help_pages import EXIT_CODES, ORDER, WHAT, front_page, shared_page
 from embedlab.cli.terminal import open_door, report, reported_errors, to_stderr
 from embedlab.core.crash_reports import run_guarded
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
@@ -24,40 +25,6 @@ from embedlab.core.removed import instead_of
 from embedlab.core.settings import errors_to
 from embedlab.core.value_errors import reason_of
 from embedlab.core.version import __version__
-
-EXIT_CODES = (
-    "Exit codes: 0 ok, 1 the work failed, 2 what was typed is wrong, 3 something needed is "
-    "missing or unusable "
-    "(data file, hub, checkpoint, device, disk), 130 interrupted."
-)
-
-# The order of `embedlab --help`; a command that is not listed comes after those that are.
-ORDER = (
-    "train",
-    "evaluate",
-    "compare",
-    "why",
-    "power",
-    "verify",
-    "reproduce",
-    "pairs",
-    "explain",
-    "score",
-    "nearest",
-    "encode",
-    "recipes",
-    "export",
-    "demo",
-    "tui",
-    "doctor",
-    "config",
-    "runs",
-    "data",
-    "models",
-    "cache",
-    "grid",
-    "plugins",
-)
 
 # What the system answers where rights, a disk or the kind of a file are not as needed: nothing that
 # a program can mend.
@@ -81,7 +48,7 @@ def program(typed: str = "") -> typer.Typer:
     """Return the program: all of its commands, or the one alone that is called as was TYPED."""
     app = typer.Typer(
         name="embedlab",
-        help="A lab bench for sentence embeddings: train, evaluate and compare in a terminal.",
+        help=WHAT,
         epilog=EXIT_CODES,
         context_settings={"help_option_names": ["-h", "--help"]},
         no_args_is_help=True,
@@ -103,7 +70,7 @@ def _program(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_version, is_eager=True, help="Show the version and exit."
+            "--version", "-V", callback=_version, is_eager=True, help="Show the version and exit."
         ),
     ] = False,
 ) -> None:
@@ -144,7 +111,13 @@ def _run(arguments: Sequence[str] | None) -> int:
         with _stop_signals(received):
             for word in words:
                 _refuse_unreadable(word)
-            app = program(words[0] if words else "")
+            if not words or list(words) in (["--help"], ["-h"]):
+                (typer.echo if words else to_stderr)(front_page())
+                return ExitCode.OK if words else ExitCode.USAGE
+            if list(words) == ["--options"]:
+                typer.echo(shared_page())
+                return ExitCode.OK
+            app = program(words[0])
             code = app(arguments, standalone_mode=False, prog_name="embedlab") or ExitCode.OK
         if code == ExitCode.INTERRUPTED:  # what Typer makes of Ctrl-C, without a word
             _report_stop(received)

@@ -11,6 +11,8 @@ from types import ModuleType
 
 import typer
 
+from embedlab.cli.help_pages import HelpedCommand
+
 
 def add_commands(app: typer.Typer, folder: str, first: Sequence[str], typed: str = "") -> None:
     """Add the commands of a package, FOLDER, to APP: those named FIRST in this order, others by
@@ -21,7 +23,10 @@ def add_commands(app: typer.Typer, folder: str, first: Sequence[str], typed: str
     modules = list(_modules(folder, first, typed))
     for module in modules:
         if not hasattr(module, "app"):
-            app.command(epilog=module.EXAMPLES)(getattr(module, module.__name__.rpartition(".")[2]))
+            function = getattr(module, module.__name__.rpartition(".")[2])
+            app.command(cls=HelpedCommand, epilog=module.EXAMPLES)(function)
+            for other in getattr(module, "ALSO", ()):
+                app.command(other, cls=HelpedCommand, epilog=module.EXAMPLES, hidden=True)(function)
     for module in modules:
         if hasattr(module, "app"):
             app.add_typer(module.app)

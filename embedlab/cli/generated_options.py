@@ -11,6 +11,7 @@ from typing import Annotated, Any, get_args
 import typer
 
 from embedlab.cli import completion
+from embedlab.cli.help_pages import EXPERT
 from embedlab.workflows.options.fields import FlaggedField, flagged_fields
 
 Command = Callable[..., None]
@@ -94,6 +95,7 @@ def _as_typer(field: FlaggedField) -> Any:
         # what may not be read is refused where it is read, as missing: for Typer it would be a
         # wrong word
         readable=False,
+        rich_help_panel=EXPERT if flag.is_expert else None,
     )
 
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from embedlab.cli.help_pages import SHARED
 from embedlab.cli.terminal import Terminal
 from embedlab.core.crash_reports import ENDS, unforeseen
 from embedlab.core.errors import EmbedlabError, UsageError
@@ -42,7 +43,14 @@ def _option(
     # What may not be read is refused where it is read, as missing: for Typer it would be a wrong
     # word.
     return typer.Option(
-        *names, help=text, metavar=metavar, min=least, max=most, show_default=False, readable=False
+        *names,
+        help=text,
+        metavar=metavar,
+        min=least,
+        max=most,
+        show_default=False,
+        readable=False,
+        rich_help_panel=SHARED,
     )
 
 

@@ -26,6 +26,7 @@ class FigureOptions:
         Sequence[str],
         Flag(
             names=("--figure",),
+            is_expert=True,
             metavar="FILE",
             help="Also draw FILE.pdf, .svg or .png for a paper; "
             "'FILE?kind=KIND&width=INCHES&title' chooses (a wrong kind lists them).",
@@ -49,6 +50,7 @@ class ShownOptions(FigureOptions):
         bool,
         Flag(
             names=("--signature",),
+            is_expert=True,
             help="Also show, in one line a model, everything that decides its numbers.",
         ),
     ] = False

@@ -13,6 +13,9 @@ _SETTINGS = (
 INSTEAD: Mapping[str, str] = {
     "trust": _SETTINGS,
     "plugins trust": "name the file in the user's settings, or give it with --plugin",
+    "plugins ls": "embedlab doctor --plugins",
+    "data items": "embedlab data ls DATASET --items",
+    "data selections": "embedlab data ls --selections",
     "--sample": _DATA,
     "compare --test mcnemar": "remove --test: dyadic is the test of every task",
     "compare --test steiger": "remove --test: dyadic is the test of every task",

@@ -86,7 +86,8 @@ def evaluate_items(
         raise missing[0]
     if not joined:
         raise MissingError(
-            f"{path}: {notes[0]}", hint="`embedlab data items` lists all items of a dataset"
+            f"{path}: {notes[0]}",
+            hint="`embedlab data ls DATASET --items` lists all items of a dataset",
         )
     return _result(task, spec, joined, notes)
 
@@ -121,7 +122,7 @@ def _refuse_unknown_datasets(path: str, table: pl.DataFrame) -> None:
             hint = (
                 f"did you mean {guess!r}?"
                 if guess
-                else "`embedlab data items NAME` lists the items of a dataset"
+                else "`embedlab data ls NAME --items` lists the items of a dataset"
             )
             raise MissingError(
                 f"{path}, line {place}: no dataset {name!r} of classified items", hint=hint
@@ -160,7 +161,7 @@ def _join(path: str, gold: GoldItems, rows: pl.DataFrame) -> _Joined | None:
 def _refuse(path: str, index: int, fault: str) -> NoReturn:
     raise MissingError(
         f"{path}, line {index}: {fault}",
-        hint="`embedlab data items` lists the items of a dataset with their labels",
+        hint="`embedlab data ls DATASET --items` lists the items of a dataset with their labels",
     )
 
 

@@ -70,7 +70,10 @@ def test_every_command_ends_its_help_with_examples_of_itself(embedlab: Embedlab)
     def walk(command: object, words: tuple[str, ...]) -> list[tuple[str, ...]]:
         children = getattr(command, "commands", {})
         return [
-            found for name, child in children.items() for found in walk(child, (*words, name))
+            found
+            for name, child in children.items()
+            if not child.hidden  # type: ignore[attr-defined]
+            for found in walk(child, (*words, name))
         ] or [words]
 
     commands = walk(get_command(program()), ())

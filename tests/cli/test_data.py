@@ -199,11 +199,11 @@ def test_get_wants_a_folder_and_a_network(embedlab: Embedlab) -> None:
 
 
 def test_items_are_listed_as_a_file_of_predictions_names_them(embedlab: Embedlab) -> None:
-    answer = embedlab("data", "items", "trec", "mrpc", "--data", "tiny", "--format", "csv")
+    answer = embedlab("data", "ls", "trec", "mrpc", "--items", "--data", "tiny", "--format", "csv")
     header, first = answer.out.splitlines()[:2]
     assert (answer.code, header) == (0, "dataset,item,split,label,sentence,sentence1,sentence2")
     assert first.startswith("trec,0,test,")
-    assert "trec" in embedlab("data", "items", "trec", "--data", "tiny").out
-    wrong = embedlab("data", "items", "treck", "--data", "tiny")
+    assert "trec" in embedlab("data", "ls", "trec", "--items", "--data", "tiny").out
+    wrong = embedlab("data", "ls", "treck", "--items", "--data", "tiny")
     assert (wrong.code, wrong.out) == (2, "")
     assert "did you mean 'trec'?" in wrong.err

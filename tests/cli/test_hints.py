@@ -33,7 +33,7 @@ REFUSALS = (
     "data ls nosuch",
     "data check nosuch --data starter",
     "data check",
-    "data selections --remove nosuch",
+    "data ls --selections --remove nosuch",
     "pairs dice --data starter --sort nosuch",
     "encode wordllama nosuch.txt --out a.npy",
     "recipes nosuch",

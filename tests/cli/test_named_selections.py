@@ -20,7 +20,7 @@ def test_a_named_selection_picks_the_same_items_in_every_command(embedlab: Embed
     named = embedlab(*PAIRS, "dice>0.6 gold<4", "--name", "close")
     assert named.code == 0, named.err
     assert "@close is 'dice>0.6 gold<4' from now on" in named.err
-    assert embedlab("data", "selections", "--json").rows == [
+    assert embedlab("data", "ls", "--selections", "--json").rows == [
         {"name": "@close", "expression": "dice>0.6 gold<4"}
     ]
     assert embedlab(*PAIRS, "@close").rows == named.rows
@@ -33,7 +33,7 @@ def test_a_named_selection_picks_the_same_items_in_every_command(embedlab: Embed
     embedlab(*PAIRS, "dice>0.7", "--name", "close")
     assert embedlab(*words, "@close").json["signatures"]["dice"] != signature
 
-    assert embedlab("data", "selections", "--remove", "close").code == 0
+    assert embedlab("data", "ls", "--selections", "--remove", "close").code == 0
     assert "no selection is called 'close'" in embedlab(*words, "@close").err
 
 

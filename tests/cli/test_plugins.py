@@ -184,7 +184,7 @@ def test_a_broken_file_spoils_no_other_command(embedlab: Embedlab, project: Path
     used = embedlab("evaluate", "dice", "--task", "weather")
     assert used.code == 3
     assert "weather.py' fails at line 1: KeyError: 'wind'" in used.err
-    listed = {row["name"]: row["state"] for row in embedlab("plugins", "ls", "--json").rows}
+    listed = {row["name"]: row["state"] for row in embedlab("doctor", "--plugins", "--json").rows}
     assert listed["weather"].startswith("fails: ")
     assert listed["letters"] == "ok"
     assert "KeyError: 'wind'" in embedlab("doctor", "--json").out
@@ -194,7 +194,7 @@ def test_the_files_of_one_command_are_named_with_it(
     embedlab: Embedlab, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("EMBEDLAB_PLUGINS")
-    call = ("plugins", "ls", "--json")
+    call = ("doctor", "--plugins", "--json")
     typed = ("--plugin", "letters.py", "--plugin", "ends.py")
     assert {row["name"] for row in embedlab(*call, *typed).rows} == {"letters", "ends"}
     assert embedlab(*call).rows == []

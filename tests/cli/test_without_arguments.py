@@ -35,7 +35,7 @@ def test_a_group_alone_shows_its_help_and_ends_as_a_usage_error(
 
 
 def test_all_groups_are_tried() -> None:
-    assert {"runs", "grid", "data", "cache", "plugins"} <= {
+    assert {"runs", "grid", "data", "cache", "models"} <= {
         word for words in GROUPS for word in words
     }
 

@@ -168,7 +168,7 @@ def hostile_plan(hostile: Path, tmp_path: Path) -> GridPlan:
 
 
 def test_a_detached_process_imports_nothing_from_its_folder(hostile: Path, tmp_path: Path) -> None:
-    started = start_detached(["plugins", "ls", "--json"], tmp_path / "log")
+    started = start_detached(["doctor", "--plugins", "--json"], tmp_path / "log")
     assert started.process.wait(60) == 0
     assert "evil" not in (tmp_path / "log").read_text()
 
@@ -253,7 +253,7 @@ def test_the_module_that_is_typed_imports_nothing_from_its_folder_once_it_runs(
     for name in listed.stdout.split():
         (hostile / f"{name}.py").unlink(missing_ok=True)
     found = subprocess.run(
-        [sys.executable, "-m", "embedlab", "plugins", "ls", "--json"],
+        [sys.executable, "-m", "embedlab", "doctor", "--plugins", "--json"],
         capture_output=True,
         text=True,
         check=False,

@@ -20,7 +20,7 @@ def plugins(executed: Sequence[Executed], _names: dict[str, Any], folder: Path) 
         (found,) = [one.output.out for one in executed if part in one.command]
         return found
 
-    assert out("plugins ls").count(" ok") == 8
+    assert out("doctor --plugins").count(" ok") == 8
     assert "close-pairs x 100" in out("train mine.toml")
     assert "letters:64" in out("evaluate mine letters:64")
     assert re.search(r"weather +8 +\d", out("weather.py --task weather"))

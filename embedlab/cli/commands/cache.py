@@ -7,6 +7,7 @@ import typer
 
 from embedlab.cli.confirmation import ConfirmOptions
 from embedlab.cli.generated_options import takes
+from embedlab.cli.help_pages import HelpedCommand
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 
@@ -18,7 +19,7 @@ app = typer.Typer(
 )
 
 
-@app.command(epilog=examples("embedlab cache ls", "embedlab cache ls --json"))
+@app.command(cls=HelpedCommand, epilog=examples("embedlab cache ls", "embedlab cache ls --json"))
 @common("runs", "output")
 def ls(*, terminal: Terminal) -> None:
     """List what is stored, of which model, its size and when it was last used."""
@@ -55,7 +56,9 @@ def ls(*, terminal: Terminal) -> None:
     terminal.show(Table(title="Cache", columns=columns, rows=rows, notes=(total,)))
 
 
-@app.command(epilog=examples("embedlab cache clear", "embedlab cache clear --yes"))
+@app.command(
+    cls=HelpedCommand, epilog=examples("embedlab cache clear", "embedlab cache clear --yes")
+)
 @common("output")
 @takes
 def clear(confirm: ConfirmOptions, *, terminal: Terminal) -> None:

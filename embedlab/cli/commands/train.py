@@ -33,7 +33,12 @@ class StartOptions:
         ),
     ] = False
     detach: Annotated[
-        bool, Flag(names=("--detach",), help="Train in a process that outlives this terminal.")
+        bool,
+        Flag(
+            names=("--detach",),
+            is_expert=True,
+            help="Train in a process that outlives this terminal.",
+        ),
     ] = False
 
 

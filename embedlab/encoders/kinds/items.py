@@ -47,7 +47,7 @@ def read_items(location: str) -> pl.DataFrame:
         item, place = wrong["item"][0], wrong["place"][0]
         raise MissingError(
             f"{path}, line {place}: item {str(item)!r} is not a row number",
-            hint="count rows from 0: `embedlab data items`",
+            hint="count rows from 0: `embedlab data ls DATASET --items`",
         )
     return frame.with_columns(item=numbers)
 

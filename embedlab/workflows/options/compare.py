@@ -17,6 +17,7 @@ class CompareOptions(OfGroupedItems, OfModelsAndFiles):
         Aggregate,
         Flag(
             names=("--aggregate",),
+            is_expert=True,
             help="How a dataset's sources become one number.",
             after="unseen",
         ),
@@ -25,6 +26,7 @@ class CompareOptions(OfGroupedItems, OfModelsAndFiles):
         Test,
         Flag(
             names=("--test",),
+            is_expert=True,
             help="The test behind p; all but dyadic are corrected by the design effect.",
             after="aggregate",
         ),
@@ -33,6 +35,7 @@ class CompareOptions(OfGroupedItems, OfModelsAndFiles):
         float | None,
         Flag(
             names=("--equivalent",),
+            is_expert=True,
             metavar="MARGIN",
             help="Also test whether models are equal within MARGIN points; = marks those.",
             after="test",
@@ -42,6 +45,7 @@ class CompareOptions(OfGroupedItems, OfModelsAndFiles):
         bool,
         Flag(
             names=("--published",),
+            is_expert=True,
             help="Also show what papers print for models of these names.",
             after="common",
         ),
@@ -50,6 +54,7 @@ class CompareOptions(OfGroupedItems, OfModelsAndFiles):
         bool,
         Flag(
             names=("--cost",),
+            is_expert=True,
             help="Also measure what each model costs here, time, memory and bytes, and what it "
             "loses with fewer dimensions or bits.",
             after="published",

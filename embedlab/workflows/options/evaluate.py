@@ -18,6 +18,7 @@ class EvaluateOptions(OfGroupedItems, OfModelsAndFiles):
         Aggregate | None,
         Flag(
             names=("--aggregate",),
+            is_expert=True,
             help="Only this aggregation of a dataset's sources.",
             after="unseen",
         ),
@@ -33,6 +34,7 @@ class EvaluateOptions(OfGroupedItems, OfModelsAndFiles):
         Path | None,
         Flag(
             names=("--mteb",),
+            is_expert=True,
             metavar="DIR",
             help="Also write the STS results into DIR/MODEL as files that mteb reads.",
         ),
@@ -41,6 +43,7 @@ class EvaluateOptions(OfGroupedItems, OfModelsAndFiles):
         Path | None,
         Flag(
             names=("--submission",),
+            is_expert=True,
             metavar="DIR",
             help="Also write predictions of GLUE's test splits into DIR, for its server.",
         ),

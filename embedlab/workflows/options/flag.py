@@ -24,3 +24,4 @@ class Flag:
     after: str = ""  # the field that it is shown after, where that is not the one before it
     typed: Any = None  # what is typed where that is not of the field's type, and then
     reads: Callable[[Any], Any] | None = None  # what makes the field's value of it
+    is_expert: bool = False  # few need it: help shows it below the others

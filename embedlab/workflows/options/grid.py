@@ -87,7 +87,9 @@ class ScoresOptions(OfGrid):
     setting: Annotated[
         str | None,
         Flag(
-            names=("--aggregate",), help="How the measure was taken. [default: all, or its first]"
+            names=("--aggregate",),
+            is_expert=True,
+            help="How the measure was taken. [default: all, or its first]",
         ),
     ] = None
     by: Annotated[

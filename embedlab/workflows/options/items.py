@@ -11,8 +11,9 @@ from embedlab.workflows.options.flag import Flag
 
 SELECTION = Flag(
     names=("--selection",),
+    is_expert=True,
     metavar="NAME",
-    help="Only items of the selection called NAME; `embedlab data selections` lists them.",
+    help="Only items of the selection called NAME; `embedlab data ls --selections` lists them.",
 )
 
 
@@ -76,7 +77,11 @@ class OfItems:
     unseen: Annotated[bool, UNSEEN] = False
     setting: Annotated[
         SettingName,
-        Flag(names=("--setting",), help="How transfer and probing train their classifiers."),
+        Flag(
+            names=("--setting",),
+            is_expert=True,
+            help="How transfer and probing train their classifiers.",
+        ),
     ] = "literature"
 
     @property
@@ -93,6 +98,7 @@ class OfCommonItems(OfItems):
         bool,
         Flag(
             names=("--common",),
+            is_expert=True,
             help="Take the pairs that all models score, where a brought file lacks some; titles "
             "count them.",
         ),
@@ -122,6 +128,7 @@ class OfGroupedItems(OfCommonItems):
         TableRows,
         Flag(
             names=("--rows",),
+            is_expert=True,
             help="One row a slice, or one row a model: no differences, and narrow enough for most "
             "papers.",
         ),

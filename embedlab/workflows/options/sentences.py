@@ -52,7 +52,7 @@ class EncodeOptions:
     out: Annotated[
         Path,
         Flag(
-            names=("--out", "-o"),
+            names=("--output", "--out", "-o"),
             help="The file to write: .npy, or .parquet with sentence and vector.",
         ),
     ]

@@ -38,15 +38,46 @@ class TrainOptions:
         Flag(
             names=("--seed",),
             metavar="S",
-            help="The one seed to train with. [default: 1]",
+            help="Train one seed, the number S. [default: 1]",
             min=0,
             max=2**63 - 1,
         ),
     ] = None
     seeds: Annotated[
         tuple[int, ...],
-        seeds_flag("Train with each of the seeds 1 to N.", typed=int | None, reads=_seeds_to),
+        seeds_flag(
+            "Train N seeds, the numbers 1 to N, a run each.", typed=int | None, reads=_seeds_to
+        ),
     ] = ()
+    epochs: Annotated[
+        int | None,
+        Flag(
+            names=("--epochs",),
+            metavar="N",
+            help="Passes over the data: short for --set optim.epochs=N.",
+            min=1,
+            after="seeds",
+        ),
+    ] = None
+    lr: Annotated[
+        float | None,
+        Flag(
+            names=("--lr",),
+            metavar="RATE",
+            help="Learning rate: short for --set optim.lr=RATE.",
+            after="epochs",
+        ),
+    ] = None
+    batch_size: Annotated[
+        int | None,
+        Flag(
+            names=("--batch-size",),
+            metavar="N",
+            help="Rows a step: short for --set optim.batch_size=N.",
+            min=1,
+            after="lr",
+        ),
+    ] = None
     max_steps: Annotated[
         int | None,
         Flag(
@@ -82,16 +113,23 @@ class TrainOptions:
         int | None,
         Flag(
             names=("--gpus",),
+            is_expert=True,
             metavar="N",
             help="Train with N GPUs: the same loss and gradient.",
             min=1,
         ),
     ] = None
     keeps_checkpoints: Annotated[
-        bool, Flag(names=("--keep-checkpoints",), help="Keep the checkpoints of the finished run.")
+        bool,
+        Flag(
+            names=("--keep-checkpoints",),
+            is_expert=True,
+            help="Keep the checkpoints of the finished run.",
+        ),
     ] = False
     track: Annotated[
-        Tracker | None, Flag(names=("--track",), help="Also log to an experiment tracker.")
+        Tracker | None,
+        Flag(names=("--track",), is_expert=True, help="Also log to an experiment tracker."),
     ] = None
 
     @property
@@ -99,11 +137,14 @@ class TrainOptions:
         """What is set in the recipe, with its profile and the length that `max_steps` gives the
         training.
         """
-        return (
-            *profile_override(self.profile),
-            *self.overrides,
-            *([f"max_steps={self.max_steps}"] if self.max_steps is not None else []),
-        )
+        short = {
+            "optim.epochs": self.epochs,
+            "optim.lr": self.lr,
+            "optim.batch_size": self.batch_size,
+            "max_steps": self.max_steps,
+        }
+        set_by_short = [f"{key}={value}" for key, value in short.items() if value is not None]
+        return (*profile_override(self.profile), *self.overrides, *set_by_short)
 
     @property
     def planned_seeds(self) -> tuple[int, ...]:

@@ -33,6 +33,7 @@ def cluster_flag(of: str) -> Flag:
     """Return the flag of where trainings run, by what they are called."""
     return Flag(
         names=("--cluster",),
+        is_expert=True,
         metavar="ADDRESS",
         help=f"Run the {of} on this Ray cluster, or as jobs of Slurm: slurm[:KEY=VALUE,...].",
     )
@@ -51,6 +52,7 @@ def profile_flag(of: str) -> Flag:
     """
     return Flag(
         names=("--profile",),
+        is_expert=True,
         metavar="NAME",
         help=f"Values of {of}: paper, or code for what its authors' public code does.",
     )

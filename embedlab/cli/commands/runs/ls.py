@@ -4,6 +4,7 @@ from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 
 EXAMPLES = examples("embedlab runs ls", "embedlab runs ls --format json")
+ALSO = ("list",)
 
 
 @common("data", "runs", "output")

@@ -1,0 +1,121 @@
+"""Help in layers: the front page has the everyday commands, and a command first what most need."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+EXPERT, SHARED = "expert", "shared"  # where an option is shown; others come first
+WHAT = "Train, compare and debug sentence embeddings, and know whether a difference is real."
+EXIT_CODES = (
+    "Exit codes: 0 ok, 1 the work failed, 2 what was typed is wrong, 3 something needed is "
+    "missing or unusable (data file, hub, checkpoint, device, disk), 4 shown different or worse, "
+    "5 not known, 130 interrupted."
+)
+EVERYDAY: Mapping[str, Mapping[str, str]] = {
+    "Train and run": {
+        "train": "train a recipe, or on your own rows",
+        "runs": "see, stop, resume and remove runs",
+        "grid": "run an ablation and print its table",
+        "reproduce": "a paper's table, printed values beside ours",
+    },
+    "Compare and look": {
+        "compare": "models side by side, and whether they differ",
+        "evaluate": "all numbers of a model",
+        "why": "on which kinds of items two models differ",
+        "pairs": "the single pairs on which models disagree",
+        "explain": "what each word of two sentences does",
+        "tui": "all of it in a dashboard",
+    },
+    "Data and models": {
+        "data": "see, check and fetch corpora",
+        "models": "real models that come in packages, names of your own",
+        "recipes": "the trainings that are shipped",
+        "doctor": "what this machine has, and what is wrong with it",
+    },
+}
+# The other commands, in the order of the front page; one that is not here comes last.
+MORE = (
+    *("demo", "score", "nearest", "encode", "export", "power", "same", "audit", "verify"),
+    *("config", "cache", "plugins"),
+)
+ORDER = (*(name for group in EVERYDAY.values() for name in group), *MORE)
+
+
+def front_page() -> str:
+    """Return what `embedlab --help` prints, without loading a command."""
+    lines = ["Usage: embedlab COMMAND …", "", f"  {WHAT}"]
+    for title, commands in EVERYDAY.items():
+        lines += ["", f"{title}:", *(f"  {name:<11}{text}" for name, text in commands.items())]
+    lines += ["", "More:", f"  {', '.join(more_commands())}", "", "Options:"]
+    lines += [
+        "  -h, --help            of a command: embedlab COMMAND --help",
+        "  --options             the options that most commands share",
+        "  -V, --version",
+        "  --install-completion, --show-completion",
+        "",
+    ]
+    return "\n".join([*lines, *_wrapped(EXIT_CODES), ""])
+
+
+def more_commands() -> list[str]:
+    """Return the commands that are not on the front page, those of MORE in its order."""
+    import pkgutil
+
+    from embedlab.cli import commands
+
+    names = {module.name for module in pkgutil.iter_modules(commands.__path__)}
+    everyday = {name for group in EVERYDAY.values() for name in group}
+    rest = names - everyday
+    return [*(name for name in MORE if name in rest), *sorted(rest - set(MORE))]
+
+
+def shared_page() -> str:
+    """Return what `embedlab --options` prints."""
+    from embedlab.cli.options import FILES, GROUPS
+
+    options = {name: kind for group in (*GROUPS.values(), FILES) for name, kind in group.items()}
+    lines = ["Options that most commands take:", ""]
+    for kind in options.values():
+        declared = kind.__metadata__[0]
+        names = ", ".join((declared.default, *declared.param_decls))
+        words = f"{names} {declared.metavar or ''}"
+        lines += [f"  {words:<18}  {declared.help}"]
+    return "\n".join([*lines, ""])
+
+
+def _wrapped(text: str) -> list[str]:
+    import textwrap
+
+    return textwrap.wrap(text, 78)
+
+
+class HelpedCommand(TyperCommand):
+    """A command whose help shows the options that most need, then those of experts, and names the
+    shared ones in a line.
+    """
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments and options in layers."""
+        arguments, layers = [], {None: [], EXPERT: [], SHARED: []}  # type: ignore[var-annotated]
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is None:
+                continue
+            if param.param_type_name == "argument":
+                arguments.append(record)
+            else:
+                layers[getattr(param, "rich_help_panel", None)].append(record)
+        for title, records in (
+            ("Arguments", arguments),
+            ("Options", layers[None]),
+            ("Expert", layers[EXPERT]),
+        ):
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+        if layers[SHARED]:
+            names = [words.partition(" <")[0] for words, _ in layers[SHARED]]
+            with formatter.section("Shared (`embedlab --options` explains them)"):
+                formatter.write_text(", ".join(names))
