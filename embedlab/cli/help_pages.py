@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import typer
 from typer.core import TyperCommand
 
 EXPERT, SHARED = "expert", "shared"  # where an option is shown; others come first
