@@ -70,20 +70,6 @@ def more_commands() -> list[str]:
     return [*(name for name in MORE if name in rest), *sorted(rest - set(MORE))]
 
 
-def shared_page() -> str:
-    """Return what `embedlab --options` prints."""
-    from embedlab.cli.options import FILES, GROUPS
-
-    options = {name: kind for group in (*GROUPS.values(), FILES) for name, kind in group.items()}
-    lines = ["Options that most commands take:", ""]
-    for kind in options.values():
-        declared = kind.__metadata__[0]
-        names = ", ".join((declared.default, *declared.param_decls))
-        words = f"{names} {declared.metavar or ''}"
-        lines += [f"  {words:<18}  {declared.help}"]
-    return "\n".join([*lines, ""])
-
-
 def _wrapped(text: str) -> list[str]:
     import textwrap
 

@@ -145,6 +145,18 @@ FILES = {
 }
 
 
+def shared_page() -> str:
+    """Return what `embedlab --options` prints."""
+    options = {name: kind for group in (*GROUPS.values(), FILES) for name, kind in group.items()}
+    lines = ["Options that most commands take:", ""]
+    for kind in options.values():
+        declared = kind.__metadata__[0]
+        names = ", ".join((declared.default, *declared.param_decls))
+        words = f"{names} {declared.metavar or ''}"
+        lines += [f"  {words:<18}  {declared.help}"]
+    return "\n".join([*lines, ""])
+
+
 def common(*groups: Group) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of GROUPS; its `terminal` parameter then carries the resolved
     settings.
