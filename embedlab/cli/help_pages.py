@@ -1,6 +1,7 @@
 """Help in layers: the front page has the everyday commands, and a command first what most need."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from typer.core import TyperCommand
@@ -60,11 +61,8 @@ def front_page() -> str:
 
 def more_commands() -> list[str]:
     """Return the commands that are not on the front page, those of MORE in its order."""
-    import pkgutil
-
-    from embedlab.cli import commands
-
-    names = {module.name for module in pkgutil.iter_modules(commands.__path__)}
+    folder = Path(__file__).with_name("commands")
+    names = {path.stem for path in folder.iterdir() if not path.name.startswith("_")}
     everyday = {name for group in EVERYDAY.values() for name in group}
     rest = names - everyday
     return [*(name for name in MORE if name in rest), *sorted(rest - set(MORE))]
