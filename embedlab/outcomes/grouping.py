@@ -22,7 +22,7 @@ def is_expression(by: str) -> bool:
     """Whether what items are grouped BY is an expression, such as dice>0.5 or @mine, and not the
     names of properties.
     """
-    return _GROUPED.fullmatch(by) is None
+    return bool(by.strip()) and _GROUPED.fullmatch(by) is None
 
 
 def is_one_property(by: str) -> bool:

@@ -7,21 +7,23 @@ from pathlib import Path
 
 import polars as pl
 
+from embedlab.analysis.own_audit import Finding, findings_of, own_splits, query_findings
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
-from embedlab.core.paths import TINY_FOLDER
+from embedlab.core.paths import TINY_FOLDER, typed_path
 from embedlab.core.settings import Settings
 from embedlab.data.aliases import canonical_name, canonical_names
 from embedlab.data.dataset import Dataset, DatasetState, ListedSplit, Part
-from embedlab.data.file_name import file_path
+from embedlab.data.file_name import file_part, file_path
 from embedlab.data.get import get_dataset, is_fetchable, is_in_folder
 from embedlab.data.hub_pairs import is_hub_name, parse_hub_name
 from embedlab.data.manifest import corpus_differences
 from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import find_overlaps
-from embedlab.data.own_columns import PAIRS, TRIPLETS, own_data
+from embedlab.data.own_columns import PAIRS, SENTENCES, TRIPLETS, own_data
 from embedlab.data.own_files import is_pair_file, open_evaluated_file
 from embedlab.data.probing import SENTEVAL, set_of, suite, suite_folder, suite_names
 from embedlab.data.published import content_of, remarks
+from embedlab.data.queries import PREFIX, QRELS, is_query_folder, open_query_folder
 from embedlab.data.source import Source, all_datasets, dataset
 from embedlab.data.starter import is_starter
 from embedlab.reports.notes import generated_note, partial_notes
@@ -35,7 +37,7 @@ class CheckedSplit:
     dataset: str
     split: str
     # "whole", "counts right", "not counted", "partial", "generated", "truncated",
-    # "odd" or "unusable"
+    # "odd" or "unusable"; of a user's own rows also what is wrong with some of them
     state: str
     rows: int | None = None
     expected: int | None = None
@@ -121,7 +123,8 @@ def _own_pairs(name: str) -> ListedSplit:
 
 def check_data(names: Sequence[str], session: Session) -> list[CheckedSplit]:
     """Read the datasets or files called NAMES, all in the data folder where none is named, and
-    compare them with the published ones.
+    compare them with the published ones; of a user's own files and folders say what is wrong with
+    some of their rows.
     """
     parts = list(_parts(names, session.settings))
     if not parts:
@@ -129,10 +132,13 @@ def check_data(names: Sequence[str], session: Session) -> list[CheckedSplit]:
             "there is no dataset to check",
             hint="give the folder of the corpora with --data DIR, or name a dataset",
         )
-    checked = []
+    checked: list[CheckedSplit] = []
     with session.progress("checking") as progress:
-        for done, part in enumerate(parts, start=1):
-            checked.append(_checked(*part))
+        for done, (name, split, definition, source) in enumerate(parts, start=1):
+            is_own = definition is None and not is_hub_name(name)
+            checked += (
+                _own_rows(name, source) if is_own else [_checked(name, split, definition, source)]
+            )
             progress(done, len(parts))
     return checked
 
@@ -263,6 +269,34 @@ def _checked(name: str, split: str, definition: Dataset | None, source: Source) 
     skipped = ", ".join(f"{count} {reason}" for reason, count in state.skipped.items())
     notes = "; ".join([*_notes(state), *_sources(part.frame)])
     return replace(checked, skipped=skipped, note=notes)
+
+
+def _own_rows(name: str, source: Source) -> Iterator[CheckedSplit]:
+    """Yield what each split of a user's own file or folder holds, then what is wrong in them."""
+    try:
+        if is_query_folder(name):
+            folder = file_part(name)
+            files = typed_path(folder.removeprefix(PREFIX)).glob(f"{QRELS}/*")
+            names = {file.stem: f"{folder}?split={file.stem}" for file in files}
+            yield from (_checked(names[split], split, None, source) for split in sorted(names))
+            texts = {split: open_query_folder(names[split]).texts for split in sorted(names)}
+            findings: list[Finding] = [*query_findings(texts)]
+        else:
+            splits = own_splits(name)
+            for split in splits:
+                checked = _checked(split.name, split.split, None, source)
+                is_sentences = own_data(split.name).kind == SENTENCES
+                if is_sentences and not checked.is_usable:
+                    rows = split.rows.height
+                    checked = replace(checked, state="not counted", rows=rows, note="sentences")
+                yield replace(checked, split=split.split if len(splits) > 1 else "all")
+            findings = [*findings_of(splits)]
+    except EmbedlabError as error:
+        yield CheckedSplit(dataset=name, split="all", state="unusable", note=error.message)
+        return
+    for found in findings:
+        row = {"split": found.split, "state": found.check, "rows": found.rows, "note": found.note}
+        yield CheckedSplit(dataset=name, **row)  # type: ignore[arg-type]
 
 
 def _sources(frame: pl.DataFrame) -> Iterator[str]:

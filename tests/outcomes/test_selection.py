@@ -136,6 +136,7 @@ def test_an_unknown_field_and_an_empty_selection_are_refused(pairs: Outcomes) ->
         ("@mine", True),
         ("a word", True),
         ("label:good", True),
+        (" ", False),
     ],
 )
 def test_what_is_more_than_a_name_is_an_expression(by: str, expected: bool) -> None:

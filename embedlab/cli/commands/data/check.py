@@ -9,15 +9,20 @@ from embedlab.core.errors import ExitCode
 from embedlab.workflows.options.data import DatasetsOptions
 
 EXAMPLES = examples(
-    "embedlab data check --data DIR", "embedlab data check snli sts12 --allow-partial --json"
+    "embedlab data check --data DIR",
+    "embedlab data check snli sts12 --allow-partial --json",
+    "embedlab data check ./my-folder",
 )
 
 
 @common("data", "output")
 @takes
 def check(options: DatasetsOptions, *, terminal: Terminal) -> None:
-    """Read datasets, your own files of pairs or hub:OWNER/NAME, and compare datasets with the
+    """Read datasets, your own files and folders or hub:OWNER/NAME, and compare datasets with the
     published corpora.
+
+    Your own rows are audited, also split against split: duplicates, near duplicates, contradictory
+    gold, scores out of scale, labels and ids that only one side has, and text of the test in train.
 
     All in the data folder when none is named. "whole" has the published counts and the published
     content; "counts right" has the counts, but a file with another hash, or one of which no hash is

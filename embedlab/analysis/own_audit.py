@@ -1,0 +1,222 @@
+"""What is wrong with files of one's own, row by row and split against split: duplicates, near
+duplicates, contradictory gold, values out of scale, and text of the test in the training.
+
+Texts are equal if their case-folded words are. Rows are nearly equal if the weighted words of all
+their texts have a cosine of at least 0.8.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from embedlab.analysis.near_duplicates import similar_pairs
+from embedlab.core.errors import MissingError
+from embedlab.core.printable import one_line
+from embedlab.data.dataset import NLI_LABELS
+from embedlab.data.file_name import TEXT_FILE, parse_file_name
+from embedlab.data.own_columns import SCORED, ScoreScale, own_data, splits_in
+from embedlab.data.own_files import read_texts
+from embedlab.data.table_file import PLACE, TABLES, class_texts, number_of, places, read_rows
+from embedlab.data.words import normalise
+
+NEAR = 0.8
+MOST_NEAR = 100_000  # rows; of more, near duplicates are not looked for
+_TRAIN = ("train", "training", "trn")
+_WITHIN = 0.95  # of the scores, whose usual scale is that of the file
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """Rows of a split in which one thing is wrong."""
+
+    split: str
+    check: str  # such as "duplicate" or "leak"
+    rows: int
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OwnSplit:
+    """The rows of one split: its texts in words, as one key a row, and its gold."""
+
+    name: str  # of the file, with what selects its rows
+    split: str
+    # place, texts (List of the words of each), key (of all texts in their order), gold (a label or
+    # score as text, null without), shown (the first text)
+    rows: pl.DataFrame
+    scores: ScoreScale | None
+
+
+def own_splits(name: str) -> list[OwnSplit]:
+    """Return the splits of a folder, by the names of its files; of a file with a column of splits,
+    by its values; otherwise the rows of the file.
+    """
+    path = parse_file_name(name).path
+    if not path.is_dir():
+        return _splits_of_file(name, path.stem)
+    files = [file for file in sorted(path.iterdir()) if file.suffix.lower() in {*TABLES, TEXT_FILE}]
+    if not files:
+        raise MissingError(
+            f"no file of rows in {str(path)!r}", hint=f"a file ends in {', '.join(TABLES)}"
+        )
+    return [split for file in files for split in _splits_of_file(str(file), file.stem)]
+
+
+def _splits_of_file(name: str, split: str) -> list[OwnSplit]:
+    file = parse_file_name(name)
+    if not file.is_table:
+        return [_read(name, split)]
+    settled = [PLACE, *file.where, *file.drop, *file.roles.values()]
+    found = splits_in(read_rows(file.path, needed=()), settled)
+    if found is None:
+        return [_read(name, split)]
+    column, counts = found
+    where = {value: {**file.where, column: value} for value in counts}
+    return [_read(file.with_options(where=where[value]).text, value) for value in where]
+
+
+def _read(name: str, split: str) -> OwnSplit:
+    data = own_data(name)
+    if data.columns:
+        rows = read_texts(data).frame
+        texts = [rows[column].cast(pl.String).to_list() for column in data.texts]
+    else:
+        lines = [line for line in data.file.path.read_text("utf-8").splitlines() if line.strip()]
+        rows, texts = pl.DataFrame({PLACE: range(1, len(lines) + 1)}), [lines]
+    words = [[normalise(text) or text for text in row] for row in zip(*texts, strict=True)]
+    gold = data.columns.get("score") or data.columns.get("label")
+    values = pl.Series([None] * rows.height, dtype=pl.String)
+    if gold and data.kind == SCORED:
+        values = rows.select(number_of(gold).cast(pl.String)).to_series()
+    elif gold:
+        values = class_texts(rows[gold]).replace(dict(data.labels))
+    frame = pl.DataFrame(
+        {
+            PLACE: rows[PLACE],
+            "texts": words,
+            "key": ["\0".join(row) for row in words],
+            "gold": values,
+            "shown": texts[0],
+        },
+        schema_overrides={"texts": pl.List(pl.String), "key": pl.String, "shown": pl.String},
+    )
+    return OwnSplit(name=name, split=split, rows=frame, scores=data.scores)
+
+
+def findings_of(splits: Sequence[OwnSplit]) -> Iterator[Finding]:
+    """Yield what is wrong in each of the SPLITS of one folder or file, then between them: the
+    training against the others, or the first against the rest.
+    """
+    for split in splits:
+        yield from _within(split)
+    train = next((each for each in splits if each.split.lower() in _TRAIN), None)
+    known = train or next(iter(splits), None)
+    for split in splits:
+        if known is not None and split is not known:
+            yield from _between(known, split)
+    scales = {split.split: split.scores.suggested for split in splits if split.scores is not None}
+    if len({*scales.values()}) > 1:
+        said = ", ".join(f"{name} {low:g}-{high:g}" for name, (low, high) in scales.items())
+        yield Finding(split="", check="other scale", rows=len(splits), note=said)
+
+
+def _within(split: OwnSplit) -> Iterator[Finding]:
+    rows = split.rows
+    again = rows.filter(~pl.col("key").is_first_distinct())
+    yield from _found(split, "duplicate", again, "a row has the texts of an earlier one")
+    # a pair in the other order is the same pair
+    pair = pl.col("texts").list.sort().list.join("\0")
+    golds = pl.col("gold").drop_nulls().n_unique().over(pair)
+    odd = rows.filter((golds > 1) & pl.col("gold").is_not_null()).sort(pair, PLACE)
+    values = " and ".join(odd["gold"].head(2).to_list())
+    yield from _found(split, "contradictory gold", odd, f"the same texts have {values}")
+    is_one = pl.col("texts").list.n_unique() < pl.col("texts").list.len()
+    equal = rows.filter(is_one)
+    if split.scores is not None:
+        least = split.scores.suggested[1] / 2
+        equal = equal.filter(pl.col("gold").cast(pl.Float64, strict=False) < least)
+        yield from _found(split, "contradictory gold", equal, "two equal texts have a low score")
+        yield from _out_of_scale(split)
+    elif rows["gold"].count():
+        wrong = equal.filter(pl.col("gold") != NLI_LABELS[0])
+        yield from _found(split, "contradictory gold", wrong, "two equal texts are not entailment")
+    else:
+        yield from _found(split, "equal texts", equal, "texts of one row are equal")
+    yield from _near(split, split)
+
+
+def _out_of_scale(split: OwnSplit) -> Iterator[Finding]:
+    """Yield the scores outside the usual scale of nearly all others."""
+    scores = split.rows["gold"].cast(pl.Float64, strict=False)
+    if not scores.count():
+        return
+    low, high = scores.quantile((1 - _WITHIN) / 2) or 0.0, scores.quantile(_WITHIN) or 0.0
+    usual = ScoreScale(low=low, high=high).suggested
+    outside = split.rows.filter((scores < min(usual[0], low)) | (scores > usual[1]))
+    if 0 < outside.height <= (1 - _WITHIN) * split.rows.height:
+        values = ", ".join(outside["gold"].head(3).to_list())
+        note = f"nearly all scores are from {usual[0]:g} to {usual[1]:g}, these {values}"
+        yield from _found(split, "out of scale", outside, note)
+
+
+def _between(known: OwnSplit, split: OwnSplit) -> Iterator[Finding]:
+    """Yield the rows of a SPLIT whose texts are in the KNOWN one, whole, in part or nearly."""
+    rows, where = split.rows, f"in {known.split}"
+    is_known = pl.col("key").is_in(known.rows["key"].implode())
+    texts = known.rows["texts"].explode()
+    is_part = pl.col("texts").list.eval(pl.element().is_in(texts.implode())).list.any()
+    yield from _found(split, "leak", rows.filter(is_known), f"the same texts are {where}")
+    part = rows.filter(is_part & ~is_known)
+    yield from _found(split, "shared text", part, f"a text is {where}")
+    yield from _near(known, split)
+    labels = {*known.rows["gold"].drop_nulls()}
+    if split.scores is None and labels:
+        new = rows.filter(pl.col("gold").is_not_null() & ~pl.col("gold").is_in([*labels]))
+        yield from _found(split, "other label", new, f"a label is not {where}")
+
+
+def _near(known: OwnSplit, split: OwnSplit) -> Iterator[Finding]:
+    """Yield the rows of a SPLIT that are nearly an earlier one of it, or one of another KNOWN."""
+    first = known.rows.unique("key", keep="first", maintain_order=True)
+    second = first.clear() if split is known else split.rows.unique("key", maintain_order=True)
+    second = second.filter(~pl.col("key").is_in(first["key"].implode()))
+    both = pl.concat([first, second])
+    if both.height > MOST_NEAR:
+        return
+    links = similar_pairs(both["key"].str.replace_all("\0", " ", literal=True))
+    ends = [np.minimum(links.first, links.second), np.maximum(links.first, links.second)]
+    is_near = links.cosine >= NEAR
+    if split is not known:
+        is_near &= (ends[0] < first.height) & (ends[1] >= first.height)
+    places_of = np.unique(ends[1][is_near])
+    where = "an earlier row" if split is known else f"a row of {known.split}"
+    check = "near duplicate" if split is known else "near leak"
+    yield from _found(split, check, both[places_of], f"nearly the texts of {where}")
+
+
+def _found(split: OwnSplit, check: str, rows: pl.DataFrame, note: str) -> Iterator[Finding]:
+    if rows.height:
+        path = Path(parse_file_name(split.name).path)
+        shown = one_line(rows["shown"][0])[:60]
+        count = f"{rows.height} of {split.rows.height} rows"
+        note = f"{note}: {count}, {places(path, rows)}, the first {shown!r}"
+        yield Finding(split=split.split, check=check, rows=rows.height, note=note)
+
+
+def query_findings(queries: Mapping[str, Sequence[str]]) -> Iterator[Finding]:
+    """Yield the QUERIES of each split of a collection that the training has too."""
+    keys = {split: [normalise(text) for text in texts] for split, texts in queries.items()}
+    train = next((split for split in keys if split.lower() in _TRAIN), None)
+    for split, own in keys.items():
+        again = len(own) - len({*own})
+        if again:
+            note = f"a query has the words of another: {again} of {len(own)}"
+            yield Finding(split=split, check="duplicate", rows=again, note=note)
+        if train is not None and split != train:
+            shared = sum(key in {*keys[train]} for key in own)
+            if shared:
+                note = f"a query is in {train}: {shared} of {len(own)}"
+                yield Finding(split=split, check="leak", rows=shared, note=note)
