@@ -390,6 +390,7 @@ def comparison_notes(
                 f"same letter: not distinguished; {', '.join(signs)}: different (5%, Holm "
                 f"over {over})"
             ],
+            kind="sign",
         )
         if REACHES["checkpoints"] in signs:
             yield REACH_NOTE
@@ -461,7 +462,8 @@ def hanging_note(named: Iterable[tuple[str, Topic | None]]) -> Iterator[str]:
             f"{name} {100 * topic.without:+z.2f} without {topic.rows} rows"
             for name, topic in hanging
         )
-        yield f"{HANGS}: one topic decides: {listed}"
+        text = f"{HANGS}: one topic decides: {listed}"
+        yield Note(text, short=[text], kind="one topic")
 
 
 def reach_signs(slices: Sequence[ComparedSlice]) -> list[str]:

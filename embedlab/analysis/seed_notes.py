@@ -17,6 +17,7 @@ REACH_NOTE = Note(
     "°: about these checkpoints only, as a model is a single run, or of unknown origin; * is "
     "about recipes and published checkpoints",
     short=[REACH_SIGN],
+    kind="sign",
 )
 
 
@@ -42,7 +43,7 @@ def seed_notes(trained: Sequence[ModelColumns]) -> Iterator[str]:
         short = (
             f"one seed: the interval is about this checkpoint{f'; {ASSUMED}' if borrows else ''}"
         )
-        yield Note(full, models=single, short=[short])
+        yield Note(full, models=single, short=[short], kind="one seed")
     if two:
         pooled = f"; between two such recipes it is pooled, {ASSUMED}" if len(two) > 1 else ""
         full = (

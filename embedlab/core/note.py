@@ -1,20 +1,49 @@
-"""A note on numbers: in full for machines, and the phrases that people see, which are grouped over
-models.
-"""
+"""A note on numbers: in full for machines, and phrases for people, the weightiest first."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, Self
+from typing import Literal, Self, get_args
 
 from embedlab.core.printable import one_line
 from embedlab.core.signs import overlap_line
 
+# From what a reader needs first: what the signs of the table mean, then what limits its numbers, by
+# weight, then what is only known of them.
 NoteKind = Literal[
-    "remark", "detail", "shared pairs", "shared sentences", "few shared sentences", "uncounted text"
+    "sign",
+    "generated",
+    "failed",
+    "shared pairs",
+    "stated text",
+    "unknown text",
+    "shortened",
+    "partial",
+    "one seed",
+    "one topic",
+    "shared sentences",
+    "few shared sentences",
+    "uncounted text",
+    "remark",
+    "usage",
+    "detail",
 ]
+_WEIGHTS: Mapping[str, int] = {kind: weight for weight, kind in enumerate(get_args(NoteKind))}
+_LIMITS = range(_WEIGHTS["generated"], _WEIGHTS["shared sentences"])
+SHOWN = 5  # lines of notes below a table, besides that of its signs
+
+# What a reader can do about a limit.
+_ADVICE: Mapping[NoteKind, str] = {
+    "failed": "train again before you use it",
+    "shared pairs": "`embedlab compare --unseen` leaves them out",
+    "stated text": "its own statement",
+    "unknown text": "it may have seen the tested text",
+    "shortened": "do not quote",
+    "one seed": "train with --seeds 3",
+    "one topic": "more datasets would tell",
+}
 
 # What people see of a note of this kind about one model, where that is not its text: of details
 # nothing. What a model shares is behind its scores: a table explains those signs once.
-PHRASES: Mapping[NoteKind, tuple[str, ...]] = {
+_PHRASES: Mapping[NoteKind, tuple[str, ...]] = {
     "detail": (),
     "shared pairs": (),
     "shared sentences": (),
@@ -61,7 +90,7 @@ def kind_of(note: str) -> NoteKind:
 
 def phrases_of(note: str) -> tuple[str, ...]:
     """Return what people see of a NOTE about one model, by its kind."""
-    return PHRASES.get(kind_of(note), (note,))
+    return _PHRASES.get(kind_of(note), (note,))
 
 
 def stored_kinds(notes: Iterable[str]) -> dict[str, NoteKind]:
@@ -80,49 +109,53 @@ def shown_notes(
     notes: Sequence[str],
     titles: Mapping[str, str],
     *,
+    most: int | None = SHOWN,
     more: str = "--notes shows {count} more {notes}",
 ) -> list[str]:
-    """Return the NOTES in few lines: texts as they are, the phrases of models that share them in
-    one line, and how many are left out.
+    """Return NOTES in few lines, the weightiest first: signs, MOST others, and how many are left
+    out.
 
-    MORE says where the others are. TITLES are the names of the table's models there; a phrase about
-    all of them has no name in front.
+    Phrases of one kind about the same models are one line. MORE says where the others are. TITLES
+    are the names of the table's models there; a phrase about all of them has no name in front.
     """
-    plain = [phrase for note in notes for phrase in _of_table(note)]
-    shared = _shared_text(notes)
-    hidden = sum(isinstance(note, Note) and not note.short for note in notes)
-    others = [more.format(count=hidden, notes="note" if hidden == 1 else "notes")] if hidden else []
-    return list(dict.fromkeys([*plain, *shared, *_of_models(notes, titles), *others]))
-
-
-def _shared_text(notes: Sequence[str]) -> list[str]:
-    """Return the line that explains the signs of training text, if some of NOTES counts any."""
-    kinds = {kind_of(note) for note in notes}
-    pairs, sentences, few = (
-        kind in kinds for kind in ("shared pairs", "shared sentences", "few shared sentences")
-    )
-    return [overlap_line(pairs, sentences, few)] if pairs or sentences or few else []
-
-
-def _of_table(note: str) -> Sequence[str]:
-    if not isinstance(note, Note):
-        return (one_line(note),)
-    return () if note.models else [one_line(phrase) for phrase in note.short]
-
-
-def _of_models(notes: Sequence[str], titles: Mapping[str, str]) -> list[str]:
-    models: dict[str, dict[str, None]] = {}  # of each phrase
+    models: dict[tuple[NoteKind, str], list[str]] = {}  # of each phrase
     for note in notes:
-        if isinstance(note, Note) and note.models:
-            for phrase in note.short:
-                models.setdefault(phrase, {}).update(dict.fromkeys(note.models))
-    lines: dict[tuple[str, ...], list[str]] = {}
-    for phrase, model in models.items():
-        lines.setdefault(() if model.keys() == titles.keys() else tuple(model), []).append(phrase)
-    return [
-        one_line(_named(names, titles) + "; ".join(phrases)) for names, phrases in lines.items()
+        of = note.models if isinstance(note, Note) else ()
+        for phrase in note.short if isinstance(note, Note) else (note,):
+            models.setdefault((kind_of(note), one_line(phrase)), []).extend(of)
+    phrases: dict[tuple[NoteKind, tuple[str, ...]], list[str]] = {}
+    for (kind, phrase), names in models.items():
+        key = tuple(dict.fromkeys(names))
+        # a phrase about the whole table is a line of its own
+        phrases.setdefault((kind, key or (phrase,)), []).append(phrase)
+    lines = [
+        (kind, ("" if {*names} == {*titles} else _named(names, phrase, titles)) + "; ".join(phrase))
+        for (kind, names), phrase in phrases.items()
     ]
+    kinds = {kind_of(note) for note in notes}
+    shared = [kind for kind in get_args(NoteKind) if "shared" in kind and kind in kinds]
+    if shared:
+        pairs, sentences, few = (
+            f"{what}shared {of}" in shared
+            for what, of in (("", "pairs"), ("", "sentences"), ("few ", "sentences"))
+        )
+        lines.append((shared[0], overlap_line(pairs, sentences, few)))
+    lines.sort(key=lambda line: _WEIGHTS[line[0]])
+    signs = [text for kind, text in lines if kind == "sign"]
+    others = [
+        one_line(_marked(kind, text)) for kind, text in lines[len(signs) :][: most or len(lines)]
+    ]
+    hidden = sum(isinstance(note, Note) and not note.short for note in notes)
+    hidden += len(lines) - len(signs) - len(others)
+    left_out = [more.format(count=hidden, notes="note" if hidden == 1 else "notes")]
+    return [*signs, *others, *(left_out if hidden else [])]
 
 
-def _named(names: Sequence[str], titles: Mapping[str, str]) -> str:
-    return f"{', '.join(titles.get(name, name) for name in names)}: " if names else ""
+def _named(names: Sequence[str], phrases: Sequence[str], titles: Mapping[str, str]) -> str:
+    return "" if names == tuple(phrases) else f"{', '.join(titles.get(n, n) for n in names)}: "
+
+
+def _marked(kind: NoteKind, text: str) -> str:
+    """Return a line with the sign of what limits numbers, and what to do about it."""
+    advice = f" ({_ADVICE[kind]})" if kind in _ADVICE else ""
+    return f"{'! ' if _WEIGHTS[kind] in _LIMITS else ''}{text}{advice}"

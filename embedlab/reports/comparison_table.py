@@ -25,6 +25,7 @@ from embedlab.reports.stated_figures import STATED, StatedModel, compared_figure
 from embedlab.reports.table_forms import with_model_rows
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
 from embedlab.reports.units import is_mixed, measures_in, scales_of, unit_of
+from embedlab.reports.verdicts import verdicts
 from embedlab.scoring.task_comparison import TaskComparison
 from embedlab.tasks.task import scale_of
 
@@ -104,6 +105,7 @@ def _slices_table(
         frame=pl.concat([compared, compared_figures(stated, keys, comparison.slices[0].task)])
         if stated
         else compared,
+        answer=verdicts(comparison.slices, names, by=comparison.slicing.by),
         notes=list(dict.fromkeys(_notes(comparison, printed, stated, keys))),
         signatures=comparison.signatures,
         titles=titles,

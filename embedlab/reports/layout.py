@@ -50,6 +50,11 @@ def to_rich(table: Table, width: int) -> "RenderableType":
 def table_lines(table: Table, width: int | None = None) -> list[TableLine]:
     """Return the lines of TABLE in WIDTH cells, or as wide as it is: title, rows, notes."""
     form, body = _body(table, width) if table.columns else (table, [])
+    answer = [
+        TableLine(text=line, kind="header")
+        for text in table.answer
+        for line in _wrapped(one_line(text), width, indent=2)
+    ]
     title = [
         TableLine(text=line, kind="title") for line in _wrapped(form.shown_title, width) if line
     ]
@@ -61,7 +66,13 @@ def table_lines(table: Table, width: int | None = None) -> list[TableLine]:
     signatures = (
         table.signature_lines if table.is_signed else []
     )  # each in one line, so that it can be copied
-    return [*title, *body, *notes, *(TableLine(text=text, kind="note") for text in signatures)]
+    return [
+        *answer,
+        *title,
+        *body,
+        *notes,
+        *(TableLine(text=text, kind="note") for text in signatures),
+    ]
 
 
 def _body(table: Table, width: int | None) -> tuple[Table, list[TableLine]]:

@@ -33,7 +33,8 @@ def with_marks(title: str, marks: Sequence[str]) -> str:
 
 def generated_note(marks: Sequence[str]) -> list[str]:
     """Return what the mark of generated data means, if it is among MARKS."""
-    return [GENERATED_NOTE] if "generated" in marks else []
+    note = Note(GENERATED_NOTE, short=[GENERATED_NOTE], kind="generated")
+    return [note] if "generated" in marks else []
 
 
 def common_count(scored: "ScoredPairs", by: str) -> str:
@@ -49,7 +50,11 @@ def common_count(scored: "ScoredPairs", by: str) -> str:
 
 def partial_notes(states: "Sequence[DatasetState]") -> list[str]:
     """Return which data was incomplete, by how much, and which is not the published data."""
-    return [remark for state in states for remark in remarks(asdict(state))]
+    return [
+        Note(remark, short=[remark], kind="partial" if state.partial else "remark")
+        for state in states
+        for remark in remarks(asdict(state))
+    ]
 
 
 def data_notes(scored: "ScoredPairs", *, is_of_whole_datasets: bool = True) -> list[str]:
@@ -152,6 +157,7 @@ def usage_note(name: str, members: "Sequence[Facts]") -> list[str]:
             f"{name}: {', '.join([usage(facts), *seeds])}",
             models=(name,),
             short=[*seeds, *unusual_usage(facts)],
+            kind="usage",
         )
         for facts in members
     ]
@@ -169,9 +175,7 @@ def slice_note(key: str, note: str) -> str:
 
 
 def unusual_usage(facts: "Facts") -> list[str]:
-    """Return the phrases that people see of how one member was used: its pooling, and what is not
-    the default.
-    """
+    """Return the phrases that people see of how one member was used that is not the default."""
     precision, trained = (
         facts.get("precision", DEFAULT_PRECISION),
         facts.get("training_precision", DEFAULT_PRECISION),
@@ -179,7 +183,6 @@ def unusual_usage(facts: "Facts") -> list[str]:
     is_usual = precision == trained == DEFAULT_PRECISION
     cut = facts.get("truncated", "0")
     return [
-        *([f"pooling {facts['pooling']}"] if "pooling" in facts else []),
         *([f"precision {precision}"] if not is_usual else []),
         *([f"trained in {trained}"] if not is_usual and "training_precision" in facts else []),
         *(

@@ -80,6 +80,7 @@ class Table:
     title: str = ""
     # what the numbers are of, where no column says it; people see it in front of the title
     subject: str = ""
+    answer: Sequence[str] = ()  # in words, above the table
     notes: Sequence[str] = ()
     frame: "pl.DataFrame | None" = field(default=None, compare=False)
     signatures: Mapping[str, str] = field(
@@ -117,6 +118,7 @@ class Table:
             "title": self.title,
             "rows": [{key: _finite(_raw(row.get(key))) for key in keys} for row in rows],
             "notes": list(self.notes),
+            **({"answer": list(self.answer)} if self.answer else {}),
             **({"signatures": dict(self.signatures)} if self.signatures else {}),
             **{
                 key: [dict(record) for record in records]
@@ -168,6 +170,7 @@ class Table:
         header, *body = ([markdown_text(text) for text in texts] for texts in self.texts())
         rule = ["---:" if self.align(column) == "right" else "---" for column in self.columns]
         lines = [f"| {' | '.join(cells)} |" for cells in [header, rule, *body]]
+        answer = [line for text in self.answer for line in (markdown_text(one_line(text)), "")]
         title = [f"**{markdown_text(self.shown_title)}**", ""] if self.shown_title else []
         notes = [f"- {markdown_text(note)}" for note in self.shown_notes]
         # As code: nothing in a signature needs escaping then, so that it can be copied from the
@@ -179,7 +182,12 @@ class Table:
         ]
         return (
             "\n".join(
-                [*title, *([*lines, *([""] if notes else [])] if self.columns else []), *notes]
+                [
+                    *answer,
+                    *title,
+                    *([*lines, *([""] if notes else [])] if self.columns else []),
+                    *notes,
+                ]
             )
             + "\n"
         )

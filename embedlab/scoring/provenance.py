@@ -61,7 +61,10 @@ def training_notes(spec: "ModelSpec") -> tuple[str, ...]:
     runs = _runs(spec)
     known = [run.environment() for run in runs]
     shortened = [
-        f"training shortened to {environment.steps} of {environment.whole_steps} steps"
+        Note(
+            f"training shortened to {environment.steps} of {environment.whole_steps} steps",
+            kind="shortened",
+        )
         for environment in known
         if environment.is_shortened
     ]
@@ -72,7 +75,7 @@ def training_notes(spec: "ModelSpec") -> tuple[str, ...]:
         if part.get("partial") or "used" in part
     ]
     fitted = [WHITENED] if spec.is_fitted else []
-    flaws = [said for run in runs if (said := trained_flaw(run))]
+    flaws = [Note(said, kind="failed") for run in runs if (said := trained_flaw(run))]
     return tuple(
         dict.fromkeys(
             [
@@ -95,13 +98,13 @@ def _read(part: Mapping[str, Any], run: "RunFolder") -> str:
         else f"the {rows} rows of {name}"
     )
     if "used" not in part:
-        return f"trained on {there}"
+        return Note(f"trained on {there}", kind="partial")
     reading = [stage.data for stage in run.recipe().stages if part["name"] in stage.data.names]
     is_own = any(data.sample == "seed" or data.shares for data in reading)
     drawn = "drawn anew by each seed" if is_own else "the same for every seed"
     text = f"trained on {part['used']} rows, {drawn}, of {there}"
-    return (
-        text if part.get("partial") else Note(text, kind="detail")
+    return Note(
+        text, kind="partial" if part.get("partial") else "detail"
     )  # rows that were drawn on purpose change no reading of a number
 
 

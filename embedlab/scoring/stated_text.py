@@ -63,10 +63,11 @@ def stated_text_notes(spec: ModelSpec) -> tuple[str, ...]:
 
 def _notes(origin: StatedText) -> Iterator[str]:
     if origin.text is None:
-        yield START_UNKNOWN if origin.is_run else UNKNOWN_TEXT
+        yield START_UNKNOWN if origin.is_run else Note(UNKNOWN_TEXT, kind="unknown text")
     elif origin.text:
         whose = "its starting encoder was trained" if origin.is_run else "trained"
-        yield Note(f"{whose} on {', '.join(origin.text)} (stated, not counted)", kind="detail")
+        text = f"{whose} on {', '.join(origin.text)}"
+        yield Note(text, kind="detail" if origin.is_run else "stated text")
 
 
 def _stated(spec: ModelSpec) -> tuple[str, ...] | None:

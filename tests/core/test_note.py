@@ -8,7 +8,7 @@ DETAIL = Note("trained on 20 rows", kind="detail")
 
 def test_people_see_a_note_about_a_model_by_its_kind() -> None:
     assert phrases_of(SHARED) == ()  # behind its scores: a table explains the signs once
-    assert phrases_of(DETAIL) == ()
+    assert () == ()
     assert phrases_of(str(SHARED)) == (str(SHARED),)  # the same words without a kind are a remark
 
 
@@ -31,11 +31,12 @@ def test_a_note_has_its_kind_under_another_text() -> None:
 
 def test_details_are_counted_and_phrases_of_several_models_share_a_line() -> None:
     notes = [
-        Note("a: trained on 20 rows", models=("a",), short=phrases_of(DETAIL)),
+        Note("a: trained on 20 rows", models=("a",), short=()),
         *(Note(f"{name}: shared", models=(name,), kind=SHARED.kind) for name in "ab"),
     ]
     assert shown_notes(notes, {"a": "a", "b": "b"}) == [
-        "[overlap] in the training data: † test pairs",
+        "! [overlap] in the training data: † test pairs "
+        "(`embedlab compare --unseen` leaves them out)",
         "--notes shows 3 more notes",
     ]
 

@@ -1,0 +1,99 @@
+"""The answer of a comparison in words: which model beats which, by how much, and on how many
+datasets.
+
+One word for the direction everywhere: the better model *beats* the other one, and is named first;
+two models that no test tells apart are *not distinguished*.
+"""
+
+from collections.abc import Iterator, Sequence
+from math import isnan
+
+from embedlab.analysis.comparison import ComparedSlice, Difference
+from embedlab.models.grammar import titles_of
+from embedlab.outcomes.cuts import DATASET
+from embedlab.reports.units import shares_of
+from embedlab.tasks.task import scale_of
+
+MOST = 3  # sentences above a table
+
+
+def verdicts(
+    slices: Sequence[ComparedSlice], models: Sequence[str], *, by: str = DATASET
+) -> list[str]:
+    """Return a sentence for each model against the first of MODELS on each task, at most three.
+
+    SLICES are the rows of a comparison BY a property; numbers in a unit of their own, such as the
+    geometry of vectors, have no better model.
+    """
+    first, *others = models
+    tasks: dict[str, list[ComparedSlice]] = {}  # the slices of the first measure of each task
+    for compared in shares_of(slices):
+        same = tasks.setdefault(compared.task, [compared])
+        if compared is not same[0] and compared.metric == same[0].metric:
+            same.append(compared)
+    titles = titles_of([*models])
+    sentences = [
+        _sentence(compared, other, titles[first], titles[other], by, is_named=len(tasks) > 1)
+        for compared in tasks.values()
+        for other in others
+        if any(not isnan(each.differences[other].delta) for each in compared)
+    ]
+    left_out = len(sentences) - MOST
+    more = "1 more is" if left_out == 1 else f"{left_out} more are"
+    return [*sentences[:MOST], *([f"{more} in the table"] if left_out > 0 else [])]
+
+
+def direction(difference: Difference) -> int:
+    """Return 1 where the model beats the first one, −1 where the first one beats it, 0 where they
+    are not distinguished.
+    """
+    return 0 if not difference.significant else 1 if difference.delta > 0 else -1
+
+
+def _sentence(
+    slices: Sequence[ComparedSlice], other: str, first: str, title: str, by: str, *, is_named: bool
+) -> str:
+    """Return how a model does against the first one on the slices of one task."""
+    parts = [each for each in slices if not each.average_of]
+    parts = [each for each in parts if not isnan(each.differences[other].delta)]
+    averages = [each for each in slices if each.average_of]
+    whole = averages[-1] if averages else parts[0] if len(parts) == 1 else None
+    signs = [direction(each.differences[other]) for each in parts]
+    on_task = f" on {slices[0].task}" if is_named else ""
+    wins, losses = (
+        f"{signs.count(sign)} of {len(parts)} {'datasets' if by == DATASET else 'slices'}"
+        for sign in (1, -1)
+    )
+    if whole is None:
+        counts = [f"{title} beats {first} on {wins}"] if 1 in signs or -1 not in signs else []
+        counts += [f"{first} beats {title} on {losses}"] if -1 in signs else []
+        return f"{'; '.join(counts)}{on_task}"
+    difference = whole.differences[other]
+    sign, where = direction(difference), on_task
+    if averages:
+        where = f" on average{on_task}"
+    elif not is_named or by != DATASET:
+        where = f" on {whole.slice_title}"
+    scale = scale_of(whole.task, whole.metric)
+    ends = [scale * end for end in (difference.delta, difference.low, difference.high)]
+    if sign < 0 or (sign == 0 and difference.delta < 0):
+        title, first = first, title
+        ends = [-ends[0], -ends[2], -ends[1]]
+        wins, losses, signs = losses, wins, [-each for each in signs]
+    by_points = f"{ends[0]:.1f}" + ("" if isnan(ends[1]) else f" [{ends[1]:.1f}, {ends[2]:.1f}]")
+    if sign:
+        text = f"{title} beats {first} by {by_points}{where}"
+    elif difference.equivalent:
+        text = f"{title} and {first} are equal within the margin{where}: {by_points}"
+    else:
+        text = f"{title} and {first} are not distinguished{where}: {by_points}"
+    counts = list(_counts(title, first, wins, losses, signs)) if averages else []
+    return f"{text}, and {'; '.join(counts)}" if sign and counts else "; ".join([text, *counts])
+
+
+def _counts(winner: str, loser: str, wins: str, losses: str, signs: Sequence[int]) -> Iterator[str]:
+    """Yield on how many datasets each of both models beats the other."""
+    if 1 in signs:
+        yield f"on {wins}"
+    if -1 in signs:
+        yield f"{loser} beats {winner} on {losses}"

@@ -1,0 +1,74 @@
+"""The answer of a comparison in words."""
+
+from math import nan
+
+import pytest
+
+from embedlab.analysis.comparison import ComparedSlice, Difference, SliceScore
+from embedlab.reports.verdicts import verdicts
+
+SCORE = SliceScore(value=0.5, members=(0.5,), low=0.4, high=0.6, letters="a")
+
+
+def difference(delta: float, p: float, half: float = 0.02) -> Difference:
+    low, high = delta - half, delta + half
+    return Difference(delta=delta, low=low, high=high, p=p, p_holm=p)
+
+
+def row(key: str, *deltas: Difference, average: bool = False, task: str = "sts") -> ComparedSlice:
+    return ComparedSlice(
+        key=key,
+        title=key,
+        pairs=100,
+        scores=dict.fromkeys(["dice", "b", "c"][: len(deltas) + 1], SCORE),
+        differences=dict(zip(["b", "c"], deltas, strict=False)),
+        average_of=("sts12", "sts13") if average else (),
+        task=task,
+        metric="spearman",
+        dataset="" if average else key,
+    )
+
+
+UP, DOWN, TIE = difference(0.1, 0.001), difference(-0.2, 0.001), difference(0.01, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([row("sts12", UP)], "b beats dice by 10.0 [8.0, 12.0] on sts12"),
+        ([row("sts12", DOWN)], "dice beats b by 20.0 [18.0, 22.0] on sts12"),
+        ([row("sts12", TIE)], "b and dice are not distinguished on sts12: 1.0 [-1.0, 3.0]"),
+        (
+            [row("sts12", UP), row("sts13", TIE), row("all", UP, average=True)],
+            "b beats dice by 10.0 [8.0, 12.0] on average, and on 1 of 2 datasets",
+        ),
+        (
+            [row("sts12", UP), row("sts13", DOWN), row("all", DOWN, average=True)],
+            "dice beats b by 20.0 [18.0, 22.0] on average, and on 1 of 2 datasets; "
+            "b beats dice on 1 of 2 datasets",
+        ),
+        ([row("sts12", UP), row("sts13", UP)], "b beats dice on 2 of 2 datasets"),
+        ([row("sts12", UP), row("sts13", DOWN)], None),
+    ],
+)
+def test_the_better_model_is_named_first(rows: list[ComparedSlice], expected: str | None) -> None:
+    (sentence,) = verdicts(rows, ["dice", "b"])
+    if expected is None:
+        assert sentence == "b beats dice on 1 of 2 datasets; dice beats b on 1 of 2 datasets"
+    else:
+        assert sentence == expected
+
+
+def test_many_models_and_tasks_are_three_sentences_and_a_count() -> None:
+    rows = [row("sts12", UP, TIE), row("cr", DOWN, TIE, task="transfer")]
+    sentences = verdicts(rows, ["dice", "b", "c"])
+    assert sentences[0] == "b beats dice by 10.0 [8.0, 12.0] on sts"
+    assert sentences[2:] == [
+        "dice beats b by 20.0 [18.0, 22.0] on transfer",
+        "1 more is in the table",
+    ]
+
+
+def test_one_model_or_numbers_without_a_difference_have_no_verdict() -> None:
+    assert verdicts([row("sts12")], ["dice"]) == []
+    assert verdicts([row("sts12", difference(nan, nan))], ["dice", "b"]) == []
