@@ -8,11 +8,12 @@ itself; `?split=NAME` selects qrels.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import compress
 from math import isfinite, lcm
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,32 @@ class Queries:
     def has_texts(self) -> bool:
         """Return whether more than the ids is known."""
         return SENTENCES[0] in self.part.frame.columns
+
+    def without(self, refused: Collection[str]) -> tuple["Queries", Places]:
+        """Return the same without the texts that a model REFUSED, and which items are left: a query
+        is left out where it, or a document that is relevant to it, is among them.
+        """
+        is_asked, is_there = (
+            np.array([text not in refused for text in texts], np.bool_)
+            for texts in (self.texts, self.candidates)
+        )
+        is_lost = np.append(~is_there, np.zeros(len(self.ids[1]) - len(is_there), np.bool_))
+        is_asked[self.query[is_lost[self.relevant]]] = False
+        items = np.flatnonzero(is_asked[self.query])
+        number, place = np.cumsum(is_asked) - 1, np.cumsum(~is_lost) - 1
+        query, document = self.excluded
+        stays = is_asked[query] & ~is_lost[document]
+        kept = Queries(
+            part=replace(self.part, frame=self.part.frame[items]),
+            texts=tuple(compress(self.texts, is_asked)),
+            candidates=tuple(compress(self.candidates, is_there)),
+            query=number[self.query[items]],
+            relevant=place[self.relevant[items]],
+            grade=self.grade[items],
+            excluded=(number[query[stays]], place[document[stays]]),
+            ids=([*compress(self.ids[0], is_asked)], [*compress(self.ids[1], ~is_lost)]),
+        )
+        return kept, items
 
     @property
     def keys(self) -> NDArray[np.uint64]:

@@ -245,6 +245,25 @@ def similarity_rows(first: Vectors, second: Vectors, similarity: Similarity) -> 
     return cosines.clip(-1, 1).astype(np.float32)
 
 
+def encode_accepted(
+    encoder: SentenceVectors, sentences: Sequence[str], progress: ProgressCallback | None = None
+) -> tuple[Vectors, NDArray[np.bool_]]:
+    """Return a vector of each sentence, zeros where the encoder refuses it alone, and which it
+    accepts; that it refuses all is an error.
+    """
+    try:
+        return encoder.encode(sentences, progress), np.ones(len(sentences), np.bool_)
+    except RefusedTextsError as error:
+        refused = {text for text, _ in error.refused}
+        is_accepted = np.array([sentence not in refused for sentence in sentences])
+        if not is_accepted.any():
+            raise
+        accepted = encoder.encode([text for text in sentences if text not in refused])
+    vectors = np.zeros((len(sentences), accepted.shape[1]), np.float32)
+    vectors[is_accepted] = accepted
+    return vectors, is_accepted
+
+
 def score_by_vectors(
     encoder: SentenceVectors,
     first: Sequence[str],
@@ -257,17 +276,7 @@ def score_by_vectors(
     occurs in several pairs is encoded once.
     """
     sentences, index = distinct([*first, *second])
-    is_accepted = np.ones(len(sentences), np.bool_)
-    try:
-        vectors = encoder.encode(sentences, progress)
-    except RefusedTextsError as error:
-        refused = {text for text, _ in error.refused}
-        is_accepted = np.array([sentence not in refused for sentence in sentences])
-        if not is_accepted.any():
-            raise
-        accepted = encoder.encode([sentences[row] for row in np.flatnonzero(is_accepted)])
-        vectors = np.zeros((len(sentences), accepted.shape[1]), np.float32)
-        vectors[is_accepted] = accepted
+    vectors, is_accepted = encode_accepted(encoder, sentences, progress)
     left, right = index[: len(first)], index[len(first) :]
     scores = np.empty(len(first), np.float32)
     for start in range(0, len(first), PAIRS_AT_ONCE):

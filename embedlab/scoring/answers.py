@@ -3,7 +3,7 @@ or a task.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -177,6 +177,33 @@ def answered_items(
         texts=lambda: unknown,
         keys=lambda: keys,
     )
+
+
+def on_common_items(answers: Answers) -> Answers:
+    """Return ANSWERS to the items of each dataset that all members have: what one of them cannot
+    read is left out for all.
+    """
+    items: dict[str, pl.Series] = {}
+    for answer in answers.values():
+        for name, outcomes in answer.outcomes.items():
+            own = outcomes.items["item"]
+            known = items.setdefault(name, own)
+            items[name] = known if own.equals(known) else known.filter(known.is_in(own.implode()))
+    return {
+        member: replace(
+            answer,
+            outcomes={
+                name: outcomes
+                if outcomes.items["item"].equals(items[name])
+                else replace(
+                    outcomes,
+                    items=outcomes.items.filter(pl.col("item").is_in(items[name].implode())),
+                )
+                for name, outcomes in answer.outcomes.items()
+            },
+        )
+        for member, answer in answers.items()
+    }
 
 
 def first_of_each(answers: Answers) -> dict[str, StoredOutcomes]:

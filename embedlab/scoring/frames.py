@@ -19,7 +19,7 @@ from embedlab.outcomes.cuts import ItemSlice
 from embedlab.outcomes.frame import CONTRADICTED, SENTENCES, Outcomes
 from embedlab.outcomes.pairs import KEYS
 from embedlab.runs.outcomes import StoredOutcomes
-from embedlab.scoring.answers import Answers, answered_items, first_of_each
+from embedlab.scoring.answers import Answers, answered_items, first_of_each, on_common_items
 from embedlab.scoring.outcomes import averages_of, measures_of
 from embedlab.scoring.selection import SelectedTask
 from embedlab.scoring.trained_pairs import trained_column
@@ -40,6 +40,7 @@ def item_outcomes(
     """Return the items of a task as outcomes of MEMBERS, None where no member has any; without
     SETTINGS their sentences are unknown.
     """
+    answers = on_common_items(answers)
     suite, stored = selected.evaluation_name(), first_of_each(answers)
     outcomes = answered_items(
         selected.task, suite, answers, members, partial(measures_of, selected.task)

@@ -17,7 +17,7 @@ from embedlab.core.progress import StartProgress
 from embedlab.data.dataset import Dataset, Part
 from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source
-from embedlab.encoders.encoder import Encoder, Vectors, distinct
+from embedlab.encoders.encoder import Encoder, Vectors, distinct, encode_accepted
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import StoredOutcomes, items_frame
 from embedlab.tasks.task import GoldItems, Texts, evaluation_of
@@ -34,6 +34,9 @@ class ClassificationTask:
 
     name: str
     parts: Mapping[str, Part]  # by split
+    # (rows,) the number of each row among those of the whole task, of which some are left out
+    numbers: RowIndices | None = None
+    notes: tuple[str, ...] = ()  # on what is left out
 
     @property
     def sides(self) -> tuple[str, ...]:
@@ -44,6 +47,22 @@ class ClassificationTask:
     def column(self, name: str) -> list[str]:
         """Return a column over all splits, one split after the other."""
         return [value for part in self.parts.values() for value in part.frame[name].to_list()]
+
+    def of_rows(self, is_read: NDArray[np.bool_]) -> "ClassificationTask":
+        """Return the task of the rows that a model can read, all splits one after the other."""
+        if is_read.all():
+            return self
+        parts = {
+            split: replace(part, frame=part.frame.filter(is_read[self.rows(split)]))
+            for split, part in self.parts.items()
+        }
+        numbers = np.flatnonzero(is_read)
+        left = f"{len(is_read) - len(numbers)} of {len(is_read)} rows left out, without a vector"
+        return replace(self, parts=parts, numbers=numbers, notes=(f"{self.name}: {left}",))
+
+    def items(self, rows: RowIndices) -> RowIndices:
+        """Return the numbers of ROWS among those of the whole task."""
+        return rows if self.numbers is None else self.numbers[rows]
 
     def rows(self, split: str) -> RowIndices:
         """Return the numbers of a split's rows among the rows of all splits."""
@@ -192,8 +211,8 @@ def classify(
     from embedlab.classifiers.fits import Problem
     from embedlab.classifiers.protocols import Protocol
 
-    for task in tasks:
-        features = task_features(encoder, task, start_progress)
+    for whole in tasks:
+        features, task = task_features(encoder, whole, start_progress)
         classes, labels = np.unique(np.array(task.column("label")), return_inverse=True)
         problem = Problem.of(features, labels, device)
         progress = start_progress(task.name) if start_progress else None
@@ -207,17 +226,20 @@ def classify(
 
 def task_features(
     encoder: Encoder, task: ClassificationTask, start_progress: StartProgress | None = None
-) -> Vectors:
+) -> tuple[Vectors, ClassificationTask]:
     """Return a classifier's features: the sentence vector, or [|u − v| ; u · v] for a pair; one row
-    for each row of all splits.
+    for each row of all splits. Rows with a text that the encoder refuses are left out of both.
     """
     columns = [task.column(side) for side in task.sides]
     sentences, index = distinct([sentence for column in columns for sentence in column])
-    vectors = encoder.encode(sentences, start_progress("sentences") if start_progress else None)
+    progress = start_progress("sentences") if start_progress else None
+    vectors, is_accepted = encode_accepted(encoder, sentences, progress)
+    is_read = np.logical_and.reduce(is_accepted[index].reshape(len(columns), -1))
+    kept = task.of_rows(is_read)
     if len(columns) == 1:
-        return vectors[index]
-    first, second = (vectors[side] for side in np.split(index, 2))
-    return np.concatenate([np.abs(first - second), first * second], axis=1)
+        return vectors[index[is_read]], kept
+    first, second = (vectors[side[is_read]] for side in np.split(index, 2))
+    return np.concatenate([np.abs(first - second), first * second], axis=1), kept
 
 
 def suite_evaluation(
@@ -226,14 +248,16 @@ def suite_evaluation(
     opened: OpenedTasks,
     setting: SettingName,
     scores: Sequence[StoredScore],
+    read: Sequence[ClassificationTask] = (),
 ) -> Evaluation:
     """Return the evaluation of a suite with everything that decides its scores; a setting other
-    than "literature" is in its task name.
+    than "literature" is in its task name. READ are the tasks as the encoder could read them.
     """
     task = suite if setting == "literature" else f"{suite}-{setting}"
     skipped = [
         f"{name} skipped: {error.message} ({error.hint})" for name, error in opened.missing.items()
     ]
+    skipped += [note for each in read for note in each.notes]
     return evaluation_of(task, encoder, opened.texts.states, scores, skipped)
 
 
@@ -298,19 +322,20 @@ def _outcomes(evaluation: Evaluation, result: ClassificationResult) -> StoredOut
     names = np.array(result.classes, dtype=np.str_)
     states = [part.state for part in result.task.parts.values()]
     texts = np.concatenate([text_keys(part.frame) for part in result.task.parts.values()])
-    return StoredOutcomes.of(
+    stored = StoredOutcomes.of(
         evaluation,
         dataset=result.task.name,
         split=result.outcome.scored,
         states=states,
         classes=result.classes,
         items=items_frame(
-            result.outcome.rows,
+            result.task.items(result.outcome.rows),
             names[result.gold],
             names[result.outcome.predicted],
             texts[result.outcome.rows],
         ),
     )
+    return replace(stored, notes=result.task.notes)
 
 
 def _too_small(task: ClassificationTask, setting: Setting) -> MissingError | None:

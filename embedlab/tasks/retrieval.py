@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.retrieval import CUTS, FIRST, query_gold
@@ -20,11 +21,12 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.progress import StartProgress, unseen
 from embedlab.core.settings import Settings
 from embedlab.data.own_files import holds_queries
-from embedlab.data.queries import Queries
+from embedlab.data.queries import Places, Queries
 from embedlab.data.query_sets import SETS, open_queries
 from embedlab.data.source import Source, available
 from embedlab.encoders.encoder import PairScorer
 from embedlab.encoders.exact_search import in_worst_order
+from embedlab.encoders.refused_texts import RefusedTextsError
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.grammar import RERANK
 from embedlab.runs.evaluations import Evaluation, StoredScore
@@ -33,6 +35,7 @@ from embedlab.tasks._searchers import (
     MOST_PAIRS,
     OfSimilarities,
     Ranks,
+    Searcher,
     pairs_read,
     ranks_of_items,
     refuse_reranking,
@@ -57,6 +60,10 @@ class Ranked:
 
     queries: Queries
     ranks: Ranks
+    # the numbers of the items among those of the whole set, of which some are left out, and the
+    # gold values of all
+    items: Places
+    gold: NDArray[np.float64]
     notes: tuple[str, ...] = ()
 
 
@@ -97,13 +104,41 @@ def query_scores(ranked: Ranked) -> Iterator[StoredScore]:
         )
 
 
-def _outcomes(evaluation: Evaluation, ranked: Ranked) -> StoredOutcomes:
-    queries, ranks = ranked.queries, ranked.ranks
+def _ranked(searcher: Searcher, queries: Queries) -> Ranked:
+    """Return the ranks of the items of QUERIES, without those whose texts the model refuses."""
+    refused: set[str] = set()
+    kept, items = queries, np.arange(len(queries.query))
+    while True:
+        try:
+            order = searcher.search(kept)
+            break
+        except RefusedTextsError as error:  # of the queries, then of the documents
+            refused |= {text for text, _ in error.refused}
+            kept, items = queries.without(refused)
+            if not len(items):
+                raise
+    name, lost = queries.part.state.name, len(queries.texts) - len(kept.texts)
+    left = len(queries.candidates) - len(kept.candidates)
+    notes = [
+        f"{name}: {lost} of {len(queries.texts)} queries and {left} of {len(queries.candidates)} "
+        f"documents left out, without a vector"
+    ] * bool(refused)
     gold = query_gold(queries.query, queries.grade)
-    is_graded = bool((queries.grade > 1).any())
+    return Ranked(
+        queries=kept,
+        ranks=order.ranks,
+        notes=(*order.notes, *notes),
+        items=items,
+        gold=gold,
+    )
+
+
+def _outcomes(evaluation: Evaluation, ranked: Ranked) -> StoredOutcomes:
+    queries, ranks, gold = ranked.queries, ranked.ranks, ranked.gold
+    is_graded = bool((gold != np.trunc(gold)).any())
     rows = items_frame(
-        np.arange(len(ranks)),
-        gold.astype(np.str_) if is_graded else queries.query.astype(np.str_),
+        ranked.items,
+        (gold if is_graded else gold.astype(np.int64))[ranked.items].astype(np.str_),
         [str(int(rank)) if np.isfinite(rank) else "inf" for rank in ranks],
         queries.keys,
     )
@@ -174,11 +209,7 @@ class Retrieval(Task):
         for queries in opened:
             _refuse_many_pairs(spec, queries)
         searcher = searcher_of(spec, settings, start_progress)
-        orders = [(queries, searcher.search(queries)) for queries in opened]
-        ranked = [
-            Ranked(queries=queries, ranks=order.ranks, notes=order.notes)
-            for queries, order in orders
-        ]
+        ranked = [_ranked(searcher, queries) for queries in opened]
         scores = [score for each in ranked for score in query_scores(each)]
         notes = [
             *searcher.notes,

@@ -126,7 +126,8 @@ def evaluate_transfer(
         *_scores(results, opened, setting),
         *(score for each in related for score in each.scores()),
     ]
-    evaluation = suite_evaluation("transfer", encoder, opened, setting, scores)
+    read = [*(each.task for each in results), *(each.task for each in related)]
+    evaluation = suite_evaluation("transfer", encoder, opened, setting, scores, read)
     return SuiteResult(
         evaluation=evaluation,
         results=results,
@@ -179,7 +180,7 @@ class _Related:
             states=[part.state for part in self.task.parts.values()],
             classes=(),
             items=items_frame(
-                self.task.rows("test"),
+                self.task.items(self.task.rows("test")),
                 self.gold.astype(np.str_),
                 self.predicted.astype(np.str_),
                 text_keys(self.task.parts["test"].frame),
@@ -200,7 +201,8 @@ def _relate(
 
     from embedlab.classifiers.relatedness import fit_relatedness
 
-    features = torch.from_numpy(task_features(encoder, task, start_progress)).to(device)
+    vectors, task = task_features(encoder, task, start_progress)
+    features = torch.from_numpy(vectors).to(device)
     gold = np.array(task.column("gold"))
     train, dev, test = (task.rows(split) for split in ("train", "dev", "test"))
     fitted = fit_relatedness(

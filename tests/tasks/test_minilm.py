@@ -70,7 +70,9 @@ def tasks(minilm: Encoder, shared_data: Path) -> dict[str, Task]:
     for task in open_transfer(Source(folder=shared_data, offline=True), TASKS).tasks:
         labels = np.unique(np.array(task.column("label")), return_inverse=True)[1]
         found[task.name] = Task(
-            task_features(minilm, task), labels, {split: task.rows(split) for split in task.parts}
+            task_features(minilm, task)[0],
+            labels,
+            {split: task.rows(split) for split in task.parts},
         )
     return found
 

@@ -282,7 +282,7 @@ def test_the_features_of_a_pair_are_its_distance_and_its_product_by_a_loop() -> 
                 *(a * b for a, b in zip(u, v, strict=True)),
             ]
         )
-    assert task_features(TableEncoder(), task).tolist() == expected
+    assert task_features(TableEncoder(), task)[0].tolist() == expected
 
 
 def test_a_classifier_of_pairs_learns_what_only_the_product_shows() -> None:
