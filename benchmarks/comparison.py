@@ -33,7 +33,8 @@ from simulated_scores import DATASETS
 
 def scored_table(data: Path, models: int) -> tuple[pl.DataFrame, list[str]]:
     """The pairs of the seven sets with a column of scores a model."""
-    from embedlab.analysis.scores import pair_table
+    from pair_frames import pair_table
+
     from embedlab.data.pair_parts import open_parts
     from embedlab.data.source import Source
 
@@ -50,10 +51,11 @@ def scored_table(data: Path, models: int) -> tuple[pl.DataFrame, list[str]]:
 
 def compare_once(table: pl.DataFrame, names: list[str]) -> float:
     """Seconds of a whole comparison."""
+    from pair_frames import pair_outcomes
+
     from embedlab.analysis.scores import ModelColumns
     from embedlab.comparison.comparison import compare_outcomes
     from embedlab.data.sts import STS_AVERAGES
-    from embedlab.outcomes.pairs import pair_outcomes
 
     start = time.perf_counter()
     outcomes = pair_outcomes(table, names, task="sts", averages=STS_AVERAGES)
@@ -131,12 +133,13 @@ def least(work: Callable[[], object], turns: int) -> float:
 
 def parts_of(table: pl.DataFrame, names: list[str], turns: int) -> list[Measured]:
     """What links and families take."""
+    from pair_frames import pair_outcomes
+
     from embedlab.analysis.evidence import near_pairs, sentence_numbers
     from embedlab.analysis.families import families
     from embedlab.analysis.near_duplicates import similar_pairs
     from embedlab.comparison.evidence import outcome_evidence
     from embedlab.data.sts import STS_AVERAGES
-    from embedlab.outcomes.pairs import pair_outcomes
 
     numbered = table.with_columns(sentence_numbers(table))
     found = {
@@ -174,11 +177,12 @@ def parts_of(table: pl.DataFrame, names: list[str], turns: int) -> list[Measured
 
 def intervals_of(table: pl.DataFrame, names: list[str], turns: int) -> list[Measured]:
     """What a difference takes when families are known."""
+    from pair_frames import pair_outcomes
+
     from embedlab.analysis.scores import ModelColumns
     from embedlab.analysis.weighing import Weighed
     from embedlab.comparison.evidence import outcome_evidence
     from embedlab.data.sts import STS_AVERAGES
-    from embedlab.outcomes.pairs import pair_outcomes
 
     evidence = outcome_evidence(
         pair_outcomes(table, names, task="sts", averages=STS_AVERAGES), names

@@ -33,9 +33,10 @@ def evaluate_here(
     model: str, parts: "Sequence[Part]", threads: int | None, precision: "Precision"
 ) -> dict[str, float]:
     """Spearman x 100 of each dataset by embedlab, with an empty cache."""
+    from embedlab.scoring.scored_pairs import evaluate_pairs, score_models
+
     from embedlab.core.settings import Settings
     from embedlab.models.catalog import resolve
-    from embedlab.scoring.scored_pairs import evaluate_pairs, score_models
 
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(

@@ -9,9 +9,6 @@ Correlation = Literal["spearman", "pearson"]
 SettingName = Literal[
     "literature", "prototyping", "exact"
 ]  # how classifiers on frozen vectors are trained
-Test = Literal[
-    "dyadic", "mcnemar", "williams", "steiger"
-]  # the test that gives the p of a difference
 TableScale = Literal[
     1, 100
 ]  # what tables multiply a number by: 100 a share, of which more is better; 1 a number in a unit of its own

@@ -7,14 +7,14 @@ import numpy as np
 import polars as pl
 import pytest
 
+from benchmarks.pair_frames import pair_outcomes, pair_table
 from embedlab.analysis.correlations import combine, correlated_groups, pearson, spearman
 from embedlab.analysis.evidence import member_columns
-from embedlab.analysis.scores import ModelColumns, pair_table
+from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import Aggregate, Correlation
 from embedlab.comparison.comparison import Comparison, compare_outcomes
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.sts import STS_AVERAGES
-from embedlab.outcomes.pairs import pair_outcomes
 
 
 def _part(name: str, sources: Mapping[str | None, int], split: str = "test", seed: int = 0) -> Part:

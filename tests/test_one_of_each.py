@@ -73,13 +73,6 @@ def lets_a_task_evaluate(node: ast.AST) -> bool:
     )
 
 
-def wants_to_know_whether_models_are_scored_together(node: ast.AST) -> bool:
-    """Whether a node reads that a task scores all models at once."""
-    return called(node)[0] == "is_scored_together" or (
-        isinstance(node, ast.Attribute) and node.attr == "is_scored_together"
-    )
-
-
 def takes_the_metric_off(node: ast.AST) -> bool:
     """Whether a node takes the metric off the name of a number."""
     return called(node)[0] == "removesuffix" and ".metric}" in ast.unparse(node)
@@ -154,10 +147,8 @@ class Idea:
 
 
 TABLES_OF_EVALUATIONS = (
-    "reports/pair_tables.py",
     "reports/score_table.py",
     "reports/stated_figures.py",
-    "reports/suite_table.py",
 )
 IDEAS = {
     "the comparison": Idea(
@@ -167,16 +158,11 @@ IDEAS = {
         makes=calls("TaskComparison"), files=("scoring/task_comparison.py",)
     ),
     "an evaluation": Idea(makes=calls("Evaluation"), files=("tasks/task.py",)),
-    # of what is selected, and of what a paper's table names
-    "whether models are scored together": Idea(
-        makes=wants_to_know_whether_models_are_scored_together,
-        files=("tasks/task.py", "workflows/reproduce/models.py", "workflows/suites.py"),
-    ),
     "the name of a slice": Idea(makes=takes_the_metric_off, files=("analysis/slice_names.py",)),
     "the evaluation of a member": Idea(makes=lets_a_task_evaluate, files=("scoring/member.py",)),
-    "the frame of outcomes": Idea(  # of pairs, of items, and of several frames together
+    "the frame of outcomes": Idea(  # of several frames together, of members, of the dashboard
         makes=calls("Outcomes"),
-        files=("outcomes/frame.py", "outcomes/pairs.py", "scoring/answers.py"),
+        files=("outcomes/frame.py", "outcomes/stored.py", "tui/pair_scores.py"),
     ),
     "the signature": Idea(
         makes=calls("Signature"), files=("runs/evaluations.py", "runs/signature.py")
@@ -259,7 +245,6 @@ def test_an_idea_is_made_in_one_place(name: str) -> None:
         ("task.evaluate(spec, settings, progress, selection)", lets_a_task_evaluate),
         ("ComparedSlice(key='sts12')", calls("ComparedSlice")),
         ("typer.Option('--task')", declares_an_option),
-        ("one.definition.is_scored_together", wants_to_know_whether_models_are_scored_together),
         ("one.key.removesuffix(f' {one.metric}')", takes_the_metric_off),
         ("declare = typer.Argument", declares_an_option),
         ("'<!DOCTYPE html>'", begins_a_page),

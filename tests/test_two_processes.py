@@ -16,7 +16,6 @@ import torch
 
 from embedlab.analysis.named_selections import named_selections, store_selection
 from embedlab.analysis.pair_notes import PairNotes
-from embedlab.analysis.scores import ScoreFile, pair_keys
 from embedlab.cli.app import main
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.paths import TINY_FOLDER
@@ -171,10 +170,9 @@ def test_two_evaluations_of_one_model_store_all_scores_of_both(here: Path) -> No
         ]
     )
     assert [one.code for one in ended] == [0, 0], ended
-    (file,) = Path(os.environ["XDG_CACHE_HOME"]).rglob("scores.parquet")
-    stored = set(ScoreFile.read(file).scores["pair_key"].to_list())
-    assert stored == {
-        key for name in names for key in pair_keys(Source(folder=TINY_FOLDER).open(name).frame)
+    stored = {path.stem: path for path in Path(os.environ["XDG_CACHE_HOME"]).rglob("sts/*.parquet")}
+    assert {name: pl.read_parquet(path).height for name, path in stored.items()} == {
+        name: Source(folder=TINY_FOLDER).open(name).frame.height for name in names
     }
 
 

@@ -27,8 +27,8 @@ import numpy as np
 import polars as pl
 from campaign import Case, arguments, generator, report, timed
 from damage import MUTATIONS, VALUES
+from pair_frames import pair_outcomes, pair_table
 
-from embedlab.analysis.scores import pair_table
 from embedlab.comparison.evidence import outcome_evidence
 from embedlab.data.dataset import COLUMNS, DatasetKind
 from embedlab.data.mteb_files import read_figures, read_predictions
@@ -39,7 +39,6 @@ from embedlab.encoders.kinds.scores import open_scores
 from embedlab.encoders.kinds.vectors import open_vectors
 from embedlab.encoders.lexical import DiceScorer
 from embedlab.encoders.whitening import read_vectors
-from embedlab.outcomes.pairs import pair_outcomes
 from embedlab.workflows.train.own_file import own_training, recipe_of
 
 ROWS = 12

@@ -9,17 +9,14 @@ starred, and two models share no letter, exactly if that p is below 0.05 and the
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan, nan
-from statistics import fmean
 
 import numpy as np
 
 from embedlab.analysis.evidence import Evidence, member_columns
-from embedlab.analysis.influence import Floats
 from embedlab.analysis.letters import compact_letters
-from embedlab.analysis.paired_tests import design_corrected
 from embedlab.analysis.scores import ModelColumns, Reach, weakest
 from embedlab.analysis.seed_notes import HANGS, REACH_NOTE, REACHES, seed_notes
-from embedlab.analysis.seed_tests import holm, odd_one
+from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.slice_names import NamedSlice
 from embedlab.analysis.uncertainty import (
     UNKNOWN_PARTS,
@@ -29,7 +26,6 @@ from embedlab.analysis.uncertainty import (
     share_interval,
 )
 from embedlab.analysis.weighing import Topic, Weighed
-from embedlab.choices import Test
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.note import Note
 
@@ -64,7 +60,6 @@ class Difference:
     high: float
     p: float
     p_holm: float  # corrected over each two models of every slice of the comparison
-    test: Test = "dyadic"  # the test of p; p is nan where the test is undefined
     uncertainty: VarianceParts = UNKNOWN_PARTS
     # of "differs by the margin or more", corrected over the differences shown; nan where no margin
     # is set
@@ -154,29 +149,25 @@ def compare_evidence(
     models: Sequence[ModelColumns],
     reference: str,
     *,
-    test: Test = "dyadic",
     margin: float | None = None,
     preview: Callable[[tuple[ComparedSlice, ...]], None] | None = None,
 ) -> tuple[ComparedSlice, ...]:
     """Scores, differences from REFERENCE and letters; p corrected over each two models of all of
     the EVIDENCE.
-
-    A closed-form TEST is used where a slice has its p and both models are single ones; it is
-    corrected by the design effect.
     """
     drafts: list[_Draft] = []
     previews = [_scored(each, models) for each in evidence] if preview is not None else []
     for index, of_slice in enumerate(evidence):
         if preview is not None:
             preview(tuple(previews))
-        drafts.append(_Draft(of_slice, models, test))
+        drafts.append(_Draft(of_slice, models))
         if preview is not None:
             previews[index] = replace(
                 previews[index], scores=drafts[-1].scores(), sentences=drafts[-1].sentences
             )
-    corrected = iter(holm([p for draft in drafts for p, _ in draft.tests.values()]))
+    corrected = iter(holm([p for draft in drafts for p in draft.p.values()]))
     slices = [
-        draft.compared(reference, {pair: next(corrected) for pair in draft.tests}, margin)
+        draft.compared(reference, {pair: next(corrected) for pair in draft.p}, margin)
         for draft in drafts
     ]
     return _equivalence_corrected(slices) if margin is not None else tuple(slices)
@@ -213,34 +204,6 @@ def _scored(evidence: Evidence, models: Sequence[ModelColumns]) -> ComparedSlice
 class _Draft(Weighed):
     """A weighed slice with the p of each two models, before the correction over slices."""
 
-    def __init__(self, evidence: Evidence, models: Sequence[ModelColumns], test: Test) -> None:
-        super().__init__(evidence, models)
-        self.wanted = test
-        self.closed_p = self._closed(evidence, test)
-        self.tests = {pair: self._tested(pair) for pair in self.pairs}
-
-    @staticmethod
-    def _closed(evidence: Evidence, test: Test) -> Floats | None:
-        """Return the p of a closed-form test; nan where a test of correlations is not defined, as
-        for an average.
-        """
-        if test == "dyadic" or evidence.rows is None:  # what has no items is not tested
-            return None
-        p = evidence.closed_p(test)
-        return (
-            p
-            if p is not None or test == "mcnemar"
-            else np.full((len(evidence.points), len(evidence.points)), nan)
-        )
-
-    def _tested(self, pair: tuple[str, str]) -> tuple[float, Test]:
-        """Return the p of "no difference" between two models, and the test it comes from."""
-        mine, other = (self.places[name] for name in pair)
-        if self.closed_p is not None and len(mine) == len(other) == 1:
-            p = float(self.closed_p[mine[0], other[0]])
-            return design_corrected(p, self.of_pair[pair].design_effect), self.wanted
-        return self.p[pair], "dyadic"
-
     def compared(
         self, reference: str, corrected: Mapping[tuple[str, str], float], margin: float | None
     ) -> ComparedSlice:
@@ -263,7 +226,7 @@ class _Draft(Weighed):
             setting=evidence.setting,
             dataset=evidence.dataset,
             sentences=self.sentences,
-            tests=sum(not isnan(p) for p, _ in self.tests.values()),
+            tests=sum(not isnan(p) for p in self.p.values()),
             topics=1 / float((self.topics.shares**2).sum()) if self.topics is not None else nan,
             largest_topic=self.largest_topic(reference),
             reach=weakest(
@@ -286,7 +249,7 @@ class _Draft(Weighed):
         }
 
     def _letters(self, corrected: Mapping[tuple[str, str], float]) -> list[str]:
-        if all(isnan(p) for p, _ in self.tests.values()) and (self.tests or self.sums is None):
+        if all(isnan(p) for p in self.p.values()) and (self.p or self.sums is None):
             return [""] * len(self.means)
         differs = np.zeros((len(self.means), len(self.means)), dtype=bool)
         places = {name: index for index, name in enumerate(self.means)}
@@ -321,8 +284,8 @@ class _Draft(Weighed):
         corrected: Mapping[tuple[str, str], float],
         margin: float | None,
     ) -> Difference:
-        pair = (name, reference) if (name, reference) in self.tests else (reference, name)
-        of_pair, (p, test) = self.of_pair[pair], self.tests[pair]
+        pair = (name, reference) if (name, reference) in self.p else (reference, name)
+        of_pair = self.of_pair[pair]
         uncertainty = of_pair if pair[0] == name else of_pair.reversed
         delta = self.means[name] - self.means[reference]
         low, high = difference_interval(delta, uncertainty, self.evidence.scale)
@@ -331,9 +294,8 @@ class _Draft(Weighed):
             delta=delta,
             low=low,
             high=high,
-            p=p,
+            p=self.p[pair],
             p_holm=corrected[pair],
-            test=test,
             uncertainty=uncertainty.parts,
             p_equivalent=uncertainty.equivalence(delta, margin) if margin is not None else nan,
             reach=weakest([self.models[name], self.models[reference]]),
@@ -359,7 +321,6 @@ class _Draft(Weighed):
 def comparison_notes(
     slices: Sequence[ComparedSlice],
     models: Sequence[ModelColumns],
-    test: Test,
     margin: float | None = None,
 ) -> Iterator[str]:
     """Yield remarks on intervals, stars and letters of the whole table."""
@@ -406,42 +367,6 @@ def comparison_notes(
             f"over {over} shown, 5%"
         )
     yield from seed_notes([model for model in models if model.seeds or any(model.runs)])
-    yield from _odd_seed_notes(tested, models)
-    if test != "dyadic" and dependent:
-        yield f"p of {test}: corrected by each slice's design effect"
-
-
-def _odd_seed_notes(
-    slices: Sequence[ComparedSlice], models: Sequence[ModelColumns]
-) -> Iterator[str]:
-    """Yield which seed of a recipe is apart from its others, by Grubbs' test, corrected over slices
-    and recipes.
-    """
-    recipes = [
-        model for model in models if model.is_recipe and len(model.seeds) == len(model.members)
-    ]
-    tried = [
-        (model, compared_slice, *odd_one(compared_slice.scores[model.name].members))
-        for compared_slice in slices
-        for model in recipes
-    ]
-    apart: dict[tuple[str, int], list[str]] = {}
-    for (model, compared, index, _), p in zip(tried, holm([p for *_, p in tried]), strict=True):
-        if p < SIGNIFICANT:
-            members = compared.scores[model.name].members
-            others = fmean(value for number, value in enumerate(members) if number != index)
-            side = "above" if members[index] > others else "below"
-            apart.setdefault((model.name, model.seeds[index]), []).append(
-                f"{side} on {compared.key} (p {p:.2g})"
-            )
-    for (name, seed), where in apart.items():
-        what = f"seed {seed} is apart from the others"
-        more = f", and {len(where) - 1} more" if len(where) > 1 else ""
-        full = (
-            f"{name}: {what}: {', '.join(where)}; Grubbs' test, corrected by Holm over the "
-            f"seeds of every row"
-        )
-        yield Note(full, models=[name], short=[f"{what}: {where[0]}{more}"])
 
 
 def _topic_notes(slices: Sequence[ComparedSlice]) -> Iterator[str]:

@@ -3,29 +3,26 @@ row to it.
 """
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.correlations import combine, correlated_groups
+from embedlab.analysis.correlations import combine
 from embedlab.analysis.dependence import SharedSentences
 from embedlab.analysis.families import families, largest_joined
 from embedlab.analysis.influence import Floats
 from embedlab.analysis.leaving_out import LeavingOut, OfMeasure, OfMembers, OfSum
-from embedlab.analysis.measures import MEASURES, ClosedTest, Measure, Scale
-from embedlab.analysis.near_duplicates import FindLinks, NearDuplicates, links_of, near_duplicates
+from embedlab.analysis.measures import Measure, Scale
+from embedlab.analysis.near_duplicates import NearDuplicates
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.sign_flips import TopicSums
 from embedlab.analysis.slice_names import NamedSlice
 from embedlab.choices import Aggregate
 from embedlab.core.names import DEFAULT_TASK
-
-PairTest = Literal["dyadic", "williams", "steiger"]
 
 TextIds = NDArray[np.uint64]
 
@@ -184,15 +181,6 @@ def _left(shares: Floats) -> float:
     return max(1 - float((shares**2).sum()), 0.5)
 
 
-ClosedTests = Callable[[ClosedTest], Floats | None]
-"""The (members, members) p of a test for independent rows; None where the test does not fit the
-measure."""
-
-
-def _no_test(_: ClosedTest) -> None:
-    return None
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Evidence(NamedSlice):
     """One slice: a row of evidence for each member column."""
@@ -208,24 +196,12 @@ class Evidence(NamedSlice):
     metric: str = "spearman"
     scale: Scale = "plain"
     setting: str | None = None  # how sources are put together, where there is a choice
-    closed_p: ClosedTests = _no_test
     dataset: str = ""  # of whose items it is; empty for an average
 
     def of_members(self, members: Sequence[int]) -> "Evidence":
         """The evidence of some members, given by their numbers, in this order."""
         rows = self.rows.of_members(members) if self.rows is not None else None
-        return replace(
-            self, points=self.points[members], rows=rows, closed_p=_of_some(self.closed_p, members)
-        )
-
-
-def _of_some(whole: ClosedTests, members: Sequence[int]) -> ClosedTests:
-    def closed_p(test: ClosedTest) -> Floats | None:
-        p = whole(test)
-        some: Floats | None = p[np.ix_(members, members)] if p is not None else None
-        return some
-
-    return closed_p
+        return replace(self, points=self.points[members], rows=rows)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -298,22 +274,7 @@ def evidence_of(
         task=task,
         metric=measure.name,
         scale=measure.scale,
-        closed_p=_closed(measure, gold, predicted, members),
     )
-
-
-def _closed(
-    measure: Measure, gold: NDArray[Any], predicted: Mapping[int, NDArray[Any]], members: int
-) -> ClosedTests:
-    def closed_p(test: ClosedTest) -> Floats | None:
-        form = measure.closed.get(test)
-        return (
-            _placed(form(gold, list(predicted.values())), list(predicted), members)
-            if form is not None
-            else None
-        )
-
-    return closed_p
 
 
 def average_evidence(name: str, parts: Sequence[Evidence], mixed_metric: str = "mean") -> Evidence:
@@ -413,54 +374,9 @@ def together(parts: Sequence[SliceRows]) -> SliceRows:
     return rows
 
 
-_NUMBERS = ("sentence1_number", "sentence2_number")
-
-
-def sentence_numbers(table: pl.DataFrame) -> list[pl.Series]:
-    """Return two columns that number the sentences of a pair table, equal text by equal numbers."""
-    return [
-        table[side].hash().alias(name)
-        for side, name in zip(("sentence1", "sentence2"), _NUMBERS, strict=True)
-    ]
-
-
 def member_columns(models: Sequence[ModelColumns]) -> list[str]:
     """Return the rows of evidence: each member of MODELS once, in order."""
     return list(dict.fromkeys(member for model in models for member in model.members))
-
-
-def near_pairs(pairs: pl.DataFrame, find: FindLinks = links_of) -> NearDuplicates:
-    """Return which sentences of one dataset's PAIRS are nearly the same, under the numbers that
-    they have; FIND finds their links.
-    """
-    numbers = np.concatenate([number.to_numpy() for number in sentence_numbers(pairs)])
-    return near_duplicates(numbers, pl.concat([pairs["sentence1"], pairs["sentence2"]]), find)
-
-
-def evidence_of_pairs(
-    task: str,
-    key: str,
-    pairs: pl.DataFrame,
-    columns: Sequence[str],
-    aggregate: Aggregate,
-    there: Sequence[str] | None = None,
-    near: NearDuplicates | None = None,
-) -> Evidence:
-    """Return the evidence of PAIRS, which have sentence numbers and no nulls; of COLUMNS only those
-    that are THERE have scores.
-    """
-    scored = columns if there is None else there
-    return evidence_of(
-        task,
-        key,
-        pairs["gold"].to_numpy(),
-        {columns.index(column): pairs[column].to_numpy() for column in scored},
-        len(columns),
-        measure=MEASURES["spearman"],
-        texts=pairs.select(_NUMBERS).to_numpy(),
-        near=near,
-        groups=ItemGroups(rows=correlated_groups(pairs, aggregate), aggregate=aggregate),
-    )
 
 
 def _rows(
@@ -501,11 +417,4 @@ def _spread(values: Floats, there: Sequence[int], members: int) -> Floats:
         return values
     whole = np.full((members, *values.shape[1:]), np.nan)
     whole[there] = values
-    return whole
-
-
-def _placed(p: Floats, there: Sequence[int], members: int) -> Floats:
-    """Expand a table over the members that are THERE to one over all."""
-    whole = np.full((members, members), np.nan)
-    whole[np.ix_(there, there)] = p
     return whole

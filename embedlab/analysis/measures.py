@@ -3,7 +3,7 @@ it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal
@@ -24,7 +24,6 @@ from embedlab.analysis.influence import (
     spearman_influences,
 )
 from embedlab.analysis.leaving_out import WithoutOf, scored_again, spearman_without
-from embedlab.analysis.paired_tests import dependent_correlations, mcnemar_table
 from embedlab.analysis.retrieval import (
     CUTS,
     FIRST,
@@ -39,10 +38,6 @@ from embedlab.analysis.retrieval import (
 )
 
 Scale = Literal["correlation", "share", "plain"]  # which interval a score has
-ClosedTest = Literal["mcnemar", "williams", "steiger"]
-ClosedForm = Callable[
-    [Any, Sequence[Any]], Floats
-]  # gold, predictions by member → (members, members) p
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,9 +54,6 @@ class Measure:
         [Any, Sequence[Any]], Floats
     ]  # gold, predictions by member → (members, items), each row with mean zero
     without: WithoutOf  # its scores without some items
-    closed: Mapping[ClosedTest, ClosedForm] = field(
-        default_factory=dict
-    )  # tests of two members for independent rows
     # whether gold numbers the query or the anchor of an item; otherwise it is a score or a class
     is_of_queries: bool = False
     # whether predictions are ranks, the lowest the best; those of other measures of queries are
@@ -83,17 +75,11 @@ def _each(influence: Callable[[Any, Any], Floats], gold: Any, predictions: Seque
     return np.array([influence(gold, prediction) for prediction in predictions])
 
 
-def _mcnemar(gold: Any, predictions: Sequence[Any]) -> Floats:
-    return mcnemar_table(np.array([prediction == gold for prediction in predictions]))
-
-
 def _of_classes(
     name: str,
     scale: Scale,
     value: Callable[[Any, Any], float],
     influence: Callable[[Any, Any], Floats],
-    *,
-    closed: Mapping[ClosedTest, ClosedForm] = MappingProxyType({}),
 ) -> Measure:
     """Return a measure of predicted classes, whose VALUE each item moves by its INFLUENCE."""
     return Measure(
@@ -103,7 +89,6 @@ def _of_classes(
         values=partial(_value_of_each, value),
         influences=partial(_each, influence),
         without=scored_again(value),
-        closed=closed,
     )
 
 
@@ -134,10 +119,6 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
                 scale="correlation",
                 values=spearman_of_each,
                 influences=spearman_influences,
-                closed={
-                    "williams": partial(dependent_correlations, test="williams"),
-                    "steiger": partial(dependent_correlations, test="steiger"),
-                },
                 without=spearman_without,
             ),
             Measure(
@@ -148,9 +129,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
                 influences=pearson_influences,
                 without=scored_again(pearson),
             ),
-            _of_classes(
-                "accuracy", "share", accuracy, accuracy_influence, closed={"mcnemar": _mcnemar}
-            ),
+            _of_classes("accuracy", "share", accuracy, accuracy_influence),
             _of_classes("f1", "plain", f1, f1_influence),
             _of_classes("matthews", "plain", matthews, matthews_influence),
             _of_queries(f"ndcg@{FIRST}", "plain", normalised_gain),

@@ -2,23 +2,26 @@
 datasets and other models.
 """
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from embedlab.analysis.expressions import NOTE
-from embedlab.analysis.scores import pair_key
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.paths import state_folder
 from embedlab.core.seal import json_values
+from embedlab.core.text_bytes import MISREAD_SIGNS, text_bytes
 from embedlab.store.entries import EntryKind, Store
 from embedlab.store.json_files import JsonFormat
 
 SCHEMA = 1
 _KEY = "pair-notes"
+_KEYS_AT_ONCE = 50_000  # pairs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,3 +119,38 @@ class PairNotes:
 
 def _set_aside(path: Path) -> Path:
     return path.with_suffix(".damaged.json")
+
+
+def pair_key(first: str, second: str) -> np.uint64:
+    """Return the number that identifies the note on an ordered pair of sentences: 8 bytes
+    of BLAKE2.
+    """
+    return np.uint64(_key(first, second))
+
+
+def pair_keys(pairs: pl.DataFrame) -> pl.Series:
+    """Return the key of each row's sentence1 and sentence2."""
+    sides = pl.col("sentence1", "sentence2")
+    keys = np.empty(len(pairs), np.uint64)
+    for start in range(0, len(pairs), _KEYS_AT_ONCE):
+        pair = pairs[start : start + _KEYS_AT_ONCE]
+        contents = pair.select(pl.concat_str(sides, separator="\x1f").cast(pl.Binary)).to_series()
+        digests = b"".join([_digest(content) for content in contents.to_list()])
+        keys[start : start + len(pair)] = np.frombuffer(digests, "<u8")
+        # The few texts whose bytes are others, by what all of those contain.
+        for row in (
+            pair.select(pl.any_horizontal(sides.str.contains_any(list(MISREAD_SIGNS))))
+            .to_series()
+            .arg_true()
+            .to_list()
+        ):
+            keys[start + row] = _key(pair["sentence1"][row], pair["sentence2"][row])
+    return pl.Series("pair_key", keys)
+
+
+def _key(first: str, second: str) -> int:
+    return int.from_bytes(_digest(b"\x1f".join((text_bytes(first), text_bytes(second)))), "little")
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=8).digest()

@@ -27,22 +27,6 @@ class Fifths:
     ]  # pairs that share the value a cut runs through; 0 when the cut separates two values
 
 
-def joined_splits(table: pl.DataFrame) -> pl.DataFrame:
-    """TABLE with each dataset whose three splits are all there as one, train, dev, test: the pairs
-    and the order of published fifths.
-    """
-    parts = {
-        pairs["dataset"][0]: pairs for pairs in table.partition_by("dataset", maintain_order=True)
-    }
-    for name in list(parts):
-        splits = [f"{name}:train", f"{name}:dev", name]
-        if all(split in parts for split in splits):
-            parts[name] = pl.concat(parts.pop(split) for split in splits).with_columns(
-                dataset=pl.lit(f"{name}{ALL_SPLITS}")
-            )
-    return pl.concat(parts.values()) if parts else table
-
-
 def has_all(members: Sequence[str], over: str = "dataset") -> pl.Expr:
     """Whether a row has a score of each member that scores any row of its dataset, which the column
     OVER names.

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from embedlab.analysis.another_dataset import Elsewhere, elsewhere
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence, comparison_notes
-from embedlab.analysis.evidence import PairTest, member_columns
+from embedlab.analysis.evidence import member_columns
 from embedlab.analysis.scores import ModelColumns
-from embedlab.choices import Aggregate, Test
+from embedlab.choices import Aggregate
 from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
@@ -27,7 +27,6 @@ class Comparison:
     models: tuple[str, ...]
     reference: str
     slices: tuple[ComparedSlice, ...]
-    test: PairTest = "dyadic"
     margin: float | None = None  # of the test of equivalence, in units of the scores
     common: bool = False  # on the items that all models score
     notes: tuple[str, ...] = ()  # remarks on the whole comparison
@@ -41,7 +40,6 @@ def compare_outcomes(
     by: str = DATASET,
     aggregate: Aggregate = "all",
     reference: str | None = None,
-    test: PairTest = "dyadic",
     margin: float | None = None,
     common: bool = False,
     selection: ItemSelection | None = None,
@@ -57,14 +55,11 @@ def compare_outcomes(
     dataset's fifths are cut within it, before a SELECTION leaves some of its items; of one that was
     chosen by results there are scores alone.
 
-    TEST selects the test behind p; intervals are always those of dependent items. `williams` and
-    `steiger` are for models of one member each and for correlations over all pairs of a slice: an
-    average has no p then. MARGIN, in units of the scores, adds a test of equivalence. PREVIEW takes
+    MARGIN, in units of the scores, adds a test of equivalence. PREVIEW takes
     the scores as soon as they are known, then again with the intervals of one slice more.
     """
     names = [model.name for model in models]
     reference = _checked_reference(names, reference, by, aggregate)
-    check_test(models, aggregate, test)
     members = member_columns(models)
     parts = slices_of(outcomes, members, by=by, common=common, selection=selection)
     is_chosen = selection is not None and selection.is_by_results
@@ -77,35 +72,18 @@ def compare_outcomes(
         models=tuple(names),
         reference=reference,
         slices=(),
-        test=test,
         margin=margin,
         common=common,
     )
     show = (lambda slices: preview(replace(empty, slices=slices))) if preview is not None else None
-    slices = compare_evidence(evidence, models, reference, test=test, margin=margin, preview=show)
+    slices = compare_evidence(evidence, models, reference, margin=margin, preview=show)
     another = elsewhere(evidence, slices, models, reference) if by == DATASET else ()
     return replace(
         empty,
         slices=slices,
-        notes=tuple(comparison_notes(slices, models, test, margin)),
+        notes=tuple(comparison_notes(slices, models, margin)),
         elsewhere=another,
     )
-
-
-def check_test(models: Sequence[ModelColumns], aggregate: Aggregate, test: Test) -> None:
-    """Refuse a closed-form TEST of correlations where no two of MODELS can have it."""
-    if test == "dyadic":
-        return
-    if aggregate != "all":
-        raise UsageError(
-            f"{test!r} tests one correlation over all pairs, not their {aggregate!r}",
-            hint="remove --aggregate",
-        )
-    if several := next((model for model in models if len(model.members) > 1), None):
-        raise UsageError(
-            f"{test!r} compares single models: {several.name!r} has {len(several.members)} seeds",
-            hint=f"name one seed, for example {several.members[0]}, or remove --test",
-        )
 
 
 def _checked_reference(

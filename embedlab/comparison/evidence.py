@@ -19,9 +19,10 @@ from embedlab.analysis.slices import has_all
 from embedlab.choices import Aggregate
 from embedlab.core.note import Note
 from embedlab.outcomes.cuts import DATASET, ItemSlice, halves, whole_blocks
-from embedlab.outcomes.frame import TEXT_IDS, Block, Outcomes
+from embedlab.outcomes.frame import Block, Outcomes
 from embedlab.outcomes.grouping import grouped, lacking_datasets
 from embedlab.outcomes.selection import ItemSelection
+from embedlab.runs.outcomes import TEXT_IDS
 
 _BLOCK = "\0block"  # no member is called so
 CHOSEN = "chosen by results: no interval, no test"

@@ -16,7 +16,8 @@ from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.weighing import Weighed
 from embedlab.comparison.topics import near_sentences
-from embedlab.outcomes.frame import SENTENCES, Outcomes, text_numbers
+from embedlab.outcomes.frame import Outcomes, text_numbers
+from embedlab.runs.outcomes import SENTENCES
 
 FEWEST_WITH_WORD = 20  # items that have a word which is counted
 LEVEL = 0.05

@@ -17,9 +17,7 @@ INSTEAD: Mapping[str, str] = {
     "data items": "embedlab data ls DATASET --items",
     "data selections": "embedlab data ls --selections",
     "--sample": _DATA,
-    "compare --test mcnemar": "remove --test: dyadic is the test of every task",
-    "compare --test steiger": "remove --test: dyadic is the test of every task",
-    "compare --test williams": "remove --test: dyadic is the test of every task",
+    "compare --test": "remove --test: dyadic is the test of every task",
     "grid run --budget": "remove --budget: every cell trains to its end; fewer cells take less",
 }
 

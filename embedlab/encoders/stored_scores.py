@@ -1,22 +1,15 @@
 """Stored scores of a model's pairs; torch-free, so that the dashboard finds them too."""
 
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-import polars as pl
-
-from embedlab.analysis.scores import SCORE_COLUMNS, ScoreFile, fingerprints_of
-from embedlab.core.errors import MissingError
 from embedlab.core.paths import file_hash
 from embedlab.core.settings import Settings
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import combined_fingerprint, earlier_fingerprint, spec_fingerprint
 from embedlab.models.shape import backends
-
-NO_SCORES = pl.DataFrame(schema=SCORE_COLUMNS)
 
 
 def evaluation_precision(settings: Settings) -> str:
@@ -35,7 +28,6 @@ class ScorePlace:
     # its fingerprint by the earlier rule, where what is stored under that counts
     earlier: str | None = None
     precision: str
-    scores_file: Path
     evaluations: Path
 
     @classmethod
@@ -67,31 +59,12 @@ class ScorePlace:
             fingerprint=fingerprint,
             earlier=earlier,
             precision=precision,
-            scores_file=folder / "scores.parquet",
             evaluations=folder / "evaluations",
         )
-
-    def read(self) -> ScoreFile:
-        """Return the stored scores: none if nothing was scored yet, or other weights were; a
-        damaged file is a MissingError.
-        """
-        empty = ScoreFile(scores=NO_SCORES, facts={"fingerprint": self.fingerprint})
-        if not self.scores_file.exists():
-            return empty
-        stored = ScoreFile.read(self.scores_file)
-        return stored if self.counts(stored.facts.get("fingerprint")) else empty
 
     def counts(self, fingerprint: str | None) -> bool:
         """Return whether what is stored under FINGERPRINT is of this model."""
         return fingerprint is not None and fingerprint in {self.fingerprint, self.earlier}
-
-    def fitted(self, pairs: pl.DataFrame) -> Self:
-        """Return the place of scores whose model was fitted on the sentences of these PAIRS: other
-        sentences have another file.
-        """
-        texts = sorted({*pairs["sentence1"], *pairs["sentence2"]})
-        name = f"scores-{combined_fingerprint('sentences', *texts)}.parquet"
-        return replace(self, scores_file=self.scores_file.with_name(name))
 
 
 def _heads(spec: ModelSpec) -> list[str]:
@@ -117,15 +90,3 @@ def member_folders(
     yield from dict.fromkeys(
         [*around, models / fingerprint, *sorted(runs), *sorted(models.glob("*"))]
     )
-
-
-def find_scores(
-    fingerprint: str, settings: Settings, near: Path | None = None
-) -> pl.DataFrame | None:
-    """Return the stored scores of the encoder with this FINGERPRINT; None if there are none."""
-    for folder in member_folders(fingerprint, settings, near):
-        path = folder / "scores.parquet"
-        with suppress(MissingError):
-            if path.is_file() and fingerprint in fingerprints_of(ScoreFile.read_facts(path)):
-                return ScoreFile.read(path).scores
-    return None

@@ -10,8 +10,7 @@ from typing import cast
 import numpy as np
 
 from embedlab.analysis.claims import ClaimedDifference, claimed_difference
-from embedlab.analysis.evidence import Evidence, average_evidence, evidence_of
-from embedlab.analysis.measures import MEASURES
+from embedlab.analysis.evidence import Evidence, average_evidence
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.weighing import Weighed
 from embedlab.choices import Aggregate
@@ -19,23 +18,18 @@ from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.experiments.matching_runs import Member
 from embedlab.experiments.paper_table import PaperMeasure, PaperTable
-from embedlab.experiments.row_items import AnswersByCell, shared_items
-from embedlab.experiments.row_order import CellMembers, EvaluationsByTask, find_score, row_model
-from embedlab.outcomes.frame import Outcomes
-from embedlab.runs.outcomes import values_of
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ClaimedItems:
-    """The items that models were scored on."""
-
-    pairs: Outcomes | None  # of STS
-    answers: AnswersByCell  # to all other items
-    published: frozenset[str] = frozenset()  # members that are checkpoints others can name
+from embedlab.experiments.row_items import item_evidence, shared_items
+from embedlab.experiments.row_order import (
+    CellMembers,
+    EvaluationsByTask,
+    ScoredItems,
+    find_score,
+    row_model,
+)
 
 
 def measured_claims(
-    table: PaperTable, members: CellMembers, items: ClaimedItems, evaluations: EvaluationsByTask
+    table: PaperTable, members: CellMembers, items: ScoredItems, evaluations: EvaluationsByTask
 ) -> dict[str, ClaimedDifference]:
     """Return the difference behind each claim about TABLE whose rows have MEMBERS here, by the
     claim's name.
@@ -64,7 +58,7 @@ class ClaimedRows:
 
     table: PaperTable
     members: CellMembers
-    items: ClaimedItems
+    items: ScoredItems
     evaluations: EvaluationsByTask
 
     def weighed(self, columns: Sequence[str], rows: Sequence[str]) -> Weighed | None:
@@ -129,26 +123,10 @@ class ClaimedRows:
         self, measure: PaperMeasure, row_members: Sequence[Sequence[Member]]
     ) -> Evidence | None:
         names = [member.name for members in row_members for member in members]
-        known = MEASURES.get(measure.metric)
         stored = shared_items(measure, names, self.items.answers)
-        if (
-            known is None
-            or not all(row_members)
-            or len(stored) < len(names)
-            or known.is_of_classes != bool(stored[0].classes)
-        ):
+        if not all(row_members) or len(stored) < len(names):
             return None
-        texts = next((outcomes.texts for outcomes in stored if outcomes.texts is not None), None)
-        gold, *predicted = values_of(stored)
-        return evidence_of(
-            measure.task,
-            measure.slice,
-            gold,
-            dict(enumerate(predicted)),
-            len(names),
-            measure=known,
-            texts=texts,
-        )
+        return item_evidence(measure, stored)
 
     def _of_scores(
         self, measure: PaperMeasure, row_members: Sequence[Sequence[Member]]

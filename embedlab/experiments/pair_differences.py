@@ -7,15 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
 
-import polars as pl
-
 from embedlab.analysis.evidence import Evidence
-from embedlab.analysis.scores import ModelColumns, ScoreFile, pair_table, with_scores
+from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.weighing import Weighed
 from embedlab.choices import Aggregate
 from embedlab.comparison.evidence import outcome_evidence
-from embedlab.core.errors import EmbedlabError
-from embedlab.data.source import Source
 from embedlab.data.sts import STS_AVERAGES
 from embedlab.experiments.pivot import (
     DEV_SCORE,
@@ -27,7 +23,8 @@ from embedlab.experiments.pivot import (
     with_ties,
 )
 from embedlab.experiments.plan import Cell, GridPlan
-from embedlab.outcomes.pairs import pair_outcomes
+from embedlab.outcomes.frame import Outcomes
+from embedlab.outcomes.stored import open_outcomes
 
 _SLICES = {
     *STS_AVERAGES,
@@ -50,15 +47,13 @@ class PairDifferences:
         plan: GridPlan,
         pivot: Pivot,
         measure: ScoreFilter,
-        source: Source,
         cache: Path | None = None,
     ) -> "PairDifferences | None":
         """The evidence behind a table; None unless its numbers are correlations of pairs whose
         similarities are all stored.
 
-        Pairs are read from SOURCE, and what is known of their sentences from the folder CACHE;
-        where they give a cell another score than its evaluation has, they are not the ones it was
-        scored on.
+        What is known of their sentences is kept in the folder CACHE; where they give a cell
+        another score than its evaluation has, they are not the ones it was scored on.
         """
         shown = [name for name in pivot.shown if name != DEV_SCORE]
         places = list(pivot.spreads.values())
@@ -71,24 +66,9 @@ class PairDifferences:
             for cell in plan.cells
             if any(cell.id in spread.cells for spread in places)
         }
-        try:
-            table = _scored(
-                plan,
-                cells,
-                list(
-                    dict.fromkeys(
-                        dataset for name in shown for dataset in STS_AVERAGES.get(name, (name,))
-                    )
-                ),
-                source,
-            )
-        except EmbedlabError:
+        outcomes = _outcomes(plan, cells, measure.task, shown, cache)
+        if outcomes is None:
             return None
-        if table is None:
-            return None
-        outcomes = pair_outcomes(
-            table, list(cells), task=measure.task, averages=STS_AVERAGES, cache=cache
-        )
         found_of = outcome_evidence(outcomes, list(cells), aggregate=_aggregate(measure))
         evidence = {evidence.key: evidence for evidence in found_of if evidence.key in shown}
         made = cls(evidence=evidence, seeds={name: cell.seed for name, cell in cells.items()})
@@ -143,17 +123,21 @@ def _aggregate(measure: ScoreFilter) -> Aggregate:
     return next(argument for argument in get_args(Aggregate) if argument == measure.setting)
 
 
-def _scored(
-    plan: GridPlan, cells: Mapping[str, Cell], datasets: Sequence[str], source: Source
-) -> pl.DataFrame | None:
-    """The pairs of DATASETS with a column for each cell; None where a file of scores, or the score
-    of a pair is missing.
+def _outcomes(
+    plan: GridPlan,
+    cells: Mapping[str, Cell],
+    task: str,
+    shown: Sequence[str],
+    cache: Path | None,
+) -> Outcomes | None:
+    """Return what is stored of CELLS on the datasets that a table SHOWS; None where one lacks a
+    pair.
     """
-    files = {name: plan.run(cell).scores_file for name, cell in cells.items()}
-    if not all(path.is_file() for path in files.values()):
+    names = {dataset for name in shown for dataset in STS_AVERAGES.get(name, (name,))}
+    folders = {name: plan.run(cell).evaluations for name, cell in cells.items()}
+    outcomes = open_outcomes(folders, [task], names, cache)
+    if outcomes is None or {block.dataset for block in outcomes.blocks} != names:
         return None
-    parts = [source.open(name, None) for name in datasets]
-    table = with_scores(
-        pair_table(parts), {name: ScoreFile.read(path).scores for name, path in files.items()}
-    )
-    return table if not any(table.select(*files).null_count().row(0)) else None
+    if any(outcomes.predictions.null_count().row(0)):
+        return None
+    return replace(outcomes, averages={task: STS_AVERAGES})

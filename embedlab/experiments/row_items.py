@@ -3,13 +3,17 @@ items.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import polars as pl
 
-from embedlab.analysis.evidence import SliceRows, evidence_of
+from embedlab.analysis.evidence import Evidence, SliceRows
 from embedlab.analysis.measures import MEASURES
+from embedlab.comparison.evidence import outcome_evidence
 from embedlab.experiments.paper_table import PaperMeasure
-from embedlab.runs.outcomes import StoredOutcomes, values_of
+from embedlab.outcomes.frame import measured_by
+from embedlab.outcomes.stored import joined_members
+from embedlab.runs.outcomes import StoredOutcomes
 
 AnswersByCell = Mapping[tuple[str, str], Sequence[StoredOutcomes]]  # by member and task
 
@@ -35,7 +39,8 @@ def item_rows(
             for member, items in there.items()
             if _questions(items).equals(_questions(next(iter(there.values()))))
         }
-        rows = _contributions(measure, list(alike.values())) if alike else None
+        evidence = item_evidence(measure, list(alike.values())) if alike else None
+        rows = evidence.rows if evidence is not None else None
         if rows is not None:
             slice_rows |= {
                 (member, measure): rows.of_members([index]) for index, member in enumerate(alike)
@@ -57,24 +62,19 @@ def shared_items(
     return [items for items in there if _questions(items).equals(_questions(there[0]))]
 
 
-def _contributions(measure: PaperMeasure, outcomes: Sequence[StoredOutcomes]) -> SliceRows | None:
-    """Return the contributions of the items to a measure, one row for each of OUTCOMES; None for a
-    metric without contributions.
+def item_evidence(measure: PaperMeasure, outcomes: Sequence[StoredOutcomes]) -> Evidence | None:
+    """Return the evidence of OUTCOMES, which are of the same items, one member each; None for a
+    metric without contributions of items.
     """
     known = MEASURES.get(measure.metric)
     if known is None or known.is_of_classes != bool(outcomes[0].classes):
         return None
-    texts = next((outcome.texts for outcome in outcomes if outcome.texts is not None), None)
-    gold, *predicted = values_of(outcomes)
-    return evidence_of(
-        measure.task,
-        measure.slice,
-        gold,
-        dict(enumerate(predicted)),
-        len(outcomes),
-        measure=known,
-        texts=texts,
-    ).rows
+    members = [str(number) for number in range(len(outcomes))]
+    stored = {member: {"": own} for member, own in zip(members, outcomes, strict=True)}
+    frame = joined_members(stored, members)
+    assert frame is not None
+    evidence = outcome_evidence(measured_by(frame, measure.metric), members)[0]
+    return replace(evidence, key=measure.slice, title=measure.slice, task=measure.task)
 
 
 def _items(stored: Sequence[StoredOutcomes], measure: PaperMeasure) -> StoredOutcomes | None:

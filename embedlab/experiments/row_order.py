@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import nan
-from pathlib import Path
 from statistics import fmean, stdev
 from typing import cast, get_args
 
@@ -15,22 +14,21 @@ from embedlab.analysis.claims import Verdict
 from embedlab.analysis.comparison import SIGNIFICANT
 from embedlab.analysis.evidence import (
     SliceRows,
-    evidence_of_pairs,
     joined,
-    sentence_numbers,
     together,
 )
 from embedlab.analysis.measures import MEASURES
-from embedlab.analysis.near_duplicates import NearDuplicates
 from embedlab.analysis.ordering import Estimate, Order, Ordering, RankAgreement
 from embedlab.analysis.scores import ModelColumns, Reach, weakest
 from embedlab.analysis.seed_notes import REACHES
 from embedlab.analysis.seed_tests import holm
 from embedlab.choices import Aggregate
+from embedlab.comparison.evidence import outcome_evidence
 from embedlab.experiments.matching_runs import CellKey, Member
 from embedlab.experiments.paper_table import PaperMeasure, PaperTable, Point
 from embedlab.experiments.row_items import AnswersByCell, item_rows
-from embedlab.outcomes.pairs import near_pairs_of
+from embedlab.outcomes.cuts import ItemSlice
+from embedlab.outcomes.frame import Outcomes
 from embedlab.runs.evaluations import Evaluation, StoredScore
 
 OF_ALL = "mean"  # the slice of a mean over the others
@@ -42,7 +40,7 @@ EvaluationsByTask = Mapping[tuple[str, str], Evaluation]  # by member and task
 class ScoredItems:
     """The items that models were scored on."""
 
-    pairs: pl.DataFrame | None  # for STS: the pair table with a column a member
+    pairs: Outcomes | None  # of STS
     answers: AnswersByCell  # for classified and scored items
     published: frozenset[str] = frozenset()  # members that are checkpoints others can name
 
@@ -192,15 +190,13 @@ def find_row_order(
     evaluations: EvaluationsByTask,
     items: ScoredItems,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
-    cache: Path | None = None,
     *,
     inconclusive: Collection[str] = (),
 ) -> RowOrder:
     """Rank the rows of TABLE by its `ranked_by` columns; ITEMS are the pairs and predictions that
     the scores vary over.
 
-    Nothing is concluded of the rows that are INCONCLUSIVE. Which sentences are nearly the same is
-    read from the folder CACHE, or found and stored there.
+    Nothing is concluded of the rows that are INCONCLUSIVE.
     """
     pair_orders: list[PairOrder] = []
     rankings: list[Ranking] = []
@@ -209,18 +205,7 @@ def find_row_order(
         wanted.setdefault(point.measure, []).extend(
             member.name for member in members.get((point.row, point.column), ())
         )
-    pairs = (
-        items.pairs.with_columns(sentence_numbers(items.pairs)) if items.pairs is not None else None
-    )
-    near = (
-        {
-            name: near_pairs_of(pairs, name, cache)
-            for name in pairs["dataset"].unique(maintain_order=True)
-        }
-        if pairs is not None
-        else {}
-    )
-    behind = _Behind(pairs=pairs, near=near, answers=item_rows(wanted, items.answers))
+    behind = _Behind(pairs=items.pairs, answers=item_rows(wanted, items.answers))
     for done, columns in enumerate(table.ranked_by):
         ranked = _rank(table, columns, members, evaluations, behind)
         ordering = Ordering([each.ours for each in ranked])
@@ -379,8 +364,7 @@ def _estimate(numbers: Sequence[_Number], lacking: Collection[str], scale: float
 class _Behind:
     """The pairs and items that the scores were computed from."""
 
-    pairs: pl.DataFrame | None
-    near: Mapping[str, NearDuplicates]  # by dataset of the pairs
+    pairs: Outcomes | None
     answers: Mapping[tuple[str, PaperMeasure], SliceRows]
 
     def rows(self, point: Point, behind: Sequence[Member]) -> SliceRows | None:
@@ -393,13 +377,22 @@ class _Behind:
             and measure.metric == "spearman"
             and measure.setting in get_args(Aggregate)
         ):
-            pairs = self.pairs.filter(pl.col("dataset") == measure.slice).drop_nulls(
-                ["gold", *members]
+            datasets = [block.dataset for block in self.pairs.blocks]
+            if measure.slice not in datasets:
+                return None
+            index = datasets.index(measure.slice)
+            scored = pl.DataFrame([self.pairs.rows["gold"], *self.pairs.predictions[members]])
+            has_all = scored.select(pl.all_horizontal(pl.all().is_not_null())).to_series()
+            rows = self.pairs.rows_of(index)
+            part = ItemSlice(
+                block=index,
+                key=measure.slice,
+                title=measure.slice,
+                rows=rows[has_all.to_numpy()[rows]],
+                is_whole=True,
             )
-            aggregate, near = cast("Aggregate", measure.setting), self.near.get(measure.slice)
-            return evidence_of_pairs(
-                measure.task, measure.slice, pairs, members, aggregate, near=near
-            ).rows
+            aggregate = cast("Aggregate", measure.setting)
+            return outcome_evidence(self.pairs, members, [part], aggregate=aggregate)[0].rows
         answered = [
             self.answers[member, measure] for member in members if (member, measure) in self.answers
         ]

@@ -6,7 +6,7 @@ a class. What is the same for all items of a dataset is in a block and not repea
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.near_duplicates import NearDuplicates
+from embedlab.analysis.slices import ALL_SPLITS
+from embedlab.data.overlaps import with_text_keys
+from embedlab.runs.outcomes import CONTRADICTED, SENTENCES, TEXT_IDS
 
-SENTENCES = ("sentence1", "sentence2")
-# the third sentence of a contrast, which is a column of its items' texts
-CONTRADICTED = "contradicted"
-TEXT_IDS = ("first_text", "second_text")
+KEYS = ("text_key0", "text_key1")  # as `with_text_keys` calls them
 ROWS = {
     "block": pl.UInt16(),  # the place of its block
     "item": pl.UInt32(),  # the row in its dataset's split
@@ -57,14 +57,10 @@ class Outcomes:
         pl.DataFrame
     )  # a Float64 column a member, in the order of the rows; null where it has none
     blocks: tuple[Block, ...]
-    texts: Callable[
-        [], pl.DataFrame
-    ]  # SENTENCES of each row, of contrasts CONTRADICTED too, null where unknown; read when first needed
-    keys: Callable[
-        [], pl.DataFrame
-    ]  # hashes of their words, as `with_text_keys` names them; null where they are unknown
+    # SENTENCES of each row, of contrasts CONTRADICTED too; null where unknown, and what it lacks
+    sentences: pl.DataFrame
     # the models that were trained on text of the row, null for none
-    trained: Callable[[], pl.Series] | None = None
+    trained: "Callable[[Outcomes], pl.Series] | None" = None
     averages: Mapping[str, Mapping[str, Sequence[str]]] = field(
         default_factory=dict
     )  # the datasets of each, by suite and title
@@ -76,16 +72,18 @@ class Outcomes:
     )  # by suite, of averages over datasets with different measures
 
     @cached_property
-    def sentences(self) -> pl.DataFrame:
-        """The sentences of each row."""
-        return self.texts()
-
-    @cached_property
     def text_keys(self) -> pl.DataFrame:
-        """The hashes of the words of each row's sentences, by which they are found in training
-        text.
+        """KEYS of each row: the hashes of the words of its sentences, by which they are found in
+        training text; null where these are unknown.
         """
-        return self.keys()
+        first, second = self.sentences.select(SENTENCES)
+        texts = pl.DataFrame([first, second.zip_with(second.is_not_null(), first)])
+        known = first.is_not_null()
+        keys = with_text_keys(texts.filter(known)).select(KEYS)
+        if known.all():
+            return keys
+        nothing = pl.Series([None], dtype=pl.UInt64).new_from_index(0, len(first))
+        return pl.DataFrame({key: nothing.scatter(known.arg_true(), keys[key]) for key in KEYS})
 
     @cached_property
     def labels(self) -> pl.Series:
@@ -105,7 +103,7 @@ class Outcomes:
     @cached_property
     def trained_models(self) -> pl.Series:
         """The models that were trained on text of each row, with their signs; null for none."""
-        column = self.trained() if self.trained is not None else self._nothing()
+        column = self.trained(self) if self.trained is not None else self._nothing()
         return column.alias("trained")
 
     def _nothing(self) -> pl.Series:
@@ -115,6 +113,13 @@ class Outcomes:
     def block_of_rows(self) -> NDArray[np.uint16]:
         """The place of each row's block; (rows,)."""
         return self.rows["block"].to_numpy()
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether gold and predictions of all items are scores, and not classes or queries."""
+        return not any(
+            block.classes or MEASURES[block.measures[0]].is_of_queries for block in self.blocks
+        )
 
     def rows_of(self, index: int) -> NDArray[np.intp]:
         """Return the rows of a block, in order."""
@@ -171,6 +176,52 @@ class Outcomes:
         return numbers.set(other.gather(self.rows["block"].cast(pl.UInt32)), None)
 
 
+def joined_splits(outcomes: Outcomes) -> Outcomes:
+    """Return OUTCOMES with each dataset whose three splits are all there as one, train, dev, test:
+    the pairs and the order of published fifths.
+    """
+    places = {block.dataset: index for index, block in enumerate(outcomes.blocks)}
+    numbers: dict[int, int] = {}
+    blocks: list[Block] = []
+    order: list[int] = []
+    for name, index in places.items():
+        splits = [f"{name}:train", f"{name}:dev", name]
+        if all(split in places for split in splits):
+            own = [places[split] for split in splits]
+            block = replace(outcomes.blocks[index], dataset=f"{name}{ALL_SPLITS}")
+        elif name.rpartition(":")[0] in places and ":" in name:
+            base = name.rpartition(":")[0]
+            if all(f"{base}:{split}" in places for split in ("train", "dev")):
+                continue
+            own, block = [index], outcomes.blocks[index]
+        else:
+            own, block = [index], outcomes.blocks[index]
+        numbers |= dict.fromkeys(own, len(blocks))
+        order += own
+        blocks.append(block)
+    rows = np.concatenate([outcomes.rows_of(index) for index in order])
+    new = pl.col("block").replace_strict(numbers, return_dtype=pl.UInt16)
+    sentences = outcomes.sentences[rows]
+    frame = outcomes.rows[rows].with_columns(new)
+    return replace(
+        outcomes,
+        rows=frame,
+        predictions=outcomes.predictions[rows],
+        sentences=sentences,
+        blocks=tuple(blocks),
+    )
+
+
+def chosen_items(outcomes: Outcomes, holds: pl.Series) -> Outcomes:
+    """Return the items of OUTCOMES that HOLDS is true of."""
+    return replace(
+        outcomes,
+        rows=outcomes.rows.filter(holds),
+        predictions=outcomes.predictions.filter(holds),
+        sentences=outcomes.sentences.filter(holds),
+    )
+
+
 def text_numbers(outcomes: Outcomes) -> NDArray[np.uint64]:
     """Return the numbers of each row's two sentences, (rows, 2); a row of unknown text has one of
     its own.
@@ -181,6 +232,15 @@ def text_numbers(outcomes: Outcomes) -> NDArray[np.uint64]:
             pl.col(TEXT_IDS).fill_null(pl.col("own"))
         )
     return ids.to_numpy()
+
+
+def measured_by(outcomes: Outcomes, measure: str) -> Outcomes:
+    """Return OUTCOMES whose scores are of another MEASURE."""
+    measured = replace(
+        outcomes, blocks=tuple(replace(block, measures=(measure,)) for block in outcomes.blocks)
+    )
+    measured.computed.update(outcomes.computed)
+    return measured
 
 
 def joined_outcomes(parts: Sequence[Outcomes]) -> Outcomes:
@@ -196,9 +256,8 @@ def joined_outcomes(parts: Sequence[Outcomes]) -> Outcomes:
         rows=pl.concat(rows),
         predictions=pl.concat([part.predictions for part in parts], how="diagonal"),
         blocks=tuple(block for part in parts for block in part.blocks),
-        texts=lambda: pl.concat([part.sentences for part in parts], how="diagonal"),
-        keys=lambda: pl.concat([part.text_keys for part in parts]),
-        trained=lambda: pl.concat([part.column("trained") for part in parts]),
+        sentences=pl.concat([part.sentences for part in parts], how="diagonal"),
+        trained=lambda _: pl.concat([part.column("trained") for part in parts]),
         averages={suite: averages for part in parts for suite, averages in part.averages.items()},
         mixed_metrics={
             suite: metric for part in parts for suite, metric in part.mixed_metrics.items()

@@ -8,12 +8,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.expressions import NOTE, NUMBER, compile_expression, picks_by_hand
-from embedlab.analysis.pair_notes import PairNotes
+from embedlab.analysis.pair_notes import PairNotes, pair_keys
 from embedlab.analysis.rank_errors import rank_errors
-from embedlab.analysis.scores import pair_keys
 from embedlab.core.errors import UsageError
-from embedlab.outcomes.frame import SENTENCES, Outcomes
+from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.property import Property, all_properties, refuse_lacking
+from embedlab.runs.outcomes import SENTENCES
 
 _RAW = (
     "gold",

@@ -12,17 +12,14 @@ if TYPE_CHECKING:
     from embedlab.analysis.comparison import ComparedSlice, Difference, SliceScore
     from embedlab.data.shared_text import Overlap
     from embedlab.reports.tables import Column, TableCell, Value
-    from embedlab.scoring.scored_pairs import ScoredPairs
 
 Shared = Mapping[str, Mapping[str, "Overlap"]]  # by model, then by slice
 
 SMALLEST_P = 0.0001  # smaller ones are shown as "< 0.0001"
 
 
-def columns_of(models: Sequence[str], reference: str, *, with_p: bool) -> "list[Column]":
-    """A column a model, then of each other one its difference from the reference, and p with
-    WITH_P.
-    """
+def columns_of(models: Sequence[str], reference: str) -> "list[Column]":
+    """A column a model, then of each other one its difference from the reference."""
     from embedlab.reports.tables import Column
 
     titles = titles_of(models)
@@ -32,11 +29,6 @@ def columns_of(models: Sequence[str], reference: str, *, with_p: bool) -> "list[
             title = f"{titles[name]} − {titles[reference]}"
             columns.append(
                 Column(key=f"{name}.delta", title=title, align="left", role="difference")
-            )
-            columns += (
-                [Column(key=f"{name}.p", title="p", align="right", role="difference")]
-                if with_p
-                else []
             )
     return columns
 
@@ -86,20 +78,6 @@ def overlap_footnotes(shared: Shared) -> list[str]:
         for model, counts in shared.items()
         for note in overlap_notes(counts)
     ]
-
-
-def pair_footnotes(scored: "ScoredPairs", by: str) -> list[str]:
-    """The same of the datasets, sources or fifths of scored pairs; an average says nothing that its
-    datasets do not.
-    """
-    overlaps = {model.name: scored.model_overlaps(model, by) for model in scored.models}
-    averages = scored.averages if by == "dataset" else {}
-    return overlap_footnotes(
-        {
-            name: {key: counts for key, counts in model_overlaps.items() if key not in averages}
-            for name, model_overlaps in overlaps.items()
-        }
-    )
 
 
 def shared_fields(name: str, shared: "Overlap | None") -> dict[str, int]:

@@ -5,9 +5,11 @@ and pair by pair.
 from collections.abc import Sequence
 
 from embedlab.analysis.comparison import ComparedSlice
+from embedlab.analysis.scores import ModelColumns
 from embedlab.experiments.published_rows import PublishedRow
 from embedlab.models.grammar import title_of
 from embedlab.outcomes.cuts import DATASET
+from embedlab.outcomes.frame import Outcomes
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.figures import (
     difference_plots,
@@ -19,7 +21,6 @@ from embedlab.reports.figures import (
 )
 from embedlab.reports.html import Section
 from embedlab.reports.series import Plot, Series
-from embedlab.scoring.scored_pairs import ScoredPairs
 from embedlab.scoring.task_comparison import TaskComparison
 
 TITLES = {DATASET: "By dataset", "dice": "By word overlap"}
@@ -74,6 +75,6 @@ def _next_to_published(
     )
 
 
-def scatter_section(scored: ScoredPairs) -> Section:
+def scatter_section(outcomes: Outcomes, models: Sequence[ModelColumns]) -> Section:
     """The similarity of each model against the gold score of every pair of one dataset."""
-    return Section(title="Pair by pair", plots=(gold_scatter(scored),))
+    return Section(title="Pair by pair", plots=(gold_scatter(outcomes, models),))

@@ -81,7 +81,7 @@ def _slices_table(
         title=score_title(comparison),
         columns=[
             *columns_of_slices(comparison),
-            *columns_of(names, names[0], with_p=comparison.slicing.test != "dyadic"),
+            *columns_of(names, names[0]),
             *(
                 Column(
                     key=f"{row.model}.published",
@@ -231,17 +231,7 @@ def _notes(
     """
     slicing = comparison.slicing
     yield from general_notes(comparison)
-    tests = {
-        difference.test
-        for compared_slice in comparison.slices
-        for difference in compared_slice.differences.values()
-        if difference.p == difference.p
-    }
-    if slicing.test in {"williams", "steiger"}:
-        yield f"p: {slicing.test}, of single seeds; averages are not tested"
-    if "mcnemar" in tests:
-        yield "p of accuracies: McNemar, of single models"
-    yield from comparison_notes(comparison.slices, comparison.models, slicing.test, slicing.margin)
+    yield from comparison_notes(comparison.slices, comparison.models, slicing.margin)
     yield from _elsewhere_notes(
         comparison.elsewhere, titles_of([model.name for model in comparison.models])
     )

@@ -39,14 +39,15 @@ from embedlab.store.files import write_atomic
 from embedlab.tasks.task import scale_of
 
 if TYPE_CHECKING:
+    from embedlab.analysis.scores import ModelColumns
     from embedlab.comparison.explanation import Explanation
     from embedlab.experiments.pivot import Pivot
     from embedlab.experiments.plan import GridPlan
+    from embedlab.outcomes.frame import Outcomes
     from embedlab.reports.cost_table import CostRow, Costs
     from embedlab.reports.plots import PaperFigure
     from embedlab.reports.reproduction import Reproduction
     from embedlab.runs.store import RunFolder
-    from embedlab.scoring.scored_pairs import ScoredPairs
     from embedlab.scoring.task_comparison import TaskComparison
 
 _WIDEST_IN = 20.0
@@ -59,7 +60,7 @@ class ComparedModels:
     """Models compared by a property, and the pairs behind it where there are any."""
 
     found: "TaskComparison"
-    pairs: "Sequence[ScoredPairs]" = ()
+    pairs: "Sequence[Outcomes]" = ()
     costs: "Costs | None" = None  # where they were measured
 
 
@@ -311,14 +312,17 @@ def metric_of(slices: Sequence[ComparedSlice]) -> str:
     return f"{next(iter(metrics)).capitalize()} " if len(metrics) == 1 else ""
 
 
-def gold_scatter(scored: "ScoredPairs", *, has_means: bool = False) -> Plot:
+def gold_scatter(
+    outcomes: "Outcomes", models: "Sequence[ModelColumns]", *, has_means: bool = False
+) -> Plot:
     """Return the similarity of each model against the gold score of every pair of one dataset; a
     pair's similarity is the mean over the model's members.
     """
-    dataset = _scatter_dataset(scored)
-    pairs = scored.table.filter(pl.col("dataset") == dataset)
+    dataset = _scatter_dataset(outcomes)
+    scored = pl.DataFrame([outcomes.column("gold"), *outcomes.predictions])
+    pairs = scored.filter(outcomes.column("dataset") == dataset)
     series = []
-    for model in scored.models[:_SCATTERS]:
+    for model in models[:_SCATTERS]:
         similarity = pl.mean_horizontal(model.members, ignore_nulls=False)
         points = pairs.select("gold", similarity=similarity).drop_nulls()
         series.append(
@@ -410,10 +414,11 @@ def _compared_scores(subject: ComparedModels) -> Drawn:
 )
 def _calibration(subject: ComparedModels) -> Drawn:
     """Whether a model's similarity means the same over the whole scale."""
-    plots = [gold_scatter(scored, has_means=True) for scored in subject.pairs]
+    models = subject.found.models
+    plots = [gold_scatter(outcomes, models, has_means=True) for outcomes in subject.pairs]
     counts = {
-        _scatter_dataset(scored): len(plot.series[0].values)
-        for scored, plot in zip(subject.pairs, plots, strict=True)
+        _scatter_dataset(outcomes): len(plot.series[0].values)
+        for outcomes, plot in zip(subject.pairs, plots, strict=True)
     }
     pairs = ", ".join(f"n = {count:,} pairs of {name}" for name, count in counts.items())
     some = f" ({DENSE:,} of them drawn)" if max(counts.values(), default=0) > DENSE else ""
@@ -750,9 +755,9 @@ def _labels(slices: Sequence[ComparedSlice]) -> list[str]:
     return [rest if is_one else f"{dataset}{sign}{rest}" for dataset, sign, rest in parts]
 
 
-def _scatter_dataset(scored: "ScoredPairs") -> str:
-    names = scored.table["dataset"].unique(maintain_order=True).to_list()
-    return FIFTHS_OF if FIFTHS_OF in names else str(names[0])
+def _scatter_dataset(outcomes: "Outcomes") -> str:
+    names = [block.dataset for block in outcomes.blocks]
+    return FIFTHS_OF if FIFTHS_OF in names else names[0]
 
 
 def _cost_plot(costs: "Costs", rows: "Sequence[tuple[CostRow, float]]", along: str) -> Plot:

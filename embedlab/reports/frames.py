@@ -95,8 +95,8 @@ PAIRED: Schema = {
 }
 
 
-Intervals = Mapping[tuple[str, str, str], tuple[float, float]]
-"""The 95% interval of a score, x 100, by model, slice and aggregation."""
+Intervals = Mapping[tuple[str, ...], tuple[float, float]]
+"""The 95% interval of a score by model, slice, metric and aggregation, if there is a choice."""
 
 
 def tidy_frame(rows: Iterable[Row], schema: Schema) -> pl.DataFrame:
@@ -158,7 +158,17 @@ def evaluated_frame(
                 names = _names_of(evaluation, score) | {"model": model}
                 key = tuple(names.values())
                 shared = overlap_fields(evaluation.overlaps.get(score.slice))
-                low, high = intervals.get((model, score.slice, score.setting), (None, None))
+                low = high = None
+                if score.split != "dev":
+                    ends = next(
+                        (
+                            intervals[of]
+                            for setting in (score.setting, "")
+                            if (of := (model, score.slice, score.metric, setting)) in intervals
+                        ),
+                        None,
+                    )
+                    low, high = (score.scale * end for end in ends) if ends else (None, None)
                 names |= {"low": low, "high": high}
                 rows.setdefault(
                     key,
@@ -233,7 +243,7 @@ def _difference_fields(compared: ComparedSlice, difference: Difference | None) -
 
 def _tested_fields(difference: Difference) -> Row:
     return {
-        "test": difference.test,
+        "test": "dyadic",
         "p": difference.p,
         "p_corrected": difference.p_holm,
         "significant": difference.significant,

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from embedlab.core.note import Note, kind_of, phrases_of
 from embedlab.data.published import remarks
 from embedlab.scoring.provenance import training_notes
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
     from embedlab.encoders.encoder import EncoderFacts, PairScorer
     from embedlab.models.catalog import Model, ModelSpec
     from embedlab.runs.evaluations import Evaluation
-    from embedlab.scoring.scored_pairs import ScoredPairs
     from embedlab.scoring.task_comparison import Facts
 
 GENERATED_NOTE = "generated: no number is about real language"
@@ -37,17 +34,6 @@ def generated_note(marks: Sequence[str]) -> list[str]:
     return [note] if "generated" in marks else []
 
 
-def common_count(scored: "ScoredPairs", by: str) -> str:
-    """Return how many of all pairs are behind the numbers of a title, where they are those that all
-    models score.
-    """
-    return (
-        f", {sum(len(items.rows) for items in scored.slices(by))} of {scored.table.height} pairs"
-        if scored.common
-        else ""
-    )
-
-
 def partial_notes(states: "Sequence[DatasetState]") -> list[str]:
     """Return which data was incomplete, by how much, and which is not the published data."""
     return [
@@ -55,87 +41,6 @@ def partial_notes(states: "Sequence[DatasetState]") -> list[str]:
         for state in states
         for remark in remarks(asdict(state))
     ]
-
-
-def data_notes(scored: "ScoredPairs", *, is_of_whole_datasets: bool = True) -> list[str]:
-    """Return the notes on the pairs, and on the models' training data; numbers of parts of datasets
-    say by themselves what they lack.
-    """
-    skipped = [
-        f"{state.name}: {count} pairs left out, {reason}"
-        for state in scored.states
-        for reason, count in state.skipped.items()
-    ]
-    trained = [
-        model_note(model.name, note) for model in scored.models for note in _of_all(model, scored)
-    ]
-    unscored = unscored_notes(scored) if is_of_whole_datasets else []
-    return [
-        *generated_note(scored.marks),
-        *partial_notes(scored.states),
-        *skipped,
-        *_repeated(scored),
-        *unscored,
-        *trained,
-    ]
-
-
-def _repeated(scored: "ScoredPairs") -> list[str]:
-    """Return how many pairs of a user's own file are there more than once, and with how many gold
-    scores; of a corpus that is known.
-    """
-    notes: list[str] = []
-    for name in (state.name for state in scored.states if state.origin == "file"):
-        pairs = scored.table.filter(pl.col("dataset") == name).group_by("sentence1", "sentence2")
-        found = pairs.agg(rows=pl.len(), golds=pl.col("gold").n_unique()).filter(pl.col("rows") > 1)
-        if found.height:
-            disputed = found.filter(pl.col("golds") > 1).height
-            differ = f", {disputed} of them with different gold scores" if disputed else ""
-            notes.append(
-                f"{name}: {found.height} pairs are there more than once "
-                f"({found['rows'].sum()} rows){differ}"
-            )
-    return notes
-
-
-def unscored_notes(scored: "ScoredPairs") -> list[str]:
-    """Return on which datasets a model that was brought has no number, because it does not score
-    all of their pairs.
-    """
-    sizes = dict(scored.table.group_by("dataset", maintain_order=True).len().iter_rows())
-    notes: list[str] = []
-    for model in scored.models:
-        held = scored.table.group_by("dataset").agg(
-            pl.min_horizontal(pl.col(name).fill_nan(None).count() for name in model.members)
-        )
-        counts = {
-            name: count
-            for name, count in held.iter_rows()
-            if count < sizes[name] and not (scored.common and count)
-        }
-        parts = {
-            name: f"{counts[name]} of {sizes[name]} pairs" if counts[name] else "no pair"
-            for name in sizes
-            if name in counts
-        }
-        more = (
-            "; `compare --common` takes the pairs that all models score"
-            if any(counts.values())
-            else ""
-        )
-        if parts:
-            lacking = ", ".join(
-                f"{name} ({scored_pairs} scored)" for name, scored_pairs in parts.items()
-            )
-            notes.append(model_note(model.name, f"no number on {lacking}{more}"))
-    return notes
-
-
-def _of_all(model: "ModelColumns", scored: "ScoredPairs") -> list[str]:
-    """Return the notes of a model's members, without repeats."""
-    return list(
-        dict.fromkeys(note for member in model.members for note in scored.member_notes(member))
-    )
 
 
 def usage_notes(models: "Sequence[ModelColumns]", facts: "Mapping[str, Facts]") -> list[str]:

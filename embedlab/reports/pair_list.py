@@ -5,15 +5,14 @@ from typing import Any
 
 import polars as pl
 
-from embedlab.analysis.scores import ModelColumns
 from embedlab.core.signs import PAIRS_SHARED, SENTENCES_SHARED
 from embedlab.data.shared_text import Overlap
-from embedlab.reports.comparison_cells import pair_footnotes
+from embedlab.reports.comparison_cells import overlap_footnotes
 from embedlab.reports.frames import PAIRED, Row, tidy_frame
-from embedlab.reports.notes import data_notes, usage_notes, with_marks
+from embedlab.reports.notes import generated_note, usage_notes, with_marks
 from embedlab.reports.tables import Column, Table, TableCell
 from embedlab.scoring.provenance import overlap_sign
-from embedlab.scoring.scored_pairs import ScoredPairs
+from embedlab.scoring.task_comparison import Gathered
 
 DIGITS = 3  # of a similarity
 PROSE = ("sentence1", "sentence2")
@@ -41,14 +40,14 @@ def listed_columns(models: Sequence[str]) -> list[str]:
 
 
 def pair_list(
-    scored: ScoredPairs, shown: pl.DataFrame, title: str, *, added: Sequence[str] = ()
+    gathered: Gathered, shown: pl.DataFrame, title: str, *, added: Sequence[str] = ()
 ) -> Table:
     """One row a pair of SHOWN, which has the columns of `pair_columns` and those ADDED, of text."""
-    names = [model.name for model in scored.models]
+    names, marks = [model.name for model in gathered.models], sorted(gathered.marks)
     shared = {
-        model.name: overlaps
-        for model in scored.models
-        if (overlaps := _shared_text(scored, model, shown))
+        model.name: list(gathered.texts[model.name].row_overlaps(shown))
+        for model in gathered.models
+        if model.name in gathered.texts
     }
     is_any_shared = any(overlap for overlaps in shared.values() for overlap in overlaps)
     signs = (
@@ -60,15 +59,16 @@ def pair_list(
         else []
     )
     return Table(
-        title=with_marks(title, scored.marks),
+        title=with_marks(title, marks),
         columns=[*_columns(names), *(Column(key=name, title=name) for name in added)],
         rows=_rows(shown.select(*listed_columns(names), *added), shared),
-        frame=paired_frame(shown, names, shared, scored.marks),
+        frame=paired_frame(shown, names, shared, marks),
         notes=[
-            *data_notes(scored),
+            *generated_note(marks),
+            *gathered.notes,
             *signs,
-            *pair_footnotes(scored, "dataset"),
-            *usage_notes(scored.models, scored.facts),
+            *overlap_footnotes(gathered.overlaps),
+            *usage_notes(gathered.models, gathered.facts),
         ],
     )
 
@@ -94,14 +94,6 @@ def paired_frame(
                 }
             rows.append(row)
     return tidy_frame(rows, PAIRED)
-
-
-def _shared_text(
-    scored: ScoredPairs, model: ModelColumns, shown: pl.DataFrame
-) -> Sequence[Overlap]:
-    """What each pair shares with the training text of MODEL."""
-    text = scored.known_text(model)
-    return list(text.row_overlaps(shown)) if text is not None else []
 
 
 def _rows(shown: pl.DataFrame, shared: SharedText) -> list[Row]:

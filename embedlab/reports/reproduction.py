@@ -9,8 +9,7 @@ from embedlab.experiments.matching_runs import CellKey
 from embedlab.experiments.paper_table import PaperTable
 from embedlab.experiments.row_order import ComparedNumber, RowOrder
 from embedlab.reports.tables import Table
-from embedlab.scoring.scored_pairs import ScoredPairs
-from embedlab.scoring.task_comparison import TaskComparison
+from embedlab.scoring.task_comparison import Gathered, TaskComparison
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -23,7 +22,7 @@ class Reproduction:
     numbers: Mapping[CellKey, ComparedNumber]  # empty for a figure
     row_order: RowOrder | None
     compared: tuple[TaskComparison, ...]  # of a figure, one an answer
-    scored: ScoredPairs | None
+    scored: Gathered | None
     has_failed: bool  # whether a training failed
     curves: Mapping[str, Sequence[float]] = field(
         default_factory=dict

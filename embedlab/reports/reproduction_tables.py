@@ -11,6 +11,7 @@ from statistics import fmean, stdev
 
 from embedlab.analysis.seed_notes import REACH_SIGN, REACHES
 from embedlab.core.durations import duration
+from embedlab.core.names import DEFAULT_TASK
 from embedlab.experiments.deviations import rows_text
 from embedlab.experiments.matching_runs import CellKey
 from embedlab.experiments.paper_file import load_paper, summary_of
@@ -19,7 +20,6 @@ from embedlab.experiments.printed import paper_names, published_table, published
 from embedlab.experiments.row_order import ComparedNumber, PairOrder, Ranking, RowOrder
 from embedlab.reports.captions import data_sentences
 from embedlab.reports.tables import ABSENT, Column, Role, Table, TableCell, Value
-from embedlab.tasks.task import stored_as
 
 NO_NUMBER = ComparedNumber(printed=None, values=())
 
@@ -460,11 +460,7 @@ def _ranking_note(ranking: Ranking) -> str:
 def _explanations(table: PaperTable, row_order: RowOrder) -> Sequence[str]:
     if not row_order.pairs:
         return ("fewer than two rows are there: nothing to put in order",)
-    over = (
-        "pairs"
-        if {*map(stored_as, table.tasks)} == {"pairs"}
-        else "test items where they are stored"
-    )
+    over = "pairs" if {*table.tasks} == {DEFAULT_TASK} else "test items where they are stored"
     averaged = (
         ["ordered by the mean of " + ", ".join(table.ranked_by[0])]
         if len(table.ranked_by) == 1 and len(table.ranked_by[0]) > 1

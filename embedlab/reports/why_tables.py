@@ -19,12 +19,12 @@ from embedlab.comparison.explanation import Explanation, Side
 from embedlab.comparison.in_common import FEWEST_WITH_WORD, Common
 from embedlab.comparison.uneven import FEWEST, Uneven
 from embedlab.models.grammar import titles_of
-from embedlab.outcomes.frame import SENTENCES
 from embedlab.reports.captions import DEPENDENCE, data_sentences, subject_of
 from embedlab.reports.comparison_cells import row_of
 from embedlab.reports.comparison_table import general_notes, score_title
 from embedlab.reports.frames import Row, Schema, tidy_frame
 from embedlab.reports.tables import Column, Table, TableCell, Value
+from embedlab.runs.outcomes import SENTENCES
 from embedlab.scoring.task_comparison import TaskComparison
 from embedlab.tasks.task import scale_of
 

@@ -1,120 +1,100 @@
-"""Stored test items with what a model predicted of them, so that two models are compared without
-predicting again.
+"""What a model got on every item of one dataset, in one parquet file with the items' sentences: of
+pairs, classified sentences, queries and contrasts alike.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from embedlab.core.errors import MissingError
 from embedlab.core.note import NoteKind, stored_kinds, with_kinds
 from embedlab.core.schema import read_json
 from embedlab.core.version import __version__
-from embedlab.data.dataset import DatasetState
-from embedlab.data.marks import data_marks
+from embedlab.data.overlaps import sentence_columns
 from embedlab.data.shared_text import NOTHING_SHARED, Overlap
-from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.parts import StoredPart
 from embedlab.store.entries import EntryKind, Store
 from embedlab.store.tables import StoredTable, TableFormat
 
-ITEM_COLUMNS = {"item": pl.UInt32(), "gold": pl.String(), "predicted": pl.String()}
-SCHEMA = 1
-TEXT_COLUMNS = {
-    "first_text": pl.UInt64(),
-    "second_text": pl.UInt64(),
-}  # absent from what older versions stored
-_REMADE = "delete it: the next comparison makes it again"
+SCHEMA = 2
+SENTENCES = ("sentence1", "sentence2")
+# the third sentence of a contrast, which other items lack
+CONTRADICTED = "contradicted"
+TEXT_IDS = ("first_text", "second_text")
+ITEMS = {
+    "item": pl.UInt32(),  # the row among the splits of its dataset, one after the other
+    "gold": pl.Float64(),  # a score (null: not scored by people), a class's index or a query
+    "source": pl.String(),  # null: none named
+    "sentence1": pl.String(),  # null: the text is unknown
+    "sentence2": pl.String(),  # null: a single sentence
+}
+_MORE = {CONTRADICTED: pl.String(), **dict.fromkeys(TEXT_IDS, pl.UInt64())}
+PREDICTED = "predicted"  # a similarity, a class's index, a rank or a margin; null: none
+_AGAIN = "delete it: the next comparison makes it again"
+_PLAIN = re.compile(r"[\w.:-]{1,80}")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Facts:
-    """The facts stored with the items of outcomes."""
+class OutcomeFacts:
+    """What is the same for all items of a file."""
 
-    task: str  # as in the evaluation's file name, including a setting other than the literature's
+    task: str  # as in the evaluation's file name, with a setting other than the literature's
     dataset: str
     split: str  # "test", "cv" (test folds of a cross-validation) or a validation split
     model: str
     fingerprint: str
     data: tuple[StoredPart, ...]  # the state of every split that was read
     marks: tuple[str, ...]
-    classes: tuple[
-        str, ...
-    ]  # every label in class order, which defines the second of two classes; empty for items with scores
+    # every label in the order of its index, which defines the second of two; none where items have
+    # scores
+    classes: tuple[str, ...]
+    measures: tuple[str, ...] = ()  # the first enters averages
+    base_task: str = ""  # the task whose set, or setting, `task` names
     overlap: Overlap = NOTHING_SHARED  # with the model's training data
     notes: tuple[str, ...] = ()
     note_kinds: Mapping[str, NoteKind] = field(default_factory=dict)  # as in the evaluation
     embedlab: str = __version__
     earlier_fingerprint: str | None = None  # as in the evaluation
 
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class StoredOutcomes(_Facts):
-    """One member model's answer to every scored item of one dataset."""
-
-    items: pl.DataFrame  # ITEM_COLUMNS; item: row among the dataset's splits, one after the other
-
-    @classmethod
-    def of(
-        cls,
-        evaluation: Evaluation,
-        *,
-        dataset: str,
-        split: str,
-        states: Sequence[DatasetState],
-        classes: Sequence[str],
-        items: pl.DataFrame,
-    ) -> Self:
-        """Return the answers of the model of an EVALUATION to the ITEMS of a dataset, of which the
-        splits of STATES were read.
-        """
-        return cls(
-            task=evaluation.task,
-            dataset=dataset,
-            split=split,
-            model=evaluation.model,
-            fingerprint=evaluation.fingerprint,
-            data=tuple(asdict(state) for state in states),
-            marks=data_marks(states),
-            classes=tuple(classes),
-            items=items,
-            embedlab=evaluation.embedlab,
-            earlier_fingerprint=evaluation.earlier_fingerprint,
-        )
-
-    @property
-    def texts(self) -> NDArray[np.uint64] | None:
-        """Hashes of each item's sentences, (items, 2); None if they are not stored, so that items
-        count as independent.
-        """
-        return (
-            self.items.select(*TEXT_COLUMNS).to_numpy()
-            if set(TEXT_COLUMNS) <= set(self.items.columns)
-            else None
-        )
-
     @property
     def name(self) -> str:
         """The dataset, with the split if several are scored."""
         return outcomes_name(self.dataset, self.split)
 
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StoredOutcomes(OutcomeFacts):
+    """One member model's outcome on every scored item of one dataset."""
+
+    items: pl.DataFrame  # ITEMS, of some tasks more columns, and PREDICTED
+
     def save(self, folder: Path) -> Path:
         """Write `<folder>/<task>/<dataset>.parquet` and return its path; a suite's own prefix of
         the dataset is left out.
         """
-        name = self.name.rpartition("/")[2]
-        return Store(folder / self.task).put(OUTCOMES, name, self)
+        return Store(folder / self.task).put(OUTCOMES, _file_name(self.name), self)
 
     @classmethod
     def load(cls, path: Path) -> "StoredOutcomes":
         """Read what `save` wrote; an absent or damaged file is a MissingError."""
         return Store(path.parent).load(OUTCOMES, path.stem)
+
+
+def _file_name(dataset: str) -> str:
+    """Return the name of a dataset's file: of a path its last part and a hash of the whole."""
+    last = dataset.rpartition("/")[2]
+    if _PLAIN.fullmatch(last) and not Path(dataset).is_absolute():
+        return last
+    safe = re.sub(r"[^\w.-]", "_", last)[:60]
+    return f"{safe}-{sha256(dataset.encode()).hexdigest()[:8]}"
 
 
 def _table(outcomes: StoredOutcomes) -> StoredTable:
@@ -123,46 +103,82 @@ def _table(outcomes: StoredOutcomes) -> StoredTable:
         for item in fields(outcomes)
         if item.name not in {"items", "overlap"}
     }
-    facts |= {"overlap": asdict(outcomes.overlap), "note_kinds": stored_kinds(outcomes.notes)}
+    facts |= {
+        "overlap": asdict(outcomes.overlap),
+        "note_kinds": stored_kinds(outcomes.notes),
+        "schema": SCHEMA,
+    }
     return StoredTable(frame=outcomes.items, facts=json.dumps(facts, sort_keys=True, default=str))
 
 
+def _facts(text: str, path: Path) -> OutcomeFacts:
+    values = json.loads(text)
+    if values.pop("schema", 1) != SCHEMA:
+        raise MissingError(
+            f"{path} was stored in the form of an earlier version: its scores are computed again",
+            hint=_AGAIN,
+        )
+    facts = read_json(OutcomeFacts, json.dumps(values), where=path, schema=SCHEMA, hint=_AGAIN)
+    known = vars(facts) | {"notes": with_kinds(facts.notes, facts.note_kinds), "note_kinds": {}}
+    return OutcomeFacts(**known)
+
+
 def _outcomes(table: StoredTable, path: Path) -> StoredOutcomes:
-    columns = {
-        **ITEM_COLUMNS,
-        **(TEXT_COLUMNS if set(TEXT_COLUMNS) <= set(table.frame.columns) else {}),
-    }
-    items = table.frame.select(pl.col(name).cast(kind) for name, kind in columns.items())
-    facts = read_json(_Facts, table.facts, where=path, schema=SCHEMA, hint=_REMADE)
-    return StoredOutcomes(
-        **{**vars(facts), "notes": with_kinds(facts.notes, facts.note_kinds), "note_kinds": {}},
-        items=items,
+    facts = _facts(table.facts, path)
+    columns = {**ITEMS, **{key: kind for key, kind in _MORE.items() if key in table.frame.columns}}
+    items = table.frame.select(
+        *(pl.col(key).cast(kind) for key, kind in columns.items()), PREDICTED
     )
+    return StoredOutcomes(**vars(facts), items=items)
 
 
-OUTCOMES: EntryKind[StoredOutcomes] = EntryKind(
-    format=TableFormat(facts="embedlab", to_table=_table, from_table=_outcomes), again=_REMADE
+_FORMAT: TableFormat[StoredOutcomes] = TableFormat(
+    facts="embedlab", to_table=_table, from_table=_outcomes
 )
+OUTCOMES: EntryKind[StoredOutcomes] = EntryKind(format=_FORMAT, again=_AGAIN)
 
 
 def outcomes_name(dataset: str, split: str) -> str:
     """Return the name of a DATASET's outcomes, with the SPLIT if several are scored."""
-    return dataset if split in {"test", "cv", "dev"} else f"{dataset}:{split}"
+    return dataset if split in {"test", "cv", "dev", "all"} else f"{dataset}:{split}"
 
 
 def items_frame(
-    rows: NDArray[Any],
-    gold: Sequence[str] | NDArray[Any],
-    predicted: Sequence[str] | NDArray[Any],
-    texts: NDArray[np.uint64] | None = None,
+    rows: ArrayLike,
+    gold: ArrayLike,
+    predicted: ArrayLike | pl.Series,
+    texts: pl.DataFrame | None = None,
+    *,
+    text_ids: ArrayLike | None = None,
 ) -> pl.DataFrame:
-    """Return the frame of items: their row, gold and predicted label or score, and the hashes of
-    their sentences.
+    """Return the frame of items, in the order of their ROWS: gold and predicted numbers, and the
+    sentences and sources of TEXTS, whatever its columns of sentences are called.
+
+    text_ids: (items, 2), what identifies texts that are unknown.
     """
-    columns = {"item": rows, "gold": list(gold), "predicted": list(predicted)}
-    if texts is not None:
-        columns |= {name: texts[:, side] for side, name in enumerate(TEXT_COLUMNS)}
-    return pl.DataFrame(columns, schema_overrides=ITEM_COLUMNS).sort("item")
+    texts = pl.DataFrame() if texts is None else texts
+    names = sentence_columns(texts)
+    nothing = pl.Series([None], dtype=pl.String).new_from_index(0, len(np.asarray(rows)))
+    columns: dict[str, Any] = {
+        "item": rows,
+        "gold": gold,
+        "source": texts["source"] if "source" in texts.columns else nothing,
+        "sentence1": texts[names[0]] if names else nothing,
+        "sentence2": texts[names[-1]] if len(names) > 1 else nothing,
+    }
+    if CONTRADICTED in texts.columns:
+        columns[CONTRADICTED] = texts[CONTRADICTED]
+    if text_ids is not None:
+        columns |= dict(zip(TEXT_IDS, np.asarray(text_ids, np.uint64).T, strict=True))
+    frame = pl.DataFrame(columns, schema_overrides=ITEMS | _MORE, strict=False)
+    values = predicted if isinstance(predicted, pl.Series) else np.asarray(predicted)
+    return frame.with_columns(pl.Series(PREDICTED, values)).sort("item", maintain_order=True)
+
+
+def class_indices(labels: Sequence[object], classes: Sequence[str]) -> np.ndarray[Any, Any]:
+    """Return the index of each of LABELS among CLASSES, as outcomes store it."""
+    index = {label: number for number, label in enumerate(classes)}
+    return np.array([index[str(label)] for label in labels], dtype=np.float64)
 
 
 def stored_outcomes(
@@ -178,12 +194,12 @@ def stored_outcomes(
             unusable(error)
 
 
-def values_of(outcomes: Sequence[StoredOutcomes]) -> list[NDArray[Any]]:
-    """Return the gold value of each item, then what each of OUTCOMES, which are of the same items,
-    predicted: class indices, or scores.
+def stored_facts(folder: Path) -> Iterator[OutcomeFacts]:
+    """Yield what is known of each file in a member's folder of evaluations, without its items;
+    damaged files, and those of earlier versions, are left out.
     """
-    columns = [outcomes[0].items["gold"], *(outcome.items["predicted"] for outcome in outcomes)]
-    if not outcomes[0].classes:
-        return [column.cast(pl.Float64).to_numpy() for column in columns]
-    index = {label: number for number, label in enumerate(outcomes[0].classes)}
-    return [np.array([index[label] for label in column], dtype=np.int64) for column in columns]
+    for path in sorted(folder.rglob("*.parquet")):
+        try:
+            yield _facts(_FORMAT.read_facts(path, hint=_AGAIN), path)
+        except (MissingError, OSError, KeyError, ValueError, TypeError):
+            continue

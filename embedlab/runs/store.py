@@ -159,11 +159,6 @@ class RunFolder:
         return self.path / "evaluations"
 
     @property
-    def scores_file(self) -> Path:
-        """The similarity of every pair this model has scored."""
-        return self.path / "scores.parquet"
-
-    @property
     def training_text_file(self) -> Path:
         """The hashed sentences and pairs that the run was trained on."""
         return self.path / "learnt.parquet"

@@ -2,20 +2,16 @@
 or a task.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
-from numpy.typing import NDArray
 
 from embedlab.analysis.evidence import Evidence
 from embedlab.core.errors import MissingError
 from embedlab.data.shared_text import Overlap
-from embedlab.outcomes.frame import ROWS, SENTENCES, TEXT_IDS, Block, Outcomes
-from embedlab.outcomes.pairs import KEYS
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import StoredOutcomes, values_of
+from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.runs.parts import StoredPart
 
 
@@ -36,11 +32,6 @@ class MemberOutcomes:
 
 
 Answers = Mapping[str, MemberOutcomes]  # by member
-
-
-Measures = Callable[
-    [str, StoredOutcomes], tuple[str, ...]
-]  # of a dataset with these outcomes, the one that enters averages first
 
 
 def answers_of(
@@ -134,97 +125,3 @@ def figure_evidence(task: str, answers: Answers, members: Sequence[str]) -> list
             )
         )
     return evidence
-
-
-def answered_items(
-    task: str, suite: str, answers: Answers, members: Sequence[str], measures: Measures
-) -> Outcomes | None:
-    """Return the items that MEMBERS answered, None where there are none; their sentences are
-    unknown, and nothing is averaged.
-    """
-    stored = first_of_each(answers)
-    if not stored:
-        return None
-    blocks, rows, predictions = [], [], []
-    for index, (name, first) in enumerate(stored.items()):
-        there = {
-            member: answer.outcomes[name]
-            for member, answer in answers.items()
-            if name in answer.outcomes
-        }
-        texts = first.texts
-        block = Block(
-            task=task,
-            suite=suite,
-            dataset=name,
-            measures=measures(name, first),
-            classes=first.classes,
-            is_of_pairs=texts is not None and bool((texts[:, 0] != texts[:, 1]).any()),
-        )
-        blocks.append(block)
-        gold, *predicted = (values.astype(np.float64) for values in values_of(list(there.values())))
-        known = dict(zip(there, predicted, strict=True))
-        lacking = pl.Series([None], dtype=pl.Float64).new_from_index(0, len(gold))
-        rows.append(_rows(index, list(there.values()), gold))
-        predictions.append(pl.DataFrame({member: known.get(member, lacking) for member in members}))
-    items = pl.concat(rows)
-    keys = items.select(pl.col(name).alias(key) for name, key in zip(TEXT_IDS, KEYS, strict=True))
-    unknown = pl.DataFrame(schema=dict.fromkeys(SENTENCES, pl.String())).clear(items.height)
-    return Outcomes(
-        rows=items,
-        predictions=pl.concat(predictions),
-        blocks=tuple(blocks),
-        texts=lambda: unknown,
-        keys=lambda: keys,
-    )
-
-
-def on_common_items(answers: Answers) -> Answers:
-    """Return ANSWERS to the items of each dataset that all members have: what one of them cannot
-    read is left out for all.
-    """
-    items: dict[str, pl.Series] = {}
-    for answer in answers.values():
-        for name, outcomes in answer.outcomes.items():
-            own = outcomes.items["item"]
-            known = items.setdefault(name, own)
-            items[name] = known if own.equals(known) else known.filter(known.is_in(own.implode()))
-    return {
-        member: replace(
-            answer,
-            outcomes={
-                name: outcomes
-                if outcomes.items["item"].equals(items[name])
-                else replace(
-                    outcomes,
-                    items=outcomes.items.filter(pl.col("item").is_in(items[name].implode())),
-                )
-                for name, outcomes in answer.outcomes.items()
-            },
-        )
-        for member, answer in answers.items()
-    }
-
-
-def first_of_each(answers: Answers) -> dict[str, StoredOutcomes]:
-    """Return the outcomes of one member on each dataset."""
-    by_dataset: dict[str, StoredOutcomes] = {}
-    for answer in answers.values():
-        for name, outcomes in answer.outcomes.items():
-            by_dataset.setdefault(name, outcomes)
-    return by_dataset
-
-
-def _rows(index: int, stored: Sequence[StoredOutcomes], gold: NDArray[np.float64]) -> pl.DataFrame:
-    texts = next((outcomes.texts for outcomes in stored if outcomes.texts is not None), None)
-    nothing = [None] * len(gold)
-    columns = {
-        "block": [index] * len(gold),
-        "item": stored[0].items["item"],
-        "gold": gold,
-        "source": nothing,
-    }
-    columns |= {
-        name: texts[:, side] if texts is not None else nothing for side, name in enumerate(TEXT_IDS)
-    }
-    return pl.DataFrame({name: columns[name] for name in ROWS}, schema=ROWS)

@@ -16,8 +16,15 @@ from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import brought_items, file_and_part
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import StoredOutcomes, items_frame
-from embedlab.tasks.task import GoldItems, Task, TaskResult, all_tasks, brought_evaluation
+from embedlab.runs.outcomes import StoredOutcomes
+from embedlab.tasks.task import (
+    GoldItems,
+    Task,
+    TaskResult,
+    all_tasks,
+    brought_evaluation,
+    outcomes_of,
+)
 
 BROUGHT = "brought"
 
@@ -193,13 +200,14 @@ def _scores(joined: Sequence[_Joined]) -> Iterator[StoredScore]:
 
 def _outcomes(evaluation: Evaluation, joined: _Joined) -> StoredOutcomes:
     gold = joined.gold
-    items = items_frame(gold.rows, gold.labels, joined.predicted, gold.texts)
-    outcomes = StoredOutcomes.of(
+    outcomes = outcomes_of(
         evaluation,
-        dataset=gold.dataset,
+        gold.part,
+        gold.labels,
+        joined.predicted,
+        classes=gold.classes,
         split=gold.split,
         states=gold.states,
-        classes=gold.classes,
-        items=items,
+        rows=gold.rows,
     )
-    return replace(outcomes, notes=evaluation.notes)
+    return replace(outcomes, dataset=gold.dataset, notes=evaluation.notes)

@@ -5,16 +5,21 @@ from dataclasses import replace
 from typing import Any
 
 from embedlab.choices import SettingName
+from embedlab.comparison.evidence import slices_of
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.core.signs import OVERLAP
+from embedlab.data.dataset import Part
+from embedlab.data.overlaps import KnownText
 from embedlab.data.shared_text import Overlap, total_overlap
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import brings_items
 from embedlab.models.shape import backends, vector_length
+from embedlab.outcomes.stored import joined_members
 from embedlab.runs.evaluations import Evaluation
 from embedlab.scoring.brought_items import evaluate_items
+from embedlab.scoring.frames import keyed_items
 from embedlab.scoring.provenance import (
     overlap_notes,
     training_marks,
@@ -33,14 +38,15 @@ def evaluate_task(
     start_progress: StartProgress,
     names: Sequence[str] = (),
     setting: SettingName = "literature",
+    opened: Sequence[Part] = (),
 ) -> TaskResult:
     """Evaluate one member model on TASK, or on those of its datasets that NAMES lists, and add
     marks and notes.
 
-    SETTING applies to tasks that train classifiers on vectors.
+    SETTING applies to tasks that train classifiers on vectors; OPENED parts are not read again.
     """
     chosen = find_task(task)
-    selection = Selection(names=tuple(names), setting=chosen.setting(setting))
+    selection = Selection(names=tuple(names), setting=chosen.setting(setting), opened=tuple(opened))
     if brings_items(spec.kind):
         result = evaluate_items(chosen, spec, settings, names)
     else:
@@ -50,7 +56,16 @@ def evaluate_task(
         replace(score, scale=chosen.scale_of(score.metric)) for score in result.evaluation.scores
     )
     evaluation = replace(result.evaluation, earlier_fingerprint=earlier, scores=scores)
-    outcomes = tuple(replace(outcome, earlier_fingerprint=earlier) for outcome in result.outcomes)
+    outcomes = tuple(
+        replace(
+            outcome,
+            base_task=task,
+            measures=chosen.measures(outcome.name)
+            or ("accuracy" if outcome.classes else "spearman",),
+            earlier_fingerprint=earlier,
+        )
+        for outcome in result.outcomes
+    )
     return with_provenance(
         replace(result, evaluation=evaluation, outcomes=outcomes), spec, settings
     )
@@ -72,6 +87,7 @@ def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> 
         for name, _ in overlaps
     }
     shared = {name: counts for name, counts in totals.items() if counts}
+    of_slices = {} if known.text is None else _overlaps_by(result, known.text)
     trained, notes = training_marks(spec), (*training_notes(spec), *known.notes)
     marks = {*evaluation.marks, *trained, *((OVERLAP,) if shared or evaluation.overlaps else ())}
     return replace(
@@ -80,7 +96,12 @@ def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> 
             evaluation,
             marks=tuple(sorted(marks)),
             notes=(*evaluation.notes, *notes, *overlap_notes({**evaluation.overlaps, **shared})),
-            overlaps={**evaluation.overlaps, **shared, **_averages(result, shared)},
+            overlaps={
+                **evaluation.overlaps,
+                **of_slices,
+                **shared,
+                **_averages(result, shared),
+            },
             **model_facts(spec),
         ),
         outcomes=tuple(
@@ -93,6 +114,20 @@ def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> 
             for outcome in result.outcomes
         ),
     )
+
+
+def _overlaps_by(result: TaskResult, text: KnownText) -> dict[str, Overlap]:
+    """Return the text that slices by properties share with a training TEXT."""
+    stored = {"": {outcomes.name: outcomes for outcomes in result.outcomes}}
+    frame = joined_members(stored, [""]) if result.by else None
+    if frame is None:
+        return {}
+    overlaps = {
+        part.key: text.overlap(keyed_items(frame, part))
+        for by in result.by
+        for part in slices_of(frame, (), by=by)
+    }
+    return {key: counts for key, counts in overlaps.items() if counts}
 
 
 def with_training(evaluation: Evaluation, spec: ModelSpec) -> Evaluation:

@@ -52,16 +52,8 @@ def member_outcomes(
             result.evaluation,
             result.missing,
         )
-    name, source = selected.evaluation_name(setting), Source.from_settings(settings)
-    names, version = {spec.name, spec.alias_of}, code_version(selected.task)
-    stored = {
-        outcomes.name: outcomes
-        for outcomes in stored_outcomes(place.evaluations, name)
-        if outcomes.model in names
-        and outcomes.embedlab == version
-        and place.counts(outcomes.fingerprint)
-        and is_same_data(outcomes.data, texts, source)
-    }
+    source = Source.from_settings(settings)
+    stored = _usable(place, selected, texts, setting, source)
     evaluation = stored_evaluation(place, selected.stored_name(setting), texts, source)
     if evaluation is not None and not _itemised(selected.task, evaluation) <= {
         outcomes.dataset for outcomes in stored.values()
@@ -69,7 +61,7 @@ def member_outcomes(
         # outcomes were lost: evaluate again what is tested item by item
         evaluation = None
     wanted = (
-        dict.fromkeys(state.name for state in texts.states)
+        dict.fromkeys(texts.datasets or (state.name for state in texts.states))
         if texts is not None
         else dict.fromkeys(stored)
     )
@@ -79,17 +71,32 @@ def member_outcomes(
         return answers_of(known, evaluation)
     can_part = task.datasets and (not selected.names or {*lacking} <= {*selected.names})
     if texts is not None and known and can_part:
-        states = tuple(state for state in texts.states if state.name in lacking)
+        names = texts.datasets or tuple(state.name for state in texts.states)
+        states = tuple(
+            state for state, name in zip(texts.states, names, strict=True) if name in lacking
+        )
         rest = member_outcomes(
             SelectedTask(task=selected.task, names=lacking),
             spec,
             settings,
-            replace(texts, states=states),
+            replace(
+                texts,
+                states=states,
+                datasets=lacking if texts.datasets else (),
+                parts=tuple(
+                    part
+                    for part, name in zip(texts.parts, texts.datasets, strict=False)
+                    if name in lacking
+                ),
+            ),
             start_progress,
             setting,
         )
         return _together(answers_of(known, None), rest, wanted)
-    result = evaluate_task(selected.task, spec, settings, start_progress, selected.names, setting)
+    opened = texts.parts if texts is not None else ()
+    result = evaluate_task(
+        selected.task, spec, settings, start_progress, selected.names, setting, opened
+    )
     with suppress(MissingError):  # a disk that cannot be written costs time, not the result
         result.save(place.evaluations, selected.stored_name(setting))
     return answers_of(
@@ -99,10 +106,33 @@ def member_outcomes(
     )
 
 
-def measures_of(task: str, dataset: str, outcomes: StoredOutcomes) -> tuple[str, ...]:
-    """Return the measures of a dataset, the one that enters averages first."""
-    usual = "accuracy" if outcomes.classes else "spearman"
-    return find_task(task).measures(dataset) or (usual,)
+def has_all_items(
+    place: ScorePlace, selected: SelectedTask, texts: Texts, setting: SettingName, source: Source
+) -> bool:
+    """Return whether what a task would score is stored item by item."""
+    wanted = {*(texts.datasets or (state.name for state in texts.states))}
+    return bool(wanted) and wanted <= {*_usable(place, selected, texts, setting, source)}
+
+
+def _usable(
+    place: ScorePlace,
+    selected: SelectedTask,
+    texts: Texts | None,
+    setting: SettingName,
+    source: Source,
+) -> dict[str, StoredOutcomes]:
+    """Return what is stored of a member on the datasets of a task, of the same vectors, data and
+    version.
+    """
+    names, version = {place.spec.name, place.spec.alias_of}, code_version(selected.task)
+    return {
+        outcomes.name: outcomes
+        for outcomes in stored_outcomes(place.evaluations, selected.evaluation_name(setting))
+        if outcomes.model in names
+        and outcomes.embedlab == version
+        and place.counts(outcomes.fingerprint)
+        and is_same_data(outcomes.data, texts, source)
+    }
 
 
 def averages_of(selected: SelectedTask, datasets: Sequence[str]) -> Mapping[str, Sequence[str]]:

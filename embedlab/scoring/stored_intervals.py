@@ -3,25 +3,20 @@ them: no sentence is encoded.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import isnan
 
 from embedlab.analysis.comparison import ComparedSlice
 from embedlab.analysis.scores import ModelColumns
 from embedlab.comparison.comparison import compare_outcomes
-from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
-from embedlab.data.dataset import Part
-from embedlab.data.pair_parts import OTHER_SPLITS
-from embedlab.data.source import Source, dataset_names
 from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.outcomes.stored import joined_members
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
-from embedlab.runs.parts import StoredPart
+from embedlab.runs.outcomes import stored_outcomes
 from embedlab.runs.signature import data_part
+from embedlab.scoring.outcomes import averages_of
 from embedlab.scoring.selection import stored_selection
-from embedlab.scoring.stored_frames import StoredMember, WantedPart, stored_frame, unchanged_parts
-from embedlab.tasks.task import Task
 
 _MODEL = "model"
 _HALF_OF_LAST_DIGIT = 0.005  # scores are printed with two digits
@@ -57,63 +52,23 @@ def stored_intervals(
     selected = stored_selection(evaluation.task)
     if selected is None:
         return StoredIntervals()
-    member = StoredMember(
-        name=_MODEL,
-        title=evaluation.model,
-        fingerprint=place.fingerprint,
-        scores=lambda: None if (scores := place.read().scores).is_empty() else scores,
-        answers=lambda task: _outcomes(evaluation, place, task),
-    )
-    try:
-        frame = stored_frame(
-            evaluation.task,
-            selected,
-            [member],
-            lambda task: _open(evaluation, task, settings),
-            settings.cache,
-        )
-    except EmbedlabError as error:
-        return StoredIntervals(reasons=(error.message,))
-    if (outcomes := frame.outcomes(False)) is None:
-        return StoredIntervals(reasons=frame.absent)
-    slices = compare_outcomes(outcomes, [ModelColumns(name=_MODEL, members=(_MODEL,))]).slices
-    return StoredIntervals(intervals=dict(_agreeing(evaluation, slices)), reasons=frame.absent)
-
-
-def _open(
-    evaluation: Evaluation, task: Task, settings: Settings
-) -> tuple[list[Part], tuple[str, ...]]:
-    """Return the pairs of EVALUATION that are available as they were scored, and messages for the
-    others, in a line or two.
-    """
-    states = [
-        state for state in evaluation.data if state.get("split") not in OTHER_SPLITS
-    ]  # others are for fifths alone
-    wanted = [_wanted(str(state["name"]), state) for state in states]
-    opened = list(
-        unchanged_parts(wanted, task, Source.from_settings(replace(settings, offline=True)))
-    )
-    reasons = [reason for part, reason in opened if part is None]
-    more = (
-        [f"{len(reasons) - 1} more of its datasets are not available"]
-        if len(reasons) > 2
-        else reasons[1:]
-    )
-    return [part for part, _ in opened if part is not None], (*reasons[:1], *more)
-
-
-def _wanted(name: str, state: StoredPart) -> WantedPart:
-    split = str(state["split"]) if state.get("split") and name in dataset_names() else None
-    return WantedPart(name=name, split=split, content=data_part(state), paths=[name])
-
-
-def _outcomes(evaluation: Evaluation, place: ScorePlace, task: str) -> dict[str, StoredOutcomes]:
     read = {*map(data_part, evaluation.data)}
-    return {
-        outcome.name: outcome
-        for outcome in stored_outcomes(place.evaluations, task)
-        if place.counts(outcome.fingerprint) and {*map(data_part, outcome.data)} <= read
+    stored = {
+        outcomes.name: outcomes
+        for outcomes in stored_outcomes(place.evaluations, evaluation.task)
+        if place.counts(outcomes.fingerprint) and {*map(data_part, outcomes.data)} <= read
     }
+    outcomes = joined_members(
+        {_MODEL: stored},
+        [_MODEL],
+        cache=settings.cache,
+        averages={evaluation.task: averages_of(selected, [*stored])},
+        mixed_metrics={evaluation.task: selected.definition.mixed_metric},
+    )
+    if outcomes is None:
+        return StoredIntervals(reasons=("what it predicted of each item is not stored",))
+    slices = compare_outcomes(outcomes, [ModelColumns(name=_MODEL, members=(_MODEL,))]).slices
+    return StoredIntervals(intervals=dict(_agreeing(evaluation, slices)))
 
 
 def _agreeing(

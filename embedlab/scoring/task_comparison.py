@@ -5,7 +5,10 @@ compared, with marks, notes and signatures.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isnan
-from typing import Self
+from pathlib import Path
+from types import MappingProxyType
+
+import xxhash
 
 from embedlab.analysis.another_dataset import Elsewhere, elsewhere
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence
@@ -13,25 +16,32 @@ from embedlab.analysis.evidence import Evidence, member_columns
 from embedlab.analysis.expressions import meanings
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.uncertainty import METHOD
-from embedlab.choices import Aggregate, Test
+from embedlab.choices import Aggregate
 from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.data.dataset import DatasetState
 from embedlab.data.overlaps import KnownText
 from embedlab.data.shared_text import Overlap
+from embedlab.models.catalog import Model, ModelSpec
+from embedlab.models.encoder_kind import is_published
+from embedlab.models.packaged import is_packaged
 from embedlab.outcomes.cuts import DATASET, ItemSlice
 from embedlab.outcomes.frame import Outcomes, joined_outcomes
-from embedlab.outcomes.grouping import is_expression, is_one_property, lacking_datasets
+from embedlab.outcomes.grouping import is_expression, lacking_datasets
 from embedlab.outcomes.selection import ItemSelection, select_items
-from embedlab.runs.signature import Signature, merged
+from embedlab.outcomes.stored import joined_members
+from embedlab.runs.signature import HASH_DIGITS, Signature, merged
+from embedlab.scoring.answers import Answers
 from embedlab.scoring.frames import keyed_items
-from embedlab.scoring.outcomes import shared_rows
-from embedlab.scoring.scored_pairs import ScoredPairs, signature_of
-from embedlab.scoring.stated_text import is_text_uncounted
+from embedlab.scoring.outcomes import averages_of, shared_rows
+from embedlab.scoring.provenance import COMMON
+from embedlab.scoring.selection import SelectedTask
+from embedlab.scoring.trained_pairs import trained_column
 
 Facts = Mapping[
     str, str
 ]  # pooling, max_tokens, precision, training_precision, truncated: those that apply to a member
 Progress = Callable[[int, int], None]
+TEST = "dyadic"  # what signatures and frames call the test of every difference
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +55,6 @@ class Slicing:
     has_rest: bool = False  # whether what the expression leaves out of each dataset is shown too
     aggregate: Aggregate = "all"
     common: bool = False  # items alone that all models have predictions of
-    test: Test = "dyadic"
     margin: float | None = None  # of equivalence, in units of the scores
 
     @property
@@ -87,7 +96,6 @@ class Gathered:
     models: Sequence[ModelColumns]
     order: Sequence[str]  # of the tasks
     outcomes: list[Outcomes] = field(default_factory=list)
-    pairs: list[ScoredPairs] = field(default_factory=list)
     figures: list[Evidence] = field(default_factory=list)  # numbers without items
     overlaps: dict[str, dict[str, Overlap]] = field(
         default_factory=dict
@@ -107,42 +115,42 @@ class Gathered:
     )  # by model, one a member and task
     states: list[DatasetState] = field(default_factory=list)
     is_whole: bool = True
-
-    @classmethod
-    def of_pairs(cls, scored: ScoredPairs, notes: Sequence[str]) -> Self:
-        """Return what is known of models on the pairs of one task alone, with the NOTES on them."""
-        comparison = cls(models=scored.models, order=[scored.task])
-        comparison.add_pairs(scored, notes)
-        return comparison
+    common: tuple[str, ...] = ()  # what identifies the items that all models score, where only they
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to compare."""
         return not (self.outcomes or self.figures)
 
-    def add_pairs(self, scored: ScoredPairs, notes: Sequence[str]) -> None:
-        """Add the pairs of a task, and the NOTES on them."""
-        self.pairs.append(scored)
-        self.outcomes.append(scored.outcomes)
-        self.texts |= scored.known_texts
-        self.uncounted |= {
-            model.name
-            for model in scored.models
-            if any(
-                is_text_uncounted(scored.places[member].spec)
-                for member in model.members
-                if member in scored.places  # scores alone have no place
-            )
-        }
-        for model in scored.models:
-            signature = signature_of(
-                scored, model, by=DATASET, aggregation=("all",), metric="spearman"
-            )
-            self.signatures.setdefault(model.name, []).append(signature)
-        self.marks |= {*scored.marks}
-        self.facts |= scored.facts
-        self.notes += notes
-        self.states += scored.states
+    @property
+    def scored(self) -> list[Outcomes]:
+        """The items of tasks whose gold and predictions are scores."""
+        return [outcomes for outcomes in self.outcomes if outcomes.has_scores]
+
+    def of_rows(self, rows: Sequence[ModelColumns]) -> "Gathered":
+        """Return the same of other models, whose members are models here."""
+        return replace(
+            self,
+            models=rows,
+            texts={
+                row.name: self.texts[member]
+                for row in rows
+                for member in row.members[:1]
+                if member in self.texts
+            },
+            overlaps={
+                row.name: {
+                    key: overlap
+                    for member in row.members
+                    for key, overlap in self.overlaps.get(member, {}).items()
+                }
+                for row in rows
+            },
+            signatures={
+                row.name: [each for member in row.members for each in self.signatures[member]]
+                for row in rows
+            },
+        )
 
     def compared(self, slicing: Slicing, progress: Progress | None = None) -> TaskComparison:
         """Return the models compared with the first of them on what SLICING picks and cuts."""
@@ -151,9 +159,7 @@ class Gathered:
         evidence.sort(
             key=lambda evidence: places[evidence.task]
         )  # numbers without items stay with their task
-        slices = compare_evidence(
-            evidence, self.models, self.models[0].name, test=slicing.test, margin=slicing.margin
-        )
+        slices = compare_evidence(evidence, self.models, self.models[0].name, margin=slicing.margin)
         averages = {each.key for each in evidence if each.average_of}
         counts = {
             name: {key: shared for key, shared in overlap.items() if shared and key not in averages}
@@ -167,7 +173,7 @@ class Gathered:
             shared={name: shared_rows(evidence, overlap) for name, overlap in overlaps.items()},
             counts=counts,
             facts=self.facts,
-            marks=tuple(sorted(self.marks)),
+            marks=tuple(sorted({*self.marks, *((COMMON,) if slicing.common else ())})),
             notes=tuple(self.notes),
             left_out=tuple(left_out),
             signatures=self._signed(slices, slicing),
@@ -203,6 +209,7 @@ class Gathered:
             each is not None and each.is_by_results
             for each in (selection, by if isinstance(by, ItemSelection) else None)
         )
+        self.common = (f"common/items@{_digest(outcomes, parts)}",) if slicing.common else ()
         evidence = outcome_evidence(
             outcomes,
             members,
@@ -262,24 +269,10 @@ class Gathered:
         """Return the text that each slice shares with the training text of each model, by the key
         of the slice.
         """
-        by_model: dict[str, dict[str, Overlap]] = {}
-        if slicing.where or not is_one_property(slicing.by):
-            return {name: _counted(outcomes, parts, text) for name, text in self.texts.items()}
-        for scored in self.pairs:
-            for model in scored.models:
-                by_model.setdefault(model.name, {}).update(scored.model_overlaps(model, slicing.by))
-        others = [
-            part
-            for part in parts
-            if outcomes.blocks[part.block].task not in {scored.task for scored in self.pairs}
-        ]
-        of_items = (
-            self.overlaps
-            if slicing.is_plain
-            else {name: _counted(outcomes, others, text) for name, text in self.texts.items()}
-        )
-        for name, item in of_items.items():
-            by_model.setdefault(name, {}).update(item)
+        by_model = {name: _counted(outcomes, parts, text) for name, text in self.texts.items()}
+        if slicing.is_plain:
+            for name, overlaps in self.overlaps.items():  # what is declared, and kept without text
+                by_model[name] = by_model.get(name, {}) | overlaps
         return by_model
 
     def _signed(self, slices: Sequence[ComparedSlice], slicing: Slicing) -> dict[str, str]:
@@ -296,8 +289,10 @@ class Gathered:
                 for compared in compared_slices
                 if not compared.average_of
             }
+            merged_signature = merged(self.signatures[model])
             signature = replace(
-                merged(self.signatures[model]),
+                merged_signature,
+                data=(*merged_signature.data, *self.common),
                 by=(slicing.by, *_picked(slicing)),
                 aggregation=tuple(
                     {
@@ -310,14 +305,7 @@ class Gathered:
                 margin=(f"{100 * slicing.margin:g}",) if slicing.margin is not None else (),
                 metric=tuple(compared.metric for compared in compared_slices),
                 n=(str(sum(sizes.values())),),
-                test=tuple(
-                    {
-                        difference.test
-                        for compared in compared_slices
-                        for difference in compared.differences.values()
-                    }
-                    or {slicing.test}
-                ),
+                test=(TEST,),
             )
             signed[model] = str(signature)
         return signed
@@ -361,3 +349,67 @@ def _left_out(
     ):
         if names:
             yield f"left out, {why}: {', '.join(names)}"
+
+
+def _digest(outcomes: Outcomes, parts: Sequence[ItemSlice]) -> str:
+    """Return what identifies the items of PARTS among those of the same data."""
+    digest = xxhash.xxh3_64()
+    for part in parts:
+        digest.update(f"{part.key}\0".encode("utf-8", "surrogatepass"))
+        digest.update(outcomes.rows["item"].to_numpy()[part.rows].tobytes())
+    return digest.hexdigest()[:HASH_DIGITS]
+
+
+def item_outcomes(
+    selected: SelectedTask,
+    answers: Answers,
+    members: Sequence[str],
+    cache: Path | None = None,
+    texts: Mapping[str, KnownText] = MappingProxyType({}),
+) -> Outcomes | None:
+    """Return the items of a task as outcomes of MEMBERS, None where no member has any."""
+    suite = selected.evaluation_name()
+    datasets = dict.fromkeys(name for answer in answers.values() for name in answer.outcomes)
+    return joined_members(
+        {member: answer.outcomes for member, answer in answers.items()},
+        members,
+        cache=cache,
+        averages={suite: averages_of(selected, [*datasets])},
+        mixed_metrics={suite: selected.definition.mixed_metric},
+        trained=lambda outcomes: trained_column(outcomes.text_keys, texts),
+    )
+
+
+def model_columns(model: Model) -> ModelColumns:
+    """Return the columns of a model among the predictions."""
+    return ModelColumns(
+        name=model.name,
+        members=tuple(spec.name for spec in model.members),
+        seeds=tuple(spec.seed for spec in model.members if spec.seed is not None),
+        runs=tuple(_runs_behind(spec) for spec in model.members),
+        is_published=all(_is_published(spec) for spec in model.members),
+    )
+
+
+def _is_published(spec: ModelSpec) -> bool:
+    """Return whether a member is a checkpoint of the hub or of a package, a published table or a
+    rule, and not a run or a folder.
+    """
+    if spec.parts:
+        return all(_is_published(part) for part in spec.parts)
+    if spec.adapter is not None:
+        return False
+    if spec.kind == "folder":
+        return is_packaged(Path(spec.location))
+    return (
+        spec.kind in {"hub", "dice"}
+        or spec.repository is not None
+        or (spec.is_prefixed and is_published(spec.kind))
+    )
+
+
+def _runs_behind(spec: ModelSpec) -> frozenset[str]:
+    """Return the runs that a member is made of."""
+    if spec.parts:
+        return frozenset().union(*(_runs_behind(part) for part in spec.parts))
+    return frozenset({spec.name} if spec.is_run else ())

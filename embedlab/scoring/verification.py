@@ -5,7 +5,7 @@ behind the scores are stored.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from math import isnan
 from pathlib import Path
 from typing import get_args
@@ -17,17 +17,17 @@ from embedlab.choices import Aggregate
 from embedlab.comparison.comparison import compare_outcomes
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
-from embedlab.data.dataset import Part
-from embedlab.data.source import Source
-from embedlab.encoders.stored_scores import find_scores, member_folders
+from embedlab.encoders.stored_scores import member_folders
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
+from embedlab.outcomes.frame import joined_splits
+from embedlab.outcomes.stored import joined_members
 from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
 from embedlab.runs.results import ScoreKey, StoredResult, without_folder
 from embedlab.runs.signature import data_part, part_differences
+from embedlab.scoring.outcomes import averages_of
 from embedlab.scoring.selection import SelectedTask, stored_selection
-from embedlab.scoring.stored_frames import StoredMember, WantedPart, stored_frame, unchanged_parts
-from embedlab.tasks.task import Task, scale_of
+from embedlab.tasks.task import scale_of
 from embedlab.tasks.task import task as find_task
 
 HALF_OF_LAST_DIGIT = 0.005  # scores are printed with two digits
@@ -146,27 +146,34 @@ def _of_task(
     wanted = [key for key in keys if not _is_untested(key)]
     if not wanted:
         return ScoreIntervals(reasons=tuple(_unexplained(keys, {})))
-    frame = stored_frame(
-        name, selected, list(_members(sides)), lambda task: _open(sides, task), sides.settings.cache
+    stored = {
+        fingerprint: _outcomes(fingerprint, result, sides.settings, file, name)
+        for result, file, fingerprint in sides.members
+    }
+    lacking = tuple(
+        f"{result.model}: no outcomes on {name} are stored under {fingerprint}"
+        for result, _, fingerprint in sides.members
+        if not stored[fingerprint]
+    )
+    common = set.intersection(*map(set, stored.values()))
+    outcomes = joined_members(
+        {key: {each: of[each] for each in of if each in common} for key, of in stored.items()},
+        [*stored],
+        cache=sides.settings.cache,
+        averages={name: averages_of(selected, [*next(iter(stored.values()))])},
+        mixed_metrics={name: selected.definition.mixed_metric},
     )
     intervals: Intervals = {}
     for by, aggregate, is_joined in dict.fromkeys(map(_table_of, wanted)):
         score_keys = [key for key in wanted if _table_of(key) == (by, aggregate, is_joined)]
         with suppress(UsageError):  # a property that these items do not have
-            if (outcomes := frame.outcomes(is_joined)) is not None:
-                intervals |= _intervals(
-                    sides,
-                    score_keys,
-                    compare_outcomes(outcomes, _columns(sides), by=by, aggregate=aggregate).slices,
-                )
-    has_all = not frame.lacking and (intervals or not frame.absent)
+            if outcomes is not None:
+                items = joined_splits(outcomes) if is_joined else outcomes
+                slices = compare_outcomes(items, _columns(sides), by=by, aggregate=aggregate).slices
+                intervals |= _intervals(sides, score_keys, slices)
+    unexplained = () if lacking else _unexplained(keys, intervals)
     return ScoreIntervals(
-        intervals=intervals,
-        reasons=(
-            *frame.lacking,
-            *frame.absent,
-            *(_unexplained(keys, intervals) if has_all else ()),
-        ),
+        intervals=intervals, reasons=tuple(dict.fromkeys((*lacking, *unexplained)))
     )
 
 
@@ -179,19 +186,6 @@ def _table_of(key: ScoreKey) -> tuple[str, Aggregate, bool]:
         next((argument for argument in get_args(Aggregate) if argument == key.setting), "all"),
         ALL_SPLITS in key.slice,
     )
-
-
-def _members(sides: ResultPair) -> Iterator[StoredMember]:
-    """Yield each member model once, named by its fingerprint."""
-    for result, file, fingerprint in {member[2]: member for member in sides.members}.values():
-        yield StoredMember(
-            name=fingerprint,
-            title=result.model,
-            fingerprint=fingerprint,
-            scores=partial(find_scores, fingerprint, sides.settings, file),
-            answers=partial(_outcomes, fingerprint, result, sides.settings, file),
-            is_overlap=fingerprint == DICE,
-        )
 
 
 def _intervals(
@@ -257,41 +251,6 @@ def _columns(sides: ResultPair) -> list[ModelColumns]:
         )
         for name, result in named
     ]
-
-
-def _open(sides: ResultPair, task: Task) -> tuple[list[Part], tuple[str, ...]]:
-    """Return the pairs that both results used, where they are available and unchanged, and messages
-    for the others.
-    """
-    wanted = []
-    for content in (
-        part for part in sides.first.signature.data if part in sides.second.signature.data
-    ):
-        name, _, split = content.rpartition("@")[0].rpartition("/")
-        wanted.append(
-            WantedPart(
-                name=name,
-                split=split if split != "all" else None,
-                content=content,
-                paths=_own_files(sides, name),
-            )
-        )
-    opened = list(unchanged_parts(wanted, task, Source.from_settings(sides.settings)))
-    return [part for part, _ in opened if part is not None], tuple(
-        reason for part, reason in opened if part is None
-    )
-
-
-def _own_files(sides: ResultPair, name: str) -> list[str]:
-    """Return the paths from which either result read a user's own file of pairs."""
-    return list(
-        dict.fromkeys(
-            key.typed
-            for result in (sides.first, sides.second)
-            for key in result.scores
-            if key.slice == name
-        )
-    )
 
 
 def _outcomes(

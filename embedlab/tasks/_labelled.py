@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.choices import SettingName
@@ -15,12 +16,11 @@ from embedlab.classifiers.settings import SETTINGS, Setting
 from embedlab.core.errors import MissingError
 from embedlab.core.progress import StartProgress
 from embedlab.data.dataset import Dataset, Part
-from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, Vectors, distinct, encode_accepted
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import StoredOutcomes, items_frame
-from embedlab.tasks.task import GoldItems, Texts, evaluation_of
+from embedlab.runs.outcomes import StoredOutcomes
+from embedlab.tasks.task import GoldItems, Texts, evaluation_of, outcomes_of
 
 if TYPE_CHECKING:
     import torch
@@ -319,23 +319,19 @@ def mean_accuracy(
 
 
 def _outcomes(evaluation: Evaluation, result: ClassificationResult) -> StoredOutcomes:
-    names = np.array(result.classes, dtype=np.str_)
-    states = [part.state for part in result.task.parts.values()]
-    texts = np.concatenate([text_keys(part.frame) for part in result.task.parts.values()])
-    stored = StoredOutcomes.of(
+    task, rows, names = result.task, result.outcome.rows, np.array(result.classes, dtype=np.str_)
+    frames = [part.frame.select(*task.sides) for part in task.parts.values()]
+    stored = outcomes_of(
         evaluation,
-        dataset=result.task.name,
-        split=result.outcome.scored,
-        states=states,
+        replace(result.scored, frame=pl.concat(frames)[rows]),
+        names[result.gold].tolist(),
+        names[result.outcome.predicted].tolist(),
         classes=result.classes,
-        items=items_frame(
-            result.task.items(result.outcome.rows),
-            names[result.gold],
-            names[result.outcome.predicted],
-            texts[result.outcome.rows],
-        ),
+        split=result.outcome.scored,
+        states=[part.state for part in task.parts.values()],
+        rows=task.items(rows),
     )
-    return replace(stored, notes=result.task.notes)
+    return replace(stored, notes=task.notes)
 
 
 def _too_small(task: ClassificationTask, setting: Setting) -> MissingError | None:

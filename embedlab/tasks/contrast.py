@@ -25,13 +25,11 @@ from embedlab.core.progress import ProgressCallback, StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.contrasts import COLUMNS, SOURCES, holds_contrasts, open_contrasts
 from embedlab.data.dataset import Part
-from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source, available
 from embedlab.encoders.encoder import PairScorer
 from embedlab.models.catalog import ModelSpec
 from embedlab.outcomes.properties.phenomenon import PROPERTY, phenomenon_of
-from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import StoredOutcomes, items_frame
+from embedlab.runs.evaluations import StoredScore
 from embedlab.tasks.task import (
     GoldItems,
     Selection,
@@ -39,6 +37,7 @@ from embedlab.tasks.task import (
     TaskResult,
     Texts,
     evaluation_of,
+    outcomes_of,
     own_items,
 )
 
@@ -134,7 +133,9 @@ class Contrast(Task):
         scores += _averaged(averages, scores)
         evaluation = evaluation_of(self.name, scorer, [part.state for part in parts], scores, notes)
         outcomes = tuple(
-            _outcomes(evaluation, part, of_part)
+            outcomes_of(
+                evaluation, part, anchor_numbers(part), of_part, is_class=False, split=SPLIT
+            )
             for part, of_part in zip(parts, margins_of_parts, strict=True)
         )
         tested = tuple(Part(frame=part.frame.rename(_TRIPLET), state=part.state) for part in parts)
@@ -227,23 +228,6 @@ def _averaged(
 
 def _opened(source: Source, names: Sequence[str]) -> tuple[list[Part], list[MissingError]]:
     return available(names, lambda name: open_contrasts(source, name))
-
-
-def _outcomes(evaluation: Evaluation, part: Part, item_margins: Numbers) -> StoredOutcomes:
-    rows = items_frame(
-        np.arange(len(item_margins)),
-        anchor_numbers(part).astype(np.str_),
-        item_margins.astype(np.str_),
-        text_keys(part.frame),
-    )
-    return StoredOutcomes.of(
-        evaluation,
-        dataset=part.state.name,
-        split=SPLIT,
-        states=[part.state],
-        classes=(),
-        items=rows,
-    )
 
 
 TASK = Contrast()

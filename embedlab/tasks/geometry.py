@@ -3,7 +3,7 @@ labels.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from embedlab.encoders.encoder import Encoder, Vectors, cosines, distinct, mean_
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.tasks.sts import STS_DATASETS
+from embedlab.tasks.sts import TASK as STS
 from embedlab.tasks.task import (
     Selection,
     Task,
@@ -25,7 +26,6 @@ from embedlab.tasks.task import (
     Texts,
     evaluation_of,
     load_member,
-    pair_texts,
 )
 
 CLOSE_GOLD = 4.0  # pairs above it count as positive ones (SimCSE, section 7)
@@ -214,11 +214,12 @@ class GeometryTask(Task):
         "alignment, uniformity, anisotropy, effective rank, average cosine and hubness on "
         "the sentences of STS datasets"
     )
-    outcomes = "none"
+    has_items = False
 
     def texts(self, source: Source, selection: Selection) -> Texts:
         """Return the sentences of the STS datasets."""
-        return pair_texts(source, source.suite(STS_DATASETS))
+        texts = STS.texts(source, Selection())
+        return replace(texts, datasets=(), notes=(), is_encoded_at_once=False)
 
     def evaluate(
         self,

@@ -11,15 +11,22 @@ from embedlab.core.progress import StartProgress
 from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
-from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source, dataset
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import StoredOutcomes, items_frame
+from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.tasks._glue_classifier import Classifier, last_classifier, load_classifier, task_of
 from embedlab.tasks._glue_metrics import GLUE_TASKS, ItemValues
 from embedlab.tasks._glue_submission import GlueSubmission
-from embedlab.tasks.task import GoldItems, Selection, Task, TaskResult, evaluation_of, own_items
+from embedlab.tasks.task import (
+    GoldItems,
+    Selection,
+    Task,
+    TaskResult,
+    evaluation_of,
+    outcomes_of,
+    own_items,
+)
 
 VALIDATION = "validation"  # reported with every number: GLUE does not publish its test labels
 GLUE_SCORE = "glue"  # metric of every task: the score that GLUE defines for it
@@ -90,20 +97,12 @@ def _glue_score(name: str, scores: Sequence[StoredScore]) -> float:
 def _outcomes(
     evaluation: Evaluation, classifier: Classifier, part: Part, answers: ItemValues
 ) -> StoredOutcomes:
-    gold = part.frame["label" if classifier.classes else "gold"].cast(pl.String)
-    named = (
-        np.array(classifier.classes)[answers]
-        if classifier.classes
-        else [str(score) for score in answers]
-    )
-    return StoredOutcomes.of(
-        evaluation,
-        dataset=part.state.name,
-        split=part.state.split,
-        states=[part.state],
-        classes=classifier.classes,
-        items=items_frame(np.arange(len(answers)), gold.to_list(), named, text_keys(part.frame)),
-    )
+    if not classifier.classes:
+        gold = part.frame["gold"].cast(pl.Float64)
+        return outcomes_of(evaluation, part, gold, answers, is_class=False)
+    named = np.array(classifier.classes)[answers].tolist()
+    gold = part.frame["label"].cast(pl.String)
+    return outcomes_of(evaluation, part, gold.to_list(), named, classes=classifier.classes)
 
 
 class Glue(Task):

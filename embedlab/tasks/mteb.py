@@ -18,13 +18,12 @@ from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
-from embedlab.data.overlaps import text_keys
 from embedlab.data.shared_text import NOTHING_SHARED
 from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import RowScores, score_part, scores_rows, stated_figures
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import StoredOutcomes, items_frame
+from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.tasks._mteb_rows import (
     PREFIX,
     OpenedTask,
@@ -41,6 +40,7 @@ from embedlab.tasks.task import (
     Texts,
     brought_evaluation,
     evaluation_of,
+    outcomes_of,
 )
 
 _PREDICTED = ("STS", "Classification")  # types of tasks whose predictions are those of single rows
@@ -168,11 +168,9 @@ def _outcomes(
 
 
 def _similarities(evaluation: Evaluation, part: Part, values: Sequence[float]) -> StoredOutcomes:
-    rows = np.arange(len(values))
-    items = items_frame(
-        rows, [str(x) for x in part.frame["gold"]], [str(x) for x in values], text_keys(part.frame)
-    )
-    return _described(evaluation, part.state, (), items)
+    # The split that mteb evaluates is its test, whatever its name; the state has that.
+    gold = part.frame["gold"]
+    return outcomes_of(evaluation, part, gold, values, is_class=False, split="test")
 
 
 def _classes(
@@ -186,20 +184,12 @@ def _classes(
 
     Items of one row have its text, so that they count as dependent.
     """
-    gold = [str(label) for label in labels] * len(experiments)
-    predicted = [str(label) for experiment in experiments for label in experiment]
-    keys = np.tile(text_keys(part.frame), (len(experiments), 1)) if part.frame.width else None
-    items = items_frame(np.arange(len(gold)), gold, predicted, keys)
-    return _described(evaluation, part.state, sorted({*gold, *predicted}), items)
-
-
-def _described(
-    evaluation: Evaluation, state: DatasetState, classes: Sequence[str], items: pl.DataFrame
-) -> StoredOutcomes:
-    # The split that mteb evaluates is its test, whatever its name; the state has that.
-    return StoredOutcomes.of(
-        evaluation, dataset=state.name, split="test", states=[state], classes=classes, items=items
-    )
+    gold = [label for _ in experiments for label in labels]
+    predicted = [label for experiment in experiments for label in experiment]
+    frame = pl.concat([part.frame] * len(experiments))
+    rows = np.arange(len(gold))
+    repeated = replace(part, frame=frame)
+    return outcomes_of(evaluation, repeated, gold, predicted, split="test", rows=rows)
 
 
 def _brought(spec: ModelSpec, opened: Sequence[OpenedTask]) -> TaskResult:
@@ -250,9 +240,7 @@ def _brought(spec: ModelSpec, opened: Sequence[OpenedTask]) -> TaskResult:
 def _correlation(outcomes: StoredOutcomes) -> StoredScore:
     from embedlab.analysis.correlations import spearman
 
-    gold, predicted = (
-        outcomes.items[column].cast(float).to_numpy() for column in ("gold", "predicted")
-    )
+    gold, predicted = (outcomes.items[column].to_numpy() for column in ("gold", "predicted"))
     return StoredScore(
         by="dataset",
         slice=outcomes.dataset,

@@ -22,13 +22,12 @@ from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
 from embedlab.data.aliases import datasets_of
 from embedlab.data.dataset import Part
-from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.objectives.sentiment_head.options import SENTIMENT_CLASSES
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import StoredOutcomes, items_frame
+from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.tasks._heads import THRESHOLD_DATA, heads_of, heads_of_recipe, load_trained, no_heads
 from embedlab.tasks.task import (
     GoldItems,
@@ -117,21 +116,13 @@ def _outcomes(evaluation: Evaluation, part: Part, prediction: "Prediction") -> S
     """
     dataset, frame = part.state.name, part.frame
     if dataset not in _LABELS:
-        return outcomes_of(
-            evaluation, part, frame["gold"].to_list(), prediction.values.tolist(), is_class=False
-        )
-    return StoredOutcomes.of(
+        return outcomes_of(evaluation, part, frame["gold"], prediction.values, is_class=False)
+    return outcomes_of(
         evaluation,
-        dataset=dataset,
-        split=part.state.split,
-        states=[part.state],
+        part,
+        frame[_LABELS[dataset]].to_list(),
+        _classes(dataset, prediction).tolist(),
         classes=SENTIMENT_CLASSES if dataset == "sentiment" else ("0", "1"),
-        items=items_frame(
-            np.arange(len(frame)),
-            frame[_LABELS[dataset]].cast(pl.String).to_list(),
-            _classes(dataset, prediction).astype(np.str_),
-            text_keys(frame),
-        ),
     )
 
 

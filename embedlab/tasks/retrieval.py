@@ -30,7 +30,7 @@ from embedlab.encoders.refused_texts import RefusedTextsError
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.grammar import RERANK
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import StoredOutcomes, items_frame
+from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.tasks._searchers import (
     MOST_PAIRS,
     OfSimilarities,
@@ -43,7 +43,15 @@ from embedlab.tasks._searchers import (
     searcher_of,
     similarities_of,
 )
-from embedlab.tasks.task import GoldItems, Selection, Task, TaskResult, Texts, evaluation_of
+from embedlab.tasks.task import (
+    GoldItems,
+    Selection,
+    Task,
+    TaskResult,
+    Texts,
+    evaluation_of,
+    outcomes_of,
+)
 
 if TYPE_CHECKING:
     from embedlab.objectives.objective import Trained
@@ -134,17 +142,16 @@ def _ranked(searcher: Searcher, queries: Queries) -> Ranked:
 
 
 def _outcomes(evaluation: Evaluation, ranked: Ranked) -> StoredOutcomes:
-    queries, ranks, gold = ranked.queries, ranked.ranks, ranked.gold
-    is_graded = bool((gold != np.trunc(gold)).any())
-    rows = items_frame(
-        ranked.items,
-        (gold if is_graded else gold.astype(np.int64))[ranked.items].astype(np.str_),
-        [str(int(rank)) if np.isfinite(rank) else "inf" for rank in ranks],
-        queries.keys,
-    )
-    state = queries.part.state
-    return StoredOutcomes.of(
-        evaluation, dataset=state.name, split=SPLIT, states=[state], classes=(), items=rows
+    queries = ranked.queries
+    return outcomes_of(
+        evaluation,
+        queries.part,
+        ranked.gold[ranked.items],
+        ranked.ranks,
+        is_class=False,
+        split=SPLIT,
+        rows=ranked.items,
+        text_ids=None if queries.has_texts else queries.keys,
     )
 
 

@@ -10,14 +10,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from embedlab.analysis.correlations import spearman
-from embedlab.choices import Aggregate, SettingName, TableScale, Test
+from embedlab.choices import Aggregate, SettingName, TableScale
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import code_version
@@ -27,16 +27,33 @@ from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.marks import data_marks
-from embedlab.data.overlaps import text_keys
-from embedlab.data.pair_parts import open_parts
+from embedlab.data.pair_parts import open_scored
 from embedlab.data.published import remarks
-from embedlab.data.source import Source
+from embedlab.data.source import Source, available
 from embedlab.encoders.encoder import Described, Encoder, EncoderFacts
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
+from embedlab.outcomes.stored import joined_members
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import StoredOutcomes, items_frame, outcomes_name
+from embedlab.runs.outcomes import (
+    SENTENCES,
+    StoredOutcomes,
+    class_indices,
+    items_frame,
+    outcomes_name,
+)
 from embedlab.runs.parts import StoredPart
+from embedlab.tasks._similarities import (
+    AGGREGATES,
+    BYS,
+    dataset_of,
+    is_scored_row,
+    pair_notes,
+    similarities,
+)
+from embedlab.tasks._similarities import (
+    pair_scores as pair_scores,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -54,7 +71,10 @@ class Texts:
     columns: tuple[Sequence[str] | pl.Series, ...]
     states: tuple[DatasetState, ...]
     missing: tuple[MissingError, ...] = ()  # what could not be read
-    parts: tuple[Part, ...] = ()  # of tasks that score all models at once: what they score
+    datasets: tuple[str, ...] = ()  # of the outcomes; none: the names of the states
+    notes: tuple[str, ...] = ()  # on the data, whatever the model
+    is_encoded_at_once: bool = False  # its evaluation encodes all of them in one pass itself
+    parts: tuple[Part, ...] = ()  # where its evaluation need not read them again
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -74,11 +94,6 @@ class GoldItems:
         """Return the dataset, with the split if several are scored."""
         return outcomes_name(self.dataset, self.split)
 
-    @property
-    def texts(self) -> NDArray[np.uint64]:
-        """Return the hashes of each item's sentences, (items, 2)."""
-        return text_keys(self.part.frame)
-
 
 @dataclass(frozen=True, kw_only=True)
 class TaskResult:
@@ -91,6 +106,7 @@ class TaskResult:
     averages: Mapping[str, Sequence[str]] = field(
         default_factory=dict
     )  # datasets of each average, by the beginning of its name
+    by: tuple[str, ...] = ()  # properties by whose values there are scores too
 
     def save(self, folder: Path, name: str | None = None) -> None:
         """Write the outcomes, then the evaluation under its task's name or NAME, to a member's
@@ -109,6 +125,7 @@ class Selection:
 
     names: tuple[str, ...] = ()
     setting: SettingName = "literature"
+    opened: tuple[Part, ...] = ()  # the parts of `Texts`, where they are read already
 
 
 class Submission(Protocol):
@@ -126,11 +143,6 @@ class Submission(Protocol):
         ...
 
 
-StoredAs = Literal["pairs", "items", "none"]
-"""What a task stores with its scores: similarities of pairs, once for all uses; what is
-predicted of each item; or nothing."""
-
-
 class Task(ABC):
     """An evaluation task: a subclass with an object of it, found by its name.
 
@@ -140,13 +152,10 @@ class Task(ABC):
 
     name: str
     summary: str
-    outcomes: StoredAs = "items"
-    # all models at once, of similarities that all uses share; otherwise member by member
-    is_scored_together: bool = False
+    has_items: bool = True  # whether it has outcomes item by item
     aggregates: tuple[
         Aggregate, ...
     ] = ()  # ways to put the sources of a dataset together: of correlations of similarities
-    tests: tuple[Test, ...] = ("dyadic", "mcnemar")  # of the difference of two models
     datasets: tuple[str, ...] = ()  # those of its suite, in order; each can be evaluated by itself
     item_datasets: tuple[str, ...] = ()  # those of which `items` has the items
     text_datasets: tuple[
@@ -277,10 +286,7 @@ class Task(ABC):
 class PairTask(Task):
     """The task of ranking pairs by their similarity, as their gold scores do."""
 
-    outcomes = "pairs"
-    is_scored_together = True
-    aggregates = ("all", "mean", "wmean")
-    tests = ("dyadic", "williams", "steiger")
+    aggregates = AGGREGATES
 
     def __init__(
         self,
@@ -289,19 +295,28 @@ class PairTask(Task):
         datasets: Sequence[str],
         averages: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        self.name, self.summary, self.datasets, self._averages = (
-            name,
-            summary,
-            tuple(datasets),
-            averages or {},
-        )
+        self.name, self.summary, self.datasets = name, summary, tuple(datasets)
+        self._averages = averages or {}
+
+    def _open(self, source: Source, names: Sequence[str]) -> tuple[list[Part], list[MissingError]]:
+        """Open the pairs of the datasets in NAMES, of all without; NAME:SPLIT is another split."""
+        wanted = []
+        for name in names or source.suite(self.datasets):
+            base, _, split = name.rpartition(":")
+            wanted.append((base, split) if base in self.datasets else (name, None))
+        return available(wanted, lambda pair: open_scored(source, *pair))
 
     def texts(self, source: Source, selection: Selection) -> Texts:
-        """Return the sentences of its pairs, and of the whole suite those of the other splits of
-        STS-B.
-        """
-        return pair_texts(
-            source, selection.names or source.suite(self.datasets), all_splits=not selection.names
+        """Return the sentences of its pairs."""
+        parts, missing = self._open(source, selection.names)
+        return Texts(
+            columns=tuple(part.frame[side] for part in parts for side in SENTENCES),
+            states=tuple(part.state for part in parts),
+            missing=tuple(missing),
+            datasets=tuple(dataset_of(part.state) for part in parts),
+            notes=tuple(pair_notes(parts)),
+            is_encoded_at_once=True,
+            parts=tuple(parts),
         )
 
     def evaluate(
@@ -311,10 +326,43 @@ class PairTask(Task):
         start_progress: StartProgress,
         selection: Selection,
     ) -> TaskResult:
-        """Refuse: the similarities of all models are computed and compared together."""
-        raise UsageError(
-            f"{self.name} scores pairs: its models are evaluated together",
-            hint=f"embedlab evaluate --suite {self.name}",
+        """Return the similarity of each pair, and every score that follows from them."""
+        parts, missing = list(selection.opened), list[MissingError]()
+        if not parts:
+            parts, missing = self._open(Source.from_settings(settings), selection.names)
+        similar, scorer, notes = similarities(spec, parts, settings, start_progress)
+        states = [part.state for part in parts]
+        if scorer is None:
+            evaluation = brought_evaluation(self.name, spec, states, (), notes)
+        else:
+            evaluation = evaluation_of(self.name, scorer, states, (), notes)
+        evaluation = replace(evaluation, model=spec.name, is_of_pairs=True)
+        outcomes = []
+        for part, column in zip(parts, similar, strict=True):
+            state, stays = part.state, is_scored_row(spec, column)
+            rows = stays.arg_true().to_numpy()
+            kept = part if stays.all() else replace(part, frame=part.frame.filter(stays))
+            values = column.filter(stays)
+            made = outcomes_of(
+                evaluation, kept, kept.frame["gold"], values, is_class=False, rows=rows
+            )
+            made = replace(made, dataset=dataset_of(state), split="test", measures=("spearman",))
+            outcomes.append(replace(made, base_task=self.name, notes=tuple(notes)))
+        averages = {} if selection.names else self.averages([o.name for o in outcomes], self.name)
+        frame = joined_members(
+            {spec.name: {each.name: each for each in outcomes}},
+            [spec.name],
+            averages={self.name: averages},
+        )
+        return TaskResult(
+            evaluation=replace(
+                evaluation, scores=pair_scores(frame, spec.name) if frame is not None else ()
+            ),
+            missing=tuple(missing),
+            tested=tuple(parts),
+            outcomes=tuple(outcomes),
+            averages=averages,
+            by=BYS[1:],
         )
 
     def averages(self, datasets: Sequence[str], name: str) -> Mapping[str, Sequence[str]]:
@@ -355,18 +403,12 @@ def pair_task(
     return PairTask(name, summary, datasets, averages)
 
 
-def pair_texts(source: Source, datasets: Sequence[str], *, all_splits: bool = False) -> Texts:
-    """Return the sentences of the pairs of DATASETS, and with ALL_SPLITS those of the other splits
-    of STS-B.
-    """
-    parts, missing = open_parts(source, datasets, all_splits=all_splits)
-    columns = tuple(part.frame[side] for part in parts for side in ("sentence1", "sentence2"))
-    return Texts(
-        columns=columns,
-        states=tuple(part.state for part in parts),
-        missing=tuple(missing),
-        parts=tuple(parts),
-    )
+def pair_texts(source: Source, datasets: Sequence[str]) -> Texts:
+    """Return the sentences of the pairs of DATASETS."""
+    parts, missing = available(datasets, lambda name: open_scored(source, name))
+    columns = tuple(part.frame[side] for part in parts for side in SENTENCES)
+    states = tuple(part.state for part in parts)
+    return Texts(columns=columns, states=states, missing=tuple(missing))
 
 
 def task(name: str) -> Task:
@@ -377,20 +419,6 @@ def task(name: str) -> Task:
 def all_tasks() -> list[Task]:
     """Return every task: the shipped ones in alphabetical order, then those of plug-ins."""
     return list(plugins.loaded("tasks", _load).values())
-
-
-def stored_as(name: str) -> StoredAs:
-    """Return what the task called NAME stores with its scores; "none" of one that is gone, or that
-    this process cannot load.
-    """
-    known = _known(name)
-    return known.outcomes if known is not None else "none"
-
-
-def is_scored_together(name: str) -> bool:
-    """Return whether the task called NAME scores all models at once; not one that is gone."""
-    known = _known(name)
-    return known is not None and known.is_scored_together
 
 
 def scale_of(name: str, metric: str) -> TableScale:
@@ -501,22 +529,46 @@ def own_items(part: Part, column: str) -> GoldItems:
 def outcomes_of(
     evaluation: Evaluation,
     part: Part,
-    gold: Sequence[object],
-    predicted: Sequence[object],
+    gold: Sequence[object] | ArrayLike,
+    predicted: Sequence[object] | ArrayLike,
     *,
     is_class: bool = True,
+    classes: Sequence[str] = (),
+    split: str = "",
+    states: Sequence[DatasetState] = (),
+    rows: ArrayLike | None = None,
+    text_ids: ArrayLike | None = None,
 ) -> StoredOutcomes:
-    """What the rows of PART have and what a model predicted of each: classes, or scores that are
-    correlated.
+    """What the rows of PART have and what a model predicted of each: labels of classes, or numbers
+    that are compared with gold.
+
+    CLASSES are all labels in order, those that occur without; SPLIT and STATES those of the part
+    without; ROWS (items,) count among all STATES. text_ids: (items, 2), what identifies sentences
+    that PART has no columns of.
     """
-    texts = [[str(value) for value in column] for column in (gold, predicted)]
-    return StoredOutcomes.of(
-        evaluation,
+    if is_class:
+        labels = [[str(value) for value in column] for column in (gold, predicted)]  # type: ignore[union-attr]
+        classes = tuple(classes) or tuple(sorted({*labels[0], *labels[1]}))
+        gold, predicted = (class_indices(column, classes) for column in labels)
+    states = states or [part.state]
+    return StoredOutcomes(
+        task=evaluation.task,
         dataset=part.state.name,
-        split=part.state.split,
-        states=[part.state],
-        classes=sorted({*texts[0], *texts[1]}) if is_class else (),
-        items=items_frame(np.arange(len(part.frame)), texts[0], texts[1], text_keys(part.frame)),
+        split=split or part.state.split,
+        model=evaluation.model,
+        fingerprint=evaluation.fingerprint,
+        data=tuple(asdict(state) for state in states),
+        marks=data_marks(states),
+        classes=tuple(classes),
+        embedlab=evaluation.embedlab,
+        earlier_fingerprint=evaluation.earlier_fingerprint,
+        items=items_frame(
+            np.arange(len(gold)) if rows is None else rows,  # type: ignore[arg-type]
+            gold,  # type: ignore[arg-type]
+            predicted,  # type: ignore[arg-type]
+            part.frame,
+            text_ids=text_ids,
+        ),
     )
 
 

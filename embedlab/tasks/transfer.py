@@ -15,12 +15,11 @@ from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
-from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source, dataset
 from embedlab.encoders.encoder import Encoder
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import StoredOutcomes, items_frame
+from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.tasks._labelled import (
     ClassificationResult,
     ClassificationTask,
@@ -35,7 +34,15 @@ from embedlab.tasks._labelled import (
     suite_evaluation,
     task_features,
 )
-from embedlab.tasks.task import GoldItems, Selection, Task, TaskResult, Texts, load_member
+from embedlab.tasks.task import (
+    GoldItems,
+    Selection,
+    Task,
+    TaskResult,
+    Texts,
+    load_member,
+    outcomes_of,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -173,18 +180,14 @@ class _Related:
 
     def outcomes(self, evaluation: Evaluation) -> StoredOutcomes:
         """Return what each test pair got."""
-        return StoredOutcomes.of(
+        return outcomes_of(
             evaluation,
-            dataset=self.task.name,
-            split="test",
+            self.task.parts["test"],
+            self.gold,
+            self.predicted,
+            is_class=False,
             states=[part.state for part in self.task.parts.values()],
-            classes=(),
-            items=items_frame(
-                self.task.items(self.task.rows("test")),
-                self.gold.astype(np.str_),
-                self.predicted.astype(np.str_),
-                text_keys(self.task.parts["test"].frame),
-            ),
+            rows=self.task.items(self.task.rows("test")),
         )
 
 

@@ -155,7 +155,7 @@ class WordPrediction(Task):
         "MRR@10 and top-1, 3, 10 of the word that a definition's vector predicts, words "
         "unseen in training (DefSent)"
     )
-    outcomes = "none"
+    has_items = False
 
     def check(self, spec: ModelSpec, settings: Settings) -> None:
         """Refuse a model without a head, and definitions that cannot be read, before anything is

@@ -8,10 +8,13 @@ from pathlib import Path
 
 import polars as pl
 
-from embedlab.analysis.scores import ScoreFile
 from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.settings import Settings
+from embedlab.data.marks import UNKNOWN_TEXT
+from embedlab.runs.outcomes import OutcomeFacts, stored_facts
 from embedlab.runs.store import RunFolder, find_runs
+from embedlab.tui.pair_scores import stored_similarities
 
 _LOOKED_AT = 40  # models; the first start does not read the scores of every cell of every grid
 _UNUSABLE = -1.0  # less than any share
@@ -30,7 +33,7 @@ class StoredModel:
 
     def read(self) -> dict[str, pl.DataFrame]:
         """The scores of each member; an unusable file is a MissingError that names it."""
-        return {member: ScoreFile.read(path).scores for member, path in self.files.items()}
+        return {member: stored_similarities(path.parents[1]) for member, path in self.files.items()}
 
 
 WORD_OVERLAP = StoredModel(name="dice", files={})  # a column of every pair table
@@ -47,7 +50,7 @@ def stored_models(settings: Settings) -> tuple[list[StoredModel], list[EmbedlabE
     models = [
         StoredModel(
             name=name,
-            files={run.id: run.scores_file for run in seeds},
+            files={run.id: run.evaluations / DEFAULT_TASK for run in seeds},
             seeds=tuple(run.seed for run in seeds),
         )
         for name, seeds in (
@@ -70,7 +73,7 @@ def _scored_runs(folder: Path) -> tuple[list[RunFolder], list[EmbedlabError]]:
         return [], [error]
     for run in runs:
         try:
-            folders += [run] if run.scores_file.exists() else []
+            folders += [run] if (run.evaluations / DEFAULT_TASK).is_dir() else []
         except OSError as error:
             troubles.append(
                 MissingError(
@@ -97,7 +100,7 @@ def _begun(scores: Path) -> float:
     where there is no run.
     """
     try:
-        return RunFolder(scores.parent).recipe_file.stat().st_mtime
+        return RunFolder(scores.parents[1]).recipe_file.stat().st_mtime
     except OSError:
         return inf
 
@@ -157,7 +160,9 @@ def find_model(name: str, settings: Settings) -> StoredModel | None:
     from embedlab.models.catalog import resolve
 
     members = resolve(name, settings.runs).members
-    files = {spec.name: ScorePlace.of(spec, settings).scores_file for spec in members}
+    files = {
+        spec.name: ScorePlace.of(spec, settings).evaluations / DEFAULT_TASK for spec in members
+    }
     seeds = tuple(spec.seed for spec in members if spec.seed is not None)
     if not all(path.exists() for path in files.values()):
         return None
@@ -170,10 +175,12 @@ def find_model(name: str, settings: Settings) -> StoredModel | None:
 
 
 def _is_text_unknown(path: Path) -> bool:
-    try:
-        return ScoreFile.read(path).facts.get("training_text") == "unknown"
-    except MissingError:  # reported when the scores are read
-        return False
+    facts = _facts(path)
+    return facts is not None and UNKNOWN_TEXT in facts.marks
+
+
+def _facts(path: Path) -> OutcomeFacts | None:
+    return next((facts for facts in stored_facts(path)), None)
 
 
 def _cached(folder: Path) -> tuple[list[StoredModel], list[EmbedlabError]]:
@@ -181,7 +188,9 @@ def _cached(folder: Path) -> tuple[list[StoredModel], list[EmbedlabError]]:
     models: dict[str, StoredModel] = {}
     troubles: list[EmbedlabError] = []
     try:
-        files = sorted(folder.glob("*/scores.parquet"), key=lambda path: path.stat().st_mtime)
+        files = sorted(
+            folder.glob(f"*/evaluations/{DEFAULT_TASK}"), key=lambda path: path.stat().st_mtime
+        )
     except OSError as error:
         return [], [
             MissingError(
@@ -190,14 +199,10 @@ def _cached(folder: Path) -> tuple[list[StoredModel], list[EmbedlabError]]:
             )
         ]
     for path in files:
-        try:
-            facts = ScoreFile.read_facts(path)
-            name = facts["model"]
-            models[name] = StoredModel(
-                name=name,
-                files={name: path},
-                is_text_unknown=facts.get("training_text") == "unknown",
+        if (facts := _facts(path)) is not None:
+            models[facts.model] = StoredModel(
+                name=facts.model,
+                files={facts.model: path},
+                is_text_unknown=UNKNOWN_TEXT in facts.marks,
             )
-        except MissingError as error:
-            troubles.append(error)
     return [model for _, model in sorted(models.items())], troubles

@@ -73,7 +73,7 @@ def _model_names(folders: Iterable[Path]) -> dict[str, str]:
     names: dict[str, str] = {}
     for folder in folders:
         for facts in (
-            _score_facts(folder / "scores.parquet"),
+            *map(_outcome_facts, sorted(folder.glob("evaluations/*/*.parquet"))[:1]),
             *map(_evaluation_facts, sorted(folder.glob("evaluations/*.json"))[:1]),
         ):
             if name := facts.get("model"):
@@ -81,7 +81,7 @@ def _model_names(folders: Iterable[Path]) -> dict[str, str]:
     return names
 
 
-def _score_facts(path: Path) -> dict[str, str]:
+def _outcome_facts(path: Path) -> dict[str, str]:
     with suppress(OSError, ValueError, KeyError, pl.exceptions.PolarsError):
         return dict(json.loads(pl.read_parquet_metadata(path)["embedlab"]))
     return {}

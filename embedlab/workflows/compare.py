@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from embedlab.comparison.comparison import check_test
 from embedlab.core.errors import UsageError
 from embedlab.experiments.published_rows import PublishedRow, published_row
 from embedlab.outcomes.cuts import DATASET
@@ -46,7 +45,7 @@ class ComparisonReport(Report):
 
     def figure_subject(self) -> ComparedModels:
         """The comparison, and the pairs behind it."""
-        return ComparedModels(found=self.compared, pairs=self.gathered.pairs, costs=self.costs)
+        return ComparedModels(found=self.compared, pairs=self.gathered.scored, costs=self.costs)
 
 
 @hints_at_own_columns
@@ -66,10 +65,6 @@ def comparison_report(options: CompareOptions, session: Session) -> ComparisonRe
     names, stated = _apart(options.models, selected, session)
     slicing = _slicing(options)
     gathered = gather(names, selected, session, slicing=slicing, setting=options.setting)
-    if options.test != "mcnemar" and all(
-        options.test in each.definition.tests for each in selected
-    ):
-        check_test(gathered.models, options.aggregate, options.test)
     comparison = compared(gathered, slicing, session)
     printed = tuple(_published(names, session)) if options.published else ()
     table = comparison_table(comparison, printed, stated, rows=options.rows)
@@ -102,7 +97,6 @@ def _slicing(options: CompareOptions) -> Slicing:
         has_rest=has_rest,
         aggregate=options.aggregate,
         common=options.common,
-        test=options.test,
         margin=margin,
     )
 
@@ -157,23 +151,11 @@ def _check_slices(options: CompareOptions) -> None:
 def _refuse_options(options: CompareOptions, selected: Sequence[SelectedTask]) -> None:
     """Refuse what no selected task has, and what is known of pairs alone."""
     refuse_without_items(selected, options.by, options.where)
-    if options.test == "mcnemar" and not any(
-        "mcnemar" in each.definition.tests for each in selected
-    ):
-        raise UsageError(
-            "test 'mcnemar' is for classified items, not for pairs",
-            hint="use dyadic, williams or steiger",
-        )
     if any(each.definition.aggregates for each in selected):
         return
-    if options.common:
-        raise UsageError(
-            "option common is for tasks of pairs alone", hint="remove it, or select the task sts"
-        )
     chosen = {
         f"aggregate {options.aggregate!r}": options.aggregate != "all",
         "published": options.published,
-        f"test {options.test!r}": options.test in {"williams", "steiger"},
     }
     if wrong := next((name for name, is_chosen in chosen.items() if is_chosen), None):
         raise UsageError(

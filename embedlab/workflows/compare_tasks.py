@@ -10,27 +10,30 @@ from embedlab.analysis.evidence import member_columns
 from embedlab.choices import SettingName
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.settings import Settings
-from embedlab.data.pair_parts import FIFTHS_OF, OTHER_SPLITS
 from embedlab.encoders.encoder import EncoderFacts
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.models.catalog import Model, ModelSpec
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.selection import item_condition
-from embedlab.reports.notes import data_notes, facts_of, model_note, partial_notes, training_facts
+from embedlab.reports.notes import facts_of, model_note, partial_notes, training_facts
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import UNKNOWN, Signature
 from embedlab.scoring.answers import MemberOutcomes, figure_evidence
-from embedlab.scoring.frames import item_outcomes
 from embedlab.scoring.member import model_facts
 from embedlab.scoring.outcomes import member_outcomes
-from embedlab.scoring.scored_pairs import model_columns
 from embedlab.scoring.selection import SelectedTask
 from embedlab.scoring.stated_text import is_text_uncounted
-from embedlab.scoring.task_comparison import Facts, Gathered, Slicing, TaskComparison
+from embedlab.scoring.task_comparison import (
+    Facts,
+    Gathered,
+    Slicing,
+    TaskComparison,
+    item_outcomes,
+    model_columns,
+)
 from embedlab.scoring.training_text import training_text
 from embedlab.tasks.task import evaluation_without_scores, task
 from embedlab.workflows.models import resolve_models
-from embedlab.workflows.scoring import score_selected
 from embedlab.workflows.session import Session
 from embedlab.workflows.suites import Known, Work, encode_for_all, labelled
 
@@ -51,7 +54,7 @@ def gather(
     if slicing.where:
         item_condition(slicing.where, names)
     models = resolve_models(names, session)
-    work = Work(selected=selected, setting=setting, skips_unfit=True)
+    work = Work(selected=selected, setting=setting, skips_unfit=True, wants_items=True)
     known = encode_for_all(models, work, session)
     gathered = Gathered(
         models=[model_columns(model) for model in models],
@@ -62,10 +65,7 @@ def gather(
         if selected_task in known.ready.missing:
             continue
         try:
-            if selected_task in known.together:
-                _add_pairs(gathered, models, selected_task, known, slicing, session)
-            else:
-                _add_answers(gathered, models, selected_task, known, setting, session)
+            _add_answers(gathered, models, selected_task, known, setting, session)
         except MissingError as error:
             if work.is_one:
                 raise
@@ -94,38 +94,12 @@ def refuse_without_items(selected: Sequence[SelectedTask], by: str, where: str) 
     """Refuse to group BY a property or to pick WHERE an expression holds what none of the SELECTED
     tasks has: items.
     """
-    if not any(task(each.task).outcomes != "none" for each in selected) and (
-        by != DATASET or where
-    ):
+    if not any(task(each.task).has_items for each in selected) and (by != DATASET or where):
         what = f"group by {by!r}" if by != DATASET else f"pick by {where!r}"
         names = ", ".join(dict.fromkeys(each.task for each in selected))
         raise UsageError(
             f"{names} has no items to {what}", hint="remove the option, or select a task with items"
         )
-
-
-def _add_pairs(
-    gathered: Gathered,
-    models: Sequence[Model],
-    selected: SelectedTask,
-    known: Known,
-    slicing: Slicing,
-    session: Session,
-) -> None:
-    opened = [
-        part
-        for part in known.texts[selected].parts
-        if selected.names or part.state.name != FIFTHS_OF or part.state.split not in OTHER_SPLITS
-    ]
-    scored, _ = score_selected(
-        models,
-        session,
-        task=selected.task,
-        datasets=selected.names or None,
-        common=slicing.common,
-        opened=opened,
-    )
-    gathered.add_pairs(scored, data_notes(scored, is_of_whole_datasets=slicing.is_plain))
 
 
 def _add_answers(
@@ -139,7 +113,7 @@ def _add_answers(
     texts = known.texts.get(selected)
     states = texts.states if texts is not None else ()
     gathered.states += states
-    gathered.notes += partial_notes(states)
+    gathered.notes += [*partial_notes(states), *(texts.notes if texts is not None else ())]
     members = member_columns(gathered.models)
     answers: dict[str, MemberOutcomes] = {}
     for model in models:
@@ -172,7 +146,9 @@ def _add_answers(
     if answers and task(selected.task).trains_classifiers:
         gathered.notes.append(f"{selected.task}: classifiers in the setting {setting!r}")
     if (
-        outcomes := item_outcomes(selected, answers, members, session.settings, gathered.texts)
+        outcomes := item_outcomes(
+            selected, answers, members, session.settings.cache, gathered.texts
+        )
     ) is not None:
         gathered.outcomes.append(outcomes)
     gathered.figures += figure_evidence(selected.task, answers, members)

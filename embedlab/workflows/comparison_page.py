@@ -36,15 +36,17 @@ def write_comparison_page(
 def _sections(report: ComparisonReport) -> Iterator[Section]:
     compared = report.compared
     yield comparison_section(compared, report.printed)
-    if len(report.gathered.pairs) < len(report.gathered.order):
+    gathered = report.gathered
+    if len(gathered.scored) < len(gathered.order):
         return
     for by in ALSO:
         if by != compared.slicing.by:
-            slicing = replace(compared.slicing, by=by, aggregate="all", test="dyadic", margin=None)
+            slicing = replace(compared.slicing, by=by, aggregate="all", margin=None)
             yield comparison_section(
                 report.gathered.compared(slicing), report.printed if by == DATASET else ()
             )
-    yield from map(scatter_section, report.gathered.pairs)
+    for outcomes in gathered.scored:
+        yield scatter_section(outcomes, gathered.models)
 
 
 def _title(models: Sequence[str]) -> str:

@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
+from math import isnan
 from pathlib import Path
 from typing import cast, get_args
 
 from embedlab.choices import Aggregate, By
+from embedlab.comparison.comparison import compare_outcomes
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
-from embedlab.data.dataset import Part
 from embedlab.models.aliases import declared
 from embedlab.models.catalog import Model, ModelSpec, resolve
 from embedlab.outcomes.cuts import DATASET
@@ -16,17 +18,15 @@ from embedlab.outcomes.grouping import refuse_unknown_property
 from embedlab.reports.figures import EvaluatedModels
 from embedlab.reports.frames import EVALUATED
 from embedlab.reports.mteb import write_mteb
-from embedlab.reports.pair_tables import dataset_table, slice_table
-from embedlab.reports.score_table import score_table
-from embedlab.reports.stated_figures import stated_table
-from embedlab.reports.suite_table import SuiteEvaluations, joined_evaluations, suite_table
+from embedlab.reports.notes import slice_note
+from embedlab.reports.score_table import evaluation_table, score_table
+from embedlab.reports.stated_figures import StatedModel, stated_table
 from embedlab.reports.table_forms import with_model_rows
 from embedlab.reports.tables import Table
 from embedlab.runs.scoring import being_scored
 from embedlab.runs.store import RunFolder
-from embedlab.scoring.scored_pairs import evaluate_pairs
 from embedlab.scoring.selection import SelectedTask, select_from
-from embedlab.scoring.task_comparison import Slicing
+from embedlab.scoring.task_comparison import Slicing, model_columns
 from embedlab.tasks.task import all_tasks
 from embedlab.tasks.task import task as find_task
 from embedlab.workflows.closed_choices import refuse_unknown_choices
@@ -35,10 +35,16 @@ from embedlab.workflows.models import one_member, resolve_models
 from embedlab.workflows.options.evaluate import EvaluateOptions
 from embedlab.workflows.own_files import hints_at_own_columns, note_files
 from embedlab.workflows.report import Report
-from embedlab.workflows.scoring import Evaluations, keep, score_selected
 from embedlab.workflows.session import Session
 from embedlab.workflows.stated import without_stated
-from embedlab.workflows.suites import Work, encode_for_all, evaluate_on_task
+from embedlab.workflows.suites import (
+    Evaluations,
+    Known,
+    Work,
+    encode_for_all,
+    evaluate_on_task,
+    stored_items,
+)
 
 AGGREGATES: tuple[Aggregate, ...] = ("all", "mean", "wmean")
 
@@ -100,18 +106,22 @@ def _evaluated(
 ) -> EvaluationReport:
     if _is_of_items(options, selected):
         return _evaluate_items(options, selected, session)
-    is_pairs_alone = len(selected) == 1 and bool(selected[0].definition.aggregates)
-    _check(options, selected, is_pairs_alone=is_pairs_alone)
-    if is_pairs_alone:
-        return _evaluate_pairs_alone(options, selected[0], session)
-    return _evaluate_tasks(options, selected, session)
+    names, stated = [*dict.fromkeys(options.models)], list[StatedModel]()
+    if len(selected) == 1 and selected[0].definition.aggregates:
+        names, stated = without_stated(names, session)
+    _check(options, selected)
+    tables, is_whole = _evaluate_tasks(options, names, selected, session) if names else ([], True)
+    if stated:
+        datasets = _stated_datasets(selected[0])
+        tables.append(stated_table(stated, datasets, options.metric, selected[0].task))
+    return EvaluationReport.of(tables, EVALUATED, is_whole=is_whole)
 
 
 def _is_of_items(options: EvaluateOptions, selected: Sequence[SelectedTask]) -> bool:
     """Whether what is shown is in no stored evaluation, so that single items are picked or
     grouped.
     """
-    if options.where or options.by not in get_args(By):
+    if options.where or options.common or options.by not in get_args(By):
         return True
     return options.by != DATASET and not all(each.definition.aggregates for each in selected)
 
@@ -150,24 +160,6 @@ def _evaluate_items(
     return EvaluationReport.of([score_table(comparison)], EVALUATED, is_whole=comparison.is_whole)
 
 
-def _evaluate_pairs_alone(
-    options: EvaluateOptions, selected: SelectedTask, session: Session
-) -> EvaluationReport:
-    """The table of the models that score pairs, then that of models of which only figures are
-    known.
-    """
-    names, stated = without_stated(options.models, session)
-    tables, is_whole = [], True
-    if names:
-        table, is_whole = evaluate_on_pairs(options, names, selected, session)
-        tables.append(table)
-    if stated:
-        tables.append(
-            stated_table(stated, _stated_datasets(selected), options.metric, selected.task)
-        )
-    return EvaluationReport.of(tables, EVALUATED, is_whole=is_whole)
-
-
 def _stated_datasets(selected: SelectedTask) -> dict[str, Sequence[str]]:
     """The datasets of a selection, and of a whole task its averages with the datasets that they are
     over.
@@ -179,48 +171,16 @@ def _stated_datasets(selected: SelectedTask) -> dict[str, Sequence[str]]:
     }
 
 
-def evaluate_on_pairs(
-    options: EvaluateOptions,
-    models: Sequence[str | Model],
-    selected: SelectedTask,
-    session: Session,
-    opened: Sequence[Part] = (),
-) -> tuple[Table, bool]:
-    """The table of MODELS on the pairs of a task, of which some may be OPENED already, and whether
-    none is missing; their evaluations are stored.
-    """
-    is_suite = (
-        not selected.names
-    )  # then also STS-B's other pairs are scored, for the dashboard and the published figure
-    pairs, is_whole = score_selected(
-        models,
-        session,
-        task=selected.task,
-        datasets=selected.names,
-        all_splits=is_suite,
-        common=options.common,
-        opened=opened,
-    )
-    scored = pairs.test_pairs
-    evaluations = evaluate_pairs(scored)
-    if not options.common:
-        keep(scored, evaluations, session, selected.stored_name())
-    if options.mteb is not None:
-        _write_for_mteb(options.mteb, evaluations, session)
-    if options.by != "dataset":
-        return slice_table(scored, evaluations, cast("By", options.by), options.metric), is_whole
-    named = (
-        AGGREGATES if scored.table["source"].null_count() < scored.table.height else AGGREGATES[:1]
-    )  # own pairs may name no source
-    aggregates = (options.aggregate,) if options.aggregate else named
-    return dataset_table(scored, evaluations, aggregates, options.metric), is_whole
-
-
 def _evaluate_tasks(
-    options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session
-) -> EvaluationReport:
-    """One table a task; all their sentences are encoded before, each once."""
-    models = resolve_models(dict.fromkeys(options.models), session)
+    options: EvaluateOptions,
+    names: Sequence[str | Model],
+    selected: Sequence[SelectedTask],
+    session: Session,
+) -> tuple[list[Table], bool]:
+    """One table a task, and whether nothing is missing; all sentences are encoded before, each
+    once.
+    """
+    models = resolve_models(names, session)
     predicting: list[ModelSpec] = []
     submission = (
         find_task(selected[0].task).submission() if options.submission is not None else None
@@ -230,22 +190,15 @@ def _evaluate_tasks(
         submission.check(predicting, session.settings)
     work = Work(selected=selected, setting=options.setting, again=options.again)
     known = encode_for_all(models, work, session)
-    tables: dict[str, Table] = {}
-    joined: dict[str, SuiteEvaluations] = {}
+    evaluated: dict[str, list[tuple[SelectedTask, Evaluations]]] = {}
     is_whole = known.is_whole
     for selected_task in (each for each in selected if each not in known.ready.missing):
         title = (
             selected_task.task if selected_task.is_each_alone else selected_task.stored_name()
         )  # datasets that are evaluated one by one share a table
         try:
-            if selected_task in known.together:
-                opened = known.texts[selected_task].parts
-                tables[title] = evaluate_on_pairs(options, models, selected_task, session, opened)[
-                    0
-                ]
-            elif evaluated := evaluate_on_task(models, selected_task, work, known, session):
-                joined[title] = joined_evaluations(joined.get(title, {}), evaluated)
-                tables[title] = suite_table(selected_task, joined[title])
+            if evaluations := evaluate_on_task(models, selected_task, work, known, session):
+                evaluated.setdefault(title, []).append((selected_task, evaluations))
         except MissingError as error:
             if work.is_one:
                 raise
@@ -256,9 +209,73 @@ def _evaluate_tasks(
             options.submission, predicting, session.settings
         ).items():
             session.note(f"{author}: predictions for {submission.server} in {path}")
-    if not tables:
+    if not evaluated:
         raise _nothing_left(selected, is_whole=is_whole)
-    return EvaluationReport.of(list(tables.values()), EVALUATED, is_whole=is_whole)
+    if options.mteb is not None:
+        for evaluation in chain(*next(iter(evaluated.values()))[0][1].values()):
+            written = write_mteb(options.mteb, evaluation)
+            session.note(
+                f"{evaluation.model}: {len(written) - 1} results for mteb in {written[0].parent}"
+            )
+    return [
+        _table(options, parts, models, known, session) for parts in evaluated.values()
+    ], is_whole
+
+
+def _table(
+    options: EvaluateOptions,
+    parts: Sequence[tuple[SelectedTask, Evaluations]],
+    models: Sequence[Model],
+    known: Known,
+    session: Session,
+) -> Table:
+    """The table of the evaluations of one task, with the intervals of what is stored by item."""
+    evaluations = {
+        model.name: [each for _, of_models in parts for each in of_models.get(model.name, ())]
+        for model in models
+    }
+    selected = parts[0][0]
+    settings: Sequence[str] | None = None
+    if selected.definition.aggregates:
+        settings = [options.aggregate] if options.aggregate else list(AGGREGATES)
+        if options.by != DATASET:
+            settings = ["all"]
+    intervals: dict[tuple[str, ...], tuple[float, float]] = {}
+    notes: list[str] = []
+    for one, of_models in parts:
+        texts = known.texts.get(one)
+        notes += texts.notes if texts is not None else ()
+        for model in (model for model in models if model.name in of_models):
+            outcomes = stored_items(one, model, texts, options.setting, session)
+            if outcomes is None:
+                continue
+            has_sources = outcomes.rows["source"].null_count() < outcomes.rows.height
+            if settings is not None and options.aggregate is None and not has_sources:
+                settings = ["all"]  # own pairs may name no source
+            for aggregate in settings or ["all"]:
+                of = compare_outcomes(
+                    outcomes,
+                    [model_columns(model)],
+                    by=options.by,
+                    aggregate=cast("Aggregate", aggregate),
+                )
+                notes += [slice_note(each.key, note) for each in of.slices for note in each.notes]
+                setting = aggregate if settings is not None else ""
+                intervals |= {
+                    (model.name, each.slice_key, each.metric, setting): (score.low, score.high)
+                    for each in of.slices
+                    for score in each.scores.values()
+                    if not isnan(score.low)
+                }
+    return evaluation_table(
+        selected,
+        evaluations,
+        by=options.by if settings is not None else None,
+        metric=options.metric if settings is not None else None,
+        settings=settings,
+        intervals=intervals,
+        notes=notes,
+    )
 
 
 def _nothing_left(selected: Sequence[SelectedTask], *, is_whole: bool) -> UsageError | MissingError:
@@ -270,12 +287,11 @@ def _nothing_left(selected: Sequence[SelectedTask], *, is_whole: bool) -> UsageE
     return UsageError(message, hint=hint) if is_whole else MissingError(message, hint=hint)
 
 
-def _check(
-    options: EvaluateOptions, selected: Sequence[SelectedTask], *, is_pairs_alone: bool
-) -> None:
+def _check(options: EvaluateOptions, selected: Sequence[SelectedTask]) -> None:
     """Refuse options that do not apply to the tasks that are SELECTED, and folders that are
     files.
     """
+    is_pairs_alone = len(selected) == 1 and bool(selected[0].definition.aggregates)
     has_submission = len(selected) == 1 and find_task(selected[0].task).submission() is not None
     of_pairs = {
         f"by {options.by!r}": options.by != "dataset",
@@ -283,15 +299,6 @@ def _check(
         f"metric {options.metric!r}": options.metric != "spearman",
         "mteb": options.mteb is not None,
     }
-    if options.common and not any(each.definition.aggregates for each in selected):
-        raise UsageError(
-            "option common is for tasks of pairs alone", hint="remove it, or select the task sts"
-        )
-    if options.common and options.mteb is not None:
-        raise UsageError(
-            "option mteb writes scores of whole datasets, not of common pairs",
-            hint="remove one of the two options",
-        )
     if not is_pairs_alone and (
         wrong := next((name for name, is_chosen in of_pairs.items() if is_chosen), None)
     ):
@@ -312,11 +319,3 @@ def _check(
             raise UsageError(
                 f"option {option} is {str(folder)!r}, a file", hint="give the name of a folder"
             )
-
-
-def _write_for_mteb(folder: Path, evaluations: Evaluations, session: Session) -> None:
-    for evaluation in evaluations.values():
-        written = write_mteb(folder, evaluation)
-        session.note(
-            f"{evaluation.model}: {len(written) - 1} results for mteb in {written[0].parent}"
-        )

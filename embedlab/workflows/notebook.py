@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.choices import Aggregate, Correlation, ExplainView, SettingName, TableRows, Test
+from embedlab.choices import Aggregate, Correlation, ExplainView, SettingName, TableRows
 from embedlab.core.errors import UsageError
 from embedlab.encoders.encoder import PairScorer, Vectors
 from embedlab.models.aliases import declared
@@ -157,7 +157,6 @@ def compare(
     selection: str = "",
     unseen: bool = False,
     aggregate: Aggregate = "all",
-    test: Test = "dyadic",
     equivalent: float | None = None,
     setting: SettingName = "literature",
     common: bool = False,
@@ -183,7 +182,6 @@ def compare(
         selection=selection,
         unseen=unseen,
         aggregate=aggregate,
-        test=test,
         equivalent=equivalent,
         setting=setting,
         common=common,

@@ -32,10 +32,6 @@ def power_report(options: PowerOptions, session: Session) -> PowerReport:
     refuse_unknown_choices(options)
     _check(options)
     selected = select_from(options.suites, options.tasks, session.settings.data)
-    if options.common and not any(each.definition.aggregates for each in selected):
-        raise UsageError(
-            "option common is for tasks of pairs alone", hint="remove it, or select the task sts"
-        )
     slicing = Slicing(common=options.common, where=options.expression)
     gathered = gather(
         [options.first, options.second], selected, session, slicing=slicing, setting=options.setting

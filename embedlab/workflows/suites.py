@@ -12,12 +12,15 @@ from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.models.catalog import Model, ModelSpec
 from embedlab.models.grammar import title_of
+from embedlab.outcomes.frame import Outcomes
 from embedlab.runs.evaluations import Evaluation
 from embedlab.scoring.member import evaluate_task, with_training
+from embedlab.scoring.outcomes import has_all_items, member_outcomes
 from embedlab.scoring.prefetch import encode_once, stored_evaluation
 from embedlab.scoring.readiness import Readiness, check_all
 from embedlab.scoring.selection import SelectedTask
-from embedlab.tasks.task import Texts, is_scored_together, task
+from embedlab.scoring.task_comparison import item_outcomes
+from embedlab.tasks.task import Texts, task
 from embedlab.workflows.models import check_device
 from embedlab.workflows.session import Session
 
@@ -32,6 +35,7 @@ class Work:
     setting: SettingName = "literature"
     again: bool = False  # also what was evaluated before
     skips_unfit: bool = False  # a model that cannot do a single task is left out instead of refused
+    wants_items: bool = False  # what is stored item by item is enough, without an evaluation
 
     @property
     def is_one(self) -> bool:
@@ -50,7 +54,6 @@ class Known:
     """
 
     ready: Readiness
-    together: frozenset[SelectedTask]  # tasks that score all models at once
     stored: Mapping[tuple[str, SelectedTask], Evaluation]
 
     @property
@@ -78,14 +81,11 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Kno
     do it.
     """
     ready, source = _ready(models, work, session), Source.from_settings(session.settings)
-    together = frozenset(
-        selected for selected in work.selected if is_scored_together(selected.task)
-    )
     stored: dict[tuple[str, SelectedTask], Evaluation] = {}
     for spec in (spec for model in models for spec in model.members):
         place = ScorePlace.of(spec, session.settings)
         for selected in work.selected:
-            if not work.again and selected not in together:
+            if not work.again:
                 evaluation = stored_evaluation(
                     place, work.stored_name(selected), ready.texts.get(selected), source
                 )
@@ -93,31 +93,27 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Kno
         todo = {
             selected: text
             for selected, text in ready.texts.items()
-            if (spec.name, selected) not in stored and (spec.name, selected) not in ready.unfit
+            if (spec.name, selected) not in stored
+            and (spec.name, selected) not in ready.unfit
+            and not (
+                work.wants_items
+                and has_all_items(
+                    place, selected, text, task(selected.task).setting(work.setting), source
+                )
+            )
         }
         for selected in todo:
             for text in task(selected.task).cost(spec, source, selected.names):
                 session.note(f"{title_of(spec.name)}: {text}")
-        # Pairs are scored one by one: of sts alone, what it lacks is encoded when it is known.
-        if not together.issuperset(todo):
+        if not all(text.is_encoded_at_once for text in todo.values()):
             with session.progresses() as progress:
                 encode_once(spec, list(todo.values()), session.settings, labelled(progress, spec))
     return Known(
-        ready=replace(ready, texts={**ready.texts, **_without_texts(ready, together)}),
-        together=together,
+        ready=replace(
+            ready, texts={one: replace(text, columns=()) for one, text in ready.texts.items()}
+        ),
         stored=stored,
     )
-
-
-def _without_texts(
-    ready: Readiness, together: frozenset[SelectedTask]
-) -> Mapping[SelectedTask, Texts]:
-    """Return what is known of the texts of tasks that score all models TOGETHER without the texts,
-    which their parts have.
-    """
-    return {
-        one: replace(texts, columns=()) for one, texts in ready.texts.items() if one in together
-    }
 
 
 def evaluate_on_task(
@@ -133,6 +129,23 @@ def evaluate_on_task(
                 raise
             session.note(f"{model.name}: {selected.task} does not apply: {error.message}")
     return evaluations
+
+
+def stored_items(
+    selected: SelectedTask,
+    model: Model,
+    texts: Texts | None,
+    setting: SettingName,
+    session: Session,
+) -> Outcomes | None:
+    """What is stored item by item of a model that was evaluated on a task."""
+    answers = {}
+    for spec in model.members:
+        with session.progresses() as progress:
+            answers[spec.name] = member_outcomes(
+                selected, spec, session.settings, texts, labelled(progress, spec), setting
+            )
+    return item_outcomes(selected, answers, [*answers], session.settings.cache)
 
 
 def labelled(progress: StartProgress, spec: ModelSpec) -> StartProgress:
@@ -183,6 +196,7 @@ def _evaluate_member(
                     labelled(progress, spec),
                     selected.names,
                     work.setting,
+                    known.texts[selected].parts if selected in known.texts else (),
                 )
             try:
                 result.save(evaluations, work.stored_name(selected))

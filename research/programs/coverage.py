@@ -439,7 +439,8 @@ def real_table(
     """The seven datasets with the scores of the files that were given, or those of some members
     alone.
     """
-    from embedlab.analysis.scores import pair_table, with_scores
+    from pair_frames import pair_table, with_scores
+
     from embedlab.data.pair_parts import open_parts
     from embedlab.data.source import Source
 
@@ -552,9 +553,10 @@ def show_seeds_null(arguments: argparse.Namespace) -> None:
     """Real scores of seeds of one recipe: every split in two groups should show a difference in 5%
     only.
     """
+    from pair_frames import pair_outcomes
+
     from embedlab.comparison.evidence import outcome_evidence
     from embedlab.data.sts import STS_AVERAGES
-    from embedlab.outcomes.pairs import pair_outcomes
 
     table, names = real_table(arguments)
     names = [name for name in names if "@" in name and "(" not in name]  # runs alone

@@ -22,11 +22,12 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
+from pair_frames import pair_outcomes, pair_table
 from record import write_table
 from simulated_scores import DATASETS
 
 from embedlab.analysis.evidence import member_columns
-from embedlab.analysis.scores import ModelColumns, pair_table
+from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.uncertainty import Uncertainty
 from embedlab.analysis.weighing import Weighed
 from embedlab.comparison.evidence import outcome_evidence
@@ -35,7 +36,6 @@ from embedlab.data.source import Source
 from embedlab.data.sts import STS_AVERAGES
 from embedlab.outcomes.cuts import ItemSlice
 from embedlab.outcomes.frame import Outcomes
-from embedlab.outcomes.pairs import pair_outcomes
 
 SCORES = Path(__file__).parents[1] / "scores"
 FILES = ("negation", "sbert-defsent")

@@ -45,7 +45,8 @@ class Graph:
         """The graph of the test pairs of NAMES in the folder DATA; a sentence of several datasets
         is one.
         """
-        from embedlab.analysis.scores import pair_table
+        from pair_frames import pair_table
+
         from embedlab.data.pair_parts import open_parts
         from embedlab.data.source import Source
 

@@ -34,11 +34,12 @@ import polars as pl
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
+from pair_frames import pair_outcomes, pair_table
 from record import write_table
 
 from embedlab.analysis.comparison import compare_evidence
 from embedlab.analysis.evidence import Evidence, contrast_evidence, member_columns
-from embedlab.analysis.scores import ModelColumns, pair_table
+from embedlab.analysis.scores import ModelColumns
 from embedlab.comparison.combinations import FEWEST_SEEDS, search_combinations
 from embedlab.comparison.topics import Topics, item_topics
 from embedlab.comparison.uneven import Kind, compared_contrasts, item_kinds, measured_kinds
@@ -46,7 +47,6 @@ from embedlab.core.settings import Settings
 from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
 from embedlab.outcomes.frame import Outcomes
-from embedlab.outcomes.pairs import pair_outcomes
 from embedlab.tasks.sts import STS_DATASETS
 
 SCORES = Path(__file__).parents[1] / "scores" / "equal-seeds-minilm3.parquet"

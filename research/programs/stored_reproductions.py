@@ -21,6 +21,7 @@ import polars as pl
 import stored_answers
 import stored_tables
 import table_pages
+from embedlab.scoring.scored_pairs import evaluate_pairs
 from stored_runs import UNTRAINED, StoredTraining
 
 from embedlab.analysis.scores import ModelColumns
@@ -31,7 +32,6 @@ from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_table import PaperTable
 from embedlab.experiments.paper_trainings import expected_recipe, for_encoder, trainings
 from embedlab.reports.reproduction import Reproduction
-from embedlab.scoring.scored_pairs import evaluate_pairs
 from embedlab.workflows.notebook_session import NotebookSession
 from embedlab.workflows.reproduce.models import EvaluatedRows
 from embedlab.workflows.reproduce.run import KnownRows, compare_rows

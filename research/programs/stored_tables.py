@@ -29,10 +29,13 @@ from typing import Any, get_args
 
 import polars as pl
 import table_pages
+from embedlab.scoring.pair_scores import BYS
+from embedlab.scoring.scored_pairs import ScoredPairs
+from pair_frames import pair_table, with_scores
 from pydantic import TypeAdapter
 from stored_runs import UNTRAINED, StoredTraining, stored_training
 
-from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
+from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.slices import ALL_SPLITS, joined_splits
 from embedlab.choices import Aggregate
 from embedlab.core.recipe import from_table
@@ -44,8 +47,6 @@ from embedlab.data.pair_parts import open_parts
 from embedlab.data.shared_text import Overlap
 from embedlab.data.source import Source
 from embedlab.runs.evaluations import Evaluation
-from embedlab.scoring.pair_scores import BYS
-from embedlab.scoring.scored_pairs import ScoredPairs
 from embedlab.scoring.stated_text import START_UNKNOWN
 from embedlab.scoring.task_comparison import Gathered, Slicing, TaskComparison
 from embedlab.tasks.sts import STS_DATASETS
@@ -208,8 +209,9 @@ def score_all(
     models: Sequence[str], settings: Settings, datasets: Sequence[str] | None
 ) -> ScoredPairs:
     """Return the pairs of the seven test splits, or of all splits of DATASETS, scored by MODELS."""
-    from embedlab.workflows.notebook_session import NotebookSession
     from embedlab.workflows.scoring import score_selected
+
+    from embedlab.workflows.notebook_session import NotebookSession
 
     scored, is_whole = score_selected(
         models,

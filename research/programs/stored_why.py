@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import table_pages
+from embedlab.scoring.scored_pairs import ScoredPairs
 from stored_tables import stored_pairs
 
 from embedlab.analysis.evidence import Evidence, contrast_evidence, member_columns
@@ -25,7 +26,6 @@ from embedlab.comparison.explanation import Explanation, explained
 from embedlab.comparison.uneven import item_kinds, measured_kinds
 from embedlab.core.settings import Settings, load_settings
 from embedlab.outcomes.cuts import DATASET
-from embedlab.scoring.scored_pairs import ScoredPairs
 from embedlab.scoring.task_comparison import Gathered, Slicing, TaskComparison
 
 

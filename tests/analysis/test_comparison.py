@@ -3,14 +3,12 @@ tests/comparison.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from math import isnan, nan, sqrt
+from math import isnan, nan
 from statistics import stdev
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 
 from embedlab.analysis.comparison import (
     ComparedSlice,
@@ -18,7 +16,6 @@ from embedlab.analysis.comparison import (
     SliceScore,
     compare_evidence,
     comparison_notes,
-    design_corrected,
     reach_signs,
 )
 from embedlab.analysis.evidence import evidence_of
@@ -27,23 +24,6 @@ from embedlab.analysis.scores import ModelColumns, Reach
 from embedlab.analysis.seed_notes import HANGS, REACHES
 from embedlab.analysis.uncertainty import VarianceParts
 from embedlab.analysis.weighing import Topic
-from embedlab.choices import Test
-
-
-@pytest.mark.parametrize("p", [1e-12, 0.003, 0.04, 0.5, 1.0])
-@pytest.mark.parametrize("design_effect", [1.0, 1.3, 4.0])
-def test_the_deviate_of_a_closed_test_is_divided_by_the_root_of_the_design_effect(
-    p: float, design_effect: float
-) -> None:
-    assert design_corrected(p, design_effect) == pytest.approx(
-        2 * norm.sf(norm.isf(p / 2) / sqrt(design_effect)), rel=1e-9
-    )
-
-
-@pytest.mark.parametrize("design_effect", [0.2, 0.99, nan])
-def test_a_closed_test_is_never_made_sharper(design_effect: float) -> None:
-    assert design_corrected(0.04, design_effect) == 0.04
-    assert isnan(design_corrected(nan, design_effect))
 
 
 @pytest.mark.parametrize("members", [(0.5, 0.7), (0.1, 0.2, 0.6), (0.3, 0.3, 0.3)])
@@ -155,31 +135,11 @@ def test_one_comparison_and_several_are_counted() -> None:
         (3, "over the 3 comparisons of the table"),
     ):
         one = compared({"b": difference()}, tests=tests, sentences=200, topics=100.0)
-        assert any(said in note for note in comparison_notes([one], [], "dyadic"))
+        assert any(said in note for note in comparison_notes([one], []))
 
 
-def notes_of(
-    *slices: ComparedSlice, models: Sequence[ModelColumns] = (), test: Test = "dyadic"
-) -> list[str]:
-    return [str(note) for note in comparison_notes(slices, models, test)]
-
-
-def test_a_table_without_rows_has_no_notes_and_of_several_slices_those_with_rows_have_them() -> (
-    None
-):
-    without = compared({"b": difference()}, tests=1)
-    assert (
-        notes_of(without, models=[ModelColumns(name="one", members=("one@1",), seeds=(1,))]) == []
-    )
-    tied = compared({"b": difference()}, tests=1, sentences=200, topics=40.0)
-    free = replace(tied, key="sts13", topics=100.0)
-    notes = notes_of(without, tied, free)
-    (dependent,) = (note for note in notes if "topics of rows" in note)
-    assert "sts12 40 of 100" in dependent
-    assert "sts13" not in dependent
-    assert not any("topics of rows" in note for note in notes_of(free))
-    assert any("by each slice's design effect" in note for note in notes_of(tied, test="williams"))
-    assert not any("design effect" in note for note in notes_of(free, test="williams"))
+def notes_of(*slices: ComparedSlice, models: Sequence[ModelColumns] = ()) -> list[str]:
+    return [str(note) for note in comparison_notes(slices, models)]
 
 
 def test_seeds_are_noted_of_models_that_have_seeds_or_runs_behind_them() -> None:
@@ -213,7 +173,7 @@ def test_equivalence_is_corrected_over_the_differences_that_are_shown() -> None:
     assert p["b"] == pytest.approx(min(1.0, 2 * own)) or p["b"] == pytest.approx(max(own, p["c"]))
     assert one.differences["b"].equivalent == (p["b"] < 0.05)
     assert isnan(compare_evidence([evidence], models, "a")[0].differences["b"].p_equivalent)
-    notes = list(comparison_notes([one], models, "dyadic", 0.05))
+    notes = list(comparison_notes([one], models, 0.05))
     assert any(
         "smaller than ±5 by two one-sided tests, corrected by Holm over the 2 differences shown"
         in note

@@ -21,9 +21,8 @@ from embedlab.analysis.evidence import (
 )
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.near_duplicates import Links, NearDuplicates
-from embedlab.analysis.paired_tests import mcnemar
 from embedlab.analysis.scores import ModelColumns
-from embedlab.choices import Correlation, Test
+from embedlab.choices import Correlation
 
 
 def predictions(items: int = 200, rows: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -52,7 +51,6 @@ def test_differences_of_accuracies_vary_as_in_an_explicit_bootstrap() -> None:
     assert (difference.low, difference.high) == pytest.approx(
         tuple(np.quantile(drawn, [0.025, 0.975])), abs=0.008
     )
-    assert difference.test == "dyadic"
 
 
 def test_few_discordant_items_do_not_make_a_difference() -> None:
@@ -70,50 +68,6 @@ def test_few_discordant_items_do_not_make_a_difference() -> None:
         assert difference.low < difference.high
         rejected += difference.p < 0.05
     assert 0.004 < rejected / 600 <= 0.055
-
-
-def test_single_models_are_tested_by_mcnemar_where_that_is_wanted_and_seeds_never() -> None:
-    gold, predicted = predictions(300, 4)
-    evidence = evidence_of(
-        "transfer", "mr", gold, dict(enumerate(predicted)), 4, measure=MEASURES["accuracy"]
-    )
-    (found,) = compare_evidence([evidence], single("abcd"), "a", test="mcnemar")
-    assert found.differences["d"].test == "mcnemar"
-    assert found.differences["d"].p == pytest.approx(
-        mcnemar(predicted[3] == gold, predicted[0] == gold)
-    )
-    assert found.scores["a"].letters != found.scores["d"].letters
-    seeds = [
-        ModelColumns(name="x", members=("a", "b"), seeds=(1, 2)),
-        ModelColumns(name="y", members=("c", "d"), seeds=(1, 2)),
-    ]
-    (found,) = compare_evidence([evidence], seeds, "x", test="mcnemar")
-    assert found.differences["y"].test == "dyadic"
-    assert found.scores["x"].value == pytest.approx((predicted[:2] == gold).mean())
-
-
-def test_items_whose_text_recurs_count_as_dependent_and_correct_mcnemar() -> None:
-    gold, predicted = (np.repeat(values, 4, axis=-1) for values in predictions(60, 2))
-    texts = np.repeat(np.arange(120, dtype=np.uint64).reshape(60, 2), 4, axis=0)
-    free = evidence_of(
-        "glue", "rte", gold, dict(enumerate(predicted)), 2, measure=MEASURES["accuracy"]
-    )
-    tied = evidence_of(
-        "glue",
-        "rte",
-        gold,
-        dict(enumerate(predicted)),
-        2,
-        measure=MEASURES["accuracy"],
-        texts=texts,
-    )
-    for test in ("dyadic", "mcnemar"):
-        without, counted = (
-            compare_evidence([one], single("ab"), "a", test=test)[0].differences["b"]
-            for one in (free, tied)
-        )
-        assert counted.uncertainty.design_effect == pytest.approx(4, rel=0.1)
-        assert without.p < counted.p
 
 
 def test_a_member_without_predictions_has_no_score_and_takes_nothing_from_the_others() -> None:
@@ -180,7 +134,6 @@ def test_scores_are_correlated_and_a_member_without_any_is_absent(
 
 
 def test_a_number_without_items_is_shown_and_not_tested() -> None:
-    from embedlab.analysis.evidence import Evidence
 
     found = compare_evidence(
         [Evidence(key="x", title="x", pairs=9, points=np.array([0.5, 0.7]))], single("ab"), "a"
@@ -188,22 +141,6 @@ def test_a_number_without_items_is_shown_and_not_tested() -> None:
     assert found.differences["b"].delta == pytest.approx(0.2)
     assert np.isnan([found.differences["b"].p, found.scores["a"].low]).all()
     assert {score.letters for score in found.scores.values()} == {""}
-
-
-def test_a_measure_without_mcnemars_test_keeps_its_p_and_without_a_test_of_correlations_it_has_none() -> (
-    None
-):
-    gold, predicted = predictions(300, 2)
-    evidence = evidence_of(
-        "glue", "mrpc", gold, dict(enumerate(predicted)), 2, measure=MEASURES["f1"]
-    )
-    plain, wanted, correlated = (
-        compare_evidence([evidence], single("ab"), "a", test=test)[0].differences["b"]
-        for test in ("dyadic", "mcnemar", "williams")
-    )
-    assert 0 < plain.p < 1
-    assert (wanted.test, wanted.p) == ("dyadic", plain.p)
-    assert (correlated.test, np.isnan(correlated.p)) == ("williams", True)
 
 
 def test_scores_are_shown_at_once_and_intervals_follow_slice_by_slice() -> None:
@@ -228,43 +165,6 @@ def test_scores_are_shown_at_once_and_intervals_follow_slice_by_slice() -> None:
                     whole.scores[name].high,
                 )
                 assert has_interval == (place < done)
-
-
-def test_letters_are_given_where_a_test_can_separate_models_alone() -> None:
-    gold, predicted = predictions(120, 2)
-    evidence = evidence_of(
-        "glue", "mrpc", gold, dict(enumerate(predicted)), 2, measure=MEASURES["f1"]
-    )
-
-    def letters(one: Evidence, names: str, test: Test = "dyadic") -> set[str]:
-        return {
-            score.letters
-            for score in compare_evidence([one], single(names), "a", test=test)[0].scores.values()
-        }
-
-    assert letters(evidence, "ab") <= {"a", "b"}
-    assert letters(evidence, "ab", "williams") == {""}  # no p of it
-    assert letters(replace(evidence, rows=None), "ab") == {""}  # no items to test
-    alone = evidence_of("glue", "mrpc", gold, {0: predicted[0]}, 1, measure=MEASURES["f1"])
-    assert letters(alone, "a") == {"a"}
-    assert letters(replace(alone, rows=None), "a") == {""}
-
-
-def test_some_members_have_the_closed_p_of_theirs_in_their_order() -> None:
-    gold, predicted = predictions(80, 3)
-    evidence = evidence_of(
-        "glue", "rte", gold, dict(enumerate(predicted)), 3, measure=MEASURES["accuracy"]
-    )
-    some = evidence.of_members([2, 0])
-    whole, own = evidence.closed_p("mcnemar"), some.closed_p("mcnemar")
-    assert whole is not None
-    assert own is not None
-    assert (
-        own[0, 1]
-        == pytest.approx(mcnemar(predicted[2] == gold, predicted[0] == gold))
-        == whole[2, 0]
-    )
-    np.testing.assert_array_equal(some.points, evidence.points[[2, 0]])
 
 
 def test_the_rows_vary_by_the_mean_over_the_members_of_each_model() -> None:

@@ -8,9 +8,11 @@ import polars as pl
 import pytest
 import scipy.stats
 
-from embedlab.analysis.scores import ModelColumns, pair_table
-from embedlab.analysis.slices import joined_splits
+from benchmarks.pair_frames import pair_outcomes, pair_table
+from embedlab.analysis.scores import ModelColumns
+from embedlab.comparison.comparison import compare_outcomes
 from embedlab.data.source import Source
+from embedlab.outcomes.frame import joined_splits
 from tests.pair_tables import compare_models, correlate
 
 GOLDEN = {
@@ -52,7 +54,9 @@ def test_averages_and_fifths_of_the_real_corpora(real: pl.DataFrame) -> None:
     )
     fifths = [
         one
-        for one in compare_models(joined_splits(real), dice, by="dice").slices
+        for one in compare_outcomes(
+            joined_splits(pair_outcomes(real, ["dice"], task="sts", averages={})), dice, by="dice"
+        ).slices
         if one.key.startswith("sts-benchmark (all splits)/")
     ]
     assert [one.pairs for one in fifths] == [1726, 1726, 1726, 1725, 1725]

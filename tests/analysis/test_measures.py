@@ -82,10 +82,3 @@ def test_the_value_is_that_of_scipy_or_of_counts_and_the_influences_are_of_each_
         assert np.corrcoef(found, jackknifed)[0, 1] > 0.99
         assert found.std() == pytest.approx(jackknifed.std(), rel=0.1)
         assert found.sum() == pytest.approx(0, abs=1e-9)
-
-
-def test_correlations_alone_have_tests_of_two_correlations_and_accuracies_alone_mcnemars() -> None:
-    assert {name: {*one.closed} for name, one in MEASURES.items() if one.closed} == {
-        "spearman": {"williams", "steiger"},
-        "accuracy": {"mcnemar"},
-    }

@@ -1,8 +1,7 @@
 import polars as pl
 import pytest
 
-from embedlab.analysis.pair_notes import PairNotes
-from embedlab.analysis.scores import pair_keys
+from embedlab.analysis.pair_notes import PairNotes, pair_keys
 from embedlab.core.paths import state_folder
 
 PAIRS = pl.DataFrame({"sentence1": ["a", "b", "c"], "sentence2": ["x", "y", "z"]}).pipe(

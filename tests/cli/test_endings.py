@@ -123,7 +123,7 @@ def test_a_cache_that_cannot_be_written_costs_no_answer(
     blocked = tmp_path / "blocked"
     blocked.write_text("a file where the cache folder should be")
     monkeypatch.setenv("EMBEDLAB_CACHE", str(blocked))
-    monkeypatch.setattr("embedlab.scoring.scored_pairs.merge_scores", _full)
+    monkeypatch.setattr("embedlab.tasks.task.TaskResult.save", _full)
     answer = CliRunner().invoke(
         program(),
         ["evaluate", "dice", "--task", "sts12", "--data", "tiny", "--json"],

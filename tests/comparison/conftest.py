@@ -44,8 +44,7 @@ def classified() -> Outcomes:
                 classes=("no", "yes"),
             ),
         ),
-        texts=lambda: sentences,
-        keys=pl.DataFrame,
+        sentences=sentences,
     )
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
+from benchmarks.pair_frames import pair_outcomes
 from embedlab.analysis.scores import ModelColumns
 from embedlab.outcomes.frame import Outcomes
-from embedlab.outcomes.pairs import pair_outcomes
 
 FIRST = ModelColumns(name="first", members=("first",))
 SECOND = ModelColumns(name="second", members=("second",))

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from scipy.stats import false_discovery_control, spearmanr
 
+from benchmarks.pair_frames import pair_outcomes
 from embedlab.analysis.evidence import member_columns
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.seed_tests import benjamini_hochberg
@@ -24,7 +25,6 @@ from embedlab.comparison.combinations import (
 )
 from embedlab.comparison.topics import item_topics
 from embedlab.outcomes.frame import Outcomes
-from embedlab.outcomes.pairs import pair_outcomes
 from embedlab.outcomes.selection import select_items
 from tests.comparison.planted import MODELS, made_pairs, negated, questions
 

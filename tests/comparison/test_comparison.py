@@ -9,16 +9,15 @@ import polars as pl
 import pytest
 import scipy.stats
 
+from benchmarks.pair_frames import pair_outcomes, pair_table
 from embedlab.analysis.comparison import comparison_notes
-from embedlab.analysis.evidence import PairTest
-from embedlab.analysis.scores import ModelColumns, pair_table, weakest
+from embedlab.analysis.scores import ModelColumns, weakest
 from embedlab.choices import Aggregate
 from embedlab.comparison.comparison import Comparison, compare_outcomes
 from embedlab.comparison.stored_comparisons import COMPARISONS
 from embedlab.core.errors import UsageError
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.sts import STS_YEARS
-from embedlab.outcomes.pairs import pair_outcomes
 from embedlab.store.entries import Store
 from tests.analysis.test_influence import spearman_of_rows
 from tests.pair_tables import compare_models, correlate
@@ -232,7 +231,7 @@ def test_a_slice_that_no_model_scored_is_undefined(scored: pl.DataFrame) -> None
 
 def test_a_model_that_scores_no_pair_of_a_slice_costs_the_others_none(scored: pl.DataFrame) -> None:
     holes = scored.with_columns(twin=pl.when(pl.col("dataset") != "sts12").then("twin"))
-    one = compare_models(holes, [GOOD, BAD, TWIN], test="dyadic").slices[0]
+    one = compare_models(holes, [GOOD, BAD, TWIN]).slices[0]
     alone = compare_models(scored, [GOOD, BAD]).slices[0]
     assert np.isnan(one.scores["twin"].value)
     assert (one.pairs, one.notes) == (alone.pairs, ("no number of twin: 0 of 100 pairs scored",))
@@ -332,7 +331,7 @@ def test_pairs_that_share_a_sentence_widen_intervals_where_their_errors_agree(
     assert tied.design_effect > 1.5
     widths = [one.differences["one"].high - one.differences["one"].low for one in (free, tied)]
     assert widths[1] > 1.2 * widths[0]
-    notes = " ".join(comparison_notes([tied], models, "dyadic"))
+    notes = " ".join(comparison_notes([tied], models))
     assert "design effect (variance against independent rows): sts12 " in notes
 
 
@@ -411,23 +410,6 @@ def test_single_seeds_and_two_seeds_are_named_in_the_notes(scored: pl.DataFrame)
     )
 
 
-def test_a_seed_that_is_apart_from_the_others_of_its_recipe_is_named(scored: pl.DataFrame) -> None:
-    rng = np.random.default_rng(4)
-    noise = {seed: rng.normal(scale=0.3 if seed < 5 else 6, size=130) for seed in (1, 2, 3, 4, 5)}
-    seeded = scored.with_columns(
-        *(pl.Series(f"odd@{seed}", scored["gold"].to_numpy() + own) for seed, own in noise.items())
-    )
-    odd = ModelColumns(
-        name="odd", members=tuple(f"odd@{seed}" for seed in noise), seeds=(2, 4, 6, 8, 10)
-    )
-    (note,) = (one for one in compare_models(seeded, [odd, TWIN]).notes if "is apart" in one)
-    assert note.startswith("odd: seed 10 is apart from the others: below on sts12 (p ")
-    even = replace(odd, members=odd.members[:4], seeds=odd.seeds[:4])
-    assert not [one for one in compare_models(seeded, [even, TWIN]).notes if "is apart" in one]
-    unnamed = replace(odd, seeds=())  # members of a model that is not a recipe
-    assert not [one for one in compare_models(seeded, [unnamed, TWIN]).notes if "is apart" in one]
-
-
 def test_seeds_that_are_named_have_the_note_about_one_seed(scored: pl.DataFrame) -> None:
     note = "one seed: the interval is about this checkpoint, not the recipe"
     seeds = [
@@ -442,41 +424,9 @@ def test_seeds_that_are_named_have_the_note_about_one_seed(scored: pl.DataFrame)
     assert not any("one seed" in text for text in compare_models(scored, [TWIN, BAD]).notes)
 
 
-def test_a_closed_test_is_corrected_by_the_design_effect(scored: pl.DataFrame) -> None:
-    models = [TWIN, ModelColumns(name="one", members=("one",))]
-    errors = pl.Series(np.repeat(np.random.default_rng(0).normal(scale=2, size=26), 5))
-    scored = scored.with_columns(one=pl.col("gold") + errors)
-    free, tied = (
-        compare_models(frame, models, test="williams").slices[0].differences["one"]
-        for frame in (scored, shared_sentences(scored))
-    )
-    assert free.test == "williams"
-    assert free.p < tied.p
-
-
 def test_tiny_slices_are_named(scored: pl.DataFrame) -> None:
     (note,) = compare_models(scored, [TWIN, BAD]).slices[1].notes
     assert note == "only 30 rows with 60 distinct sentences: its intervals are wide and approximate"
-
-
-@pytest.mark.parametrize("test", ["williams", "steiger"])
-def test_rows_written_four_times_make_a_closed_test_no_sharper(
-    test: PairTest, make_part: Callable[..., Part], add_model: Callable[..., pl.DataFrame]
-) -> None:
-    """A hundred pairs in four copies have a design effect of four: the deviate of four hundred rows
-    is halved.
-    """
-    once = pair_table([make_part("sts12", {"OnWN": 100})])
-    for seed, (name, noise) in enumerate({"near": 1.5, "far": 2.2}.items()):
-        once = add_model(once, name, noise, seed)
-    models = [ModelColumns(name=name, members=(name,)) for name in ("near", "far")]
-    single, copies = (
-        compare_models(table, models, test=test).slices[0].differences["far"]
-        for table in (once, pl.concat([once] * 4))
-    )
-    assert copies.uncertainty.design_effect == pytest.approx(4, rel=0.02)
-    assert 0.001 < single.p < 0.5
-    assert copies.p == pytest.approx(single.p, rel=0.1)
 
 
 @pytest.mark.parametrize(("size", "is_noted"), [(2, False), (3, True), (40, False)])
@@ -620,7 +570,7 @@ def test_a_comparison_says_how_it_was_made(common: bool, scored: pl.DataFrame) -
         ("twin", "bad"),
         "bad",
     )
-    assert (found.test, found.margin, found.common) == ("dyadic", 0.125, common)
+    assert (found.margin, found.common) == (0.125, common)
 
 
 def test_every_item_of_a_slice_counts_where_common_ones_are_not_requested(
@@ -639,33 +589,7 @@ def single(*names: str) -> list[ModelColumns]:
 
 def test_a_comparison_is_dyadic_and_of_all_items_unless_it_says_more() -> None:
     plain = Comparison(by="dataset", aggregate="all", models=(), reference="", slices=())
-    assert (plain.test, plain.margin, plain.common, plain.notes) == ("dyadic", None, False, ())
-
-
-@pytest.mark.parametrize("test", ["williams", "steiger"])
-def test_a_closed_test_of_what_it_cannot_test_is_refused(
-    test: PairTest, scored: pl.DataFrame
-) -> None:
-    outcomes = pair_outcomes(scored, list(NOISE), task="sts", averages={})
-    with pytest.raises(
-        UsageError, match=f"'{test}' tests one correlation over all pairs, not their 'mean'"
-    ) as caught:
-        compare_outcomes(outcomes, single("twin", "bad@1"), aggregate="mean", test=test)
-    assert caught.value.hint == "remove --aggregate"
-    with pytest.raises(
-        UsageError, match=f"'{test}' compares single models: 'bad' has 2 seeds"
-    ) as caught:
-        compare_outcomes(outcomes, [TWIN, BAD, GOOD], test=test)
-    assert caught.value.hint == "name one seed, for example bad@1, or remove --test"
-    for models, aggregate in (
-        ([TWIN, BAD], "mean"),
-        ([TWIN, BAD], "all"),
-        (single("twin", "bad@1"), "mean"),
-    ):
-        compare_outcomes(outcomes, models, aggregate=aggregate)  # type: ignore[arg-type]
-    found = compare_models(scored, single("twin", "bad@1"), test=test)
-    assert found.test == test
-    assert {one.differences["bad@1"].test for one in found.slices} == {test}
+    assert (plain.margin, plain.common, plain.notes) == (None, False, ())
 
 
 def test_scores_are_previewed_before_their_intervals(scored: pl.DataFrame) -> None:
@@ -696,19 +620,6 @@ def test_scores_are_previewed_before_their_intervals(scored: pl.DataFrame) -> No
     known = [sum(not np.isnan(each.scores["twin"].low) for each in one.slices) for one in seen]
     assert known == sorted(known)
     assert len(seen) >= len(final.slices)
-
-
-def test_the_notes_of_a_comparison_are_of_its_slices_models_test_and_margin(
-    scored: pl.DataFrame,
-) -> None:
-    for test, margin in (("dyadic", None), ("dyadic", 0.02), ("williams", 0.02)):
-        models = single("twin", "bad@1")
-        found = compare_models(scored, models, test=test, margin=margin)  # type: ignore[arg-type]
-        assert found.notes == tuple(comparison_notes(found.slices, models, test, margin))  # type: ignore[arg-type]
-        assert any(note.startswith("=: smaller than ±2 ") for note in found.notes) == (
-            margin is not None
-        )
-        assert any("letters" in note for note in found.notes)
 
 
 def test_a_table_of_pairs_is_of_the_task_that_is_named(scored: pl.DataFrame) -> None:

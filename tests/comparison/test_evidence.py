@@ -55,8 +55,7 @@ def made_pairs(dataset: str, count: int, seed: int) -> Outcomes:
                 task="sts", suite="sts", dataset=dataset, measures=("spearman",), is_aggregated=True
             ),
         ),
-        texts=lambda: texts,
-        keys=lambda: pl.DataFrame(),
+        sentences=texts,
         averages={"sts": {"mean of two": ("first", "second")}},
     )
 
@@ -93,8 +92,7 @@ def made_items(count: int, seed: int) -> Outcomes:
                 classes=("0", "1"),
             ),
         ),
-        texts=lambda: texts,
-        keys=lambda: pl.DataFrame(),
+        sentences=texts,
     )
 
 
@@ -233,12 +231,8 @@ def test_a_property_that_no_item_has_is_refused(outcomes: Outcomes) -> None:
 
 
 def test_a_pair_of_equal_words_is_still_a_pair(outcomes: Outcomes) -> None:
-    keys = pl.DataFrame(
-        {"text_key0": np.arange(230, dtype=np.uint64), "text_key1": np.arange(230, dtype=np.uint64)}
-    )
     known = replace(
         outcomes,
-        keys=lambda: keys,
         blocks=(replace(outcomes.blocks[0], is_of_pairs=True), *outcomes.blocks[1:]),
     )
     pairs, _, items = slices_of(known, MEMBERS)

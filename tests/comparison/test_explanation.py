@@ -236,8 +236,7 @@ def test_of_classified_items_no_error_is_too_high() -> None:
                 classes=("no", "yes"),
             ),
         ),
-        texts=lambda: sentences,
-        keys=pl.DataFrame,
+        sentences=sentences,
     )
     found = explained(classified)
     right = [predictions[name] == gold for name in ("first", "second")]

@@ -86,7 +86,7 @@ def test_rows_of_one_topic_count_as_dependent(outcomes: Outcomes) -> None:
         first_text=topics.astype(np.uint64), second_text=topics.astype(np.uint64)
     )
     dependent = Outcomes(
-        **{name: getattr(outcomes, name) for name in ("predictions", "blocks", "texts", "keys")},
+        **{name: getattr(outcomes, name) for name in ("predictions", "blocks", "sentences")},
         rows=rows,
     )
     of_topic = rng.random(30) < 0.4  # whole topics are on the side, and have the fact
@@ -203,8 +203,8 @@ def with_word(outcomes: Outcomes, rows: np.ndarray) -> Outcomes:
         sentence1=pl.when(has).then(pl.col("sentence1") + " Zebra").otherwise("sentence1")
     )
     return Outcomes(
-        **{name: getattr(outcomes, name) for name in ("rows", "predictions", "blocks", "keys")},
-        texts=lambda: texts,
+        **{name: getattr(outcomes, name) for name in ("rows", "predictions", "blocks")},
+        sentences=texts,
     )
 
 

@@ -7,13 +7,13 @@ import polars as pl
 import pytest
 from scipy.stats import rankdata
 
+from benchmarks.pair_frames import pair_outcomes
 from embedlab.analysis.pairing import Pairing, with_pairing
 from embedlab.analysis.rank_errors import with_rank_errors
 from embedlab.analysis.scores import ModelColumns
 from embedlab.comparison.sides import Sides, sides_of, steadiness, typical
 from embedlab.comparison.topics import item_topics
 from embedlab.outcomes.frame import Outcomes
-from embedlab.outcomes.pairs import pair_outcomes
 from tests.comparison.planted import MODELS, made_pairs
 
 

@@ -6,12 +6,10 @@ from itertools import pairwise
 import polars as pl
 import pytest
 
-from embedlab.analysis.scores import pair_table
-from embedlab.analysis.slices import dice_fifths, joined_splits
+from benchmarks.pair_frames import pair_outcomes, pair_table
 from embedlab.comparison.evidence import slices_of
 from embedlab.data.dataset import Part
 from embedlab.outcomes.cuts import ItemSlice
-from embedlab.outcomes.pairs import pair_outcomes
 
 
 def slices(table: pl.DataFrame, by: str, common: Sequence[str] = ()) -> list[ItemSlice]:
@@ -43,25 +41,6 @@ def test_slices_are_named_by_dataset_source_and_fifth(table: pl.DataFrame) -> No
     dice = table["dice"].to_numpy()
     assert all(dice[low.rows].max() <= dice[high.rows].min() for low, high in pairwise(by_dice[:5]))
     assert any("tie at Dice" in note for part in by_dice for note in part.notes)
-
-
-def test_joined_splits_are_cut_as_a_whole_in_their_order(make_part: Callable[..., Part]) -> None:
-    parts = [
-        make_part("sts-benchmark", {None: 7}, split=split, seed=seed)
-        for seed, split in enumerate(["test", "dev", "train"])
-    ]
-    table = joined_splits(pair_table(parts))
-    joined = slices(table, "dice")
-    assert [len(part.rows) for part in joined] == [5, 4, 4, 4, 4]
-    whole = pair_table([parts[2], parts[1], parts[0]])
-    fifths = dice_fifths(whole["dice"]).fifth
-    for number, part in enumerate(joined, start=1):
-        assert part.key == f"sts-benchmark (all splits)/fifth-{number}"
-        assert (
-            table[part.rows]["pair_key"].to_list()
-            == whole.filter(fifths == number)["pair_key"].to_list()
-        )
-    assert joined_splits(pair_table(parts[:2])).equals(pair_table(parts[:2]))
 
 
 def test_fifths_are_cut_within_each_split_that_is_scored_by_itself(

@@ -26,7 +26,7 @@ from embedlab.encoders.loading import load_encoder, load_scorer
 from embedlab.models.catalog import Model, resolve
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.models.location import pinned
-from embedlab.scoring.scored_pairs import model_columns
+from embedlab.scoring.task_comparison import model_columns
 from tests.encoders.layouts import DECODERS, WIDTH, byte_level, tokenizer
 
 PAIRS = (

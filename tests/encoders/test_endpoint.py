@@ -182,8 +182,8 @@ def test_a_pair_that_one_model_cannot_encode_is_left_out_for_all(
     whole = scores("all.tsv")
     assert whole == scores("others.tsv")
     assert {items for _, _, items in whole} == {30}
-    main(["compare", "dice", f"{server}#nan", str(tmp_path / "all.tsv")])
-    assert "1 of 31 pairs, which are left out for every model" in capsys.readouterr().err
+    main(["compare", "dice", f"{server}#nan", str(tmp_path / "all.tsv"), "--notes"])
+    assert "no vectors for 1 of 31 pairs" in capsys.readouterr().out
 
 
 def test_a_text_that_one_model_cannot_encode_is_left_out_of_search_and_classes_for_all(

@@ -2,6 +2,7 @@
 models.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,8 @@ import polars as pl
 import pytest
 import scipy.stats
 
-from embedlab.analysis.scores import ModelColumns, ScoreFile, pair_table
+from benchmarks.pair_frames import pair_table
+from embedlab.analysis.scores import ModelColumns
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import from_table
 from embedlab.core.settings import Settings
@@ -21,6 +23,7 @@ from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.runs.environment import Environment
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.events import EventLog, Finished
+from embedlab.runs.outcomes import StoredOutcomes, items_frame
 from embedlab.workflows.grid.table import grid_scores
 from embedlab.workflows.options.grid import ScoresOptions
 from tests.experiments.conftest import plan_of
@@ -70,10 +73,12 @@ def scored(
         )
         with EventLog(run.events_file) as log:
             log.append(Finished(step=1))
-        ScoreFile(
-            scores=table.select("pair_key", similarity=pl.col(cell.id).cast(pl.Float32)),
-            facts={"fingerprint": "f"},
-        ).write(run.scores_file)
+        similar = table[cell.id].cast(pl.Float32)
+        StoredOutcomes(
+            task="sts", base_task="sts", dataset="sts12", split="test", model=cell.id,
+            fingerprint="f", data=(), marks=(), classes=(), measures=("spearman",),
+            items=items_frame(np.arange(table.height), table["gold"], similar, table),
+        ).save(run.evaluations)  # fmt: skip
         scores = tuple(
             StoredScore(
                 by="dataset",
@@ -104,7 +109,7 @@ def test_p_of_two_places_is_that_of_the_comparison_of_their_runs(
 ) -> None:
     plan, table = scored
     found = found_of(plan)
-    differences = PairDifferences.of(plan, found, MEASURE, SAMPLE)
+    differences = PairDifferences.of(plan, found, MEASURE)
     assert differences is not None
     first, second = (found.spreads[("1e-05", pooling), "sts12"] for pooling in ("mean", "cls"))
     models = [
@@ -129,7 +134,7 @@ def test_the_table_says_whether_ties_are_over_pairs_or_over_seeds_alone(
     by_pairs = grid_scores(options, settings)
     assert any("over pairs and seeds" in note for note in by_pairs.table.notes)
     assert all("test:dyadic" in line for line in by_pairs.table.signatures.values())
-    plan.run(next(iter(plan.cells))).scores_file.unlink()
+    (plan.run(next(iter(plan.cells))).evaluations / "sts" / "sts12.parquet").unlink()
     by_seeds = grid_scores(options, settings)
     assert any("over seeds alone" in note for note in by_seeds.table.notes)
     assert {place: spread.mean for place, spread in by_seeds.pivot.spreads.items()} == {
@@ -140,11 +145,10 @@ def test_the_table_says_whether_ties_are_over_pairs_or_over_seeds_alone(
 def test_pairs_that_give_other_scores_are_not_used(scored: tuple[GridPlan, pl.DataFrame]) -> None:
     plan, _ = scored
     run = plan.run(next(iter(plan.cells)))
-    other = ScoreFile.read(run.scores_file)
-    ScoreFile(
-        scores=other.scores.with_columns(similarity=-pl.col("similarity")), facts=other.facts
-    ).write(run.scores_file)
-    assert PairDifferences.of(plan, found_of(plan), MEASURE, SAMPLE) is None
+    other = StoredOutcomes.load(run.evaluations / "sts" / "sts12.parquet")
+    items = other.items.with_columns(predicted=-pl.col("predicted"))
+    replace(other, items=items).save(run.evaluations)
+    assert PairDifferences.of(plan, found_of(plan), MEASURE) is None
 
 
 def test_averages_over_an_axis_and_other_measures_are_tested_over_seeds(
@@ -152,6 +156,6 @@ def test_averages_over_an_axis_and_other_measures_are_tested_over_seeds(
 ) -> None:
     plan, _ = scored
     averaged = pivot(plan, MEASURE, rows=["optim.lr"], score="sts12")
-    assert PairDifferences.of(plan, averaged, MEASURE, SAMPLE) is None
+    assert PairDifferences.of(plan, averaged, MEASURE) is None
     pearson = ScoreFilter(metric="pearson", by=("dataset",))
-    assert PairDifferences.of(plan, pivot(plan, pearson, score="sts12"), pearson, SAMPLE) is None
+    assert PairDifferences.of(plan, pivot(plan, pearson, score="sts12"), pearson) is None

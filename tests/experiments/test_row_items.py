@@ -7,7 +7,7 @@ from scipy.stats import pearsonr, spearmanr
 from embedlab.choices import Correlation
 from embedlab.experiments.paper_table import PaperMeasure
 from embedlab.experiments.row_items import item_rows
-from embedlab.runs.outcomes import StoredOutcomes, items_frame
+from embedlab.runs.outcomes import StoredOutcomes, class_indices, items_frame
 
 RTE = PaperMeasure(
     task="glue", slice="glue-rte", metric="accuracy", setting="validation", split=None
@@ -20,7 +20,10 @@ def outcomes(
     rng = np.random.default_rng(seed)
     gold = np.array(["yes", "no"])[np.arange(items) % 2]
     predicted = np.where(rng.random(items) < wrong, np.where(gold == "yes", "no", "yes"), gold)
-    frame = items_frame(np.arange(items), gold, predicted)
+    classes = ("no", "yes")
+    frame = items_frame(
+        np.arange(items), class_indices(gold, classes), class_indices(predicted, classes)
+    )
     return StoredOutcomes(
         task="glue",
         dataset="glue-rte",
@@ -35,7 +38,7 @@ def outcomes(
 
 
 def scored(gold: np.ndarray, predicted: np.ndarray) -> StoredOutcomes:
-    frame = items_frame(np.arange(len(gold)), gold.astype(str), predicted.astype(str))
+    frame = items_frame(np.arange(len(gold)), gold, predicted)
     return StoredOutcomes(
         task="glue",
         dataset="sts-benchmark",

@@ -8,10 +8,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from benchmarks.pair_frames import pair_outcomes
 from embedlab.experiments.matching_runs import Member
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_table import PaperMeasure, PaperTable
 from embedlab.experiments.row_order import ScoredItems, find_row_order, find_score, table_numbers
+from embedlab.outcomes.frame import Outcomes
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import StoredOutcomes, items_frame
 from embedlab.tasks.multitask import METRICS
@@ -64,9 +66,7 @@ def score(
 def answered(dataset: str) -> StoredOutcomes:
     """What a model predicts of 100 items: classes of sentiment, or scores."""
     numbers = np.arange(100) % 5
-    items = items_frame(
-        np.arange(100), numbers.astype(str), ((numbers + (np.arange(100) % 3 == 0)) % 5).astype(str)
-    )
+    items = items_frame(np.arange(100), numbers, (numbers + (np.arange(100) % 3 == 0)) % 5)
     classes = tuple("01234") if dataset == "sentiment" else ()
     return StoredOutcomes(
         task="multitask",
@@ -94,7 +94,7 @@ def members(table: PaperTable) -> dict[tuple[str, str], tuple[Member, ...]]:
 
 
 @pytest.fixture
-def pairs() -> pl.DataFrame:
+def pairs() -> Outcomes:
     """Thirty pairs of each year, and what each member says of them."""
     rng = np.random.default_rng(0)
     gold = rng.uniform(0, 5, 150)
@@ -105,7 +105,9 @@ def pairs() -> pl.DataFrame:
     }
     years = [year for year in YEARS for _ in range(30)]
     text = {f"sentence{side}": [f"{side} {row}" for row in range(150)] for side in (1, 2)}
-    return pl.DataFrame({"dataset": years, "source": ["a"] * 150, **text, "gold": gold, **said})
+    facts = {"dataset": years, "source": ["a"] * 150, "pair": [*range(150)], "dice": [0.5] * 150}
+    table = pl.DataFrame({**facts, **text, "gold": gold, **said})
+    return pair_outcomes(table, [*said], task="sts", averages={})
 
 
 @pytest.fixture
@@ -135,7 +137,7 @@ def test_neighbours_and_claims_are_evaluated_once_each_by_pairs_and_seeds(
     table: PaperTable,
     members: dict[tuple[str, str], tuple[Member, ...]],
     evaluations: Mapping[tuple[str, str], Evaluation],
-    pairs: pl.DataFrame,
+    pairs: Outcomes,
 ) -> None:
     found = find_row_order(table, members, evaluations, ScoredItems(pairs=pairs, answers={}))
     # Printed: 0.3 (70.44) before 0.5 (70.05) before 0.1 (69.18).
@@ -163,7 +165,7 @@ def test_a_row_that_lacks_a_compared_column_is_not_put_in_order(
     table: PaperTable,
     members: dict[tuple[str, str], tuple[Member, ...]],
     evaluations: Mapping[tuple[str, str], Evaluation],
-    pairs: pl.DataFrame,
+    pairs: Outcomes,
 ) -> None:
     one_year = {**evaluations, ("0.1@1", "sts"): evaluation("sts", score("sts12", 0.4))}
     assert [

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from embedlab.analysis.scores import ScoreFile, pair_keys
+from benchmarks.pair_frames import store_similarities
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.settings import Settings
 from embedlab.encoders import loading
@@ -31,6 +31,7 @@ from embedlab.models.fingerprint import (
 )
 from embedlab.models.folder import Usage, Wishes, read_usage, vector_dim
 from embedlab.models.folder_identity import decisive_files, is_never_read
+from embedlab.runs.outcomes import stored_facts
 from embedlab.store.vectors import EmbeddingCache
 from tests.encoders.layouts import LAYOUTS
 
@@ -342,12 +343,9 @@ def stored_before(name: str, cache: Path) -> ScorePlace:
     vectors.store(
         sentence_keys(["a man"]), np.full((1, vectors.dim), 7, np.float32), np.zeros(1, np.bool_)
     )
-    scores = pl.DataFrame(
-        {"pair_key": pair_keys(PAIRS), "similarity": pl.Series([0.25, 0.25], dtype=pl.Float32)}
-    )
-    ScoreFile(scores=scores, facts={"fingerprint": before, "model": name}).write(
-        cache / "models" / before / "scores.parquet"
-    )
+    table = PAIRS.with_columns(dataset=pl.lit("d"), gold=pl.lit(1.0), pair=pl.int_range(pl.len()))
+    folder = cache / "models" / before / "evaluations"
+    store_similarities(table, folder, before, pl.Series([0.25, 0.25]))
     return ScorePlace.of(spec, Settings(cache=cache))
 
 
@@ -370,13 +368,9 @@ def test_what_was_stored_under_the_earlier_rule_counts_where_it_missed_no_file(
     (tmp_path / "files").mkdir()
     name = MODELS[layout](tmp_path / "files")
     place = stored_before(name, tmp_path / "cache")
-    assert place.read().scores["similarity"].to_list() == [0.25, 0.25]
+    (facts,) = stored_facts(place.evaluations)
+    assert place.counts(facts.fingerprint)
     assert (load_encoder(place.spec, cpu, cache=tmp_path / "cache").encode(["a man"]) == 7).all()
-    newer = ScoreFile(
-        scores=place.read().scores.clear(),
-        facts={"fingerprint": place.fingerprint, "earlier_fingerprint": str(place.earlier)},
-    )
-    assert len(place.read().merged(newer).scores) == 2
 
 
 def test_what_was_stored_under_the_earlier_rule_does_not_count_where_it_missed_a_file(
@@ -384,7 +378,7 @@ def test_what_was_stored_under_the_earlier_rule_does_not_count_where_it_missed_a
 ) -> None:
     place = stored_before(sharded(tmp_path / "model"), tmp_path / "cache")
     assert place.earlier is None
-    assert place.read().scores.is_empty()
+    assert not any(stored_facts(place.evaluations))
     assert (load_encoder(place.spec, cpu, cache=tmp_path / "cache").encode(["a man"]) != 7).all()
     (spec,) = resolve(array(tmp_path), Path("none")).members
     assert (

@@ -16,7 +16,7 @@ from embedlab.models import assembled, packaged
 from embedlab.models.assembled import assemble
 from embedlab.models.catalog import model_names, resolve, starting_location
 from embedlab.models.packaged import PACKAGED, InPackage, InParts, Packaged
-from embedlab.scoring.scored_pairs import model_columns
+from embedlab.scoring.task_comparison import model_columns
 from embedlab.workflows.notebook_session import NotebookSession
 from embedlab.workflows.packaged_models import get_model, list_models
 

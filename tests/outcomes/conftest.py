@@ -35,9 +35,8 @@ def pairs() -> Outcomes:
             {"near": [0.1, 0.4, 0.9, 0.8, 0.2, 0.6], "far": [0.9, 0.8, 0.5, 0.1, None, 0.3]}
         ),
         blocks=(Block(task="sts", suite="sts", dataset="made", measures=("spearman",)),),
-        texts=lambda: texts,
-        keys=lambda: pl.DataFrame(),
-        trained=lambda: pl.Series([None, "†near", None, None, "‡near", None], dtype=pl.String),
+        sentences=texts,
+        trained=lambda _: pl.Series([None, "†near", None, None, "‡near", None], dtype=pl.String),
         averages={"sts": {"mean of all": ("made",)}},
     )
 
@@ -68,8 +67,7 @@ def items() -> Outcomes:
                 classes=("bad", "good"),
             ),
         ),
-        texts=lambda: texts,
-        keys=lambda: pl.DataFrame(),
+        sentences=texts,
     )
 
 

@@ -48,7 +48,7 @@ def test_fifths_of_dice_are_of_equal_size_and_others_keep_equal_numbers_together
         pairs,
         rows=pl.concat([pairs.rows] * 10),
         predictions=pl.concat([pairs.predictions] * 10),
-        texts=lambda: pl.concat([pairs.sentences] * 10),
+        sentences=pl.concat([pairs.sentences] * 10),
     )
     assert list(sizes(many, "dice").values()) == [12] * 5
     by = property_named("length")
@@ -77,7 +77,7 @@ def test_items_without_a_value_are_cut_away_before_the_others_are_cut(
         pairs,
         rows=pl.concat([pairs.rows] * 5),
         predictions=pl.concat([pairs.predictions] * 5),
-        texts=lambda: pl.concat([pairs.sentences] * 5),
+        sentences=pl.concat([pairs.sentences] * 5),
     )
     has_value = np.arange(30) % 4 > 0
     by = Property(

@@ -7,15 +7,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from embedlab.outcomes.frame import (
-    CONTRADICTED,
-    ROWS,
-    Block,
-    Outcomes,
-    joined_outcomes,
-    text_numbers,
-)
+from embedlab.outcomes.frame import ROWS, Block, Outcomes, joined_outcomes, text_numbers
 from embedlab.outcomes.property import property_named
+from embedlab.runs.outcomes import CONTRADICTED
 
 
 def test_a_block_is_of_scored_items_unless_it_says_more() -> None:
@@ -38,7 +32,7 @@ def test_what_is_computed_of_items_is_remembered_with_them_and_neither_given_nor
         "blocks": pairs.blocks,
     }
     with pytest.raises(TypeError, match="computed"):
-        Outcomes(**parts, texts=pairs.texts, keys=pairs.keys, computed={})  # type: ignore[call-arg]
+        Outcomes(**parts, sentences=pairs.sentences, computed={})  # type: ignore[call-arg]
 
 
 def test_items_without_averages_training_text_or_metrics_have_none(items: Outcomes) -> None:
@@ -109,14 +103,7 @@ def test_items_without_a_class_have_labels_of_no_value_and_the_type_of_text(
 def test_joined_items_have_the_facts_of_each_task_in_its_rows(
     pairs: Outcomes, items: Outcomes
 ) -> None:
-    hashes = [
-        pl.DataFrame({"text_key0": range(start, start + one.rows.height)})
-        for start, one in ((0, pairs), (50, items))
-    ]
-    parts = [
-        replace(one, keys=lambda own=own: own)
-        for one, own in zip((pairs, items, pairs), (*hashes, hashes[0]), strict=True)
-    ]
+    parts = [pairs, items, pairs]
     parts[1] = replace(
         parts[1], averages={"transfer": {"all": ("mood",)}}, mixed_metrics={"transfer": "accuracy"}
     )
@@ -136,7 +123,7 @@ def test_joined_items_have_the_facts_of_each_task_in_its_rows(
         *pairs.predictions["far"],
     ]
     assert found.sentences.equals(pl.concat([pairs.sentences, items.sentences, pairs.sentences]))
-    assert found.text_keys["text_key0"].to_list() == [*range(6), *range(50, 54), *range(6)]
+    assert found.text_keys.equals(pl.concat([one.text_keys for one in (pairs, items, pairs)]))
     assert found.trained_models.to_list() == [
         *pairs.trained_models,
         *[None] * 4,
@@ -146,24 +133,9 @@ def test_joined_items_have_the_facts_of_each_task_in_its_rows(
     assert found.mixed_metrics == {"transfer": "accuracy"}
 
 
-def test_texts_and_hashes_are_read_when_they_are_first_needed_and_once(pairs: Outcomes) -> None:
-    reads: list[str] = []
-
-    def read() -> pl.DataFrame:
-        reads.append("texts")
-        return pairs.sentences
-
-    lazy = replace(pairs, texts=read)
-    joined = joined_outcomes([lazy, pairs])
-    assert reads == []
-    assert lazy.column("sentence1").len() == lazy.column("sentence2").len() == 6
-    assert joined.sentences.height == 12
-    assert reads == ["texts"]
-
-
 def test_pairs_beside_contrasts_have_no_third_sentence(pairs: Outcomes, items: Outcomes) -> None:
     contrasts = replace(
-        pairs, texts=lambda: pairs.sentences.with_columns(pl.lit("third").alias(CONTRADICTED))
+        pairs, sentences=pairs.sentences.with_columns(pl.lit("third").alias(CONTRADICTED))
     )
     found = joined_outcomes([contrasts, items])
     assert found.column(CONTRADICTED).to_list() == ["third"] * 6 + [None] * 4

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.outcomes.frame import CONTRADICTED, Outcomes, joined_outcomes
+from embedlab.outcomes.frame import Outcomes, joined_outcomes
 from embedlab.outcomes.property import (
     Property,
     all_properties,
@@ -17,6 +17,7 @@ from embedlab.outcomes.property import (
     property_names,
     refuse_lacking,
 )
+from embedlab.runs.outcomes import CONTRADICTED
 
 BY_EYE = {
     "negation": ["one", "none", "none", "none", "one", "none"],
@@ -214,9 +215,9 @@ def test_an_item_has_a_property_where_it_has_all_that_this_needs(pairs: Outcomes
     holes = pairs.sentences.with_columns(
         sentence2=pl.when(pl.int_range(pl.len()) != 2).then("sentence2")
     )
-    values = property_named("words").values(replace(pairs, texts=lambda: holes))
+    values = property_named("words").values(replace(pairs, sentences=holes))
     assert values.to_list() == BY_EYE["words"]  # of the one sentence
-    assert property_named("length").values(replace(pairs, texts=lambda: holes)).to_list() == [
+    assert property_named("length").values(replace(pairs, sentences=holes)).to_list() == [
         2,
         0,
         None,
@@ -246,9 +247,9 @@ def test_a_contrast_has_the_first_phenomenon_that_its_two_sentences_show(pairs: 
         texts,
         texts.rename({"sentence2": CONTRADICTED, CONTRADICTED: "sentence2"}),
     ):  # either may be the negated one
-        assert property_named("phenomenon").values(
-            replace(pairs, texts=lambda found=found: found)
-        ).to_list() == [row[2] for row in CONTRASTS]
+        assert property_named("phenomenon").values(replace(pairs, sentences=found)).to_list() == [
+            row[2] for row in CONTRASTS
+        ]
 
 
 @pytest.mark.parametrize("name", FACTS)

@@ -7,9 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
-from embedlab.analysis.scores import ScoreFile
+from benchmarks.pair_frames import store_similarities
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.seal import KEY
 from embedlab.data.overlaps import KnownText
@@ -17,6 +18,7 @@ from embedlab.encoders.sealed_tensors import read_heads
 from embedlab.experiments.plan import GridPlan
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.runs.store import RunFolder
 from embedlab.store.sealed import check_folder, unverified_files
 from embedlab.training.checkpointing import Snapshot
@@ -92,12 +94,9 @@ STORED = {
     ),
     "heads": Stored(file=f"{RUN}/heads.safetensors", read=heads),
     "training text": Stored(file=f"{RUN}/learnt.parquet", read=training_text),
-    "scores of a run": Stored(
-        file=f"{RUN}/scores.parquet", read=lambda path: frames(ScoreFile.read(path))
-    ),
-    "cached scores": Stored(
-        file="cache/models/*/scores.parquet",
-        read=lambda path: frames(ScoreFile.read(path)),
+    "outcomes of a run": Stored(
+        file=f"{RUN}/evaluations/sts/d.parquet",
+        read=lambda path: StoredOutcomes.load(path).items,
     ),
     "evaluation": Stored(file="runs/glue/seed-1/evaluations/glue.json", read=Evaluation.load),
     "state of a checkpoint": Stored(file=f"{CHECKPOINT}/state.json", read=checkpoint),
@@ -163,6 +162,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Runs, a grid and caches, all with checksums."""
     place = tmp_path_factory.mktemp("stored")
     unpack(place)
+    facts = {"dataset": ["d"], "pair": [0], "sentence1": ["a"], "sentence2": ["b"], "gold": [1.0]}
+    store_similarities(pl.DataFrame(facts), place / RUN / "evaluations", "m", pl.Series([0.5]))
     return place
 
 

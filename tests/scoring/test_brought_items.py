@@ -61,11 +61,11 @@ def test_items_are_listed_by_their_row_in_the_scored_split() -> None:
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
-def test_a_file_joins_a_comparison_with_mcnemars_test(tmp_path: Path, ending: str) -> None:
+def test_a_file_joins_a_comparison(tmp_path: Path, ending: str) -> None:
     first = predicted(tmp_path / f"first.{ending}", "trec", "mrpc", wrong=2)
     second = predicted(tmp_path / f"second.{ending}", "trec", "mrpc", wrong=20, name="mine")
     names = [f"items:{first}", f"items:{second}#mine"]
-    found = embedlab.compare(names, suite="transfer", test="mcnemar", **SAMPLE).frame.filter(
+    found = embedlab.compare(names, suite="transfer", **SAMPLE).frame.filter(
         slice="trec", metric="accuracy"
     )
     count = listed("trec").height
@@ -74,7 +74,7 @@ def test_a_file_joins_a_comparison_with_mcnemars_test(tmp_path: Path, ending: st
     )
     assert found["difference"][1] == pytest.approx(-100 * 18 / count)
     assert found["difference_low"][1] < found["difference"][1] < found["difference_high"][1]
-    assert (found["test"][1], 0 < found["p"][1] < 1) == ("mcnemar", True)
+    assert (found["test"][1], 0 < found["p"][1] < 1) == ("dyadic", True)
 
 
 def test_a_file_is_next_to_a_model_that_embedlab_evaluates(
@@ -148,7 +148,7 @@ def test_missing_columns_and_tasks_without_items_are_refused(tmp_path: Path) -> 
     file = predicted(tmp_path / "mine.csv", "trec", wrong=1)
     with pytest.raises(UsageError, match="no column 'mine'"):
         embedlab.evaluate([f"items:{file}#mine"], tasks=["trec"], **SAMPLE)
-    with pytest.raises(UsageError, match="holds classes of items, not similarities"):
+    with pytest.raises(UsageError, match="holds classes of items, and sts has none"):
         embedlab.evaluate([f"items:{file}"], tasks=["sts12"], **SAMPLE)
     with pytest.raises(UsageError, match="holds classes of items, and geometry has none"):
         embedlab.evaluate([f"items:{file}"], suite="geometry", **SAMPLE)

@@ -96,7 +96,6 @@ def test_an_evaluation_is_cached_for_the_same_vectors_data_and_program_only(
             spec=spec,
             fingerprint=fingerprint,
             precision="float32",
-            scores_file=tmp_path / "scores.parquet",
             evaluations=tmp_path,
         )
         found = stored_evaluation(place, name, opened.texts, source)

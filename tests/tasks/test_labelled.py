@@ -11,7 +11,6 @@ import pytest
 
 from embedlab.core.errors import MissingError
 from embedlab.data.dataset import DatasetState, Part
-from embedlab.data.overlaps import text_keys
 from embedlab.tasks._labelled import (
     ClassificationResult,
     ClassificationTask,
@@ -171,13 +170,12 @@ def test_what_each_item_got_is_stored_with_its_row_and_sentence() -> None:
     (found,) = suite.outcomes
     assert (found.dataset, found.split, found.classes) == ("made", "test", ("no", "perhaps", "yes"))
     assert found.items.select("item", "gold", "predicted").rows() == [
-        (7, "no", "no"),
-        (8, "yes", "no"),
-        (9, "yes", "no"),
-        (10, "no", "no"),
+        (7, 0, 0),
+        (8, 2, 0),
+        (9, 2, 0),
+        (10, 0, 0),
     ]
-    assert found.texts is not None
-    assert found.texts.tolist() == text_keys(task.parts["test"].frame).tolist()
+    assert found.items["sentence1"].to_list() == task.parts["test"].frame["sentence"].to_list()
     assert results[0].correct.tolist() == [True, False, False, True]
     assert suite.tested == (task.parts["test"],)
 

@@ -18,6 +18,7 @@ from embedlab.data.source import Source
 from embedlab.encoders.device import Machine, machine
 from embedlab.encoders.loading import load_encoder
 from embedlab.models.catalog import ModelSpec, resolve
+from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.runs.store import RunFolder
 from embedlab.tasks.nli import SOURCES, TASK
 from embedlab.tasks.task import Selection, TaskResult
@@ -87,13 +88,17 @@ def slow_labels(spec: ModelSpec, pairs: list[Pair], stage: int = 0) -> list[str]
     return found
 
 
+def labels(outcomes: StoredOutcomes, column: str) -> list[str]:
+    return [outcomes.classes[int(index)] for index in outcomes.items[column]]
+
+
 def test_the_labels_are_those_of_the_head_that_the_run_stored(run: ModelSpec) -> None:
     found = result(run, "nli-snli")
     frame = SAMPLE.open("snli", "test").frame
     slow = slow_labels(run, frame.select("premise", "hypothesis", "label").rows())
     (outcomes,) = found.outcomes
-    assert outcomes.items["predicted"].to_list() == slow
-    assert outcomes.items["gold"].to_list() == frame["label"].to_list()
+    assert labels(outcomes, "predicted") == slow
+    assert labels(outcomes, "gold") == frame["label"].to_list()
     assert len(set(slow)) > 1  # a head that says one thing would pass by chance
     (score,) = found.evaluation.scores
     right = sum(one == other for one, other in zip(slow, frame["label"], strict=True))
@@ -144,7 +149,7 @@ def test_the_last_stage_with_such_a_head_labels_the_pairs(
         np.concatenate([u, v, np.abs(u - v)], axis=1) @ heads["0.head.weight"].T
         + heads["0.head.bias"]
     )
-    assert found.outcomes[0].items["predicted"].to_list() == [
+    assert labels(found.outcomes[0], "predicted") == [
         NLI_LABELS[index] for index in logits.argmax(axis=1)
     ]
 
@@ -192,7 +197,7 @@ def test_a_file_of_labelled_pairs_is_scored_with_its_own_names(
     )
     found = result(run, name)
     assert [(score.slice, score.items) for score in found.evaluation.scores] == [(name, 30)]
-    assert found.outcomes[0].items["predicted"].to_list() == slow_labels(
+    assert labels(found.outcomes[0], "predicted") == slow_labels(
         run, frame.select("premise", "hypothesis", "label").rows()
     )
     Path("scored.csv").write_text("sentence1,sentence2,score\na b,c d,3\n")

@@ -85,7 +85,8 @@ def test_scores_are_of_the_test_rows_and_name_them(tmp_path: Path) -> None:
     ]
     for part, outcomes in zip(found.tested, found.outcomes, strict=True):
         assert outcomes.split == "test"
-        assert outcomes.items["gold"].to_list() == part.frame["label"].to_list()
+        gold = [outcomes.classes[int(index)] for index in outcomes.items["gold"]]
+        assert gold == part.frame["label"].to_list()
 
 
 def test_the_texts_of_tasks_are_those_of_all_their_splits_and_of_no_other_task(

@@ -181,7 +181,7 @@ def test_a_run_of_another_program_is_a_model_with_what_it_does_not_share_said(
     found = evaluated(f"trec:{tmp_path / 'bm25.trec'}", folder, tmp_path)
     # The document q1 is the query itself and does not count; d9 is not in the corpus and takes a
     # place; nothing was found for q2.
-    assert found.outcomes[0].items["predicted"].to_list() == ["3", "1", "inf"]
+    assert found.outcomes[0].items["predicted"].to_list() == [3, 1, float("inf")]
     said = {note.removeprefix(f"{folder}: ") for note in found.evaluation.notes}
     assert {
         "of 2 queries it has no document for 1",
@@ -199,9 +199,9 @@ def test_qrels_alone_take_runs_and_refuse_models_that_read_texts(
     graded = f"retrieval:{folder}/qrels/test.tsv"
     (tmp_path / "bm25.trec").write_text("q1 Q0 d2 1 3 bm25\nq2 Q0 d3 1 3 bm25\n")
     found = evaluated(f"trec:{tmp_path / 'bm25.trec'}", graded, tmp_path)
-    assert found.outcomes[0].items["predicted"].to_list() == ["inf", "1", "1"]
+    assert found.outcomes[0].items["predicted"].to_list() == [float("inf"), 1, 1]
     assert found.tested == ()
-    keys = found.outcomes[0].texts
+    keys = found.outcomes[0].items.select("first_text", "second_text").to_numpy()
     assert keys is not None
     assert keys[0, 0] == keys[1, 0] != keys[2, 0]
     with pytest.raises(UsageError, match="has qrels alone, no texts that 'dice' could read"):
@@ -297,9 +297,7 @@ def test_relevance_without_grades_is_stored_as_the_number_of_the_query(
     faq: str, tmp_path: Path
 ) -> None:
     (outcomes,) = evaluated("dice", faq, tmp_path).outcomes
-    assert outcomes.items["gold"].to_list() == [
-        str(number) for number in open_query_file(faq).query
-    ]
+    assert outcomes.items["gold"].to_list() == [*open_query_file(faq).query]
 
 
 def test_what_is_read_for_search_is_what_is_selected_or_every_set(faq: str) -> None:

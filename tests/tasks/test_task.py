@@ -12,13 +12,12 @@ import pytest
 from numpy.typing import NDArray
 
 from embedlab.core import plugins
-from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.errors import UsageError
 from embedlab.core.names import task_names
 from embedlab.core.paths import PACKAGE, TINY_FOLDER
 from embedlab.core.plugins import shipped_names
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
-from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source, dataset_names
 from embedlab.encoders.encoder import EncoderFacts
 from embedlab.models.catalog import ModelSpec
@@ -32,14 +31,10 @@ from embedlab.tasks.task import (
     all_tasks,
     brought_evaluation,
     evaluation_of,
-    is_scored_together,
     load_member,
     outcomes_of,
     own_items,
     pair_task,
-    pair_texts,
-    scale_of,
-    stored_as,
     task,
 )
 
@@ -67,9 +62,8 @@ def test_every_file_of_the_folder_is_a_task_and_none_is_lost() -> None:
 
 
 def test_similarities_of_pairs_and_aggregates_alone_are_said_aloud() -> None:
-    assert task("sts").outcomes == "pairs"
-    assert {task(name).outcomes for name in ("geometry", "word_prediction")} == {"none"}
-    assert {task(name).outcomes for name in ("transfer", "probing")} == {"items"}
+    assert not any(task(name).has_items for name in ("geometry", "word_prediction"))
+    assert all(task(name).has_items for name in ("sts", "transfer", "probing"))
 
 
 def test_a_task_of_fields_is_refused_with_what_to_write_now() -> None:
@@ -79,7 +73,6 @@ def test_a_task_of_fields_is_refused_with_what_to_write_now() -> None:
             summary="finds close pairs",
             evaluate=print,
             texts=None,
-            outcomes="items",
         )  # type: ignore[abstract]
 
 
@@ -91,8 +84,8 @@ def test_what_a_task_does_not_write_has_the_usual_answer() -> None:
             raise NotImplementedError
 
     found = Usual()
-    assert (found.outcomes, found.has_dataset("mr"), found.has_dataset("cr")) == (
-        "items",
+    assert (found.has_items, found.has_dataset("mr"), found.has_dataset("cr")) == (
+        True,
         True,
         False,
     )
@@ -104,24 +97,6 @@ def test_what_a_task_does_not_write_has_the_usual_answer() -> None:
         found.dev_score(Source(folder=TINY_FOLDER), "mr")
     with pytest.raises(TypeError, match="evaluate"):
         type("Lacking", (Task,), {"name": "lacking"})()
-
-
-def test_what_a_number_is_multiplied_by_is_said_by_its_task() -> None:
-    assert (
-        scale_of("geometry", "uniformity"),
-        scale_of("transfer", "accuracy"),
-        scale_of("no-such-task", "accuracy"),
-    ) == (1, 100, 100)
-    assert [stored_as(name) for name in ("sts", "transfer", "geometry")] == [
-        "pairs",
-        "items",
-        "none",
-    ]
-    assert [task(name).aggregates for name in ("sts", "transfer", "geometry")] == [
-        ("all", "mean", "wmean"),
-        (),
-        (),
-    ]
 
 
 def test_an_unknown_task_is_refused_with_the_nearest_name() -> None:
@@ -295,16 +270,15 @@ def test_what_a_model_predicted_of_each_row_is_stored_with_all_classes() -> None
     )
     assert found.classes == ("no", "perhaps", "yes")
     assert found.items.select("item", "gold", "predicted").rows() == [
-        (0, "yes", "no"),
-        (1, "no", "no"),
-        (2, "no", "perhaps"),
+        (0, 2, 0),
+        (1, 0, 0),
+        (2, 0, 1),
     ]
-    assert found.texts is not None
-    assert found.texts.tolist() == text_keys(part.frame).tolist()
+    assert found.items["sentence1"].to_list() == part.frame["sentence1"].to_list()
     assert [one["split"] for one in found.data] == ["validation"]
     scores = outcomes_of(evaluation, part, [1, 2.5, 3], [0.1, 0.2, 0.3], is_class=False)
     assert scores.classes == ()
-    assert scores.items["gold"].to_list() == ["1", "2.5", "3"]
+    assert scores.items["gold"].to_list() == [1, 2.5, 3]
 
 
 def test_items_are_named_by_their_dataset_and_by_a_split_where_several_are_scored() -> None:
@@ -321,26 +295,7 @@ def test_items_are_named_by_their_dataset_and_by_a_split_where_several_are_score
             name,
             (part.state,),
         )
-        assert found.texts.tolist() == text_keys(part.frame).tolist()
         assert found.labels == ("5.0", "0.0", "2.5")
-
-
-def test_averages_of_pairs_are_shown_where_all_their_datasets_are() -> None:
-    found = pair_task(
-        "own", "pairs", ["a", "b", "c"], averages={"of two": ("a", "b"), "of all": ("a", "b", "c")}
-    )
-    assert list(found.averages(["c", "b", "a"], "own")) == ["of two", "of all"]
-    assert found.averages(["b", "a", "x"], "own") == {"of two": ("a", "b")}
-    assert found.averages(["a", "c"], "own") == {}
-    assert pair_task("own", "pairs", ["a"]).averages(["a"], "own") == {}
-    assert (found.outcomes, found.is_scored_together, found.datasets) == (
-        "pairs",
-        True,
-        ("a", "b", "c"),
-    )
-    with pytest.raises(UsageError, match="its models are evaluated together") as error:
-        found.evaluate(ModelSpec(name="dice", kind="dice"), Settings(), lambda _: None, Selection())  # type: ignore[arg-type,return-value]
-    assert error.value.hint == "embedlab evaluate --suite own"
 
 
 def test_the_dev_score_of_pairs_is_spearmans_correlation_times_a_hundred(
@@ -378,32 +333,6 @@ def test_what_the_dev_pairs_lack_of_the_published_ones_is_said(
     assert opened == [("mine", "dev")]
 
 
-def test_the_sentences_of_pairs_are_those_of_both_sides_of_what_is_selected(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def opening(_: Source, name: str, split: str | None = None) -> Part:
-        if name == "absent":
-            raise MissingError("it is not here")
-        return part_of(name, split or "test")
-
-    monkeypatch.setattr(Source, "open", opening)
-    own = pair_task("own", "pairs", ["sts-benchmark", "absent"])
-    source = Source(folder=TINY_FOLDER)
-    some = own.texts(source, Selection(names=("sts-benchmark", "absent")))
-    assert some is not None
-    assert [list(column) for column in some.columns] == [["a b", "c", "d"], ["a", "c d", "e"]]
-    assert [(state.name, state.split) for state in some.states] == [("sts-benchmark", "test")]
-    assert [error.message for error in some.missing] == ["it is not here"]
-    whole = pair_texts(source, ["sts-benchmark", "sick-r"], all_splits=True)
-    assert [(state.name, state.split) for state in whole.states] == [
-        *(("sts-benchmark", "test"), ("sick-r", "test")),
-        *(("sts-benchmark", "train"), ("sts-benchmark", "dev")),
-    ]
-    assert whole.missing == ()
-    with pytest.raises(MissingError, match="it is not here"):
-        pair_texts(source, ["absent"])
-
-
 def test_a_task_is_usual_unless_it_says_more() -> None:
     assert (Task.datasets, Task.item_datasets, Task.dev_names) == ((), (), ())
     assert (Task.is_each_alone, Task.trains_classifiers, Task.mixed_metric) == (
@@ -432,17 +361,3 @@ def test_a_member_is_loaded_with_the_cache_the_limit_and_the_network_of_the_sett
             "cache_gib": settings.cache_gib,
             "offline": settings.offline,
         }
-
-
-@pytest.mark.parametrize("can_load", [True, False])
-def test_numbers_of_a_broken_plug_in_or_of_one_that_is_not_trusted_are_shares_without_items(
-    can_load: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fault = "it has no TASK" if can_load else None
-    monkeypatch.setattr(plugins, "find", lambda *_: SimpleNamespace(fault=fault))
-    monkeypatch.setattr(plugins, "can_load", lambda _: can_load)
-    assert (
-        scale_of("own", "accuracy"),
-        stored_as("own"),
-        is_scored_together("own"),
-    ) == (100, "none", False)

@@ -18,7 +18,7 @@ from textual.app import App
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from embedlab.analysis.scores import ScoreFile
+from benchmarks.pair_frames import store_similarities
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.runs.environment import collect_environment
@@ -38,11 +38,8 @@ def write_scores(
     similarity = np.clip(
         table["gold"].to_numpy() / 5 + rng.normal(scale=noise, size=table.height), -1, 1
     )
-    scores = pl.DataFrame(
-        {"pair_key": table["pair_key"], "similarity": pl.Series(similarity, dtype=pl.Float32)}
-    ).unique("pair_key")
     path.parent.mkdir(parents=True, exist_ok=True)
-    ScoreFile(scores=scores, facts={"fingerprint": f"{model}{seed}", "model": model}).write(path)
+    store_similarities(table, path.parent / "evaluations", model, pl.Series(similarity))
 
 
 async def until(

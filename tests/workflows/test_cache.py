@@ -6,10 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from embedlab.analysis.scores import ScoreFile
+from benchmarks.pair_frames import store_similarities
 from embedlab.core.seal import sealed_json
 from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.encoders.stored_scores import NO_SCORES
 from embedlab.encoders.texts import sentence_keys
 from embedlab.outcomes.stored_links import stored_links
 from embedlab.store.files import write_atomic
@@ -17,6 +16,10 @@ from embedlab.store.marks import KINDS
 from embedlab.store.sealed import write_checksums
 from embedlab.store.vectors import EmbeddingCache
 from embedlab.workflows.cache import cache_state, clear_cache
+
+PAIR = pl.DataFrame(
+    {"dataset": ["d"], "pair": [0], "sentence1": ["a"], "sentence2": ["b"], "gold": [1.0]}
+)
 
 
 @pytest.fixture
@@ -26,9 +29,7 @@ def cache(tmp_path: Path) -> Path:
         tmp_path / "embeddings", "0123456789abcdef", dim=2, limit_bytes=2**20, name="sbert"
     )
     vectors.store(sentence_keys(["A cat."]), np.ones((1, 2), np.float32), np.zeros(1, np.bool_))
-    ScoreFile(scores=NO_SCORES, facts={"model": "sbert", "fingerprint": "f1"}).write(
-        tmp_path / "models/b/scores.parquet"
-    )
+    store_similarities(PAIR, tmp_path / "models/b/evaluations", "sbert", pl.Series([0.5]))
     write_atomic(tmp_path / "models/b/evaluations/sts.json", sealed_json({"task": "sts"}))
     (tmp_path / "models/older/evaluations").mkdir(parents=True)
     (tmp_path / "models/older/evaluations/sts.json").write_text(
@@ -42,7 +43,7 @@ def cache(tmp_path: Path) -> Path:
     write_atomic(tmp_path / "comparisons" / "d.json", sealed_json({"by": "dataset"}))
     stored_links(pl.Series([f"{row} words" for row in range(300)]), tmp_path)
     (tmp_path / "pairs").mkdir()
-    NO_SCORES.write_parquet(tmp_path / "pairs" / "c.parquet", metadata={"embedlab-pairs": "{}"})
+    PAIR.write_parquet(tmp_path / "pairs" / "c.parquet", metadata={"embedlab-pairs": "{}"})
     return tmp_path
 
 
@@ -119,16 +120,14 @@ def test_entries_have_the_names_of_their_models(tmp_path: Path) -> None:
             sentence_keys(["A cat."]), np.ones((1, 2), np.float32), np.zeros(1, np.bool_)
         )
     (runs / "mine/seed-1/evaluations").mkdir(parents=True)
-    ScoreFile(scores=NO_SCORES, facts={"model": "sbert", "fingerprint": "f1"}).write(
-        cache / "models/scored/scores.parquet"
-    )
+    store_similarities(PAIR, cache / "models/scored/evaluations", "f1", pl.Series([0.5]))
     older = '{\n "task": "sts",\n "model": "a \\"b\\"",\n "fingerprint": "f3",\n "scores": []\n}'
     (cache / "models/evaluated/evaluations/sts.json").write_text(older)
     (runs / "mine/seed-1/evaluations/sts.json").write_text(
         '{\n "model": "mine@1",\n "fingerprint": "f2"\n}'
     )
     found = {entry.path.name: entry.model for entry in cache_state(cache, runs).entries}
-    assert found == {"scored": "sbert", "evaluated": 'a "b"', "f1": "sbert", "f2": "mine@1"}
+    assert found == {"scored": "f1", "evaluated": 'a "b"', "f1": "f1", "f2": "mine@1"}
 
 
 def test_the_cache_of_vectors_remembers_the_name_of_its_encoder(tmp_path: Path) -> None:

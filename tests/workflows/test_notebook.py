@@ -247,10 +247,6 @@ def test_where_nothing_is_left_to_compare_is_an_error_that_says_why(own: str) ->
             {"models": ["dice"], "suite": "geometry", "aggregate": "mean"},
             "option aggregate 'mean' is for the task sts alone",
         ),
-        (
-            {"models": ["dice"], "suite": ["geometry", "transfer"], "test": "williams"},
-            "option test 'williams' is for",
-        ),
     ],
 )
 def test_a_wrong_argument_is_one_error_with_a_hint(

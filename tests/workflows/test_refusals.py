@@ -60,7 +60,6 @@ def encode(out: str) -> Callable[[Session], object]:
         (compare(setting="quick"), "no setting named 'quick'"),
         (evaluate(metric="kendall"), "no metric named 'kendall'"),
         (evaluate(aggregate="median"), "no aggregate named 'median'"),
-        (compare(test="mcnemar"), "test 'mcnemar' is for classified items"),
         (
             compare(suites=["geometry"], published=True),
             "option published is for the task sts alone",

@@ -4,8 +4,8 @@ import polars as pl
 
 from embedlab.analysis.overlap import dice_of_rows
 from embedlab.analysis.tags import TAGS
-from embedlab.outcomes.frame import CONTRADICTED
 from embedlab.outcomes.property import Property
+from embedlab.runs.outcomes import CONTRADICTED
 
 NEGATION, NUMBER, MINIMAL, OTHER = "negation", "number", "minimal edit", "other words"
 LEAST_OVERLAP = 0.7  # Dice of a minimal edit

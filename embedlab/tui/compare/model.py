@@ -20,12 +20,12 @@ from embedlab.comparison.evidence import slices_of
 from embedlab.comparison.stored_comparisons import COMPARISONS, comparison_key
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.data.sts import STS_AVERAGES
-from embedlab.outcomes.pairs import pair_outcomes
 from embedlab.outcomes.selection import ItemSelection
 from embedlab.scoring.provenance import COMMON, overlap_sign
 from embedlab.store.entries import Store
 from embedlab.tui.compare.training_marks import SharedText
 from embedlab.tui.model_titles import short_names
+from embedlab.tui.pair_scores import pair_outcomes
 from embedlab.tui.pair_table.data import PairData, compared_models
 from embedlab.tui.pair_table.view import (
     PairSelection,
@@ -408,7 +408,7 @@ def comparison_rows(result: SlicedComparison, data: PairData) -> Sequence[Mappin
             **_difference(compared, name),
             "aggregate": comparison.aggregate,
             "reference": comparison.reference,
-            "test": comparison.test,
+            "test": "dyadic",
             "design_effect": compared.design_effect,
             "marks": " ".join([*data.marks, *([COMMON] if comparison.common else [])]),
         }

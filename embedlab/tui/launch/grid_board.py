@@ -138,7 +138,7 @@ def scored_runs(progress: GridProgress) -> tuple[str, ...]:
     scores: dict[str, list[float]] = {}
     for entry in progress.entries:
         run = progress.plan.run(progress.plan.cell(entry.number))
-        if entry.state == "done" and run.scores_file.exists():
+        if entry.state == "done" and (run.evaluations / "sts").is_dir():
             scores.setdefault(run.name, []).append(_dev(progress.plan, entry.number) or 0.0)
     return tuple(sorted(scores, key=lambda name: -fmean(scores[name])))
 

@@ -13,7 +13,7 @@ import polars as pl
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.pairing import Pairing, with_pairing
 from embedlab.analysis.rank_errors import with_rank_errors
-from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
+from embedlab.analysis.scores import ModelColumns
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.first_few import first_few
 from embedlab.core.settings import Settings
@@ -27,6 +27,7 @@ from embedlab.data.sts import STS_AVERAGES
 from embedlab.outcomes.frame import Outcomes
 from embedlab.tui.key_table import shown_key
 from embedlab.tui.model_titles import short_name
+from embedlab.tui.pair_scores import pair_table, with_scores
 from embedlab.tui.pair_table.plugin_parts import read_plugin_parts
 from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel
 

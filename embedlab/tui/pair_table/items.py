@@ -3,7 +3,6 @@ and what each model answered.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -12,13 +11,13 @@ import polars as pl
 
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.overlap import dice_of_rows
-from embedlab.analysis.scores import ModelColumns, pair_keys
+from embedlab.analysis.pair_notes import pair_keys
+from embedlab.analysis.scores import ModelColumns
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
-from embedlab.data.overlaps import text_keys
-from embedlab.outcomes.frame import CONTRADICTED, SENTENCES, Outcomes
-from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
+from embedlab.outcomes.frame import Outcomes
+from embedlab.runs.outcomes import CONTRADICTED, SENTENCES, StoredOutcomes, stored_outcomes
 from embedlab.runs.store import find_runs
 from embedlab.tui.pair_table.data import ANSWER, GOLD_TEXT, PairData
 from embedlab.tui.stored_models import OVERLAP_OF_ITEMS, WORD_OVERLAP, StoredModel
@@ -31,12 +30,12 @@ def item_models(settings: Settings) -> Mapping[str, list[StoredModel]]:
     in the order of their names.
     """
     from embedlab.scoring.selection import stored_selection
-    from embedlab.tasks.task import stored_as
+    from embedlab.tasks.task import task as find_task
 
     @cache
     def has_items(name: str) -> bool:
         selected = stored_selection(name)
-        return selected is not None and stored_as(selected.task) == "items"
+        return selected is not None and find_task(selected.task).has_items
 
     models: dict[str, dict[str, StoredModel]] = {}
     for model, member, seed, folder in (*_of_runs(settings), *_of_cache(settings)):
@@ -48,7 +47,7 @@ def item_models(settings: Settings) -> Mapping[str, list[StoredModel]]:
                 continue
             files = {
                 **(known.files if known is not None else {}),
-                member: folder.parent / "scores.parquet",
+                member: folder / "any",
             }
             seeds = (
                 *(known.seeds if known is not None else ()),
@@ -94,15 +93,15 @@ def load_items(name: str, models: Sequence[StoredModel], settings: Settings) -> 
     among the troubles.
     """
     from embedlab.scoring.answers import MemberOutcomes
-    from embedlab.scoring.frames import item_outcomes
     from embedlab.scoring.selection import stored_selection
+    from embedlab.scoring.task_comparison import item_outcomes
 
     selected = stored_selection(name)
     troubles: list[EmbedlabError] = []
     stored = {
         member: {
             outcome.name: outcome
-            for outcome in stored_outcomes(scores.parent / "evaluations", name, troubles.append)
+            for outcome in stored_outcomes(scores.parent, name, troubles.append)
             if ("generated" in outcome.marks) == (settings.data == TINY_FOLDER)
         }
         for model in models
@@ -118,20 +117,7 @@ def load_items(name: str, models: Sequence[StoredModel], settings: Settings) -> 
             member: MemberOutcomes(outcomes=by_key, scores=(), overlaps={}, marks=(), notes=())
             for member, by_key in same.items()
         }
-        outcomes = item_outcomes(selected, answers, list(answers), settings)
-        if outcomes is not None and (stale := _stale_datasets(outcomes)):
-            text = f"the data of {', '.join(stale)} are not those that were answered"
-            troubles.append(MissingError(text, hint=f"embedlab evaluate MODEL --task {name}"))
-            answers = {
-                member: replace(
-                    answer,
-                    outcomes={
-                        key: outcome for key, outcome in answer.outcomes.items() if key not in stale
-                    },
-                )
-                for member, answer in answers.items()
-            }
-            outcomes = item_outcomes(selected, answers, list(answers), settings)
+        outcomes = item_outcomes(selected, answers, list(answers), settings.cache)
     if outcomes is None:
         missing = (
             f"no answers to the items of {name} are stored\nembedlab evaluate MODEL --task {name}",
@@ -205,22 +191,6 @@ def _same_items(stored: Stored) -> tuple[Stored, list[str]]:
         for key in by_key
         if member not in chosen[key]
     ]
-
-
-def _stale_datasets(outcomes: Outcomes) -> list[str]:
-    """Return the datasets whose sentences are not those that were answered."""
-    first = outcomes.sentences["sentence1"]
-    column = pl.Series(
-        text_keys(
-            pl.DataFrame({"sentence1": first.fill_null(""), "sentence2": first.fill_null("")})
-        )[:, 0]
-    )
-    differs = (
-        (column != outcomes.rows["first_text"])
-        & first.is_not_null()
-        & outcomes.rows["first_text"].is_not_null()
-    )
-    return outcomes.column("dataset").filter(differs).unique(maintain_order=True).to_list()
 
 
 def item_table(outcomes: Outcomes, models: Sequence[ModelColumns]) -> pl.DataFrame:

@@ -25,9 +25,9 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.data.sts import STS_AVERAGES
 from embedlab.outcomes.frame import Outcomes
-from embedlab.outcomes.pairs import pair_outcomes
 from embedlab.outcomes.property import Property, refuse_lacking
 from embedlab.outcomes.selection import ItemSelection, readable_properties
+from embedlab.tui.pair_scores import pair_outcomes
 from embedlab.tui.pair_table.data import PairData
 from embedlab.tui.pair_table.identity import RowIdentity, identified_rows, identities
 

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from embedlab.analysis.appearances import appearances
-from embedlab.analysis.scores import ScoreFile
 from embedlab.analysis.tags import tags_of
 from embedlab.choices import Similarity
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
+from embedlab.data.overlaps import with_text_keys
 from embedlab.data.shared_text import Overlap
+from embedlab.outcomes.frame import KEYS
+from embedlab.runs.outcomes import stored_facts
 from embedlab.scoring.trained_pairs import trained_column
 from embedlab.tui.pair_table.data import PairData
 from embedlab.tui.pairs.pair_facts import ModelNeighbours, PairFacts
@@ -86,7 +88,8 @@ class FactFinder:
         }
         if not texts:
             return None
-        column = trained_column(self._data.table, texts)
+        keys = with_text_keys(self._data.table.select("sentence1", "sentence2"))
+        column = trained_column(keys.select(KEYS), texts)
         return column if column.null_count() < len(column) else None
 
     def _shared(self, name: str, row: int) -> Overlap | None:
@@ -135,11 +138,11 @@ class FactFinder:
         else:
             model = self._stored.get(name) or find_model(name, self._settings)
             facts = (
-                [ScoreFile.read_facts(path) for path in model.files.values()]
+                [next(stored_facts(path)) for path in model.files.values()]
                 if model is not None
                 else []
             )
-            searches = [self._vectors_of(fact["fingerprint"], similarity) for fact in facts]
+            searches = [self._vectors_of(fact.fingerprint, similarity) for fact in facts]
             if len(members) == 1 and searches == [None]:
                 searches = [self.corpus.static_vectors(members[0], similarity)]
         return (

@@ -26,8 +26,8 @@ from embedlab.core.progress import StartProgress, unseen
 from embedlab.core.settings import Settings
 from embedlab.data.sts import STS_AVERAGES
 from embedlab.outcomes.frame import Outcomes
-from embedlab.outcomes.pairs import pair_outcomes
 from embedlab.tasks.task import scale_of
+from embedlab.tui.pair_scores import pair_outcomes
 from embedlab.tui.pair_table.view import PairSelection, PairView, RowNumbers, ShownSlice
 
 HALVES_SEED = 0  # as the command line draws the halves that combinations are searched and tested on
@@ -202,9 +202,8 @@ def _restricted(outcomes: Outcomes, rows: RowNumbers) -> Outcomes:
         rows=frame,
         predictions=outcomes.predictions[rows],
         blocks=tuple(outcomes.blocks[block] for block in there),
-        texts=lambda: outcomes.sentences[rows],
-        keys=lambda: outcomes.text_keys[rows],
-        trained=None if outcomes.trained is None else lambda: outcomes.column("trained")[rows],
+        sentences=outcomes.sentences[rows],
+        trained=lambda _: outcomes.column("trained")[rows],
     )
 
 

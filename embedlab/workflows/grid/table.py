@@ -2,14 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.names import task_names
 from embedlab.core.nearest import unknown
-from embedlab.core.paths import data_folder
 from embedlab.core.settings import Settings
-from embedlab.data.source import Source
 from embedlab.experiments.pair_differences import PairDifferences
 from embedlab.experiments.pivot import DEV_SCORE, Pivot, ScoreFilter, pivot, usual_measure
 from embedlab.experiments.plan import GridFolder, GridPlan
@@ -69,27 +66,11 @@ def grid_scores(options: ScoresOptions, settings: Settings) -> GridScores:
             ),
             hint=f"`embedlab grid status {plan.name}` shows its cells",
         )
-    if (
-        differences := PairDifferences.of(
-            plan, pivoted, measure, _source(plan, settings), settings.cache
-        )
-    ) is not None:
+    if (differences := PairDifferences.of(plan, pivoted, measure, settings.cache)) is not None:
         pivoted = differences.marked(pivoted)
     return GridScores(
         plan=plan, pivot=pivoted, measured=_measured(measure, pivoted, options.columns)
     )
-
-
-def _source(plan: GridPlan, settings: Settings) -> Source:
-    """Return where the grid's pairs are: nothing is fetched for a table, and its own notes say
-    where data is partial.
-    """
-    folder = (
-        data_folder(Path(plan.place.data))
-        if settings.data is None and plan.place.data is not None
-        else settings.data
-    )
-    return Source(folder=folder, offline=True, allow_partial=True)
 
 
 def _measured(measure: ScoreFilter, pivoted: Pivot, columns: str | None) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from embedlab.choices import Aggregate, Test
+from embedlab.choices import Aggregate
 from embedlab.workflows.options.flag import Flag
 from embedlab.workflows.options.items import OfGroupedItems
 from embedlab.workflows.options.models import OfModelsAndFiles
@@ -22,15 +22,6 @@ class CompareOptions(OfGroupedItems, OfModelsAndFiles):
             after="unseen",
         ),
     ] = "all"
-    test: Annotated[
-        Test,
-        Flag(
-            names=("--test",),
-            is_expert=True,
-            help="The test behind p; all but dyadic are corrected by the design effect.",
-            after="aggregate",
-        ),
-    ] = "dyadic"
     equivalent: Annotated[
         float | None,
         Flag(
@@ -38,7 +29,7 @@ class CompareOptions(OfGroupedItems, OfModelsAndFiles):
             is_expert=True,
             metavar="MARGIN",
             help="Also test whether models are equal within MARGIN points; = marks those.",
-            after="test",
+            after="aggregate",
         ),
     ] = None
     published: Annotated[

@@ -57,7 +57,7 @@ def settled_rows(
     measured: dict[str, ClaimedDifference] = {}
     for rows in known:
         differences = measured_claims(
-            rows.table, rows.members, rows.known.claimed_items, rows.known.evaluations
+            rows.table, rows.members, rows.known.items, rows.known.evaluations
         )
         measured |= {
             name: difference

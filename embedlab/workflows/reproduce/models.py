@@ -8,32 +8,33 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from embedlab.analysis.slices import joined_splits
 from embedlab.choices import By
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.settings import Settings
-from embedlab.data.dataset import Part
-from embedlab.data.pair_parts import FIFTHS_OF, open_parts
+from embedlab.core.signs import OVERLAP
+from embedlab.data.pair_parts import FIFTHS_OF, OTHER_SPLITS
 from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.experiments.claim_evidence import ClaimedItems
 from embedlab.experiments.matching_runs import CellKey, Member
 from embedlab.experiments.paper_table import PaperTable
 from embedlab.experiments.row_items import AnswersByCell
 from embedlab.experiments.row_order import ScoredItems
-from embedlab.models.catalog import Model, ModelSpec, resolve
+from embedlab.models.catalog import ModelSpec, resolve
+from embedlab.outcomes.frame import chosen_items, joined_splits
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
 from embedlab.runs.store import RunFolder
 from embedlab.scoring.member import evaluate_task as evaluate_on
-from embedlab.scoring.scored_pairs import ScoredPairs, evaluate_pairs, score_models
-from embedlab.tasks.task import is_scored_together
+from embedlab.scoring.prefetch import stored_evaluation
+from embedlab.scoring.selection import SelectedTask
+from embedlab.scoring.task_comparison import Gathered, Slicing
+from embedlab.tasks.task import Selection, pair_scores
 from embedlab.tasks.task import task as find_task
-from embedlab.workflows.models import check_device, resolve_model
+from embedlab.workflows.compare_tasks import gather
+from embedlab.workflows.models import resolve_model
 from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.reproduce.plan import named_rows
-from embedlab.workflows.scoring import keep
 from embedlab.workflows.session import Session
 
 Members = Mapping[CellKey, Sequence[Member]]
@@ -47,21 +48,15 @@ class EvaluatedRows:
 
     evaluations: Mapping[tuple[str, str], Evaluation]  # by member and task
     answers: AnswersByCell
-    scored: ScoredPairs | None  # pair by pair, where the table is about STS and its pairs are there
+    scored: Gathered | None  # pair by pair, where the table is about STS and its pairs are there
     missing: tuple[str, ...]
     absent: Mapping[str, str] = field(default_factory=dict)  # member → why it could not be scored
 
     @property
     def items(self) -> ScoredItems:
-        """What the scores vary over."""
-        pairs = self.scored.table if self.scored is not None else None
+        """What the scores vary over, and what claims are measured on."""
+        pairs = self.scored.outcomes[0] if self.scored is not None else None
         return ScoredItems(pairs=pairs, answers=self.answers, published=self.published)
-
-    @property
-    def claimed_items(self) -> ClaimedItems:
-        """What claims are measured on."""
-        pairs = self.scored.outcomes if self.scored is not None else None
-        return ClaimedItems(pairs=pairs, answers=self.answers, published=self.published)
 
     @property
     def published(self) -> frozenset[str]:
@@ -121,9 +116,8 @@ def evaluate_models(
         for point in table.points
         for member in members[point.row, point.column]
     }
-    alone = {task for _, task in wanted if not is_scored_together(task)}
     scored, absent = _score(
-        sorted(name for name, task in wanted if task not in alone), "dataset", session
+        sorted(name for name, task in wanted if task == DEFAULT_TASK), "dataset", session
     )
     evaluations: dict[tuple[str, str], Evaluation] = {}
     answers: dict[tuple[str, str], list[StoredOutcomes]] = {}
@@ -132,9 +126,8 @@ def evaluate_models(
         if name in absent:
             continue
         try:
-            path = _evaluation_file(
-                name, task, session, reported if options.trains and task in alone else None
-            )
+            is_due = scored is not None if task == DEFAULT_TASK else options.trains
+            path = _evaluation_file(name, task, session, reported if is_due else None)
         except Interrupted:
             raise
         except EmbedlabError as error:
@@ -143,9 +136,7 @@ def evaluate_models(
         if path.is_file():
             evaluations[name, task] = Evaluation.load(path)
             answers[name, task] = list(stored_outcomes(path.parent, task, unusable=session.report))
-        elif (
-            task in alone or scored is not None
-        ):  # where the pairs are missing, that has been said once for all
+        elif task != DEFAULT_TASK or scored is not None:  # missing pairs were said once for all
             missing.append(
                 f"{name} is not evaluated: embedlab evaluate '{name}' --suite "
                 f"{task}{again(session.settings)}"
@@ -179,18 +170,27 @@ def evaluate_on_unseen_pairs(
     whole, absent = _score(names, by, session, table.datasets)
     if whole is None:
         return EvaluatedRows(evaluations={}, answers={}, scored=None, missing=(), absent=absent)
-    scored = whole.unseen_pairs
+    items = whole.outcomes[0]
+    unseen = chosen_items(items, items.trained_models.is_null())
     note = (
-        f"{len(scored.table)} of {len(whole.table)} pairs: no model of the table is known to "
+        f"{unseen.rows.height} of {items.rows.height} pairs: no model of the table is known to "
         f"have read a sentence of theirs in training"
     )
-    evaluations = (
-        {}
-        if table.by is not None
-        else {(name, DEFAULT_TASK): one for name, one in evaluate_pairs(scored).items()}
-    )
+    evaluations = {}
+    if table.by is None:
+        for name in (model.name for model in whole.models):
+            known = Evaluation.load(_evaluation_file(name, DEFAULT_TASK, session, set()))
+            marks = tuple(mark for mark in known.marks if mark != OVERLAP)
+            scores = pair_scores(unseen, name)
+            evaluations[name, DEFAULT_TASK] = replace(
+                known, scores=scores, overlaps={}, marks=marks
+            )
     return EvaluatedRows(
-        evaluations=evaluations, answers={}, scored=scored, missing=(note,), absent=absent
+        evaluations=evaluations,
+        answers={},
+        scored=replace(whole, outcomes=[unseen]),
+        missing=(note,),
+        absent=absent,
     )
 
 
@@ -314,7 +314,12 @@ def _evaluation_file(name: str, task: str, session: Session, reported: set[str] 
     (spec,) = resolve(name, session.settings.runs).members
     folder = ScorePlace.of(spec, session.settings).evaluations
     path = folder / f"{task}.json"
-    if reported is not None and not path.is_file():
+    source = Source.from_settings(session.settings)
+    place = ScorePlace.of(spec, session.settings)
+    is_stale = task == DEFAULT_TASK and (
+        stored_evaluation(place, task, find_task(task).texts(source, Selection()), source) is None
+    )
+    if reported is not None and (is_stale or not path.is_file()):
         with session.progresses() as progress:
             result = evaluate_on(
                 task, spec, session.settings, lambda work: progress(f"{name}: {work}")
@@ -329,93 +334,54 @@ def _evaluation_file(name: str, task: str, session: Session, reported: set[str] 
 
 def _score(
     names: Sequence[str], by: By, session: Session, datasets: Sequence[str] = ()
-) -> tuple[ScoredPairs | None, dict[str, str]]:
+) -> tuple[Gathered | None, dict[str, str]]:
     """The STS pairs scored by those of the models called NAMES that are there, and why the others
     are absent.
 
     The fifths of a figure are those of all pairs of STS-B, as in tsukagoshi: train, dev and test.
-    DATASETS are those of a figure; without any, all. Evaluations of the whole suite are stored.
-    None where there are no pairs or no models.
+    DATASETS are those of a figure; without any, all. None where there are no pairs or no models.
     """
     if not names:
         return None, {}
-    check_device(session.settings)
+    if by == "dice":
+        datasets = [*(f"{FIFTHS_OF}:{split}" for split in OTHER_SPLITS), FIFTHS_OF]
+    selected = SelectedTask(task=DEFAULT_TASK, names=tuple(datasets))
+    source = Source.from_settings(session.settings)
     try:
-        parts, missing = open_parts(
-            Source.from_settings(session.settings),
-            [FIFTHS_OF] if by == "dice" else datasets or find_task(DEFAULT_TASK).datasets,
-            all_splits=by != "source",
-        )
+        find_task(DEFAULT_TASK).texts(source, Selection(names=selected.names))
     except MissingError as error:
         session.report(error)
         return None, {}
-    for lacking in missing:
-        session.report(lacking)
-    scored, absent = _score_present(names, parts, session)
+    scored, absent = _score_present(names, selected, session)
     if scored is not None and by == "dice":
-        scored = replace(scored, table=joined_splits(scored.table))
-    if scored is not None and by == "dataset":
-        scored = scored.test_pairs
-        unevaluated = [
-            name for name, place in scored.places.items() if not _is_of_these_pairs(place, scored)
-        ]
-        keep(scored, evaluate_pairs(scored, unevaluated), session)
+        scored = replace(scored, outcomes=[joined_splits(scored.outcomes[0])])
     return scored, absent
 
 
-def _is_of_these_pairs(place: ScorePlace, scored: ScoredPairs) -> bool:
-    """Return whether the stored evaluation of a model is of the pairs that are SCORED: one of
-    the generated corpora is not of real pairs.
-    """
-    path = place.evaluations / f"{scored.task}.json"
-    if not path.is_file():
-        return False
-    read = {
-        (state["name"], state["split"], state["rows"], state.get("origin") == "tiny")
-        for state in Evaluation.load(path).data
-    }
-    return {
-        (state.name, state.split, state.rows, state.origin == "tiny") for state in scored.states
-    } <= read
-
-
 def _score_present(
-    names: Sequence[str], parts: Sequence[Part], session: Session
-) -> tuple[ScoredPairs | None, dict[str, str]]:
-    models: dict[str, Model] = {}
+    names: Sequence[str], selected: SelectedTask, session: Session
+) -> tuple[Gathered | None, dict[str, str]]:
     absent: dict[str, str] = {}
-    for name in names:
-        try:
-            models[name] = resolve_model(name, session)
-        except EmbedlabError as error:
-            absent[name] = _reason(error)
 
-    def score(chosen: Sequence[Model]) -> ScoredPairs | None:
+    def score(chosen: Sequence[str]) -> Gathered | None:
         if not chosen:
             return None
-        with session.progresses() as progress:
-            return score_models(
-                chosen,
-                parts,
-                session.settings,
-                progress=lambda member: progress(f"scoring {member}"),
-                note=session.note,
-            )
+        slicing = Slicing()
+        return gather(chosen, [selected], session, slicing=slicing, setting="literature")
 
     try:
-        return score(list(models.values())), absent
+        return score(names), absent
     except Interrupted:
         raise
     except EmbedlabError:  # which of them it was shows one by one; what has been scored is stored
-        for name, model in list(models.items()):
+        for name in names:
             try:
-                score([model])
+                score([name])
             except Interrupted:
                 raise
             except EmbedlabError as error:
                 absent[name] = _reason(error)
-                del models[name]
-    return score(list(models.values())), absent
+    return score([name for name in names if name not in absent]), absent
 
 
 def _reason(error: EmbedlabError) -> str:

@@ -22,7 +22,6 @@ from embedlab.experiments.row_order import (
     table_numbers,
 )
 from embedlab.reports.comparison_table import comparison_table
-from embedlab.reports.notes import data_notes
 from embedlab.reports.reproduction import Reproduction
 from embedlab.reports.reproduction_tables import (
     deviations_table,
@@ -36,7 +35,7 @@ from embedlab.runs.curves import Curve
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import merged
 from embedlab.runs.store import RunFolder
-from embedlab.scoring.task_comparison import Gathered, Slicing, TaskComparison
+from embedlab.scoring.task_comparison import Slicing, TaskComparison
 from embedlab.workflows.grid.plan import PlannedGrid
 from embedlab.workflows.grid.run import Board
 from embedlab.workflows.models import load_members, resolve_model
@@ -197,7 +196,6 @@ def _numbers(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
             known.evaluations,
             known.items,
             progress,
-            session.settings.cache,
             inconclusive=rows.inconclusive,
         )
     marks = sorted({mark for evaluation in known.evaluations.values() for mark in evaluation.marks})
@@ -331,8 +329,7 @@ def _figure(rows: KnownRows, by: By, listed: Table, session: Session) -> Reprodu
     scored = rows.known.scored
     compared: tuple[TaskComparison, ...] = ()
     if scored is not None and columns:
-        scored = replace(scored, models=columns)
-        gathered = Gathered.of_pairs(scored, data_notes(scored))
+        gathered = scored.of_rows(columns)
         cuts = (by, "dataset") if by == "source" else (by,)
         with session.progress("comparing") as progress:
             compared = tuple(gathered.compared(Slicing(by=cut), progress) for cut in cuts)

@@ -1,31 +1,22 @@
 """The models behind a reproduced table."""
 
-from dataclasses import asdict, replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import cast
 
-import polars as pl
 import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
-from embedlab.data.dataset import DatasetState
-from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.experiments.matching_runs import Member
 from embedlab.experiments.paper_file import select_tables
-from embedlab.scoring.scored_pairs import ScoredPairs
 from embedlab.workflows.notebook_session import NotebookSession
 from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.reproduce.models import (
     EvaluatedRows,
-    _is_of_these_pairs,
     absent_rows,
     evaluate_on_unseen_pairs,
     pairs_by,
     with_named_rows,
 )
-from tests.experiments.test_row_order import evaluation, score
 
 
 def test_one_failure_is_one_note_for_all_rows_that_it_costs() -> None:
@@ -52,25 +43,6 @@ def test_one_failure_is_one_note_for_all_rows_that_it_costs() -> None:
         "absent: DefSent (d@2): damaged",
     ]
     assert known.present(members)["DefSent", ""] == (Member(name="d@1", seed=1),)
-
-
-def test_an_evaluation_of_other_pairs_does_not_count(tmp_path: Path) -> None:
-    """The scores of a published model in `--data tiny` are not those on real pairs."""
-    real = DatasetState(name="sts12", split="test", rows=5, expected_rows=5, origin="folder")
-    sample = replace(real, origin="tiny")
-    place = cast("ScorePlace", SimpleNamespace(evaluations=tmp_path))
-
-    def scored(*states: DatasetState) -> ScoredPairs:
-        return ScoredPairs(
-            table=pl.DataFrame(), models=(), places={}, facts={}, states=states, training_text={}
-        )
-
-    assert not _is_of_these_pairs(place, scored(sample))
-    stored = evaluation("sts", score("sts12", 0.4))
-    replace(stored, data=({**asdict(sample), "origin": "tiny"},)).save(tmp_path)
-    assert _is_of_these_pairs(place, scored(sample))
-    assert not _is_of_these_pairs(place, scored(real))
-    assert not _is_of_these_pairs(place, scored(sample, replace(sample, name="sts13")))
 
 
 def test_a_named_model_takes_the_place_of_a_row_and_of_scores_alone_no_other_row_has_one(

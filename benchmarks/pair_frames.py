@@ -1,0 +1,121 @@
+"""Pairs as one flat table, and such a table as outcomes: what tests and measurements make."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+import polars as pl
+
+from embedlab.analysis.overlap import dice_of_rows
+from embedlab.analysis.pair_notes import pair_keys
+from embedlab.data.dataset import DatasetState, Part
+from embedlab.outcomes.frame import ROWS, Block, Outcomes
+from embedlab.outcomes.stored import near_sentences_of
+from embedlab.runs.outcomes import SENTENCES, TEXT_IDS, StoredOutcomes, items_frame
+
+
+def pair_outcomes(
+    table: pl.DataFrame,
+    members: Sequence[str],
+    *,
+    task: str,
+    averages: Mapping[str, Sequence[str]],
+    cache: Path | None = None,
+) -> Outcomes:
+    """Return the pairs of TABLE as outcomes of MEMBERS, columns of it; AVERAGES are over its
+    datasets.
+    """
+    names = table["dataset"].unique(maintain_order=True).to_list()
+    places = {name: index for index, name in enumerate(names)}
+    sentences = table.select(*SENTENCES)
+    ids = [table[side].hash().alias(name) for side, name in zip(SENTENCES, TEXT_IDS, strict=True)]
+    rows = table.select(
+        block=pl.col("dataset").replace_strict(places, return_dtype=pl.UInt16),
+        item="pair",
+        gold=pl.col("gold").cast(pl.Float64),
+        source=pl.col("source").cast(pl.String),
+    )
+    outcomes = Outcomes(
+        rows=rows.with_columns(ids).select(*ROWS),
+        predictions=table.select(members),
+        blocks=tuple(
+            Block(
+                task=task,
+                suite=task,
+                dataset=name,
+                measures=("spearman",),
+                is_of_pairs=True,
+                is_aggregated=True,
+                near=partial(near_sentences_of, sentences.filter(table["dataset"] == name), cache),
+            )
+            for name in names
+        ),
+        sentences=sentences,
+        averages={task: averages},
+    )
+    outcomes.computed["dice"] = table["dice"]
+    return outcomes
+
+
+def pair_table(parts: Sequence[Part]) -> pl.DataFrame:
+    """Return one row per pair of all PARTS, which are STS data.
+
+    dataset ("sts12"; a split that is not test is named: "sts-benchmark:dev") · source (null: none
+    named) · pair (row in its dataset, from 0) · sentence1 · sentence2 · gold · dice (0–1) ·
+    pair_key.
+    """
+    frames = [
+        part.frame.select(
+            dataset=pl.lit(_dataset(part.state)),
+            source=pl.col("source").cast(pl.String),
+            pair=pl.int_range(pl.len(), dtype=pl.UInt32),
+            sentence1="sentence1",
+            sentence2="sentence2",
+            gold=pl.col("gold").cast(pl.Float64),
+            dice=dice_of_rows(part.frame["sentence1"], part.frame["sentence2"]),
+            pair_key=pair_keys(part.frame),
+        )
+        for part in parts
+    ]
+    return pl.concat(frames)
+
+
+def with_scores(table: pl.DataFrame, members: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Return the pair table with a column a member, by the keys of its scores; null without one."""
+    for name, scores in members.items():
+        own = scores.select("pair_key", pl.col("similarity").cast(pl.Float64).alias(name))
+        own = own.unique("pair_key", keep="last")
+        table = table.join(own, on="pair_key", how="left", maintain_order="left")
+    return table
+
+
+def _dataset(state: DatasetState) -> str:
+    # A user's own file has one split, "all".
+    return state.name if state.split in {"test", "all"} else f"{state.name}:{state.split}"
+
+
+def store_similarities(
+    table: pl.DataFrame,
+    folder: Path,
+    model: str,
+    similarity: pl.Series,
+    *,
+    marks: Sequence[str] = (),
+) -> None:
+    """Store a model's SIMILARITY of each pair of TABLE in its FOLDER of evaluations."""
+    for (name,), rows in table.with_columns(similarity.alias("\0")).group_by(
+        "dataset", maintain_order=True
+    ):
+        StoredOutcomes(
+            task="sts",
+            base_task="sts",
+            dataset=str(name),
+            split="test",
+            model=model,
+            fingerprint=model,
+            data=(),
+            marks=tuple(marks),
+            classes=(),
+            measures=("spearman",),
+            items=items_frame(rows["pair"], rows["gold"], rows["\0"].cast(pl.Float32), rows),
+        ).save(folder)

@@ -1,0 +1,156 @@
+"""The outcomes of several members as one frame, from the files that hold them."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from embedlab.analysis.near_duplicates import NearDuplicates, links_of, near_duplicates
+from embedlab.outcomes.frame import ROWS, Block, Outcomes
+from embedlab.outcomes.stored_links import stored_links
+from embedlab.runs.outcomes import (
+    CONTRADICTED,
+    PREDICTED,
+    SENTENCES,
+    TEXT_IDS,
+    OutcomeFacts,
+    StoredOutcomes,
+    stored_facts,
+    stored_outcomes,
+)
+
+Stored = Mapping[str, Mapping[str, StoredOutcomes]]  # by member, then by dataset
+
+
+def open_outcomes(
+    members: Mapping[str, Path],
+    tasks: Collection[str] = (),
+    datasets: Collection[str] = (),
+    cache: Path | None = None,
+) -> Outcomes | None:
+    """Return what is stored of MEMBERS, whose names have their folders of evaluations, on TASKS as
+    evaluations name them and on DATASETS, on all without; None where nothing is.
+
+    Nothing is computed and no task is loaded. Which sentences are nearly the same is kept in the
+    folder CACHE. Of a member that was scored on other data than the first there is nothing.
+    """
+    found: dict[str, dict[str, StoredOutcomes]] = {}
+    for member, folder in members.items():
+        names = tasks or dict.fromkeys(facts.task for facts in stored_facts(folder))
+        found[member] = {
+            outcomes.name: outcomes
+            for task in names
+            for outcomes in stored_outcomes(folder, task)
+            if not datasets or outcomes.name in datasets
+        }
+    return joined_members(found, [*members], cache=cache)
+
+
+def joined_members(
+    stored: Stored,
+    members: Sequence[str],
+    *,
+    cache: Path | None = None,
+    averages: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+    mixed_metrics: Mapping[str, str] | None = None,
+    trained: Callable[[Outcomes], pl.Series] | None = None,
+) -> Outcomes | None:
+    """Return the items that any of MEMBERS was scored on with what each of them got; None where
+    there are none.
+
+    Of a dataset there are the items that all members that were scored on it have: those that one of
+    them cannot read are left out for all.
+    """
+    firsts: dict[str, StoredOutcomes] = {}
+    for of_member in stored.values():
+        for name, outcomes in of_member.items():
+            firsts.setdefault(name, outcomes)
+    if not firsts:
+        return None
+    blocks, rows, texts, predictions = [], [], [], []
+    for index, (name, first) in enumerate(firsts.items()):
+        own = {member: of_member[name] for member, of_member in stored.items() if name in of_member}
+        items, predicted = _joined(first, own)
+        empty = pl.Series([None], dtype=pl.Float64).new_from_index(0, items.height)
+        predictions.append(pl.DataFrame({each: predicted.get(each, empty) for each in members}))
+        sentences = items.select(
+            name for name in (*SENTENCES, CONTRADICTED) if name in items.columns
+        )
+        texts.append(sentences)
+        rows.append(_rows(index, items))
+        blocks.append(_block(first, sentences, rows[-1], cache))
+    return Outcomes(
+        rows=pl.concat(rows),
+        predictions=pl.concat(predictions),
+        blocks=tuple(blocks),
+        sentences=pl.concat(texts, how="diagonal"),
+        averages=averages or {},
+        mixed_metrics=mixed_metrics or {},
+        trained=trained,
+    )
+
+
+def _joined(
+    first: StoredOutcomes, own: Mapping[str, StoredOutcomes]
+) -> tuple[pl.DataFrame, dict[str, pl.Series]]:
+    """Return the items that all members have, and what each predicted of them."""
+    classes = {label: number for number, label in enumerate(first.classes)}
+    for outcomes in own.values():
+        for label in outcomes.classes:  # what only another member predicted comes last
+            classes.setdefault(label, len(classes))
+    items = first.items
+    for outcomes in own.values():
+        if not outcomes.items["item"].equals(items["item"]):
+            items = items.join(outcomes.items.select("item"), on="item", maintain_order="left")
+    predicted = {}
+    for member, outcomes in own.items():
+        frame = outcomes.items.select("item", "gold", PREDICTED)
+        if len(frame) != len(items) or not frame["item"].equals(items["item"]):
+            frame = items.select("item").join(frame, on="item", how="left", maintain_order="left")
+        if outcomes.classes != first.classes:
+            numbers = {number: classes[name] for number, name in enumerate(outcomes.classes)}
+            frame = frame.with_columns(pl.col("gold", PREDICTED).replace(numbers))
+        if frame["gold"].equals(items["gold"]):
+            predicted[member] = frame[PREDICTED].cast(pl.Float64)
+    return items, predicted
+
+
+def _rows(index: int, items: pl.DataFrame) -> pl.DataFrame:
+    """Return ROWS of the items of a block; equal sentences have equal numbers."""
+    first, second = (items[name] for name in SENTENCES)
+    second = second.zip_with(second.is_not_null(), first)
+    known = first.is_not_null()
+    nothing = pl.Series([None], dtype=pl.UInt64).new_from_index(0, items.height)
+    numbers = [
+        texts.hash().zip_with(known, items.get_column(name, default=nothing)).alias(name)
+        for name, texts in zip(TEXT_IDS, (first, second), strict=True)
+    ]
+    block = pl.Series("block", [index], dtype=pl.UInt16).new_from_index(0, items.height)
+    return items.select("item", "gold", "source").with_columns(block, *numbers).select(*ROWS)
+
+
+def _block(
+    first: OutcomeFacts, sentences: pl.DataFrame, rows: pl.DataFrame, cache: Path | None
+) -> Block:
+    measures = first.measures or ("accuracy" if first.classes else "spearman",)
+    is_known = not sentences["sentence1"].null_count()
+    return Block(
+        task=first.base_task or first.task,
+        suite=first.task,
+        dataset=first.name,
+        measures=measures,
+        classes=first.classes,
+        is_of_pairs=(rows["first_text"] != rows["second_text"]).any(),
+        is_aggregated=measures == ("spearman",) and not first.classes,
+        near=partial(near_sentences_of, sentences, cache) if is_known else None,
+    )
+
+
+def near_sentences_of(sentences: pl.DataFrame, cache: Path | None = None) -> NearDuplicates:
+    """Return which SENTENCES of one dataset are nearly the same, with the numbers of the frame."""
+    first, second = (sentences[name] for name in SENTENCES)
+    texts = pl.concat([first, second.zip_with(second.is_not_null(), first)])
+    find = links_of if cache is None else lambda distinct: stored_links(distinct, cache)
+    return near_duplicates(texts.hash().to_numpy().astype(np.uint64), texts, find)

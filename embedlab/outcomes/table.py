@@ -1,0 +1,24 @@
+"""Items as one flat table: what is known of each, and what every member got."""
+
+import polars as pl
+
+from embedlab.outcomes.frame import Outcomes
+from embedlab.outcomes.property import property_named
+from embedlab.runs.outcomes import SENTENCES
+
+
+def item_rows(outcomes: Outcomes) -> pl.DataFrame:
+    """Return a row an item: dataset, source, pair (its row in the dataset), sentence1, sentence2,
+    gold, dice, then each member's prediction; the member "dice" is the property.
+    """
+    facts = pl.DataFrame(
+        [
+            outcomes.column("dataset"),
+            outcomes.rows["source"],
+            outcomes.rows["item"].alias("pair"),
+            *outcomes.sentences.select(SENTENCES),
+            outcomes.column("gold"),
+            property_named("dice").values(outcomes).alias("dice"),
+        ]
+    )
+    return facts.hstack([column for column in outcomes.predictions if column.name != "dice"])

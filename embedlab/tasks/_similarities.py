@@ -1,0 +1,188 @@
+"""Similarities of pairs by one model, and every score that correlates them with gold scores."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+
+from embedlab.analysis.evidence import Evidence
+from embedlab.analysis.overlap import dice_of_rows
+from embedlab.choices import Aggregate, By
+from embedlab.comparison.evidence import outcome_evidence, slices_of
+from embedlab.core.errors import MissingError
+from embedlab.core.progress import ProgressCallback, StartProgress
+from embedlab.core.settings import Settings
+from embedlab.data.dataset import DatasetState, Part
+from embedlab.encoders.encoder import Described, FrameScorer, PairScorer
+from embedlab.models.catalog import ModelSpec
+from embedlab.models.encoder_kind import encoder_kind, score_part, scores_rows
+from embedlab.outcomes.frame import Outcomes, measured_by
+from embedlab.runs.evaluations import StoredScore
+
+AGGREGATES: tuple[Aggregate, ...] = ("all", "mean", "wmean")
+METHODS = ("spearman", "pearson")
+BYS: tuple[By, ...] = ("dataset", "source", "dice")
+_SIDES = ("sentence1", "sentence2")
+
+
+def dataset_of(state: DatasetState) -> str:
+    """Return what the pairs of a part are called; a user's own file has one split, "all"."""
+    return state.name if state.split in {"test", "all"} else f"{state.name}:{state.split}"
+
+
+def similarities(
+    spec: ModelSpec, parts: Sequence[Part], settings: Settings, start_progress: StartProgress
+) -> tuple[list[pl.Series], Described | None, list[str]]:
+    """Return the similarity of each pair of PARTS, null where there is none, then the model that
+    computed them (None: they are of a file) and notes on what is lacking.
+    """
+    if scores_rows(spec.kind):
+        return _of_rows(spec, parts)
+    # Imported only here: what is stored is shown without it.
+    from embedlab.encoders.loading import scorer_for
+
+    scorer = scorer_for(spec, settings, cache=settings.cache)
+    if spec.kind == "dice":  # in full precision, as the property of this name
+        columns = [dice_of_rows(*(part.frame[side] for side in _SIDES)) for part in parts]
+        return columns, scorer, []
+    report = start_progress("scoring")
+    # A model that is fitted on the sentences of a dataset is another one for each.
+    groups = [[part] for part in parts] if spec.is_fitted else [parts]
+    similar = [column for group in groups for column in _scored(scorer, group, report)]
+    notes = [] if not _computes(spec) else list(_refused(spec, parts, similar))
+    return similar, scorer, notes
+
+
+def _scored(scorer: PairScorer, parts: Sequence[Part], report: ProgressCallback) -> list[pl.Series]:
+    """Return the similarities of all pairs of PARTS, each distinct pair scored once."""
+    pairs = pl.concat([part.frame.select(_SIDES) for part in parts])
+    distinct = pairs.unique(maintain_order=True)
+    if isinstance(scorer, FrameScorer):
+        values = scorer.score_frame(distinct, report)
+    else:
+        first, second = (distinct[side].to_list() for side in _SIDES)
+        values = scorer.score(first, second, report)
+    similar = pl.Series("similarity", values, dtype=pl.Float32).fill_nan(None)
+    if len(distinct) < len(pairs):
+        known = distinct.with_columns(similar)
+        similar = pairs.join(known, on=_SIDES, how="left", maintain_order="left")["similarity"]
+    ends = np.cumsum([0, *(len(part.frame) for part in parts)]).tolist()
+    return [similar[start:end] for start, end in pairwise(ends)]
+
+
+def _refused(spec: ModelSpec, parts: Sequence[Part], similar: Sequence[pl.Series]) -> Iterator[str]:
+    """Yield of how many pairs a model that computes vectors has none."""
+    for part, column in zip(parts, similar, strict=True):
+        if 0 < column.null_count() < len(column):
+            row = int(column.is_null().arg_true()[0])
+            first, second = (part.frame[side][row] for side in _SIDES)
+            yield (
+                f"no vectors for {column.null_count()} of {len(column)} pairs of "
+                f"{dataset_of(part.state)}, which are left out for every model: the first is pair "
+                f"{row}, {first!r} and {second!r}"
+            )
+
+
+def is_scored_row(spec: ModelSpec, similar: pl.Series) -> pl.Series:
+    """Return which rows stay: what a model that computes vectors cannot read is no item, and what
+    a file of scores lacks is one without a prediction.
+    """
+    if spec.kind == "dice" or not _computes(spec) or similar.null_count() == len(similar):
+        return pl.Series([True], dtype=pl.Boolean).new_from_index(0, len(similar))
+    return similar.is_not_null()
+
+
+def _computes(spec: ModelSpec) -> bool:
+    """Return whether SPEC computes vectors; scores that were brought may lack pairs."""
+    if scores_rows(spec.kind):
+        return False
+    if spec.parts:
+        return all(map(_computes, spec.parts))
+    return not spec.is_prefixed or encoder_kind(spec.kind).has_vectors
+
+
+def _of_rows(spec: ModelSpec, parts: Sequence[Part]) -> tuple[list[pl.Series], None, list[str]]:
+    """Return the similarities of a model that knows the rows of datasets, not their texts; what is
+    refused of one part is said, and raised where nothing is left.
+    """
+    columns, notes, refused = [], [], []
+    for part in parts:
+        rows = None
+        try:
+            rows = score_part(spec.kind, spec.location, part)
+        except MissingError as error:
+            refused.append(error)
+        lacking = [None] * len(part.frame)
+        values = lacking if rows is None else rows.scores
+        columns.append(pl.Series(values, dtype=pl.Float32).fill_nan(None))
+        notes += [rows.note] if rows is not None else []
+    if refused and not notes:
+        raise refused[0]
+    return columns, None, [*notes, *(error.message for error in refused)]
+
+
+def pair_scores(outcomes: Outcomes, member: str) -> tuple[StoredScore, ...]:
+    """Return every number of a member: by dataset in three aggregations, by source and by Dice
+    fifth, Spearman and Pearson.
+    """
+    slices = {by: slices_of(outcomes, (), by=by) for by in BYS}
+    measured = {method: measured_by(outcomes, method) for method in METHODS}
+    scores: list[tuple[str, Evidence, str, str | None]] = []
+    for aggregate in AGGREGATES:
+        for method in METHODS:
+            evidence = outcome_evidence(
+                measured[method],
+                [member],
+                slices["dataset"],
+                aggregate=aggregate,
+                is_tested=False,
+            )
+            scores += [
+                ("average" if each.average_of else "dataset", each, aggregate, None)
+                for each in evidence
+            ]
+    for by in BYS[1:]:
+        both = [
+            outcome_evidence(measured[method], [member], slices[by], is_tested=False)
+            for method in METHODS
+        ]
+        scores += [
+            (by, each, "all", each.title if by == "dice" else None)
+            for of_slice in zip(*both, strict=True)
+            for each in of_slice
+        ]
+    return tuple(
+        StoredScore(
+            by=by,
+            slice=each.key,
+            metric=each.metric,
+            setting=aggregate,
+            value=float(each.points[0]),
+            items=each.pairs,
+            title=title,
+        )
+        for by, each, aggregate, title in scores
+    )
+
+
+def pair_notes(parts: Sequence[Part]) -> list[str]:
+    """Return what is said of pairs whatever the model: rows that were left out, and pairs of a
+    user's own file that are there more than once.
+    """
+    notes = [
+        f"{part.state.name}: {count} pairs left out, {reason}"
+        for part in parts
+        for reason, count in part.state.skipped.items()
+    ]
+    for part in (part for part in parts if part.state.origin == "file"):
+        found = part.frame.group_by(_SIDES).agg(rows=pl.len(), golds=pl.col("gold").n_unique())
+        found = found.filter(pl.col("rows") > 1)
+        if found.height:
+            disputed = found.filter(pl.col("golds") > 1).height
+            differ = f", {disputed} of them with different gold scores" if disputed else ""
+            notes.append(
+                f"{part.state.name}: {found.height} pairs are there more than once "
+                f"({found['rows'].sum()} rows){differ}"
+            )
+    return notes
