@@ -52,9 +52,9 @@ def reading_effect(
 ) -> ReadingEffect:
     """Return the effect of having read some items on the lead of a MODEL over a REFERENCE.
 
-    gold, model, reference, is_read, topics, sources: (items,) of one dataset, sources numbered from
-    0; covariates: (items, any), such as word overlap and length. Errors of one topic depend on each
-    other.
+    gold, is_read, topics, sources: (items,) of one dataset, sources numbered from 0; model,
+    reference: (items,), or (members, items) of several seeds; covariates: (items, any), such as
+    word overlap and length. Errors of one topic depend on each other.
     """
     counts = np.stack(
         [np.bincount(sources[flags], minlength=sources.max() + 1) for flags in (is_read, ~is_read)]
@@ -68,7 +68,10 @@ def reading_effect(
         return ReadingEffect(
             read=0, unread=0, left_out=left_out, effect=nan, low=nan, high=nan, p=nan
         )
-    errors = [rank_errors(gold, scores, ~is_read) for scores in (reference, model)]
+    errors = [
+        np.mean([rank_errors(gold, scores, ~is_read) for scores in np.atleast_2d(members)], axis=0)
+        for members in (reference, model)
+    ]
     lead = 100 * (errors[0] - errors[1]) / 2
     design = _design(gold, sources, covariates, stays)
     inverse = np.linalg.pinv(design[unread].T @ design[unread])
@@ -76,15 +79,12 @@ def reading_effect(
     excess = lead - design @ fit  # of what items that were not read have at the same place
     effect = float(excess[read].mean())
 
-    # The effect is a mean over read items less a weighted sum over the others; their residuals are
-    # corrected for what the fit took from each.
+    # The effect is a mean over read items less a weighted sum over the others. Residuals of a topic
+    # are as large as if the fits had not followed them.
     weights = design[unread] @ (inverse @ design[read].mean(axis=0))
-    leverage = np.einsum("nk,kl,nl->n", design[unread], inverse, design[unread])
     parts = np.zeros(len(gold))
-    own_fit = design[read] @ np.linalg.pinv(design[read]) @ excess[read]
-    spread_read = _uncorrected(excess[read] - own_fit, design[read])
-    parts[read] = spread_read / read.sum()
-    parts[unread] = -weights * excess[unread] / np.sqrt(np.maximum(1 - leverage, 0.1))
+    parts[read] = _unfitted(excess[read], design[read], topics[read]) / read.sum()
+    parts[unread] = -weights * _unfitted(lead[unread], design[unread], topics[unread])
     _, topic = np.unique(topics[stays], return_inverse=True)
     sums = np.bincount(topic, parts[stays])
     shares = np.bincount(topic, read[stays] / read.sum()).astype(np.float64)
@@ -139,9 +139,22 @@ def _design(gold: Floats, sources: NDArray[np.intp], covariates: Floats, stays: 
     return np.stack([*columns, ranks, ranks**2, *standard], axis=1)
 
 
-def _uncorrected(residuals: Floats, design: Floats) -> Floats:
-    """Return the residuals of a fit on DESIGN, as large as if the fit had taken nothing."""
-    lost = np.linalg.matrix_rank(design)
-    room = max(len(residuals) - int(lost), 1)
-    whole: Floats = residuals * np.sqrt(len(residuals) / room)
-    return whole
+def _unfitted(values: Floats, design: Floats, topics: NDArray[np.intp]) -> Floats:
+    """Return the residuals of a fit of VALUES on DESIGN, those of each topic multiplied by (I −
+    H)^-½ of its part of the hat matrix (Bell & McCaffrey 2002): the fit follows large topics.
+    """
+    inverse = np.linalg.pinv(design.T @ design)
+    residuals: Floats = values - design @ (inverse @ (design.T @ values))
+    leverage = np.einsum("nk,kl,nl->n", design, inverse, design)
+    sizes = np.unique(topics, return_inverse=True, return_counts=True)
+    order = np.argsort(topics, kind="stable")
+    alone = sizes[2][sizes[1]] == 1
+    residuals[alone] /= np.sqrt(np.maximum(1 - leverage[alone], 0.05))
+    for rows in np.split(order, np.flatnonzero(np.diff(topics[order])) + 1):
+        if len(rows) == 1:
+            continue
+        hat = design[rows] @ inverse @ design[rows].T
+        roots, vectors = np.linalg.eigh(np.eye(len(rows)) - hat)
+        scale = 1 / np.sqrt(np.maximum(roots, 0.05))
+        residuals[rows] = vectors @ (scale * (vectors.T @ residuals[rows]))
+    return residuals

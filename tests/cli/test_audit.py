@@ -1,0 +1,90 @@
+"""An audit counts the items that a model has read, and says what nobody can know."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Embedlab
+
+WORDS = (
+    "rain",
+    "snow",
+    "fog",
+    "wind",
+    "storm",
+    "frost",
+    "hail",
+    "sun",
+    "cloud",
+    "ice",
+    "heat",
+    "dew",
+)
+
+
+def pairs(folder: Path) -> list[str]:
+    """Write 60 scored pairs, and return their lines."""
+    lines = [
+        f"{a} falls on the {b} today\t{b} meets {a} in place {number}\t{number % 6}"
+        for number, (a, b) in enumerate(
+            (WORDS[n % 12], WORDS[(5 * n + 1 + n // 12) % 12]) for n in range(60)
+        )
+    ]
+    text = "\n".join(["sentence1\tsentence2\tscore", *lines])
+    (folder / "test.tsv").write_text(text, encoding="utf-8")
+    return lines
+
+
+@pytest.fixture
+def trained(tmp_path: Path, embedlab: Embedlab) -> Embedlab:
+    """A run that was trained on half of the pairs."""
+    lines = pairs(tmp_path)
+    half = ["sentence1\tsentence2\tscore", *lines[:30]]
+    (tmp_path / "train.tsv").write_text("\n".join(half), encoding="utf-8")
+    answer = embedlab(
+        *("train", "own-scored-pairs", "--data", "tiny", "--set", "data.files=train.tsv"),
+        *("--name", "half", "--max-steps", "2", "--threads", "1", "--set", "evaluate.dev=none"),
+    )
+    assert answer.code == 0, answer.err
+    return embedlab
+
+
+SCORES = "--reference", "dice", "--placebo", "scores:mine.tsv#score"
+
+
+def test_what_a_run_was_trained_on_is_counted_item_by_item(trained: Embedlab) -> None:
+    Path("mine.tsv").write_text(Path("test.tsv").read_text("utf-8"), encoding="utf-8")
+    answer = trained(
+        "audit", "half", *SCORES, "--task", "test.tsv", "--data", "tiny", "--threads", "1", "--json"
+    )
+    assert answer.code == 0, answer.err
+    (row,) = answer.rows
+    assert (row["items"], row["both_read"]) == (60, 30)
+    assert row["effect_low"] is None or row["effect_low"] <= row["effect"]
+    assert {"effect", "effect_low", "effect_p", "owed", "owed_high", "placebo"} <= row.keys()
+    assert row["compared_read"] + row["compared_unread"] <= 60
+    shown = trained(
+        "audit", "half", *SCORES, "--task", "test.tsv", "--data", "tiny", "--threads", "1"
+    )
+    assert "half has read a sentence of" in shown.out
+    assert "the training text of its runs is counted" in shown.out
+
+
+def test_a_card_names_what_is_not_at_hand(trained: Embedlab, tmp_path: Path) -> None:
+    Path("mine.tsv").write_text(Path("test.tsv").read_text("utf-8"), encoding="utf-8")
+    model = next(tmp_path.glob("runs/half/seed-1/model"))
+    own = shutil.ignore_patterns("embedlab.json", "checksums.json", "training")
+    shutil.copytree(model, tmp_path / "published", ignore=own)
+    (tmp_path / "published/README.md").write_text("---\ndatasets: [eli5, snli]\n---\n")
+    answer = trained(
+        *("audit", "./published", *SCORES, "--task", "test.tsv", "--offline", "--threads", "1"),
+    )
+    assert answer.code == 0, answer.err
+    assert "2 of the 2 corpora that its card states (eli5, snli)" in " ".join(answer.out.split())
+
+
+def test_three_different_models_are_needed(trained: Embedlab) -> None:
+    answer = trained("audit", "dice", "--reference", "dice", "--task", "test.tsv")
+    assert answer.code == 2
+    assert "three models" in answer.err
