@@ -25,10 +25,11 @@ from embedlab.data.stated_corpora import (
 )
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.hub import downloaded_folder
-from embedlab.outcomes.frame import SENTENCES, Outcomes, joined_outcomes
+from embedlab.outcomes.frame import Outcomes, joined_outcomes
 from embedlab.outcomes.property import property_named
 from embedlab.reports.notes import generated_note, partial_notes, with_marks
 from embedlab.reports.tables import Column, Table, TableCell, Value
+from embedlab.runs.outcomes import SENTENCES
 from embedlab.scoring.selection import select_from
 from embedlab.scoring.task_comparison import Slicing
 from embedlab.scoring.training_text import lineage, starting_models, training_text
@@ -198,9 +199,9 @@ def _effect_values(effects: dict[str, ReadingEffect], items: int) -> dict[str, V
     for title, effect in effects.items():
         parts = {"": effect.effect, "_low": effect.low, "_high": effect.high, "_p": effect.p}
         values |= {f"{title}{end}": _finite(value) for end, value in parts.items()}
-    if (effect := effects.get("effect")) is not None:
-        values["compared_read"], values["compared_unread"] = effect.read, effect.unread
-        for end, value in zip(("", "_low", "_high"), effect.owed(items), strict=True):
+    if (found := effects.get("effect")) is not None:
+        values["compared_read"], values["compared_unread"] = found.read, found.unread
+        for end, value in zip(("", "_low", "_high"), found.owed(items), strict=True):
             values[f"owed{end}"] = _finite(value)
     return values
 
