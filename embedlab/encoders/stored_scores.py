@@ -7,6 +7,7 @@ from typing import Self
 
 from embedlab.core.paths import file_hash
 from embedlab.core.settings import Settings
+from embedlab.models import encoder_kind
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import combined_fingerprint, earlier_fingerprint, spec_fingerprint
 from embedlab.models.shape import backends
@@ -48,7 +49,8 @@ class ScorePlace:
             for digest in (fingerprint, earlier)
             if digest is not None
         ]
-        cached = [settings.cache / "models" / name for name in names]
+        own = encoder_kind.results_folder(spec.kind) if spec.is_prefixed else None
+        cached = [(own or settings.cache / "models") / name for name in names]
         folder = (
             Path(spec.location).parent
             if is_plain_run

@@ -106,6 +106,8 @@ class EncoderKind:
     scorer: Callable[..., Any] | None = None
     # of a shipped kind: of the tokens' vectors, and the tokenizer
     static_files: Callable[[str], tuple[Path, Path]] | None = None
+    # where its results are kept; absent: in the cache
+    results: Callable[[], Path] | None = None
     # of a shipped kind: what decides beside what is named
     further: Callable[[str], Iterable[Path]] | None = None
 
@@ -148,6 +150,12 @@ def locate(prefix: str, rest: str) -> str:
     if plugin.fault is not None:
         raise plugin.fault
     return encoder_kind(prefix).locate(rest) if plugins.can_load(plugin) else rest
+
+
+def results_folder(prefix: str) -> Path | None:
+    """Return where results of encoders of a kind are kept; None: in the cache."""
+    kind = _shipped(prefix)
+    return kind.results() if kind is not None and kind.results is not None else None
 
 
 def prefixed_length(prefix: str, location: str) -> int | None:

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from embedlab.choices import Aggregate, Correlation, ExplainView, SettingName, TableRows
 from embedlab.core.errors import UsageError
 from embedlab.encoders.encoder import PairScorer, Vectors
-from embedlab.models.aliases import declared
-from embedlab.workflows.arguments import names_of, pairs_of, texts_of
+from embedlab.workflows.arguments import model_name, names_of, pairs_of, task_names, texts_of
 from embedlab.workflows.compare import ComparisonReport, comparison_report
 from embedlab.workflows.data_reports import items_report, overlaps_report
 from embedlab.workflows.evaluate import EvaluationReport, evaluation_report
@@ -37,6 +36,12 @@ from embedlab.workflows.verify import VerificationReport, verification_report
 from embedlab.workflows.why import WhyReport, why_report
 
 Similarities = NDArray[np.float32]
+OneModel = Any
+"""A name, an object with `encode(sentences)`, or a function from texts to vectors."""
+Models = Any
+"""One of these, a list of them, or a dictionary of them by name."""
+Tasks = Any
+"""Names of tasks, datasets or files; a data frame, or a list of (sentence1, sentence2, score)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,24 +76,24 @@ class LoadedModel:
         return mean
 
 
-def load(name: str, *, progress: bool = False, **settings: Any) -> LoadedModel:
+def load(name: OneModel, *, progress: bool = False, **settings: Any) -> LoadedModel:
     """Load the model NAME (a run, run@seed, folder, hub id, catalog name, combination,
     word-vectors:FILE or dice).
     """
     session = session_of(load, progress, settings)
-    model = resolve_model(declared(name), session)
+    model = resolve_model(model_name(name), session)
     return LoadedModel(name=model.name, members=tuple(load_members(model, session, cached=True)))
 
 
 def encode(
-    model: str, sentences: Sequence[str], *, progress: bool = False, **settings: Any
+    model: OneModel, sentences: Sequence[str], *, progress: bool = False, **settings: Any
 ) -> Vectors:
     """The vectors of SENTENCES by MODEL, (sentences, dim) in float32."""
     return load(model, progress=progress, **settings).encode(sentences)
 
 
 def score_pairs(
-    model: str,
+    model: OneModel,
     first: Sequence[str],
     second: Sequence[str],
     *,
@@ -100,10 +105,10 @@ def score_pairs(
 
 
 def evaluate(
-    models: str | Sequence[str],
+    models: Models,
     *,
     suite: str | Sequence[str] = (),
-    tasks: str | Sequence[str] = (),
+    tasks: Tasks = (),
     by: str = "dataset",
     where: str = "",
     selection: str = "",
@@ -128,7 +133,7 @@ def evaluate(
     options = EvaluateOptions(
         models=typed_models(models),
         suites=names_of(suite),
-        tasks=names_of(tasks),
+        tasks=task_names(tasks),
         by=by,
         where=where,
         selection=selection,
@@ -148,10 +153,10 @@ def evaluate(
 
 
 def compare(
-    models: str | Sequence[str],
+    models: Models,
     *,
     suite: str | Sequence[str] = (),
-    tasks: str | Sequence[str] = (),
+    tasks: Tasks = (),
     by: str = "dataset",
     where: str = "",
     selection: str = "",
@@ -176,7 +181,7 @@ def compare(
     options = CompareOptions(
         models=typed_models(models),
         suites=names_of(suite),
-        tasks=names_of(tasks),
+        tasks=task_names(tasks),
         by=by,
         where=where,
         selection=selection,
@@ -195,11 +200,11 @@ def compare(
 
 
 def power(
-    first: str,
-    second: str,
+    first: OneModel,
+    second: OneModel,
     *,
     suite: str | Sequence[str] = (),
-    tasks: str | Sequence[str] = (),
+    tasks: Tasks = (),
     where: str = "",
     selection: str = "",
     unseen: bool = False,
@@ -216,10 +221,10 @@ def power(
     number of seeds of a plan.
     """
     options = PowerOptions(
-        first=declared(first),
-        second=declared(second),
+        first=model_name(first),
+        second=model_name(second),
         suites=names_of(suite),
-        tasks=names_of(tasks),
+        tasks=task_names(tasks),
         where=where,
         selection=selection,
         unseen=unseen,
@@ -232,11 +237,11 @@ def power(
 
 
 def why(
-    first: str,
-    second: str,
+    first: OneModel,
+    second: OneModel,
     *,
     suite: str | Sequence[str] = (),
-    tasks: str | Sequence[str] = (),
+    tasks: Tasks = (),
     where: str = "",
     selection: str = "",
     unseen: bool = False,
@@ -253,10 +258,10 @@ def why(
     behind them.
     """
     options = WhyOptions(
-        first=declared(first),
-        second=declared(second),
+        first=model_name(first),
+        second=model_name(second),
         suites=names_of(suite),
-        tasks=names_of(tasks),
+        tasks=task_names(tasks),
         where=where,
         selection=selection,
         unseen=unseen,
@@ -268,9 +273,9 @@ def why(
 
 
 def pairs(
-    models: str | Sequence[str],
+    models: Models,
     *,
-    tasks: str | Sequence[str] = (),
+    tasks: Tasks = (),
     where: str = "",
     selection: str = "",
     unseen: bool = False,
@@ -287,7 +292,7 @@ def pairs(
     """
     options = PairsOptions(
         models=typed_models(models),
-        tasks=names_of(tasks),
+        tasks=task_names(tasks),
         where=where,
         selection=selection,
         unseen=unseen,
@@ -301,7 +306,7 @@ def pairs(
 def explain(
     first: str,
     second: str,
-    models: str | Sequence[str],
+    models: Models,
     *,
     reference: str | None = None,
     instead: str | Sequence[str] = (),
@@ -334,7 +339,7 @@ def explain(
 
 def nearest(
     sentence: str,
-    models: str | Sequence[str],
+    models: Models,
     *,
     file: str | Path | None = None,
     column: str | None = None,

@@ -5,7 +5,7 @@ of the notebook or terminal.
 import html
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -15,8 +15,7 @@ from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.printable import one_line
 from embedlab.core.progress import ProgressDisplay
 from embedlab.core.settings import Settings, load_settings
-from embedlab.models.aliases import declared
-from embedlab.workflows.arguments import names_of, refuse_unknown_keywords
+from embedlab.workflows.arguments import model_names, refuse_unknown_keywords
 from embedlab.workflows.report import Report
 from embedlab.workflows.session import successive
 
@@ -97,9 +96,9 @@ def session_of(
     return NotebookSession(settings=effective, shows_progress=progress)
 
 
-def typed_models(models: str | Sequence[str]) -> list[str]:
+def typed_models(models: Any) -> list[str]:
     """The names of models, with the aliases that they declare; none is a UsageError."""
-    names = [declared(name) for name in names_of(models)]
+    names = model_names(models)
     if not names:
         raise UsageError(
             "no model is named", hint='for example embedlab.evaluate(["dice"], data="starter")'

@@ -1,0 +1,82 @@
+"""Objects of the running program that encode sentences, under names that a call gives them:
+`live:NAME`.
+
+Nothing says what such an object computes, so that what it gave is kept for the session alone.
+"""
+
+import atexit
+import shutil
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from embedlab.core.errors import UsageError
+from embedlab.core.nearest import unknown
+from embedlab.encoders.encoder import EncoderFacts, Vectors
+from embedlab.models.encoder_kind import EncoderKind
+
+PREFIX = "live:"
+NOTE = "an object of this program: its results are kept for this session alone"
+_MODELS: dict[str, "LiveEncoder"] = {}
+
+
+class LiveEncoder:
+    """An object with `encode`, or a function from texts to vectors."""
+
+    facts = EncoderFacts(notes=(NOTE,))
+
+    def __init__(self, model: Any, encode: Callable[[list[str]], Any]) -> None:
+        self.model, self._encode = model, encode
+        self.identity = uuid4().hex
+
+    def encode(self, sentences: list[str]) -> Vectors:
+        """One vector a sentence, as the object gives them."""
+        vectors: Vectors = self._encode(list(sentences))
+        return vectors
+
+
+def live_name(model: Any, name: str = "") -> str:
+    """Return how the object MODEL is named from now on, after its class or NAME; what cannot encode
+    is a UsageError.
+    """
+    known = next((own for own, live in _MODELS.items() if live.model is model), None)
+    if known is not None and not name:
+        return f"{PREFIX}{known}"
+    encode = getattr(model, "encode", None) or (model if callable(model) else None)
+    if encode is None:
+        raise UsageError(
+            f"{type(model).__name__} is not a model",
+            hint="give a name, an object with encode(sentences), or a function from texts to "
+            "vectors",
+        )
+    base = name or getattr(model, "__name__", type(model).__name__).strip("<>")
+    taken = [base, *(f"{base}-{number}" for number in range(2, len(_MODELS) + 3))]
+    free = next(each for each in taken if each not in _MODELS or _MODELS[each].model is model)
+    if free not in _MODELS:
+        _MODELS[free] = LiveEncoder(model, encode)
+    return f"{PREFIX}{free}"
+
+
+@cache
+def session_folder() -> Path:
+    """Return the folder of what is kept for this session; it is deleted when the process ends."""
+    folder = Path(tempfile.mkdtemp(prefix="embedlab-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _locate(rest: str) -> str:
+    if rest not in _MODELS:
+        raise unknown("live model", rest, _MODELS)
+    return f"{rest}#{_MODELS[rest].identity}"
+
+
+ENCODER = EncoderKind(
+    open=lambda location: _MODELS[location.partition("#")[0]],
+    locate=_locate,
+    is_cached=False,
+    results=session_folder,
+)

@@ -1,0 +1,57 @@
+"""Objects of the program and rows in memory are models and tasks of a call from Python."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import embedlab
+from embedlab.core.errors import UsageError
+
+PAIRS = [
+    (f"{'abc'[n % 3] * (n + 1)} is here", f"{'abcd'[n % 4] * (n + 2)} was there", n % 6)
+    for n in range(80)
+]
+FRAME = pl.DataFrame(PAIRS, schema=["sentence1", "sentence2", "score"], orient="row")
+
+
+def letters(texts: list[str]) -> np.ndarray:
+    return np.array([[text.count(letter) for letter in "abcd"] for text in texts], np.float32)
+
+
+class Lengths:
+    def encode(self, texts: list[str]) -> list[list[float]]:
+        return [[len(text), text.count(" ") + 1.0] for text in texts]
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
+
+
+def test_a_function_scores_as_its_vectors_do(tmp_path: Path) -> None:
+    report = embedlab.compare({"mine": letters, "lengths": Lengths()}, tasks=PAIRS)
+    files = embedlab.compare("dice", tasks=FRAME)  # the same rows, as a data frame
+    assert set(report.frame["model"]) == {"live:mine", "live:lengths"}
+    assert set(report.frame["slice"]) == set(files.frame["slice"])
+    left, right = (letters([pair[side] for pair in PAIRS]) for side in (0, 1))
+    cosines = (left * right).sum(1) / np.linalg.norm(left, axis=1) / np.linalg.norm(right, axis=1)
+    scored = embedlab.score_pairs(letters, [pair[0] for pair in PAIRS], [pair[1] for pair in PAIRS])
+    np.testing.assert_allclose(scored, cosines, atol=1e-6)
+    single = embedlab.evaluate(letters, tasks=PAIRS)
+    assert any("kept for this session alone" in note for note in single.notes)
+    assert len(list((tmp_path / "cache").glob("models/*/evaluations"))) == 1  # of dice alone
+
+
+def test_a_model_keeps_its_name_and_another_gets_its_own() -> None:
+    assert embedlab.load(letters).name == embedlab.load(letters).name
+    assert embedlab.load(Lengths()).name != embedlab.load(Lengths()).name
+
+
+def test_what_is_neither_a_model_nor_rows_is_refused() -> None:
+    with pytest.raises(UsageError, match="int is not a model"):
+        embedlab.compare([3, "dice"], tasks=PAIRS)
+    with pytest.raises(UsageError, match="neither names nor rows"):
+        embedlab.compare("dice", tasks=[object()])
