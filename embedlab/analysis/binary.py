@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 
-def average_precision(gold: Floats, scores: Floats) -> float:
+def pair_average_precision(gold: Floats, scores: Floats) -> float:
     """Return the mean precision at the places of the positive pairs, equal scores as one place.
 
     gold, scores: (pairs,), gold 0 or 1; nan without a positive pair.
@@ -24,7 +24,7 @@ def average_precision(gold: Floats, scores: Floats) -> float:
     return float((gold * (hits / found)[place]).sum() / gold.sum())
 
 
-def average_precision_influence(gold: Floats, scores: Floats) -> Floats:
+def pair_average_precision_influence(gold: Floats, scores: Floats) -> Floats:
     """Return the influence of each pair on average precision; (pairs,), with mean zero.
 
     With h, p the shares of positive pairs and of all pairs that score at least s, and π the share

@@ -10,6 +10,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from embedlab.analysis.binary import (
+    area_under_roc,
+    area_under_roc_influence,
+    pair_average_precision,
+    pair_average_precision_influence,
+)
 from embedlab.analysis.contrasts import is_closer
 from embedlab.analysis.correlations import pearson, spearman_of_each
 from embedlab.analysis.influence import (
@@ -92,6 +98,20 @@ def _of_classes(
     )
 
 
+def _of_two_values(
+    name: str, value: Callable[[Any, Any], float], influence: Callable[[Any, Any], Floats]
+) -> Measure:
+    """Return a measure of similarities where gold is 0 or 1."""
+    return Measure(
+        name=name,
+        is_of_classes=False,
+        scale="plain",
+        values=partial(_value_of_each, value),
+        influences=partial(_each, influence),
+        without=scored_again(value),
+    )
+
+
 def _of_queries(name: str, scale: Scale, of: OfQueries, *, is_of_ranks: bool = True) -> Measure:
     """Return a mean over queries, of the ranks of the texts that are relevant to each; or over
     anchors, of the margins of each.
@@ -129,6 +149,10 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
                 influences=pearson_influences,
                 without=scored_again(pearson),
             ),
+            _of_two_values(
+                "average precision", pair_average_precision, pair_average_precision_influence
+            ),
+            _of_two_values("roc auc", area_under_roc, area_under_roc_influence),
             _of_classes("accuracy", "share", accuracy, accuracy_influence),
             _of_classes("f1", "plain", f1, f1_influence),
             _of_classes("matthews", "plain", matthews, matthews_influence),

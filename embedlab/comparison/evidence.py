@@ -11,8 +11,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from embedlab.analysis.binary import classes_by_threshold, two_folds
 from embedlab.analysis.correlations import SAME_SIMILARITY, correlated_groups, why_undefined_gold
+from embedlab.analysis.dependence import SharedSentences
 from embedlab.analysis.evidence import Evidence, ItemGroups, average_evidence, evidence_of
+from embedlab.analysis.families import families, largest_joined
 from embedlab.analysis.measures import MEASURES, Measure
 from embedlab.analysis.near_duplicates import NearDuplicates
 from embedlab.analysis.slices import has_all
@@ -186,11 +189,14 @@ def _of_slice(
             else (f"{item_slice.key} {name}", f"{item_slice.title} {name}")
         )
         measure = MEASURES[name]
+        has_classes = bool(block.classes) or not measure.is_of_classes
         made = evidence_of(
             block.task,
             key,
-            gold,
-            predicted,
+            gold if has_classes else gold.astype(np.int64),
+            predicted
+            if has_classes
+            else _by_threshold(gold, predicted, texts, near, by_f1=name == "f1"),
             len(members),
             measure=measure,
             texts=texts,
@@ -206,9 +212,43 @@ def _of_slice(
             scored["source"],
         )
         setting = (aggregate if item_slice.is_whole else "all") if block.is_aggregated else None
+        chosen = () if has_classes else (THRESHOLD,)
         yield replace(
-            made, title=title, notes=(*notes, *undefined), setting=setting, dataset=block.dataset
+            made,
+            title=title,
+            notes=(*notes, *undefined, *chosen),
+            setting=setting,
+            dataset=block.dataset,
         )
+
+
+THRESHOLD = "its threshold is the best one on the other half of the topics, not on these pairs"
+
+
+def _by_threshold(
+    gold: NDArray[Any],
+    predicted: dict[int, NDArray[Any]],
+    texts: NDArray[np.uint64] | None,
+    near: NearDuplicates | None,
+    *,
+    by_f1: bool,
+) -> dict[int, NDArray[np.int64]]:
+    """Return the class of each pair whose gold is 0 or 1, by the threshold that is best on the
+    other half of the topics.
+    """
+    topics = np.arange(len(gold))
+    if texts is not None:
+        shares = np.full(len(gold), 1 / max(len(gold), 1))
+        shared = SharedSentences.of(texts[:, 0], texts[:, 1])
+        known = near if near is not None else NearDuplicates.none()
+        topics = families(shared, shares, known, largest_joined(len(gold)))
+    folds = two_folds(topics)
+    if len(np.unique(folds)) < 2:
+        return {}
+    return {
+        number: classes_by_threshold(gold, scores, folds, by_f1=by_f1)
+        for number, scores in predicted.items()
+    }
 
 
 def _gathered(table: pl.DataFrame, rows: NDArray[np.intp]) -> pl.DataFrame:

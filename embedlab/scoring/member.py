@@ -60,7 +60,8 @@ def evaluate_task(
         replace(
             outcome,
             base_task=task,
-            measures=chosen.measures(outcome.name)
+            measures=outcome.measures
+            or chosen.measures(outcome.name)
             or ("accuracy" if outcome.classes else "spearman",),
             earlier_fingerprint=earlier,
         )

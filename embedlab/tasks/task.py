@@ -61,6 +61,8 @@ if TYPE_CHECKING:
     from embedlab.objectives.objective import Trained
 
 
+# of pairs whose gold has two values
+BINARY = ("average precision", "roc auc", "f1", "accuracy")
 _OF_A_FILE = EncoderFacts()  # nothing here decided the predictions in it
 
 
@@ -347,6 +349,10 @@ class PairTask(Task):
                 evaluation, kept, kept.frame["gold"], values, is_class=False, rows=rows
             )
             made = replace(made, dataset=dataset_of(state), split="test", measures=("spearman",))
+            if (low_high := two_values(kept.frame["gold"])) is not None:
+                items = made.items.with_columns(gold=pl.col("gold") == low_high[1])
+                items = items.with_columns(pl.col("gold").cast(pl.Float64))
+                made = replace(made, items=items, measures=BINARY)
             outcomes.append(replace(made, base_task=self.name, notes=tuple(notes)))
         averages = {} if selection.names else self.averages([o.name for o in outcomes], self.name)
         frame = joined_members(
@@ -388,6 +394,24 @@ class PairTask(Task):
     def dev_remarks(self, source: Source, name: str) -> list[str]:
         """Return what the dev split of the dataset NAME lacks of the published one."""
         return list(remarks(asdict(source.open(name, "dev").state)))
+
+
+def two_values(gold: pl.Series) -> tuple[float, float] | None:
+    """Return the lower and the higher value of GOLD scores that have two alone, such as duplicate
+    or not; else None.
+    """
+    values = gold.drop_nulls().unique().sort().to_list()
+    return (values[0], values[1]) if len(values) == 2 else None
+
+
+def is_binary(source: Source, name: str) -> bool:
+    """Return whether the gold scores of the pairs of a dataset have two values; not of one that is
+    not at hand.
+    """
+    try:
+        return two_values(open_scored(source, name).frame["gold"]) is not None
+    except (MissingError, UsageError):
+        return False
 
 
 def pair_task(

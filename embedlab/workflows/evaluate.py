@@ -11,6 +11,8 @@ from typing import cast, get_args
 from embedlab.choices import Aggregate, By
 from embedlab.comparison.comparison import compare_outcomes
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.data.own_files import is_pair_file
+from embedlab.data.source import Source
 from embedlab.models.aliases import declared
 from embedlab.models.catalog import Model, ModelSpec, resolve
 from embedlab.outcomes.cuts import DATASET
@@ -27,7 +29,7 @@ from embedlab.runs.scoring import being_scored
 from embedlab.runs.store import RunFolder
 from embedlab.scoring.selection import SelectedTask, select_from
 from embedlab.scoring.task_comparison import Slicing, model_columns
-from embedlab.tasks.task import all_tasks
+from embedlab.tasks.task import all_tasks, is_binary
 from embedlab.tasks.task import task as find_task
 from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.compare_tasks import compared, gather, refuse_without_items
@@ -104,7 +106,7 @@ def _runs_of(models: Sequence[str | Model], session: Session) -> Iterator[RunFol
 def _evaluated(
     options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session
 ) -> EvaluationReport:
-    if _is_of_items(options, selected):
+    if _is_of_items(options, selected) or _has_two_values(selected, session):
         return _evaluate_items(options, selected, session)
     names, stated = [*dict.fromkeys(options.models)], list[StatedModel]()
     if len(selected) == 1 and selected[0].definition.aggregates:
@@ -124,6 +126,13 @@ def _is_of_items(options: EvaluateOptions, selected: Sequence[SelectedTask]) -> 
     if options.where or options.common or options.by not in get_args(By):
         return True
     return options.by != DATASET and not all(each.definition.aggregates for each in selected)
+
+
+def _has_two_values(selected: Sequence[SelectedTask], session: Session) -> bool:
+    """Whether a file of the user's own has pairs with two gold values, which are not correlated."""
+    source = Source.from_settings(session.settings)
+    names = [name for each in selected if each.definition.aggregates for name in each.names]
+    return any(is_pair_file(name) and is_binary(source, name) for name in names)
 
 
 def _evaluate_items(

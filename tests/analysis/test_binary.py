@@ -12,18 +12,18 @@ from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 from embedlab.analysis.binary import (
     area_under_roc,
     area_under_roc_influence,
-    average_precision,
-    average_precision_influence,
     best_threshold,
     classes_by_threshold,
+    pair_average_precision,
+    pair_average_precision_influence,
     two_folds,
 )
 
 Floats = NDArray[np.float64]
 Value = Callable[[Floats, Floats], float]
-SKLEARN = {average_precision: average_precision_score, area_under_roc: roc_auc_score}
+SKLEARN = {pair_average_precision: average_precision_score, area_under_roc: roc_auc_score}
 INFLUENCES = {
-    average_precision: average_precision_influence,
+    pair_average_precision: pair_average_precision_influence,
     area_under_roc: area_under_roc_influence,
 }
 
@@ -60,7 +60,7 @@ def test_an_influence_is_the_slope_by_the_weight_of_a_pair(value: Value, digits:
 def test_a_measure_that_is_undefined_is_nan() -> None:
     ones, scores = np.ones(5), np.arange(5.0)
     assert np.isnan(area_under_roc(ones, scores))
-    assert np.isnan(average_precision(1 - ones, scores))
+    assert np.isnan(pair_average_precision(1 - ones, scores))
     assert np.isnan(area_under_roc_influence(ones, scores)).all()
 
 
