@@ -44,7 +44,9 @@ def test_measures_equal_scikit_learn_with_intervals(
         rows = {row["metric"]: row for row in answer.rows if row["model"] == model}
         assert list(rows) == ["average precision", "roc auc", "f1", "accuracy"]
         for metric, measure in slow.items():
-            assert rows[metric]["score"] == pytest.approx(100 * measure(gold, pairs[name]), abs=1e-10)
+            assert rows[metric]["score"] == pytest.approx(
+                100 * measure(gold, pairs[name]), abs=1e-10
+            )
         assert all(row["low"] < row["score"] < row["high"] for row in rows.values())
     difference = next(
         row["difference"] for row in answer.rows if row["model"] == models[1] and row["difference"]
