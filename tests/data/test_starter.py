@@ -14,15 +14,10 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.paths import STARTER_FOLDER
 from embedlab.core.settings import load_settings
 from embedlab.data.overlaps import overlap
-from embedlab.data.source import Source, dataset
+from embedlab.data.source import Source
 from embedlab.data.starter import MANIFEST, SOURCES
 from embedlab.experiments.plan import GridPlace
 from embedlab.runs.launch import shared_flags
-from embedlab.tui.pair_table.data import load_pairs
-from embedlab.workflows.data import check_data, fetch_data, list_splits
-from embedlab.workflows.notebook_session import NotebookSession
-from embedlab.workflows.options.train import TrainOptions
-from embedlab.workflows.train.report import training_report
 
 SIZE = 2 * 2**20
 ROWS = [
@@ -164,14 +159,6 @@ def test_of_a_whole_task_it_reads_what_it_holds_and_a_named_dataset_that_it_lack
     assert "--data starter" in raised.value.hint
 
 
-def test_without_a_data_folder_it_is_offered_and_never_taken() -> None:
-    source = Source(offline=True)
-    for name in ("sts-benchmark", "snli", "definitions", "sts12"):
-        with pytest.raises(MissingError) as raised:
-            source.open(name, "train" if name == "snli" else None)
-        assert "--data starter" in raised.value.hint
-
-
 def test_another_folder_with_the_same_rows_is_refused_as_truncated(tmp_path: Path) -> None:
     shutil.copytree(STARTER_FOLDER, tmp_path / "copy")
     with pytest.raises(MissingError, match="truncated or odd"):
@@ -192,85 +179,3 @@ def test_its_name_is_the_same_wherever_a_data_folder_is_named(
         load_settings({"data": Path("starter")})
     assert f"--data {tmp_path / 'starter'}" in raised.value.hint
     assert load_settings({"data": tmp_path / "starter"})[0].data == tmp_path / "starter"
-
-
-def test_it_is_listed_and_checked_and_nothing_is_fetched_into_it() -> None:
-    settings, _ = load_settings({"data": "starter", "offline": True})
-    origins = {
-        (one.dataset, one.split): one.origin
-        for one in list_splits(["snli", "sts-benchmark", "starter"], settings)
-    }
-    assert (
-        origins["snli", "train"]
-        == origins["sts-benchmark", "dev"]
-        == origins["starter", "test"]
-        == "starter"
-    )
-    assert origins["snli", "dev"] == "missing"
-    checked = {
-        (one.dataset, one.split): one for one in check_data((), NotebookSession(settings=settings))
-    }
-    assert checked.keys() == {
-        ("starter", "test"),
-        ("snli", "train"),
-        *(("sts-benchmark", split) for split in ("train", "dev", "test")),
-        *(("definitions", split) for split in ("train", "dev", "test", "all")),
-    }
-    assert all(one.state == "partial" and one.is_usable for one in checked.values())
-    assert checked["snli", "train"].note == "snli is partial: 8000 of 549367 rows (starter set)"
-    with pytest.raises(UsageError, match="nothing is fetched into the starter set"):
-        list(fetch_data(["sts-benchmark"], NotebookSession(settings=settings)))
-
-
-def test_a_run_that_is_trained_on_it_says_so(tiny_encoder: Path, tmp_path: Path) -> None:
-    settings, _ = load_settings(
-        {
-            "data": "starter",
-            "runs": tmp_path / "runs",
-            "cache": tmp_path / "cache",
-            "device": "cpu",
-            "threads": 1,
-        }
-    )
-    session = NotebookSession(settings=settings)
-    options = TrainOptions(
-        recipe="snli-ce", encoder=str(tiny_encoder), max_steps=1, overrides=("data.rows=200",)
-    )
-    trained = training_report(options, session)
-    assert "dev score: sts-benchmark is partial: 375 of 1500 rows (starter set)" in session.said
-    assert "Spearman x 100 [partial] [shortened]" in trained.tables[0].title
-    notes = " ".join(trained.notes)
-    assert (
-        "trained on 200 rows, the same for every seed, of partial snli train: 8000 of 549367 rows"
-        in notes
-    )
-    assert "sts-benchmark is partial: 375 of 1379 rows (starter set)" in notes
-    assert trained.is_whole
-    assert trained.frame.filter(dataset="sts-benchmark")[
-        "items"
-    ].drop_nulls().unique().to_list() == [375]
-
-
-def test_the_dashboard_shows_its_pairs_once_and_misses_none(tmp_path: Path) -> None:
-    found = load_pairs(load_settings({"data": "starter"})[0])
-    assert found.datasets == ["sts-benchmark:train", "sts-benchmark:dev", "sts-benchmark"]
-    assert found.table.height == 1_750
-    assert found.marks == ["partial"]
-    assert not found.missing
-
-    shutil.copytree(
-        STARTER_FOLDER, tmp_path / "corpora"
-    )  # the same files in another folder are not the starter set
-    other = load_pairs(load_settings({"data": tmp_path / "corpora", "allow_partial": True})[0])
-    assert "starter" not in other.datasets
-
-
-def test_without_it_the_checked_folder_is_that_of_the_user(tmp_path: Path) -> None:
-    settings, _ = load_settings({"data": tmp_path, "offline": True})
-    with pytest.raises(MissingError, match="no dataset to check"):
-        check_data((), NotebookSession(settings=settings))
-
-
-def test_the_dataset_is_of_the_kind_that_tasks_of_pairs_score() -> None:
-    assert dataset("starter").kind == "sts"
-    assert dataset("starter").folder == STARTER_FOLDER
