@@ -21,6 +21,8 @@ class ExitCode(IntEnum):
     FAILED = 1  # the work failed: training diverged, evaluation broke
     USAGE = 2  # what was typed is wrong: usage, recipe, key, name, expression, settings
     MISSING = 3  # something needed is missing or unusable: data file, hub, checkpoint, device, disk
+    DIFFERENT = 4  # two things that should be the same, or as good, are shown not to be
+    UNKNOWN = 5  # whether they are could not be shown
     INTERRUPTED = 130
 
 

@@ -122,8 +122,8 @@ def chosen_texts(
     """
     begin = words_for or (lambda stream, tokens: " ".join(stream.split()[:tokens]))
     words = _WORDS.split()
-    lengths = [8, 16, 24, 32, 40, 48, 56, 90, 110, 160, 200, 225, 320, 400]
-    lengths += [limit + step for limit in limits for step in (-5, -2, -1, 0, 1, 2, 8)]
+    lengths = [8, 16, 24, 32, 40, 48, 56, 80, 100, 170, 210, 350]
+    lengths += [limit + step for limit in limits for step in (-2, 0, 1, 8)]
     long = []
     for number, tokens in enumerate(sorted({length for length in lengths if length > 2})):
         start = 31 * number % len(words)  # so that no two long texts begin in one way
@@ -143,8 +143,10 @@ def chosen_texts(
         "questions": [f"{text}?" for text in _PLAIN[14:]],
         "joined": [
             f"{first}. {second}."
-            for first, second in zip(_PLAIN, _PLAIN[7:] + _PLAIN[:7], strict=True)
+            for step in (3, 7)
+            for first, second in zip(_PLAIN, _PLAIN[step:] + _PLAIN[:step], strict=True)
         ],
+        "parts": [" ".join(text.split()[start : start + 3]) for text in _PLAIN for start in (0, 3)],
     }
     texts = {text: kind for kind, several in kinds.items() for text in several}
     return [ChosenText(text=text, kind=kind) for text, kind in texts.items()]

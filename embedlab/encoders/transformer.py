@@ -150,9 +150,9 @@ class TransformerEncoder:
         """Sentence vectors in float32 of padded token ids, whose types are 0 if absent; (batch,
         tokens) each in, (batch, dim) out.
         """
-        weights = self._pooling_weights(input_ids, attention_mask)
+        weights = self.pooling_weights(input_ids, attention_mask)
         return self._finished(
-            self.forward(input_ids, attention_mask, self._segments(input_ids, token_types), weights)
+            self.forward(input_ids, attention_mask, self.segments(input_ids, token_types), weights)
         )
 
     def _finished(self, vectors: Tensor) -> Tensor:
@@ -191,7 +191,7 @@ class TransformerEncoder:
         weights = {name: value for name, value in tensors.items() if not name.startswith(LAYERS)}
         self.backbone.load_state_dict(weights, strict=not self._frozen)
 
-    def _pooling_weights(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor | None:
+    def pooling_weights(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor | None:
         """The weight of each token in pooling, where it is not the same for all; (batch,
         tokens).
         """
@@ -249,7 +249,7 @@ class TransformerEncoder:
             words=self._words,
         )
 
-    def _segments(self, ids: Tensor, types: Tensor | None = None) -> dict[str, Tensor]:
+    def segments(self, ids: Tensor, types: Tensor | None = None) -> dict[str, Tensor]:
         """Return the token types, for architectures that distinguish them."""
         if not self._has_types:
             return {}
@@ -356,14 +356,14 @@ class TransformerEncoder:
         ids, mask, *types = (
             torch.from_numpy(array).to(self.machine.device) for array in rows.padded([0] * count, 0)
         )
-        weights = self._pooling_weights(ids, mask)
+        weights = self.pooling_weights(ids, mask)
         with (
             torch.inference_mode(),
             self._encoding(count),
         ):  # pooled with the weight of one token alone, a row is its vector
             alone = torch.eye(count, device=self.machine.device)
             vectors = (
-                self.forward(ids, mask, self._segments(ids, *types), alone)
+                self.forward(ids, mask, self.segments(ids, *types), alone)
                 if count
                 else torch.zeros(0, self.dim)
             )

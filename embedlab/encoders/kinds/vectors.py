@@ -35,6 +35,11 @@ class FileVectors:
         self._vectors = vectors
 
     @property
+    def sentences(self) -> list[str]:
+        """The sentences that have a vector."""
+        return list(self._rows)
+
+    @property
     def dim(self) -> int:
         """Length of a vector."""
         return int(self._vectors.shape[1])

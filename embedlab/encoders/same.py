@@ -1,0 +1,665 @@
+"""Whether served vectors are those of a reference, and if not, which change of the reference gives
+them.
+
+The search is a short list of hypotheses. What changes every vector (pooling, layer, prompt, special
+tokens) is tried on short plain texts, each change with each pooling and layer; what changes some
+(truncation, casing, spaces) is then tried on the texts that are left. A further change counts only
+where it brings the vectors ten times nearer.
+"""
+
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import log10
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from embedlab.encoders.chosen_texts import PLAIN, ChosenText
+from embedlab.encoders.encoder import Encoder, Vectors, unit_vectors
+from embedlab.encoders.layers import pooler_layer
+from embedlab.encoders.pooling import pooling_method, pools_by_pooler
+from embedlab.encoders.pretrained import load_backbone
+from embedlab.encoders.tokens import TokenRows, budget_batches, gather_rows
+from embedlab.encoders.transformer import BATCH_TOKENS, TransformerEncoder
+from embedlab.models.config import most_positions
+
+Floats = NDArray[np.float64]
+# The largest 1 − cosine by which one model computed in a precision differs from itself in float32.
+PRECISIONS = {"float32": 2e-6, "float16": 1e-4, "bf16": 3e-3}
+CLOSE = PRECISIONS["bf16"]
+CLOSE_STORED = {"int8": 1e-2, "binary": 0.1}  # of components that are stored in so few bits
+SHORTS = 12  # plain texts that each change of every vector is tried on
+SAMPLE = 12  # texts that a change of some texts is tried on
+INT8_RANGE = 6  # times as near or as far as our int8 copy that another one may be
+ALONE = 8  # texts that are sent again, each by itself
+MOST_CHANGES = 4
+POOLINGS = ("mean", "cls", "last", "max", "weighted-mean", "mean-without-cls")
+PROMPTS = (
+    "query: ",
+    "passage: ",
+    "search_query: ",
+    "search_document: ",
+    "clustering: ",
+    "classification: ",
+    "Represent this sentence for searching relevant passages: ",
+    "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:",
+    "task: search result | query: ",
+    "title: none | text: ",
+)
+LENGTHS = (32, 64, 128, 256, 384, 512, 1024, 2048, 8192)
+UNCUT = 10**6
+
+Output = tuple[int, str, bool]  # the layer, the pooling, and whether the layers after it follow
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """One way in which texts may be encoded otherwise than by the reference."""
+
+    kind: str
+    words: str  # after "the reference"
+    value: str = ""
+    text: Callable[[str], str] | None = None
+    prompt: str | None = None
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    tokens: Callable[[list[int]], list[int]] | None = None  # of ids that were not cut
+    above: int | None = None  # only texts of more tokens are changed
+
+    def changes(self, text: str, tokens: int) -> bool:
+        """Whether it changes how a TEXT of so many TOKENS is read."""
+        if self.text is not None:
+            return self.text(text) != text
+        return self.above is None or tokens > self.above
+
+
+class VariedReference:
+    """The reference under changes of its texts, its reading and its output."""
+
+    def __init__(self, encoder: Encoder, prompts: Sequence[str] = ()) -> None:
+        self.encoder = encoder
+        self.prompts = tuple(prompts)
+        self.own: Output = (-1, "", True)
+        self.transformer = encoder if isinstance(encoder, TransformerEncoder) else None
+        if self.transformer is not None:
+            usage = self.transformer.usage
+            self.own = (-1 if usage.layer is None else usage.layer, usage.pooling, True)
+
+    @property
+    def is_normalised(self) -> bool | None:
+        """Whether its vectors have length 1; None where that is not stated."""
+        return None if self.transformer is None else self.transformer.is_normalised
+
+    def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:
+        """The tokens of each text before any is cut; words where it has no tokenizer."""
+        if self.transformer is None:
+            return np.array([len(text.split()) for text in texts])
+        reading = replace(self.transformer.usage.reading, max_tokens=UNCUT)
+        return self.transformer.token_ids(texts, reading).lengths
+
+    def begin(self, stream: str, tokens: int) -> str:
+        """The beginning of STREAM that becomes so many tokens, special ones included."""
+        if self.transformer is None:
+            return " ".join(stream.split()[:tokens])
+        around = int(self.count_tokens([""])[0])
+        offsets = self.transformer.tokenizer(
+            stream,
+            add_special_tokens=False,
+            truncation=True,
+            max_length=max(tokens - around, 1),
+            return_offsets_mapping=True,
+        )["offset_mapping"]
+        return stream[: offsets[-1][1]]
+
+    @cached_property
+    def _pooler(self) -> torch.nn.Module | None:
+        assert self.transformer is not None
+        if pools_by_pooler(self.own[1]):
+            return self.transformer.layers[0]
+        pooler = load_backbone(self.transformer.usage.source)[1]
+        width = int(self.transformer.backbone.config.hidden_size)
+        return None if pooler is None else pooler_layer(pooler, width, seed=0, spread=0.02)
+
+    def outputs(
+        self,
+        texts: Sequence[str],
+        changes: Sequence[Change] = (),
+        output: Output | None = None,
+        *,
+        has_all: bool = False,
+    ) -> dict[Output, Vectors]:
+        """The vectors of TEXTS under CHANGES, neither normalised nor cut, by one OUTPUT, its own
+        unless another is given; by each if it HAS_ALL.
+        """
+        for change in changes:
+            texts = [change.text(text) for text in texts] if change.text else texts
+        prompt = next((each.prompt for each in changes if each.prompt is not None), None)
+        if self.transformer is None:
+            return {self.own: self.encoder.encode([f"{prompt or ''}{text}" for text in texts])}
+        reading = self.transformer.usage.reading
+        for change in changes:
+            reading = replace(reading, **change.reading)
+        if prompt is not None:
+            reading = replace(reading, prompt=prompt)
+        cuts = [change.tokens for change in changes if change.tokens is not None]
+        if any(change.tokens is not None and change.above is not None for change in changes):
+            reading = replace(reading, max_tokens=UNCUT)
+        rows = self.transformer.token_ids(texts, reading)
+        if cuts:
+            ids = np.split(rows.flat, rows.offsets[1:-1])
+            rows = gather_rows([cuts[0](row.tolist()) for row in ids], rows.truncated)
+        return self._pooled(rows, output or self.own, has_all=has_all)
+
+    def _pooled(self, rows: TokenRows, output: Output, *, has_all: bool) -> dict[Output, Vectors]:
+        encoder = self.transformer
+        assert encoder is not None
+        has_pooler = pools_by_pooler(encoder.pooling)
+        after = torch.nn.Sequential(*list(encoder.layers)[has_pooler:])
+        wanted = [output]
+        if has_all:
+            count = int(encoder.backbone.config.num_hidden_layers)
+            wanted += [(layer, pool, True) for layer in (-1, *range(count)) for pool in POOLINGS]
+            wanted += [(-1, "pooler", True)] if self._pooler is not None else []
+            wanted += [(-1, self.own[1], False)] if len(after) else []
+        parts: dict[Output, list[Any]] = {output: [] for output in wanted}
+        order, device = [], encoder.machine.device
+        pad = int(encoder.tokenizer.pad_token_id or 0)
+        filled = np.flatnonzero(rows.lengths)
+        if not len(filled):
+            return {each: np.zeros((len(rows), encoder.dim), np.float32) for each in wanted}
+        for batch in budget_batches(rows.lengths[filled], BATCH_TOKENS[device.type]):
+            order.append(filled[batch])
+            ids, mask, *types = (
+                torch.from_numpy(array).to(device) for array in rows.padded(filled[batch], pad)
+            )
+            with torch.inference_mode(), encoder.machine.autocast():
+                result = encoder.backbone(
+                    input_ids=ids,
+                    attention_mask=mask,
+                    output_hidden_states=True,
+                    **encoder.segments(ids, *types),
+                )
+                weights = encoder.pooling_weights(ids, mask)
+                for output in parts:
+                    layer, pooling, has_after = output
+                    states = (
+                        result.last_hidden_state if layer == -1 else result.hidden_states[layer]
+                    )
+                    method = pooling_method(pooling)
+                    vectors = method.pool(states.float(), mask if weights is None else weights)
+                    if pooling == "pooler" and self._pooler is not None:
+                        vectors = self._pooler(vectors)
+                    with torch.autocast(device.type, enabled=False):
+                        vectors = after(vectors) if has_after else vectors
+                    parts[output].append(vectors.float().cpu().numpy())
+        empty = np.setdiff1d(np.arange(len(rows)), filled)
+        places = np.argsort(np.concatenate([*order, empty]))
+        return {
+            output: np.concatenate([*each, np.zeros((len(empty), each[0].shape[1]), np.float32)])[
+                places
+            ]
+            for output, each in parts.items()
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
+    """What differs between served vectors and the reference's."""
+
+    texts: tuple[ChosenText, ...]
+    causes: tuple[Change, ...]  # none: the same, or not explained
+    reference: Floats  # (texts,): 1 − cosine to the reference itself; inf by another length
+    explained: Floats  # (texts,): the same to the reference with the causes
+    limit: float  # above which a text is not explained
+    tried: tuple[tuple[str, float, float], ...]  # hypothesis, share explained, median 1 − cosine
+    norms: tuple[float, float]  # medians, served and the reference's own
+    notes: tuple[str, ...] = ()
+
+    @property
+    def unexplained(self) -> NDArray[np.bool_]:
+        """Which texts neither the reference nor the causes explain."""
+        return self.explained > self.limit
+
+    @property
+    def is_same(self) -> bool:
+        """Whether nothing differs beyond the precision."""
+        return not self.causes and not self.unexplained.any()
+
+    @property
+    def precision(self) -> str | None:
+        """The precision within which the vectors are equal; None beyond any."""
+        worst = self.explained.max(initial=0)
+        return next((name for name, most in PRECISIONS.items() if worst <= most), None)
+
+
+class Search:
+    """The search for what makes SERVED, (texts, dim), of a reference; AGAIN asks the server."""
+
+    def __init__(
+        self,
+        texts: Sequence[ChosenText],
+        served: Vectors,
+        reference: VariedReference,
+        *,
+        again: Callable[[Sequence[str]], Vectors] | None = None,
+        others: Mapping[str, Callable[[], Encoder]] | None = None,
+    ) -> None:
+        self.texts = tuple(texts)
+        self.words = [each.text for each in texts]
+        self.reference, self.again, self.others = reference, again, dict(others or {})
+        self.stored, self.served = stored_form(served, reference)
+        self.limit = CLOSE_STORED.get(self.stored, CLOSE)
+        plain = [row for row, each in enumerate(texts) if each.kind == PLAIN]
+        tokens = reference.count_tokens(self.words)
+        self.short = np.array(plain or np.argsort(tokens, kind="stable")[:SHORTS].tolist())[:SHORTS]
+        self.tokens = tokens
+        self.tried: dict[str, tuple[float, float]] = {}
+
+    def distances(self, vectors: Vectors, rows: NDArray[np.intp] | None = None) -> Floats:
+        """1 − cosine of served vectors to the first components of VECTORS; inf where these are
+        fewer.
+        """
+        served = self.served if rows is None else self.served[rows]
+        cut = vectors[:, : served.shape[1]]
+        if cut.shape != served.shape:
+            return np.full(len(served), np.inf)
+        if self.stored == "binary":
+            cut = np.where(cut > 0, np.float32(1), np.float32(-1))
+        cosines = (unit_vectors(served) * unit_vectors(cut)).sum(axis=1)
+        both_zero = ~served.any(axis=1) & ~cut.any(axis=1)
+        return np.where(both_zero, 0.0, np.maximum(1 - cosines, 0.0))
+
+    def explanation(self) -> Explanation:
+        """The causes, found one after the other, and what remains."""
+        reference, short = self.reference, self.short
+        outputs = reference.outputs(self.words, has_all=True)
+        own = outputs[reference.own]
+        base = self.distances(own)
+        causes: list[Change] = []
+        changes: list[Change] = []
+        output, rest = reference.own, base
+        if self.stored:
+            causes.append(
+                Change(kind="stored", words=f"stored as {self.stored}", value=self.stored)
+            )
+        whole = None
+        if (base > PRECISIONS["float32"]).any():
+            whole = self._order(own) or self._batches(own, base)
+            if whole is None:
+                changes, output, rest = self._changes(outputs)
+                causes += [*self._output_causes(output), *changes]
+            if whole is None and not changes and np.median(rest[short]) > self.limit:
+                whole = self._other_model() or self._coarse(base)
+            if whole is not None:
+                cause, rest = whole
+                causes.append(cause)
+        is_explained = float((rest <= self.limit).mean()) > 0.5
+        dim = self.served.shape[1]
+        if dim < own.shape[1] and is_explained:
+            causes.append(Change(kind="dim", words=f"cut to {dim} dimensions", value=str(dim)))
+        texts = [self.words[row] for row in short]
+        norms, rule = self._norms(
+            outputs[output][short]
+            if not changes
+            else reference.outputs(texts, changes, output)[output]
+        )
+        if not self.stored and whole is None and rule is not None and is_explained:
+            causes.append(rule)
+        tried = sorted(self.tried.items(), key=lambda item: (-item[1][0], item[1][1]))
+        return Explanation(
+            texts=self.texts,
+            causes=tuple(causes),
+            reference=base,
+            explained=rest,
+            limit=self.limit,
+            tried=tuple((words, share, median) for words, (share, median) in tried),
+            norms=norms,
+        )
+
+    def _order(self, own: Vectors) -> tuple[Change, Floats] | None:
+        """The cause where vectors are right, but of other texts."""
+        cut = own[:, : self.served.shape[1]]
+        if cut.shape[1] != self.served.shape[1]:
+            return None
+        if self.stored == "binary":
+            cut = np.where(cut > 0, np.float32(1), np.float32(-1))
+        cosines = unit_vectors(self.served) @ unit_vectors(cut).T
+        is_own = np.diag(cosines) >= 1 - self.limit
+        is_other = cosines.max(axis=1) >= 1 - self.limit
+        self._note("in another order", 1 - cosines.max(axis=1))
+        if is_other.mean() < 0.9 or is_own.mean() > 0.9:
+            return None
+        moved = int((~is_own).sum())
+        words = f"in another order: {moved} texts have the vector of another"
+        return Change(kind="order", words=words, value=str(moved)), 1 - cosines.max(axis=1)
+
+    def _batches(self, own: Vectors, base: Floats) -> tuple[Change, Floats] | None:
+        """The cause where a vector depends on the texts that are sent with it, or on chance."""
+        if self.again is None:
+            return None
+        wrong = [row for row in self.short if base[row] > self.limit][:ALONE]
+        if not wrong:
+            return None
+        rows = np.array(wrong)
+        first = self.words[:32]
+        twice = self.again(first)
+        apart = 1 - (unit_vectors(twice) * unit_vectors(self.served[:32])).sum(axis=1)
+        if np.median(apart) > self.limit:
+            words = "with other vectors at each call (dropout left on?)"
+            return Change(kind="chance", words=words), np.full(len(base), np.nan)
+        alone = np.concatenate([self.again([self.words[row]]) for row in wrong])
+        saved, self.served = self.served, self.served.copy()
+        self.served[rows] = alone
+        apart = self.distances(own[rows], rows)
+        self.served = saved
+        self._note("each text alone", apart)
+        if (apart <= self.limit).mean() < 0.9:
+            return None
+        words = (
+            "each text alone, but not in a batch: padding is pooled or attended to (wrong padding "
+            "side, or a lost attention mask)"
+        )
+        return Change(kind="padding", words=words), np.full(len(base), np.nan)
+
+    def _changes(self, outputs: Mapping[Output, Vectors]) -> tuple[list[Change], Output, Floats]:
+        """The best changes and output, and what remains of all texts; OUTPUTS are those without any
+        change.
+        """
+        reference, short = self.reference, self.short
+        texts = [self.words[row] for row in short]
+        best: tuple[float, float, list[Change], Output, float] | None = None
+        for change in (None, *self._everywhere()):
+            some = [] if change is None else [change]
+            found = outputs if change is None else reference.outputs(texts, some, has_all=True)
+            for output, vectors in found.items():
+                causes = [*self._output_causes(output), *some]
+                words = ", ".join(cause.words for cause in causes) or "as it is"
+                apart = self.distances(vectors[short] if change is None else vectors, short)
+                share, median = self._note(words, apart)
+                rank = (-round(share, 1), log10(max(median, 1e-7)) + len(causes))
+                if best is None or rank < best[:2]:
+                    best = (*rank, some, output, median)
+        assert best is not None
+        share, _, changes, output, median = best
+        if share > -0.5:
+            return [], reference.own, self.distances(outputs[reference.own])
+        fit = min(max(1e-5, 20 * median), self.limit)
+        rest = self._rest(changes, output, outputs)
+        while len(changes) < MOST_CHANGES and (rest > fit).any():
+            step, after = self._further(rest, changes, output, fit)
+            if step is None or (after > fit).sum() >= (rest > fit).sum():
+                break
+            changes, rest = [*changes, step], after
+        return changes, output, rest
+
+    def _note(self, words: str, apart: Floats) -> tuple[float, float]:
+        """Record the share of texts that a hypothesis explains, and its median."""
+        self.tried[words] = (float((apart <= self.limit).mean()), float(np.median(apart)))
+        return self.tried[words]
+
+    def _rest(
+        self, changes: Sequence[Change], output: Output, outputs: Mapping[Output, Vectors]
+    ) -> Floats:
+        if not changes:
+            return self.distances(outputs[output])
+        return self.distances(self.reference.outputs(self.words, changes, output)[output])
+
+    def _further(
+        self, rest: Floats, changes: Sequence[Change], output: Output, fit: float
+    ) -> tuple[Change | None, Floats]:
+        """The change that explains most of the texts that are left, at least a quarter of those
+        that it changes, and what remains then.
+        """
+        left = np.flatnonzero(rest > fit)
+        best, most, after = None, 0, rest
+        for change in (*self._sometimes(), *self._cuts(left, rest, changes, output, fit)):
+            if change in changes:
+                continue
+            rows = self._changed(change)
+            sample = np.intersect1d(rows, left)
+            if not len(sample):
+                continue
+            sample = sample[:: max(1, len(sample) // SAMPLE)]
+            apart = self._under(sample, [*changes, change], output)
+            self._note(change.words, apart)
+            count = int((apart <= fit).mean() * len(np.intersect1d(rows, left)))
+            if count > most and (apart <= fit).mean() >= 0.25:
+                best, most = change, count
+        if best is not None:
+            after, rows = rest.copy(), self._changed(best)
+            after[rows] = self._under(rows, [*changes, best], output)
+        return best, after
+
+    def _changed(self, change: Change) -> NDArray[np.intp]:
+        """The texts that a CHANGE changes."""
+        pairs = zip(self.words, self.tokens.tolist(), strict=True)
+        return np.flatnonzero([change.changes(text, tokens) for text, tokens in pairs])
+
+    def _under(self, rows: NDArray[np.intp], changes: Sequence[Change], output: Output) -> Floats:
+        """The distances of some texts to the reference under CHANGES."""
+        texts = [self.words[row] for row in rows]
+        return self.distances(self.reference.outputs(texts, changes, output)[output], rows)
+
+    def _cuts(
+        self,
+        left: NDArray[np.intp],
+        rest: Floats,
+        changes: Sequence[Change],
+        output: Output,
+        fit: float,
+    ) -> Iterator[Change]:
+        """Truncations: at usual lengths, and where texts that are LEFT say; at each length between
+        the longest text that fits and the shortest that does not, the best on three of them.
+        """
+        if self.reference.transformer is None:
+            return
+        most = self.reference.transformer.max_tokens
+        low, high = int(self.tokens[rest <= fit].max(initial=3)), int(self.tokens[left].min())
+        between = range(min(low, high) - 3, max(low, high) + 3) if low + 80 > high else ()
+        longest = int(self.tokens[left].max())
+        positions = most_positions(self.reference.transformer.usage.source) or UNCUT
+        lengths = sorted({n for n in (*LENGTHS, most, *between) if 3 <= n < longest})
+        lengths = [length for length in lengths if length <= positions]
+        by_length = left[np.argsort(self.tokens[left], kind="stable")]
+        sample = by_length[[0, len(left) // 2, -1]]
+        for form in (_cut, _cut_raw, _cut_front):
+            apart = {
+                length: float(
+                    np.median(self._under(sample, [*changes, form(length, most)], output))
+                )
+                for length in lengths
+            }
+            best = min(apart, key=lambda length: apart[length], default=None)
+            if best is not None:
+                yield form(best, most)
+                if apart[best] <= fit:
+                    return
+
+    def _everywhere(self) -> Iterator[Change]:
+        """Changes of every vector."""
+        transformer = self.reference.transformer
+        own = "" if transformer is None else transformer.usage.reading.prompt
+        if own:
+            yield Change(kind="prompt", words="without its prompt", prompt="")
+            yield Change(
+                kind="prompt", words="with its prompt twice", prompt=own + own, value="twice"
+            )
+        for prompt in dict.fromkeys((*self.reference.prompts, *PROMPTS)):
+            if prompt and prompt != own:
+                words = f"with the prompt {prompt!r}"
+                yield Change(kind="prompt", words=words, prompt=prompt, value=prompt)
+                if own:
+                    yield Change(
+                        kind="prompt",
+                        words=f"with the prompt {prompt!r} before its own",
+                        prompt=prompt + own,
+                        value=prompt,
+                    )
+                elif prompt in self.reference.prompts:
+                    yield Change(
+                        kind="prompt",
+                        words=f"with the prompt {prompt!r} twice",
+                        prompt=prompt + prompt,
+                        value=f"{prompt}{prompt}",
+                    )
+        yield Change(kind="upper", words="with upper-cased texts", text=str.upper)
+        if transformer is None:
+            return
+        for special, words in (
+            ("no-end", "without the token that ends a text"),
+            ("none", "without special tokens"),
+        ):
+            yield Change(kind="special", words=words, value=special, reading={"special": special})
+        yield Change(
+            kind="special",
+            words="without the token that begins a text",
+            value="no-begin",
+            tokens=lambda ids: ids[1:],
+        )
+        yield Change(
+            kind="special",
+            words="with the token that ends a text twice",
+            value="end-twice",
+            reading={"max_tokens": transformer.max_tokens - 1},
+            tokens=lambda ids: [*ids, *ids[-1:]],
+        )
+
+    def _sometimes(self) -> Iterator[Change]:
+        """Changes of some texts."""
+        steps: dict[str, Callable[[str], str]] = {
+            "lower-cased texts": str.lower,
+            "texts without spaces around them": str.strip,
+            "line breaks made spaces": lambda text: " ".join(text.splitlines()),
+            "each run of spaces made one": lambda text: " ".join(text.split()),
+            "accents removed": _without_accents,
+            "texts in Unicode's form NFKC": lambda text: unicodedata.normalize("NFKC", text),
+            "texts in Unicode's form NFD": lambda text: unicodedata.normalize("NFD", text),
+            "only ASCII characters": lambda text: text.encode("ascii", "ignore").decode(),
+        }
+        for words, step in steps.items():
+            yield Change(kind="text", words=f"with {words}", value=words, text=step)
+
+    def _output_causes(self, output: Output) -> Iterator[Change]:
+        """How OUTPUT differs from the reference's own."""
+        layer, pooling, has_after = output
+        own = self.reference.own
+        if pooling != own[1]:
+            yield Change(kind="pooling", words=f"with {pooling} pooling", value=pooling)
+        if layer != own[0]:
+            yield Change(kind="layer", words=f"of layer {layer}", value=str(layer))
+        if not has_after:
+            yield Change(kind="layers", words="without the layers after pooling")
+
+    def _other_model(self) -> tuple[Change, Floats] | None:
+        """The first of the other models whose vectors are the served ones."""
+        texts = [self.words[row] for row in self.short]
+        for name, load in self.others.items():
+            encoder = load()
+            apart = self.distances(encoder.encode(texts), self.short)
+            self._note(f"the model {name}", apart)
+            if (apart <= self.limit).mean() > 0.9:
+                rest = self.distances(encoder.encode(self.words))
+                return Change(kind="model", words=f"another model: {name}", value=name), rest
+        return None
+
+    def _coarse(self, base: Floats) -> tuple[Change, Floats] | None:
+        """The cause where served vectors are about as far away as those of an int8 copy."""
+        from embedlab.encoders.checkpoint import open_transformer
+
+        encoder = self.reference.transformer
+        if encoder is None or encoder.machine.device.type != "cpu" or not np.isfinite(base).all():
+            return None
+        copy = open_transformer(encoder.usage, encoder.machine.in_dtype("int8"), name="int8")
+        texts = [self.words[row] for row in self.short]
+        both = unit_vectors(encoder.encode(texts)) * unit_vectors(copy.encode(texts))
+        step, apart = float(np.median(1 - both.sum(axis=1))), float(np.median(base[self.short]))
+        if not step / INT8_RANGE <= apart <= step * INT8_RANGE:
+            return None
+        words = (
+            f"with weights of about 8 bits (median cosine {1 - apart:.4f}, of an int8 copy "
+            f"{1 - step:.4f})"
+        )
+        return Change(kind="weights", words=words, value="int8"), np.full(len(base), np.nan)
+
+    def _norms(self, vectors: Vectors) -> tuple[tuple[float, float], Change | None]:
+        """The median norms of SERVED and the reference, and the cause where they differ."""
+        dim = self.served.shape[1]
+        served = np.linalg.norm(self.served[self.short].astype(np.float64), axis=1)
+        tokens = self.tokens[self.short]
+        raw = np.linalg.norm(vectors.astype(np.float64), axis=1)
+        cut = np.linalg.norm(vectors[:, :dim].astype(np.float64), axis=1)
+        is_unit = self.reference.is_normalised
+        own = cut / np.where(raw > 0, raw, 1) if is_unit else cut
+        medians = (float(np.median(served)), float(np.median(own)))
+        rules = {
+            "": own,
+            "normalised": np.ones_like(raw),
+            "not normalised": cut,
+            "normalised before it is cut": cut / np.where(raw > 0, raw, 1),
+            "summed over tokens in place of their mean": cut * tokens,
+            "divided by the root of the number of tokens": cut * np.sqrt(tokens),
+        }
+        for words, norms in rules.items():
+            if np.median(np.abs(served / np.where(norms > 0, norms, 1) - 1)) < 0.01:
+                return medians, Change(kind="norm", words=words, value=words) if words else None
+        scale = float(np.median(served / np.where(own > 0, own, 1)))
+        return medians, Change(
+            kind="norm", words=f"of other lengths, about {scale:.3g} times", value=f"{scale:.3g}"
+        )
+
+
+def stored_form(served: Vectors, reference: VariedReference) -> tuple[str, Vectors]:
+    """How the components of SERVED are stored where that is in few bits, and the vectors that they
+    stand for.
+    """
+    values = np.unique(served)
+    if len(values) <= 2 and set(values.tolist()) <= {-1.0, 1.0}:
+        return "binary", served
+    if len(values) <= 2 and set(values.tolist()) <= {0.0, 1.0}:
+        return "binary", served * 2 - 1
+    if (served != np.rint(served)).any():
+        return "", served
+    low, high = values[0], values[-1]
+    width = reference.encoder.dim
+    if width == served.shape[1] * 8 and high - low <= 255:
+        packed = (served + (128 if low < 0 else 0)).astype(np.uint8)
+        return "binary", np.unpackbits(packed, axis=1).astype(np.float32) * 2 - 1
+    return ("int8", served) if low >= -128 and high <= 127 else ("", served)
+
+
+def _cut(length: int, most: int) -> Change:
+    return Change(
+        kind="truncation",
+        words=f"truncated at {length} tokens",
+        value=str(length),
+        reading={"max_tokens": length},
+        above=min(length, most),
+    )
+
+
+def _cut_raw(length: int, most: int) -> Change:
+    return Change(
+        kind="truncation",
+        words=f"truncated at {length} tokens, the one that ends a text lost with them",
+        value=str(length),
+        tokens=lambda ids: ids[:length],
+        above=min(length, most),
+    )
+
+
+def _cut_front(length: int, most: int) -> Change:
+    return Change(
+        kind="truncation",
+        words=f"truncated at {length} tokens from the front: a text's end is kept",
+        value=str(length),
+        tokens=lambda ids: ids if len(ids) <= length else [ids[0], *ids[1 - length :]],
+        above=min(length, most),
+    )
+
+
+def _without_accents(text: str) -> str:
+    apart = unicodedata.normalize("NFD", text)
+    return "".join(sign for sign in apart if not unicodedata.combining(sign))
