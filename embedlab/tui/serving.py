@@ -60,7 +60,8 @@ class _Dashboard(AppService):
         """End the process: at its own pace if it is quick, whatever it does now."""
         if self._task is not None:  # it would print what the process says of its end
             self._task.cancel()
-            await self._task
+            # One that was cancelled before it began would raise, and leave the process alive.
+            await asyncio.wait([self._task])
         if (process := self._process) is None:
             return
         with suppress(ProcessLookupError):

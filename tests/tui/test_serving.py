@@ -315,3 +315,24 @@ async def test_input_that_waits_and_sizes_and_dashboards_have_limits(
         for terminal in [huge, *others]:
             await terminal.close()
         await ended(processes)
+
+
+async def test_a_dashboard_that_is_cut_before_anything_of_it_is_read_ends() -> None:
+    from textual_serve.download_manager import DownloadManager
+
+    from embedlab.tui.serving import _Dashboard
+
+    async def nothing(*_: object) -> None:
+        pass
+
+    dashboard = _Dashboard(
+        "exec sleep 600",
+        write_bytes=nothing,
+        write_str=nothing,
+        close=nothing,
+        download_manager=DownloadManager(),
+    )
+    await dashboard.start(80, 24)
+    await dashboard.end()
+    assert dashboard._process is not None
+    assert dashboard._process.returncode is not None
