@@ -1,59 +1,189 @@
-"""Queries and documents by their texts and ids, beside loops."""
+"""Queries of folders in BEIR's layout, of qrels and of runs: a line of a table changes a file of a
+small folder, and says what is read then, or the fault with its file and line.
+"""
+
+from hashlib import sha256
+from pathlib import Path
 
 import numpy as np
 import polars as pl
+import pytest
 
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.data.dataset import DatasetState, Part
-from embedlab.data.queries import item_frame, own_texts, queries_of_pairs
+from embedlab.data.own_files import holds_queries, open_query_file
+from embedlab.data.queries import (
+    NONE_RELEVANT,
+    Queries,
+    is_query_folder,
+    item_frame,
+    open_query_folder,
+    own_texts,
+    queries_of_pairs,
+    read_run,
+)
+from tests.data.query_folders import CORPUS, QRELS, QUERIES, write_folder
 
-TEXTS, DOCUMENTS = ["a", "b", "", "c"], ["b", "a", "x", "a", "", "c"]
+# file :: lines that are added to it, or after "=" all lines :: items as query-document-grade, or a
+# fault :: what is noted or skipped
+CHANGES = r"""
+qrels ::  :: 0-0-2 0-1-1 1-2-1
+qrels :: =qid\tdoc_id\trelevance\nq1\td1\t2 :: 0-0-2
+qrels :: =query-id\titer\tcorpus-id\tscore\nq1\t0\td1\t2 :: 0-0-2
+qrels :: =q1\td1\t2\nq2\td3\t1 :: 0-0-2 1-2-1
+qrels :: =q1 0 d1 1\nq2 0 d2 -1 :: 0-0-1
+qrels :: =q1 \t d1\t1.0\nq2\td3\t2.0 :: 0-0-1 1-2-2
+qrels :: =q1\td1\t0.5\nq1\td2\t1\nq2\td3\t0.25 :: 0-0-2 0-1-4 1-2-1
+qrels :: \nq1\td3\t\nq1\td6\tNaN :: 0-0-2 0-1-1 1-2-1 :: blank grade (test.tsv:8, 9)
+qrels :: q1\td2\t1 :: 0-0-2 0-1-1 1-2-1 :: 1 line of test.tsv repeats another and counts once
+qrels :: q1\td77\t3\nq2\td78\t0 :: 0-0-2 0-1-1 1-2-1 0-6-3 :: 1 relevant document is not in corpus.jsonl and never found (test.tsv:7)
+qrels :: q9\td1\t1\nq9\td2\t1 :: 0-0-2 0-1-1 1-2-1 :: query that is not in queries.jsonl (test.tsv:7, 8)
+qrels :: q1\td1\t1 :: test.tsv, line 7: query 'q1' and document 'd1' a second time, with another grade than in line 2
+qrels :: q1\td3\thigh :: test.tsv, line 7: grade 'high' is not a number
+qrels :: q1\td3\t2000 :: test.tsv, line 7: grade 2000 is above 1024
+qrels :: q1\td3\t3.00001 :: is above 1024 in units of 1/100000
+qrels :: q1\t\t1 :: test.tsv, line 7: corpus-id is empty
+qrels :: =left\tdocument\tscore\nq1\td1\t1 :: test.tsv, line 1: no column 'query-id'
+qrels :: =q1\t0\td1\t1\nq1\td2\t1 :: test.tsv, line 2: 3 fields, not 4
+qrels :: =query-id\tcorpus-id\tscore\nq2\td1\t0 :: names no relevant document
+qrels :: =01\td1\t1 :: no query is in queries.jsonl: '01' in line 1
+qrels :: =q1\td01\t1 :: no relevant document is in corpus.jsonl: 'd01' in line 1
+corpus :: {"_id": "d1", "text": "again"} :: corpus.jsonl, line 7: the id 'd1' a second time, after line 1
+corpus :: {"_id": "d3", "text": "A bird sings in the morning."} :: 0-0-2 0-1-1 1-2-1 :: 1 line repeats another and counts once (corpus.jsonl)
+corpus :: {"_id": "d9", "text": "The fox barks too."} :: 0-0-2 0-1-1 1-2-1 :: 1 document has the text of another
+corpus :: {"_id": "d8", "text": null}\n{"_id": "d9", "title": "Alone"} :: 0-0-2 0-1-1 1-2-1 :: 1 document has the text of another
+corpus :: {"id": "d7", "text": "again"} :: corpus.jsonl, line 7: no id under '_id'
+corpus :: {"_id": "d7", "text": 3} :: corpus.jsonl, line 7: no text under 'text'
+corpus :: {"_id": "d7", "text":  :: corpus.jsonl, line 7: broken JSON at character
+queries :: {"_id": "q1", "text": "another"} :: queries.jsonl, line 4: the id 'q1' a second time
+queries :: ={"_id": "q1", "text": " "}\n{"_id": "q2", "text": "what sings"}\n{"_id": "q3", "text": "x"} :: 0-2-1 :: empty query (queries.jsonl:1)
+"""
 
 
-def test_a_querys_own_text_does_not_count_wherever_it_is_unless_people_say_that_it_is_relevant() -> (
-    None
-):
-    query, relevant = np.array([0, 3]), np.array([3, 5])
-    found = {
-        *zip(
-            *(
-                one.tolist()
-                for one in own_texts(TEXTS, DOCUMENTS, query, relevant, [(1, 2), (3, 5)])
-            ),
-            strict=True,
-        )
-    }
+@pytest.mark.parametrize("line", [line for line in CHANGES.splitlines() if line])
+def test_a_change_of_a_folder_is_read_or_refused_with_its_place(line: str, tmp_path: Path) -> None:
+    file, change, expected, *said = line.split(" :: ")
+    lines = {"corpus": [*CORPUS], "queries": [*QUERIES], "qrels": [*QRELS]}
+    added = change.removeprefix("=").encode().decode("unicode_escape").split("\n")
+    lines[file] = added if change.startswith("=") else [*lines[file], *(added if change else [])]
+    folder = write_folder(tmp_path / "faq", **lines)
+    if not expected[0].isdigit():
+        with pytest.raises(MissingError) as refused:
+            open_query_folder(str(folder))
+        assert expected in refused.value.message
+        assert ("\n" in refused.value.message, bool(refused.value.hint)) == (False, True)
+        return
+    found = open_query_folder(str(folder))
+    items = zip(found.query, found.relevant, found.grade, strict=True)
+    assert " ".join(f"{query}-{place}-{grade}" for query, place, grade in items) == expected
+    state = found.part.state
+    assert {*said} <= {*state.skipped, *state.notes}
+    assert len({*state.skipped, *state.notes} - {NONE_RELEVANT}) == len(said)
+
+
+def test_texts_ids_and_the_state_are_those_of_the_files(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "faq")
+    found = open_query_folder(str(folder))
+    assert found.texts == ("what barks", "what sings")
+    assert found.candidates[0] == "Dogs A dog barks at night."
+    assert found.ids == (["q1", "q2"], ["d1", "d2", "d3", "4", "q1", "d6"])
+    assert found.part.frame.rows()[1] == ("what barks", "The fox barks too.")
+    state = found.part.state
+    assert (state.skipped, state.empty, state.rows) == ({NONE_RELEVANT: 1}, 1, 3)
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert state.sha256 == {str(path): sha256(path.read_bytes()).hexdigest() for path in files}
+    # the query itself does not count: under its id after a title, under another id
+    assert [each.tolist() for each in found.excluded] == [[0, 1], [4, 5]]
+    said = open_query_folder(str(write_folder(tmp_path / "said", qrels=[*QRELS, "q2\td6\t1"])))
+    assert [each.tolist() for each in said.excluded] == [[0], [4]]  # people say it is relevant
+
+
+def test_a_folder_is_known_by_its_files_and_its_qrels_by_their_split(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "faq")
+    assert is_query_folder(str(folder))
+    assert holds_queries(f"{folder}?split=dev")
+    assert not any(map(is_query_folder, (str(tmp_path), "retrieval-captions")))
+    (folder / "qrels" / "dev.tsv").write_text("query-id\tcorpus-id\tscore\nq3\td2\t1\n")
+    assert open_query_file(f"retrieval:{folder}@split=dev").texts == ("who reads",)
+    with pytest.raises(MissingError, match="no qrels of the split 'train'") as error:
+        open_query_folder(f"{folder}?split=train")
+    assert "dev, test" in str(error.value.hint)
+    with pytest.raises(UsageError, match="no option 'parts=2'"):
+        open_query_folder(f"{folder}?parts=2")
+    alone = open_query_folder(f"retrieval:{folder / 'qrels' / 'test.tsv'}")
+    assert (alone.has_texts, alone.ids[0]) == (False, ["q1", "q2"])
+    # two queries and three documents; an id is not the same text in both columns
+    assert len({*alone.keys.ravel().tolist()}) == 5
+    for file in ("corpus.jsonl", "queries.jsonl", "qrels"):
+        (folder / file).rename(tmp_path / "away")
+        with pytest.raises(EmbedlabError, match=r"no qrels in|no file") as error:
+            open_query_folder(f"retrieval:{folder}")
+        assert "corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv" in str(error.value.hint)
+        (tmp_path / "away").rename(folder / file)
+    with pytest.raises(MissingError, match="no folder or file"):
+        open_query_folder(f"retrieval:{tmp_path / 'gone'}")
+
+
+RUNS = {
+    "q1 Q0 d2 7 1.5 bm25\nq1\tQ0\td1\t1\t-2e1\tbm25": "[('q1', 'd2', 1.5), ('q1', 'd1', -20.0)]",
+    "q1 Q0 d9 1 3 a\nq1 Q0 d1 1 2.0": "line 2: 5 fields, not 6",
+    "q1 Q0 d9 1 3 a\n\nq1 Q0 d1 1 2.0 a": "line 2: 0 fields, not 6",
+    "q1 Q0 d9 1 3 a\nq1 Q0 d1 1 nan a": "line 2: score 'nan' is not a number",
+    "q1 Q0 d9 1 3 a\nq1 Q0 d9 1 2.0 a": "line 2: document 'd9' of query 'q1' a second time",
+    "q1 Q0 d9 1 3 a\nq1 Q0 d1 1 2.0 b": "line 2: found by 'b', the lines before by 'a'",
+}
+
+
+@pytest.mark.parametrize("content", RUNS)
+def test_a_run_is_of_one_system_and_names_a_document_once(content: str, tmp_path: Path) -> None:
+    (path := tmp_path / "bm25.trec").write_text(content)
+    try:
+        given = str(read_run(path).rows.rows())
+    except MissingError as error:
+        given = error.message
+    assert RUNS[content] in given
+
+
+def test_own_texts_and_items_are_those_of_a_loop() -> None:
+    texts, documents = ["a", "b", "", "c"], ["b", "a", "x", "a", "", "c"]
+    more = [(1, 2), (3, 5)]
+    found = own_texts(texts, documents, np.array([0, 3]), np.array([3, 5]), more)
     same = {
-        (q, d)
-        for q, text in enumerate(TEXTS)
-        for d, document in enumerate(DOCUMENTS)
+        (query, place)
+        for query, text in enumerate(texts)
+        for place, document in enumerate(documents)
         if text == document and text
     }
-    assert found == (same | {(1, 2)}) - {(0, 3), (3, 5)}
-    nothing = own_texts(["a"], ["b"], np.array([0]), np.array([0]))
-    assert [one.tolist() for one in nothing] == [[], []]
+    pairs = {*zip(*(each.tolist() for each in found), strict=True)}
+    assert pairs == (same | {(1, 2)}) - {(0, 3), (3, 5)}
+    frame = item_frame(texts, documents, np.array([3, 0]), np.array([1, 2]))
+    assert frame.rows() == [("c", "a"), ("a", "x")]
 
 
-def test_items_have_the_texts_of_their_query_and_document() -> None:
-    found = item_frame(TEXTS, DOCUMENTS, np.array([3, 0]), np.array([1, 2]))
-    assert found.rows() == [("c", "a"), ("a", "x")]
-    assert item_frame(TEXTS, DOCUMENTS, np.array([], np.intp), np.array([], np.intp)).dtypes == [
-        pl.String,
-        pl.String,
-    ]
+def _of_pairs() -> Queries:
+    pairs = {"sentence1": ["q one", "q two", "q one"], "sentence2": ["a", "q one", "b"]}
+    state = DatasetState(name="made", split="all", rows=3, expected_rows=None, origin="file")
+    return queries_of_pairs(Part(frame=pl.DataFrame(pairs), state=state), ["b", "q one", "a"])
 
 
 def test_pairs_become_queries_in_their_order_with_one_grade() -> None:
-    frame = pl.DataFrame(
-        {"sentence1": ["q one", "q two", "q one"], "sentence2": ["a", "q one", "b"]}
-    )
-    state = DatasetState(name="made", split="all", rows=3, expected_rows=None, origin="file")
-    found = queries_of_pairs(Part(frame=frame, state=state), ["b", "q one", "a"])
+    found = _of_pairs()
     assert (found.texts, found.candidates) == (("q one", "q two"), ("b", "q one", "a"))
-    assert [found.query.tolist(), found.relevant.tolist(), found.grade.tolist()] == [
-        [0, 1, 0],
-        [2, 1, 0],
-        [1, 1, 1],
-    ]
-    assert [one.tolist() for one in found.excluded] == [[0], [1]]
+    assert [found.query.tolist(), found.relevant.tolist()] == [[0, 1, 0], [2, 1, 0]]
+    assert [each.tolist() for each in found.excluded] == [[0], [1]]
     assert found.ids == (["1", "2"], ["1", "2", "3"])
-    assert found.has_texts
+
+
+@pytest.mark.parametrize(
+    ("refused", "items", "documents"),
+    [({"q one"}, [], 2), ({"a"}, [1], 2), ({"q two"}, [0, 2], 3), ({"other"}, [0, 1, 2], 3)],
+)
+def test_what_a_model_refuses_is_left_out_with_the_queries_that_it_is_relevant_to(
+    refused: set[str], items: list[int], documents: int
+) -> None:
+    whole = _of_pairs()
+    kept, left = whole.without(refused)
+    assert (left.tolist(), len(kept.candidates)) == (items, documents)
+    for item, query, place in zip(left, kept.query, kept.relevant, strict=True):
+        assert kept.texts[query] == whole.texts[whole.query[item]]
+        assert kept.candidates[place] == whole.candidates[whole.relevant[item]]
