@@ -133,9 +133,8 @@ def least(work: Callable[[], object], turns: int) -> float:
 
 def parts_of(table: pl.DataFrame, names: list[str], turns: int) -> list[Measured]:
     """What links and families take."""
-    from pair_frames import pair_outcomes
+    from pair_frames import near_pairs, pair_outcomes, sentence_numbers
 
-    from embedlab.analysis.evidence import near_pairs, sentence_numbers
     from embedlab.analysis.families import families
     from embedlab.analysis.near_duplicates import similar_pairs
     from embedlab.comparison.evidence import outcome_evidence

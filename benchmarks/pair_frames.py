@@ -1,11 +1,15 @@
 """Pairs as one flat table, and such a table as outcomes: what tests and measurements make."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
+from embedlab.analysis.evidence import Evidence, evidence_of
+from embedlab.analysis.measures import MEASURES
+from embedlab.analysis.near_duplicates import Links, NearDuplicates, links_of, near_duplicates
 from embedlab.analysis.overlap import dice_of_rows
 from embedlab.analysis.pair_notes import pair_keys
 from embedlab.data.dataset import DatasetState, Part
@@ -119,3 +123,38 @@ def store_similarities(
             measures=("spearman",),
             items=items_frame(rows["pair"], rows["gold"], rows["\0"].cast(pl.Float32), rows),
         ).save(folder)
+
+
+NUMBERS = ("sentence1_number", "sentence2_number")
+
+
+def sentence_numbers(table: pl.DataFrame) -> list[pl.Series]:
+    """Return two columns that number the sentences of a pair table, equal text by equal numbers."""
+    sides = zip(SENTENCES, NUMBERS, strict=True)
+    return [table[side].hash().alias(name) for side, name in sides]
+
+
+def near_pairs(
+    pairs: pl.DataFrame, find: Callable[[pl.Series], Links] = links_of
+) -> NearDuplicates:
+    """Return which sentences of one dataset's PAIRS are nearly the same, under the numbers that
+    they have; FIND finds their links.
+    """
+    numbers = np.concatenate([number.to_numpy() for number in sentence_numbers(pairs)])
+    return near_duplicates(numbers, pl.concat([pairs[side] for side in SENTENCES]), find)
+
+
+def evidence_of_pairs(
+    key: str, pairs: pl.DataFrame, columns: Sequence[str], near: NearDuplicates | None = None
+) -> Evidence:
+    """Return the evidence of PAIRS, which have sentence numbers, with a score in all COLUMNS."""
+    return evidence_of(
+        "sts",
+        key,
+        pairs["gold"].to_numpy(),
+        {place: pairs[column].to_numpy() for place, column in enumerate(columns)},
+        len(columns),
+        measure=MEASURES["spearman"],
+        texts=pairs.select(NUMBERS).to_numpy(),
+        near=near,
+    )

@@ -33,17 +33,20 @@ def evaluate_here(
     model: str, parts: "Sequence[Part]", threads: int | None, precision: "Precision"
 ) -> dict[str, float]:
     """Spearman x 100 of each dataset by embedlab, with an empty cache."""
-    from embedlab.scoring.scored_pairs import evaluate_pairs, score_models
-
     from embedlab.core.settings import Settings
     from embedlab.models.catalog import resolve
+    from embedlab.scoring.member import evaluate_task
 
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(
             cache=Path(folder), runs=Path(folder) / "runs", precision=precision, threads=threads
         )
-        member = resolve(model, settings.runs)
-        evaluation = evaluate_pairs(score_models([member], parts, settings))[member.members[0].name]
+        (spec,) = resolve(model, settings.runs).members
+        names = [part.state.name for part in parts]
+        result = evaluate_task(
+            "sts", spec, settings, lambda _: lambda *_: None, names, opened=parts
+        )
+        evaluation = result.evaluation
     found = {
         (score.by, score.metric, score.setting, score.slice): 100 * score.value
         for score in evaluation.scores

@@ -2,7 +2,7 @@
 another result without a word.
 
     python benchmarks/fuzz/flips.py [--flips 300] [--damage bits|bytes] [--seed 21] [--kinds
-    scores.parquet …] [--write]
+    learnt.parquet …] [--write]
 
 A tiny encoder is trained on the sample world and scores it; each file that this leaves behind, and
 a grid's and the dashboard's, is read as the program reads it, once as it is and then each time with
@@ -33,13 +33,11 @@ from unittest.mock import patch
 import numpy as np
 import torch
 
-from embedlab.analysis.scores import ScoreFile
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import Recipe, from_table, recipe_to_table
 from embedlab.core.settings import Settings
 from embedlab.data.overlaps import KnownText
-from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
@@ -48,16 +46,15 @@ from embedlab.encoders.sealed_tensors import read_heads
 from embedlab.encoders.texts import sentence_keys
 from embedlab.experiments.plan import GridPlace, GridPlan, Variant
 from embedlab.experiments.queue import Ending, Queue
-from embedlab.models.catalog import Model, ModelSpec
+from embedlab.models.catalog import ModelSpec
 from embedlab.models.folder import Wishes
 from embedlab.objectives.objective import build_objectives
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import StoredOutcomes, items_frame, stored_outcomes
 from embedlab.runs.store import RunFolder
-from embedlab.scoring import scored_pairs
+from embedlab.scoring.member import evaluate_task
 from embedlab.store.vectors import EmbeddingCache
-from embedlab.tasks.sts import STS_DATASETS
 from embedlab.training import loop
 from embedlab.training.blocks import blocks
 from embedlab.training.checkpointing import Checkpoints
@@ -128,9 +125,7 @@ def make_world(folder: Path) -> World:
         )
     settings = Settings(data=TINY_FOLDER, runs=folder / "runs", cache=folder / "cache", threads=1)
     spec = ModelSpec(name=run.id, kind="run", location=str(run.model), seed=1)
-    parts, _ = open_parts(SAMPLE, STS_DATASETS, all_splits=False)
-    scored = scored_pairs.score_models([Model(name="small", members=(spec,))], parts, settings)
-    scored_pairs.evaluate_pairs(scored)[run.id].save(run.evaluations)
+    evaluate_task("sts", spec, settings, lambda _: lambda *_: None).save(run.evaluations)
     return World(folder=folder, run=run, recipe=recipe, settings=settings)
 
 
@@ -166,12 +161,6 @@ def kinds(world: World) -> Iterator[Kind]:
         folder=_alone(world, "heads.safetensors"),
         files=("heads.safetensors",),
         read=_read_heads,
-    )
-    yield Kind(
-        name="scores.parquet",
-        folder=_alone(world, "scores.parquet"),
-        files=("*.parquet",),
-        read=_read_scores,
     )
     yield Kind(
         name="learnt.parquet",
@@ -368,15 +357,6 @@ def _read_heads(folder: Path, _: list[str]) -> object:
     return {
         name: tensor.numpy().tobytes() for name, tensor in read_heads(RunFolder(folder)).items()
     }
-
-
-def _read_scores(folder: Path, _: list[str]) -> object:
-    file = ScoreFile.read(folder / "scores.parquet")
-    return (
-        file.scores.rows(),
-        dict(file.facts),
-        dict(ScoreFile.read_facts(folder / "scores.parquet")),
-    )
 
 
 def _read_training_text(folder: Path, _: list[str]) -> object:

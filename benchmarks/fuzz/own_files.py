@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
+sys.path[:0] = []
+sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parent))
 
 import numpy as np

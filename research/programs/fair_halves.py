@@ -26,11 +26,11 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import real_halves
 from batches import Batches
 from coverage import PACKAGES, real_table
+from pair_frames import sentence_numbers
 from record import write_table
 from simulated_scores import Floats, Graph, World
 
 from embedlab.analysis import families
-from embedlab.analysis.evidence import sentence_numbers
 
 FLIPS = real_halves.METHODS.index("flips")
 LARGEST_SHARE = families.LARGEST_SHARE

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -17,7 +18,12 @@ from numpy.typing import NDArray
 from simulated_scores import DATASETS, Floats
 
 from embedlab.analysis import families
-from embedlab.analysis.evidence import Evidence, average_evidence, evidence_of_pairs, near_pairs
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+from pair_frames import evidence_of_pairs, near_pairs
+
+from embedlab.analysis.evidence import Evidence, average_evidence
 from embedlab.analysis.near_duplicates import LEAST_COSINE, Links, NearDuplicates, links_of
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.weighing import Weighed
@@ -68,7 +74,7 @@ class RealSet:
     def evidence(self, pairs: pl.DataFrame) -> Evidence:
         """The evidence of some of its pairs."""
         parts = [
-            evidence_of_pairs("sts", name, own, self.names, "all", near=self.near[name])
+            evidence_of_pairs(name, own, self.names, near=self.near[name])
             for (name,), own in pairs.group_by("dataset", maintain_order=True)
         ]
         return parts[0] if len(parts) == 1 else average_evidence(self.key, parts)

@@ -2,6 +2,7 @@
 true.
 """
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -9,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
 from independent_bootstrap import interval, resampled_spearman
 from simulated_scores import Floats, Graph, World
 

@@ -1,5 +1,6 @@
 """Scores of models simulated on the real sentence graphs, with true correlations that are known."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +13,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.dependence import SharedSentences
-from embedlab.analysis.evidence import SliceRows, near_pairs, sentence_numbers
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+from pair_frames import near_pairs, sentence_numbers
+
+from embedlab.analysis.evidence import SliceRows
 from embedlab.analysis.near_duplicates import NearDuplicates
 from embedlab.analysis.word_sets import WordSets
 
