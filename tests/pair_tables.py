@@ -78,7 +78,10 @@ def compare_models(
     task: str = "sts",
     **options: Any,
 ) -> Comparison:
-    """MODELS, columns of the pair TABLE, compared with these OPTIONS as `compare_outcomes` does."""
+    """MODELS, columns of the pair TABLE, compared with these OPTIONS as `compare_outcomes` does,
+    with letters.
+    """
+    options = {"has_letters": True, **options}
     return compare_outcomes(
         pair_outcomes(table, member_columns(models), task=task, averages=averages),
         models,

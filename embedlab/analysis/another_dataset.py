@@ -80,9 +80,32 @@ def elsewhere(
                 if model.name != reference
             )
             results += [
-                replace(each, shared_pairs=shared) for each in of_models if each is not None
+                _no_narrower(replace(each, shared_pairs=shared), slices)
+                for each in of_models
+                if each is not None
             ]
     return tuple(results)
+
+
+def _no_narrower(other: Elsewhere, slices: Sequence[ComparedSlice]) -> Elsewhere:
+    """Return what is known of another dataset, at least as wide as the averages over the datasets
+    at hand that have all that it counts.
+    """
+    low, high = other.low, other.high
+    for average in slices:
+        is_same = (average.task, average.metric) == (other.task, other.metric)
+        if is_same and {*other.datasets} <= {*average.average_of}:
+            known = average.differences[other.model]
+            if known.low == known.low:
+                low = min(low, other.mean - (known.delta - known.low))
+                high = max(high, other.mean + (known.high - known.delta))
+    return replace(
+        other,
+        low=low,
+        high=high,
+        new_low=min(low, other.new_low),
+        new_high=max(high, other.new_high),
+    )
 
 
 def apart(texts: Sequence[NDArray[np.uint64]]) -> tuple[list[int], int]:

@@ -8,6 +8,7 @@ starred, and two models share no letter, exactly if that p is below 0.05 and the
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from math import isnan, nan
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from embedlab.analysis.evidence import Evidence, member_columns
 from embedlab.analysis.letters import compact_letters
 from embedlab.analysis.scores import ModelColumns, Reach, weakest
-from embedlab.analysis.seed_notes import HANGS, REACH_NOTE, REACHES, seed_notes
+from embedlab.analysis.seed_notes import CHECKPOINT_NOTE, HANGS, REACHES, seed_notes
 from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.slice_names import NamedSlice
 from embedlab.analysis.uncertainty import (
@@ -28,6 +29,7 @@ from embedlab.analysis.uncertainty import (
 from embedlab.analysis.weighing import Topic, Weighed
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.note import Note
+from embedlab.core.signs import MODELS
 
 SIGNIFICANT = 0.05
 LEAST_SHOWN = 0.00005  # a smaller difference is shown as 0.00 x 100
@@ -42,7 +44,8 @@ class SliceScore:
     members: tuple[float, ...]
     low: float  # 95% interval over rows and members
     high: float
-    letters: str  # two models of a slice share a letter exactly if they do not differ significantly
+    # two models of a slice share a letter exactly if they do not differ; empty unless asked for
+    letters: str = ""
     uncertainty: VarianceParts = UNKNOWN_PARTS
 
     @property
@@ -59,7 +62,7 @@ class Difference:
     low: float  # 95% interval
     high: float
     p: float
-    p_holm: float  # corrected over each two models of every slice of the comparison
+    p_holm: float  # corrected over the differences from the reference on all slices
     uncertainty: VarianceParts = UNKNOWN_PARTS
     # of "differs by the margin or more", corrected over the differences shown; nan where no margin
     # is set
@@ -109,23 +112,12 @@ class ComparedSlice(NamedSlice):
     metric: str = "spearman"
     setting: str | None = None  # how sources are put together, where there is a choice
     sentences: int = 0  # distinct ones; 0 where the items are unknown
-    tests: int = 0  # p-values among its models, which the correction covers
+    tests: int = 0  # differences from the reference, which the correction covers
     topics: float = nan  # the effective number: 1 / Σ share²; nan where nothing is tested
     # of the difference in which one topic weighs most, or of the only model
     largest_topic: Topic | None = None
     reach: Reach = "models"  # of what its letters say
     dataset: str = ""  # of whose items it is; empty for an average
-
-    def letters(self, name: str) -> str:
-        """Return the letters of a model, with the sign of how far they reach where that is not as
-        far as it could.
-        """
-        plain = self.scores[name].letters
-        return (
-            f"{plain}{REACHES['checkpoints']}"
-            if plain and self.tests and self.reach == "checkpoints"
-            else plain
-        )
 
     @property
     def is_concentrated(self) -> bool:
@@ -150,24 +142,37 @@ def compare_evidence(
     reference: str,
     *,
     margin: float | None = None,
+    has_letters: bool = False,
     preview: Callable[[tuple[ComparedSlice, ...]], None] | None = None,
 ) -> tuple[ComparedSlice, ...]:
-    """Scores, differences from REFERENCE and letters; p corrected over each two models of all of
-    the EVIDENCE.
+    """Scores and differences from REFERENCE, p corrected over all of these; with letters also each
+    two models, corrected over all pairs of models.
     """
+    pairs = [
+        pair
+        for pair in combinations([model.name for model in models], 2)
+        if has_letters or reference in pair
+    ]
     drafts: list[_Draft] = []
     previews = [_scored(each, models) for each in evidence] if preview is not None else []
     for index, of_slice in enumerate(evidence):
         if preview is not None:
             preview(tuple(previews))
-        drafts.append(_Draft(of_slice, models))
+        drafts.append(_Draft(of_slice, models, pairs, has_intervals=True))
         if preview is not None:
             previews[index] = replace(
                 previews[index], scores=drafts[-1].scores(), sentences=drafts[-1].sentences
             )
-    corrected = iter(holm([p for draft in drafts for p in draft.p.values()]))
+    shown = [pair for pair in pairs if reference in pair]
+    corrected = iter(holm([draft.p[pair] for draft in drafts for pair in shown]))
+    each_two = iter(holm([p for draft in drafts for p in draft.p.values()]) if has_letters else ())
     slices = [
-        draft.compared(reference, {pair: next(corrected) for pair in draft.p}, margin)
+        draft.compared(
+            reference,
+            {pair: next(corrected) for pair in shown},
+            {pair: next(each_two) for pair in draft.p} if has_letters else None,
+            margin,
+        )
         for draft in drafts
     ]
     return _equivalence_corrected(slices) if margin is not None else tuple(slices)
@@ -182,7 +187,7 @@ def _scored(evidence: Evidence, models: Sequence[ModelColumns]) -> ComparedSlice
     }
     scores = {
         name: SliceScore(
-            value=float(point.mean()), members=tuple(point.tolist()), low=nan, high=nan, letters=""
+            value=float(point.mean()), members=tuple(point.tolist()), low=nan, high=nan
         )
         for name, point in points.items()
     }
@@ -205,11 +210,17 @@ class _Draft(Weighed):
     """A weighed slice with the p of each two models, before the correction over slices."""
 
     def compared(
-        self, reference: str, corrected: Mapping[tuple[str, str], float], margin: float | None
+        self,
+        reference: str,
+        corrected: Mapping[tuple[str, str], float],
+        each_two: Mapping[tuple[str, str], float] | None,
+        margin: float | None,
     ) -> ComparedSlice:
-        """Return the slice, given the corrected p of each two models."""
+        """Return the slice, given the corrected p of each difference from the REFERENCE, and those
+        of EACH TWO models where they get letters.
+        """
         evidence = self.evidence
-        scores = self.scores(self._letters(corrected))
+        scores = self.scores(self._letters(each_two) if each_two is not None else ())
         others = [name for name in self.means if name != reference]
         return ComparedSlice(
             key=evidence.key,
@@ -226,7 +237,7 @@ class _Draft(Weighed):
             setting=evidence.setting,
             dataset=evidence.dataset,
             sentences=self.sentences,
-            tests=sum(not isnan(p) for p in self.p.values()),
+            tests=sum(not isnan(self.p[pair]) for pair in corrected),
             topics=1 / float((self.topics.shares**2).sum()) if self.topics is not None else nan,
             largest_topic=self.largest_topic(reference),
             reach=weakest(
@@ -249,7 +260,7 @@ class _Draft(Weighed):
         }
 
     def _letters(self, corrected: Mapping[tuple[str, str], float]) -> list[str]:
-        if all(isnan(p) for p in self.p.values()) and (self.p or self.sums is None):
+        if all(isnan(p) for p in corrected.values()) and (corrected or self.sums is None):
             return [""] * len(self.means)
         differs = np.zeros((len(self.means), len(self.means)), dtype=bool)
         places = {name: index for index, name in enumerate(self.means)}
@@ -340,21 +351,19 @@ def comparison_notes(
     yield from _topic_notes(tested)
     if tests:
         over = _counted(tests, "comparison")
-        signs = reach_signs(slices)
         full = (
-            f"letters and {' and '.join(signs)}: one p for each two models, corrected by "
-            f"Holm over {over} of the table, 5%"
+            f"a bracket is the 95% interval of its row alone; {MODELS.sign}: different after "
+            f"Holm's correction over {over} with the reference in the table, 5%"
         )
-        yield Note(
-            full,
-            short=[
-                f"same letter: not distinguished; {', '.join(signs)}: different (5%, Holm "
-                f"over {over})"
-            ],
-            kind="sign",
-        )
-        if REACHES["checkpoints"] in signs:
-            yield REACH_NOTE
+        yield Note(full, short=[full], kind="sign")
+        if any(score.letters for compared in slices for score in compared.scores.values()):
+            yield Note(
+                "same letter: not distinguished, 5% after Holm's correction over each two models "
+                "of all rows",
+                kind="sign",
+            )
+        if REACHES["checkpoints"] in reach_signs(slices):
+            yield CHECKPOINT_NOTE
     if margin is not None:
         shown = sum(
             not isnan(each.p_equivalent)

@@ -44,7 +44,11 @@ def weakest(models: Sequence[ModelColumns]) -> Reach:
     """Return how far a statement about MODELS reaches: a run of one seed, and a model of unknown
     origin, are one draw of a recipe.
     """
-    is_known = [
-        (len(model.members) > 1 and model.is_recipe) or model.is_published for model in models
-    ]
-    return "models" if all(is_known) else "checkpoints"
+    return "checkpoints" if any(map(is_checkpoint, models)) else "models"
+
+
+def is_checkpoint(model: ModelColumns) -> bool:
+    """Return whether the numbers of a model are about its weights alone: it is a run of one seed,
+    or of unknown origin.
+    """
+    return not model.is_published and not (len(model.members) > 1 and model.is_recipe)

@@ -21,6 +21,13 @@ REACH_NOTE = Note(
 )
 
 
+CHECKPOINT_NOTE = Note(
+    "this checkpoint: a model is a single run, or of unknown origin, so that its numbers are about "
+    "these weights and not about its recipe",
+    kind="sign",
+)
+
+
 def seed_notes(trained: Sequence[ModelColumns]) -> Iterator[str]:
     """Yield remarks on the effect of few seeds on the intervals; a seed that was named is one seed
     as well.

@@ -69,8 +69,8 @@ class Weighed:
     """A slice whose models are known by name; uncertainties are unknown where no rows are behind
     the scores.
 
-    Compared are the PAIRS of models, or each two of them; the intervals of scores are then found
-    when they are needed.
+    Compared are the PAIRS of models, or each two of them; intervals of scores are found with each
+    two, or where they are asked for.
     """
 
     def __init__(
@@ -78,6 +78,8 @@ class Weighed:
         evidence: Evidence,
         models: Sequence[ModelColumns],
         pairs: Sequence[Pair] | None = None,
+        *,
+        has_intervals: bool = False,
     ) -> None:
         columns = member_columns(models)
         self.evidence, self.models = evidence, {model.name: model for model in models}
@@ -87,7 +89,7 @@ class Weighed:
         self.means = {
             name: float(evidence.points[indices].mean()) for name, indices in self.places.items()
         }
-        self.of_each_two = pairs is None
+        self.has_intervals = has_intervals or pairs is None
         self.pairs: list[Pair] = list(combinations(self.means, 2) if pairs is None else pairs)
         self.single: dict[str, Uncertainty] = dict.fromkeys(self.means, UNKNOWN)
         self.of_pair: dict[Pair, Uncertainty] = dict.fromkeys(self.pairs, UNKNOWN)
@@ -192,8 +194,8 @@ class Weighed:
             for pair, uncertainty in zip(pairs, uncertainties[len(known) :], strict=True)
         ]
         alone = uncertainties[: len(known)]
-        solutions = solved([*alone, *apart] if self.of_each_two else apart)
-        self.single |= dict(zip(known, solutions if self.of_each_two else alone, strict=False))
+        solutions = solved([*alone, *apart] if self.has_intervals else apart)
+        self.single |= dict(zip(known, solutions if self.has_intervals else alone, strict=False))
         self.of_pair |= dict(zip(pairs, solutions[-len(pairs) :] if pairs else (), strict=True))
         self.p |= dict(
             zip(

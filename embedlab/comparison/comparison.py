@@ -41,6 +41,8 @@ def compare_outcomes(
     aggregate: Aggregate = "all",
     reference: str | None = None,
     margin: float | None = None,
+    has_letters: bool = False,
+    has_another: bool = False,
     common: bool = False,
     selection: ItemSelection | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -76,8 +78,10 @@ def compare_outcomes(
         common=common,
     )
     show = (lambda slices: preview(replace(empty, slices=slices))) if preview is not None else None
-    slices = compare_evidence(evidence, models, reference, margin=margin, preview=show)
-    another = elsewhere(evidence, slices, models, reference) if by == DATASET else ()
+    slices = compare_evidence(
+        evidence, models, reference, margin=margin, has_letters=has_letters, preview=show
+    )
+    another = elsewhere(evidence, slices, models, reference) if has_another else ()
     return replace(
         empty,
         slices=slices,

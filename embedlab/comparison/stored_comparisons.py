@@ -21,7 +21,7 @@ from embedlab.store.json_files import JsonFormat
 
 # The method behind the numbers, which decides with the scores what they are: another one for other
 # numbers of the same scores. tests/comparison/test_stored_comparisons.py has the numbers of each.
-COMPARISON_METHOD = "comparison-3"
+COMPARISON_METHOD = "comparison-4"
 
 _TEXTS, _NUMBERS = (
     ("dataset", "source"),

@@ -4,15 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.analysis.dependence import SharedSentences
-from embedlab.analysis.families import families
+from embedlab.analysis.families import families, largest_joined
 from embedlab.analysis.near_duplicates import NearDuplicates
 from embedlab.outcomes.frame import Outcomes, text_numbers
 
 Topics = NDArray[np.intp]  # (rows,) the number of each row's topic
-
-LARGEST_JOINED = (
-    1 / 15
-)  # of all rows: larger than in intervals, for what half of the topics shows is tested on the other half
 
 
 def near_sentences(outcomes: Outcomes) -> NearDuplicates:
@@ -37,5 +33,5 @@ def item_topics(outcomes: Outcomes) -> Topics:
         SharedSentences.of(texts[:, 0], texts[:, 1]),
         shares,
         near_sentences(outcomes),
-        LARGEST_JOINED,
+        largest_joined(len(texts)),
     )

@@ -8,7 +8,7 @@ from math import isnan
 
 from embedlab.analysis.comparison import reach_signs
 from embedlab.analysis.seed_notes import HANGS, REACHES
-from embedlab.core.signs import FEW_SHARED, PAIRS_SHARED, SENTENCES_SHARED
+from embedlab.core.signs import MODELS, PAIRS_SHARED, SENTENCES_SHARED
 from embedlab.data.marks import GENERATED, PARTIAL
 from embedlab.data.shared_text import Overlap
 from embedlab.models.grammar import titles_of
@@ -216,15 +216,16 @@ def _letters(comparison: TaskComparison, *, shows_differences: bool) -> Iterator
     tests = sum(compared.tests for compared in comparison.slices)
     if not tests:
         return
-    family = "the comparison" if tests == 1 else f"all {tests} comparisons of two models"
-    signs = reach_signs(comparison.slices)
-    starred = f", {' or '.join(signs)} marks a difference that is" if shows_differences else ""
-    yield (
-        f"Models that share a letter are not distinguished{starred}: 5% after Holm's "
-        f"correction over {family} in the table."
-    )
-    if REACHES["checkpoints"] in signs:
-        yield f"{REACHES['checkpoints']}: of these checkpoints, not of their recipes."
+    family = "the difference" if tests == 1 else f"all {tests} differences from the first model"
+    if shows_differences:
+        yield (
+            f"{MODELS.sign} marks a difference from zero at 5% after Holm's correction over "
+            f"{family} in the table."
+        )
+    if any(score.letters for each in comparison.slices for score in each.scores.values()):
+        yield "Models that share a letter are not distinguished, corrected over each two models."
+    if REACHES["checkpoints"] in reach_signs(comparison.slices):
+        yield "Of single runs, numbers are about these checkpoints, not about their recipes."
     if shows_differences and any(
         difference.topic_sign
         for compared in comparison.slices
@@ -265,8 +266,6 @@ def seen_sentences(overlaps: Iterable[Overlap | None]) -> Iterator[str]:
         yield f"{PAIRS_SHARED.sign}: test pairs are in the training data."
     if SENTENCES_SHARED.sign in signs:
         yield f"{SENTENCES_SHARED.sign}: that share of the test sentences is in the training data."
-    if FEW_SHARED.sign in signs:
-        yield f"{FEW_SHARED.sign}: fewer than 5% of the test sentences are."
 
 
 def _spread(seeds: Iterable[int]) -> Iterator[str]:

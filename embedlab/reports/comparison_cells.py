@@ -5,6 +5,8 @@ intervals, p.
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from embedlab.analysis.scores import ModelColumns, is_checkpoint
+from embedlab.core.signs import MODELS
 from embedlab.models.grammar import titles_of
 from embedlab.reports.notes import model_note
 
@@ -18,19 +20,24 @@ Shared = Mapping[str, Mapping[str, "Overlap"]]  # by model, then by slice
 SMALLEST_P = 0.0001  # smaller ones are shown as "< 0.0001"
 
 
-def columns_of(models: Sequence[str], reference: str) -> "list[Column]":
-    """A column a model, then of each other one its difference from the reference."""
+def columns_of(models: "Sequence[ModelColumns]") -> "list[Column]":
+    """A column a model, which says where its numbers are about one checkpoint alone, then of each
+    other one its difference from the first.
+    """
     from embedlab.reports.tables import Column
 
-    titles = titles_of(models)
-    columns = [Column(key=name, title=titles[name], align="left", role="score") for name in models]
-    for name in models:
-        if name != reference:
-            title = f"{titles[name]} − {titles[reference]}"
-            columns.append(
-                Column(key=f"{name}.delta", title=title, align="left", role="difference")
-            )
-    return columns
+    titles, reference = titles_of([model.name for model in models]), models[0].name
+    of_scores, of_differences = [], []
+    for model in models:
+        title = titles[model.name]
+        single = "1 seed: " if model.seeds or any(model.runs) else ""
+        header = f"{title}, {single}this checkpoint" if is_checkpoint(model) else title
+        of_scores.append(Column(key=model.name, title=header, align="left", role="score"))
+        if model.name != reference:
+            title = f"{title} − {titles[reference]}"
+            column = Column(key=f"{model.name}.delta", title=title, align="left", role="difference")
+            of_differences.append(column)
+    return [*of_scores, *of_differences]
 
 
 def row_of(
@@ -47,7 +54,7 @@ def row_of(
     best = best_of({name: score.value for name, score in compared.scores.items()}, scale)
     for name, score in compared.scores.items():
         mark = overlap_mark(shared.get(name, {}).get(compared.key))
-        row[name] = _score_cell(score, mark, compared.letters(name), scale, is_best=name in best)
+        row[name] = _score_cell(score, mark, score.letters, scale, is_best=name in best)
     for name, difference in compared.differences.items():
         cells = _difference_cells(name, difference, scale)
         row |= {**cells, name: _with_difference(row[name], cells[f"{name}.delta"])}
@@ -139,10 +146,16 @@ def _difference_cells(
         scale * value for value in (difference.delta, difference.low, difference.high)
     )
     interval = f" [{low:+z.2f}, {high:+z.2f}]" if low == low else ""
-    signs = (difference.reach_sign, "=" if difference.equivalent else "", difference.topic_sign)
+    signs = (
+        MODELS.sign if difference.significant else "",
+        "=" if difference.equivalent else "",
+        difference.topic_sign,
+    )
     text = f"{delta:+z.2f}{interval}{''.join(signs)}" if delta == delta else ABSENT
     return {
-        f"{name}.delta": TableCell(value=delta, text=text),
+        f"{name}.delta": TableCell(
+            value=delta, text=text, is_dim=low * high > 0 and not difference.significant
+        ),
         f"{name}.p": TableCell(value=difference.p, text=_p_text(difference.p)),
     }
 

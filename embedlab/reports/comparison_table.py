@@ -81,7 +81,7 @@ def _slices_table(
         title=score_title(comparison),
         columns=[
             *columns_of_slices(comparison),
-            *columns_of(names, names[0]),
+            *columns_of(comparison.models),
             *(
                 Column(
                     key=f"{row.model}.published",

@@ -33,7 +33,7 @@ COMPARED: Schema = {
     "seeds": _COUNT,
     "items": _COUNT,
     "sentences": _COUNT,  # distinct ones; null where no items are behind the numbers
-    "design_effect": _NUMBER,  # the largest of the slice
+    "design_effect": _NUMBER,  # of the score
     "topics": _NUMBER,  # the effective number of independent ones
     # of the topic that weighs most in the differences shown, and its share of the variance
     "component_rows": _COUNT,
@@ -208,7 +208,6 @@ def _slice_fields(compared: ComparedSlice, by: str) -> Row:
         "setting": compared.setting,
         "items": compared.pairs,
         "sentences": compared.sentences or None,
-        "design_effect": compared.design_effect,
         "topics": compared.topics,
         "component_rows": compared.largest_topic.rows if compared.largest_topic else None,
         "component_share": compared.largest_topic.share if compared.largest_topic else None,
@@ -219,7 +218,8 @@ def _score_fields(compared: ComparedSlice, model: str, score: SliceScore) -> Row
     scale = scale_of(compared.task, compared.metric)
     numbers = {"score": score.value, "low": score.low, "high": score.high, "sd": score.sd}
     scaled = {name: scale * value for name, value in numbers.items()}
-    return {"model": model, **scaled, "seeds": len(score.members), "letters": score.letters}
+    scaled["design_effect"] = score.uncertainty.design_effect
+    return {"model": model, **scaled, "seeds": len(score.members), "letters": score.letters or None}
 
 
 def _difference_fields(compared: ComparedSlice, difference: Difference | None) -> Row:

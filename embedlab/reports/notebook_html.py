@@ -69,6 +69,7 @@ def _cell(value: Value | TableCell, text: str, side: str) -> str:
         return _tag("td", side, escaped(text))
     shown = escaped(text.removesuffix(value.raised).rstrip() if value.raised else text)
     shown = f"<b>{shown}</b>" if value.is_best else shown
+    shown = f'<span style="opacity:.6">{shown}</span>' if value.is_dim else shown
     return _tag(
         "td",
         side,

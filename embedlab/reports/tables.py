@@ -40,6 +40,7 @@ class TableCell:
     text: str
     raised: str = ""  # the end of the text that print raises, such as "a"
     is_best: bool = False  # of the models in its row
+    is_dim: bool = False  # says less than it seems: an interval without 0 that is not significant
     hover: str = ""  # what a page or notebook shows where a pointer rests on it
 
 

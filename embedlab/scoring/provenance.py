@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from embedlab.core.note import Note, NoteKind
-from embedlab.core.signs import FEW, FEW_SHARED, PAIRS_SHARED, SENTENCES_SHARED, Sign
+from embedlab.core.signs import FEW, PAIRS_SHARED, SENTENCES_SHARED, Sign
 from embedlab.data.marks import UNKNOWN_TEXT, marks_of
 from embedlab.data.shared_text import Overlap
 
@@ -128,7 +128,7 @@ def overlap_sign(shared: Overlap | None) -> str:
         return ""
     if shared.shared_pairs:
         return PAIRS_SHARED.sign
-    return FEW_SHARED.sign if _is_few(shared) else SENTENCES_SHARED.sign
+    return "" if _is_few(shared) else SENTENCES_SHARED.sign
 
 
 def overlap_mark(shared: Overlap | None) -> str:
@@ -166,10 +166,10 @@ def overlap_notes(overlaps: Mapping[str, Overlap]) -> tuple[str, ...]:
         ]
         for is_few in (False, True)
     )
-    kinds: tuple[tuple[NoteKind, Sign, str, list[str]], ...] = (
+    kinds: tuple[tuple[NoteKind, Sign | None, str, list[str]], ...] = (
         ("shared pairs", PAIRS_SHARED, "test pairs", pairs),
         ("shared sentences", SENTENCES_SHARED, "test sentences", sentences),
-        ("few shared sentences", FEW_SHARED, "fewer than 5% of the test sentences", few),
+        ("few shared sentences", None, "fewer than 5% of the test sentences", few),
     )
     declared = [name for name, overlap in overlaps.items() if overlap.declared]
     stated = (
@@ -193,5 +193,6 @@ def _counted_sentences(name: str, overlap: Overlap) -> str:
     return f"{name} {overlap.shared_sentences} of {overlap.sentences}"
 
 
-def _in_training(sign: Sign, what: str, counts: Sequence[str]) -> str:
-    return f"{sign.sign} {what} that are in its training data: {', '.join(counts)}"
+def _in_training(sign: Sign | None, what: str, counts: Sequence[str]) -> str:
+    mark = f"{sign.sign} " if sign is not None else ""
+    return f"{mark}{what} that are in its training data: {', '.join(counts)}"

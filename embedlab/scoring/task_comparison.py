@@ -56,6 +56,8 @@ class Slicing:
     aggregate: Aggregate = "all"
     common: bool = False  # items alone that all models have predictions of
     margin: float | None = None  # of equivalence, in units of the scores
+    has_letters: bool = False  # whether each two models are tested, not only those with the first
+    has_another: bool = False  # whether what a dataset of the same kind would give is wanted
 
     @property
     def is_plain(self) -> bool:
@@ -159,7 +161,13 @@ class Gathered:
         evidence.sort(
             key=lambda evidence: places[evidence.task]
         )  # numbers without items stay with their task
-        slices = compare_evidence(evidence, self.models, self.models[0].name, margin=slicing.margin)
+        slices = compare_evidence(
+            evidence,
+            self.models,
+            self.models[0].name,
+            margin=slicing.margin,
+            has_letters=slicing.has_letters,
+        )
         averages = {each.key for each in evidence if each.average_of}
         counts = {
             name: {key: shared for key, shared in overlap.items() if shared and key not in averages}
@@ -181,7 +189,7 @@ class Gathered:
             is_whole=self.is_whole,
             evidence=evidence,
             elsewhere=elsewhere(evidence, slices, self.models, self.models[0].name)
-            if slicing.by == DATASET and not slicing.where
+            if slicing.has_another and slicing.by == DATASET and not slicing.where
             else (),
         )
 

@@ -98,6 +98,8 @@ def _slicing(options: CompareOptions) -> Slicing:
         aggregate=options.aggregate,
         common=options.common,
         margin=margin,
+        has_letters=options.letters,
+        has_another=options.another_dataset,
     )
 
 

@@ -20,7 +20,7 @@ from embedlab.analysis.comparison import (
 )
 from embedlab.analysis.evidence import evidence_of
 from embedlab.analysis.measures import MEASURES
-from embedlab.analysis.scores import ModelColumns, Reach
+from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.seed_notes import HANGS, REACHES
 from embedlab.analysis.uncertainty import VarianceParts
 from embedlab.analysis.weighing import Topic
@@ -92,19 +92,6 @@ def test_a_difference_that_hangs_on_a_topic_has_its_sign() -> None:
     assert difference(topic=Topic(rows=5, share=0.9)).topic_sign == HANGS
 
 
-@pytest.mark.parametrize("letters", ["a", ""])
-@pytest.mark.parametrize("tests", [0, 1])
-@pytest.mark.parametrize("reach", ["models", "checkpoints"])
-def test_letters_have_a_sign_where_they_are_of_tests_of_checkpoints(
-    letters: str, tests: int, reach: Reach
-) -> None:
-    is_signed = letters == "a" and tests == 1 and reach == "checkpoints"
-    assert (
-        compared({}, letters, tests=tests, reach=reach).letters("one")
-        == letters + REACHES["checkpoints"] * is_signed
-    )
-
-
 def test_the_signs_of_a_table_are_those_of_any_tested_difference() -> None:
     both = {"b": difference(reach="models"), "c": difference(reach="checkpoints")}
     assert reach_signs([compared(both, tests=3, reach="models")]) == [
@@ -131,8 +118,8 @@ def test_the_design_effect_of_a_slice_is_the_largest_of_its_differences() -> Non
 
 def test_one_comparison_and_several_are_counted() -> None:
     for tests, said in (
-        (1, "over the comparison of the table"),
-        (3, "over the 3 comparisons of the table"),
+        (1, "over the comparison with the reference"),
+        (3, "over the 3 comparisons with the reference"),
     ):
         one = compared({"b": difference()}, tests=tests, sentences=200, topics=100.0)
         assert any(said in note for note in comparison_notes([one], []))

@@ -313,7 +313,7 @@ def test_a_comparison_reaches_as_far_as_the_weakest_of_the_models_that_have_a_sc
         "glue", "rte", gold, {0: predicted[0], 2: predicted[1]}, 3, measure=MEASURES["accuracy"]
     )
     known = [ModelColumns(name=name, members=(name,), is_published=name != "b") for name in "abc"]
-    (found,) = compare_evidence([evidence], known, "a")
+    (found,) = compare_evidence([evidence], known, "a", has_letters=True)
     assert found.reach == "models"
     assert {name: one.reach for name, one in found.differences.items()} == {
         "b": "checkpoints",

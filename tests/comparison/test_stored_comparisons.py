@@ -39,7 +39,7 @@ KNOWN: dict[
         ("both", "good", 0.85270, 0.79498, 0.89474, "a"),
         ("both", "bad", 0.19138, -0.02762, 0.39290, "b"),
     ],
-    "comparison-3": [
+    "comparison-4": [
         *_SLICES,
         ("both", "good", 0.85270, 0.79498, 0.89474, "a"),
         ("both", "bad", 0.19138, -0.02762, 0.39290, "b"),
@@ -57,7 +57,7 @@ def scored(table: pl.DataFrame, add_model: Callable[..., pl.DataFrame]) -> pl.Da
 def numbers(found: Comparison) -> Iterator[tuple[str, str, float, float, float, str]]:
     for one in found.slices:
         for model, score in one.scores.items():
-            yield one.key, model, score.value, score.low, score.high, one.letters(model).rstrip("°")
+            yield one.key, model, score.value, score.low, score.high, score.letters
 
 
 def test_the_numbers_are_those_of_the_method(scored: pl.DataFrame) -> None:

@@ -48,11 +48,11 @@ def test_signs_of_training_text_are_explained_once_and_only_those_that_are_there
     )
     assert (
         shown_notes([few, few], {})[0]
-        == "[overlap] in the training data: ' fewer than 5% of the test sentences"
+        == "[overlap] in the training data: fewer than 5% of the test sentences, unmarked"
     )
     both = (
-        "[overlap] in the training data: ‡ that share of the test sentences, ' fewer than 5% "
-        "of them"
+        "[overlap] in the training data: ‡ that share of the test sentences, fewer than 5% of the "
+        "test sentences, unmarked"
     )
     assert [line for line in shown_notes([few, many, "another"], {}) if line.startswith("[")] == [
         both

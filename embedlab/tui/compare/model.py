@@ -262,7 +262,11 @@ def slice_columns(
 def _score_width(comparison: Comparison, *, with_intervals: bool) -> int:
     """The cells of a model's column, in which groups of more than two letters are whole."""
     letters = max(
-        (len(compared.letters(name)) for compared in comparison.slices for name in compared.scores),
+        (
+            len(compared.scores[name].letters)
+            for compared in comparison.slices
+            for name in compared.scores
+        ),
         default=0,
     )
     return (
@@ -317,7 +321,7 @@ def _cell(compared: ComparedSlice, name: str, mark: str, *, with_interval: bool)
         if with_interval and score.low == score.low
         else ""
     )
-    return f"{100 * score.value:z.1f}{mark}{interval} {compared.letters(name):<2}"
+    return f"{100 * score.value:z.1f}{mark}{interval} {compared.scores[name].letters:<2}"
 
 
 def _verdict(compared: ComparedSlice, name: str, hangs: bool) -> str:

@@ -203,7 +203,9 @@ def _dependence(compared: ComparedSlice) -> Iterator[str]:
                 f"{difference.topic_sign} {name}: {100 * without:+z.2f} without the {rows} "
                 f"pairs of one topic"
             )
-    if any(compared.letters(name) != score.letters for name, score in compared.scores.items()):
+    if any(
+        compared.scores[name].letters != score.letters for name, score in compared.scores.items()
+    ):
         yield REACH_SIGN
 
 
@@ -218,7 +220,7 @@ def _numbers(compared: ComparedSlice, name: str, reference: str, width: int) -> 
     if score.sd == score.sd:
         parts.append(Content(f"sd {100 * score.sd:z.2f} over {len(score.members)} seeds"))
     if score.letters:
-        parts.append(Content(f"group {compared.letters(name)}"))
+        parts.append(Content(f"group {compared.scores[name].letters}"))
     measured = compared.differences.get(name)
     if measured is None:
         return fitted_lines(

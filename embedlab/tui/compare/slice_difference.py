@@ -69,7 +69,7 @@ def slice_difference(
     compared: ComparedSlice, difference: Difference, model: str, reference: str
 ) -> SliceDifference:
     """Return the DIFFERENCE of MODEL from REFERENCE on a slice."""
-    letters = [compared.letters(name) for name in (model, reference)]
+    letters = [compared.scores[name].letters for name in (model, reference)]
     return SliceDifference(
         key=compared.key,
         title=compared.title,

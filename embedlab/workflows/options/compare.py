@@ -32,6 +32,24 @@ class CompareOptions(OfGroupedItems, OfModelsAndFiles):
             after="aggregate",
         ),
     ] = None
+    letters: Annotated[
+        bool,
+        Flag(
+            names=("--letters",),
+            is_expert=True,
+            help="Also test each two models: those that share a letter are not distinguished.",
+            after="equivalent",
+        ),
+    ] = False
+    another_dataset: Annotated[
+        bool,
+        Flag(
+            names=("--another-dataset",),
+            is_expert=True,
+            help="Also say what the differences let expect on another dataset of this kind.",
+            after="letters",
+        ),
+    ] = False
     published: Annotated[
         bool,
         Flag(
