@@ -279,7 +279,7 @@ def without_stored(lab: Path, folder: Path) -> Path:
     """
     shutil.copytree(lab, folder)
     shutil.rmtree(folder / "cache", ignore_errors=True)
-    for name in ("scores.parquet", "evaluations"):
+    for name in ("evaluations",):
         for path in sorted(folder.glob(f"runs/[!r]*/**/{name}")):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     return folder

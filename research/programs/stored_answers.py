@@ -43,17 +43,18 @@ from embedlab.models.catalog import ModelSpec
 from embedlab.outcomes.cuts import DATASET, ItemSlice, cut
 from embedlab.outcomes.frame import Outcomes, joined_outcomes
 from embedlab.outcomes.property import property_named
+from embedlab.outcomes.stored import joined_members
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import ITEM_COLUMNS, TEXT_COLUMNS, StoredOutcomes
+from embedlab.runs.outcomes import PREDICTED, TEXT_IDS, StoredOutcomes, class_indices, items_frame
 from embedlab.runs.parts import StoredPart
 from embedlab.scoring.answers import MemberOutcomes, figure_evidence
-from embedlab.scoring.frames import item_outcomes
 from embedlab.scoring.outcomes import member_outcomes
 from embedlab.scoring.selection import SelectedTask
-from embedlab.scoring.task_comparison import Gathered, Slicing, TaskComparison
+from embedlab.scoring.task_comparison import Gathered, Slicing, TaskComparison, item_outcomes
 from embedlab.workflows.options.models import with_aliases
 
 FACTS = "embedlab-answers"  # the parquet metadata key
+ITEM_COLUMNS = {"item": pl.UInt32(), "gold": pl.String(), "predicted": pl.String()}
 OF_ITEM = "item:"  # before the name of a property in the names of columns
 WHOSE = ("task", "member", "name")  # of the items: columns next to those of outcomes
 LARGEST = "largest class"  # the model that always gives the most frequent label of the items
@@ -292,9 +293,26 @@ def items_of(answers: Mapping[str, Mapping[str, MemberOutcomes]]) -> Iterator[pl
         for member, found in members.items():
             for name, own in found.outcomes.items():
                 whose = dict(zip(WHOSE, (task, member, name), strict=True))
-                yield own.items.select(
+                # without the sentences: those of some corpora may not be passed on
+                frame = joined_members({member: {name: own}}, [member])
+                assert frame is not None
+                texts = frame.rows.select(
+                    key for key in TEXT_IDS if not frame.rows[key].null_count()
+                )
+                labels = (
+                    as_text(own.items[key], own.classes).alias(key)
+                    for key in ITEM_COLUMNS
+                    if key != "item"
+                )
+                yield pl.DataFrame([own.items["item"], *labels, *texts]).select(
                     *(pl.lit(value).alias(key) for key, value in whose.items()), pl.all()
                 )
+
+
+def as_text(values: pl.Series, classes: Sequence[str]) -> pl.Series:
+    """Return the labels of class indices, and other numbers as text."""
+    texts = [classes[int(value)] if classes else str(value) for value in values]
+    return pl.Series(texts, dtype=pl.String)
 
 
 def stored_comparison(path: Path) -> StoredComparison:
@@ -429,10 +447,16 @@ def answers_of(
         if datasets and name not in datasets:
             continue
         own = items.filter(**dict(zip(WHOSE, (task, member, name), strict=True))).drop(WHOSE)
-        texts = [key for key in TEXT_COLUMNS if key in own.columns and not own[key].null_count()]
-        outcomes[name] = StoredOutcomes(
-            **vars(one), task=task, model=member, items=own.select(*ITEM_COLUMNS, *texts)
+        texts = [key for key in TEXT_IDS if key in own.columns and not own[key].null_count()]
+        gold, predicted = (
+            class_indices(own[key].to_list(), one.classes)
+            if one.classes
+            else own[key].cast(pl.Float64)
+            for key in ("gold", PREDICTED)
         )
+        ids = own.select(texts).to_numpy() if texts else None
+        frame = items_frame(own["item"], gold, predicted, text_ids=ids)
+        outcomes[name] = StoredOutcomes(**vars(one), task=task, model=member, items=frame)
     return MemberOutcomes(outcomes=outcomes, scores=stored.scores, overlaps={}, marks=(), notes=())
 
 
