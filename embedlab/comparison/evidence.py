@@ -120,7 +120,8 @@ def outcome_evidence(
     by_suite: dict[str, list[Evidence]] = {block.suite: [] for block in outcomes.blocks}
     # The first measure of whole datasets, which averages are over.
     whole: dict[str, dict[str, Evidence]] = {suite: {} for suite in by_suite}
-    near = {number: _near(outcomes.blocks[number]) for number in {part.block for part in parts}}
+    tested = {part.block for part in parts} if is_tested else set()
+    near = {number: _near(outcomes.blocks[number]) for number in tested}
     for done, items in enumerate(parts):
         block = outcomes.blocks[items.block]
         evidences = list(
@@ -130,7 +131,7 @@ def outcome_evidence(
                 items,
                 members,
                 aggregate,
-                near=near[items.block],
+                near=near.get(items.block),
                 is_tested=is_tested,
             )
         )
