@@ -2,18 +2,22 @@
 
 from dataclasses import replace
 
+import typer
+
 from embedlab.cli.generated_options import takes
 from embedlab.cli.options import common, examples
 from embedlab.cli.page_facts import page_facts
 from embedlab.cli.reporting import PageOptions, answer
 from embedlab.cli.terminal import Terminal
-from embedlab.workflows.options.compare import CompareOptions
+from embedlab.core.errors import ExitCode
+from embedlab.workflows.options.compare import CompareOptions, GateOptions
 
 EXAMPLES = examples(
     "embedlab compare dice snli-ce snli-supcl --data DIR",
     "embedlab compare sbert defsent average:sbert,defsent --by source --format markdown",
     "embedlab compare sbert defsent --suite sts --suite transfer",
     "embedlab compare base mine faq.csv --by dice",
+    "embedlab compare CANDIDATE BASE --task faq.csv --fail-if-worse 0.5",
     "embedlab compare sbert defsent --suite all --html sbert-defsent.html",
     "embedlab compare sbert defsent --rows models --latex --figure scores.pdf --figure "
     "'gold.pdf?kind=calibration'",
@@ -22,7 +26,9 @@ EXAMPLES = examples(
 
 @common("data", "runs", "machine", "output", "latex")
 @takes
-def compare(options: CompareOptions, shown: PageOptions, *, terminal: Terminal) -> None:
+def compare(
+    options: CompareOptions, gate: GateOptions, shown: PageOptions, *, terminal: Terminal
+) -> None:
     """Compare MODELs with the first of them, with 95% intervals over the pairs or items and over
     the seeds.
 
@@ -45,13 +51,16 @@ def compare(options: CompareOptions, shown: PageOptions, *, terminal: Terminal) 
     from embedlab.reports.figures import ComparedModels
     from embedlab.workflows.compare import ComparisonReport, comparison_report
     from embedlab.workflows.comparison_page import write_comparison_page
+    from embedlab.workflows.gate import check_gate, gated
     from embedlab.workflows.own_files import models_and_files
 
     names, files = models_and_files(
         options.models, bool(options.tasks or options.suites), terminal.settings
     )
     options = replace(options, models=names, tasks=options.tasks or files)
+    check_gate(gate, names)
     shown.check_page()
+    ended: list[tuple[str, ExitCode]] = []
 
     def compared() -> ComparisonReport:
         report = comparison_report(options, terminal)
@@ -60,6 +69,10 @@ def compare(options: CompareOptions, shown: PageOptions, *, terminal: Terminal) 
                 f"one model: nothing to compare it with; `embedlab evaluate {names[0]}` "
                 f"shows all its numbers"
             )
+        if gate.margin is None:
+            return report
+        report, line, code = gated(report, gate.margin)
+        ended.append((line, code))
         return report
 
     def write_page(report: ComparisonReport) -> None:
@@ -67,3 +80,6 @@ def compare(options: CompareOptions, shown: PageOptions, *, terminal: Terminal) 
             write_comparison_page(shown.html, report, page_facts, terminal)
 
     answer(compared, shown, ComparedModels, terminal, page=write_page)
+    for line, code in ended:
+        terminal.note(line)
+        raise typer.Exit(code)

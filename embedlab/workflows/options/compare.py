@@ -69,3 +69,32 @@ class CompareOptions(OfGroupedItems, OfModelsAndFiles):
             after="published",
         ),
     ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateOptions:
+    """A gate that the first of two models passes or not."""
+
+    fail_if_worse: Annotated[
+        float | None,
+        Flag(
+            names=("--fail-if-worse",),
+            is_expert=True,
+            metavar="MARGIN",
+            help="CANDIDATE BASE: end with 0 where CANDIDATE is shown to be less than MARGIN "
+            "points worse, 4 where it is shown to be worse by more, otherwise 5.",
+        ),
+    ] = None
+    require_better: Annotated[
+        bool,
+        Flag(
+            names=("--require-better",),
+            is_expert=True,
+            help="The same gate with 0 where CANDIDATE is shown to be better, 4 where worse.",
+        ),
+    ] = False
+
+    @property
+    def margin(self) -> float | None:
+        """The margin in points; None: there is no gate."""
+        return 0.0 if self.require_better else self.fail_if_worse
