@@ -1,20 +1,19 @@
 """Arrange a table in the width there is: the one way for all commands, on a terminal and in a pipe.
 
-Nothing is cut and no number broken. Where the columns need more than the width, in this order:
-names, titles and texts break; minor columns are left out; values that all rows share go to the
-title; the values of one column become headings; rows and columns change places; the columns are
-divided into parts below each other. A table of sentences becomes a block a row.
+Nothing is cut. Where the columns need more than the width, texts and names break at words, then
+minor columns are left out, then numbers break from their intervals or the columns are divided into
+parts below each other, whichever takes fewer lines. Sentences go below their rows.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal
 
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 
 from embedlab.core.printable import one_line
-from embedlab.reports.column_widths import ColumnTexts, broken, fitted
-from embedlab.reports.table_forms import forms
 from embedlab.reports.tables import ABSENT, Column, Table
 
 if TYPE_CHECKING:
@@ -22,6 +21,15 @@ if TYPE_CHECKING:
 
 LineKind = Literal["title", "header", "body", "note"]
 _STYLES: dict[LineKind, str] = {"title": "italic", "header": "bold", "note": "dim"}
+_GAP = 2  # blanks between columns; one more where there is room
+_LEAST_NAME, _LEAST_TEXT = 12, 28  # cells: what a name or a text is broken into where it is longer
+_LONGEST_WORD = 20  # cells: a longer word is broken where there is no room
+# where a line may break: a number from its spread or interval; a name after its signs too
+_BREAKS = {
+    "number": re.compile(r" (?=[±\[])"),
+    "name": re.compile(r"(?<!−) |(?<=[-_/,:+&=])(?=.)|(?<=.)(?=[@?])"),
+    "text": re.compile(r" "),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,208 +56,251 @@ def to_rich(table: Table, width: int) -> "RenderableType":
 
 
 def table_lines(table: Table, width: int | None = None) -> list[TableLine]:
-    """Return the lines of TABLE in WIDTH cells, or as wide as it is: title, rows, notes."""
+    """Return the lines of TABLE in WIDTH cells, or as wide as it is: answer, title, rows, notes."""
     form, body = _body(table, width) if table.columns else (table, [])
-    answer = [
+    lines = [
         TableLine(text=line, kind="header")
         for text in table.answer
-        for line in _wrapped(one_line(text), width, indent=2)
+        for line in _wrapped(one_line(text), width, 2)
     ]
-    title = [
+    lines += [
         TableLine(text=line, kind="title") for line in _wrapped(form.shown_title, width) if line
     ]
-    notes = [
+    lines += body
+    lines += [
         TableLine(text=line, kind="note")
         for note in form.shown_notes
-        for line in _wrapped(note, width, indent=2)
+        for line in _wrapped(note, width, 2)
     ]
-    signatures = (
-        table.signature_lines if table.is_signed else []
-    )  # each in one line, so that it can be copied
-    return [
-        *answer,
-        *title,
-        *body,
-        *notes,
-        *(TableLine(text=text, kind="note") for text in signatures),
-    ]
+    # a signature is one line, so that it can be copied
+    signatures = table.signature_lines if table.is_signed else []
+    return [*lines, *(TableLine(text=text, kind="note") for text in signatures)]
 
 
 def _body(table: Table, width: int | None) -> tuple[Table, list[TableLine]]:
-    """Return the form of the table with its lines: the first that is one part with whole numbers,
-    else that of the fewest lines.
-    """
+    """Return the table as it fits, with its lines."""
+    blank = TableLine(text="")
     if not table.rows and table.notes:  # which say why; a header over nothing would say less
-        return table, [TableLine(text="")]
-    possible = list(forms(table))
-    for form in possible:
-        if (body := _part(form, form.columns, width, breaks_numbers=False)) is not None:
-            return form, [*body, TableLine(text="")]
-    if not any(column.role == "sentence" for column in table.columns):
-        divided = [
-            (form, _parts(form, width, breaks_numbers=breaks))
-            for form in possible
-            for breaks in (False, True)
-        ]
-        if fitting := [(form, lines) for form, lines in divided if lines]:
-            return min(fitting, key=lambda fit: len(fit[1]))
-    return table, [TableLine(text=""), *_blocks(table, width or 0)]
+        return table, [blank]
+    cells = {
+        column.key: texts for column, *texts in zip(table.columns, *table.texts(), strict=True)
+    }
+    # a column of texts without any is left out
+    full = [
+        column
+        for column in table.columns
+        if not (column.is_text and table.rows and {*cells[column.key][1:]} <= {"", ABSENT})
+    ]
+    firm = [column for column in full if column.role != "minor"]
+    smaller = table
+    if len(firm) < len(full):
+        gone = ", ".join(column.title for column in full if column.role == "minor")
+        smaller = replace(
+            table, notes=[*table.notes, f"a wider terminal and --json also show: {gone}"]
+        )
+    for form, columns in ((table, full), (smaller, firm)):
+        if lines := _part(_texts(table, columns, cells), width, breaks_numbers=False):
+            return form, [blank, *lines, blank]
+    texts = _texts(table, firm, cells)
+    ways = [_parts(texts, width, breaks_numbers=breaks) for breaks in (False, True)]
+    if any(ways):
+        whole, divided = ways
+        # numbers stay with their intervals unless that takes many more lines
+        is_long = not whole or (divided and len(whole) > 1.5 * len(divided))
+        return smaller, [blank, *(divided if is_long else whole), blank]
+    return table, [blank, *_blocks(_texts(table, full, cells), width or 0)]
 
 
-def _parts(table: Table, width: int | None, *, breaks_numbers: bool) -> list[TableLine]:
-    """Return the columns in parts below each other, each with the columns that name the row; empty
-    where one does not fit.
+@dataclass(frozen=True, kw_only=True)
+class _Texts:
+    """One column as people read it: its title, its cells, and how they may break."""
+
+    title: str
+    cells: Sequence[str]
+    role: str | None
+    kind: Literal["number", "name", "text"]
+    is_right: bool
+
+    def longest(self, breaks: bool) -> int:
+        """Return the width of the longest cell, or of the longest part that cannot break."""
+        lines = (line for cell in self.cells for line in cell.split("\n"))
+        parts = (
+            part
+            for line in lines
+            for part in (_BREAKS[self.kind].split(line) if breaks else [line])
+        )
+        return max(map(cell_len, parts), default=0)
+
+    @property
+    def least_title(self) -> int:
+        """Return the width that the title needs at least."""
+        parts = (part for line in self.title.split("\n") for part in _BREAKS["name"].split(line))
+        return min(max(map(cell_len, parts)), _LEAST_NAME)
+
+    @property
+    def natural(self) -> int:
+        """Return the width at which nothing breaks."""
+        return max([self.longest(breaks=False), *map(cell_len, self.title.split("\n"))])
+
+    def least(self, breaks_numbers: bool) -> int:
+        """Return the smallest width that is acceptable."""
+        words = max(self.least_title, self.longest(breaks=self.kind != "number" or breaks_numbers))
+        if self.kind == "number":
+            return words
+        bound = _LEAST_TEXT if self.kind == "text" else _LEAST_NAME
+        return min(self.natural, max(min(words, _LONGEST_WORD), bound))
+
+
+def _texts(table: Table, columns: Sequence[Column], cells: Mapping[str, list[str]]) -> list[_Texts]:
+    texts = []
+    for column in columns:
+        title, *body = cells[column.key]
+        is_firm = column.role in {"group", "minor"} or table.is_numeric(column)
+        texts.append(
+            _Texts(
+                title=title,
+                cells=body,
+                role=column.role,
+                kind="text" if column.is_text else "number" if is_firm else "name",
+                is_right=table.align(column) == "right",
+            )
+        )
+    return texts
+
+
+def _fit(
+    columns: Sequence[_Texts], width: int | None, *, breaks_numbers: bool
+) -> tuple[list[int], int] | None:
+    """Return the widths of COLUMNS within WIDTH cells, and the gap between them; None where they do
+    not fit. Texts break first, then titles of numbers, then names.
     """
-    names = [column for column in table.columns if column.is_name]
-    rest = [column for column in table.columns if not column.is_name]
-    lines: list[TableLine] = []
-    while rest:
-        parts = [
-            _part(table, [*names, *rest[:count]], width, breaks_numbers=breaks_numbers)
-            for count in range(1, len(rest) + 1)
-        ]
-        fitting = sum(part is not None for part in parts)
-        if not fitting or not names:
-            return []
-        count = _whole(rest, fitting)
-        lines += parts[count - 1] or []
-        rest = rest[count:]
-    return [*lines, TableLine(text="")]
+    widths = [column.natural for column in columns]
+    least = [column.least(breaks_numbers) for column in columns]
+    if width is None:
+        return widths, _GAP + 1
+    for gap in (_GAP + 1, _GAP):
+        over = 1 + sum(widths) + gap * (len(widths) - 1) - width
+        if over <= 0:
+            return widths, gap
+    for kind in ("text", "number", "name"):
+        while over > 0:
+            room = [
+                (widths[place], place)
+                for place, column in enumerate(columns)
+                if column.kind == kind and widths[place] > least[place]
+            ]
+            if not room:
+                break
+            widths[max(room)[1]] -= 1
+            over -= 1
+    return (widths, _GAP) if over <= 0 else None
 
 
-def _whole(columns: Sequence[Column], fitting: int) -> int:
-    """Return how many of the first FITTING columns form a part: scores alone, where not all of the
-    differences fit next to them.
-    """
-    if fitting == len(columns) or columns[fitting].role != "difference":
-        return fitting
-    first = next(index for index, column in enumerate(columns) if column.role == "difference")
-    return first or fitting
-
-
-def _part(
-    table: Table, columns: Sequence[Column], width: int | None, *, breaks_numbers: bool
-) -> list[TableLine] | None:
-    """Return the lines of COLUMNS with an empty line above; None where they do not fit."""
-    shown = [column for column in columns if column.role not in {"heading", "below"}]
-    texts = _column_texts(table, shown)
-    if (fit := fitted(texts, width, breaks_numbers=breaks_numbers)) is None:
-        return None
+def _part(columns: Sequence[_Texts], width: int | None, *, breaks_numbers: bool) -> list[TableLine]:
+    """Return the lines of COLUMNS; none where they do not fit."""
+    if (fit := _fit(columns, width, breaks_numbers=breaks_numbers)) is None:
+        return []
     widths, gap = fit
+    sized = list(zip(columns, widths, strict=True))
     titles = [
-        text.lines(text.title, width, is_title=True)
-        for text, width in zip(texts, widths, strict=True)
+        [line for text in column.title.split("\n") for line in broken(text, size, "name")]
+        for column, size in sized
     ]
     highest = max(map(len, titles))
     titles = [[""] * (highest - len(title)) + title for title in titles]  # next to the rule
-    lines = [
-        TableLine(text=""),
-        *(TableLine(text=text, kind="header") for text in _cell_lines(titles, texts, widths, gap)),
-    ]
+    lines = [TableLine(text=text, kind="header") for text in _cell_lines(titles, sized, gap)]
     lines.append(TableLine(text=f" {'─' * (sum(widths) + gap * (len(widths) - 1))}"))
-    headings = _headings(table, [column for column in columns if column.role == "heading"])
-    below = replace(
-        table, columns=[column for column in columns if column.role == "below"]
-    ).texts()[1:]
-    for index in range(len(table.rows)):
-        if headings and (not index or headings[index] != headings[index - 1]):
-            lines += [
-                TableLine(text=f" {line}", kind="header")
-                for line in _wrapped(headings[index], width and width - 1)
-            ]
-        cells = [
-            text.lines(text.cells[index], width) for text, width in zip(texts, widths, strict=True)
+    for cells in zip(*(column.cells for column in columns), strict=True):
+        broken_cells = [
+            [line for text in cell.split("\n") for line in broken(text, size, column.kind)]
+            for cell, (column, size) in zip(cells, sized, strict=True)
         ]
-        lines += [TableLine(text=text) for text in _cell_lines(cells, texts, widths, gap)]
-        lines += [
-            TableLine(text=f"   {line}")
-            for text in below[index]
-            if text not in {"", ABSENT}
-            for line in _wrapped(text, width and width - 3)
-        ]
+        lines += [TableLine(text=text) for text in _cell_lines(broken_cells, sized, gap)]
     return lines
-
-
-def _headings(table: Table, columns: Sequence[Column]) -> list[str]:
-    """Return the heading of each row, where columns have become headings."""
-    if not columns:
-        return []
-    header, *body = replace(table, columns=columns).texts()
-    return [
-        ", ".join(f"{title} {text}".strip() for title, text in zip(header, row, strict=True))
-        for row in body
-    ]
-
-
-def _column_texts(table: Table, columns: Sequence[Column]) -> list[ColumnTexts]:
-    header, *body = replace(table, columns=columns).texts()
-    cells = list(zip(*body, strict=True)) or [()] * len(columns)
-    firm = (
-        {"group", "minor"}
-        if not any(column.role == "minor" for column in columns)
-        else {"group", "minor", "key", None}
-    )
-    return [
-        ColumnTexts(
-            title=title,
-            cells=tuple(cell),
-            kind="text"
-            if column.is_text
-            else "number"
-            if column.role in firm or table.is_numeric(column)
-            else "name",
-            is_right=table.align(column) == "right",
-            is_sentence=column.role == "sentence",
-        )
-        for column, title, cell in zip(columns, header, cells, strict=True)
-    ]
 
 
 def _cell_lines(
-    cells: Sequence[Sequence[str]], columns: Sequence[ColumnTexts], widths: Sequence[int], gap: int
-) -> list[str]:
-    """Return the lines of a row, as many as its highest cell has."""
-    lines = []
-    for index in range(max(map(len, cells))):
-        texts = [cell[index] if index < len(cell) else "" for cell in cells]
-        blanks = [" " * (width - cell_len(text)) for text, width in zip(texts, widths, strict=True)]
-        parts = [
-            blank + text if column.is_right else text + blank
-            for column, blank, text in zip(columns, blanks, texts, strict=True)
+    cells: Sequence[Sequence[str]], sized: Sequence[tuple[_Texts, int]], gap: int
+) -> Iterator[str]:
+    """Yield the lines of a row, as many as its highest cell has."""
+    for texts in zip_longest(*cells, fillvalue=""):
+        padded = []
+        for text, (column, width) in zip(texts, sized, strict=True):
+            blank = " " * (width - cell_len(text))
+            padded.append(blank + text if column.is_right else text + blank)
+        yield f" {(' ' * gap).join(padded)}".rstrip()
+
+
+def _parts(
+    columns: Sequence[_Texts], width: int | None, *, breaks_numbers: bool
+) -> list[TableLine]:
+    """Return the columns in parts below each other, each with the columns that name the row; none
+    where one does not fit. Differences that do not all fit beside scores are parts of their own.
+    """
+    names = [column for column in columns if column.role in {"key", "group"}]
+    rest = [column for column in columns if column.role not in {"key", "group"}]
+    lines: list[TableLine] = []
+    while rest:
+        fits = [
+            count
+            for count in range(1, len(rest) + 1)
+            if _fit([*names, *rest[:count]], width, breaks_numbers=breaks_numbers)
         ]
-        lines.append(f" {(' ' * gap).join(parts)}".rstrip())
+        if not fits or not names or any(column.role == "sentence" for column in columns):
+            return []
+        count = fits[-1]
+        if count < len(rest) and rest[count].role == "difference":
+            first = next(place for place, column in enumerate(rest) if column.role == "difference")
+            count = first or count
+        lines += [TableLine(text="")] if lines else []
+        lines += _part([*names, *rest[:count]], width, breaks_numbers=breaks_numbers)
+        rest = rest[count:]
     return lines
 
 
-def _blocks(table: Table, width: int) -> Iterator[TableLine]:
-    """Yield each row as its titled values, none of them broken, with its sentences below, and an
-    empty line.
-    """
-    for texts in table.texts()[1:]:
-        cells = list(zip(table.columns, texts, strict=True))
-        facts = [
-            f"{one_line(column.title)} {text}"
-            for column, text in cells
-            if column.role != "sentence"
-        ]
-        for line in _packed(facts, width - 1):
+def _blocks(columns: Sequence[_Texts], width: int) -> Iterator[TableLine]:
+    """Yield each row as its titled values, none of them broken, with its sentences below."""
+    for cells in zip(*(column.cells for column in columns), strict=True):
+        facts = [""]
+        for column, cell in zip(columns, cells, strict=True):
+            if column.role == "sentence":
+                continue
+            fact = f"{one_line(column.title)} {cell}"
+            longer = f"{facts[-1]} · {fact}" if facts[-1] else fact
+            if cell_len(longer) < width:
+                facts[-1] = longer
+            else:
+                facts.append(fact)
+        for line in filter(None, facts):
             yield from (TableLine(text=f" {piece}") for piece in broken(line, width - 1, "name"))
-        for text in (text for column, text in cells if column.role == "sentence"):
-            yield from (TableLine(text=f"   {piece}") for piece in broken(text, width - 3, "text"))
+        for column, cell in zip(columns, cells, strict=True):
+            if column.role == "sentence":
+                yield from (
+                    TableLine(text=f"   {piece}") for piece in broken(cell, width - 3, "text")
+                )
         yield TableLine(text="")
 
 
-def _packed(facts: Sequence[str], width: int) -> list[str]:
-    """Return the facts on as few lines of WIDTH cells as possible, in order; a longer fact has its
-    own line.
+def broken(text: str, width: int, kind: Literal["number", "name", "text"]) -> list[str]:
+    """Return TEXT in lines of at most WIDTH cells, broken where its KIND allows it; a word that is
+    longer is cut.
     """
-    lines: list[str] = []
-    for fact in facts:
-        if lines and cell_len(longer := f"{lines[-1]} · {fact}") <= width:
-            lines[-1] = longer
+    if cell_len(text) <= width:
+        return [text]
+    lines, start = [""], 0
+    for end, after in [
+        *(match.span() for match in _BREAKS[kind].finditer(text)),
+        (len(text), len(text)),
+    ]:
+        piece = text[start:end]
+        blank = " " if start and text[start - 1] == " " else ""
+        joined = f"{lines[-1]}{blank}{piece}" if lines[-1] else piece
+        if cell_len(joined) <= width:
+            lines[-1] = joined
         else:
-            lines.append(fact)
-    return lines
+            lines += chop_cells(piece, max(width, 2))  # a character may take two cells
+        start = after
+    return [line for line in lines if line] or [""]
 
 
 def _wrapped(text: str, width: int | None, indent: int = 0) -> list[str]:
@@ -257,7 +308,5 @@ def _wrapped(text: str, width: int | None, indent: int = 0) -> list[str]:
     if width is None or cell_len(text) <= width:
         return [text]
     first, *rest = broken(text, width, "text")
-    return [
-        first,
-        *(f"{' ' * indent}{piece}" for piece in broken(" ".join(rest), width - indent, "text")),
-    ]
+    below = broken(" ".join(rest), width - indent, "text")
+    return [first, *(f"{' ' * indent}{piece}" for piece in below)]

@@ -24,12 +24,9 @@ _MINUS_ZERO = re.compile(
 )  # the sign of a number that is shown as zero
 
 
-Role = Literal[
-    "key", "group", "heading", "score", "difference", "minor", "text", "below", "sentence"
-]
-"""What a column is where there are few cells: the name of its row; a name that may become, or
-is, the heading of several rows; a score of a model, or a difference from it; what is left out
-first; a text that wraps; one that goes below its row; a sentence of a block."""
+Role = Literal["key", "group", "score", "difference", "minor", "text", "sentence"]
+"""What a column is where there are few cells: the name of its row, or of several rows; a score of a
+model, or a difference from it; what is left out first; a text that wraps; a sentence of a block."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,13 +50,6 @@ class Column:
     digits: int | None = None  # after the point, for people; None: Python's own format
     align: Literal["left", "right"] | None = None  # None: right when it holds nothing but numbers
     role: "Role | None" = None
-
-    @property
-    def is_name(self) -> bool:
-        """Whether the column says what its row is, so that each part of a divided table needs
-        it.
-        """
-        return self.role in {"key", "group", "heading"}
 
     @property
     def is_text(self) -> bool:

@@ -7,7 +7,7 @@ from rich.cells import cell_len
 
 from embedlab.core.note import Note
 from embedlab.reports.layout import plain_text, table_lines
-from embedlab.reports.table_forms import transposed
+from embedlab.reports.table_forms import with_model_rows
 from embedlab.reports.tables import Column, Table, TableCell
 
 DATASETS = (
@@ -82,23 +82,6 @@ def test_blanks_between_columns_give_way_before_a_name_breaks() -> None:
     assert len(narrower.splitlines()) == len(plain_text(table).splitlines())
 
 
-def test_the_columns_of_an_axis_are_named_both_ways() -> None:
-    columns = [Column(key="weight", title="objective.weight", role="key")]
-    columns += [
-        Column(key=lr, title=f"optim.lr {lr}", align="right", role="score") for lr in ("0.1", "0.2")
-    ]
-    table = Table(
-        title="x",
-        columns=columns,
-        rows=[{"weight": weight, "0.1": 50.0, "0.2": 51.0} for weight in (1, 2)],
-        score_columns="",
-    )
-    crossed = transposed(table)
-    assert crossed is not None
-    assert crossed.title == "x; a column for each objective.weight"
-    assert [row[0] for row in crossed.texts()] == ["", "optim.lr 0.1", "optim.lr 0.2"]
-
-
 def test_scores_and_differences_that_do_not_fit_together_are_parts_below_each_other() -> None:
     lines = [line.text for line in table_lines(compared(3), 100) if line.kind == "header"]
     assert [line.split()[0] for line in lines if line.split()[0] == "dataset"] == [
@@ -121,77 +104,22 @@ def evaluated(datasets: int, models: int) -> Table:
     return Table(title="x", columns=columns, rows=rows)
 
 
-def test_datasets_are_rows_unless_only_the_other_way_fits() -> None:
-    assert shown(evaluated(2, 4), 80).splitlines()[2].split() == [
-        "dataset",
-        *(f"model-{number}" for number in range(4)),
-    ]
-    many = shown(evaluated(2, 12), 80).splitlines()
+def test_models_can_be_the_rows_without_differences() -> None:
+    crossed = with_model_rows(compared(3))
+    assert [column.title for column in crossed.columns] == ["model", *DATASETS]
+    assert [row[""] for row in crossed.rows] == [*MODELS[:3]]
+    many = shown(with_model_rows(evaluated(2, 12)), 80).splitlines()
     assert many[2].split() == ["model", "sts12", "sts13"]
     assert many[4].split() == ["model-0", "50.0", "50.0"]
 
 
 def test_the_columns_behind_joined_titles_are_named() -> None:
-    columns = [
-        Column(key="lr", title="optim.lr", role="key"),
-        Column(key="seed", title="seed", role="key"),
-    ]
-    columns += [Column(key=name, title=name, align="right", role="score") for name in DATASETS]
-    table = Table(
-        title="x",
-        columns=columns,
-        rows=[{"lr": lr, "seed": 1} | dict.fromkeys(DATASETS, 50.0) for lr in (0.1, 0.2)],
-    )
-    crossed = transposed(table)
-    assert crossed is not None
-    assert crossed.title == "x; a column for each optim.lr and seed"
+    columns = [Column(key=key, title=key, role="key") for key in ("lr", "seed")]
+    columns += [Column(key=name, title=name, role="score") for name in DATASETS]
+    rows = [{"lr": lr, "seed": 1} | dict.fromkeys(DATASETS, 50.0) for lr in (0.1, 0.2)]
+    crossed = with_model_rows(Table(title="x", columns=columns, rows=rows))
+    assert crossed.title == "x; a column for each lr and seed"
     assert [column.title for column in crossed.columns[1:]] == ["0.1 1", "0.2 1"]
-    assert transposed(evaluated(2, 4)).title == "x"  # type: ignore[union-attr]
-
-
-def test_differences_are_never_transposed() -> None:
-    assert transposed(compared(3)) is None
-
-
-def test_what_all_rows_share_goes_to_the_title_where_it_has_no_room() -> None:
-    keys = [Column(key=key, title=key, role="key") for key in ("dataset", "metric", "setting")]
-    scores = [
-        Column(key=name, title=name, role="score", digits=2)
-        for name in ("first", "second", "third")
-    ]
-    rows = [
-        {
-            "dataset": name,
-            "metric": "accuracy",
-            "setting": "literature",
-            "first": 1.0,
-            "second": 2.0,
-            "third": 3.0,
-        }
-        for name in "abc"
-    ]
-    table = Table(title="transfer", columns=[*keys, *scores], rows=rows)
-    assert shown(table, 80).splitlines()[0] == "transfer"
-    narrow = shown(table, 44).splitlines()
-    assert " ".join(narrow[:2]).startswith("transfer; metric accuracy, setting literature")
-
-
-def test_values_of_a_group_become_headings() -> None:
-    columns = [Column(key="row", title="λ", role="group"), Column(key="what", title="", role="key")]
-    columns += [
-        Column(key=f"sts{number}", title=f"STS{number}", digits=2, role="difference")
-        for number in range(12, 17)
-    ]
-    rows = [
-        {"row": share, "what": what, **{f"sts{number}": 70.0 for number in range(12, 17)}}
-        for share in ("allpalln-lambda0.1-SCL", "allpalln-lambda0.3-SCL")
-        for what in ("published", "ours")
-    ]
-    lines = [line.strip() for line in shown(Table(columns=columns, rows=rows), 60).splitlines()]
-    assert [line for line in lines if line.startswith("λ")] == [
-        "λ allpalln-lambda0.1-SCL",
-        "λ allpalln-lambda0.3-SCL",
-    ]
 
 
 def test_a_minor_column_is_left_out_first_and_named() -> None:
@@ -210,27 +138,6 @@ def test_a_minor_column_is_left_out_first_and_named() -> None:
     narrow = shown(table, 60)
     assert "reproduce" not in narrow
     assert "a wider terminal and --json also show: here" in narrow
-
-
-def test_a_text_without_room_goes_below_its_row() -> None:
-    columns = [
-        Column(key=key, title=key, role="key" if key == "name" else None)
-        for key in ("name", "state", "rows")
-    ]
-    table = Table(
-        columns=[*columns, Column(key="note", title="note", role="text")],
-        rows=[
-            {
-                "name": "multinli",
-                "state": "counts-right",
-                "rows": 9815,
-                "note": "no hash of it is recorded",
-            },
-            {"name": "snli", "note": ""},
-        ],
-    )
-    lines = shown(table, 44).splitlines()
-    assert "   no hash of it is recorded" in lines
 
 
 @pytest.mark.parametrize("text", ["-0.00", "+0.00", "−0.00", "-0.00 [-0.00, +0.12]*", "−0.0 ± 0.1"])
