@@ -66,13 +66,16 @@ class Terminal:
             )
             for table in tables
         )
-        shown = [replace(table, notes=()) for table in tables] if self.settings.quiet else tables
+        shown = tables if has_all else _without_details(tables)
+        if self.settings.quiet:
+            shown = [replace(table, notes=()) for table in shown]
         match self.settings.format:
             case "json":
                 self.write_json(_json(tables))
             case "csv":
-                self.write("\n".join(table.to_csv() for table in shown))
-                self._note_all(shown)
+                self.write("\n".join(table.to_csv() for table in tables))
+                if not self.settings.quiet:
+                    self._note_all(tables)
             case "markdown":
                 self.write("\n".join(table.to_markdown() for table in shown))
             case "latex":
@@ -191,6 +194,15 @@ class Terminal:
         other.
         """
         return successive(self.progress)
+
+
+def _without_details(tables: "Sequence[Table]") -> "Sequence[Table]":
+    """Return the tables that people see, the last of which says how many more there are."""
+    shown = [table for table in tables if not table.is_detail]
+    if count := len(tables) - len(shown):
+        more = f"--notes shows {count} more table{'s' * (count != 1)}"
+        shown[-1] = replace(shown[-1], more=more)
+    return shown
 
 
 def _gap(table: "Table", tables: "Sequence[Table]") -> str:

@@ -2,7 +2,8 @@
 and the sum over pairs of tokens.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -13,7 +14,7 @@ from embedlab.data.words import ShownWord
 from embedlab.models.grammar import titles_of
 from embedlab.reports.frames import Row, Schema, tidy_frame
 from embedlab.reports.notes import generated_note, with_marks
-from embedlab.reports.tables import Column, Table, TableCell, Value
+from embedlab.reports.tables import Column, Table, TableCell
 
 _NUMBER, _TEXT, _COUNT = pl.Float64(), pl.String(), pl.Int64()
 
@@ -40,42 +41,33 @@ EXPLAINED: Schema = {
     "reference": _TEXT,
     "reference_pairs": _COUNT,
 }
-TOGETHER = 5  # interactions that people see
-MOST = 3  # words that are named as those of the largest difference
-
+_SHOWN = 5  # words, and two words together, that people see
+_NAMED = 3  # words in the answer
 _OTHER = "(other tokens)"
-_RANKED = (
-    "effects in points of percentile rank: what the pair loses without the word, + brings "
-    "the sentences together, - sets them apart"
-)
+Numbers = Callable[[ExplainedModel, int], Row]
 
 
 def effect_tables(
     effects: WordEffects, *, marks: Sequence[str] = (), notes: Sequence[str] = ()
 ) -> list[Table]:
     """Return the tables of leaving out words; NOTES are on the models."""
-    titles = titles_of([model.name for model in effects.models])
-    edits = [_edit_table(effects, titles)] if effects.edits else []
-    pair = _pair_table(effects, marks, [*generated_note(marks), *notes])
-    return [pair, *edits, _word_table(effects, titles), _together_table(effects, titles)]
+    tables = [_pair_table(effects, marks, [*generated_note(marks), *notes])]
+    if effects.edits:
+        tables.append(_edit_table(effects))
+    return [*tables, _word_table(effects), _together_table(effects)]
 
 
 def _pair_table(effects: WordEffects, marks: Sequence[str], notes: Sequence[str]) -> Table:
-    rows: list[Row] = []
+    facts: list[Row] = []
     for model in effects.models:
         ranks = [member.ranks.whole for member in model.members]
-        spread = float(np.std(ranks, ddof=1)) if len(ranks) > 1 else None
-        numbers = {"similarity": model.similarities.whole, "rank": model.ranks.whole, "sd": spread}
-        rows.append(
-            {
-                "kind": "pair",
-                "model": model.name,
-                "seeds": len(ranks),
-                **numbers,
-                **_reference(effects),
-            }
-        )
-    has_seeds = any(row["seeds"] > 1 for row in rows)
+        fact: Row = {"similarity": model.similarities.whole, "rank": model.ranks.whole}
+        fact["sd"] = float(np.std(ranks, ddof=1)) if len(ranks) > 1 else None
+        facts.append({"kind": "pair", **_of_model(effects, model), **fact})
+    seeds = [
+        Column(key="sd", title="sd over seeds", digits=1),
+        Column(key="seeds", title="seeds"),
+    ]
     first, second = effects.sentences
     return Table(
         title=with_marks(f"1 {first} / 2 {second}", marks),
@@ -83,17 +75,11 @@ def _pair_table(effects: WordEffects, marks: Sequence[str], notes: Sequence[str]
             Column(key="model", title="model", role="key"),
             Column(key="similarity", title="similarity", digits=4),
             Column(key="rank", title="percentile rank", digits=1),
-            *(
-                (
-                    Column(key="sd", title="sd over seeds", digits=1),
-                    Column(key="seeds", title="seeds"),
-                )
-                if has_seeds
-                else ()
-            ),
+            *(seeds if any(len(model.members) > 1 for model in effects.models) else ()),
         ),
-        rows=rows,
-        frame=tidy_frame(rows, EXPLAINED),
+        rows=facts,
+        frame=tidy_frame(facts, EXPLAINED),
+        answer=[*_answer(effects)],
         notes=[
             f"rank: among the similarities that a model gives the {effects.pairs} pairs of "
             f"{effects.reference}; 50 is the middle",
@@ -103,7 +89,29 @@ def _pair_table(effects: WordEffects, marks: Sequence[str], notes: Sequence[str]
     )
 
 
-def _at_an_end(effects: WordEffects) -> Iterable[Note]:
+def _answer(effects: WordEffects) -> Iterator[str]:
+    """Yield which words make the models differ most, or of one model which count most."""
+    first, *others = effects.models
+    titles = titles_of([model.name for model in effects.models])
+
+    def listed(numbers: Floats) -> str:
+        order = np.argsort(-np.abs(numbers), kind="stable")[:_NAMED]
+        words = [(effects.places[row], numbers[row]) for row in order]
+        return ", ".join(
+            f"{word.text!r} of {side} {number:+z.1f}" for (side, word), number in words
+        )
+
+    if not others:
+        yield f"the words that count most: {listed(first.effects)}"
+    for model in others:
+        gap = model.ranks.whole - first.ranks.whole
+        yield (
+            f"{titles[model.name]} - {titles[first.name]}: {gap:+z.1f} on the pair; the words that "
+            f"make them differ most: {listed(effects.difference(model))}"
+        )
+
+
+def _at_an_end(effects: WordEffects) -> Iterator[Note]:
     """Yield of which models the pair is beyond the reference, so that its rank cannot move further
     that way.
     """
@@ -111,171 +119,181 @@ def _at_an_end(effects: WordEffects) -> Iterable[Note]:
         if model.ranks.whole in {0, 100}:
             where = "above" if model.ranks.whole else "below"
             text = (
-                f"the pair is {where} all of the reference: a change in that direction is "
-                f"not seen in ranks"
+                f"the pair is {where} all of the reference: a change in that direction is not seen "
+                "in ranks"
             )
             yield Note(f"{model.name}: {text}", models=(model.name,), short=(text,))
 
 
-def _word_table(effects: WordEffects, titles: dict[str, str]) -> Table:
-    facts: list[Row] = []
-    shown: list[dict[str, Value | TableCell]] = []
-    for row, (sentence, word) in enumerate(effects.places):
-        index = row + 1 if sentence == 1 else row + 1 - len(effects.words[0])
-        names: dict[str, str | int] = {"sentence": sentence, "place": index, "word": word.text}
-        cells: dict[str, Value | TableCell] = {**names}
-        for model in effects.models:
-            effect = float(model.effects[row])
-            cells[model.name] = _signed(effect)
-            fact = {
-                "kind": "word",
-                "model": model.name,
-                "seeds": len(model.members),
-                **names,
-                **_without(model, sentence, index),
-            }
-            fact |= {
-                "effect": effect,
-                "sd": float(model.spreads[row]) if model.spreads is not None else None,
-            }
-            if model is not effects.models[0]:
-                fact |= _differing(model, float(effects.difference(model)[row]), cells)
-            facts.append(fact | _reference(effects))
-        shown.append(cells)
-    return Table(
-        title="What each word does",
-        columns=(
+def _word_table(effects: WordEffects) -> Table:
+    """Return what each word does; people see those that make the models differ most."""
+    place = [0, 0, 0]
+    places: list[Row] = []
+    for sentence, word in effects.places:
+        place[sentence] += 1
+        places.append({"sentence": sentence, "place": place[sentence], "word": word.text})
+
+    def numbers(model: ExplainedModel, row: int) -> Row:
+        index = places[row]["place"]
+        at = (index, 0) if places[row]["sentence"] == 1 else (0, index)
+        return {
+            "similarity": float(model.similarities.table[at]),
+            "rank": float(model.ranks.table[at]),
+            "effect": float(model.effects[row]),
+            "sd": float(model.spreads[row]) if model.spreads is not None else None,
+            "difference": float(effects.difference(model)[row]),
+        }
+
+    table = _pivoted(effects, "What each word does", "word", places, numbers)
+    largest = np.max(
+        [np.abs(effects.difference(model)) for model in effects.models[1:]]
+        or [np.abs(effects.models[0].effects)],
+        axis=0,
+    )
+    shown = sorted(np.argsort(-largest, kind="stable")[:_SHOWN].tolist())
+    some = f": {len(shown)} of {len(places)} words" if len(shown) < len(places) else ""
+    return replace(
+        table,
+        columns=[
             Column(key="sentence", title="in", role="group"),
             Column(key="word", title="word", role="key"),
-            *_columns(effects, titles),
-        ),
-        rows=shown,
-        frame=tidy_frame(facts, EXPLAINED),
-        notes=[_RANKED, *_most(effects, titles)],
+            *table.columns,
+        ],
+        brief=shown,
+        title=f"{table.title}{some}",
+        notes=["points of percentile rank that the pair loses without the word"],
     )
 
 
-def _without(model: ExplainedModel, sentence: int, index: int) -> Row:
-    """Return the similarity and the rank of the pair without a word."""
-    at = (index, 0) if sentence == 1 else (0, index)
-    return {"similarity": float(model.similarities.table[at]), "rank": float(model.ranks.table[at])}
-
-
-def _most(effects: WordEffects, titles: dict[str, str]) -> Iterable[str]:
-    """Yield which words make the models differ most, or of one model which count most."""
-    first = effects.models[0]
-    if len(effects.models) == 1:
-        yield f"the words that count most: {_listed(effects, first.effects)}"
-    for model in effects.models[1:]:
-        gap, difference = model.ranks.whole - first.ranks.whole, effects.difference(model)
-        names = f"{titles[model.name]} - {titles[first.name]}"
-        yield (
-            f"{names}: {gap:+z.1f} on the pair; the words that make them differ most: "
-            f"{_listed(effects, difference)}"
-        )
-
-
-def _listed(effects: WordEffects, numbers: Floats) -> str:
-    """Return the words with the largest of some NUMBERS, with these and the sentence of each."""
-    order = np.argsort(-np.abs(numbers), kind="stable")[:MOST]
-    places = effects.places
-    return ", ".join(
-        f"{places[row][1].text!r} of {places[row][0]} {numbers[row]:+z.1f}" for row in order
-    )
-
-
-def _together_table(effects: WordEffects, titles: dict[str, str]) -> Table:
-    """The two words whose interaction is largest, or differs most between the models."""
-    numbers = [effects.together(model) for model in effects.models]
-    largest = np.max([np.abs(matrix) for matrix in numbers[1:] or numbers], axis=0)
+def _together_table(effects: WordEffects) -> Table:
+    """Return the two words whose interaction is largest, or differs most between the models."""
+    numbers = {model.name: effects.together(model) for model in effects.models}
+    largest = np.max([np.abs(each) for each in [*numbers.values()][1:] or numbers.values()], axis=0)
     order = np.argsort(-largest, axis=None, kind="stable")
-    facts: list[Row] = []
-    shown: list[dict[str, Value | TableCell]] = []
-    for flat in order:
-        row, column = (int(index) for index in np.unravel_index(flat, largest.shape))
-        words = {"word": effects.words[0][row].text, "second_word": effects.words[1][column].text}
-        cells: dict[str, Value | TableCell] = {**words}
-        for model, number in zip(effects.models, numbers, strict=True):
-            effect = float(model.ranks.together[row, column])
-            cells[model.name] = _signed(effect)
-            fact = {
-                "kind": "words",
-                "model": model.name,
-                "seeds": len(model.members),
-                "place": row + 1,
-                "second_place": column + 1,
-                **words,
-            }
-            fact |= {"effect": effect}
-            if model is not effects.models[0]:
-                fact |= _differing(model, float(number[row, column]), cells)
-            facts.append(fact | _reference(effects))
-        shown.append(cells)
-    return Table(
-        title="Two words together, beyond what each does alone",
-        columns=(
+    pairs = [tuple(map(int, np.unravel_index(flat, largest.shape))) for flat in order]
+    first, second = effects.words
+    places: list[Row] = [
+        {
+            "place": row + 1,
+            "second_place": column + 1,
+            "word": first[row].text,
+            "second_word": second[column].text,
+        }
+        for row, column in pairs
+    ]
+    table = _pivoted(
+        effects,
+        "Two words together, beyond what each does alone",
+        "words",
+        places,
+        lambda model, row: {
+            "effect": float(model.ranks.together[pairs[row]]),
+            "difference": float(numbers[model.name][pairs[row]]),
+        },
+    )
+    some = f"the {_SHOWN} of {len(pairs)} with the largest numbers; --json has all"
+    return replace(
+        table,
+        columns=[
             Column(key="word", title="of 1", role="key"),
             Column(key="second_word", title="of 2", role="key"),
-            *_columns(effects, titles),
-        ),
-        rows=shown[:TOGETHER],
-        frame=tidy_frame(facts, EXPLAINED),
-        notes=[f"the {TOGETHER} of {len(shown)} with the largest numbers; --json has all"]
-        if len(shown) > TOGETHER
-        else [],
+            *table.columns,
+        ],
+        rows=table.rows[:_SHOWN],
+        notes=[some] if len(pairs) > _SHOWN else [],
+        is_detail=True,
     )
 
 
-def _edit_table(effects: WordEffects, titles: dict[str, str]) -> Table:
-    facts: list[Row] = []
-    shown: list[dict[str, Value | TableCell]] = []
-    for number, edit in enumerate(effects.edits):
-        names: dict[str, str | int | None] = {
+def _edit_table(effects: WordEffects) -> Table:
+    first = effects.models[0]
+
+    def moved(model: ExplainedModel, row: int) -> float:
+        return float(model.edited_ranks[row]) - model.ranks.whole
+
+    def numbers(model: ExplainedModel, row: int) -> Row:
+        return {
+            "similarity": float(model.edited[row]),
+            "rank": float(model.edited_ranks[row]),
+            "effect": moved(model, row),
+            "difference": moved(model, row) - moved(first, row),
+        }
+
+    places: list[Row] = [
+        {
             "sentence": edit.replaces + 1,
             "text": edit.text,
             "rule": edit.rule,
-        }
-        cells: dict[str, Value | TableCell] = {
-            **names,
             "made": f"rule: {edit.rule}" if edit.rule else "as typed",
         }
-        for model in effects.models:
-            moved = float(model.edited_ranks[number]) - model.ranks.whole
-            cells[model.name] = TableCell(
-                value=moved, text=f"{model.edited_ranks[number]:z.1f} ({moved:+z.1f})"
-            )
-            fact = {
-                "kind": "edit",
-                "model": model.name,
-                "seeds": len(model.members),
-                **names,
-                "effect": moved,
-            }
-            fact |= {
-                "similarity": float(model.edited[number]),
-                "rank": float(model.edited_ranks[number]),
-            }
-            if model is not effects.models[0]:
-                first = effects.models[0]
-                fact |= _differing(
-                    model, moved - (float(first.edited_ranks[number]) - first.ranks.whole), cells
-                )
-            facts.append(fact | _reference(effects))
-        shown.append(cells)
-    return Table(
-        title="Edited: percentile rank, and by how much it moves",
-        columns=(
+        for edit in effects.edits
+    ]
+    title = "Edited: percentile rank, and by how much it moves"
+    table = _pivoted(effects, title, "edit", places, numbers)
+    rule = "a rule changes one word: read its sentence before you trust it"
+    return replace(
+        table,
+        columns=[
             Column(key="sentence", title="in", role="key"),
             Column(key="made", title="made", role="key"),
-            *_columns(effects, titles),
+            *table.columns,
             Column(key="text", title="instead", role="text"),
-        ),
-        rows=shown,
-        frame=tidy_frame(facts, EXPLAINED),
-        notes=["a rule changes one word: read its sentence before you trust it"]
-        if any(edit.rule for edit in effects.edits)
-        else [],
+        ],
+        notes=[rule] if any(edit.rule for edit in effects.edits) else [],
     )
+
+
+def _pivoted(
+    effects: WordEffects, title: str, kind: str, places: Sequence[Row], numbers: Numbers
+) -> Table:
+    """Return one row a place, one column a model with its effect, and one a further model with its
+    difference from the first; the frame has one row a place and model.
+    """
+    first, *others = effects.models
+    titles = titles_of([model.name for model in effects.models])
+    facts: list[Row] = []
+    shown = []
+    for row, place in enumerate(places):
+        cells = {**place}
+        for model in effects.models:
+            fact = numbers(model, row)
+            if model is first:
+                del fact["difference"]
+            else:
+                cells[f"difference {model.name}"] = _signed(fact["difference"])
+            cells[model.name] = _signed(fact["effect"])
+            if kind == "edit":
+                text = f"{fact['rank']:z.1f} ({fact['effect']:+z.1f})"
+                cells[model.name] = TableCell(value=fact["effect"], text=text)
+            facts.append({"kind": kind, **_of_model(effects, model), **place, **fact})
+        shown.append(cells)
+    columns = [
+        Column(key=model.name, title=titles[model.name], align="right", role="score")
+        for model in effects.models
+    ]
+    columns += [
+        Column(
+            key=f"difference {model.name}",
+            title=f"{titles[model.name]} − {titles[first.name]}",
+            align="right",
+            role="difference",
+        )
+        for model in others
+    ]
+    return Table(title=title, columns=columns, rows=shown, frame=tidy_frame(facts, EXPLAINED))
+
+
+def _of_model(effects: WordEffects, model: ExplainedModel) -> Row:
+    return {
+        "model": model.name,
+        "seeds": len(model.members),
+        "reference": effects.reference,
+        "reference_pairs": effects.pairs,
+    }
+
+
+def _signed(number: float) -> TableCell:
+    return TableCell(value=number, text=f"{number:+z.1f}")
 
 
 def token_tables(
@@ -288,28 +306,36 @@ def token_tables(
     it.
     """
     titles = titles_of([view.name for view in views])
+    first, second = ([*(word.text for word in sentence), _OTHER] for sentence in words)
     facts: list[Row] = []
-    shown: list[dict[str, Value | TableCell]] = []
-    for side, sentence in enumerate(words):
-        for index, text in enumerate([*(word.text for word in sentence), _OTHER]):
-            cells: dict[str, Value | TableCell] = {"sentence": side + 1, "word": text}
-            for view in views:
-                part = float(view.parts.sum(axis=1 - side)[index])
-                cells[view.name] = TableCell(value=part, text=f"{part:+z.3f}")
-                facts.append(
-                    {
-                        "kind": "part",
-                        "model": view.name,
-                        "sentence": side + 1,
-                        "place": index + 1,
-                        "word": text,
-                        "part": part,
-                    }
-                )
-            shown.append(cells)
-    for view in views:
-        facts += _pair_parts(view, words)
-    sums = "; ".join(f"{titles[view.name]} {view.cosine:z.4f}" for view in views)
+    shown = []
+    for side, texts in enumerate((first, second)):
+        sums = {view.name: view.parts.sum(axis=1 - side) for view in views}
+        for index, text in enumerate(texts):
+            place: Row = {"sentence": side + 1, "word": text}
+            parts = {name: float(numbers[index]) for name, numbers in sums.items()}
+            for name, part in parts.items():
+                of_word = {"kind": "part", "model": name, "place": index + 1, "part": part}
+                facts.append({**place, **of_word})
+            cells = {
+                name: TableCell(value=part, text=f"{part:+z.3f}") for name, part in parts.items()
+            }
+            shown.append({**place, **cells})
+    facts += [
+        {
+            "kind": "parts",
+            "model": view.name,
+            "place": row + 1,
+            "word": one,
+            "second_place": column + 1,
+            "second_word": other,
+            "part": float(view.parts[row, column]),
+        }
+        for view in views
+        for row, one in enumerate(first)
+        for column, other in enumerate(second)
+    ]
+    cosines = "; ".join(f"{titles[view.name]} {view.cosine:z.4f}" for view in views)
     return [
         Table(
             title=with_marks("Token view: how the cosine adds up over the words", marks),
@@ -324,54 +350,9 @@ def token_tables(
             rows=shown,
             frame=tidy_frame(facts, EXPLAINED),
             notes=[
-                f"the parts of each sentence add up to the cosine: {sums}",
+                f"the parts of each sentence add up to the cosine: {cosines}",
                 "a part is not what its word does: each token's vector holds the whole "
                 "sentence; `--view effects` leaves words out",
             ],
         )
     ]
-
-
-def _pair_parts(
-    view: TokenView, words: tuple[Sequence[ShownWord], Sequence[ShownWord]]
-) -> Iterable[Row]:
-    texts = [[*(word.text for word in sentence), _OTHER] for sentence in words]
-    for row, first in enumerate(texts[0]):
-        for column, second in enumerate(texts[1]):
-            places = {
-                "place": row + 1,
-                "word": first,
-                "second_place": column + 1,
-                "second_word": second,
-            }
-            yield {
-                "kind": "parts",
-                "model": view.name,
-                **places,
-                "part": float(view.parts[row, column]),
-            }
-
-
-def _columns(effects: WordEffects, titles: dict[str, str]) -> Iterable[Column]:
-    first = effects.models[0]
-    for model in effects.models:
-        yield Column(key=model.name, title=titles[model.name], align="right", role="score")
-    for model in effects.models[1:]:
-        title = f"{titles[model.name]} − {titles[first.name]}"
-        yield Column(key=f"difference {model.name}", title=title, align="right", role="difference")
-
-
-def _differing(
-    model: ExplainedModel, difference: float, cells: dict[str, Value | TableCell]
-) -> Row:
-    """Put the DIFFERENCE of a model from the first into its cell, and return it as a fact."""
-    cells[f"difference {model.name}"] = _signed(difference)
-    return {"difference": difference}
-
-
-def _signed(number: float) -> TableCell:
-    return TableCell(value=number, text=f"{number:+z.1f}")
-
-
-def _reference(effects: WordEffects) -> Row:
-    return {"reference": effects.reference, "reference_pairs": effects.pairs}

@@ -83,6 +83,9 @@ class Table:
         str
     ] = ()  # of JSON and CSV, where they are not those of the columns and rows in their order
     score_columns: str = "model"  # what each column of scores is
+    brief: Sequence[int] = ()  # the rows that a terminal shows without all notes; empty: every one
+    more: str = ""  # what else there is, as the last note says
+    is_detail: bool = False  # people see it with all notes alone
     has_all_notes: bool = False  # people see also those that do not change how a number is read
     records: Mapping[str, Sequence[Mapping[str, Any]]] = field(
         default_factory=dict
@@ -186,11 +189,12 @@ class Table:
     @property
     def shown_notes(self) -> list[str]:
         """Return the notes as people read them."""
-        return (
-            [one_line(note) for note in self.notes]
-            if self.has_all_notes
-            else shown_notes(self.notes, self.titles)
-        )
+        if self.has_all_notes:
+            return [one_line(note) for note in self.notes]
+        notes = shown_notes(self.notes, self.titles)
+        if self.more and notes and notes[-1].startswith("--notes shows"):
+            return [*notes[:-1], f"{self.more}, and{notes[-1].removeprefix('--notes shows')}"]
+        return [*notes, *([self.more] if self.more else [])]
 
     def _keys(self) -> list[str]:
         """The keys of JSON and CSV."""

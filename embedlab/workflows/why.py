@@ -32,7 +32,7 @@ class WhyReport(Report):
     """The report, and the explanation behind its tables."""
 
     explanation: Explanation
-    rows: int = 8  # that a figure shows
+    rows: int = 4  # that a figure shows
 
     def figure_subject(self) -> ExplainedDifference:
         """The difference on each kind of items, with the caption of its table."""

@@ -29,7 +29,13 @@ def test_what_the_scores_of_one_file_were_damaged_on_is_named_first(
     embedlab: Embedlab, files: tuple[str, str, str]
 ) -> None:
     first, second, pairs = files
-    answer = embedlab("why", first, second, "--task", pairs)
+    words = ("why", first, second, "--task", pairs)
+    shown = embedlab(*words)
+    assert len(shown.out.splitlines()) <= 20
+    assert "first.csv beats second.csv by" in shown.out
+    assert "points" in shown.out.splitlines()[1]
+    assert "--notes shows" in shown.out
+    answer = embedlab(*words, "--notes")
     assert answer.code == 0, answer.err
     lines = answer.out.splitlines()
     rule = next(number for number, line in enumerate(lines) if "──" in line)
@@ -40,7 +46,7 @@ def test_what_the_scores_of_one_file_were_damaged_on_is_named_first(
     ].partition("Where first.csv")[0]
     assert combined.splitlines()[4].startswith(" question: ")
     assert "°: of these checkpoints" in combined
-    assert "could find" in combined
+    assert "80% power" in combined
     side = answer.out.partition("Where first.csv alone is right")[
         2
     ]  # the damaged one is wrong there
@@ -115,7 +121,7 @@ def test_classified_sentences_are_explained_by_the_same_command(
         "--data",
         "tiny",
     )
-    answer = embedlab("why", *words)
+    answer = embedlab("why", *words, "--notes")
     assert answer.code == 0, answer.err
     assert "right: the class that most seeds give is the gold one" in answer.out
     assert "words fifth 1" in answer.out or "label: " in answer.out
@@ -193,4 +199,4 @@ def test_typical_items_of_a_search_have_the_rank_of_the_relevant_text_by_each_mo
         own, other = ("first", "second") if row["side"] == "dice" else ("second", "first")
         assert row[own] == 1
         assert row[other] is None or row[other] > 10
-    assert "ranks of the relevant text, the second one" in embedlab(*words).out
+    assert "ranks of the relevant text, the second one" in embedlab(*words, "--notes").out

@@ -21,7 +21,7 @@ class WhyOptions(OfItems, OfTwoModels):
             min=1,
             after="unseen",
         ),
-    ] = 8
+    ] = 4
     examples: Annotated[
         int,
         Flag(
