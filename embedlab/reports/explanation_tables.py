@@ -151,7 +151,6 @@ def _word_table(effects: WordEffects) -> Table:
         axis=0,
     )
     shown = sorted(np.argsort(-largest, kind="stable")[:_SHOWN].tolist())
-    some = f": {len(shown)} of {len(places)} words" if len(shown) < len(places) else ""
     return replace(
         table,
         columns=[
@@ -159,8 +158,7 @@ def _word_table(effects: WordEffects) -> Table:
             Column(key="word", title="word", role="key"),
             *table.columns,
         ],
-        brief=shown,
-        title=f"{table.title}{some}",
+        brief=shown if len(shown) < len(places) else (),
         notes=["points of percentile rank that the pair loses without the word"],
     )
 

@@ -58,7 +58,8 @@ def to_rich(table: Table, width: int) -> "RenderableType":
 def table_lines(table: Table, width: int | None = None) -> list[TableLine]:
     """Return the lines of TABLE in WIDTH cells, or as wide as it is: answer, title, rows, notes."""
     if table.brief and not table.has_all_notes:
-        table = replace(table, rows=[table.rows[row] for row in table.brief])
+        title = f"{table.title}: {len(table.brief)} of {len(table.rows)} rows"
+        table = replace(table, title=title, rows=[table.rows[row] for row in table.brief])
     form, body = _body(table, width) if table.columns else (table, [])
     lines = [
         TableLine(text=line, kind="header")

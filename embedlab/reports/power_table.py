@@ -1,13 +1,14 @@
 """The table of the differences between two models that can be detected."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from math import isinf, isnan
+from typing import Any
 
 import polars as pl
 
 from embedlab.analysis.comparison import hanging_note
-from embedlab.analysis.power import Detectable, Figure
-from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.power import Detectable
 from embedlab.analysis.seed_notes import ASSUMED, HANGS
 from embedlab.models.grammar import titles_of
 from embedlab.reports.captions import DEPENDENCE, counted_items, data_sentences
@@ -50,8 +51,24 @@ def power_table(
     """
     titles = titles_of([model.name for model in compared.models])
     first, second = titles.values()
-    counts = [len(model.members) for model in compared.models if model.is_recipe]
     measures = measures_in(scales_of(detectables))
+    facts = [_facts(detectable) for detectable in detectables]
+    rows = []
+    for detectable, fact in zip(detectables, facts, strict=True):
+        sign = HANGS if detectable.topic is not None else ""
+        effective = detectable.effective_pairs
+        rows.append(
+            {
+                **fact,
+                "dataset": TableCell(value=detectable.key, text=detectable.slice_title),
+                "effective_pairs": TableCell(
+                    value=effective, text=f"{effective:z.0f}" if effective > 0 else "–"
+                ),
+                "smallest": _figure_cell(fact, "smallest", sign),
+                "planned": _figure_cell(fact, "planned", sign),
+                "seeds_needed": _seeds_cell(detectable.seeds_needed),
+            }
+        )
     columns = [
         *leading_columns(detectables, "dataset", "dataset"),
         Column(key="sentences", title="sentences"),
@@ -59,109 +76,79 @@ def power_table(
         Column(key="design_effect", title="design effect", digits=2),
         Column(key="difference", title="difference", digits=2),
         Column(key="smallest", title="detectable", align="right"),
-        *(
-            [Column(key="planned", title=f"with {seeds} seeds", align="right")]
-            if seeds is not None
-            else []
-        ),
-        *(
-            [Column(key="seeds_needed", title=f"seeds for {detect:g}", align="right")]
-            if detect is not None
-            else []
-        ),
     ]
-    notes = [
-        f"difference: {second} minus {first}, {measures}; detectable: 5% two-sided, 80% "
-        f"power, one test",
-        "seeds: "
-        + (
-            ", ".join(map(str, counts)) + " behind these numbers"
-            if counts
-            else "neither model is a recipe: items alone vary"
-        ),
-        *_sureness(detectables, [model for model in compared.models if model.is_recipe], seeds),
-        *_unknown(counts, detect=detect, seeds=seeds),
-        *_hanging(detectables),
-    ]
+    if seeds is not None:
+        columns.append(Column(key="planned", title=f"with {seeds} seeds", align="right"))
+    if detect is not None:
+        columns.append(Column(key="seeds_needed", title=f"seeds for {detect:g}", align="right"))
+    marks = ", ".join(compared.marks)
+    averages = {each.key for each in compared.slices if each.average_of}
+    counts = {each.slice_title: each.pairs for each in detectables if each.key not in averages}
+    caption = (
+        f"Differences of {second} from {first}, {measures.replace(' x 100', ' × 100')}, and the "
+        f"smallest that would be detected (5% two-sided, 80% power, one test; {DEPENDENCE}); "
+        f"{counted_items(counts)}."
+    )
     return Table(
         title=titled(compared, [f"Detectable differences between {second} and {first}"]),
         columns=columns,
-        rows=[_row(detectable) for detectable in detectables],
-        frame=tidy_frame(
-            (
-                {**_numbers(detectable), "marks": ", ".join(compared.marks)}
-                for detectable in detectables
-            ),
-            POWER,
-        ),
-        notes=[*general_notes(compared), *notes],
+        rows=rows,
+        frame=tidy_frame(({**fact, "marks": marks} for fact in facts), POWER),
+        notes=[
+            *general_notes(compared),
+            f"difference: {second} minus {first}, {measures}; detectable: 5% two-sided, 80% power, "
+            "one test",
+            *_notes(detectables, compared, detect=detect, seeds=seeds),
+        ],
         signatures=compared.signatures,
         titles=titles,
-        caption=" ".join(
-            [_caption(detectables, compared, first, second), *data_sentences(compared.marks)]
-        ),
+        caption=" ".join([caption, *data_sentences(compared.marks)]),
     )
 
 
-def _caption(
-    detectables: Sequence[Detectable], compared: TaskComparison, first: str, second: str
-) -> str:
-    averages = {each.key for each in compared.slices if each.average_of}
-    counts = {
-        detectable.slice_title: detectable.pairs
-        for detectable in detectables
-        if detectable.key not in averages
-    }
-    measures = measures_in(scales_of(detectables)).replace(" x 100", " × 100")
-    what = (
-        f"Differences of {second} from {first}, {measures}, and the smallest that would be detected"
-    )
-    return f"{what} (5% two-sided, 80% power, one test; {DEPENDENCE}); {counted_items(counts)}."
-
-
-def _sureness(
-    detectables: Sequence[Detectable], recipes: Sequence[ModelColumns], seeds: int | None
+def _notes(
+    detectables: Sequence[Detectable],
+    compared: TaskComparison,
+    *,
+    detect: float | None,
+    seeds: int | None,
 ) -> Iterator[str]:
-    """Yield how sure the figures are, and what is assumed of recipes of too few seeds."""
-    if not any(detectable.smallest.low == detectable.smallest.low for detectable in detectables):
-        return
+    """Yield on how many seeds the figures are, how sure they are, and what is not known."""
+    members = {model.name: len(model.members) for model in compared.models if model.is_recipe}
     yield (
-        "[ ]: 95% interval, as few seeds estimate their spread poorly; the items are the same ones"
+        f"seeds: {', '.join(map(str, members.values()))} behind these numbers"
+        if members
+        else "seeds: neither model is a recipe: items alone vary"
     )
-    single = [model.name for model in recipes if len(model.members) == 1]
-    if single and seeds is not None:
+    if any(not isnan(detectable.smallest.low) for detectable in detectables):
         yield (
-            f"{', '.join(single)} has one seed and takes the spread of the other recipe, {ASSUMED}"
+            "[ ]: 95% interval, as few seeds estimate their spread poorly; the items are the same "
+            "ones"
+        )
+        single = [name for name, count in members.items() if count == 1]
+        if single and seeds is not None:
+            yield (
+                f"{', '.join(single)} has one seed and takes the spread of the other recipe, "
+                f"{ASSUMED}"
+            )
+    if all(count == 1 for count in members.values()):
+        if detect is not None:
+            yield "no model has two seeds: how many a difference needs is unknown"
+        if seeds is not None:
+            yield (
+                f"no model has two seeds: what {seeds} seeds detect is unknown; train more seeds "
+                "first, with --seeds"
+            )
+    for note in hanging_note((each.slice_key, each.topic) for each in detectables):
+        yield (
+            f"{note}; how much such topics vary one of them does not show, so that the figure is a "
+            "guess"
         )
 
 
-def _unknown(counts: Sequence[int], *, detect: float | None, seeds: int | None) -> Iterator[str]:
-    """Yield what is not known because no model has two seeds."""
-    if any(count > 1 for count in counts):
-        return
-    if detect is not None:
-        yield "no model has two seeds: how many a difference needs is unknown"
-    if seeds is not None:
-        yield (
-            f"no model has two seeds: what {seeds} seeds detect is unknown; train more seeds "
-            f"first, with --seeds"
-        )
-
-
-def _hanging(detectables: Sequence[Detectable]) -> Iterator[str]:
-    """Yield what is left without a topic that decides, and that the figure is then a guess."""
-    for note in hanging_note(
-        (detectable.slice_key, detectable.topic) for detectable in detectables
-    ):
-        yield (
-            f"{note}; how much such topics vary one of them does not show, so that the "
-            f"figure is a guess"
-        )
-
-
-def _numbers(detectable: Detectable) -> dict[str, str | float | None]:
+def _facts(detectable: Detectable) -> dict[str, Value]:
     scale = scale_of(detectable.task, detectable.metric)
-    return {
+    facts: dict[str, Value] = {
         "task": detectable.task,
         "dataset": detectable.slice_key,
         "metric": detectable.metric,
@@ -170,50 +157,23 @@ def _numbers(detectable: Detectable) -> dict[str, str | float | None]:
         "effective_pairs": detectable.effective_pairs,
         "design_effect": detectable.uncertainty.design_effect,
         "difference": scale * detectable.difference,
-        **_figure("smallest", detectable.smallest, scale),
-        **_figure("planned", detectable.planned, scale),
-        "seeds_needed": detectable.seeds_needed,
     }
+    for key, figure in (("smallest", detectable.smallest), ("planned", detectable.planned)):
+        ends = (figure.value, figure.low, figure.high) if figure is not None else ()
+        for name, value in zip_longest((key, f"{key}_low", f"{key}_high"), ends):
+            facts[name] = scale * value if value is not None else None
+    return {**facts, "seeds_needed": detectable.seeds_needed}
 
 
-def _figure(key: str, figure: Figure | None, scale: float) -> Mapping[str, float | None]:
-    values = (
-        {key: figure.value, f"{key}_low": figure.low, f"{key}_high": figure.high}
-        if figure is not None
-        else {}
-    )
-    return {name: scale * value for name, value in values.items()} or dict.fromkeys(
-        (key, f"{key}_low", f"{key}_high")
-    )
-
-
-def _row(detectable: Detectable) -> Mapping[str, Value | TableCell]:
-    effective, sign = detectable.effective_pairs, HANGS if detectable.topic is not None else ""
-    return {
-        **_numbers(detectable),
-        "dataset": TableCell(value=detectable.key, text=detectable.slice_title),
-        "effective_pairs": TableCell(
-            value=effective, text=f"{effective:z.0f}" if effective > 0 else "–"
-        ),
-        "smallest": _figure_cell(
-            detectable.smallest, scale_of(detectable.task, detectable.metric), sign=sign
-        ),
-        "planned": _figure_cell(
-            detectable.planned, scale_of(detectable.task, detectable.metric), sign=sign
-        ),
-        "seeds_needed": _seeds_cell(detectable.seeds_needed),
-    }
-
-
-def _figure_cell(figure: Figure | None, scale: float, *, sign: str) -> TableCell | None:
-    if figure is None or isnan(figure.value):
+def _figure_cell(fact: Mapping[str, Any], key: str, sign: str) -> TableCell | None:
+    value, low, high = (fact[name] for name in (key, f"{key}_low", f"{key}_high"))
+    if value is None or isnan(value):
         return None
-    value = scale * figure.value
-    ends = "" if isnan(figure.low) else f" [{scale * figure.low:z.2f}, {scale * figure.high:z.2f}]"
+    ends = "" if isnan(low) else f" [{low:z.2f}, {high:z.2f}]"
     return TableCell(value=value, text=f"{value:z.2f}{ends}{sign}")
 
 
 def _seeds_cell(needed: float | None) -> TableCell | None:
-    if needed is None or needed != needed:
+    if needed is None or isnan(needed):
         return None
     return TableCell(value=needed, text="no number" if isinf(needed) else f"{needed:z.0f}")
