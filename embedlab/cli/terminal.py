@@ -66,16 +66,15 @@ class Terminal:
             )
             for table in tables
         )
-        shown = tables if has_all else _without_details(tables)
-        if self.settings.quiet:
+        shown, quiet = tables if has_all else _without_details(tables), self.settings.quiet
+        if quiet:
             shown = [replace(table, notes=()) for table in shown]
         match self.settings.format:
             case "json":
                 self.write_json(_json(tables))
             case "csv":
                 self.write("\n".join(table.to_csv() for table in tables))
-                if not self.settings.quiet:
-                    self._note_all(tables)
+                self._note_all([replace(table, notes=()) for table in tables] if quiet else tables)
             case "markdown":
                 self.write("\n".join(table.to_markdown() for table in shown))
             case "latex":
