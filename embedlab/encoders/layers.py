@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from embedlab.core.errors import MissingError
-from embedlab.models.folder_files import RESTORE_HINT, WordWeightsFile, read_model_file
+from embedlab.models.folder_files import RESTORE_HINT
 from embedlab.models.modules import Layer, read_dense, read_layer_norm
 
 TORCH = "torch.nn"  # where activations may come from
@@ -93,19 +93,6 @@ def pooler_layer(pooler: nn.Linear | None, width: int, *, seed: int, spread: flo
         made.linear.weight.normal_(0, spread, generator=torch.Generator().manual_seed(seed))
         made.linear.bias.zero_()
     return made
-
-
-def token_weights(folder: Path, tokens: Sequence[str]) -> Tensor:
-    """The weight of each of TOKENS, the vocabulary in the order of its ids, by a WordWeights module
-    in FOLDER; (tokens,).
-    """
-    file = read_model_file(folder / "config.json", WordWeightsFile)
-    if file is None:
-        raise MissingError(f"{str(folder / 'config.json')!r} is missing", hint=RESTORE_HINT)
-    known = file.word_weights
-    return torch.tensor(
-        [known.get(token, known.get(token.lower(), file.unknown_word_weight)) for token in tokens]
-    )
 
 
 def _load(layer: Layer) -> nn.Module:

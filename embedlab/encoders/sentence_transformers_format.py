@@ -3,7 +3,6 @@ sentence vectors.
 """
 
 import json
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -43,7 +42,7 @@ def write_layout(
     """
     methods = [pooling_method(name) for name in pooling_parts(usage.pooling)]
     unweighted = methods[0].unweighted if len(methods) == 1 else None
-    weighted = ["WordWeights"] if unweighted or usage.word_weights is not None else []
+    weighted = ["WordWeights"] if unweighted else []
     last = ["Normalize"] if usage.is_normalised else []
     names = ["Transformer", *weighted, "Pooling", *(_TYPES[type(layer)] for layer in layers), *last]
     paths = ["", *(f"{number}_{name}" for number, name in enumerate(names[1:], start=1))]
@@ -51,9 +50,7 @@ def write_layout(
         {"idx": number, "name": str(number), "path": path, "type": f"{MODULE}.{name}"}
         for number, (name, path) in enumerate(zip(names, paths, strict=True))
     ]
-    if usage.word_weights is not None:
-        shutil.copytree(usage.word_weights, folder / "1_WordWeights")
-    elif unweighted:
+    if unweighted:
         _write_word_weights(folder / "1_WordWeights", tokenizer, unweighted)
     after, modes = (
         names.index("Pooling"),

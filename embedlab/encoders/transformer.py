@@ -20,7 +20,6 @@ from embedlab.core.progress import ProgressCallback
 from embedlab.cpu.engine import prepare_backbone, run_in_threads
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_vectors
-from embedlab.encoders.layers import token_weights
 from embedlab.encoders.pooling import combined_pooling
 from embedlab.encoders.texts import Text, TextPair
 from embedlab.encoders.tokenised import are_unknown, tokenised
@@ -88,7 +87,6 @@ class TransformerEncoder:
         self._folder = Path(str(backbone.name_or_path))
         self._words = len(backbone.get_input_embeddings().weight)  # type: ignore[arg-type]  # a table of vectors in every architecture
         self._unpooled = 0 if usage.includes_prompt else self._prompt_tokens()
-        self._token_weights = self._weights_of_tokens()
         method = combined_pooling(usage.pooling, skips_prompt=self._unpooled > 0)
         self.forward = prepare_backbone(
             backbone,
@@ -195,8 +193,6 @@ class TransformerEncoder:
         """The weight of each token in pooling, where it is not the same for all; (batch,
         tokens).
         """
-        if self._token_weights is not None:
-            return self._token_weights[input_ids] * attention_mask
         if self._unpooled:
             return attention_mask * (
                 torch.arange(attention_mask.shape[1], device=attention_mask.device)
@@ -214,12 +210,6 @@ class TransformerEncoder:
         with reading_file(self._folder, "tokenizer"):
             ids = self.tokenizer(prompt, add_special_tokens=special != "none")["input_ids"]
         return len(ids) - (ids[-1] in self.tokenizer.all_special_ids)
-
-    def _weights_of_tokens(self) -> Tensor | None:
-        if self.usage.word_weights is None:
-            return None
-        tokens = self.tokenizer.convert_ids_to_tokens(list(range(self._words)))
-        return token_weights(self.usage.word_weights, tokens).to(self.machine.device)
 
     def _of_no_tokens(self) -> Vectors:
         """The vector of a text without any token: that of a zero pooled vector; (dim,)."""

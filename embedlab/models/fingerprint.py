@@ -165,11 +165,6 @@ def missed_files(usage: Usage) -> list[Path]:
         else set()
     )
     known |= {layer.folder / name for layer in usage.layers for name in LAYER_FILES}
-    known |= (
-        {usage.word_weights / name for name in LAYER_FILES}
-        if usage.word_weights is not None
-        else set()
-    )
     return [
         path
         for path in whole
@@ -196,8 +191,6 @@ def earlier_used_fingerprint(usage: Usage, *, precision: str) -> str:
     ]
     for layer in usage.layers:
         changes += [layer.kind, *_hashes(layer.folder, LAYER_FILES)]
-    if usage.word_weights is not None:
-        changes += ["word weights", *_hashes(usage.word_weights, ("config.json",))]
     if usage.is_static:
         changes += ["as model2vec"] if is_model2vec(usage.source) else []
         return combined_fingerprint("static", *parts, *changes)

@@ -81,7 +81,6 @@ class Usage:
     settings: Path | None = None
     is_static: bool = False  # a vector a token, averaged
     layers: tuple[Layer, ...] = ()  # between pooling and the last normalisation
-    word_weights: Path | None = None
     includes_prompt: bool = True  # whether the tokens of a prompt are pooled
     dim: int | None = None  # vectors are cut to so many numbers
     # whose hidden states are pooled, from 0, the embeddings; None: what the model gives
@@ -160,7 +159,6 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
         settings=modules.source,
         is_static=modules.is_static,
         layers=modules.layers[:-1] if ends_normalised else modules.layers,
-        word_weights=modules.word_weights if chosen == modules.pooling else None,
         includes_prompt=modules.includes_prompt,
         dim=wishes.dim or file.truncate_dim,
         layer=None
@@ -315,11 +313,9 @@ def pooling_label(usage: Usage) -> str:
     """How tables name what makes a sentence vector of token vectors."""
     pooling = "static" if usage.is_static else usage.pooling
     layers = [layer.kind for layer in usage.layers if layer.kind != "normalise"]
-    weights = ["word weights"] if usage.word_weights is not None else []
     return ", ".join(
         [
             pooling,
-            *weights,
             *layers,
             *(["normalised"] if usage.is_normalised else []),
             *usage.details,

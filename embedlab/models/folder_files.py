@@ -124,6 +124,7 @@ class TokenizerFile:
 
     model_max_length: Annotated[float, Gt(0)] | None = None
     tokenizer_class: str | None = None
+    cls_token: Any = None  # its text, or a description that has it as "content"
     fast_tokenizer_files: tuple[
         str, ...
     ] = ()  # tokenizer.VERSION.json for versions of transformers
@@ -181,7 +182,6 @@ class WordWeightsFile:
 
     word_weights: Mapping[str, float]
     unknown_word_weight: float = 1.0
-    vocab: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,6 +24,7 @@ from embedlab.models.folder_files import (
     PlaceFile,
     PoolingFile,
     RouterFile,
+    TokenizerFile,
     WordWeightsFile,
     inside,
     read_model_file,
@@ -92,7 +93,6 @@ class Modules:
     is_static: bool = False
     pooling: str | None = None  # absent where no module pools
     includes_prompt: bool = True  # whether the tokens of a prompt are pooled too
-    word_weights: Path | None = None
     layers: tuple[Layer, ...] = ()
 
 
@@ -288,7 +288,7 @@ def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:
     if not steps or steps[0][0] not in {"Transformer", "StaticEmbedding"}:
         raise _uncomputed(folder, steps[0][0] if steps else "none")
     source, is_static = steps[0][1], steps[0][0] == "StaticEmbedding"
-    pooling, includes_prompt, weights, layers = None, True, None, list[Layer]()
+    pooling, includes_prompt, leaves_out_cls, layers = None, True, False, list[Layer]()
     for name, path in steps[1:]:
         if name in _LAYERS and (where := _other_place(name, path)) is not None:
             raise _uncomputed(folder, f"{name} {where}")
@@ -306,23 +306,22 @@ def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:
                 own_pooling or _pooling(path / "config.json", file),
                 file.include_prompt,
             )
-        elif name == "WordWeights" and pooling is None and not is_static:
-            weights = path
+        elif (
+            name == "WordWeights"
+            and pooling is None
+            and not is_static
+            and _leaves_out_cls(path, source)
+        ):
+            leaves_out_cls = True
         elif name not in _IDENTITIES:
             raise _uncomputed(folder, name)
-    if weights is not None and pooling == "mean" and _leaves_out_cls(weights):
-        pooling, weights = "mean-without-cls", None
-    if weights is not None and (pooling not in {"mean", "mean-sqrt-length"} or not includes_prompt):
-        raise _uncomputed(
-            folder,
-            f"WordWeights before {pooling}{'' if includes_prompt else ' without the prompt'}",
-        )
+    if leaves_out_cls and pooling != "mean":
+        raise _uncomputed(folder, f"WordWeights before {pooling}")
     return Modules(
         source=source,
         is_static=is_static,
-        pooling=pooling,
+        pooling="mean-without-cls" if leaves_out_cls else pooling,
         includes_prompt=includes_prompt,
-        word_weights=weights,
         layers=tuple(layers),
     )
 
@@ -348,12 +347,20 @@ def _pooling(path: Path, file: PoolingFile) -> str:
     return BETWEEN.join(POOLING_NAMES[mode] for mode in modes)
 
 
-def _leaves_out_cls(folder: Path) -> bool:
-    """Whether the one weight that is stated is 0: embedlab's own way of writing a mean without
-    [CLS].
+def _leaves_out_cls(folder: Path, tokenizer: Path) -> bool:
+    """Whether the one weight that is stated is 0, that of [CLS]: embedlab's own way of writing a
+    mean without it.
     """
     file = _required(folder / "config.json", WordWeightsFile)
-    return list(file.word_weights.values()) == [0] and file.unknown_word_weight == 1
+    stated = read_model_file(tokenizer / "tokenizer_config.json", TokenizerFile) or TokenizerFile()
+    cls = (
+        stated.cls_token.get("content")
+        if isinstance(stated.cls_token, Mapping)
+        else stated.cls_token
+    )
+    return file.unknown_word_weight == 1 and any(
+        file.word_weights == {token: 0} and cls in {None, token} for token in file.word_weights
+    )
 
 
 def _uncomputed(folder: Path, name: str) -> MissingError:

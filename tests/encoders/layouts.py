@@ -404,7 +404,6 @@ LAYOUTS: dict[str, Callable[[Path], Path]] = {
     "sentence-T5": t5_dense,
     "residual Dense": residual_dense,
     "LayerNorm": normed,
-    "word weights": word_weights,
     "default prompt outside the mean": default_prompt,
     "truncated": truncated,
     "static": static,

@@ -24,7 +24,7 @@ from embedlab.encoders.loading import load_encoder
 from embedlab.models.catalog import resolve
 from embedlab.models.folder import read_usage
 from embedlab.models.modules import Layer
-from tests.encoders.layouts import LAYOUTS, SENTENCES, WIDTH, save, transformer
+from tests.encoders.layouts import LAYOUTS, SENTENCES, WIDTH, save, transformer, word_weights
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +153,6 @@ def test_an_option_that_does_not_fit_is_refused_in_one_line(
         "several poolings",
         "residual Dense",
         "LayerNorm",
-        "word weights",
         "truncated",
         "default prompt outside the mean",
     ],
@@ -266,6 +265,16 @@ def test_options_of_the_package_reach_it(folders: dict[str, Path], cpu: Machine)
         theirs(routed, task="query"),
         atol=1e-6,
     )
+
+
+def test_word_weights_go_through_the_package(cpu: Machine, tmp_path: Path) -> None:
+    folder = word_weights(tmp_path / "model")
+    with pytest.raises(MissingError, match="'WordWeights'") as error:
+        ours(str(folder), cpu)
+    assert error.value.hint is not None
+    route = error.value.hint.partition(" computes")[0]
+    assert route.startswith("sentence-transformers:")
+    np.testing.assert_allclose(ours(route, cpu), theirs(folder), atol=1e-6)
 
 
 def test_the_package_loads_a_folder_only_for_new_sentences(

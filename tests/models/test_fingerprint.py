@@ -94,7 +94,6 @@ def test_every_file_beside_the_weights_that_decides_a_vector_changes_it(
         ):
             (place / name).write_text(json.dumps({"out_features": number}), encoding="utf-8")
     kinds: dict[str, Callable[[Path], Any]] = {
-        "word_weights": lambda place: place,
         "adapter": lambda place: place,
         "tokenizer": lambda place: place,
         "layers": lambda place: (Layer(kind="dense", folder=place),),
@@ -410,7 +409,6 @@ def test_the_earlier_rule_missed_what_neither_weights_nor_settings_of_modules_ar
         reading=SHORT,
         source=folder,
         folders=(folder,),
-        word_weights=folder / "2_WordWeights",
     )
     expected = [*(f"{name}/more.json" for name in modules), "other/config.json", "other/more.json"]
     assert [path.relative_to(folder).as_posix() for path in missed_files(usage)] == expected

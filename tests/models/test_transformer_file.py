@@ -124,9 +124,10 @@ def test_version_two_names_the_file_by_the_architecture(tmp_path: Path) -> None:
             [("Normalize", {"module_input_name": "token_embeddings"}), ("Pooling", {})],
             "Normalize from token_embeddings",
         ),
+        ([("WordWeights", {"word_weights": {"a": 2}}), ("Pooling", {})], "WordWeights"),
         (
-            [("WordWeights", {"word_weights": {"a": 2}}), ("Pooling", {"include_prompt": False})],
-            "mean without the prompt",
+            [("WordWeights", {"word_weights": {"[CLS]": 0}}), ("Pooling", {"pooling_mode": "max"})],
+            "WordWeights before max",
         ),
     ],
 )
@@ -208,3 +209,18 @@ def test_an_unknown_role_of_a_router_is_a_usage_error(tmp_path: Path) -> None:
     (folder / "router_config.json").write_text('{"types": {}, "structure": {"query": []}}')
     with pytest.raises(UsageError, match="no role named 'passage'"):
         read_usage(folder, Wishes(role="passage"))
+
+
+@pytest.mark.parametrize("stated", ["[CLS]", {"content": "[CLS]"}])
+def test_a_weight_of_0_is_a_mean_without_cls_only_where_it_is_that_of_cls(
+    tmp_path: Path, stated: Any
+) -> None:
+    for word in ("[CLS]", "the"):
+        folder = tmp_path / word
+        folder.mkdir()
+        modules = [("WordWeights", {"word_weights": {word: 0}}), ("Pooling", {})]
+        write(folder, *modules, tokenizer_config={"cls_token": stated})
+        (folder / "model.safetensors").touch()
+    assert read_usage(tmp_path / "[CLS]").pooling == "mean-without-cls"
+    with pytest.raises(MissingError, match="WordWeights"):
+        read_usage(tmp_path / "the")
