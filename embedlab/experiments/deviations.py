@@ -8,10 +8,10 @@ from typing import Any
 
 from embedlab.core.deviations import DeclaredDeviation, merge_declared, short_keys
 from embedlab.core.overrides import PROFILE
-from embedlab.core.recipe import Recipe, flatten, recipe_to_table
+from embedlab.core.recipe import flatten, recipe_to_table
 from embedlab.experiments.grid_file import label_of
 from embedlab.experiments.matching_runs import NOT_DECISIVE
-from embedlab.experiments.paper_table import Deviation, PaperTable
+from embedlab.experiments.paper_table import Deviation, PaperTable, RowSource
 from embedlab.experiments.paper_trainings import expected_recipe, trainings
 from embedlab.runs.evaluations import Evaluation
 
@@ -28,15 +28,18 @@ class RowRecipes:
     declared: tuple[DeclaredDeviation, ...]  # what it declares under the profile of the run
 
     @classmethod
-    def of(cls, printed: Recipe, chosen: Recipe, ours: Mapping[str, Any]) -> "RowRecipes":
-        """Return them from the recipe PRINTED as the paper has it, the one CHOSEN by a profile, and
-        OURS, the run's.
+    def of(
+        cls, source: RowSource, ours: Mapping[str, Any], profile: Sequence[str] = ()
+    ) -> "RowRecipes":
+        """Return them for a row from OURS, the recipe of its run, and the override by which its
+        PROFILE is selected.
         """
+        printed = expected_recipe(replace(source, chosen={}))
         return cls(
             printed=recipe_to_table(printed),
             ours=ours,
             of_paper=printed.deviations,
-            declared=chosen.deviations,
+            declared=expected_recipe(source, profile).deviations,
         )
 
 
@@ -71,9 +74,9 @@ def recipes_of(
     """
     recipes = {}
     for label, source in trainings(table).values():
-        chosen = expected_recipe(source, (f"{PROFILE}={profile}",))
-        ours = expected_recipe(source, (f"{PROFILE}={profile}", *overrides), encoder)
-        recipes[label] = RowRecipes.of(expected_recipe(source), chosen, recipe_to_table(ours))
+        own = (f"{PROFILE}={profile}",)
+        ours = recipe_to_table(expected_recipe(source, (*own, *overrides), encoder))
+        recipes[label] = RowRecipes.of(source, ours, own)
     return recipes
 
 

@@ -33,6 +33,8 @@ from embedlab.experiments.printed import (
 )
 from embedlab.models.grammar import Combination
 
+ALL_TABLES = "all"  # what selects every table of a paper
+
 
 @table
 class _Column:
@@ -116,11 +118,14 @@ class PublishedModel:
 @table
 class _File:
     summary: str
+    full_size: str = ""  # the card and the time that its trainings take at the paper's size
     tables: dict[str, dict[str, Any]]
     claims: dict[str, Claim] = field(default_factory=dict)  # by name
     published: dict[str, PublishedModel] = field(
         default_factory=dict
     )  # by model name, for `compare --published`
+    # grid → recipe → the stage whose learning rate that grid chooses
+    rates: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
 def load_paper(paper: str) -> dict[str, PaperTable]:
@@ -133,7 +138,10 @@ def load_paper(paper: str) -> dict[str, PaperTable]:
         name: build(_Table, table, where=str(path), prefix=f"tables.{name}")
         for name, table in values.tables.items()
     }
-    read = {name: _read_table(paper, name, tables, path) for name in sorted(tables, key=by_number)}
+    read = {
+        name: replace(_read_table(paper, name, tables, path), rates=values.rates)
+        for name in sorted(tables, key=by_number)
+    }
     for model, row in values.published.items():
         where = f"{path}: published.{model}"
         _refuse_unknown("table", [row.table], read, where)
@@ -144,6 +152,13 @@ def load_paper(paper: str) -> dict[str, PaperTable]:
 def summary_of(paper: str) -> str:
     """Return what a paper is about."""
     return str(read_toml(paper_folder(paper) / PAPER_FILE)["summary"])
+
+
+def full_size_of(paper: str) -> str:
+    """Return what the paper's trainings take at its own size, empty where its file says
+    nothing.
+    """
+    return _read(paper).full_size
 
 
 def published_models(paper: str) -> Mapping[str, PublishedModel]:
@@ -159,13 +174,15 @@ def _read(paper: str) -> _File:
 
 
 def select_tables(paper: str, name: str | None) -> list[PaperTable]:
-    """Return the tables that NAME selects: "table7" or the whole name; None selects all. A wrong
-    name suggests the nearest.
+    """Return the tables that NAME selects: "table7" or the whole name; "all" or None selects all.
+    A wrong name suggests the nearest.
     """
     tables = load_paper(paper)
     short = {full: full.split("_")[0] for full in tables}
     chosen = [
-        paper_table for full, paper_table in tables.items() if name in {None, full, short[full]}
+        paper_table
+        for full, paper_table in tables.items()
+        if name in {None, ALL_TABLES, full, short[full]}
     ]
     if not chosen and name is not None:
         raise unknown(

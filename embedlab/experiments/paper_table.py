@@ -4,7 +4,7 @@ and the paper's claims.
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any, Literal
 
@@ -55,6 +55,7 @@ class RowSource:
     best_of: tuple[str, ...] = ()  # the rows the best of which predicts each column, seed by seed
     set: Mapping[str, Any]
     encoder: str | None  # for a row about another encoder than the paper's first
+    chosen: Mapping[str, Any] = field(default_factory=dict)  # keys that a search here has decided
 
     @property
     def is_control(self) -> bool:
@@ -100,6 +101,8 @@ class PaperTable:
         str, Mapping[str, float | None]
     ]  # row → column → printed number; empty for a figure
     profile: str = PAPER  # that of the rows' recipes
+    # grid → recipe → the stage whose learning rate that grid chooses
+    rates: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @property
     def last_digit(self) -> float:

@@ -39,7 +39,7 @@ def training_key(source: RowSource) -> str:
     """Return the key that distinguishes trainings before any recipe is resolved: the recipe's name
     and the keys set.
     """
-    return json.dumps([source.recipe, dict(source.set)], sort_keys=True)
+    return json.dumps([source.recipe, {**source.set, **source.chosen}], sort_keys=True)
 
 
 def trainings(table: PaperTable) -> dict[str, tuple[str, RowSource]]:
@@ -246,10 +246,9 @@ def set_options(source: RowSource) -> list[str]:
     """Return what a row sets, as `--set` options; the choice of a task comes first, because a task
     brings settings of its own.
     """
-    keys = sorted(source.set, key=lambda key: key != TASK)
-    return [
-        f"{key}={source.set[key] if key == TASK else json.dumps(source.set[key])}" for key in keys
-    ]
+    values = {**source.set, **source.chosen}
+    keys = sorted(values, key=lambda key: key != TASK)
+    return [f"{key}={values[key] if key == TASK else json.dumps(values[key])}" for key in keys]
 
 
 def keys_set(source: RowSource) -> set[str]:

@@ -14,7 +14,7 @@ from embedlab.core.durations import duration
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.experiments.deviations import rows_text
 from embedlab.experiments.matching_runs import CellKey
-from embedlab.experiments.paper_file import load_paper, summary_of
+from embedlab.experiments.paper_file import ALL_TABLES, full_size_of, load_paper, summary_of
 from embedlab.experiments.paper_table import Deviation, PaperTable
 from embedlab.experiments.printed import paper_names, published_table, published_texts
 from embedlab.experiments.row_order import ComparedNumber, PairOrder, Ranking, RowOrder
@@ -55,14 +55,15 @@ class TableProgress:
 
 
 def contents_table(
-    paper: str, tables: Sequence[PaperTable], progress: Mapping[str, TableProgress]
+    paper: str, tables: Sequence[PaperTable], progress: Mapping[str, TableProgress], where: str
 ) -> Table:
     """Return the tables and figures of a paper, how far each is here, and the command that fills
-    it.
+    them; WHERE says on what the trainings would run.
     """
+    firsts = Counter(table.name.split("_")[0] for table in tables)
     rows: TableRows = [
         {
-            "table": table.name,
+            "table": TableCell(value=table.name, text=first if firsts[first] == 1 else table.name),
             "summary": table.summary,
             "rows": len(table.sources) or None,
             "task": ", ".join(table.tasks) if table.sources else None,
@@ -71,22 +72,42 @@ def contents_table(
             "here": table.shown_by or f"embedlab reproduce {table.typed}",
         }
         for table in tables
+        for first in [table.name.split("_")[0]]
     ]
-    roles: dict[str, Role] = {"table": "key", "summary": "text", "here": "minor", "task": "minor"}
+    every = f"embedlab reproduce {shlex.quote(paper)} {ALL_TABLES}"
+    whole = progress.get(ALL_TABLES) or next(iter(progress.values()), None)
+    if ALL_TABLES in progress:
+        what = {"table": ALL_TABLES, "summary": "every table, each training once"}
+        rows.append({**what, **_progress(whole), "here": every})
+    roles: dict[str, Role] = {
+        "table": "key",
+        "summary": "text",
+        "rows": "minor",
+        "task": "minor",
+        "printed": "minor",
+        "here": "minor",
+    }
     titles = {"done": "trained", "seconds": "left"}
     columns = [
         Column(key=key, title=titles.get(key, key), role=roles.get(key))
         for key in ("table", "summary", "rows", "task", "printed", "done", "seconds", "here")
     ]
     lacks = [text for own in progress.values() for text in own.lacks]
+    left = (
+        "nothing is left"
+        if whole is None or whole.done == whole.cells
+        else f"left: {where}, after the speed of runs that are here"
+        if whole.seconds is not None
+        else f"left: not known until a training of each encoder has run here ({where})"
+    )
     notes = (
-        *(f"lacking: {text}" for text in dict.fromkeys(lacks)),
-        f"`embedlab reproduce {shlex.quote(paper)} --published-only` prints them all; a "
-        f"short name such as table2 will do",
+        *(f"missing: {text}" for text in dict.fromkeys(lacks)),
+        f"`{every} --data DIR --html {tables[0].paper}.html` trains and evaluates what is left",
+        left,
+        *(f"at the paper's size: {text}" for text in [full_size_of(paper)] if text),
     )
-    return Table(
-        title=f"{tables[0].paper}: {summary_of(paper)}", columns=columns, rows=rows, notes=notes
-    )
+    title = f"{tables[0].paper}: {summary_of(paper)}"
+    return Table(title=title, columns=columns, rows=rows, notes=notes)
 
 
 def _progress(own: TableProgress | None) -> dict[str, Value | TableCell]:

@@ -30,7 +30,7 @@ from embedlab.experiments.deviations import RowRecipes
 from embedlab.experiments.matching_runs import Member
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_table import PaperTable
-from embedlab.experiments.paper_trainings import expected_recipe, for_encoder, trainings
+from embedlab.experiments.paper_trainings import for_encoder, trainings
 from embedlab.reports.reproduction import Reproduction
 from embedlab.workflows.notebook_session import NotebookSession
 from embedlab.workflows.reproduce.models import EvaluatedRows
@@ -205,8 +205,7 @@ def recipes_of(
     for label, source in trainings(table).values():
         ours = training[label].recipe if label in training else None
         if ours is not None:
-            printed = expected_recipe(source)
-            yield label, RowRecipes.of(printed, printed, ours)
+            yield label, RowRecipes.of(source, ours)
 
 
 def absent_rows(

@@ -185,12 +185,13 @@ def test_what_was_in_comments_alone_is_declared() -> None:
 
 
 def test_a_declared_key_that_the_run_sets_otherwise_shows_what_the_paper_says_of_it() -> None:
-    recipe = load_recipe("sbert")
     ours = recipe_to_table(load_recipe("sbert", ["objective.premises=apart"]))
     table = load_paper("tsukagoshi")["table2_mean_cosines"]
     found = {
         one.what: one
-        for one in deviations(table, {"sbert": RowRecipes.of(recipe, recipe, ours)}, [], {}, {})
+        for one in deviations(
+            table, {"sbert": RowRecipes.of(table.sources["sbert"], ours)}, [], {}, {}
+        )
     }
     assert found["objective.premises"].paper == "rows shuffled one by one"
     assert found["objective.premises"].here == "apart"

@@ -11,8 +11,11 @@ import pytest
 from embedlab.analysis.ordering import Order
 from embedlab.core.errors import UsageError
 from embedlab.core.names import recipe_names
-from embedlab.core.recipe import load_recipe, recipe_to_table, to_toml
+from embedlab.core.recipe import from_table, load_recipe, recipe_to_table, to_toml
+from embedlab.experiments.chosen_rates import with_chosen_rates
 from embedlab.experiments.deviations import RowRecipes, deviations, rows_text
+from embedlab.experiments.grid_file import load_grid, with_fixed
+from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.matching_runs import (
     Member,
     RowModels,
@@ -29,9 +32,10 @@ from embedlab.experiments.paper_trainings import (
     for_encoder,
     trainings,
 )
-from embedlab.experiments.plan import GridPlace
+from embedlab.experiments.plan import GridFolder, GridPlace
 from embedlab.experiments.row_order import PairOrder
-from embedlab.runs.events import EventLog, Finished
+from embedlab.runs.environment import Environment
+from embedlab.runs.events import Dev, EventLog, Finished
 from embedlab.runs.store import RunFolder
 
 ENCODER = "nobody/nothing"
@@ -288,10 +292,8 @@ def test_deviations_name_keys_data_and_seeds_and_the_rows_they_hold_for() -> Non
     recipes = {}
     for _, (row, source) in trainings(table).items():
         own = ["data.rows=50"] if row != "0.9" else ["data.rows=50", "optim.lr=1e-5"]
-        printed = replace(expected_recipe(source), deviations=())
-        recipes[row] = RowRecipes.of(
-            printed, printed, recipe_to_table(expected_recipe(source, own, ENCODER))
-        )
+        ours = recipe_to_table(expected_recipe(source, own, ENCODER))
+        recipes[row] = replace(RowRecipes.of(source, ours), of_paper=(), declared=())
     partial = {"name": "snli", "split": "train", "rows": 9, "expected_rows": 90, "partial": True}
     whole = {"name": "sts12", "split": "test", "rows": 9}
     found = deviations(
@@ -373,3 +375,56 @@ def test_nothing_is_concluded_of_rows_whose_runs_say_nothing_or_whose_numbers_ar
     assert pair.verdict == "holds"
     assert replace(pair, is_inconclusive=True).verdict == "not measured"
     assert replace(pair, is_equal=True).verdict == "open"
+
+
+def test_rows_take_the_rate_that_their_own_grid_chose(place: GridPlace) -> None:
+    plan = expand_grid(with_fixed(load_grid("sbert-lr"), SETS), place, seeds=[1, 2])
+    folder = GridFolder.of(place.runs_folder, "sbert-lr")
+    folder.path.mkdir(parents=True)
+    plan.save(folder.plan_file)
+    table = one("tsukagoshi", "table3")
+
+    def chosen(*overrides: str, where: GridPlace = place) -> dict[str, object]:
+        taken, notes = with_chosen_rates(table, where, overrides, ENCODER)
+        rates = {row: dict(source.chosen) for row, source in taken.sources.items()}
+        return {row: rate for row, rate in rates.items() if rate} | ({"": notes} if notes else {})
+
+    def train(score_of_rate: dict[str, float]) -> None:
+        for cell in plan.cells:
+            run = plan.run(cell)
+            score = score_of_rate.get(cell.variant.labels["optim.lr"])
+            if score is None or run.path.is_dir():
+                continue
+            run.write_once(
+                from_table(cell.variant.recipe, name="sbert", where="test"),
+                Environment(seed=cell.seed, device="cpu", precision="float32", threads=1, data=()),
+            )
+            with EventLog(run.events_file) as log:
+                log.append(Dev(step=1, score=score + cell.seed))
+                log.append(Finished(step=1))
+
+    train({"1e-06": 60.0, "2e-06": 61.0, "5e-06": 70.0, "1e-05": 64.0, "2e-05": 63.0})
+    assert chosen() == {}  # one rate is not trained
+    train({"5e-05": 62.0})
+    assert chosen() == {
+        "BERT-base SBERT": {"stage.0.optim.lr": 5e-6},
+        "BERT-base S+D": {"stage.0.optim.lr": 5e-6},
+        "BERT-base D+S": {"stage.1.optim.lr": 5e-6},
+        "BERT-base MULTI": {"stage.0.optim.lr": 5e-6},
+        "": ["grid sbert-lr chose the rate 5e-06: mean dev score 71.50 over 2 seeds"],
+    }
+    assert chosen("stages.data.rows=64") == {}  # another sample of the data
+    assert chosen("optim.lr=1e-4") == {}  # the user's choice
+    assert chosen(where=replace(place, data=None)) == {}
+    taken, _ = with_chosen_rates(table, place, (), ENCODER)
+    planned = cells(taken, place)
+    rates = {
+        label: [stage["optim"]["lr"] for stage in planned.variants[key].recipe["stage"]]
+        for key, (label, _) in trainings(taken).items()
+    }
+    assert rates["BERT-base SBERT"] == [5e-6]
+    assert rates["BERT-base D+S"] == [1.1314e-05, 5e-6]
+    source = taken.sources["BERT-base SBERT"]
+    recipes = {"BERT-base SBERT": RowRecipes.of(source, recipe_to_table(expected_recipe(source)))}
+    (rate,) = [one for one in deviations(taken, recipes, [], {}, {}) if one.what == "optim.lr"]
+    assert (rate.paper[:11], rate.here) == ("chosen from", "5e-06")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = examples(
     "embedlab reproduce liao table7 --data DIR --encoder MODEL --seeds 3",
+    "embedlab reproduce liao all --data tiny --seeds 1 --html liao.html",
     "embedlab reproduce tsukagoshi --published-only",
     "embedlab reproduce tsukagoshi table3 --from runs --data DIR --html table3.html",
     "embedlab reproduce tsukagoshi --claims --data DIR",
@@ -37,9 +38,9 @@ def reproduce(
 
     A training that another table or grid has made is not repeated; it can be interrupted at any
     time, and the same command continues. Every deviation from the paper is shown above the numbers.
-    Without a TABLE the paper's tables are listed, with how much of each is trained here, what is
-    left and which data is missing. --claims prints which of the paper's sentences
-    about an order hold here, are reversed, stay open, or are not measured.
+    TABLE all runs every table. Without a TABLE the paper's tables are listed, with how much of each
+    is trained here, how long the rest takes and which data is missing. --claims prints which of the
+    paper's sentences about an order hold here, are reversed, stay open, or are not measured.
     """
     from embedlab.workflows.reproduce.plan import check_selection
 
@@ -57,8 +58,8 @@ def reproduce(
     if options.table is None and options.trains:
         from embedlab.workflows.reproduce.plan import progress_of
 
-        progress = progress_of(chosen, options, terminal.settings)
-        return terminal.show(tables.contents_table(options.paper, chosen, progress))
+        progress, where = progress_of(chosen, options, terminal.settings)
+        return terminal.show(tables.contents_table(options.paper, chosen, progress, where))
     if options.claims:
         return _settle(chosen, options, shown, terminal)
     if cells.dry_run:
@@ -115,23 +116,12 @@ def _reproduce(
     """
     from embedlab.cli.grid_board import board
     from embedlab.reports.figures import ReproducedTables
-    from embedlab.reports.reproduction_tables import printed_table
-    from embedlab.workflows.reproduce.run import reproduce_tables
+    from embedlab.workflows.reproduce.run import reproduce_tables, shown_tables
 
     shown.check_page()
     figures = shown.checked(ReproducedTables)
-    reproductions = reproduce_tables(
-        [table for table in chosen if table.sources],
-        options,
-        terminal,
-        partial(board, terminal=terminal),
-    )
-    made = iter(reproductions)
-    parts = (
-        shown_table
-        for table in chosen
-        for shown_table in (next(made).tables if table.sources else [printed_table(table)])
-    )
+    reproductions = reproduce_tables(chosen, options, terminal, partial(board, terminal=terminal))
+    parts = shown_tables(chosen, reproductions)
     terminal.show(*(replace(part, is_signed=shown.signature) for part in parts))
     if shown.html is not None:
         from embedlab.reports.reproduction_page import write_reproduction_page

@@ -26,7 +26,7 @@ class ReproductionOptions:
         str | None, Flag(metavar="PAPER", help="A paper's name, or its folder.", completes="papers")
     ] = None
     table: Annotated[
-        str | None, Flag(metavar="TABLE", help="One of its tables.", completes="tables")
+        str | None, Flag(metavar="TABLE", help="One of its tables, or all.", completes="tables")
     ] = None
     published_only: Annotated[
         bool, Flag(names=("--published-only",), help="Print the paper's numbers; run nothing.")

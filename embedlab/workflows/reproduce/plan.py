@@ -8,16 +8,20 @@ from embedlab.core.errors import EmbedlabError, NotDownloadedError, UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
+from embedlab.experiments.chosen_rates import with_chosen_rates
 from embedlab.experiments.deviations import deviations, recipes_of, rows_text
+from embedlab.experiments.paper_file import ALL_TABLES
 from embedlab.experiments.paper_table import PaperTable
 from embedlab.experiments.paper_trainings import (
     TablePlan,
     expand_table,
+    expected_recipe,
     for_encoder,
     for_profile,
     trainings,
 )
 from embedlab.experiments.plan import GridPlace, GridPlan
+from embedlab.experiments.planner import run_identity
 from embedlab.models.hosts import note_typed, refuse_strangers
 from embedlab.reports.reproduction_tables import TableProgress
 from embedlab.workflows.grid.plan import Hands, PlannedGrid, entries_of_runs, estimate
@@ -147,7 +151,7 @@ def planned_trainings(
             hint=f"embedlab reproduce {tables[0].typed}",
         )
     start = start_of_rows(options, settings)
-    rows = [for_encoder(for_profile(table, options.profile)[0], start)[0] for table in tables]
+    rows = [select_rows(table, options, start, settings)[0] for table in tables]
     plans = [plan_table(table, options, start, settings, leaves_out=True) for table in rows]
     planned = [
         replace(
@@ -176,29 +180,78 @@ def _foreseen(table: PaperTable, options: ReproductionOptions, start: str | None
 
 def progress_of(
     tables: Sequence[PaperTable], options: ReproductionOptions, settings: Settings
-) -> dict[str, TableProgress]:
-    """Return how far each of TABLES is that has trainings, by name; nothing is read or written but
-    which runs and corpora are there.
+) -> tuple[dict[str, TableProgress], str]:
+    """Return how far each of TABLES is that has trainings, by name, and all together under "all";
+    and where the trainings would run. Nothing is read or written but which runs and corpora are
+    there.
     """
     start = start_of_rows(options, settings)
-    found = {}
-    for table in (table for table in tables if trainings(table)):
-        own = [source for source in table.sources.values() if source.encoder is None]
-        if start is not None and not own:  # about encoders of its own alone
-            continue
-        rows = for_encoder(for_profile(table, options.profile)[0], start)[0]
+    found: dict[str, TableProgress] = {}
+    every: dict[tuple[str, int], bool] = {}  # whether a training is done
+    expected: dict[tuple[str, int], float] = {}
+    lacking, where = set[str](), ""
+    for table in (table for table in tables if trainings(table) and is_startable(table, start)):
+        rows = select_rows(table, options, start, settings)[0]
         planned = plan_table(rows, options, start, settings, leaves_out=True)
         entries = entries_of_runs(planned.plan) if planned.plan is not None else []
-        seeds = len(seeds_of(rows, options))
-        done = sum(entry.state == "done" for entry in entries)
-        left = estimate(as_grid(planned.plan, options), entries) if planned.plan else None
+        done = {
+            (run_identity(entry.run), entry.seed): entry.state == "done" for entry in entries
+        }  # tables may call one training by different names
+        left = None
+        if planned.plan is not None:
+            estimated = estimate(as_grid(planned.plan, options), entries)
+            left, where = estimated.cost.seconds, estimated.where
+            for (run, seed), seconds in (estimated.seconds or {}).items():
+                expected[run_identity(run), seed] = seconds
+        lacks = tuple(dict.fromkeys(error.message for error in planned.absent.values()))
+        lacking |= {
+            expected_recipe(source, options.all_overrides, start).hash
+            for label, source in trainings(rows).values()
+            if label in planned.absent
+        }
+        every |= done
         found[table.name] = TableProgress(
-            done=done,
-            cells=len(entries) + seeds * len(planned.absent),
-            seconds=left.cost.seconds if left is not None and done < len(entries) else None,
-            lacks=tuple(dict.fromkeys(error.message for error in planned.absent.values())),
+            done=sum(done.values()),
+            cells=len(done) + len(seeds_of(rows, options)) * len(planned.absent),
+            seconds=left if not all(done.values()) else None,
+            lacks=lacks,
         )
-    return found
+    todo = {key for key, is_done in every.items() if not is_done}
+    at_once = int(where.split()[0]) if where[:1].isdigit() else 1
+    if len(found) > 1:
+        found[ALL_TABLES] = TableProgress(
+            done=len(every) - len(todo),
+            cells=len(every) + len(lacking) * (options.seeds or tables[0].seeds),
+            seconds=sum(expected[key] for key in todo) / at_once
+            if todo and todo <= expected.keys()
+            else None,
+            lacks=(),
+        )
+    return found, where
+
+
+def is_startable(table: PaperTable, start: str | None) -> bool:
+    """Return whether rows of TABLE can start from START; those about an encoder of their own
+    cannot.
+    """
+    sources = table.sources.values()
+    return bool(sources) and (start is None or any(source.encoder is None for source in sources))
+
+
+def select_rows(
+    table: PaperTable, options: ReproductionOptions, start: str | None, settings: Settings
+) -> tuple[PaperTable, list[str]]:
+    """Return TABLE with the rows that can be run here, at the rates that its grids chose, and
+    notes on both.
+    """
+    table, unprofiled = for_profile(table, options.profile)
+    table, foreign = for_encoder(table, start)
+    table, notes = with_chosen_rates(table, GridPlace.of(settings), options.all_overrides, start)
+    if foreign:
+        notes.append(f"left out with one encoder for every row: {', '.join(foreign)}")
+    if unprofiled:
+        notes.append(f"left out, without a profile {table.profile}: {', '.join(unprofiled)}")
+    return table, notes
 
 
 def refused_data(planned: Sequence[PlannedGrid], settings: Settings) -> Iterator[EmbedlabError]:

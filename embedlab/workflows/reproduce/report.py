@@ -13,7 +13,7 @@ from embedlab.reports.reproduction_tables import printed_table
 from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.report import Report, report_of
 from embedlab.workflows.reproduce.claims import measure_claims
-from embedlab.workflows.reproduce.run import reproduce_tables
+from embedlab.workflows.reproduce.run import reproduce_tables, shown_tables
 from embedlab.workflows.session import Session
 
 NUMBERS = {
@@ -50,13 +50,8 @@ def reproduction_report(options: ReproductionOptions, session: Session) -> Repro
     chosen = select_tables(options.paper, options.table)
     if options.published_only:
         return ReproductionReport(**vars(report_of([printed_table(table) for table in chosen])))
-    reproductions = reproduce_tables([table for table in chosen if table.sources], options, session)
-    shown = iter(reproductions)
-    tables = tuple(
-        shown_table
-        for table in chosen
-        for shown_table in (next(shown).tables if table.sources else [printed_table(table)])
-    )
+    reproductions = reproduce_tables(chosen, options, session)
+    tables = tuple(shown_tables(chosen, reproductions))
     return ReproductionReport(
         frame=pl.concat([pl.DataFrame(schema=NUMBERS), *map(_numbers, reproductions)]),
         tables=tables,

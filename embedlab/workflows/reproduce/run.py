@@ -12,8 +12,8 @@ from embedlab.core.settings import Settings
 from embedlab.experiments.deviations import deviations
 from embedlab.experiments.estimate import seconds_spent
 from embedlab.experiments.matching_runs import CellKey, failed_trainings
+from embedlab.experiments.paper_file import ALL_TABLES
 from embedlab.experiments.paper_table import PaperTable
-from embedlab.experiments.paper_trainings import for_encoder, for_profile
 from embedlab.experiments.row_order import (
     ComparedNumber,
     RowOrder,
@@ -29,6 +29,7 @@ from embedlab.reports.reproduction_tables import (
     example_pairs,
     numbers_table,
     orders_table,
+    printed_table,
 )
 from embedlab.reports.tables import Table
 from embedlab.runs.curves import Curve
@@ -48,7 +49,13 @@ from embedlab.workflows.reproduce.models import (
     training_data_of,
     with_named_rows,
 )
-from embedlab.workflows.reproduce.plan import check_servers, planned_trainings, start_of_rows
+from embedlab.workflows.reproduce.plan import (
+    check_servers,
+    is_startable,
+    planned_trainings,
+    select_rows,
+    start_of_rows,
+)
 from embedlab.workflows.reproduce.trained import Recipes, find_trained_rows, train_rows
 from embedlab.workflows.session import Session
 from embedlab.workflows.starting import starting_encoder
@@ -85,9 +92,21 @@ def reproduce_tables(
     """
     check_servers(tables, options)
     start = built_start(options, session.settings)
+    is_all = options.table in {None, ALL_TABLES}
+    tables = [table for table in tables if table.sources]
     return [
-        compare_rows(known_rows(table, options, start, session, board), session) for table in tables
+        compare_rows(known_rows(table, options, start, session, board), session)
+        for table in tables
+        if not is_all or is_startable(table, start)
     ]
+
+
+def shown_tables(
+    tables: Sequence[PaperTable], reproductions: Sequence[Reproduction]
+) -> list[Table]:
+    """Return what is shown of TABLES; one that is not reproduced is shown as published."""
+    found = {reproduction.table.name: reproduction.tables for reproduction in reproductions}
+    return [shown for table in tables for shown in found.get(table.name, (printed_table(table),))]
 
 
 def trainings_of(
@@ -138,23 +157,16 @@ def known_rows(
 
     Unless SAYS_UNTRAINED is false, a note names the rows without a run.
     """
-    table, without_profile = for_profile(table, options.profile)
-    table, left_out = for_encoder(table, start)
+    table, selected = select_rows(table, options, start, session.settings)
     if options.trains:
         trained = train_rows(table, options, start, session, board)
     else:
         trained = find_trained_rows(table, options, start, session.settings.runs)
     everything = with_named_rows(trained.models.all_members(), options, session)
     known = evaluate_models(table, everything, options, session)
-    untrained = trained.failures, options, session.settings
+    untrained = {**trained.lacking, **trained.failures}, options, session.settings
     absent = absent_rows(table, everything, known, *untrained, says_untrained=says_untrained)
-    notes = [*trained.apart, *absent, *known.missing]
-    notes += [f"left out with one encoder for every row: {', '.join(left_out)}"] if left_out else []
-    notes += (
-        [f"left out, without a profile {table.profile}: {', '.join(without_profile)}"]
-        if without_profile
-        else []
-    )
+    notes = [*trained.apart, *absent, *known.missing, *selected]
     members = known.present(everything)
     failed = failed_trainings(
         table,

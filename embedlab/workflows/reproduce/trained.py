@@ -9,6 +9,7 @@ from pathlib import Path
 from embedlab.core.recipe import recipe_to_table
 from embedlab.experiments.deviations import RowRecipes
 from embedlab.experiments.matching_runs import RowModels, find_runs_of, settings_apart
+from embedlab.experiments.paper_file import ALL_TABLES
 from embedlab.experiments.paper_table import PaperTable
 from embedlab.experiments.paper_trainings import TablePlan, expected_recipe, trainings
 from embedlab.experiments.queue import QueueEntry
@@ -31,6 +32,7 @@ class TrainedRows:
     failures: Mapping[str, str] = field(
         default_factory=dict
     )  # why a training failed, by the label of its row
+    lacking: Mapping[str, str] = field(default_factory=dict)  # what data is missing, likewise
     apart: tuple[
         str, ...
     ] = ()  # the note on runs that differ from each other in more than the table's rows do
@@ -50,19 +52,16 @@ def train_rows(
 ) -> TrainedRows:
     """Run the trainings of TABLE that are not done."""
     settings = session.settings
-    planned = plan_table(table, options, start, settings)
+    planned = plan_table(table, options, start, settings, leaves_out=options.table == ALL_TABLES)
     entries = (
         run_grid(as_grid(planned.plan, options), session, board).entries
         if planned.plan is not None
         else ()
     )
     recipes = {
-        label: RowRecipes.of(
-            expected_recipe(source),
-            expected_recipe(source, options.profile_override),
-            planned.variants[key].recipe,
-        )
+        label: RowRecipes.of(source, planned.variants[key].recipe, options.profile_override)
         for key, (label, source) in trainings(table).items()
+        if key in planned.variants
     }
     started = start or next((recipe.ours["encoder"]["model"] for recipe in recipes.values()), "")
     run_of = {key: variant.run for key, variant in planned.variants.items()}
@@ -73,7 +72,12 @@ def train_rows(
         encoder=started,
         seeds=seeds_of(table, options),
     )
-    return TrainedRows(models=models, recipes=recipes, failures=_failures(table, planned, entries))
+    return TrainedRows(
+        models=models,
+        recipes=recipes,
+        failures=_failures(table, planned, entries),
+        lacking={label: error.message for label, error in planned.absent.items()},
+    )
 
 
 def _failures(
@@ -89,7 +93,7 @@ def _failures(
             for reason, seeds in reasons[variant.run].items()
         )
         for key, (label, _) in trainings(table).items()
-        if (variant := planned.variants[key]).run in reasons
+        if (variant := planned.variants.get(key)) is not None and variant.run in reasons
     }
 
 
@@ -102,11 +106,8 @@ def find_trained_rows(
     for key, (label, source) in trainings(table).items():
         if (name := run_of.get(key)) is not None:
             seed = next(iter(finished_seeds(runs, name)))
-            chosen, ours = (
-                expected_recipe(source, options.profile_override),
-                RunFolder.of(runs, name, seed).recipe(),
-            )
-            recipes[label] = RowRecipes.of(expected_recipe(source), chosen, recipe_to_table(ours))
+            ours = recipe_to_table(RunFolder.of(runs, name, seed).recipe())
+            recipes[label] = RowRecipes.of(source, ours, options.profile_override)
     printed = (expected_recipe(source).encoder.model for _, source in trainings(table).values())
     started = start or next(
         (recipe.ours["encoder"]["model"] for recipe in recipes.values()), next(printed, "")
