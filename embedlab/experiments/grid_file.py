@@ -23,8 +23,8 @@ SHORT_KEYS = {"encoder": "encoder.model", "data": "data.datasets"}
 class _File:
     """The tables of a grid file."""
 
-    summary: str
     base: str | tuple[str, ...]  # one recipe, or several
+    summary: str = ""  # absent: which keys of which recipe it varies
     axes: dict[str, Any] = field(default_factory=dict)
     set: dict[str, Any] = field(default_factory=dict)  # other values for keys of every base recipe
     seeds: tuple[Seed, ...] = (1,)
@@ -96,7 +96,7 @@ def load_grid(name: str, *, called: str | None = None) -> Grid:
     return Grid(
         name=path.stem,
         where=where,
-        summary=values.summary,
+        summary=values.summary or _summary(values),
         bases=bases,
         axes=axes,
         fixed=tuple(
@@ -107,6 +107,12 @@ def load_grid(name: str, *, called: str | None = None) -> Grid:
         threads=values.threads,
         skip=tuple(_skip(rule, axes, where) for rule in values.skip),
     )
+
+
+def _summary(values: _File) -> str:
+    """Return what a grid without a summary varies."""
+    bases = values.base if isinstance(values.base, str) else " and ".join(values.base)
+    return f"{bases} by {' and '.join(values.axes)}" if values.axes else bases
 
 
 def _set_values(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -46,6 +46,10 @@ def pivot_table(plan: GridPlan, pivot: Pivot, title: str) -> Table:
         best = f"{best}; where none is marked *, those marked = are equal to the last digit"
     notes = [best, *_flaws(plan, pivot), *_chosen_notes(pivot), *_seeds_notes(plan, pivot)]
     notes += [f"averaged over {axis}" for axis in pivot.averaged]
+    if pivot.column_axis is not None:
+        notes.append(
+            f"shown is {_score_title(pivot)}; --score takes another, --rows and --columns other axes"
+        )
     uneven = (
         f": not every mean is over the same values of {', '.join(pivot.averaged)}"
         if pivot.averaged
@@ -144,6 +148,14 @@ def _column_titles(pivot: Pivot) -> dict[str, str]:
         if score.title
     }
     return {column: titles.get(column, column) or ABSENT for column in pivot.columns}
+
+
+def _score_title(pivot: Pivot) -> str:
+    (shown,) = pivot.shown
+    titles = (
+        score.title for _, made in pivot.made for score in made.scores if score.slice == shown
+    )
+    return next(filter(None, titles), shown)
 
 
 def _signatures(plan: GridPlan, pivot: Pivot) -> dict[str, str]:

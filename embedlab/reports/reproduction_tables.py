@@ -4,8 +4,8 @@ whether the order holds.
 
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import isnan
 from statistics import fmean, stdev
 
@@ -226,8 +226,11 @@ def numbers_table(
     numbers: Mapping[CellKey, ComparedNumber],
     marks: Sequence[str],
     missing: Sequence[str],
+    row_order: RowOrder | None = None,
 ) -> Table:
-    """Return three lines a row: published, ours (mean ± sd over seeds), and the difference."""
+    """Return three lines a row: published, ours (mean ± sd over seeds), and the difference; above
+    them what ROW_ORDER says in words.
+    """
     rows: TableRows = []
     for row in table.sources:
         of_row = {column: numbers.get((row, column), NO_NUMBER) for column in table.columns}
@@ -275,9 +278,74 @@ def numbers_table(
         title=title,
         columns=columns,
         rows=rows,
-        notes=[*table.notes, *missing],
+        answer=list(_answer(table, numbers, row_order)),
+        notes=[*missing, *table.notes],
         caption=_caption(table, numbers, marks),
     )
+
+
+def _answer(
+    table: PaperTable, numbers: Mapping[CellKey, ComparedNumber], row_order: RowOrder | None
+) -> Iterator[str]:
+    """Yield how many pairs of rows are in the printed order, and how far ours are from it."""
+    if not any(number.values for number in numbers.values()):
+        yield "No row has a finished run here."
+        return
+    if row_order is not None and row_order.pairs:
+        outcomes = Counter(map(_outcome, row_order.pairs))
+        counts = ", ".join(
+            f"{outcomes[outcome]} {outcome}" for outcome in _OUTCOMES if outcomes[outcome]
+        )
+        pairs = "pairs of rows" if len(row_order.pairs) > 1 else "pair of rows"
+        taus = [
+            f"; Kendall's tau{f' of {ranking.group}' if ranking.group else ''} {_tau(ranking)}"
+            for ranking in row_order.rankings
+            if not isnan(ranking.kendall.tau)
+        ]
+        yield f"The printed order of {len(row_order.pairs)} {pairs}: {counts}{''.join(taus)}."
+    column = table.average or (table.columns[0] if len(table.columns) == 1 else None)
+    found = [
+        number.difference
+        for (_, name), number in numbers.items()
+        if number.difference is not None and column in {None, name}
+    ]
+    if found:
+        digits = _digits(table.scale)
+        low, high = (f"{value:+z.{digits}f}" for value in (min(found), max(found)))
+        ends = low if low == high else f"{low} to {high}"
+        yield f"Ours minus the published values, {column or 'all columns'}: {ends}."
+
+
+# What is said of a pair of rows, in this order.
+_OUTCOMES = ("holds", "reversed", "open", "equal", "not tested", "not concluded")
+
+
+def _outcome(pair: PairOrder) -> str:
+    if pair.is_inconclusive:
+        return "not concluded"
+    if pair.is_equal:
+        return "equal"
+    return "not tested" if isnan(pair.p) else pair.verdict
+
+
+def brief(tables: Sequence[Table]) -> list[Table]:
+    """Return what people see first of a reproduced table's TABLES: the answer and the numbers,
+    with a note on the deviations and on the rest.
+    """
+    listed, *answers = tables
+    if not answers:
+        return [*tables]
+    # a dataset is "NAME SPLIT", a recipe's key one word
+    names = dict.fromkeys(
+        "a corpus" if " " in (what := str(row["what"])) and "seeds" not in what else what
+        for row in listed.rows
+    )
+    deviates = f"deviations from the paper ({', '.join(names)})" if names else "deviations"
+    note = f"--notes shows the {deviates} and the order of each pair"
+    numbers = answers[0]
+    rows = [row for row in numbers.rows if row.get("what") != "difference"]
+    first = replace(numbers, rows=rows, notes=[note, *numbers.notes])
+    return [first, *(answer for answer in answers[1:] if answer.answer)]
 
 
 def _has_numbers(table: PaperTable, row: str, numbers: Mapping[CellKey, ComparedNumber]) -> bool:
@@ -456,6 +524,8 @@ def _verdict(pair: PairOrder) -> TableCell:
     """Return the verdict, with the sign of how far it reaches; without known variance the sign of
     the difference.
     """
+    if pair.is_equal:
+        return TableCell(value="equal", text="equal")
     if isnan(pair.p):
         sign = "same sign" if pair.ours.difference > 0 else "other sign"
         return TableCell(value=sign, text=sign)
@@ -470,12 +540,15 @@ def reach_mark(sign: str) -> str:
 
 
 def _ranking_note(ranking: Ranking) -> str:
-    tau = ranking.kendall
-    interval = "" if isnan(tau.low) else f" [{tau.low:+z.2f}, {tau.high:+z.2f}]"
     where = f" of {ranking.group}" if ranking.group else ""
     rows = f"{ranking.rows} rows{where}, {' + '.join(ranking.columns)}"
-    text = "none, all rows score alike" if isnan(tau.tau) else f"{tau.tau:+z.2f}{interval}"
-    return f"Kendall's tau between the printed order and ours, {rows}: {text}"
+    return f"Kendall's tau between the printed order and ours, {rows}: {_tau(ranking)}"
+
+
+def _tau(ranking: Ranking) -> str:
+    tau = ranking.kendall
+    interval = "" if isnan(tau.low) else f" [{tau.low:+z.2f}, {tau.high:+z.2f}]"
+    return "none, all rows score alike" if isnan(tau.tau) else f"{tau.tau:+z.2f}{interval}"
 
 
 def _explanations(table: PaperTable, row_order: RowOrder) -> Sequence[str]:

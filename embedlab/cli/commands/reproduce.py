@@ -121,7 +121,8 @@ def _reproduce(
     shown.check_page()
     figures = shown.checked(ReproducedTables)
     reproductions = reproduce_tables(chosen, options, terminal, partial(board, terminal=terminal))
-    parts = shown_tables(chosen, reproductions)
+    is_brief = terminal.settings.format == "table" and not terminal.settings.notes
+    parts = shown_tables(chosen, reproductions, is_brief=is_brief)
     terminal.show(*(replace(part, is_signed=shown.signature) for part in parts))
     if shown.html is not None:
         from embedlab.reports.reproduction_page import write_reproduction_page

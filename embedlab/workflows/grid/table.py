@@ -1,7 +1,7 @@
 """The scores of a grid along its axes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.names import task_names
@@ -43,6 +43,7 @@ def grid_scores(options: ScoresOptions, settings: Settings) -> GridScores:
     error.
     """
     plan = GridPlan.load(GridFolder.find(settings.runs, options.grid).plan_file)
+    options = _with_usual_axes(options, plan)
     measure = usual_measure(
         plan, options.task, metric=options.metric, setting=options.setting, by=options.by
     )
@@ -71,6 +72,14 @@ def grid_scores(options: ScoresOptions, settings: Settings) -> GridScores:
     return GridScores(
         plan=plan, pivot=pivoted, measured=_measured(measure, pivoted, options.columns)
     )
+
+
+def _with_usual_axes(options: ScoresOptions, plan: GridPlan) -> ScoresOptions:
+    """Return OPTIONS with the second of two axes as columns, where the user chose nothing."""
+    free = [axis for axis in plan.axes if len(plan.axes[axis]) > 1]
+    if options.rows or options.columns or options.score or options.where or len(free) != 2:
+        return options
+    return replace(options, rows=(free[0],), columns=free[1])
 
 
 def _measured(measure: ScoreFilter, pivoted: Pivot, columns: str | None) -> str:

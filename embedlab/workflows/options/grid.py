@@ -54,7 +54,9 @@ class ScoresOptions(OfGrid):
     rows: Annotated[
         tuple[str, ...],
         Flag(
-            names=("--rows",), metavar="AXIS", help="Group rows by this axis. [default: all axes]"
+            names=("--rows",),
+            metavar="AXIS",
+            help="Group rows by this axis. [default: all, of two the first]",
         ),
     ] = ()  # none: all
     columns: Annotated[
@@ -62,7 +64,7 @@ class ScoresOptions(OfGrid):
         Flag(
             names=("--columns",),
             metavar="AXIS",
-            help="Group columns by this axis. [default: scores]",
+            help="Group columns by this axis. [default: scores, of two axes the second]",
         ),
     ] = None
     score: Annotated[

@@ -24,6 +24,7 @@ from embedlab.experiments.row_order import (
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.reproduction import Reproduction
 from embedlab.reports.reproduction_tables import (
+    brief,
     deviations_table,
     epochs_table,
     example_pairs,
@@ -102,10 +103,18 @@ def reproduce_tables(
 
 
 def shown_tables(
-    tables: Sequence[PaperTable], reproductions: Sequence[Reproduction]
+    tables: Sequence[PaperTable],
+    reproductions: Sequence[Reproduction],
+    *,
+    is_brief: bool = False,
 ) -> list[Table]:
-    """Return what is shown of TABLES; one that is not reproduced is shown as published."""
-    found = {reproduction.table.name: reproduction.tables for reproduction in reproductions}
+    """Return what is shown of TABLES, all of it or what answers; one that is not reproduced is
+    shown as published.
+    """
+    found = {
+        reproduction.table.name: brief(reproduction.tables) if is_brief else reproduction.tables
+        for reproduction in reproductions
+    }
     return [shown for table in tables for shown in found.get(table.name, (printed_table(table),))]
 
 
@@ -174,11 +183,11 @@ def known_rows(
         (member for row_members in members.values() for member in row_members),
         options.profile_override,
     )
-    notes += [
-        f"{', '.join(run for run in failed if failed[run] == reason)}: {reason}: no order of it is "
-        f"concluded"
-        for reason in dict.fromkeys(failed.values())
-    ]
+    behind = {run for models in members.values() for member in models for run in member.runs}
+    for reason in dict.fromkeys(failed.values()):
+        runs = [run for run in failed if failed[run] == reason]
+        named = "every run" if len(runs) == len(behind) > 1 else ", ".join(runs)
+        notes.append(f"{named}: {reason}: no order of it is concluded")
     training = training_data_of(table, members, session)
     return KnownRows(
         table=table,
@@ -212,7 +221,7 @@ def _numbers(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
         )
     marks = sorted({mark for evaluation in known.evaluations.values() for mark in evaluation.marks})
     ours = replace(
-        numbers_table(table, numbers, marks, rows.notes),
+        numbers_table(table, numbers, marks, rows.notes, row_order),
         signatures=_signatures(rows.members, known.evaluations),
     )
     answers = (ours, orders_table(table, row_order, rows.apart))
