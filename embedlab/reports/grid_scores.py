@@ -46,10 +46,6 @@ def pivot_table(plan: GridPlan, pivot: Pivot, title: str) -> Table:
         best = f"{best}; where none is marked *, those marked = are equal to the last digit"
     notes = [best, *_flaws(plan, pivot), *_chosen_notes(pivot), *_seeds_notes(plan, pivot)]
     notes += [f"averaged over {axis}" for axis in pivot.averaged]
-    if pivot.column_axis is not None:
-        notes.append(
-            f"shown is {_score_title(pivot)}; --score takes another, --rows and --columns other axes"
-        )
     uneven = (
         f": not every mean is over the same values of {', '.join(pivot.averaged)}"
         if pivot.averaged
@@ -57,6 +53,10 @@ def pivot_table(plan: GridPlan, pivot: Pivot, title: str) -> Table:
     )
     notes += [f"{pivot.missing} cells have no such score yet{uneven}"] if pivot.missing else []
     notes += [*generated_note(pivot.marks), *_made_notes(plan, pivot)]
+    if pivot.column_axis is not None:
+        notes.append(
+            f"shown is {_score_title(pivot)}; --score takes another, --rows and --columns other axes"
+        )
     seen = seen_sentences(spread.shared for spread in pivot.spreads.values())
     return Table(
         title=with_marks(f"{plan.name}: {title}", pivot.marks),

@@ -415,7 +415,9 @@ def test_the_table_says_how_its_numbers_were_made(
         "‡ test sentences that are in its training data: sts12 2 of 9",
         "encoder.pooling cls: pooling cls, max tokens 9, precision float32",
         "encoder.pooling mean: pooling mean, max tokens 9, precision float32",
+        "shown is sts12-16; --score takes another, --rows and --columns other axes",
     ]
+    assert set(table["rows"][0]) >= {"optim.lr", "cls", "mean"}  # of two axes one is the columns
     averaged = json.loads(
         answer(capsys, "table", "mine", "--data", "tiny", "--json", "--rows", "encoder.pooling")
     )["notes"]

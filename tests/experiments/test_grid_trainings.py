@@ -360,3 +360,8 @@ def test_a_plan_of_a_wrong_shape_is_refused_by_file_and_key(
     with pytest.raises(MissingError) as caught:
         GridPlan.load(path)
     assert caught.value.message.startswith(f"{path}: damaged: {wrong}")
+
+
+def test_a_grid_without_a_summary_is_described_by_what_it_varies(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('base = "snli-ce"\n[axes]\n"optim.lr" = [1e-5, 2e-5]\n')
+    assert load_grid(str(tmp_path / "mine.toml")).summary == "snli-ce by optim.lr"

@@ -4,20 +4,68 @@ from math import nan
 
 import pytest
 
-from embedlab.analysis.ordering import RankAgreement
+from embedlab.analysis.ordering import Order, RankAgreement
 from embedlab.experiments.paper_file import load_paper, select_tables
-from embedlab.experiments.paper_table import PaperTable
+from embedlab.experiments.paper_table import Deviation, PaperTable
 from embedlab.experiments.printed import paper_names, published_texts
-from embedlab.experiments.row_order import ComparedNumber, Ranking, RowOrder
+from embedlab.experiments.row_order import ComparedNumber, PairOrder, Ranking, RowOrder
 from embedlab.reports.latex import to_latex
 from embedlab.reports.layout import plain_text
 from embedlab.reports.reproduction_tables import (
+    brief,
     deviations_table,
     numbers_table,
     orders_table,
     printed_table,
 )
 from embedlab.reports.tables import Table
+
+
+def ordered(difference: float, p: float, **more: bool) -> PairOrder:
+    ours = Order(difference=difference, low=nan, high=nan, probability=nan)
+    return PairOrder(
+        columns=("STS12",), better="0.1", worse="0.3", printed=1.0, ours=ours, claim="", p=p, **more
+    )
+
+
+def test_the_answer_counts_the_pairs_by_what_is_known_of_their_order() -> None:
+    (table,) = select_tables("liao", "table6")
+    pairs = (
+        ordered(1.0, 0.01),
+        ordered(-1.0, 0.01),
+        ordered(1.0, 0.5),
+        ordered(0.0, nan, is_equal=True),
+        ordered(2.0, nan),
+        ordered(2.0, 0.01, is_inconclusive=True),
+    )
+    numbers = {
+        (row, "Avg."): ComparedNumber(printed=70.0, values=(value,))
+        for row, value in (("0.1", 68.5), ("0.3", 71.25))
+    }
+    order = RowOrder(pairs=pairs, rankings=())
+    assert numbers_table(table, numbers, (), (), order).answer == [
+        "The printed order of 6 pairs of rows: 1 holds, 1 reversed, 1 open, 1 equal, "
+        "1 not tested, 1 not concluded.",
+        "Ours minus the published values, Avg.: -1.50 to +1.25.",
+    ]
+    assert [row["verdict"].value for row in orders_table(table, order).rows[3:5]] == [
+        "equal",
+        "same sign",
+    ]
+    assert numbers_table(table, {}, (), ()).answer == ["No row has a finished run here."]
+
+
+def test_people_see_the_answer_and_the_numbers_first() -> None:
+    (table,) = select_tables("liao", "table6")
+    deviation = Deviation(what="optim.lr", paper="1", here="2", rows=("0.1",))
+    numbers = {("0.1", "Avg."): ComparedNumber(printed=70.0, values=(68.5,))}
+    listed = deviations_table(table, [deviation], ["0.1"])
+    order = RowOrder(pairs=(), rankings=())
+    tables = (listed, numbers_table(table, numbers, (), ()), orders_table(table, order))
+    (shown,) = brief(tables)
+    whats = [(row["row"], row["what"]) for row in shown.rows]
+    assert whats == [("0.1", "published"), ("0.1", "ours")]
+    assert "deviations from the paper (optim.lr)" in shown.notes[0]
 
 
 def test_rows_that_score_alike_have_no_tau() -> None:
