@@ -29,6 +29,7 @@ import typer
 FILE = Path(__file__).with_name("inventory.json")
 SIGNED = FILE.with_name("signed_removals.toml")
 PROSE = {"claims", "summary", "notes", "deviations", "text", "lacks"}
+LATER = {"chosen", "rates"}  # fields that tables of papers did not have when they were recorded
 WHERE = (  # a form of the filter language each, tried on the starter set with dice
     *("dice>0.7", "dice<=0.3", "0.2<dice<0.4", "Dice>0.5", '"dice">0.5', "gold<1", "gold!=5"),
     *("error(dice)>10", "error>10", "gap>1", "pair=3", "words>9", "length<5"),
@@ -222,7 +223,8 @@ def papers() -> dict[str, dict[str, str]]:
 def without_prose(values: Any) -> Any:
     """VALUES without the texts that may be reworded."""
     if isinstance(values, dict):
-        return {key: without_prose(value) for key, value in values.items() if key not in PROSE}
+        kept = values.keys() - PROSE - LATER
+        return {key: without_prose(value) for key, value in values.items() if key in kept}
     return (
         [without_prose(value) for value in values] if isinstance(values, list | tuple) else values
     )
