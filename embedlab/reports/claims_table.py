@@ -45,10 +45,11 @@ def claims_table(
     notes: Sequence[str] = (),
     is_short: bool = False,
 ) -> Table:
-    """Return the verdicts on the claims about TABLES of a PAPER; what was not measured has no line
-    where the table IS_SHORT.
+    """Return the verdicts on the claims about TABLES of a PAPER; what is open or was not measured
+    has no line where the table IS_SHORT.
     """
-    shown = [each for each in settled if not (is_short and each.verdict == "not measured")]
+    has_verdict = {"holds", "reversed"}
+    shown = [each for each in settled if not is_short or each.verdict in has_verdict]
     measured = [each for each in settled if not isnan(each.p)]
     columns = [
         Column(key="table", title="table", role="group"),
@@ -65,7 +66,7 @@ def claims_table(
             Column(key="source", title="source", align="left", role="minor"),
         ]
     title = " ".join([f"{paper}: do its claims hold?", *(f"[{mark}]" for mark in marks)])
-    said = [*notes, *_explanations(paper, tables, settled, measured)]
+    said = [*notes, *_explanations(paper, settled, shown, measured)]
     caption = (
         f"{title.partition('?')[0]}? Brackets: 95% intervals. {' '.join(data_sentences(marks))}"
     )
@@ -111,8 +112,8 @@ def _verdict(settled: SettledClaim, digits: int) -> str:
 
 def _explanations(
     paper: str,
-    tables: Mapping[str, PaperTable],
     settled: Sequence[SettledClaim],
+    shown: Sequence[SettledClaim],
     measured: Sequence[SettledClaim],
 ) -> Sequence[str]:
     counts = Counter(each.verdict for each in settled)
@@ -125,7 +126,7 @@ def _explanations(
     ]
     if measured:
         notes.append(verdict_note(len(measured), "claim", f"of {paper} that are measured here"))
-    notes += _signs(settled)
+    notes += _signs(shown)
     lacking = list(
         dict.fromkeys(each.claim.table for each in settled if each.verdict == "not measured")
     )

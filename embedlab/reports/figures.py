@@ -382,15 +382,17 @@ def reproduction_plots(reproduction: "Reproduction") -> list[Plot]:
         }
         if not any(number.values for number in numbers.values()):
             continue
-        published = [_or_nan(number.printed) for number in numbers.values()]
         ours = _spread_series("ours", [(each.mean, each.sd) for each in numbers.values()])
+        has_sd = any(each.sd is not None for each in numbers.values())
+        printed = [_or_nan(number.printed) for number in numbers.values()]
+        published = Series(name="published", values=printed)
         plots.append(
             Plot(
                 kind="dots",
                 title=column,
                 labels=list(numbers),
-                series=[Series(name="published", values=published), ours],
-                axis=f"{column}; ours with one standard deviation over seeds",
+                series=[ours] if all(map(isnan, printed)) else [published, ours],
+                axis=f"{column}; ours with one standard deviation over seeds" if has_sd else column,
             )
         )
     return plots

@@ -124,7 +124,10 @@ def _section(section: Section, number: int) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
-    """Yield the table in a frame that scrolls sideways on a narrow screen; its notes below."""
+    """Yield the table in a frame that scrolls sideways on a narrow screen; its answer in words
+    above, its notes below.
+    """
+    yield from (f"<p>{escaped(sentence)}</p>" for sentence in table.answer)
     if table.columns:
         sides = [
             ' class="number"' if table.align(column) == "right" else "" for column in table.columns
