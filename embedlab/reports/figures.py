@@ -384,14 +384,14 @@ def reproduction_plots(reproduction: "Reproduction") -> list[Plot]:
             continue
         ours = _spread_series("ours", [(each.mean, each.sd) for each in numbers.values()])
         has_sd = any(each.sd is not None for each in numbers.values())
-        printed = [_or_nan(number.printed) for number in numbers.values()]
-        published = Series(name="published", values=printed)
+        values = [_or_nan(number.printed) for number in numbers.values()]
+        published = Series(name="published", values=values)
         plots.append(
             Plot(
                 kind="dots",
                 title=column,
                 labels=list(numbers),
-                series=[ours] if all(map(isnan, printed)) else [published, ours],
+                series=[ours] if all(map(isnan, values)) else [published, ours],
                 axis=f"{column}; ours with one standard deviation over seeds" if has_sd else column,
             )
         )
