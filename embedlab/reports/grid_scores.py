@@ -18,6 +18,8 @@ from embedlab.runs.signature import Signature, merged
 from embedlab.runs.status import trained_flaw
 from embedlab.scoring.provenance import overlap_mark
 
+# How papers write an axis, by the last part of its key.
+SYMBOLS = {"weight": "λ", "temperature": "τ", "lr": "η"}
 SEEN = 0.005  # points; less is shown as 0.00
 
 
@@ -54,26 +56,45 @@ def pivot_table(plan: GridPlan, pivot: Pivot, title: str) -> Table:
     notes += [f"{pivot.missing} cells have no such score yet{uneven}"] if pivot.missing else []
     notes += [*generated_note(pivot.marks), *_made_notes(plan, pivot)]
     if pivot.column_axis is not None:
-        notes.append(
-            f"shown is {_score_title(pivot)}; --score takes another, --rows and --columns other axes"
-        )
+        how = f"shown is {_score_title(pivot)}; --score takes another, --rows and --columns other axes"
+        notes.append(Note(how, short=[how], kind="usage"))
     seen = seen_sentences(spread.shared for spread in pivot.spreads.values())
     return Table(
         title=with_marks(f"{plan.name}: {title}", pivot.marks),
         columns=columns,
         rows=rows,
         notes=notes,
-        caption=" ".join(
-            [
-                f"{plan.name}: {title.replace(' x 100', ' × 100')}; "
-                f"{counted_items(_items(pivot))}.",
-                *_said(notes),
-                *seen,
-            ]
-        ),
+        caption=" ".join([_caption(plan, pivot, title), *_said(notes), *seen]),
         score_columns="" if pivot.column_axis is not None else "score",
         signatures=_signatures(plan, pivot),
     )
+
+
+def for_paper(table: Table, axes: Sequence[str]) -> Table:
+    """Return TABLE with the symbols of AXES in place of their keys in the heads of columns."""
+    columns = []
+    for column in table.columns:
+        axis = next((axis for axis in axes if f"{column.title} ".startswith(f"{axis} ")), None)
+        if axis is not None:
+            value = column.title.removeprefix(axis).strip()
+            column = replace(column, title=" = ".join(filter(None, (_symbol(axis), value))))
+        columns.append(column)
+    return replace(table, columns=columns)
+
+
+def _symbol(axis: str) -> str:
+    """Return how a paper writes an axis: a symbol, or the last part of its key."""
+    name = axis.rpartition(".")[2]
+    return SYMBOLS.get(name, name.replace("_", " "))
+
+
+def _caption(plan: GridPlan, pivot: Pivot, title: str) -> str:
+    """Return what the table is in a sentence."""
+    axes = [*pivot.row_axes, *([pivot.column_axis] if pivot.column_axis is not None else [])]
+    named = [axis if _symbol(axis) == axis else f"{_symbol(axis)} ({axis})" for axis in axes]
+    by = f" by {' and '.join(named)}" if named else ""
+    measured = title.replace(" x 100", " × 100")
+    return f"Results of {plan.name}{by}: {measured}; {counted_items(_items(pivot))}."
 
 
 def _best_of(pivot: Pivot) -> list[bool]:

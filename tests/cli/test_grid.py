@@ -420,6 +420,11 @@ def test_the_table_says_how_its_numbers_were_made(
     usual = json.loads(answer(capsys, "table", "mine", "--data", "tiny", "--json"))
     assert set(usual["rows"][0]) >= {"optim.lr", "cls", "mean"}  # of two axes one is the columns
     assert usual["notes"][-1].startswith("shown is sts12-16; --score takes another")
+    latex = answer(capsys, "table", "mine", "--data", "tiny", "--latex")
+    assert latex.count(r"\begin{tabular}") == 1
+    head = latex[latex.index("toprule") : latex.index("midrule")]
+    assert all(title in head for title in (r"$\eta$", "pooling = ", " cls", " mean"))
+    assert r"\caption{Results of mine by $\eta$ (optim.lr) and pooling (encoder.pooling): " in latex
     averaged = json.loads(
         answer(capsys, "table", "mine", "--data", "tiny", "--json", "--rows", "encoder.pooling")
     )["notes"]

@@ -23,9 +23,12 @@ def table(options: ScoresOptions, shown: ShownOptions, *, terminal: Terminal) ->
     * is the best of its column (with --columns, of the table), = cannot be distinguished from it.
     """
     from embedlab.reports.figures import GridResults
+    from embedlab.reports.grid_scores import for_paper
     from embedlab.workflows.grid.table import grid_scores
 
     figures = shown.checked(GridResults)
     scores = grid_scores(options, terminal.settings)
-    terminal.show(replace(scores.table, is_signed=shown.signature))
+    found = replace(scores.table, is_signed=shown.signature)
+    is_latex = terminal.settings.format == "latex"
+    terminal.show(for_paper(found, [*scores.plan.axes]) if is_latex else found)
     write_figures(figures, scores.subject, terminal)
