@@ -1,9 +1,9 @@
-"""Loss and dev score of a run over its steps; each update reads only new events."""
+"""Loss, dev score and load of a run over its steps; each update reads only new events."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from embedlab.runs.events import Dev, Started, Step, events_after
+from embedlab.runs.events import Dev, Progress, Started, Step, events_after
 
 _HEAD_BYTES = 128  # the first events of a run hold its process and start time: they identify it
 
@@ -16,6 +16,10 @@ class Curve:
     losses: list[float] = field(default_factory=list)
     dev_steps: list[int] = field(default_factory=list)
     dev_scores: list[float] = field(default_factory=list)
+    load_steps: list[int] = field(default_factory=list)
+    memory_mib: list[float] = field(default_factory=list)
+    cpu_percent: list[float] = field(default_factory=list)
+    gpu_percent: list[float] = field(default_factory=list)
     stage_steps: dict[int, int] = field(
         default_factory=dict
     )  # the last reported step of each stage
@@ -37,6 +41,11 @@ class Curve:
         except OSError:
             return
         for event in events:
+            if isinstance(event, Step | Progress):
+                self.load_steps.append(event.step)
+                self.memory_mib.append(event.memory_mib)
+                self.cpu_percent.append(event.cpu_percent)
+                self.gpu_percent.append(event.gpu_percent)
             match event:
                 case Started(step=step):
                     self._forget_after(step)
@@ -63,7 +72,12 @@ class Curve:
 
     def _forget_after(self, step: int) -> None:
         """Remove the points after STEP: a resumed run repeats the steps after its checkpoint."""
-        for steps, values in ((self.steps, self.losses), (self.dev_steps, self.dev_scores)):
+        loads = (self.load_steps, self.memory_mib, self.cpu_percent, self.gpu_percent)
+        for steps, *others in (
+            (self.steps, self.losses),
+            (self.dev_steps, self.dev_scores),
+            loads,
+        ):
             while steps and steps[-1] > step:
-                steps.pop()
-                values.pop()
+                for values in (steps, *others):
+                    values.pop()

@@ -61,6 +61,8 @@ class Step(Event):
     eta_s: float
     memory_mib: float
     skipped: int = 0  # steps so far whose gradient fp16 could not hold; they changed nothing
+    cpu_percent: float = math.nan  # of one core, since the event before; nan where not recorded
+    gpu_percent: float = math.nan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +76,9 @@ class Progress(Event):
     step: int
     steps: int
     eta_s: float
+    memory_mib: float = math.nan
+    cpu_percent: float = math.nan
+    gpu_percent: float = math.nan
 
 
 @dataclass(frozen=True, kw_only=True)

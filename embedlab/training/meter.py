@@ -1,5 +1,6 @@
 """Loss, speed, time left and memory since the last event."""
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ class Meter:
         self._paused_s = 0.0
         self._steps = steps
         self._process = psutil.Process()
+        self._process.cpu_percent()  # the next call measures from here
         self._clear(before or Unreported())
 
     def add(self, losses: Tensor, rows: int) -> None:
@@ -58,7 +60,9 @@ class Meter:
     def beat(self, step: int) -> events.Progress:
         """Return a progress event after STEP, without waiting for the accelerator."""
         self._beat_s = time.perf_counter()
-        return events.Progress(step=step, steps=self._steps, eta_s=self._eta_s(step))
+        return events.Progress(
+            step=step, steps=self._steps, eta_s=self._eta_s(step), **self._machine_load()
+        )
 
     def unreported(self) -> Unreported:
         """Return the losses since the last event."""
@@ -74,6 +78,7 @@ class Meter:
             self._losses / self._count
         ).tolist()  # waits for the accelerator, so that the times below are correct
         elapsed = max(1e-9, time.perf_counter() - self._since_s)
+        load = self._machine_load()
         steps = [
             events.Step(
                 stage=stage,
@@ -84,8 +89,8 @@ class Meter:
                 lr=lr,
                 rows_per_s=self._rows / elapsed,
                 eta_s=self._eta_s(step),
-                memory_mib=self._memory_mib(),
                 skipped=skipped,
+                **load,
             )
             for (stage, epoch), loss in zip(epochs.items(), losses, strict=True)
         ]
@@ -111,7 +116,18 @@ class Meter:
         )
         return per_step * (self._steps - step)
 
-    def _memory_mib(self) -> float:
-        if self._device.type == "cuda":
-            return torch.cuda.max_memory_allocated(self._device) / 2**20
-        return float(self._process.memory_info().rss / 2**20)
+    def _machine_load(self) -> dict[str, float]:
+        """Return the memory and the use of processor and GPU, as events record them."""
+        if self._device.type != "cuda":
+            memory, gpu_percent = self._process.memory_info().rss, math.nan
+        else:
+            memory = torch.cuda.max_memory_allocated(self._device)
+            try:
+                gpu_percent = float(torch.cuda.utilization(self._device))
+            except (ModuleNotFoundError, RuntimeError):  # needs nvidia-ml-py and a driver
+                gpu_percent = math.nan
+        return {
+            "memory_mib": memory / 2**20,
+            "cpu_percent": self._process.cpu_percent(),
+            "gpu_percent": gpu_percent,
+        }

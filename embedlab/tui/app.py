@@ -1,575 +1,561 @@
-"""The dashboard's application: modes, theme, remembered state, and the pair data that its screens
-share.
+"""The dashboard: three rooms over one data folder and one runs folder, with one header and one
+sidebar.
 """
 
-from asyncio import to_thread
-from collections.abc import Collection, Iterable, Sequence
+import asyncio
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from time import sleep
 from typing import Any, ClassVar
 
 from textual import work
-from textual.app import App, SystemCommand
-from textual.binding import BindingType
-from textual.filter import LineFilter
+from textual.app import App, ComposeResult, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
 from textual.screen import Screen
-from textual.signal import Signal
-from textual.widget import Widget
+from textual.widgets import ContentSwitcher, Footer, Input, TextArea
 from textual.worker import get_current_worker
 
-from embedlab.analysis.pair_notes import PairNotes
-from embedlab.analysis.pairing import Pairing
-from embedlab.core.errors import EmbedlabError, MissingError
-from embedlab.core.names import DEFAULT_TASK
+from embedlab.comparison.comparison import Comparison
+from embedlab.core.errors import EmbedlabError
+from embedlab.core.names import task_names
+from embedlab.core.paths import STARTER_FOLDER, data_folder, data_name, typed_path
+from embedlab.core.python_processes import python_command, start_piped
 from embedlab.core.settings import Settings
-from embedlab.tui.command import KeyScope
-from embedlab.tui.commands import bindings, commands_of
-from embedlab.tui.contrast import readable_variables
-from embedlab.tui.model_chooser import ChooseModels, ChooserLine, lines_of
-from embedlab.tui.model_colours import forget_colours
-from embedlab.tui.model_marks import marks_by_model
-from embedlab.tui.pair_table.data import (
-    PairData,
-    face_to_face,
-    lost_datasets,
-    no_pairs,
-    unscored_by,
-    warn_unscored,
-    with_models,
+from embedlab.data.file_name import is_row_file
+from embedlab.runs.launch import shared_flags
+from embedlab.tui.compare.model import compare_shown, model_scores
+from embedlab.tui.compare.room import CompareRoom
+from embedlab.tui.data.model import View, sort_orders
+from embedlab.tui.data.room import DataRoom
+from embedlab.tui.header import Header, chips_of
+from embedlab.tui.help import TextScreen, help_screen
+from embedlab.tui.questions import Ask
+from embedlab.tui.room import Room
+from embedlab.tui.runs.room import RunsRoom
+from embedlab.tui.sidebar import Line, Sidebar
+from embedlab.tui.state import Memory
+from embedlab.tui.theme import colour_variables
+from embedlab.tui.workbench import (
+    DICE,
+    FIRST_MODELS,
+    KnownModel,
+    Shown,
+    default_task,
+    known_models,
+    open_shown,
 )
-from embedlab.tui.pair_table.identity import have_same_rows
-from embedlab.tui.pair_table.saved_tables import cache_file, open_pairs, read_cached, store
-from embedlab.tui.pair_table.scorer import ScorerProcess
-from embedlab.tui.pair_table.view import PairSelection, PairView
-from embedlab.tui.scoring_processes import ScoringProcesses
-from embedlab.tui.screens import SCREENS, style_sheets
-from embedlab.tui.shared_selection import SharedSelection
-from embedlab.tui.state import DashboardState, Memory
-from embedlab.tui.stored_models import (
-    StoredModel,
-    best_covering,
-    find_model,
-    oldest_run,
-    one_seed,
-    stored_models,
-)
-from embedlab.tui.terminal import process_memory
-from embedlab.tui.terminal.app import TerminalApp
-from embedlab.tui.terminal.versions import is_tuned
-from embedlab.tui.training_texts import TrainingTexts
-from embedlab.tui.widgets.plain_lines import Plain
 
-FIRST_MODELS = 4  # shown when none were ever chosen
-POLL_S = 1.0
-AT_ONCE = 100_000  # pairs; of more, the sentences are shown before the scores are joined and ranked
-WRITE_AFTER_S = 0.3
-MARKS_AFTER_S = 0.2  # the pairs are drawn: what the marks of models import is not to delay them
-MARK_LIMIT = 2_000  # marks that are remembered
+MOST_MODELS = 6
+LEAST_WIDTH, LEAST_HEIGHT = 60, 16
+FOLD_BELOW = 100  # cells, below which the sidebar shows when it is called
+WRITE_EVERY_S = 2.0
+REST_S = 0.2  # what was chosen rests so long before it is read
 
 
-class Dashboard(TerminalApp):
-    """All screens over one runs folder and one data folder."""
+class TooSmall(Screen[None]):
+    """Instead of rooms that could not be read."""
 
-    CSS_PATH = style_sheets(Path(__file__).with_name("dashboard.tcss"))
+    def render(self) -> Content:
+        """What is needed."""
+        return Content(f"The window is too small: {LEAST_WIDTH}×{LEAST_HEIGHT} are needed.")
+
+
+class Dashboard(App[None]):
+    """The rooms, what they share, and the keys that mean the same in each."""
+
     TITLE = "embedlab"
-    MODES: ClassVar[Any] = {name: screen.open for name, screen in SCREENS.items()}
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (180, "-wide")]  # noqa: RUF012 - the base class has it so
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (36, "-tall")]  # noqa: RUF012
-    BINDINGS: ClassVar[list[BindingType]] = bindings("everywhere")
+    CSS_PATH = "dashboard.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        # With priority: the keys behind them in one packet then meet what they opened.
+        Binding("slash", "filter", "Filter", priority=True, tooltip="Filter, or search."),
+        Binding("1", "room('data')", "Data", show=False, priority=True, tooltip="The Data room."),
+        Binding(
+            "2",
+            "room('compare')",
+            "Compare",
+            show=False,
+            priority=True,
+            tooltip="The Compare room.",
+        ),
+        Binding("3", "room('runs')", "Runs", show=False, priority=True, tooltip="The Runs room."),
+        Binding("c", "models", "Models", tooltip="Choose models and datasets in the sidebar."),
+        Binding("escape", "back", "Back", show=False, tooltip="Leave a field, a pane, a mark."),
+        Binding("i", "limits", "Limits", show=False, tooltip="What limits the numbers."),
+        Binding("z", "zoom", "Zoom", show=False, tooltip="The pane alone, or all again."),
+        Binding("r", "reload", "Reload", show=False, tooltip="Read all files again."),
+        Binding("t", "next_theme", "Theme", show=False, tooltip="The next theme, dark or light."),
+        Binding(
+            "ctrl+o",
+            "open",
+            "Open",
+            show=False,
+            priority=True,
+            tooltip="Open a CSV, a data folder, a model, a run, a task.",
+        ),
+        Binding(
+            "question_mark", "help", "Help", tooltip="The keys of this room and a legend of signs."
+        ),
+        Binding("q", "quit", "Quit", show=False, tooltip="End the dashboard; runs go on."),
+    ]
 
     def __init__(self, settings: Settings, *, pair_file: Path | None = None) -> None:
-        self.memory = Memory.load()
-        mode = self.memory.state.mode
-        # Textual begins in this mode: an empty screen before it would be styled and drawn too.
-        self.DEFAULT_MODE = "pairs" if pair_file is not None or mode not in SCREENS else mode  # type: ignore[misc]
-        super().__init__(is_tuned=is_tuned(settings))
-        self.settings = settings
-        self.pair_file = pair_file
-        self.data: PairData | None = None  # as the screens show it
-        self._read: PairData | None = None  # with all chosen models
-        self.stored: tuple[StoredModel, ...] = ()
-        self.training_texts = TrainingTexts(settings)
-        self.notes = PairNotes.load()
-        self.selected = SharedSelection(self, self)
-        self.data_ready: Signal[PairData] = Signal(self, "data-ready")
-        self.activity: Signal[str] = Signal(self, "activity")
-        self.scoring = ScoringProcesses(settings)
-        self.scorer_process = ScorerProcess(settings)
-        self._reported: set[str] = set()
-        self._is_chosen = False  # the models, in this session
-        forget_colours()
-        self._plain = Plain()
+        super().__init__()
+        self.settings = replace(settings, data=settings.data or STARTER_FOLDER)
+        self._pair_file = pair_file
+        self.shown = Shown()
+        self.known: Sequence[KnownModel] = ()
+        self.comparison: Comparison | None = None  # on all items of all shown datasets
+        self.view: View | None = None
+        self.busy: dict[str, str] = {}  # models that are scored now, and what of
+        self._is_loaded = False
+        self._too_small: TooSmall | None = None
+        self._remember_place()
 
-    def on_mount(self) -> None:
-        """Restore the remembered theme and screen; read the data while the first paint is under
-        way.
-        """
-        theme = self.settings.theme or self.memory.state.theme
-        if theme is not None and theme in self.available_themes:
-            self.theme = theme
-        self.theme_changed_signal.subscribe(
-            self, lambda theme: self.remember(replace(self.memory.state, theme=theme.name))
+    def _remember_place(self) -> None:
+        """Take up what is remembered of this data folder."""
+        self.memory = Memory(data_name(self.settings.data or STARTER_FOLDER))
+        self.shown_task = str(
+            self._pair_file or self.memory.get("task", default_task(self.settings))
         )
-        if self.memory.trouble is not None:
-            self.report(self.memory.trouble)
-        self.load()
-        self.set_interval(POLL_S, self.poll_evaluations)
+        self.models: tuple[str, ...] = tuple(self.memory.get("models", []))
+        self._is_first = not self.models
 
     def get_css_variables(self) -> dict[str, str]:
-        """The colours of the theme, of which some built-in ones are too faint to read."""
-        self.theme_variables = readable_variables(super().get_css_variables())
-        return self.theme_variables
+        """The colours of the theme, and those with a meaning here."""
+        own = colour_variables(is_dark=self.current_theme.dark)
+        self.colours = {**super().get_css_variables(), **own}
+        return self.colours
+
+    def compose(self) -> ComposeResult:
+        """Yield header, sidebar, rooms and keys."""
+        yield Header()
+        with Horizontal(id="body"):
+            yield Sidebar()
+            with ContentSwitcher(initial="data", id="rooms"):
+                yield DataRoom()
+                yield CompareRoom()
+                yield RunsRoom(self.settings)
+        yield Footer(compact=True)
+
+    def on_mount(self) -> None:
+        """Begin in the room that was shown last, and read while it is drawn."""
+        theme = self.settings.theme or self.memory.get("theme", "", everywhere=True)
+        if theme in self.available_themes:
+            self.theme = theme
+        self.theme_changed_signal.subscribe(
+            self, lambda theme: self.remember("theme", theme.name, everywhere=True)
+        )
+        room = "data" if self._pair_file is not None else self.memory.get("room", "data")
+        self.action_room(room if room in {"data", "compare", "runs"} else "data")
+        self.load()
+        self.set_interval(WRITE_EVERY_S, self._write_memory)
+
+    def on_resize(self) -> None:
+        """Fold the sidebar, or say that the window is too small."""
+        is_small = self.size.width < LEAST_WIDTH or self.size.height < LEAST_HEIGHT
+        if is_small and self._too_small is None:
+            self._too_small = TooSmall()
+            self.push_screen(self._too_small)
+        elif not is_small and self._too_small is not None and self.screen is self._too_small:
+            self.pop_screen()
+            self._too_small = None
+        self.set_class(self.size.width < FOLD_BELOW, "-folded")
+        self._show_sidebar()
+
+    def report(self, error: EmbedlabError) -> None:
+        """Show the two lines that the command line would print."""
+        text = f"{error.message}\nhint: {error.hint}" if error.hint else error.message
+        self.notify(text, severity="error", markup=False, timeout=10)
+
+    # what is remembered
+
+    def remember(self, name: str, value: Any, *, everywhere: bool = False) -> None:
+        """Remember VALUE; it is written a moment later."""
+        self.memory.set(name, value, everywhere=everywhere)
+
+    @work(thread=True, group="state", exit_on_error=False)
+    def _write_memory(self) -> None:
+        with suppress(EmbedlabError, OSError):
+            self.memory.write()
+
+    def on_unmount(self) -> None:
+        """Write what was changed last."""
+        with suppress(EmbedlabError, OSError):
+            self.memory.write()
+
+    # what is shown
+
+    @property
+    def room(self) -> Room:
+        """The room that is shown."""
+        switcher = self.screen_stack[0].query_one(ContentSwitcher)
+        return self.screen_stack[0].query_one(f"#{switcher.current}", Room)
+
+    @property
+    def why_empty(self) -> str:
+        """What to do where no item is shown."""
+        if self.busy:
+            return f"scoring {', '.join(self.busy)} on {self.shown_task} …"
+        if not self._is_loaded:
+            return "reading …"
+        return (
+            f"No model was scored on {self.shown_task} yet.\n\n"
+            "c chooses models and scores them; ctrl+o opens a CSV, a folder, a model or a task."
+        )
+
+    @work(thread=True, exclusive=True, group="load", exit_on_error=False)
+    def load(self) -> None:
+        """Read what is stored of the chosen models, then compare them."""
+        worker = get_current_worker()
+        known = known_models(self.settings)
+        models = self.models
+        if self._is_first:
+            names = {model.name for model in known}
+            models = tuple(name for name in FIRST_MODELS if name in names)
+        shown = open_shown(models, self.shown_task, self.settings)
+        if not worker.is_cancelled:
+            self.call_from_thread(self._take, shown, known)
+
+    def _take(self, shown: Shown, known: Sequence[KnownModel]) -> None:
+        self.known = known
+        is_first_look = not self._is_loaded
+        self._is_loaded = True
+        if self._is_first:
+            self.models, self._is_first = shown.models, False
+        if shown.models != self.models:  # others were chosen meanwhile
+            return
+        self.shown = shown
+        self.comparison = None
+        for error in shown.errors:
+            self.report(error)
+        for room in self.screen_stack[0].query(Room):
+            room.show()
+        self.refresh_header()
+        if shown.outcomes is None and is_first_look:
+            is_starter = self.settings.data == STARTER_FOLDER
+            self.score([*(self.models if is_starter else ()), DICE])
+        if shown.outcomes is not None and shown.columns:
+            self._compare(shown)
+
+    @work(thread=True, exclusive=True, group="compare-all", exit_on_error=False)
+    def _compare(self, shown: Shown) -> None:
+        worker = get_current_worker()
+        try:
+            comparison = compare_shown(shown)
+        except EmbedlabError as error:
+            if not worker.is_cancelled:
+                self.call_from_thread(self.report, error)
+            return
+        if not worker.is_cancelled:
+            self.call_from_thread(self._take_comparison, shown, comparison)
+
+    def _take_comparison(self, shown: Shown, comparison: Comparison) -> None:
+        if shown is self.shown:
+            self.comparison = comparison
+            self.screen_stack[0].query_one(CompareRoom).take_whole(comparison)
+            self.refresh_header()
+
+    def take_view(self, view: View) -> None:
+        """Let the other rooms show the items that the Data room shows."""
+        self.view = view
+        self.screen_stack[0].query_one(CompareRoom).take_view(view)
+        self.refresh_header()
+
+    def refresh_header(self) -> None:
+        """Show where one is, and the models' scores."""
+        scores, signs = model_scores(self.comparison)
+        limits = self._limits()
+        busy = ", ".join(f"scoring {name} on {task}" for name, task in self.busy.items())
+        shown = self.shown.items
+        left = len(self.view.rows) if self.view is not None and shown else 0
+        items = f"{shown:,} items" if left == shown else f"{left:,} of {shown:,} items"
+        data = data_name(self.settings.data or STARTER_FOLDER)
+        self.screen_stack[0].query_one(Header).show(
+            crumbs=[self.room.TITLE, Path(data).name, self.room.crumbs],
+            items=items if shown else "",
+            chips=chips_of(self.models, scores, signs),
+            limits=len(limits),
+            activity=busy,
+        )
+        self._show_sidebar()
+
+    def _limits(self) -> list[str]:
+        notes = [*self.shown.notes, *(self.comparison.notes if self.comparison else ())]
+        return list(dict.fromkeys(notes))
+
+    def _show_sidebar(self) -> None:
+        scores, _ = model_scores(self.comparison)
+        lines = [
+            Line(
+                section="models",
+                name=name,
+                place=place,
+                score=scores.get(name, ""),
+                coverage=self.shown.coverage(name) if self.shown.outcomes is not None else 0.0,
+                is_busy=name in self.busy,
+            )
+            for place, name in enumerate(self.models)
+        ]
+        lines += [
+            Line(section="models", name=model.name, is_busy=model.name in self.busy)
+            for model in self.known
+            if model.name not in self.models
+        ]
+        room = self.screen_stack[0].query_one(DataRoom)
+        lines += [
+            Line(
+                section="datasets",
+                name=name,
+                place=0 if room.dataset in {None, name} else None,
+                score=f"{len(self.shown.outcomes.rows_of(index)):,}" if self.shown.outcomes else "",
+            )
+            for index, name in enumerate(self.shown.datasets)
+        ]
+        lines += [
+            Line(section="runs", name=name, score=score)
+            for name, score in self.screen_stack[0].query_one(RunsRoom).at_work
+        ]
+        self.screen_stack[0].query_one(Sidebar).show(lines)
+
+    # models
+
+    def choose_models(self, models: Sequence[str]) -> None:
+        """Compare MODELS from now on, the first of them is the reference."""
+        if len(models) > MOST_MODELS:
+            self.notify(f"at most {MOST_MODELS} models at once", severity="warning")
+            return
+        self.models = tuple(models)
+        self.remember("models", list(models))
+        self._show_sidebar()
+        self.load()
+
+    def on_sidebar_chosen(self, event: Sidebar.Chosen) -> None:
+        """Choose a model or leave it out; show a dataset alone, or all."""
+        line = event.line
+        if line.section == "models":
+            others = [name for name in self.models if name != line.name]
+            self.choose_models(others if line.place is not None else [*self.models, line.name])
+        elif line.section == "datasets":
+            room = self.query_one(DataRoom)
+            room.show_dataset(None if room.dataset == line.name else line.name)
+
+    def on_sidebar_opened(self, event: Sidebar.Opened) -> None:
+        """Score what a model lacks, or make it the reference; go to a run."""
+        line = event.line
+        if line.section == "models" and line.place is not None and line.coverage < 1:
+            self.score([line.name])
+        elif line.section == "models" and line.place is not None:
+            self.choose_models([line.name, *(name for name in self.models if name != line.name)])
+        elif line.section == "runs":
+            self.action_room("runs")
+            self.query_one(RunsRoom).go_to(line.name)
+        else:
+            self.on_sidebar_chosen(event)
+
+    def add_model(self, name: str) -> None:
+        """Choose the model called NAME, and score what it lacks of all shown items."""
+        if name not in self.models:
+            if len(self.models) >= MOST_MODELS:
+                self.notify(f"at most {MOST_MODELS} models at once", severity="warning")
+                return
+            self.models = (*self.models, name)
+            self.remember("models", list(self.models))
+        self.score([name])
+
+    @work(group="score", exit_on_error=False)
+    async def score(self, models: Sequence[str]) -> None:
+        """Score MODELS on all items that are shown, one after another, in processes."""
+        for model in dict.fromkeys(models):
+            if model in self.busy:
+                continue
+            self.busy[model] = Path(self.shown_task).name
+            self.refresh_header()
+            words = ["evaluate", model, "--task", self.shown_task, "--quiet"]
+            command = python_command(*words, *shared_flags(self.settings))
+            process = await start_piped(command, stderr=asyncio.subprocess.PIPE)
+            try:
+                _, said = await process.communicate()
+            finally:
+                self.busy.pop(model, None)
+                if process.returncode is None:
+                    process.terminate()
+            if process.returncode:
+                lines = said.decode(errors="replace").strip().splitlines()[-2:]
+                self.notify("\n".join(lines), severity="error", markup=False, timeout=10)
+            self.load()
+            self.refresh_header()
 
     # keys
 
-    def is_opening(self) -> bool:
-        """Whether something that a key opens is not there yet."""
-        return bool(
-            self.screen_stack and getattr(self.screen, "is_opening", False)
-        )  # a dialog has no such state
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While a text is typed, letters are letters; over a dialog the rooms' keys are not."""
+        is_typing = isinstance(self.focused, Input | TextArea)
+        if action in {"filter", "room"} and (is_typing or len(self.screen_stack) > 1):
+            return False
+        if action == "open":
+            return len(self.screen_stack) == 1
+        return True
 
-    def report_dropped(self, error: EmbedlabError) -> None:
-        """Report that typed keys were dropped."""
-        self.report(error, severity="warning")
+    def action_room(self, name: str) -> None:
+        """Go to the room called NAME."""
+        self.screen_stack[0].query_one(ContentSwitcher).current = name
+        self.room.enter()
+        self.remember("room", name)
+        self.set_class(name == "runs", "-runs")
+        self.refresh_header()
 
-    def get_line_filters(self) -> Sequence[LineFilter]:
-        """Return the filters of every line: those of Textual, and the one that removes control
-        characters.
-        """
-        return [*super().get_line_filters(), self._plain]
+    def action_filter(self) -> None:
+        """Go to the field that filters this room."""
+        self.room.action_filter()
+
+    async def action_back(self) -> None:
+        """Leave what has the focus."""
+        if self.screen.maximized is not None:
+            self.screen.minimize()
+        elif isinstance(self.focused, Sidebar):
+            self.query_one("#body").remove_class("-sidebar")
+            self.room.enter()
+        else:
+            self.room.action_back()
+
+    def action_models(self) -> None:
+        """Go to the sidebar."""
+        self.query_one("#body").add_class("-sidebar")
+        sidebar = self.query_one(Sidebar)
+        sidebar.display = True
+        self.screen.set_focus(sidebar)
+
+    def on_header_limits_opened(self) -> None:
+        """Show what limits the numbers."""
+        self.action_limits()
+
+    def action_limits(self) -> None:
+        """Show what limits the numbers."""
+        text = "\n".join(f"• {note}" for note in self._limits()) or "Nothing limits these numbers."
+        self.push_screen(TextScreen("what limits the numbers", Content(text)))
+
+    def action_zoom(self) -> None:
+        """Show the focused pane alone, or all again."""
+        if self.screen.maximized is not None:
+            self.screen.minimize()
+        elif self.focused is not None:
+            self.screen.maximize(self.focused)
+
+    def action_reload(self) -> None:
+        """Read all files again."""
+        self.load()
+        self.query_one(RunsRoom).look()
+
+    def action_next_theme(self) -> None:
+        """Take the next theme."""
+        names = sorted(self.available_themes)
+        self.theme = names[(names.index(self.theme) + 1) % len(names)]
+
+    def action_help(self) -> None:
+        """Show the keys of what has the focus, and a legend."""
+        active = self.screen.active_bindings.values()
+        self.push_screen(help_screen(self.room.TITLE, [one.binding for one in active]))
+
+    @work(group="open", exit_on_error=False)
+    async def action_open(self) -> None:
+        """Open what was typed: a file of pairs, a folder, a model, a run, a task, a recipe."""
+        question = "Open a CSV, a data folder, a model, a run, a task, a recipe or a grid"
+        if typed := await self.push_screen_wait(Ask(question)):
+            try:
+                await asyncio.to_thread(self._open_typed, typed)
+            except EmbedlabError as error:
+                self.report(error)
+
+    def _open_typed(self, typed: str) -> None:
+        from embedlab.models.catalog import resolve
+
+        path = typed_path(typed)
+        if is_row_file(typed) and path.is_file():
+            self.call_from_thread(self.show_task, str(path))
+        elif typed in task_names():
+            self.call_from_thread(self.show_task, typed)
+        elif typed.endswith(".toml"):
+            self.call_from_thread(self.query_one(RunsRoom).launch, typed)
+        elif (path.is_dir() and not _is_model(path)) or typed in {"starter", "tiny"}:
+            self.call_from_thread(self.open_data, data_folder(Path(typed)))
+        else:
+            resolve(typed, self.settings.runs)  # refuses an unknown name with the nearest
+            self.call_from_thread(self.add_model, typed)
+
+    def show_task(self, task: str) -> None:
+        """Show the items of TASK: of a task, a dataset or a file."""
+        self.shown_task = task
+        self.remember("task", task)
+        self.query_one(DataRoom).dataset = None
+        self._is_loaded = False  # what it lacks is scored at once
+        self.action_room("data")
+        self.load()
+
+    def show_items(self, expression: str) -> None:
+        """Show the items that EXPRESSION picks in the Data room; without one, all."""
+        self.action_room("data")
+        self.query_one("#data-filter", Input).value = expression
+
+    def open_data(self, folder: Path) -> None:
+        """Show the data of FOLDER from now on."""
+        self._write_memory()
+        self.settings = replace(self.settings, data=folder)
+        self._pair_file = None
+        self._remember_place()
+        self._is_loaded = False
+        self.load()
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """The commands of the palette: Textual's own, and every key of this screen."""
+        """Everything that ctrl+p finds: keys, orders, models, datasets, tasks, runs."""
         yield from super().get_system_commands(screen)
-        scope = getattr(screen, "SCOPE", None)  # a dialog has none
-        if scope is None:
-            return
-        # The app runs the actions of "everywhere", a screen its own, and its table those of a
-        # table.
-        targets: list[tuple[Screen[Any] | App[None] | Widget, KeyScope]] = [
-            (screen, scope),
-            (self, "everywhere"),
-        ]
-        targets += [
-            (widget, of)
-            for widget in screen.query(Widget)
-            if (of := getattr(widget, "KEYS", None)) in SCREENS[scope].entry.parts
-        ]
-        for target, of in targets:
-            for command in commands_of(of, scope):
-                if command.meaning not in {"leave", "theme"}:  # Textual has these two
-                    title = f"{command.label}  {command.key.shown[0]}"
-                    yield SystemCommand(
-                        title, command.tooltip, partial(target.run_action, command.action)
-                    )
-
-    def action_mode(self, mode: str) -> None:
-        """Go to another screen."""
-        self.switch_mode(mode)
-        if SCREENS[mode].entry.is_restored:
-            self.remember(replace(self.memory.state, mode=mode))
-
-    def remember(self, state: DashboardState) -> None:
-        """Remember STATE for the next start; a thread writes it a moment later."""
-        if state != self.memory.state:
-            self.memory.state = state
-            self._write_state()
-
-    @work(thread=True, exclusive=True, group="state", exit_on_error=False)
-    def _write_state(self) -> None:
-        worker = get_current_worker()
-        sleep(WRITE_AFTER_S)
-        if worker.is_cancelled:  # a newer state will be written
-            return
-        try:
-            self.memory.write()
-        except EmbedlabError as error:
-            self.call_from_thread(self.report_once, [error])
-
-    async def on_unmount(self) -> None:
-        """Write the last state and end the scorer; detached processes continue."""
-        await self.scorer_process.close()
-        with suppress(EmbedlabError):
-            self.memory.write()
-
-    def report(self, error: EmbedlabError, *, severity: Any = "error") -> None:
-        """Show the two lines that the command line would print."""
-        text = f"{error.message}\nhint: {error.hint}" if error.hint else error.message
-        self.notify(text, severity=severity, markup=False, timeout=8)
-
-    def report_once(self, errors: Sequence[EmbedlabError]) -> None:
-        """Show each of ERRORS that was not shown before."""
-        for error in errors:
-            if error.message not in self._reported:
-                self._reported.add(error.message)
-                self.report(error)
-
-    # the pairs and their models
-
-    @property
-    def place_of_data(self) -> str:
-        """Where the pairs are read from."""
-        path = self.pair_file or self.settings.data
-        return "" if path is None else str(path.absolute())
-
-    @work(thread=True, exclusive=True, group="data", exit_on_error=False)
-    def load(self) -> None:
-        """Read pairs and scores from disk, outside the event loop; `data_ready` is published with
-        them.
-        """
-        worker = get_current_worker()
-        try:
-            if self.memory.state.task:
-                data, stored = self._items(self.memory.state.task)
-                troubles: Sequence[EmbedlabError] = ()
-                path: Path | None = None
-            else:
-                stored, troubles = stored_models(self.settings)
-                data, path = self._data(stored)
-        except (EmbedlabError, OSError) as error:
-            trouble = error if isinstance(error, EmbedlabError) else MissingError(str(error))
-            self.call_from_thread(self.report, trouble)
-            if self.data is None:
-                self.call_from_thread(self._take, no_pairs(trouble), (), ())
-            return
-        if not worker.is_cancelled:
-            self.call_from_thread(self._take, data, stored, (*troubles, *data.troubles))
-            if path is not None:
-                store(data, path, self.settings)
-            sleep(MARKS_AFTER_S)
-            if not worker.is_cancelled and (
-                marks := marks_by_model([model.name for model in data.models], self.settings)
-            ):
-                self.call_from_thread(self._take_marks, data, marks)
-
-    def _take_marks(self, data: PairData, marks: tuple[str, ...]) -> None:
-        """Show how the models of DATA were trained, which takes longer to find out than their
-        scores take to be read.
-        """
-        if self._read is data:
-            self._read = replace(data, model_marks=marks)
-            self._publish()
-
-    def _items(self, task: str) -> tuple[PairData, list[StoredModel]]:
-        """The items of TASK with the answers of the chosen models, of the first few where none of
-        them did it; and all that did.
-        """
-        from embedlab.tui.pair_table.items import item_models, load_items
-
-        there, wanted = (
-            item_models(self.settings).get(task, []),
-            self.memory.state.pairs.models or (),
-        )
-        chosen = [model for model in there if model.name in wanted] or there[:FIRST_MODELS]
-        return load_items(task, chosen, self.settings), there
-
-    def choose_task(self, task: str) -> None:
-        """Show the items of TASK, or with an empty name the pairs of all STS datasets."""
-        if task != self.memory.state.task:
-            self.selected.clear()
-            self.remember(replace(self.memory.state, task=task, face_to_face=()))
-            self.load()
-
-    def _data(self, stored: Sequence[StoredModel]) -> tuple[PairData, Path | None]:
-        """The pairs with the scores of the chosen models, and the file to store them in unless they
-        are stored already.
-        """
-        wanted = self.memory.state.pairs.models
-        chosen = (
-            None
-            if wanted is None
-            else [model for name in wanted if (model := self._find(name, stored)) is not None]
-        )
-        path = cache_file(self.settings, chosen) if chosen and self.pair_file is None else None
-        is_of_before = (
-            bool(wanted) and not self._is_chosen
-        )  # in another session, perhaps on other data
-        if (
-            path is not None
-            and (cached := read_cached(path)) is not None
-            and not (is_of_before and unscored_by(cached))
-        ):
-            return cached, None
-        bare = open_pairs(self.settings, self.pair_file)
-        lost = (
-            lost_datasets(self.data, bare) if self.data is not None and not self.data.task else None
-        )
-        if self.data is not None and lost is not None:
-            self.call_from_thread(self.report, lost)
-            bare, path = self.data, None
-        if self.data is None and bare.table.height > AT_ONCE:
-            self.call_from_thread(self._take, with_models(bare, []), (), ())
-        if chosen is None:
-            chosen = best_covering(stored, bare.table["pair_key"], FIRST_MODELS)
-        data = with_models(bare, chosen)
-        lacking = (
-            unscored_by(data) if data.models else [model.name for model in stored][:FIRST_MODELS]
-        )
-        troubles = (*data.troubles, *(warn_unscored(lacking) if self.pair_file is not None else ()))
-        if is_of_before and (absent := unscored_by(data)):
-            scored = [model for model in chosen if model.name not in absent] or best_covering(
-                stored, bare.table["pair_key"], FIRST_MODELS
+        for active in screen.active_bindings.values():
+            binding = active.binding
+            if binding.description:
+                yield SystemCommand(
+                    binding.description,
+                    binding.tooltip or binding.description,
+                    partial(self.run_action, binding.action, active.node),
+                )
+        data = self.query_one(DataRoom)
+        if data.facts is not None:
+            for order in sort_orders(data.facts):
+                yield SystemCommand(
+                    f"sort by {order}", "The largest first.", partial(data.sort_by, order)
+                )
+        for name in self.shown.datasets:
+            yield SystemCommand(
+                f"dataset {name}", "Show it alone.", partial(data.show_dataset, name)
             )
-            data, path = (
-                with_models(bare, scored),
-                cache_file(self.settings, scored) if path is not None and scored else None,
+        for task in task_names():
+            yield SystemCommand(f"task {task}", "Show its items.", partial(self.show_task, task))
+        for model in self.known:
+            yield SystemCommand(
+                f"model {model.name}",
+                "Choose it, and score it.",
+                partial(self.add_model, model.name),
             )
-        return replace(data, troubles=troubles), None if troubles else path
+        runs = self.query_one(RunsRoom)
+        for name in runs.names:
+            yield SystemCommand(f"run {name}", "Go to it.", partial(self.go_to_run, name))
 
-    def _find(self, name: str, stored: Sequence[StoredModel]) -> StoredModel | None:
-        """A model of the last session, if its scores still exist."""
-        known = next((model for model in stored if model.name == name), None)
-        if self.memory.state.task:  # scores of pairs do not answer its items
-            return known
-        with suppress(EmbedlabError, OSError):
-            return known or one_seed(stored, name) or find_model(name, self.settings)
-        return None
+    def go_to_run(self, name: str, grid: str = "") -> None:
+        """Go to the run called NAME, a cell of GRID, in the Runs room."""
+        runs = self.screen_stack[0].query_one(RunsRoom)
+        if grid:
+            runs.unfolded.add(grid)
+        self.action_room("runs")
+        runs.go_to(name)
 
-    def _take(
-        self, data: PairData, stored: Sequence[StoredModel], troubles: Sequence[EmbedlabError]
-    ) -> None:
-        self._read, self.stored = data, tuple(stored)
-        self.training_texts = TrainingTexts(self.settings)
-        self._publish()
-        self.call_after_refresh(process_memory.resume_collection)
-        self.report_once(troubles)
+    def compare_models(self, names: Sequence[str]) -> None:
+        """Compare the models called NAMES, and score what they lack."""
+        self.choose_models(names)
+        self.action_room("compare")
 
-    async def look_for_models(self) -> None:
-        """Update the list of models with scores: runs finish while the dashboard is open."""
-        if task := self.memory.state.task:
-            from embedlab.tui.pair_table.items import item_models
 
-            self.stored = tuple((await to_thread(item_models, self.settings)).get(task, ()))
-            return
-        stored, troubles = await to_thread(stored_models, self.settings)
-        self.stored = tuple(stored)
-        self.report_once(troubles)
-
-    def choose_models(self, names: Sequence[str]) -> None:
-        """Show these models from now on."""
-        state, self._is_chosen = self.memory.state, True
-        self.remember(
-            replace(state, face_to_face=(), pairs=replace(state.pairs, models=tuple(names)))
-        )
-        self.load()
-
-    @property
-    def chosen(self) -> list[str]:
-        """The names of all chosen models, also while two of them are face to face."""
-        return [model.name for model in self._read.models] if self._read is not None else []
-
-    def face(self, pairing: Pairing | None) -> None:
-        """Show the two models of PAIRING alone on every screen, or all chosen models again."""
-        self.face_names((pairing.reference, pairing.other) if pairing is not None else ())
-
-    def face_names(self, names: tuple[str, ...]) -> None:
-        """Show the two models NAMES alone on every screen, the reference first; all chosen models
-        where there are none.
-        """
-        self.remember(replace(self.memory.state, face_to_face=names))
-        self._publish()
-
-    def _publish(self) -> None:
-        if self._read is None:
-            return
-        names = self.memory.state.face_to_face
-        paired = (
-            face_to_face(self._read, Pairing(reference=names[0], other=names[1]))
-            if len(names) == 2
-            else None
-        )
-        self.data = self._read if paired is None else paired
-        self.selected.show(*self._viewed(self.data))
-        self.data_ready.publish(self.data)
-
-    def _viewed(self, data: PairData) -> tuple[PairView, PairSelection]:
-        """DATA with the user's notes, the present order and marks, and what is selected of it."""
-        if self.notes.trouble is not None:
-            self.report_once([self.notes.trouble])
-        state, old = self.memory.state.pairs, self.selected.view
-        view = PairView(
-            data=replace(data, table=self.notes.joined(data.table)),
-            sort=old.sort if old else state.sort,
-            is_descending=old.is_descending if old else state.is_descending,
-            cache=self.settings.cache,
-        )
-        if (
-            old is not None
-            and data.task == old.data.task
-            and have_same_rows(data.table, old.data.table)
-        ):
-            view.marks, view.absent_marks = old.marks, old.absent_marks
-            return view, old.selection
-        view.mark(old.marked() if old else state.marks)
-        if old is not None:
-            self.selected.path.clear()  # it holds row numbers, as what is within a slice does
-            return view, replace(old.selection, within=None)
-        if self.place_of_data == state.filter_of and not self.selected.typed:
-            self.selected.typed = state.filter
-        return view, PairSelection(dataset=state.dataset)
-
-    def remember_view(self) -> None:
-        """Remember what is selected and how it is sorted."""
-        view, state = self.selected.view, self.memory.state
-        if (
-            view is None or view.data.table.is_empty() or self.pair_file is not None
-        ):  # not the view to restore
-            return
-        pairs = replace(
-            state.pairs,
-            filter=self.selected.typed,
-            filter_of=self.place_of_data,
-            dataset=view.selection.dataset,
-            sort=view.sort,
-            is_descending=view.is_descending,
-            marks=tuple(view.marked(MARK_LIMIT)),
-        )
-        self.remember(replace(state, pairs=pairs))
-
-    def reference(self, names: Sequence[str]) -> str | None:
-        """The model that the others are compared with: the chosen one, or the one of NAMES whose
-        run began first.
-        """
-        if self.data is not None and self.data.pairing is not None:
-            return self.data.pairing.reference
-        chosen = self.memory.state.compare.reference
-        return (
-            chosen if chosen in names else oldest_run(self.stored, names) or next(iter(names), None)
-        )
-
-    def set_reference(self, name: str) -> None:
-        """Compare the other models with this one from now on."""
-        pairing = self.data.pairing if self.data is not None else None
-        state = self.memory.state
-        self.remember(replace(state, compare=replace(state.compare, reference=name)))
-        if pairing is not None and name == pairing.other:
-            self.face(pairing.swapped)
-
-    def rename_model(self, old: str, new: str) -> None:
-        """Continue to show a run that was renamed."""
-        state = self.memory.state
-        models = (
-            tuple(new if name == old else name for name in state.pairs.models)
-            if state.pairs.models is not None
-            else None
-        )
-        reference = new if state.compare.reference == old else state.compare.reference
-        faced = tuple(new if name == old else name for name in state.face_to_face)
-        compare = replace(state.compare, reference=reference)
-        self.remember(
-            replace(
-                state,
-                face_to_face=faced,
-                pairs=replace(state.pairs, models=models),
-                compare=compare,
-            )
-        )
-        self.load()
-
-    async def models_dialog(
-        self, question: str, more: Sequence[ChooserLine] = (), chosen: Collection[str] = ()
-    ) -> list[str] | None:
-        """Choose among the models, and MORE lines of which those with the values CHOSEN are; gives
-        values, of models "model:NAME".
-        """
-        from embedlab.models.catalog import model_names
-
-        await self.look_for_models()
-        lines = [
-            *lines_of(
-                self.stored, "  (model)" if more else "", has_seeds=not self.memory.state.task
-            )
-        ]
-        listed = {line.model for line in lines}
-        unlisted = [
-            ChooserLine(label=name, value=f"model:{name}", model=name)
-            for name in self.chosen
-            if name not in listed
-        ]
-        entries = [*unlisted, *lines, *more]
-        suggestions = await to_thread(model_names, self.settings.runs)
-        values = {*chosen, *(f"model:{name}" for name in self.chosen)}
-        return await self.push_screen_wait(
-            ChooseModels(
-                question, entries, values, named=self._typed_model, suggestions=suggestions
-            )
-        )
-
-    def _typed_model(self, name: str) -> ChooserLine:
-        """The entry of a model that is not listed; a wrong name is an error."""
-        from embedlab.models.catalog import resolve
-        from embedlab.models.encoder_kind import is_remote
-
-        members = resolve(name, self.settings.runs).members
-        far = any(spec.is_on_hub or (spec.is_prefixed and is_remote(spec.kind)) for spec in members)
-        is_scored = not far and find_model(name, self.settings) is not None
-        return ChooserLine(
-            label=name if is_scored else f"{name}  (will be scored)",
-            value=f"model:{name}",
-            model=name,
-        )
-
-    async def scored(self, names: Sequence[str]) -> list[str]:
-        """Those of NAMES that have scores by now."""
-        await self.look_for_models()
-        return [
-            name for name in names if await to_thread(self._find, name, self.stored) is not None
-        ]
-
-    async def take_models(self, names: Sequence[str]) -> None:
-        """Show the models NAMES, in the order in which they are shown already; score those that
-        have no scores.
-        """
-        names = [
-            *(name for name in self.chosen if name in names),
-            *(name for name in names if name not in self.chosen),
-        ]
-        models: list[str] = []
-        for name in names:
-            if await to_thread(self._find, name, self.stored) is not None:
-                models.append(name)
-            else:
-                self.score_model(name)
-        if models != self.chosen:
-            self.choose_models(models)
-
-    # models that are scored on demand
-
-    def score_model(self, name: str) -> None:
-        """Score the available pairs with a model in a detached process."""
-        try:
-            self.scoring.start(name, self._tasks())
-        except EmbedlabError as error:
-            self.report(error)
-        else:
-            self.notify(f"scoring {name} in a separate process", markup=False)
-            self.poll_evaluations()
-
-    def _tasks(self) -> list[str]:
-        """The tasks that a model is scored on: the user's own file, or the available datasets
-        without their other splits.
-        """
-        if self.memory.state.task:
-            return [self.memory.state.task]
-        if self.pair_file is not None:
-            return [str(self.pair_file.absolute())]
-        return [
-            name
-            for name in (self.data.datasets if self.data is not None else ())
-            if ":" not in name
-        ] or [DEFAULT_TASK]
-
-    def poll_evaluations(self) -> None:
-        """Show the progress of the scoring processes; add the models of those that ended."""
-        ended = self.scoring.poll()
-        self.activity.publish(self.scoring.progress)
-        for name, error in ended:
-            if error is not None:
-                self.report(error)
-                continue
-            self.notify(f"{name} is scored", markup=False)
-            shown = self.chosen
-            self.choose_models([*shown, name] if name not in shown else shown)
+def _is_model(folder: Path) -> bool:
+    """Whether FOLDER holds a model and not data."""
+    return any((folder / name).exists() for name in ("config.json", "modules.json", "model"))

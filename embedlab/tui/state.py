@@ -1,104 +1,68 @@
-"""The state that the dashboard restores at its next start: one JSON file, checked on reading."""
+"""What the dashboard remembers of a data folder: one file of all folders, in which two dashboards
+that write keep each other's changes.
+"""
 
+import hashlib
+import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-from embedlab.choices import Aggregate, By
-from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.paths import state_folder
-from embedlab.core.schema import build, table
-from embedlab.core.seal import json_values
-from embedlab.store.entries import EntryKind, Store
-from embedlab.store.json_files import JsonFormat
-from embedlab.tui.pair_table.identity import RowIdentity
+from embedlab.store.files import write_atomic
+from embedlab.store.locks import sole_writer
 
-SCHEMA = 1
-
-
-@table
-class PairsState:
-    """The last state of the Pairs screen."""
-
-    filter: str = ""
-    filter_of: str = ""  # the data that it was typed for: it is not applied to others
-    dataset: str | None = None  # absent = all
-    sort: str | None = None
-    is_descending: bool = False
-    hidden: tuple[str, ...] = ()  # columns
-    # a sentence above the other; absent = where the numbers need the room
-    stacked: bool | None = None
-    models: tuple[str, ...] | None = None  # absent = never chosen: the first few
-    marks: tuple[RowIdentity, ...] = ()
+VERSION = 2
+_PLACES = 50  # data folders that are remembered, the newest
+EVERYWHERE = "everywhere"  # what is remembered of no folder
 
 
-@table
-class CompareState:
-    """The last state of the Compare screen."""
-
-    by: By = "dataset"
-    aggregate: Aggregate = "all"
-    reference: str | None = None
-    margin: float | None = None  # of equivalence, in points of the score
-    common: bool = False  # on the pairs that all models score
-
-
-@table
-class DashboardState:
-    """Everything that the dashboard restores."""
-
-    schema: int = SCHEMA
-    theme: str | None = None
-    mode: str = "pairs"
-    own_files: tuple[str, ...] = ()  # recipes and grids that were opened by their path
-    task: str = ""  # whose items are shown; empty for the pairs of STS datasets
-    face_to_face: tuple[str, ...] = ()  # reference and other model, while two models are compared
-    pairs: PairsState = field(default_factory=PairsState)
-    compare: CompareState = field(default_factory=CompareState)
-
-
-def _state(content: bytes, path: Path) -> DashboardState:
-    values: Mapping[str, Any] = json_values(content)
-    if not isinstance(values, dict) or values.get("schema") != SCHEMA:
-        raise ValueError("another schema")
-    return build(DashboardState, values, where=str(path))
-
-
-DASHBOARD: EntryKind[DashboardState] = EntryKind(
-    format=JsonFormat(to_values=asdict, from_content=_state, indent=1)
-)
-
-
-@dataclass
 class Memory:
-    """The present state and its file."""
+    """Values by name, of this data folder and of all; a change is written with `write`."""
 
-    path: Path
-    state: DashboardState
-    # why the file could not be read; the state is the default one then
-    trouble: EmbedlabError | None = None
-    _written: DashboardState | None = None
+    def __init__(self, place: str, path: Path | None = None) -> None:
+        self._path = path or state_folder() / "dashboard-2.json"
+        self._place = hashlib.sha256(place.encode()).hexdigest()[:16]
+        stored = self._read()
+        self._values: dict[str, dict[str, Any]] = {
+            where: dict(stored.get(where, {})) for where in (EVERYWHERE, self._place)
+        }
+        self._changed: dict[str, dict[str, Any]] = {EVERYWHERE: {}, self._place: {}}
 
-    @classmethod
-    def load(cls) -> Self:
-        """Load the state of the last session."""
-        store, key = Store(state_folder()), "dashboard"
-        path = store.path(DASHBOARD, key)
-        try:
-            state = store.get(DASHBOARD, key)
-            return cls(path=path, state=state or DashboardState(), _written=state)
-        except EmbedlabError as error:
-            trouble = MissingError(
-                f"the dashboard's state {str(path)!r} is unusable",
-                hint="the dashboard starts from the defaults and replaces the file",
-            )
-            trouble.__cause__ = error
-            return cls(path=path, state=DashboardState(), trouble=trouble)
+    def get(self, name: str, default: Any = None, *, everywhere: bool = False) -> Any:
+        """The value called NAME; one of another type than DEFAULT is damaged, and not used."""
+        value = self._values[EVERYWHERE if everywhere else self._place].get(name, default)
+        return value if default is None or type(value) is type(default) else default
+
+    def set(self, name: str, value: Any, *, everywhere: bool = False) -> bool:
+        """Remember VALUE, which JSON can hold, under NAME; gives whether that is a change."""
+        where = EVERYWHERE if everywhere else self._place
+        if self._values[where].get(name) == value:
+            return False
+        self._values[where][name] = self._changed[where][name] = value
+        return True
 
     def write(self) -> None:
-        """Write the state if it changed; a disk that cannot be written is an EmbedlabError."""
-        if self.state is not self._written:
-            state = self.state
-            Store(self.path.parent).put(DASHBOARD, self.path.stem, state)
-            self._written = state
+        """Write what was changed since the last time into what the file holds now."""
+        changed = {where: values for where, values in self._changed.items() if values}
+        if not changed:
+            return
+        self._changed = {where: {} for where in self._changed}
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with sole_writer(self._path):
+            stored = self._read()
+            for where, values in changed.items():
+                stored[where] = {**stored.pop(where, {}), **values}  # the newest is last
+            places = [where for where in stored if where != EVERYWHERE]
+            for old in places[:-_PLACES]:
+                del stored[old]
+            write_atomic(self._path, json.dumps({"version": VERSION, "places": stored}, indent=1))
+
+    def _read(self) -> dict[str, dict[str, Any]]:
+        """What the file holds; a damaged one or one of another version holds nothing."""
+        with suppress(OSError, ValueError, AttributeError):
+            content = json.loads(self._path.read_bytes())
+            places: Mapping[str, Any] = content["places"] if content["version"] == VERSION else {}
+            return {where: dict(values) for where, values in places.items()}
+        return {}

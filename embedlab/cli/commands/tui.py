@@ -74,23 +74,15 @@ def tui(options: DashboardOptions, *, terminal: Terminal) -> None:
             hint="`embedlab tui --serve` shows it in a browser",
         )
     from embedlab.core.plugins import refuse_loading
-    from embedlab.tui.terminal import process_memory
-    from embedlab.tui.terminal.versions import is_tuned
+    from embedlab.tui.app import Dashboard
 
     refuse_loading("the dashboard runs no plug-in")
-    process_memory.keep_memory_together()
-    if is_tuned(terminal.settings):
-        process_memory.pause_collection()
-    from embedlab.tui.app import Dashboard
 
     # A terminal that went away is neither read nor written again; what the dashboard remembers is
     # on disk already.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     dashboard = Dashboard(terminal.settings, pair_file=options.pairs)
     dashboard.run()
-    if (error := dashboard.crash) is not None:
-        terminal.note("the dashboard ended by an error of its own; runs go on")
-        raise error
     if dashboard.return_code:  # Textual has printed why
         raise EmbedlabError(
             "the dashboard ended by an error of its own",

@@ -1,1 +1,1 @@
-"""The Compare screen."""
+"""The Compare room: the verdict, a forest plot, why, and a scatter."""

@@ -1,594 +1,261 @@
-"""A comparison as the Compare screen shows it: a frame of slices, the rows behind each, the largest
-disagreements.
+"""A comparison as the Compare room shows it: a verdict in words, the lines of a forest plot, why.
+Without Textual.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from time import monotonic
-from types import MappingProxyType
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
-import polars as pl
-import xxhash
 
-from embedlab.analysis.comparison import ComparedSlice
-from embedlab.analysis.filter_ranges import selecting_ranges
-from embedlab.choices import Aggregate, By
+from embedlab.analysis.comparison import ComparedSlice, Difference
+from embedlab.choices import Aggregate
 from embedlab.comparison.comparison import Comparison, compare_outcomes
-from embedlab.comparison.evidence import slices_of
-from embedlab.comparison.stored_comparisons import COMPARISONS, comparison_key
-from embedlab.core.names import DEFAULT_TASK
-from embedlab.data.sts import STS_AVERAGES
+from embedlab.comparison.evidence import outcome_evidence, slices_of
+from embedlab.comparison.explanation import Explanation, explained
+from embedlab.core.progress import StartProgress
+from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.selection import ItemSelection
-from embedlab.scoring.provenance import COMMON, overlap_sign
-from embedlab.store.entries import Store
-from embedlab.tui.compare.training_marks import SharedText
-from embedlab.tui.model_titles import short_names
-from embedlab.tui.pair_scores import pair_outcomes
-from embedlab.tui.pair_table.data import PairData, compared_models
-from embedlab.tui.pair_table.view import (
-    PairSelection,
-    PairView,
-    RowNumbers,
-    ShownSlice,
-    dataset_term,
-)
-from embedlab.tui.state import CompareState
-from embedlab.tui.widgets.frame_lines import SHORTEST_BAR, FrameColumn
+from embedlab.tui.workbench import Shown
 
-BARE_WIDTH, INTERVAL_WIDTH = 9, 22
-NOTHING_SHARED: SharedText = MappingProxyType({})
-PREVIEW_EVERY_S = 0.5
-NARROWEST_TITLE, WIDEST_TITLE = 18, 52
-_SHARED_LIMIT = 8  # cuts and selections whose shared text is remembered
-OTHER_CELLS = 12  # of a row: mark, pairs, gaps and scrollbar
+BY = (DATASET, "source", "dice", "negation", "number", "question", "length", "words", "gold")
+_HALVES_SEED = 0  # of the halves that combinations of properties are searched and tested on
+_SCALE = 100
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComparisonRequest:
-    """The options of a comparison; equal requests on the same data have equal results."""
+class ForestLine:
+    """One model on one slice beside the reference, in points."""
 
-    by: By
-    aggregate: Aggregate
-    reference: str | None
-    margin: float | None = None  # of equivalence, in points: 100 times the correlation
-    common: bool = False  # on the pairs that all models score
-    selected: str = ""  # what identifies the pairs that are selected; empty for all
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SlicedComparison:
-    """A comparison and the rows of the pair table behind each of its slices."""
-
-    comparison: Comparison
-    rows: Mapping[str, RowNumbers]
+    slice_key: str
+    title: str
+    items: int
+    reference: float
+    model: str
+    score: float
+    delta: float
+    low: float
+    high: float
+    sign: str  # ▲ ▼ or =
+    is_average: bool
+    notes: tuple[str, ...]
 
 
-def identity_of(view: PairView) -> str:
-    """What identifies the selected pairs of VIEW, and whether results took part in selecting them;
-    empty for all pairs.
-    """
-    if view.is_whole:
-        return ""
-    return (
-        f"{xxhash.xxh3_128_hexdigest(np.packbits(view.holds).tobytes())[:16]} {view.is_by_results}"
-    )
-
-
-def compare_slices(
-    data: PairData,
-    request: ComparisonRequest,
+def compare_shown(
+    shown: Shown,
     *,
+    by: str = DATASET,
+    aggregate: Aggregate = "all",
+    common: bool = False,
     selection: ItemSelection | None = None,
-    cache: Path | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    preview: Callable[[SlicedComparison], None] | None = None,
-) -> SlicedComparison:
-    """Compare the models of DATA that have scores on a SELECTION of its rows, or read the same
-    comparison from the folder CACHE.
-
-    PREVIEW takes the scores first, then now and then those of which intervals are known, from the
-    top of the table.
-    """
-    models = compared_models(data)
-    members = [member for model in models for member in model.members]
-    # Datasets without scores of any shown model, often STS-B's training pairs, would be rows of
-    # dots.
-    table = data.table.with_row_index("row")
-    if data.items is not None:
-        outcomes = data.items
-    else:
-        table = table.filter(pl.any_horizontal(pl.col(members).is_not_null()).any().over("dataset"))
-        outcomes = pair_outcomes(
-            table, members, task=DEFAULT_TASK, averages=STS_AVERAGES, cache=cache
-        )
-    reference = request.reference if request.reference in {model.name for model in models} else None
-    places = table["row"].to_numpy().astype(np.intp)
-    picked = None if selection is None else replace(selection, holds=selection.holds[places])
-    parts = slices_of(outcomes, members, by=request.by, common=request.common, selection=picked)
-    rows = {part.key: places[part.rows] for part in parts}
-    margin = request.margin / 100 if request.margin is not None else None
-    options = (
-        request.by,
-        request.aggregate,
-        reference,
-        request.common,
-        *(() if margin is None else (margin,)),
+) -> Comparison:
+    """Compare the models of SHOWN with the first of them."""
+    assert shown.outcomes is not None
+    return compare_outcomes(
+        shown.outcomes,
+        shown.columns,
+        by=by,
+        aggregate=aggregate,
+        common=common,
+        selection=selection,
     )
-    options += (request.selected,) if request.selected else ()
-    if data.items is not None:  # whose columns in the table say who is right alone
-        options += (
-            data.task,
-            xxhash.xxh3_128_hexdigest(data.items.predictions.select(members).to_numpy().tobytes()),
-        )
-    key = comparison_key(table, models, options) if cache is not None else ""
-    if cache is not None and (known := Store(cache).get(COMPARISONS, key)) is not None:
-        return _with_rows(known, rows)
-    show = (
-        _now_and_then(lambda comparison: preview(_with_rows(comparison, rows)))
-        if preview is not None
-        else None
-    )
-    comparison = compare_outcomes(
-        outcomes,
-        models,
-        by=request.by,
-        aggregate=request.aggregate,
-        reference=reference,
-        margin=margin,
-        common=request.common,
-        selection=picked,
-        progress=progress,
-        preview=show,
-    )
-    if cache is not None:
-        Store(cache).put(COMPARISONS, key, comparison)
-    return _with_rows(comparison, rows)
 
 
-def _with_rows(comparison: Comparison, rows: Mapping[str, RowNumbers]) -> SlicedComparison:
-    rows = {
-        **rows,
-        **{
-            compared.key: rows[compared.slice_key]
-            for compared in comparison.slices
-            if not compared.average_of
-        },
-    }  # of several measures
-    averages = {
-        compared.key: np.concatenate([rows[key] for key in compared.average_of])
-        for compared in comparison.slices
-        if compared.average_of
+def main_slice(comparison: Comparison | None) -> ComparedSlice | None:
+    """The slice that sums a comparison up: the last average, or the only slice."""
+    if comparison is None:
+        return None
+    averages = [compared for compared in comparison.slices if compared.average_of]
+    if averages:
+        return averages[-1]
+    return comparison.slices[0] if len(comparison.slices) == 1 else None
+
+
+def model_scores(comparison: Comparison | None) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """The score of each model in sum, and its sign against the reference."""
+    compared = main_slice(comparison)
+    if compared is None or comparison is None:
+        return {}, {}
+    scores = {
+        name: f"{_SCALE * score.value:z.1f}" if isfinite(score.value) else "·"
+        for name, score in compared.scores.items()
     }
-    return SlicedComparison(comparison=comparison, rows={**rows, **averages})
-
-
-def _now_and_then(show: Callable[[Comparison], None]) -> Callable[[Comparison], None]:
-    """Return SHOW without the calls that follow another too soon to be seen."""
-    last = -PREVIEW_EVERY_S
-
-    def show_rarely(comparison: Comparison) -> None:
-        nonlocal last
-        if monotonic() - last >= PREVIEW_EVERY_S:
-            last = monotonic()
-            show(comparison)
-
-    return show_rarely
-
-
-def slice_frame(
-    comparison: Comparison,
-    *,
-    with_intervals: bool,
-    shared: SharedText = NOTHING_SHARED,
-    room: int = 0,
-) -> pl.DataFrame:
-    """One row a slice: key, title, pairs, and per model "text:MODEL" (displayed) and "value:MODEL"
-    (sorted by).
-
-    Scores of slices whose text is SHARED with training text are marked, as on the command line.
-    Titles fit into the ROOM of the table.
-    """
-    widest = _title_width(comparison, with_intervals=with_intervals, room=room)
-    is_marked, hangs = (
-        any(overlap for overlaps in shared.values() for overlap in overlaps.values()),
-        _hangs(comparison),
-    )
-    columns: dict[str, list[object]] = {
-        "key": [compared.key for compared in comparison.slices],
-        "title": [_short_title(compared.title, widest) for compared in comparison.slices],
-        "pairs": [compared.pairs for compared in comparison.slices],
+    signs = {
+        name: _sign(difference)
+        for name, difference in compared.differences.items()
+        if isfinite(difference.delta)
     }
-    for name in comparison.models:
-        columns[f"text:{name}"] = [
-            _cell(
-                compared,
-                name,
-                _mark(shared, compared, name) if is_marked else "",
-                with_interval=with_intervals,
-            )
-            + _verdict(compared, name, hangs)
-            for compared in comparison.slices
+    return scores, signs
+
+
+def _sign(difference: Difference) -> str:
+    if not difference.significant:
+        return "="
+    return "▲" if difference.delta > 0 else "▼"
+
+
+def verdict(comparison: Comparison) -> list[str]:
+    """What the comparison says, in sentences: of each model against the reference."""
+    others = [name for name in comparison.models if name != comparison.reference]
+    if not others:
+        compared = main_slice(comparison)
+        if compared is None:
+            return [f"{comparison.reference} alone: choose another model to compare with (c)"]
+        score = compared.scores[comparison.reference]
+        interval = _interval(score.low, score.high)
+        return [
+            f"{comparison.reference} scores {_SCALE * score.value:z.1f}{interval} on "
+            f"{compared.title}: choose another model to compare with (c)"
         ]
-        columns[f"value:{name}"] = [compared.scores[name].value for compared in comparison.slices]
-    return pl.DataFrame(columns, strict=False)
-
-
-def slice_order(frame: pl.DataFrame, by: str | None, *, is_descending: bool) -> RowNumbers:
-    """The rows of a slice frame sorted by a column; a model's column sorts by its numbers, rows
-    without one last.
-    """
-    key = by.replace("text:", "value:", 1) if by is not None else None
-    if key not in frame.columns:
-        return np.arange(frame.height)
-    values = frame[key].fill_nan(None) if frame[key].dtype.is_float() else frame[key]
-    return values.arg_sort(descending=is_descending, nulls_last=True).to_numpy().astype(np.intp)
-
-
-def slice_columns(
-    comparison: Comparison, *, with_intervals: bool, room: int = 0
-) -> list[FrameColumn]:
-    """The columns of a slice frame in ROOM cells; the reference model's title is in brackets."""
-    least = _score_width(comparison, with_intervals=with_intervals)
-    widest = _title_width(comparison, with_intervals=with_intervals, room=room)
-    share = (room - widest - OTHER_CELLS) // max(len(comparison.models), 1)
-    width = max(least, min(share - 1, WIDEST_TITLE))
-    # Of all models or of none, for they are compared; intervals come before them.
-    has_bars = with_intervals and share - 1 >= least + SHORTEST_BAR + 1
-    titles = short_names(
-        {name: width - 2 if name == comparison.reference else width for name in comparison.models}
-    )
-    return [
-        FrameColumn(key="title", title="slice", width=widest),
-        FrameColumn(key="pairs", title="pairs", width=6, digits=0),
-        *(
-            FrameColumn(
-                key=f"text:{name}",
-                bar=f"value:{name}" if has_bars else None,
-                title=title,
-                width=least,
-                align_right=True,
-                grows=True,
-            )
-            for name, title in (
-                (name, f"[{title}]" if name == comparison.reference else title)
-                for name, title in titles.items()
-            )
-        ),
-    ]
-
-
-def _score_width(comparison: Comparison, *, with_intervals: bool) -> int:
-    """The cells of a model's column, in which groups of more than two letters are whole."""
-    letters = max(
-        (
-            len(compared.scores[name].letters)
-            for compared in comparison.slices
-            for name in compared.scores
-        ),
-        default=0,
-    )
-    return (
-        (INTERVAL_WIDTH if with_intervals else BARE_WIDTH)
-        + max(0, letters - 2)
-        + _hangs(comparison)
-    )
-
-
-def _hangs(comparison: Comparison) -> bool:
-    """Return whether some difference hangs on one topic, which has a sign."""
-    return any(
-        difference.topic_sign
+    known = [
+        difference
         for compared in comparison.slices
         for difference in compared.differences.values()
-    )
-
-
-def _title_width(comparison: Comparison, *, with_intervals: bool, room: int) -> int:
-    """The cells of the slices' titles: what they need, as far as the scores of all models remain
-    visible.
-    """
-    longest = max((len(compared.title) for compared in comparison.slices), default=0)
-    scores = len(comparison.models) * (_score_width(comparison, with_intervals=with_intervals) + 1)
-    most = max(NARROWEST_TITLE, room - OTHER_CELLS - scores) if room else WIDEST_TITLE
-    return min(max(longest, NARROWEST_TITLE), WIDEST_TITLE, most)
-
-
-def _short_title(title: str, width: int) -> str:
-    """TITLE in WIDTH cells: the end names the source or the fifth, and the details repeat the
-    whole.
-    """
-    bare = title if len(title) <= width else title.partition(" (Dice ")[0]
-    return (
-        bare
-        if len(bare) <= width
-        else f"{bare[: width - 1 - width // 2]}…{bare[len(bare) - width // 2 :]}"
-    )
-
-
-def _mark(shared: SharedText, compared: ComparedSlice, name: str) -> str:
-    """†, ‡ or ', or a blank that holds their place."""
-    return overlap_sign(shared.get(compared.key, {}).get(name)) or " "
-
-
-def _cell(compared: ComparedSlice, name: str, mark: str, *, with_interval: bool) -> str:
-    score = compared.scores[name]
-    if score.value != score.value:
-        return "·"
-    interval = (
-        f" [{100 * score.low:z.1f} {100 * score.high:z.1f}]"
-        if with_interval and score.low == score.low
-        else ""
-    )
-    return f"{100 * score.value:z.1f}{mark}{interval} {compared.scores[name].letters:<2}"
-
-
-def _verdict(compared: ComparedSlice, name: str, hangs: bool) -> str:
-    """▲ or ▼ where the model differs from the reference after correction, or a blank; where some
-    HANGS on one topic, § or a blank.
-    """
-    difference, width = compared.differences.get(name), 2 if hangs else 1
-    if compared.scores[name].value != compared.scores[name].value:
-        return ""
-    if difference is None:
-        return " " * width
-    sign = ("▲" if difference.delta > 0 else "▼") if difference.significant else " "
-    return f"{sign}{difference.topic_sign}".ljust(width)
-
-
-def opened_slice(
-    view: PairView, comparison: Comparison, compared: ComparedSlice, rows: RowNumbers
-) -> ShownSlice:
-    """A slice of what VIEW selects as pairs to show, with the expression that picks them where one
-    does.
-    """
-    expression = _expression(view, comparison.by, compared, rows)
-    return ShownSlice(
-        title=compared.title,
-        rows=rows,
-        expression=expression if _picks(view, expression, rows) else "",
-    )
-
-
-def _expression(view: PairView, by: str, compared: ComparedSlice, rows: RowNumbers) -> str:
-    datasets = view.data.table["dataset"][rows].unique(maintain_order=True).to_list()
-    terms = [dataset_term(datasets)]
-    if (
-        by == "source"
-        and not compared.average_of
-        and (source := view.data.table["source"][rows].unique()).len() == 1
-        and source[0]
-    ):
-        terms.append(f"source:{source[0]}")
-    if by == "dice" and len(rows):
-        terms.append(str(selecting_ranges(view.data.table, rows, ["dice"])[0]))
-    return " ".join(terms) if terms[0] else ""
-
-
-def _picks(view: PairView, expression: str, rows: RowNumbers) -> bool:
-    """Return whether EXPRESSION picks exactly ROWS of those that VIEW selects."""
-    if not expression or " " in expression.partition("source:")[2]:
-        return False
-    alone = PairView(data=view.data)
-    alone.select(PairSelection(expression=expression))
-    return np.array_equal(np.flatnonzero(alone.holds & view.holds), np.sort(rows))
-
-
-def disagreements(
-    data: PairData, names: Sequence[str], rows: RowNumbers, limit: int
-) -> Sequence[Mapping[str, object]]:
-    """The pairs of ROWS with the largest rank gap between the models NAMES; for a single model, its
-    largest rank errors.
-    """
-    size = pl.col("gap") if len(names) > 1 else pl.col(f"error({names[0]})").abs()
-    pairs = (
-        data.table[rows]
-        .with_columns(pl.Series("row", rows))
-        .drop_nulls(["gap"] if len(names) > 1 else [f"error({names[0]})"])
-    )
-    return (
-        pairs.sort(size, descending=True, maintain_order=True)
-        .head(limit)
-        .with_columns(size.alias("size"))
-        .to_dicts()
-    )
-
-
-def comparison_rows(result: SlicedComparison, data: PairData) -> Sequence[Mapping[str, object]]:
-    """Every number of the comparison at full precision, one row per slice and model."""
-    comparison = result.comparison
-    return [
-        {
-            "slice": compared.key,
-            "pairs": compared.pairs,
-            "model": name,
-            "spearman": score.value,
-            "sd": score.sd,
-            "low": score.low,
-            "high": score.high,
-            "tie_group": score.letters,
-            "reach": compared.reach,
-            **_difference(compared, name),
-            "aggregate": comparison.aggregate,
-            "reference": comparison.reference,
-            "test": "dyadic",
-            "design_effect": compared.design_effect,
-            "marks": " ".join([*data.marks, *([COMMON] if comparison.common else [])]),
-        }
-        for compared in comparison.slices
-        for name, score in compared.scores.items()
+        if isfinite(difference.delta)
     ]
+    if known and not any(difference.significant for difference in known):
+        slices = len(comparison.slices)
+        where = f"any of {slices} rows" if slices > 1 else comparison.slices[0].title
+        return [f"No difference from {comparison.reference} is clear on {where}."]
+    return [_sentence(comparison, name) for name in others]
 
 
-def _difference(compared: ComparedSlice, name: str) -> dict[str, float | None]:
-    difference = compared.differences.get(name)
-    keys = ("delta", "delta_low", "delta_high", "delta_without_topic", "p", "p_holm")
-    without = difference.topic.without if difference and difference.topic else None
-    values = (
-        (
-            difference.delta,
-            difference.low,
-            difference.high,
-            without,
-            difference.p,
-            difference.p_holm,
-        )
-        if difference
-        else (None,) * 6
+def _sentence(comparison: Comparison, name: str) -> str:
+    compared = main_slice(comparison)
+    parts = [one for one in comparison.slices if not one.average_of and name in one.differences]
+    clear = [one for one in parts if one.differences[name].significant]
+    above = sum(one.differences[name].delta > 0 for one in clear)
+    below = len(clear) - above
+    if len(parts) < 2 or not clear:
+        rows = ""
+    elif len(clear) == len(parts) and (not above or not below):
+        rows = f"; clear on all {len(parts)} rows"
+    else:
+        counts = [f"{n} {word}" for n, word in ((above, "above"), (below, "below")) if n]
+        rows = f"; of {len(parts)} rows it is clearly {' and '.join(counts)}"
+    if compared is None or name not in compared.differences:
+        return f"{name}: {rows.removeprefix('; ') or 'no row differs clearly'}."
+    difference = compared.differences[name]
+    if not isfinite(difference.delta):
+        return f"{name} was not scored on all of {compared.title}{rows}."
+    interval = _interval(difference.low, difference.high)
+    if not difference.significant:
+        said = f"{name} cannot be told from {comparison.reference} on {compared.title}"
+        return f"{said}: {_SCALE * difference.delta:+z.1f}{interval}{rows}."
+    side = "above" if difference.delta > 0 else "below"
+    points = abs(_SCALE * difference.delta)
+    return (
+        f"{name} is {points:.1f} points {side} {comparison.reference} on "
+        f"{compared.title}{interval}{rows}."
     )
-    return dict(zip(keys, values, strict=True))
 
 
-class CompareModel:
-    """What Compare shows: the data and their comparison, its order, and the pane below."""
+def _interval(low: float, high: float) -> str:
+    if not (isfinite(low) and isfinite(high)):
+        return ""
+    return f" [{_SCALE * low:z.1f}, {_SCALE * high:z.1f}]"
 
-    def __init__(self, panels: Sequence[str]) -> None:
-        self.data: PairData | None = None
-        self.result: SlicedComparison | None = None
-        self.is_preview = False  # `result` lacks differences and letters
-        self.order: tuple[str, bool] | None = None  # column, descending
-        self.panel = panels[0]
-        self._panels = tuple(panels)
-        self._compared: PairData | None = None  # the data that were compared last
-        self._shown: ComparisonRequest | None = None  # whose result is shown whole
-        self._under_cursor: tuple[str, str] | None = None  # key and metric of the slice
-        self._shared: dict[
-            tuple[str, str], SharedText
-        ] = {}  # what the slices share with training text, by cut and selection
 
-    # the comparison
+def forest_lines(comparison: Comparison) -> Iterator[ForestLine]:
+    """A line for each slice and each model beside the reference."""
+    others = [name for name in comparison.models if name != comparison.reference]
+    for compared in comparison.slices:
+        reference = compared.scores[comparison.reference].value
+        for name in others or [comparison.reference]:
+            difference = compared.differences.get(name)
+            score = compared.scores[name]
+            yield ForestLine(
+                slice_key=compared.key,
+                title=compared.title,
+                items=compared.pairs,
+                reference=_SCALE * reference,
+                model=name,
+                score=_SCALE * score.value,
+                delta=_SCALE * (difference.delta if difference else score.value),
+                low=_SCALE * (difference.low if difference else score.low),
+                high=_SCALE * (difference.high if difference else score.high),
+                sign=_sign(difference) if difference and isfinite(difference.delta) else "",
+                is_average=bool(compared.average_of),
+                notes=compared.notes,
+            )
 
-    def request(
-        self, state: CompareState, reference: str | None, view: PairView | None
-    ) -> ComparisonRequest:
-        """The comparison that STATE wants of the data, on what VIEW selects."""
-        has_second = self.data is None or self.data.items is None or self.data.has_second
-        is_of_items = self.data is not None and self.data.items is not None
-        by: By = "dataset" if is_of_items and (state.by == "source" or not has_second) else state.by
-        return ComparisonRequest(
-            by=by,
-            aggregate="all" if by == "dice" else state.aggregate,
-            reference=reference,
-            margin=state.margin,
-            common=state.common,
-            selected=identity_of(view) if view is not None else "",
+
+def slice_expression(comparison: Comparison, line: ForestLine) -> str:
+    """The filter that picks the items of a line, where the filter language has it."""
+    if comparison.by == DATASET:
+        return f"dataset:{line.slice_key}" if not line.is_average else ""
+    dataset, _, value = line.slice_key.partition("/")
+    if comparison.by == "source":
+        return f"dataset:{dataset} source:{value}"
+    return ""
+
+
+def explain(
+    shown: Shown, other: str, selection: ItemSelection | None, progress: StartProgress
+) -> Explanation:
+    """Why the model called OTHER differs from the reference."""
+    assert shown.outcomes is not None
+    models = [
+        next(model for model in shown.columns if model.name == name)
+        for name in (shown.columns[0].name, other)
+    ]
+    members = [member for model in models for member in model.members]
+    parts = slices_of(shown.outcomes, members, by=DATASET, selection=selection)
+    evidence = outcome_evidence(shown.outcomes, members, parts)
+    rng = np.random.default_rng(_HALVES_SEED)
+    return explained(
+        shown.outcomes, models, evidence, selection, rng=rng, examples=3, progress=progress
+    )
+
+
+def why_lines(found: Explanation) -> list[tuple[str, str]]:
+    """An explanation as (text, style) lines: where they differ, then what each alone gets right."""
+    lines = [("where the difference is larger or smaller", "bold")]
+    uneven = [one for one in found.uneven if one.contrast.significant]
+    for one in uneven[:6]:
+        contrast = one.contrast
+        lines.append(
+            (
+                f"  {one.title}: {_SCALE * contrast.delta:+z.1f}"
+                f"{_interval(contrast.low, contrast.high)} beside other items ({one.items:,})",
+                "",
+            )
         )
+    if not uneven:
+        lines.append((f"  nowhere clearly, of {len(found.kinds)} kinds of items", "$faint"))
+    for side in found.sides:
+        lines += [("", ""), (f"{side.model} alone right on {side.items:,} items", "bold")]
+        facts = [fact for fact in (*side.common, *side.words) if fact.significant][:5]
+        for fact in facts:
+            shares = f"{fact.share:.0%} of them, {fact.elsewhere:.0%} of the others"
+            lines.append((f"  {fact.title}: {shares}", ""))
+        if not facts:
+            lines.append(("  they have nothing in common that other items lack", "$faint"))
+        for row in side.typical[:2]:
+            first, second = (found.outcomes.column(key)[row] for key in ("sentence1", "sentence2"))
+            lines.append((f"  · {first or ''} ┊ {second or ''}", "$faint"))
+    return lines
 
-    def begin(self, data: PairData, row: int | None) -> None:
-        """Forget the comparison of other data, but for the slice that the cursor is on, that in
-        ROW.
-        """
-        self._remember_slice(row)
-        self._compared, self._shared, self.result = data, {}, None
 
-    def is_current(self, request: ComparisonRequest) -> bool:
-        """Whether what is shown is the whole result of REQUEST on the present data."""
-        return self.data is self._compared and request == self._shown
+def ends_of(lines: Sequence[ForestLine]) -> tuple[float, float]:
+    """The ends of the axis that all LINES share; it holds 0."""
+    ends = [end for line in lines for end in (line.low, line.high, line.delta) if isfinite(end)]
+    low, high = min([0.0, *ends]), max([0.0, *ends])
+    slack = (high - low) * 0.04 or 1.0
+    return low - slack, high + slack
 
-    @property
-    def is_of_other_data(self) -> bool:
-        """Whether newer data are there than those that were compared last."""
-        return self.data is not None and self.data is not self._compared
 
-    def take(
-        self, result: SlicedComparison, request: ComparisonRequest | None, row: int | None
-    ) -> int | None:
-        """Show RESULT: that of REQUEST, or without one a part of it that is known already.
+def forest_bar(line: ForestLine, low: float, high: float, width: int) -> str:
+    """The interval of LINE on the axis from LOW to HIGH in WIDTH cells, with 0 as a rule."""
 
-        Return the row of the slice that was in ROW before, where the cursor is; None where it is
-        gone.
-        """
-        self._remember_slice(row)
-        self.result, self.is_preview = result, request is None
-        if request is not None:
-            self._shown = request
-        keys = [(compared.key, compared.metric) for compared in result.comparison.slices]
-        return keys.index(self._under_cursor) if self._under_cursor in keys else None
+    def place(value: float) -> int:
+        return max(0, min(round((value - low) / (high - low) * (width - 1)), width - 1))
 
-    def _remember_slice(self, row: int | None) -> None:
-        if (compared := self.slice_in(row)) is not None:
-            self._under_cursor = compared.key, compared.metric
-
-    # what it shares with training text
-
-    def shared(self, of: tuple[str, str]) -> SharedText:
-        """What the slices OF a cut and selection share with training text, as far as it is
-        known.
-        """
-        return self._shared.get(of, NOTHING_SHARED)
-
-    def wants_shared(self, of: tuple[str, str]) -> bool:
-        """Whether that was not looked up yet; from now on it is."""
-        if self.data is None or of in self._shared or self.is_preview:
-            return False
-        self._shared = {of: {}} if len(self._shared) > _SHARED_LIMIT else {**self._shared, of: {}}
-        return True
-
-    def take_shared(self, data: PairData, of: tuple[str, str], shared: SharedText) -> bool:
-        """Take what the slices of DATA share; return whether that is anything about the present
-        data.
-        """
-        if data is not self.data:
-            return False
-        self._shared[of] = shared
-        return any(overlap for by_model in shared.values() for overlap in by_model.values())
-
-    # what a key changes
-
-    def sort_by(self, key: str | None) -> None:
-        """Sort best first, then worst first, then in the order of the datasets; without a key
-        reverse the order.
-        """
-        before = self.order
-        if key is None:
-            self.order = (before[0], not before[1]) if before else None
-        elif before is None or before[0] != key:
-            self.order = (key, key != "title")
-        else:
-            self.order = (key, False) if before == (key, True) and key != "title" else None
-
-    def next_panel(self, by: int) -> None:
-        """Go to another pane."""
-        self.panel = self._panels[(self._panels.index(self.panel) + by) % len(self._panels)]
-
-    # what the cursor is on
-
-    def slice_in(self, row: int | None) -> ComparedSlice | None:
-        """The slice in ROW."""
-        if self.result is None or row is None or row >= len(self.result.comparison.slices):
-            return None
-        return self.result.comparison.slices[row]
-
-    def rows_of(self, compared: ComparedSlice) -> RowNumbers:
-        """The rows of the pairs of a slice."""
-        return (
-            self.result.rows[compared.key]
-            if self.result is not None
-            else np.zeros(0, dtype=np.intp)
-        )
-
-    def plotted_model(self, under_cursor: str | None) -> str | None:
-        """The model under the cursor, or the first that is not the reference."""
-        if self.result is None:
-            return None
-        comparison = self.result.comparison
-        if under_cursor in comparison.models:
-            return under_cursor
-        return next(
-            (name for name in comparison.models if name != comparison.reference),
-            comparison.reference,
-        )
-
-    def other_model(self, under_cursor: str | None) -> str | None:
-        """The model under the cursor if it is not the reference, or the first that is not; None
-        where one model is compared.
-        """
-        if self.result is None:
-            return None
-        others = [
-            name
-            for name in self.result.comparison.models
-            if name != self.result.comparison.reference
-        ]
-        return under_cursor if under_cursor in others else next(iter(others), None)
+    cells = [" "] * width
+    cells[place(0.0)] = "│"
+    if isfinite(line.low) and isfinite(line.high):
+        for cell in range(place(line.low), place(line.high) + 1):
+            cells[cell] = "─" if cells[cell] == " " else "┼"
+    if isfinite(line.delta):
+        cells[place(line.delta)] = "●" if line.sign in {"▲", "▼"} else "○"
+    return "".join(cells)

@@ -1,198 +1,479 @@
-"""Which runs the Runs screen shows, in which order, and which of them a key means."""
+"""Every run and grid of the runs folder, as rows of a list; each look reads only what changed."""
 
-from collections.abc import Sequence
-from datetime import datetime
+import itertools
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from math import isfinite
+from pathlib import Path
+from statistics import fmean, stdev
+from time import time
+from typing import Any, Literal, TypeVar
 
-import numpy as np
-import polars as pl
-from numpy.typing import NDArray
+from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.schema import read_toml
+from embedlab.experiments.plan import GridPlan
+from embedlab.runs import events
+from embedlab.runs.evaluations import Evaluation, StoredScore
+from embedlab.runs.scoring import is_being_scored
+from embedlab.runs.status import Status, run_status
+from embedlab.runs.store import GRIDS, RunFolder, find_runs, unreadable_folders
 
-from embedlab.core.errors import EmbedlabError
-from embedlab.runs.curves import Curve
-from embedlab.runs.store import RunFolder
-from embedlab.tui.runs.board import Board, BoardRun, board_order, run_note
-from embedlab.tui.runs.entries import RunEntry, entries, rows
-from embedlab.tui.widgets.frame_lines import FrameColumn
+Kind = Literal["run", "grid", "unreadable"]
 
-Log = tuple[str, Sequence[str]]  # a run, and the last lines of its log
+SIGNS = {
+    "running": "▶",
+    "scoring": "▷",
+    "starting": "◌",
+    "silent": "…",
+    "failed": "✗",
+    "crashed": "✗",
+    "unreadable": "?",
+    "cancelled": "‖",
+    "interrupted": "‖",
+    "waiting": "·",
+    "finished": "✓",
+}  # of several states the first decides
+ENDED = frozenset({"finished", "failed", "crashed", "interrupted", "cancelled"})
+ACTIVE = frozenset({"running", "scoring", "starting", "silent"})
+
+TRAINING_SHARE = 0.75  # of a run's progress; the tasks have the rest
+NO_LOSS = "nothing was learnt"
+
+Value = TypeVar("Value")
 
 
-class RunsModel:
-    """The board of runs as a search, the folding of seeds, marks and an order leave it."""
+@dataclass(frozen=True, kw_only=True)
+class Spread:
+    """A number of one or more seeds."""
 
-    def __init__(self) -> None:
-        self.board = Board()
-        self.entries: list[RunEntry] = []  # the rows of the table
-        self.searched = ""
-        self.is_folding = True
-        self.unfolded: set[str] = (
-            set()
-        )  # names whose seeds have a row each although the others are folded
-        self.marked: set[str] = set()
-        self.order: tuple[str, bool] | None = None  # a column, and whether its largest come first
-        self.wanted: str | None = None  # the run that the cursor goes to once it is there
-        self.taken_away: set[str] = set()  # deleted or renamed from here
-
-    # what is shown
-
-    def take(self, board: Board) -> None:
-        """Show BOARD from now on."""
-        self.board = board
-        if self.wanted is not None and self.wanted in board.by_id():
-            self.unfolded.add(self.wanted.partition("@")[0])
-        self.entries = entries(board, self.searched, self.unfolded, is_folding=self.is_folding)
-
-    def frame(self) -> pl.DataFrame:
-        """The values of each row, then the folders that cannot be read."""
-        return self.board.frame(rows(self.entries, self.board.time_s, self.board.odd))
-
-    def sorted_rows(self, frame: pl.DataFrame, columns: Sequence[FrameColumn]) -> NDArray[np.intp]:
-        """The rows of FRAME in their order, which ends where none of COLUMNS has it any more."""
-        if self.order is not None and not any(self.order[0] in column.keys for column in columns):
-            self.order = None
-        if self.order is None:
-            return np.arange(frame.height)
-        return board_order(frame, self.order[0], is_descending=self.order[1])
+    values: tuple[float, ...]
+    low: float | None = None  # the 95% interval of one seed, where it is known
+    high: float | None = None
 
     @property
-    def marked_rows(self) -> frozenset[int]:
-        """The rows of which every run is marked."""
-        return frozenset(
-            row
-            for row, entry in enumerate(self.entries)
-            if self.marked >= {run.run.id for run in entry.runs}
-        )
-
-    def row_to_go_to(self, frame: pl.DataFrame, before: RunEntry | None) -> int | None:
-        """The row of the wanted run, or else of the entry BEFORE, which may have been folded or
-        unfolded since.
-        """
-        ids = frame["run"].to_list()
-        names = [
-            self.wanted,
-            *(
-                [before.name, before.runs[0].run.id, before.runs[0].run.name]
-                if before is not None
-                else []
-            ),
-        ]
-        if self.wanted in ids:
-            self.wanted = None
-        return next((ids.index(name) for name in names if name in ids), None)
+    def mean(self) -> float:
+        """The mean over seeds."""
+        return fmean(self.values)
 
     @property
-    def searched_count(self) -> str:
-        """How many runs a search leaves."""
-        return (
-            f"{sum(len(entry.runs) for entry in self.entries)} of {len(self.board.runs)} runs"
-            if self.searched
-            else ""
+    def text(self) -> str:
+        """The mean ± the deviation over seeds, or with its [interval]."""
+        if len(self.values) > 1:
+            return f"{self.mean:z.2f} ± {stdev(self.values):.2f}"
+        if self.low is not None and self.high is not None:
+            return f"{self.mean:z.2f} [{self.low:z.1f}, {self.high:z.1f}]"
+        return f"{self.mean:z.2f}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """One run as it was read."""
+
+    run: RunFolder
+    status: Status
+    recipe: Mapping[str, Any] = field(default_factory=dict)  # its table; empty where unreadable
+    marks: tuple[str, ...] = ()  # partial data, fewer steps than the recipe has
+    losses: tuple[float, ...] = ()  # the newest
+    scored: int = 0  # tasks with a stored evaluation
+    score: StoredScore | None = None  # of its first task: the average, or its dataset
+    # of scores by slice, as they are shown; empty until they are computed
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def tasks(self) -> Sequence[str]:
+        """The tasks that score the finished model."""
+        return tuple(self.recipe.get("evaluate", {}).get("tasks", ()))
+
+    @property
+    def share(self) -> float:
+        """How much of training and scoring is done, 0 to 1."""
+        step = self.status.step
+        trained = step.step / max(step.steps, 1) if step is not None else 0.0
+        if self.status.state == "finished" and not self.status.is_scoring:
+            return 1.0
+        if not self.tasks:
+            return trained
+        scored = min(self.scored / len(self.tasks), 1.0) if trained >= 1 else 0.0
+        return TRAINING_SHARE * trained + (1 - TRAINING_SHARE) * scored
+
+    @property
+    def flaw(self) -> str:
+        """What is wrong with the numbers of the run: nothing was learnt, a value that is none."""
+        step, dev = self.status.step, self.status.dev
+        if step is not None and not isfinite(step.loss):
+            return "the loss is not a number"
+        if dev is not None and not isfinite(dev.score):
+            return "the dev score is not a number"
+        if len(self.losses) > 1 and not any(self.losses):
+            return f"{NO_LOSS}: the loss is 0 at every step"
+        return ""
+
+    @property
+    def note(self) -> str:
+        """What the user should know of the run, the most important first."""
+        status = self.status
+        resumed = f"resumed at step {status.resumed_at}" if status.resumed_at else ""
+        resumed = resumed if status.is_alive else ""
+        said = NO_LOSS if NO_LOSS in status.message and self.flaw else ""
+        flaw = "" if said else self.flaw
+        return "; ".join(text for text in (status.message, flaw, resumed, *self.marks) if text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One row of the list: a run, the seeds of a run, a grid, or a folder that cannot be read."""
+
+    name: str  # unique; of one seed of several with @SEED
+    kind: Kind = "run"
+    title: str = ""  # of a cell: its labels
+    trainings: tuple[Training, ...] = ()
+    plan: GridPlan | None = None
+    reason: str = ""  # why a folder cannot be read
+    level: int = 0  # 1: a part of the entry above
+
+    @property
+    def states(self) -> Mapping[str, int]:
+        """How many runs are in each state; cells without a run wait."""
+        states = [training.status.shown_state for training in self.trainings]
+        if self.plan is not None:
+            states += ["waiting"] * (len(self.plan) - len(states))
+        return {state: states.count(state) for state in SIGNS if state in states}
+
+    @property
+    def state(self) -> str:
+        """The state that matters most."""
+        return next(iter(self.states), "unreadable" if self.kind == "unreadable" else "waiting")
+
+    @property
+    def is_active(self) -> bool:
+        """Whether a process works on a part of it."""
+        return not ACTIVE.isdisjoint(self.states)
+
+    @property
+    def share(self) -> float:
+        """How much of its work is done, 0 to 1."""
+        parts = len(self.plan) if self.plan is not None else len(self.trainings)
+        return sum(training.share for training in self.trainings) / parts if parts else 0.0
+
+    @property
+    def losses(self) -> Sequence[float]:
+        """The newest losses of the seed that was active last; a grid has none."""
+        if self.kind != "run" or not self.trainings:
+            return ()
+        return max(self.trainings, key=lambda training: training.status.last_s or 0.0).losses
+
+    @property
+    def last_s(self) -> float:
+        """The time of the last event."""
+        return max((training.status.last_s or 0.0 for training in self.trainings), default=0.0)
+
+    @property
+    def eta_s(self) -> float | None:
+        """The seconds left where they are known: scoring is not counted, so a run that will be
+        scored has none.
+        """
+        alive = [training for training in self.trainings if training.status.state == "running"]
+        if len(alive) != 1 or len(self.trainings) > 1 or alive[0].tasks:
+            return None
+        step = alive[0].status.step
+        return step.eta_s if step is not None else None
+
+    @property
+    def dev(self) -> Spread | None:
+        """The dev score; of a grid the best cell's."""
+        return self._spread(
+            lambda training: training.status.dev.score if training.status.dev else None
         )
 
-    # what changes it
-
-    def fold(self) -> None:
-        """Fold the seeds of each run into one row, or show each."""
-        self.is_folding = bool(self.unfolded) or not self.is_folding
-        self.unfolded.clear()
-
-    def toggle_mark(self, row: int) -> bool:
-        """Mark the runs of ROW, or remove their marks; a folder that cannot be read is not
-        marked.
-        """
-        if row >= len(self.entries):
-            return False
-        runs = {run.run.id for run in self.entries[row].runs}
-        self.marked = self.marked - runs if runs <= self.marked else self.marked | runs
-        return True
-
-    def sort_by(self, key: str | None) -> None:
-        """Sort by the column KEY, then in reverse, then not at all; without a key reverse the
-        order.
-        """
-        before = self.order
-        if key is None:
-            self.order = (before[0], not before[1]) if before else None
-        else:
-            self.order = (
-                (key, False)
-                if before is None or before[0] != key
-                else None
-                if before[1]
-                else (key, True)
+    @property
+    def score(self) -> Spread | None:
+        """The final score; of a grid that of the cell with the best dev score."""
+        spread = self._spread(
+            lambda training: (
+                training.score.scale * training.score.value if training.score is not None else None
             )
+        )
+        if spread is not None and len(spread.values) == 1 and self.kind == "run":
+            scored = next(one for one in self.trainings if one.score is not None)
+            interval = scored.intervals.get(scored.score.slice if scored.score else "")
+            if interval is not None:
+                return replace(spread, low=interval[0], high=interval[1])
+        return spread
 
-    def take_away(self, runs: set[str]) -> None:
-        """Expect these RUNS to disappear."""
-        self.taken_away |= runs
+    @property
+    def note(self) -> str:
+        """What the user should know of it."""
+        noted = [(training.run.id, training.note) for training in self.trainings]
+        notes = {note for _, note in noted}
+        if len(notes) == 1:
+            return notes.pop()
+        lines = [f"{run}: {note}" for run, note in noted if note]
+        more = [f"and {len(lines) - 3} more"] if len(lines) > 3 else []
+        return "\n".join([*lines[:3], *more]) or self.reason
 
-    # the runs that a key means
+    def _spread(self, number: Callable[[Training], float | None]) -> Spread | None:
+        groups: dict[str, list[float]] = {}
+        for training in self.trainings:
+            value = number(training)
+            if value is not None and isfinite(value):
+                groups.setdefault(training.run.name, []).append(value)
+        if not groups:
+            return None
+        if self.kind != "grid":
+            return Spread(values=tuple(next(iter(groups.values()))))
+        best = self._best_run()
+        return Spread(values=tuple(groups.get(best, max(groups.values(), key=fmean))))
 
-    def entry(self, row: int | None) -> RunEntry | None:
-        """The entry in ROW."""
-        return self.entries[row] if row is not None and row < len(self.entries) else None
+    def _best_run(self) -> str:
+        devs: dict[str, list[float]] = {}
+        for training in self.trainings:
+            dev = training.status.dev
+            if dev is not None and isfinite(dev.score):
+                devs.setdefault(training.run.name, []).append(dev.score)
+        return max(devs, key=lambda name: fmean(devs[name]), default="")
 
-    def run_of(self, entry: RunEntry | None) -> BoardRun | None:
-        """The run of ENTRY as it is now; of folded seeds the first, or the first that has a
-        message.
+
+@dataclass(frozen=True, kw_only=True)
+class RunsLook:
+    """The runs folder at one moment."""
+
+    trainings: tuple[Training, ...] = ()
+    plans: tuple[GridPlan, ...] = ()
+    unreadable: tuple[tuple[Path, str], ...] = ()
+    error: EmbedlabError | None = None
+    time_s: float = 0.0
+
+    def entries(self, words: str = "", unfolded: Collection[str] = ()) -> list[Entry]:
+        """The rows that have all WORDS in name, objective or state; what is at work comes first,
+        then the newest. The seeds and cells of UNFOLDED entries have rows of their own.
         """
-        known = self.board.by_id()
-        runs = (
-            [known[run.run.id] for run in entry.runs if run.run.id in known]
-            if entry is not None
-            else []
+        plans = {variant.run: plan for plan in self.plans for variant in plan.variants}
+        groups: dict[str, list[Training]] = {}
+        cells: dict[str, list[Training]] = {plan.name: [] for plan in self.plans}
+        for training in self.trainings:
+            name = training.run.name
+            if (plan := plans.get(name)) is not None:
+                cells[plan.name].append(training)
+            else:
+                groups.setdefault(name, []).append(training)
+        rows = [
+            Entry(name=plan.name, kind="grid", trainings=tuple(cells[plan.name]), plan=plan)
+            for plan in self.plans
+        ]
+        rows += [
+            Entry(
+                name=name if len(seeds) > 1 or seeds[0].run.seed == 1 else seeds[0].run.id,
+                trainings=tuple(seeds),
+            )
+            for name, seeds in groups.items()
+        ]
+        rows.sort(key=lambda entry: (not entry.is_active, -entry.last_s, entry.name))
+        rows += [
+            Entry(name=path.name, kind="unreadable", reason=reason)
+            for path, reason in self.unreadable
+        ]
+        shown = [entry for entry in rows if _has_words(entry, words)]
+        return [part for entry in shown for part in (entry, *_parts(entry, unfolded))]
+
+
+def _has_words(entry: Entry, words: str) -> bool:
+    objectives = {
+        stage.get("objective", {}).get("name", "")
+        for training in entry.trainings
+        for stage in training.recipe.get("stage", ())
+    }
+    text = " ".join((entry.name, entry.kind, *entry.states, *sorted(objectives), entry.note))
+    return all(word in text.casefold() for word in words.casefold().split())
+
+
+def _parts(entry: Entry, unfolded: Collection[str]) -> Iterator[Entry]:
+    if entry.name not in unfolded or (entry.kind == "run" and len(entry.trainings) < 2):
+        return
+    parts: dict[str, list[Training]] = {}
+    for training in entry.trainings:
+        key = training.run.name if entry.kind == "grid" else training.run.id
+        parts.setdefault(key, []).append(training)
+    variants = entry.plan.variants if entry.plan is not None else ()
+    titles = {variant.run: short_labels(variant.labels) for variant in variants}
+    for name, trainings in parts.items():
+        title = titles.get(name) or f"seed {trainings[0].run.seed}"
+        yield Entry(name=name, title=title, trainings=tuple(trainings), level=1)
+
+
+def short_labels(labels: Mapping[str, str]) -> str:
+    """The labels of a cell, each axis by the last part of its key."""
+    return ", ".join(f"{axis.rpartition('.')[2]} {label}" for axis, label in labels.items())
+
+
+class RunFollower:
+    """Reads a runs folder; runs that did not change are not read again."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._trainings: dict[Path, tuple[object, Training]] = {}
+        self._plans: dict[Path, tuple[object, GridPlan]] = {}
+        self._intervals: dict[tuple[Path, object], Mapping[str, tuple[float, float]]] = {}
+
+    def look(self) -> RunsLook:
+        """All runs now; what cannot be read is in the answer."""
+        now = time()
+        try:
+            trainings = tuple(self._training(run, now) for run in find_runs(self._folder))
+            unreadable = tuple(unreadable_folders(self._folder))
+            return RunsLook(
+                trainings=trainings,
+                plans=tuple(self._read_plans()),
+                unreadable=tuple(item for item in unreadable if item[0].name != GRIDS),
+                time_s=now,
+            )
+        except EmbedlabError as error:
+            return RunsLook(error=error, time_s=now)
+        except OSError as error:
+            trouble = MissingError(
+                f"cannot read {str(self._folder)!r}: {error.strerror}",
+                hint="choose another with --runs",
+            )
+            return RunsLook(error=trouble, time_s=now)
+
+    def _read_plans(self) -> Iterator[GridPlan]:
+        for path in (self._folder / GRIDS).glob("*/plan.json"):
+            stamp = _stamp(path)
+            known = self._plans.get(path)
+            if known is None or known[0] != stamp:
+                try:
+                    known = self._plans[path] = stamp, GridPlan.load(path)
+                except (EmbedlabError, OSError):  # its runs are shown one by one
+                    continue
+            yield known[1]
+
+    def _training(self, run: RunFolder, now: float) -> Training:
+        stamp = _stamp(
+            run.events_file, run.pid_file, run.log_file, run.recipe_file, run.evaluations
         )
-        return next((run for run in runs if self.note_of(run)), runs[0] if runs else None)
+        known = self._trainings.get(run.path)
+        if known is not None and known[0] == stamp and known[1].status.state in ENDED:
+            is_scoring = known[1].status.state == "finished" and is_being_scored(run)
+            training = known[1]
+            if is_scoring != training.status.is_scoring:
+                training = replace(training, status=replace(training.status, is_scoring=is_scoring))
+        else:
+            training = _read(run, now)
+        intervals = self._intervals.get((run.path, _score_stamp(run)), {})
+        if intervals != training.intervals:
+            training = replace(training, intervals=intervals)
+        self._trainings[run.path] = stamp, training
+        return training
 
-    def chosen(self, entry: RunEntry | None) -> list[BoardRun]:
-        """The marked runs, or those of ENTRY."""
-        marked = [run for name, run in self.board.by_id().items() if name in self.marked]
-        return marked or (list(entry.runs) if entry is not None else [])
+    def unknown_intervals(self, look: RunsLook) -> list[Training]:
+        """The scored trainings whose interval was not computed yet, the newest first."""
+        scored = [training for training in look.trainings if training.score is not None]
+        scored.sort(key=lambda training: -(training.status.last_s or 0.0))
+        return [
+            training
+            for training in scored
+            if (training.run.path, _score_stamp(training.run)) not in self._intervals
+        ]
 
-    def note_of(self, run: BoardRun) -> str:
-        """What the user should know of RUN."""
-        return run_note(run, self.board.odd.get(run.run.id, ""))
-
-    def model_name(self, entry: RunEntry) -> str:
-        """The model that ENTRY trained: all seeds of a run, or one of several."""
-        run = entry.runs[0].run
-        return (
-            run.name
-            if entry.is_folded or sum(other.run.name == run.name for other in self.board.runs) == 1
-            else run.id
-        )
-
-    def lost(self, entry: RunEntry | None, board: Board) -> list[EmbedlabError]:
-        """Errors about chosen runs that BOARD lacks though they were not deleted or renamed from
-        here.
-        """
-        lost = {run.run.id for run in self.chosen(entry)} - set(board.by_id()) - self.taken_away
-        hint = "its folder was deleted or renamed outside the dashboard"
-        return (
-            [EmbedlabError(f"run {run!r} is no longer there", hint=hint) for run in sorted(lost)]
-            if board.trouble is None
-            else []
-        )
+    def keep_intervals(self, run: RunFolder, intervals: Mapping[str, tuple[float, float]]) -> None:
+        """Show these INTERVALS beside the scores of RUN from the next look on."""
+        self._intervals[run.path, _score_stamp(run)] = intervals
 
 
-def rest_of(board: Board, curves: dict[str, Curve], log: Log) -> object:
-    """A value that two looks at the runs folder share which show the same; None while a run is at
-    work, as texts change with time.
-    """
-    if not board.has_ended:
-        return None
-    lengths = {name: (curve.offset, len(curve.steps)) for name, curve in curves.items()}
-    day = datetime.fromtimestamp(board.time_s).astimezone().date()
-    return board.runs, board.unreadable, str(board.trouble), lengths, tuple(log[1]), log[0], day
+def _score_stamp(run: RunFolder) -> object:
+    return _stamp(run.evaluations, run.scores_file)
 
 
-def to_compare(chosen: Sequence[BoardRun], under_cursor: BoardRun | None) -> list[RunFolder]:
-    """The runs whose recipes are compared: those chosen, and with one alone the run under the
-    cursor too.
-    """
-    runs = [run.run for run in chosen]
-    return (
-        [*runs, under_cursor.run]
-        if len(runs) == 1 and under_cursor is not None and under_cursor.run not in runs
-        else runs
+def _read(run: RunFolder, now: float) -> Training:
+    status = run_status(run, now)
+    try:
+        recent = events.tail(run.events_file)
+    except OSError:
+        recent = []
+    begun = max(
+        (index for index, event in enumerate(recent) if isinstance(event, events.Started)),
+        default=0,
     )
+    recipe: Mapping[str, Any] = {}
+    with suppress(EmbedlabError, OSError):
+        recipe = read_toml(run.recipe_file)
+    paths = sorted(run.evaluations.rglob("*.json"))
+    return Training(
+        run=run,
+        status=status,
+        recipe=recipe,
+        marks=_marks(run),
+        losses=tuple(event.loss for event in recent[begun:] if isinstance(event, events.Step)),
+        scored=len(paths),
+        score=_first_score(paths, tuple(recipe.get("evaluate", {}).get("tasks", ()))),
+    )
+
+
+def _marks(run: RunFolder) -> tuple[str, ...]:
+    try:
+        environment = run.environment()
+    except (EmbedlabError, OSError):  # written when the run begins
+        return ()
+    shortened = (
+        f"shortened to {environment.steps} of {environment.whole_steps} steps"
+        if environment.is_shortened
+        else ""
+    )
+    return tuple(mark for mark in (shortened, "partial data" * environment.is_partial) if mark)
+
+
+def _first_score(paths: Sequence[Path], tasks: Sequence[str]) -> StoredScore | None:
+    """Return the score that sums up the first of TASKS: the last average, or the first dataset."""
+    for path in sorted(paths, key=lambda path: path.stem not in tasks[:1]):
+        with suppress(EmbedlabError, OSError):
+            scores = main_scores(Evaluation.load(path))
+            averages = [score for score in scores if score.by == "average"]
+            if scores:
+                return averages[-1] if averages else scores[0]
+    return None
+
+
+def main_scores(evaluation: Evaluation) -> list[StoredScore]:
+    """The score of each dataset and average of EVALUATION by one measure: Spearman over all pairs
+    where it has that, else what it states first.
+    """
+    scores = [score for score in evaluation.scores if score.by in {"dataset", "average"}]
+    scores = [score for score in scores if score.split != "dev"] or scores
+    metric = _usual("spearman", [score.metric for score in scores])
+    scores = [score for score in scores if score.metric == metric]
+    setting = _usual("all", [score.setting for score in scores])
+    return [score for score in scores if score.setting == setting]
+
+
+def _usual(usual: str, present: Sequence[str]) -> str:
+    return usual if usual in present or not present else present[0]
+
+
+def _stamp(*paths: Path) -> object:
+    """A value that changes with files: every event makes the events longer, every start rewrites
+    the process id.
+    """
+    facts: list[object] = []
+    for path in paths:
+        try:
+            fact = path.stat()
+            facts.append((fact.st_size, fact.st_mtime_ns))
+        except OSError as error:
+            facts.append(error.errno)
+    return tuple(facts)
+
+
+def thinned(values: Sequence[float], count: int) -> list[float]:
+    """COUNT means of neighbouring VALUES, or the values themselves where there are fewer."""
+    if len(values) <= count:
+        return list(values)
+    edges = [round(index * len(values) / count) for index in range(count + 1)]
+    return [fmean(values[low:high]) for low, high in itertools.pairwise(edges)]
+
+
+def sparkline(values: Sequence[float], width: int) -> str:
+    """VALUES as bars of eighths in WIDTH cells; what is not a number is a blank."""
+    shown = thinned([value for value in values if isfinite(value)], width)
+    low, high = (min(shown), max(shown)) if shown else (0.0, 0.0)
+    span = high - low or 1.0
+    return "".join("▁▂▃▄▅▆▇█"[round((value - low) / span * 7)] for value in shown)

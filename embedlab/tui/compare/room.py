@@ -1,0 +1,413 @@
+"""The Compare room: the verdict, the forest plot of every slice, panes with why and a scatter."""
+
+from collections.abc import Callable, Sequence
+from math import isfinite
+from typing import ClassVar
+
+import numpy as np
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+from textual.worker import get_current_worker
+
+from embedlab.choices import Aggregate
+from embedlab.comparison.comparison import Comparison
+from embedlab.core.errors import EmbedlabError
+from embedlab.outcomes.cuts import DATASET
+from embedlab.tui.compare.model import (
+    BY,
+    ForestLine,
+    compare_shown,
+    ends_of,
+    explain,
+    forest_bar,
+    forest_lines,
+    slice_expression,
+    verdict,
+    why_lines,
+)
+from embedlab.tui.data.model import GOLD, View
+from embedlab.tui.room import Room
+from embedlab.tui.theme import model_colour, model_sign
+
+_TITLE, _NUMBERS = 26, 36
+_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+_LEGEND = "● clear after Holm over all rows   ○ not told from the reference   ─ 95% interval   │ 0"
+
+
+class Scatter(Widget, can_focus=True):
+    """Similarities of two models, a dot an item."""
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id, classes="panel")
+        self.border_title = "scatter"
+        self._points: tuple[np.ndarray, np.ndarray] | None = None
+
+    def show(self, x: np.ndarray, y: np.ndarray, title: str) -> None:
+        """Draw the points X, Y."""
+        self._points, self.border_title = (x, y), title
+        self.refresh()
+
+    def render(self) -> Content:
+        """The dots; the more items in a cell, the brighter it is."""
+        width, height = self.content_size
+        if self._points is None or width < 8 or height < 4:
+            return Content.styled("choose two models", "$faint")
+        x, y = self._points
+        known = np.isfinite(x) & np.isfinite(y)
+        x, y = x[known], y[known]
+        if len(x) < 2 or x.min() == x.max() or y.min() == y.max():
+            return Content.styled("no item has both", "$faint")
+        across = ((x - x.min()) / (x.max() - x.min()) * (2 * width - 1)).round().astype(int)
+        down = ((y.max() - y) / (y.max() - y.min()) * (4 * height - 1)).round().astype(int)
+        counts = np.zeros((4 * height, 2 * width), dtype=int)
+        np.add.at(counts, (down, across), 1)
+        cells = counts.reshape(height, 4, width, 2)
+        bits = np.einsum("rycx,yx->rc", (cells > 0).astype(int), np.array(_BITS))
+        many = cells.sum(axis=(1, 3))
+        dense = np.quantile(many[many > 0], 0.8)
+        lines = []
+        for row in range(height):
+            parts = [
+                (chr(0x2800 + bit) if bit else " ", "bold" if count > dense else "$faint")
+                for bit, count in zip(bits[row].tolist(), many[row].tolist(), strict=True)
+            ]
+            lines.append(Content.assemble(*parts))
+        return Content("\n").join(lines)
+
+
+class CompareRoom(Room):
+    """All chosen models beside the reference."""
+
+    TITLE = "Compare"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("b", "rows_by", "Rows by", tooltip="Rows by dataset, source, Dice, negation …"),
+        Binding("w", "why", "Why", tooltip="Why the model of the row differs from the reference."),
+        Binding("s", "sort", "Sort", tooltip="By the size of the difference, or as in the data."),
+        Binding(
+            "A",
+            "aggregate",
+            "Aggregation",
+            show=False,
+            tooltip="All pairs, or the mean over sources.",
+        ),
+        Binding("C", "common", "Common", show=False, tooltip="Only items that all models score."),
+        Binding("tab", "pane(1)", "Pane", show=False),
+        Binding("shift+tab", "pane(-1)", "Pane", show=False),
+    ]
+    DEFAULT_CSS = """
+    CompareRoom { layout: vertical; }
+    CompareRoom #verdict { height: auto; max-height: 8; padding: 0 2; text-style: bold; }
+    CompareRoom #compare-body { height: 1fr; }
+    CompareRoom #forest-side { width: 2fr; }
+    CompareRoom #forest-head { height: 1; text-wrap: nowrap; }
+    CompareRoom #forest { height: 1fr; text-wrap: nowrap; }
+    CompareRoom #forest-legend { height: auto; color: $faint; padding: 0 1; }
+    CompareRoom #compare-panes { width: 1fr; min-width: 44; max-width: 80; }
+    CompareRoom #why { height: 3fr; }
+    CompareRoom Scatter { height: 2fr; }
+    CompareRoom.-narrow #compare-panes { display: none; }
+    CompareRoom.-narrow.-why #compare-panes { display: block; width: 100%; max-width: 100%; }
+    CompareRoom.-narrow.-why #forest-side { display: none; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__(id="compare")
+        self.by = DATASET
+        self.aggregate: Aggregate = "all"
+        self.common = False
+        self.is_sorted = False
+        self.view: View | None = None
+        self.comparison: Comparison | None = None
+        self._lines: Sequence[ForestLine] = ()
+        self._explained: dict[tuple[str, str], Content] = {}
+
+    def compose(self) -> ComposeResult:
+        """Yield the verdict, the plot and the panes."""
+        yield Static(id="verdict", markup=False)
+        with Horizontal(id="compare-body"):
+            with Vertical(id="forest-side", classes="panel"):
+                yield Static(id="forest-head", markup=False)
+                yield OptionList(id="forest")
+                yield Static(_LEGEND, id="forest-legend", markup=False)
+            with Vertical(id="compare-panes"):
+                with VerticalScroll(id="why", classes="panel") as why:
+                    why.border_title = "why · w explains the row"
+                    yield Static(markup=False)
+                yield Scatter(id="scatter")
+
+    def on_resize(self) -> None:
+        """Leave out what has no room."""
+        self.set_class(self.size.width < 104, "-narrow")
+        self.call_after_refresh(self._draw)
+
+    @property
+    def crumbs(self) -> str:
+        """What the rows are."""
+        expression = self.view.expression if self.view is not None else ""
+        return " › ".join(filter(None, (f"by {self.by}", expression)))
+
+    def enter(self) -> None:
+        """Go to the rows."""
+        self.screen.set_focus(self.query_one("#forest"))
+        self._draw()
+
+    def show(self) -> None:
+        """Forget what was compared before."""
+        self.comparison, self._lines = None, ()
+        self._explained.clear()
+        is_empty = self.dashboard.shown.outcomes is None
+        self.query_one("#verdict", Static).update(
+            self.dashboard.why_empty if is_empty else "comparing …"
+        )
+        self._draw()
+
+    def take_whole(self, comparison: Comparison) -> None:
+        """Show the comparison of all items, unless some are picked or the rows are others."""
+        if self._is_whole:
+            self._take(comparison)
+
+    def take_view(self, view: View) -> None:
+        """Compare on the items that the Data room shows."""
+        before, self.view = self.view, view
+        if before is None or before.facts is not view.facts:
+            before = None
+        is_same = before is not None and before.expression == view.expression
+        if is_same and before is not None and before.dataset == view.dataset:
+            return
+        self._explained.clear()
+        if not self._is_whole:
+            self.compare()
+        elif self.dashboard.comparison is not None:
+            self._take(self.dashboard.comparison)
+
+    @property
+    def _is_whole(self) -> bool:
+        is_all = self.view is None or self.view.selection is None
+        return is_all and (self.by, self.aggregate, self.common) == (DATASET, "all", False)
+
+    @work(thread=True, exclusive=True, group="compare", exit_on_error=False)
+    def compare(self) -> None:
+        """Compare by what is chosen, in a thread."""
+        worker = get_current_worker()
+        shown = self.dashboard.shown
+        if shown.outcomes is None or not shown.columns:
+            return
+        selection = self.view.selection if self.view is not None else None
+        try:
+            comparison = compare_shown(
+                shown,
+                by=self.by,
+                aggregate=self.aggregate,
+                common=self.common,
+                selection=selection,
+            )
+        except EmbedlabError as error:
+            if not worker.is_cancelled:
+                self.app.call_from_thread(self.dashboard.report, error)
+            return
+        if not worker.is_cancelled:
+            self.app.call_from_thread(self._take, comparison)
+
+    def _take(self, comparison: Comparison) -> None:
+        self.comparison = comparison
+        lines = list(forest_lines(comparison))
+        if self.is_sorted:
+            lines.sort(key=lambda line: -abs(line.delta) if isfinite(line.delta) else 0.0)
+        self._lines = lines
+        text = Content("\n").join([Content(sentence) for sentence in verdict(comparison)])
+        self.query_one("#verdict", Static).update(text)
+        self._draw()
+        self.dashboard.refresh_header()
+
+    # drawing
+
+    def _draw(self) -> None:
+        forest = self.query_one("#forest", OptionList)
+        width = max(forest.scrollable_content_region.width, 40)
+        bar = max(width - _TITLE - _NUMBERS - 4, 10)
+        if self.comparison is None:
+            forest.clear_options()
+            self.query_one("#forest-head", Static).update("")
+            return
+        low, high = ends_of(self._lines)
+        models = list(self.dashboard.shown.models)
+        options = []
+        before = ""
+        for line in self._lines:
+            title = line.title if line.title != before else ""
+            before = line.title
+            options.append(Option(self._text(line, title, models, low, high, bar)))
+        here = forest.highlighted
+        forest.set_options(options)
+        if options:
+            forest.highlighted = min(here or 0, len(options) - 1)
+        axis = f"{low:+.0f}{'points beside ' + self.comparison.reference:^{max(bar - 8, 0)}}{high:+.0f}"
+        head = (
+            f"{self.by:<{_TITLE}} {'items':>6} {'ref':>5}  {'model':<11}{'difference':<10} {axis}"
+        )
+        self.query_one("#forest-head", Static).update(Content.styled(head, "bold $faint"))
+
+    def _text(
+        self,
+        line: ForestLine,
+        title: str,
+        models: Sequence[str],
+        low: float,
+        high: float,
+        bar: int,
+    ) -> Content:
+        place = models.index(line.model) if line.model in models else 0
+        colour = model_colour(place)
+        if len(title) > _TITLE:
+            title = f"{title[: _TITLE // 2]}…{title[-(_TITLE - _TITLE // 2 - 1) :]}"
+        style = "bold" if line.is_average else ""
+        facts = f"{line.items:>6,} {_number(line.reference):>5}" if title else " " * 12
+        delta = f"{line.delta:+z.1f}" if isfinite(line.delta) else "·"
+        return Content.assemble(
+            (f"{title:<{_TITLE}} ", style),
+            (facts, "$faint"),
+            (f"  {model_sign(place)}{_number(line.score):>6} ", colour),
+            (f"{delta:>7} {line.sign:<2}", style),
+            (
+                f"  {forest_bar(line, low, high, bar)}",
+                colour if line.sign in {"▲", "▼"} else "$faint",
+            ),
+        )
+
+    def on_option_list_option_highlighted(self) -> None:
+        """Show what is known of the row, and its models' scatter."""
+        line = self.line
+        facts = self.dashboard.query_one("#data").facts  # type: ignore[attr-defined]
+        if line is None or facts is None or self.comparison is None:
+            return
+        reference = self.comparison.reference
+        pair = (reference, line.model) if line.model != reference else (GOLD, reference)
+        rows = self.view.rows if self.view is not None else slice(None)
+        x, y = (facts.numbers(name)[rows] for name in pair)
+        self.query_one(Scatter).show(x, y, f"{pair[0]} → · {pair[1]} ↑")
+        known = self._explained.get((reference, line.model))
+        notes = "\n".join(line.notes)
+        self.query_one("#why Static", Static).update(
+            known or Content.styled(notes or "w explains this difference", "$faint")
+        )
+
+    @property
+    def line(self) -> ForestLine | None:
+        """The row under the cursor."""
+        place = self.query_one("#forest", OptionList).highlighted
+        return self._lines[place] if place is not None and place < len(self._lines) else None
+
+    # keys
+
+    def on_option_list_option_selected(self) -> None:
+        """Show the items of the row."""
+        if self.line is None or self.comparison is None:
+            return
+        expression = slice_expression(self.comparison, self.line)
+        self.dashboard.show_items(expression)
+
+    def action_rows_by(self) -> None:
+        """Take the next property for the rows."""
+        self.rows_by(BY[(BY.index(self.by) + 1) % len(BY)])
+
+    def rows_by(self, name: str) -> None:
+        """Take the property called NAME for the rows."""
+        self.by = name
+        if name == "dice":
+            self.aggregate = "all"
+        if self._is_whole and self.dashboard.comparison is not None:
+            self._take(self.dashboard.comparison)
+        else:
+            self.query_one("#verdict", Static).update("comparing …")
+            self.compare()
+
+    def action_aggregate(self) -> None:
+        """Take all pairs at once, or the mean over sources."""
+        orders: tuple[Aggregate, ...] = ("all", "mean", "wmean")
+        self.aggregate = orders[(orders.index(self.aggregate) + 1) % 3]
+        self.rows_by(self.by)
+
+    def action_common(self) -> None:
+        """Compare on the items that all models score, or each row on its own."""
+        self.common = not self.common
+        self.rows_by(self.by)
+
+    def action_sort(self) -> None:
+        """Sort by the size of the difference, or as in the data."""
+        self.is_sorted = not self.is_sorted
+        if self.comparison is not None:
+            self._take(self.comparison)
+
+    def action_pane(self, step: int) -> None:
+        """Go to the next of rows, why and scatter."""
+        panes = [self.query_one("#forest"), self.query_one("#why"), self.query_one(Scatter)]
+        panes = [pane for pane in panes if pane.size.width]
+        place = next((n for n, pane in enumerate(panes) if pane is self.screen.focused), 0)
+        self.screen.set_focus(panes[(place + step) % len(panes)])
+
+    def action_filter(self) -> None:
+        """Filter in the Data room, whose items are compared."""
+        self.dashboard.action_room("data")
+        self.dashboard.room.action_filter()
+
+    def action_back(self) -> None:
+        """From the panes to the rows."""
+        self.remove_class("-why")
+        self.screen.set_focus(self.query_one("#forest"))
+
+    def action_why(self) -> None:
+        """Explain the difference of the row's model from the reference."""
+        line = self.line
+        if line is None or self.comparison is None or line.model == self.comparison.reference:
+            self.app.notify("choose two models first: c")
+            return
+        self.add_class("-why")
+        self.query_one("#why", VerticalScroll).border_title = f"why · {line.model}"
+        self._explain(self.comparison.reference, line.model)
+
+    @work(thread=True, exclusive=True, group="why", exit_on_error=False)
+    def _explain(self, reference: str, other: str) -> None:
+        worker = get_current_worker()
+        pane = self.query_one("#why Static", Static)
+
+        def say(text: Content) -> None:
+            if not worker.is_cancelled:
+                self.app.call_from_thread(pane.update, text)
+
+        def progress(what: str) -> Callable[[int, int], None]:
+            def tick(done: int, whole: int) -> None:
+                if worker.is_cancelled:
+                    raise _Stale
+                say(Content.styled(f"{what}: {done} of {whole}", "$faint"))
+
+            return tick
+
+        if (reference, other) in self._explained:
+            say(self._explained[reference, other])
+            return
+        say(Content.styled("looking …", "$faint"))
+        selection = self.view.selection if self.view is not None else None
+        try:
+            found = explain(self.dashboard.shown, other, selection, progress)
+        except EmbedlabError as error:
+            say(Content(f"{error.message}\n{error.hint}"))
+            return
+        except _Stale:
+            return
+        text = Content("\n").join([Content.styled(line, style) for line, style in why_lines(found)])
+        self._explained[reference, other] = text
+        say(text)
+
+
+class _Stale(Exception):  # noqa: N818 - not an error: it is not needed any more
+    """The explanation is no longer needed."""
+
+
+def _number(value: float) -> str:
+    return f"{value:z.1f}" if isfinite(value) else "·"

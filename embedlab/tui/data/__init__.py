@@ -1,0 +1,1 @@
+"""The Data room: items with what each model got on them, histograms that filter, details."""

@@ -1,0 +1,103 @@
+"""A histogram of one number of the items, by which they are filtered: a brush in a few lines."""
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widget import Widget
+
+from embedlab.tui.data.model import Bins
+
+_EIGHTHS = " ▁▂▃▄▅▆▇█"
+
+
+class Histogram(Widget, can_focus=True):
+    """Bars of the shown items over those of all; enter begins a range, enter again ends it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left,h", "move(-1)", show=False),
+        Binding("right,l", "move(1)", show=False),
+        Binding("enter,space", "brush", "Brush", tooltip="Begin a range of values, then end it."),
+        Binding("backspace", "clear", "All", tooltip="Take the range away."),
+    ]
+    place = reactive(0)
+    begun: reactive[int | None] = reactive(None)
+
+    class Brushed(Message):
+        """A range was chosen; without ends it was taken away."""
+
+        def __init__(self, name: str, low: float, high: float) -> None:
+            super().__init__()
+            self.name, self.low, self.high = name, low, high
+
+    def __init__(self, name: str, colour: str, *, id: str) -> None:
+        super().__init__(id=id, classes="panel")
+        self.border_title = name
+        self._colour = colour
+        self.bins: Bins | None = None
+
+    def show(self, bins: Bins | None) -> None:
+        """Draw BINS from now on."""
+        if bins != self.bins:
+            self.bins = bins
+            self.refresh()
+
+    def render(self) -> Content:
+        """The bars, and below them the ends of the axis or the bin under the cursor."""
+        bins = self.bins
+        width, height = self.content_size
+        if bins is None or width < 4:
+            return Content.styled("none here", "$faint")
+        rows = max(height - 1, 1)
+        places_of = [cell * len(bins.whole) // width for cell in range(width)]
+        most = max(bins.shown) or 1
+        lines = []
+        chosen = self._chosen()
+        for line in range(rows):
+            parts: list[tuple[str, str]] = []
+            for place in places_of:
+                eighths = round(bins.shown[place] / most * rows * 8) - (rows - 1 - line) * 8
+                eighths = max(eighths, 1 if bins.shown[place] and line == rows - 1 else 0)
+                sign = _EIGHTHS[max(0, min(eighths, 8))]
+                style = self._colour
+                if self.has_focus and place in chosen:
+                    style = f"{self._colour} on $panel-lighten-2 bold"
+                parts.append((sign, style))
+            lines.append(Content.assemble(*parts))
+        low, high = f"{bins.low:.3g}", f"{bins.high:.3g}"
+        if self.has_focus:
+            first, last = min(chosen), max(chosen)
+            below = f"{bins.edge(first):.3g}–{bins.edge(last + 1):.3g}: "
+            below += f"{sum(bins.shown[first : last + 1]):,}"
+        else:
+            below = f"{low}{high:>{max(width - len(low), 1)}}"
+        return Content("\n").join([*lines, Content.styled(below, "$faint")])
+
+    def _chosen(self) -> range:
+        begun = self.place if self.begun is None else self.begun
+        return range(min(begun, self.place), max(begun, self.place) + 1)
+
+    def action_move(self, by: int) -> None:
+        """Move the cursor over the bins."""
+        if self.bins is not None:
+            self.place = max(0, min(self.place + by, len(self.bins.whole) - 1))
+
+    def action_brush(self) -> None:
+        """Begin a range, or end it."""
+        if self.bins is None:
+            return
+        if self.begun is None:
+            self.begun = self.place
+            return
+        chosen = self._chosen()
+        low, high = self.bins.edge(chosen[0]), self.bins.edge(chosen[-1] + 1)
+        self.begun = None
+        self.post_message(self.Brushed(self.bins.field, low, high))
+
+    def action_clear(self) -> None:
+        """Take the range away."""
+        self.begun = None
+        if self.bins is not None:
+            self.post_message(self.Brushed(self.bins.field, float("nan"), float("nan")))

@@ -1,0 +1,283 @@
+"""Which items the Data room shows, in which order, and what is known of one. Without Textual."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from embedlab.analysis.rank_errors import rank_errors
+from embedlab.outcomes.property import property_named
+from embedlab.outcomes.selection import ItemSelection, item_condition, items_that_fit
+from embedlab.tui.workbench import Shown
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+GOLD, DICE, GAP, FILE = "gold", "dice", "gap", "file order"
+BINS = 24
+_WORD = re.compile(r"\w+(?:['’]\w+)*|\S")
+_MOST_NEIGHBOURS = 6
+
+
+class Facts:
+    """Numbers of all items that are computed once for what is shown, when they are first used."""
+
+    def __init__(self, shown: Shown) -> None:
+        assert shown.outcomes is not None
+        self.shown, self.outcomes = shown, shown.outcomes
+        self.blocks = self.outcomes.block_of_rows
+        self.predictions = {
+            model.name: _floats(shown.similarities[model.name]) for model in shown.columns
+        }
+
+    @cached_property
+    def gold(self) -> Floats:
+        """The score, the index of the class or the number of the query; nan where unknown."""
+        return _floats(self.outcomes.rows["gold"])
+
+    @cached_property
+    def dice(self) -> Floats:
+        """The overlap of the words of both sentences; nan of single sentences."""
+        return _floats(property_named("dice").values(self.outcomes))
+
+    @cached_property
+    def ranks(self) -> Mapping[str, Floats]:
+        """The error of each model and the gap between all, in points of rank."""
+        table = pl.DataFrame(
+            {
+                "dataset": self.outcomes.rows["block"],
+                GOLD: self.outcomes.of_pairs(self.outcomes.column(GOLD)),
+                **{
+                    f"m{place}": self.outcomes.of_pairs(self.shown.similarities[model.name])
+                    for place, model in enumerate(self.shown.columns)
+                },
+            }
+        )
+        columns = [name for name in table.columns if name.startswith("m")]
+        if not columns:
+            return {}
+        frame = rank_errors(table, columns)
+        names = [model.name for model in self.shown.columns]
+        errors = {name: _floats(frame[f"error(m{place})"]) for place, name in enumerate(names)}
+        return {**errors, GAP: _floats(frame[GAP])}
+
+    @property
+    def gap(self) -> Floats:
+        """How far apart the models rank each pair; with one model how far it is from gold."""
+        ranks = self.ranks
+        if len(self.shown.columns) == 1:
+            return np.abs(ranks[self.shown.columns[0].name])
+        return ranks.get(GAP, np.full(self.shown.items, np.nan))
+
+    def numbers(self, name: str) -> Floats:
+        """The numbers called NAME: gold, dice, gap, or a model."""
+        if name in {GOLD, DICE, GAP}:
+            numbers: Floats = getattr(self, name)
+            return numbers
+        return self.predictions.get(name, np.full(self.shown.items, np.nan))
+
+    def text(self, value: float, row: int, *, is_gold: bool) -> str:
+        """A number of gold or of a model as it is read: the name of a class, a rank, a score."""
+        if not np.isfinite(value):
+            return "·"
+        classes = self.outcomes.blocks[self.blocks[row]].classes
+        if classes and float(value).is_integer() and 0 <= value < len(classes):
+            return str(classes[int(value)])
+        return f"{value:z.2f}" if is_gold else f"{value:z.3f}"
+
+
+def _floats(values: pl.Series) -> Floats:
+    return values.cast(pl.Float64).fill_null(np.nan).to_numpy()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class View:
+    """The items that a filter leaves, in order."""
+
+    facts: Facts
+    rows: Rows
+    expression: str = ""
+    dataset: str | None = None
+    sort: str = FILE
+    is_descending: bool = True
+    selection: ItemSelection | None = None  # None: all items of all datasets
+    lacking: tuple[str, ...] = ()  # datasets without what the filter reads
+
+    @property
+    def is_by_results(self) -> bool:
+        """Whether results took part in the choice: such items have no interval."""
+        return self.selection is not None and self.selection.is_by_results
+
+
+def view_of(
+    facts: Facts, expression: str, dataset: str | None, sort: str, *, is_descending: bool
+) -> View:
+    """The items of DATASET, None for all, that fit EXPRESSION, sorted; an expression that cannot be
+    read is a UsageError.
+    """
+    shown = facts.shown
+    holds = np.ones(shown.items, dtype=np.bool_)
+    selection = None
+    lacking: tuple[str, ...] = ()
+    if expression.strip():
+        models = {model.name: model.members for model in shown.columns}
+        condition = item_condition(expression, [*models])
+        selection = items_that_fit(facts.outcomes, condition, models, expression=expression)
+        holds, lacking = selection.holds, selection.lacking
+    if dataset in shown.datasets:
+        holds = holds & (facts.blocks == shown.datasets.index(dataset or ""))
+        selection = ItemSelection(
+            expression=" ".join(filter(None, (f"dataset:{dataset}", expression))),
+            holds=holds,
+            is_by_results=selection.is_by_results if selection is not None else False,
+            lacking=lacking,
+        )
+    rows = np.flatnonzero(holds)
+    if sort != FILE:
+        keys = facts.numbers(sort)[rows]
+        order = np.argsort(-keys if is_descending else keys, kind="stable")  # nan is last
+        rows = rows[order]
+    elif not is_descending:
+        rows = rows[::-1]
+    return View(
+        facts=facts,
+        rows=rows,
+        expression=expression,
+        dataset=dataset if dataset in shown.datasets else None,
+        sort=sort,
+        is_descending=is_descending,
+        selection=selection,
+        lacking=lacking,
+    )
+
+
+def sort_orders(facts: Facts) -> list[str]:
+    """The orders that `s` goes through, the largest disagreements first."""
+    return [GAP, GOLD, DICE, *facts.predictions, FILE]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bins:
+    """A histogram: how many of the shown items and of all are in each bin."""
+
+    field: str
+    low: float
+    high: float
+    shown: tuple[int, ...]
+    whole: tuple[int, ...]
+
+    def edge(self, place: int) -> float:
+        """The lower edge of the bin at PLACE."""
+        return self.low + (self.high - self.low) * place / len(self.whole)
+
+
+def bins_of(view: View, name: str, count: int = BINS) -> Bins | None:
+    """The histogram of the numbers called NAME; None where there are none."""
+    values = view.facts.numbers(name)
+    known = values[np.isfinite(values)]
+    if not len(known) or known.min() == known.max():
+        return None
+    ends = float(known.min()), float(known.max())
+    whole, _ = np.histogram(known, count, ends)
+    picked = values[view.rows]
+    shown, _ = np.histogram(picked[np.isfinite(picked)], count, ends)
+    return Bins(
+        field=name,
+        low=ends[0],
+        high=ends[1],
+        shown=tuple(shown.tolist()),
+        whole=tuple(whole.tolist()),
+    )
+
+
+def with_range(expression: str, name: str, low: float, high: float) -> str:
+    """EXPRESSION with the range of the field NAME in place of an earlier one of it."""
+    quoted = f'"{name}"' if re.search(r'[\s:"/<>=!]', name) else name
+    terms = re.sub(rf"\S*<=?{re.escape(quoted)}<=?\S*\s*", "", expression).strip()
+    return f"{terms} {low:.3g}<={quoted}<={high:.3g}".strip()
+
+
+def words_only_here(sentence: str, other: str) -> list[tuple[str, bool]]:
+    """The parts of SENTENCE with whether each is a word that OTHER lacks."""
+    others = {word.casefold() for word in _WORD.findall(other)}
+    parts: list[tuple[str, bool]] = []
+    end = 0
+    for match in _WORD.finditer(sentence):
+        if match.start() > end:
+            parts.append((sentence[end : match.start()], False))
+        word = match.group()
+        parts.append((word, word[0].isalnum() and word.casefold() not in others))
+        end = match.end()
+    return [*parts, (sentence[end:], False)] if end < len(sentence) else parts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item:
+    """One item with all that is known of it."""
+
+    row: int
+    dataset: str
+    number: int
+    source: str
+    sentences: tuple[str, ...]
+    gold: str
+    gold_share: float  # of the dataset's range, 0 to 1; nan of classes
+    models: Sequence[tuple[str, float, str, float]]  # name, number, its text, rank error
+    dice: float
+    trained: str
+    neighbours: Sequence[tuple[int, str, str]] = field(default_factory=tuple)  # row, gold, text
+
+
+def item_of(facts: Facts, row: int) -> Item:
+    """What is known of the item in ROW."""
+    outcomes = facts.outcomes
+    block = outcomes.blocks[facts.blocks[row]]
+    sentences = [outcomes.column(name)[row] for name in ("sentence1", "sentence2", "contradicted")]
+    gold = facts.gold[row]
+    in_block = facts.gold[facts.blocks == facts.blocks[row]]
+    low, high = (np.nanmin(in_block), np.nanmax(in_block)) if len(in_block) else (0.0, 1.0)
+    low = min(low, 0.0)
+    is_class = bool(block.classes) or high <= low
+    errors = facts.ranks
+    return Item(
+        row=row,
+        dataset=block.dataset,
+        number=int(outcomes.rows["item"][row]),
+        source=outcomes.rows["source"][row] or "",
+        sentences=tuple(text for text in sentences if text is not None),
+        gold=facts.text(gold, row, is_gold=True),
+        gold_share=np.nan if is_class else float((gold - low) / (high - low)),
+        models=[
+            (
+                name,
+                float(values[row]),
+                facts.text(values[row], row, is_gold=False),
+                float(errors[name][row]) if name in errors else np.nan,
+            )
+            for name, values in facts.predictions.items()
+        ],
+        dice=float(facts.dice[row]),
+        trained=outcomes.column("trained")[row] or "",
+        neighbours=_neighbours(facts, row),
+    )
+
+
+def _neighbours(facts: Facts, row: int) -> list[tuple[int, str, str]]:
+    """Other items with one of the item's sentences: row, gold and the other sentence."""
+    rows = facts.outcomes.rows
+    own = {rows["first_text"][row], rows["second_text"][row]} - {None}
+    found = rows.with_row_index("row").filter(
+        (pl.col("first_text").is_in(own) | pl.col("second_text").is_in(own))
+        & (pl.col("row") != row)
+    )
+    firsts, seconds = (facts.outcomes.column(name) for name in ("sentence1", "sentence2"))
+    neighbours = []
+    for other, first in found.head(_MOST_NEIGHBOURS).select("row", "first_text").iter_rows():
+        text = seconds[other] if first in own else firsts[other]
+        gold = facts.text(facts.gold[other], other, is_gold=True)
+        neighbours.append((other, gold, text or firsts[other] or ""))
+    return neighbours

@@ -1,0 +1,407 @@
+"""The Data room: histograms that filter, the table of items, and the details of one."""
+
+import asyncio
+import csv
+import re
+from collections.abc import Sequence
+from io import StringIO
+from pathlib import Path
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.suggester import Suggester
+from textual.widgets import Input, Static
+from textual.worker import get_current_worker
+
+from embedlab.analysis.pair_notes import PairNotes
+from embedlab.core.errors import EmbedlabError
+from embedlab.core.paths import typed_path
+from embedlab.outcomes.property import property_names
+from embedlab.store.files import write_atomic
+from embedlab.tui.data.cards import item_cards
+from embedlab.tui.data.histogram import Histogram
+from embedlab.tui.data.model import (
+    DICE,
+    FILE,
+    GAP,
+    GOLD,
+    Facts,
+    View,
+    bins_of,
+    item_of,
+    sort_orders,
+    view_of,
+    with_range,
+)
+from embedlab.tui.data.table import ItemTable
+from embedlab.tui.questions import Ask
+from embedlab.tui.room import Room
+
+HISTORY = 50  # filters that are remembered
+
+
+class FilterWords(Suggester):
+    """Completes fields, datasets and models, and filters that were typed before."""
+
+    def __init__(self) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self.history: Sequence[str] = ()
+        self.fields: Sequence[str] = ()
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """The whole text that is offered for VALUE."""
+        if not value.strip():
+            return None
+        if before := next((one for one in self.history if one.startswith(value)), None):
+            return before
+        start = max(value.rfind(" "), value.rfind("-")) + 1
+        begun = value[start:]
+        names = (name for name in self.fields if begun and name.startswith(begun))
+        name = next(names, None)
+        return value[:start] + name if name and name != begun else None
+
+
+class DataRoom(Room):
+    """Items of every task, with Dice and what each chosen model got on them."""
+
+    TITLE = "Data"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("s", "sort", "Sort", tooltip="Largest disagreement, gold, Dice, each model, file."),
+        Binding("S", "reverse", "Reverse", show=False, tooltip="The other end first."),
+        Binding("left_square_bracket", "dataset(-1)", "Dataset", show=False),
+        Binding("right_square_bracket", "dataset(1)", "Dataset", tooltip="One dataset, or all."),
+        Binding("space", "mark", "Mark", tooltip="Mark the item, for export."),
+        Binding("number_sign", "note", "Note", tooltip="Write a note on the item."),
+        Binding("y", "copy", "Copy", show=False, tooltip="Copy both sentences."),
+        Binding("e", "export", "Export", tooltip="Write the marked or shown items as CSV."),
+        Binding("tab", "pane(1)", "Pane", show=False),
+        Binding("shift+tab", "pane(-1)", "Pane", show=False),
+    ]
+    DEFAULT_CSS = """
+    DataRoom { layout: vertical; }
+    DataRoom #histograms { height: 6; }
+    DataRoom Histogram { width: 1fr; height: 6; }
+    DataRoom #data-filter { height: 1; border: none; padding: 0 1; background: transparent; }
+    DataRoom #filter-line { height: 1; }
+    DataRoom #filter-sign { width: 3; padding: 0 1; color: $text-primary; text-style: bold; }
+    DataRoom #filter-error { height: auto; max-height: 3; padding: 0 2; color: $text-error; display: none; }
+    DataRoom #data-body { height: 1fr; layout: vertical; }
+    DataRoom ItemTable { width: 1fr; height: 1fr; }
+    DataRoom #item-card { width: 1fr; height: 11; }
+    DataRoom #item-card Static { height: auto; }
+    DataRoom.-wide #data-body { layout: horizontal; }
+    DataRoom.-wide ItemTable { width: 2fr; }
+    DataRoom.-wide #item-card { width: 1fr; max-width: 70; height: 1fr; }
+    DataRoom.-short #item-card, DataRoom.-short #histograms { display: none; }
+    DataRoom.-details #item-card { display: block; width: 100%; max-width: 100%; height: 1fr; }
+    DataRoom.-details ItemTable { display: none; }
+    DataRoom #no-items { height: 1fr; padding: 2 4; display: none; }
+    DataRoom.-empty #no-items { display: block; }
+    DataRoom.-empty #data-body, DataRoom.-empty #histograms { display: none; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__(id="data")
+        self.facts: Facts | None = None
+        self.view: View | None = None
+        self.sort, self.is_descending = FILE, True
+        self.dataset: str | None = None
+        self._notes = PairNotes.load()
+
+    def compose(self) -> ComposeResult:
+        """Yield the histograms, the filter, the table and the card."""
+        with Horizontal(id="histograms"):
+            yield Histogram(GOLD, "$gold", id="gold-bins")
+            yield Histogram(DICE, "$faint", id="dice-bins")
+            yield Histogram(GAP, "$text-primary", id="gap-bins")
+        with Horizontal(id="filter-line"):
+            yield Static("/", id="filter-sign")
+            yield Input(
+                id="data-filter",
+                compact=True,
+                suggester=FilterWords(),
+                placeholder='filter: gold>4 dice<0.3 negation:one dataset:sick-r "a phrase" /regex/',
+                max_length=4000,
+            )
+        yield Static(id="filter-error", markup=False)
+        yield Static(id="no-items", markup=False)
+        with Horizontal(id="data-body"):
+            yield ItemTable(id="items")
+            with VerticalScroll(id="item-card", classes="panel") as card:
+                card.border_title = "item"
+                yield Static(markup=False)
+
+    def on_resize(self) -> None:
+        """Leave out what has no room."""
+        self.set_class(self.size.width >= 160, "-wide")
+        self.set_class(self.size.height < 30, "-short")
+
+    @property
+    def table(self) -> ItemTable:
+        """The table."""
+        return self.query_one(ItemTable)
+
+    @property
+    def crumbs(self) -> str:
+        """The dataset, and the order."""
+        parts = [self.dataset or ", ".join(self.dashboard.shown.datasets[:3])]
+        if self.sort != FILE:
+            parts.append(f"by {self.sort}")
+        return " › ".join(filter(None, parts))
+
+    def enter(self) -> None:
+        """Go to the table."""
+        self.screen.set_focus(self.table)
+
+    def show(self) -> None:
+        """Take the items that are shown now."""
+        shown = self.dashboard.shown
+        self.facts = Facts(shown) if shown.outcomes is not None else None
+        memory = self.dashboard.memory
+        if self.view is None:
+            self.sort = memory.get("sort", FILE)
+            line = self.query_one("#data-filter", Input)
+            if expression := memory.get("filter", ""):
+                with line.prevent(Input.Changed):
+                    line.value = expression
+        words = self.query_one("#data-filter", Input).suggester
+        if isinstance(words, FilterWords):
+            words.history = memory.get("filters", [])
+            fields = [
+                GOLD,
+                DICE,
+                GAP,
+                *(f'"{name}"' if "@" in name else name for name in shown.models),
+            ]
+            fields += [f"{name}:" for name in (*property_names(), "dataset", "note")]
+            words.fields = [*fields, *(f"dataset:{name}" for name in shown.datasets)]
+        self.set_class(self.facts is None, "-empty")
+        if self.facts is None:
+            self.query_one("#no-items", Static).update(self.dashboard.why_empty)
+        else:
+            self.select()
+
+    # what is shown
+
+    @work(thread=True, exclusive=True, group="view", exit_on_error=False)
+    def select(self) -> None:
+        """Filter and sort in a thread."""
+        worker = get_current_worker()
+        facts, expression = self.facts, self.query_one("#data-filter", Input).value
+        if facts is None:
+            return
+        sort = self.sort if self.sort in sort_orders(facts) else FILE
+        try:
+            view = view_of(facts, expression, self.dataset, sort, is_descending=self.is_descending)
+            histograms = [bins_of(view, name) for name in (GOLD, DICE, GAP)]
+        except EmbedlabError as error:
+            if not worker.is_cancelled:
+                self.app.call_from_thread(self._refuse, error)
+            return
+        except re.error as error:
+            if not worker.is_cancelled:
+                self.app.call_from_thread(self._refuse, EmbedlabError(f"not a pattern: {error}"))
+            return
+        if not worker.is_cancelled:
+            self.app.call_from_thread(self._take, view, histograms)
+
+    def _refuse(self, error: EmbedlabError) -> None:
+        line = self.query_one("#filter-error", Static)
+        line.display = True
+        line.update(f"{error.message}" + (f"  hint: {error.hint}" if error.hint else ""))
+
+    def _take(self, view: View, histograms: Sequence[object]) -> None:
+        if view.facts is not self.facts:
+            return
+        self.view = view
+        self.query_one("#filter-error", Static).display = False
+        for name, bins in zip((GOLD, DICE, GAP), histograms, strict=True):
+            self.query_one(f"#{name}-bins", Histogram).show(bins)  # type: ignore[arg-type]
+        if len(view.rows):
+            self.table.show(view)
+        else:
+            self._refuse(EmbedlabError("no item fits", hint="esc clears the filter"))
+        whole = view.facts.shown.items
+        count = (
+            f"{len(view.rows):,} of {whole:,} items"
+            if len(view.rows) < whole
+            else f"{whole:,} items"
+        )
+        self.table.border_title = count + (" · chosen by results" if view.is_by_results else "")
+        self.table.border_subtitle = (
+            f"no such values: {', '.join(view.lacking[:3])}" if view.lacking else ""
+        )
+        self.dashboard.remember("filter", view.expression)
+        self.dashboard.remember("sort", view.sort)
+        self.dashboard.take_view(view)
+
+    def on_item_table_reached(self) -> None:
+        """Show the details of the item that was reached."""
+        self._show_card()
+
+    @work(thread=True, exclusive=True, group="card", exit_on_error=False)
+    def _show_card(self) -> None:
+        worker = get_current_worker()
+        row, facts = self.table.row, self.facts
+        card = self.query_one("#item-card")
+        if row is None or facts is None:
+            return
+        item = item_of(facts, row)
+        if worker.is_cancelled:
+            return
+        first, *others = (*item.sentences, "")
+        note = self._notes.text(first, others[0]) if others else ""
+        text = item_cards(item, note, max(card.size.width, 48) - 4)
+        self.app.call_from_thread(card.query_one(Static).update, text)
+
+    def on_item_table_opened(self) -> None:
+        """Show the details alone where they have no room beside the table."""
+        self.toggle_class("-details")
+        card = self.query_one("#item-card", VerticalScroll)
+        self.screen.set_focus(card if self.has_class("-details") else self.table)
+
+    # the filter
+
+    def action_filter(self) -> None:
+        """Go to the filter."""
+        self.screen.set_focus(self.query_one("#data-filter", Input))
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Filter while it is typed."""
+        event.stop()
+        self.select()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Go to the table, and remember the filter."""
+        event.stop()
+        if event.value.strip():
+            history = [
+                one for one in self.dashboard.memory.get("filters", []) if one != event.value
+            ]
+            self.dashboard.remember("filters", [event.value, *history][:HISTORY])
+        self.screen.set_focus(self.table)
+
+    def on_histogram_brushed(self, event: Histogram.Brushed) -> None:
+        """Filter by the range of a histogram."""
+        line = self.query_one("#data-filter", Input)
+        if event.low != event.low:
+            line.value = re.sub(rf"\S*<={re.escape(event.name)}<=?\S*\s*", "", line.value).strip()
+        else:
+            line.value = with_range(line.value, event.name, event.low, event.high)
+
+    def action_back(self) -> None:
+        """From the filter to the table, from the details too; then without a filter."""
+        line = self.query_one("#data-filter", Input)
+        if self.has_class("-details"):
+            self.remove_class("-details")
+        elif self.screen.focused is self.table or self.screen.focused is line:
+            line.value = ""
+        self.screen.set_focus(self.table)
+
+    # keys
+
+    def action_sort(self) -> None:
+        """Sort by the next order."""
+        if self.facts is not None:
+            orders = sort_orders(self.facts)
+            place = orders.index(self.sort) if self.sort in orders else -1
+            self.sort_by(orders[(place + 1) % len(orders)])
+
+    def sort_by(self, order: str) -> None:
+        """Sort by ORDER, the largest first."""
+        self.sort, self.is_descending = order, True
+        self.select()
+
+    def action_reverse(self) -> None:
+        """Show the other end first."""
+        self.is_descending = not self.is_descending
+        self.select()
+
+    def action_dataset(self, step: int) -> None:
+        """Show the next dataset alone, or all."""
+        names = [None, *self.dashboard.shown.datasets]
+        place = names.index(self.dataset) if self.dataset in names else 0
+        self.show_dataset(names[(place + step) % len(names)])
+
+    def show_dataset(self, name: str | None) -> None:
+        """Show the dataset called NAME alone, or all."""
+        self.dataset = name
+        self.select()
+
+    def action_pane(self, step: int) -> None:
+        """Go to the next of table, card and histograms."""
+        panes = [self.table, self.query_one("#item-card"), *self.query(Histogram)]
+        panes = [pane for pane in panes if pane.display and pane.size.width]
+        focused = self.screen.focused
+        place = next((n for n, pane in enumerate(panes) if pane is focused), 0)
+        self.screen.set_focus(panes[(place + step) % len(panes)])
+
+    def action_mark(self) -> None:
+        """Mark the item under the cursor."""
+        if (row := self.table.row) is not None:
+            self.table.marked ^= {row}
+            self.table.refresh()
+            self.table.action_move(1)
+
+    def _sentences(self, row: int) -> tuple[str, str]:
+        assert self.facts is not None
+        columns = (self.facts.outcomes.column(name) for name in ("sentence1", "sentence2"))
+        first, second = (column[row] or "" for column in columns)
+        return first, second
+
+    def action_copy(self) -> None:
+        """Copy both sentences of the item."""
+        if (row := self.table.row) is not None:
+            self.app.copy_to_clipboard("\n".join(filter(None, self._sentences(row))))
+            self.app.notify("copied")
+
+    @work(group="note", exit_on_error=False)
+    async def action_note(self) -> None:
+        """Write a note on the item."""
+        if (row := self.table.row) is None:
+            return
+        pair = self._sentences(row)
+        note = await self.app.push_screen_wait(Ask("A note on this item", self._notes.text(*pair)))
+        if note is None:
+            return
+        try:
+            await asyncio.to_thread(self._notes.change, *pair, note)
+        except EmbedlabError as error:
+            self.dashboard.report(error)
+        self._show_card()
+
+    @work(group="export", exit_on_error=False)
+    async def action_export(self) -> None:
+        """Write the marked items, or all that are shown."""
+        if self.view is None:
+            return
+        path = await self.app.push_screen_wait(Ask("Write these items as CSV to", "items.csv"))
+        if not path:
+            return
+        rows = sorted(self.table.marked) or self.view.rows.tolist()
+        try:
+            await asyncio.to_thread(self._write, typed_path(path), rows)
+        except (EmbedlabError, OSError) as error:
+            self.dashboard.report(
+                error if isinstance(error, EmbedlabError) else EmbedlabError(str(error))
+            )
+        else:
+            self.app.notify(f"wrote {len(rows):,} items to {path}", markup=False)
+
+    def _write(self, path: Path, rows: Sequence[int]) -> None:
+        assert self.facts is not None
+        facts = self.facts
+        text = StringIO()
+        writer = csv.writer(text)
+        models = list(facts.predictions)
+        writer.writerow(["dataset", "item", "sentence1", "sentence2", GOLD, DICE, *models])
+        for row in rows:
+            block = facts.outcomes.blocks[facts.blocks[row]]
+            numbers = [facts.numbers(name)[row] for name in (GOLD, DICE, *models)]
+            writer.writerow(
+                [block.dataset, facts.outcomes.rows["item"][row], *self._sentences(row), *numbers]
+            )
+        write_atomic(path, text.getvalue())

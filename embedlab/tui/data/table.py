@@ -1,0 +1,277 @@
+"""The table of items: numbers at the left, both sentences in all the width that is left. Only
+visible lines are drawn.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, cast
+
+import numpy as np
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from embedlab.core.printable import one_line
+from embedlab.tui.data.model import DICE, GAP, GOLD, View, words_only_here
+from embedlab.tui.theme import model_sign
+
+if TYPE_CHECKING:
+    from embedlab.tui.app import Dashboard
+
+_NUMBER = 6  # cells of a number, with the blank before it
+_LEAST_TEXT = 90  # cells, below which the second sentence has a line of its own
+_GUTTER = 2
+
+
+class ItemTable(ScrollView, can_focus=True):
+    """Items with a cursor; the app moves it, and marks them."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "move(1)", show=False),
+        Binding("k,up", "move(-1)", show=False),
+        Binding("pagedown,ctrl+d", "page(1)", show=False),
+        Binding("pageup,ctrl+u", "page(-1)", show=False),
+        Binding("g,home", "go(0)", show=False),
+        Binding("G,end", "go(-1)", show=False),
+        Binding("enter", "open", "Details", tooltip="All that is known of the item."),
+    ]
+
+    cursor = reactive(0)
+
+    class Reached(Message):
+        """Another item is under the cursor."""
+
+    class Opened(Message):
+        """The item under the cursor is to be shown whole."""
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id, classes="panel")
+        self.view: View | None = None
+        self.marked: set[int] = set()  # rows of the frame
+
+    def show(self, view: View) -> None:
+        """Show VIEW, with the cursor on the same item where it is still there."""
+        before = self.row
+        self.view = view
+        places = np.flatnonzero(view.rows == (-1 if before is None else before))
+        self._resize()
+        self.set_reactive(ItemTable.cursor, int(places[0]) if len(places) else 0)
+        self._keep_visible()
+        self.refresh()
+        self.post_message(self.Reached())
+
+    @property
+    def row(self) -> int | None:
+        """The row of the frame under the cursor."""
+        if self.view is None or self.cursor >= len(self.view.rows):
+            return None
+        return int(self.view.rows[self.cursor])
+
+    @property
+    def models(self) -> Sequence[str]:
+        """The models with a column."""
+        return [model.name for model in self.view.facts.shown.columns] if self.view else ()
+
+    @property
+    def _columns(self) -> list[str]:
+        """The numbers that have room: gold and Dice always, and each model's."""
+        dice = [] if DICE in self.models else [DICE]
+        return [GOLD, *dice, *([GAP] if len(self.models) > 1 else []), *self.models]
+
+    @property
+    def _text_width(self) -> int:
+        inside = self.scrollable_content_region.width
+        return max(inside - _GUTTER - self._numbers_width - 1, 10)
+
+    @property
+    def _numbers_width(self) -> int:
+        return sum(self._width(name) for name in self._columns)
+
+    def _width(self, name: str) -> int:
+        return _NUMBER + 1 if name == GOLD or name in self.models else _NUMBER
+
+    @property
+    def lines_each(self) -> int:
+        """Lines of an item: two where a line has too little room for both sentences."""
+        return 1 if self._text_width >= _LEAST_TEXT else 2
+
+    # moving
+
+    def watch_cursor(self) -> None:
+        """Follow the cursor."""
+        self._keep_visible()
+        self.refresh()
+        self.post_message(self.Reached())
+
+    def _keep_visible(self) -> None:
+        top = self.cursor * self.lines_each
+        height = self.scrollable_content_region.height - 1  # the header
+        if top < self.scroll_offset.y:
+            self.scroll_to(y=top, animate=False, immediate=True)
+        elif top + self.lines_each > self.scroll_offset.y + height:
+            self.scroll_to(y=top + self.lines_each - height, animate=False, immediate=True)
+
+    def action_move(self, by: int) -> None:
+        """Move the cursor."""
+        last = len(self.view.rows) - 1 if self.view is not None else 0
+        self.cursor = max(0, min(self.cursor + by, last))
+
+    def action_page(self, by: int) -> None:
+        """Move the cursor by what is visible."""
+        self.action_move(by * max(1, (self.size.height - 2) // self.lines_each))
+
+    def action_go(self, place: int) -> None:
+        """Go to the first item, or to the last."""
+        self.action_move(-self.cursor if place == 0 else 10**9)
+
+    def action_open(self) -> None:
+        """Ask for the details."""
+        self.post_message(self.Opened())
+
+    def on_click(self, event: events.Click) -> None:
+        """Go to the item that was clicked."""
+        line = event.get_content_offset_capture(self).y - 1 + self.scroll_offset.y
+        if self.view is not None and 0 <= line // self.lines_each < len(self.view.rows):
+            self.cursor = line // self.lines_each
+
+    def on_resize(self) -> None:
+        """Lay the lines out anew."""
+        self._resize()
+        self._keep_visible()
+
+    def _resize(self) -> None:
+        count = len(self.view.rows) if self.view is not None else 0
+        width = self.scrollable_content_region.width
+        self.virtual_size = Size(width, count * self.lines_each + 1)
+
+    # drawing
+
+    @property
+    def colours(self) -> Mapping[str, str]:
+        """The variables of the theme."""
+        return cast("Dashboard", self.app).colours
+
+    def _style(self, colour: str, *, bold: bool = False) -> Style:
+        value = self.colours.get(colour)
+        return Style(color=value if value and value.startswith("#") else None, bold=bold or None)
+
+    def render_line(self, y: int) -> Strip:
+        """The header, or a line of an item."""
+        width = self.scrollable_content_region.width
+        if self.view is None:
+            return Strip.blank(width)
+        if y == 0:
+            strip = Strip(self._header()).adjust_cell_length(width, self.rich_style)
+            return strip.apply_style(self.rich_style)
+        place, part = divmod(y - 1 + self.scroll_offset.y, self.lines_each)
+        if place >= len(self.view.rows):
+            return Strip.blank(width, self.rich_style)
+        row = int(self.view.rows[place])
+        strip = Strip(self._line(row, part, is_here=place == self.cursor))
+        base = self.rich_style
+        if place == self.cursor:
+            focus = "primary-muted" if self.has_focus else "panel"
+            colour = self.colours.get(focus)
+            base += Style(bgcolor=colour if colour and colour.startswith("#") else None, bold=True)
+        return strip.adjust_cell_length(width, base).apply_style(base)
+
+    def _header(self) -> list[Segment]:
+        assert self.view is not None
+        segments = [Segment(" " * _GUTTER)]
+        for name in self._columns:
+            style = self._style("faint", bold=True)
+            title = name
+            if name in self.models:
+                at = list(self.models).index(name)
+                style = self._style(f"model-{at}", bold=True)
+                title = f"{model_sign(at)}{name}"
+            elif name == GOLD:
+                style = self._style("gold", bold=True)
+            arrow = ("↓" if self.view.is_descending else "↑") if name == self.view.sort else ""
+            width = self._width(name) - 1
+            title = title[: width - len(arrow)] + arrow
+            segments.append(Segment(f"{title:>{width}} ", style))
+        texts = "sentences" if self.lines_each == 2 else "first sentence"
+        segments.append(Segment(f" {texts}", self._style("faint", bold=True)))
+        if self.lines_each == 1:
+            half = self._text_width // 2
+            segments.append(Segment(" " * (half - len(texts)) + "second sentence"))
+        return segments
+
+    def _line(self, row: int, part: int, *, is_here: bool) -> list[Segment]:
+        assert self.view is not None
+        facts = self.view.facts
+        outcomes = facts.outcomes
+        sign = "▌" if is_here else " "
+        segments = [
+            Segment(sign, self._style("primary")),
+            Segment("●" if row in self.marked and part == 0 else " ", self._style("accent")),
+        ]
+        if part:
+            segments.append(Segment(" " * self._numbers_width))
+        else:
+            segments += [self._number(name, row) for name in self._columns]
+        first, second = (
+            one_line(outcomes.column(name)[row] or "") for name in ("sentence1", "sentence2")
+        )
+        width = self._text_width
+        segments.append(Segment(" "))
+        if self.lines_each == 2:
+            shown = (first, second) if part == 0 else (second, first)
+            return [*segments, *self._words(*shown, width)]
+        half = width // 2
+        return [
+            *segments,
+            *self._words(first, second, half - 1),
+            Segment(" "),
+            *self._words(second, first, width - half),
+        ]
+
+    def _number(self, name: str, row: int) -> Segment:
+        assert self.view is not None
+        facts = self.view.facts
+        value = facts.numbers(name)[row]
+        width = self._width(name) - 1
+        if name in self.models:
+            text = facts.text(value, row, is_gold=False)
+            style = self._style(f"model-{list(self.models).index(name)}")
+        elif name == GOLD:
+            text, style = facts.text(value, row, is_gold=True), self._style("gold")
+        else:
+            digits = 0 if name == GAP else 2
+            text = f"{value:z.{digits}f}" if np.isfinite(value) else "·"
+            style = self._style("faint")
+        return Segment(f"{text[:width]:>{width}} ", style)
+
+    def _words(self, sentence: str, other: str, width: int) -> list[Segment]:
+        """SENTENCE in WIDTH cells; words that the OTHER lacks stand out."""
+        plain, loud = self._style("faint"), Style()
+        segments: list[Segment] = []
+        room = width
+        for text, is_only_here in (
+            words_only_here(sentence, other) if other else [(sentence, False)]
+        ):
+            style = loud if is_only_here or not other else plain
+            cells = cell_len(text)
+            if cells > room:
+                segments.append(Segment(set_cell_size(text, max(room - 1, 0)) + "…"[:room], style))
+                room = 0
+                break
+            segments.append(Segment(text, style))
+            room -= cells
+        return [*segments, Segment(" " * room)]
+
+    def reveal(self, row: int) -> None:
+        """Put the cursor on the item in ROW of the frame, if it is shown."""
+        if self.view is not None and len(places := np.flatnonzero(self.view.rows == row)):
+            self.cursor = int(places[0])
+
+    def line_region(self) -> Region:
+        """Where the cursor is."""
+        return Region(0, self.cursor * self.lines_each + 1, self.size.width, self.lines_each)

@@ -1,0 +1,99 @@
+"""The header of all rooms: where one is, items, a chip a model, what limits the numbers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from textual import events
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+
+from embedlab.tui.theme import model_colour, model_sign
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chip:
+    """A chosen model: its score on what is shown, and how it stands to the reference."""
+
+    name: str
+    score: str = ""  # empty while it is computed
+    sign: str = ""  # ▲ above the reference, ▼ below, = not told from it; empty for the reference
+
+
+class Header(Widget):
+    """Two lines at the top."""
+
+    DEFAULT_CSS = """
+    Header { height: 2; padding: 0 1; background: $surface; }
+    """
+
+    class LimitsOpened(Message):
+        """The user clicked what limits the numbers."""
+
+    def __init__(self) -> None:
+        super().__init__(id="header")
+        self._crumbs: Sequence[str] = ()
+        self._items = ""
+        self._chips: Sequence[Chip] = ()
+        self._limits = 0
+        self._activity = ""
+
+    def show(
+        self,
+        *,
+        crumbs: Sequence[str],
+        items: str,
+        chips: Sequence[Chip],
+        limits: int,
+        activity: str,
+    ) -> None:
+        """Show these; nothing is drawn where they are as before."""
+        new = (tuple(crumbs), items, tuple(chips), limits, activity)
+        if new != (self._crumbs, self._items, self._chips, self._limits, self._activity):
+            self._crumbs, self._items, self._chips, self._limits, self._activity = new
+            self.refresh()
+
+    def render(self) -> Content:
+        """The two lines."""
+        width = self.content_size.width
+        limits = f"i {self._limits}" if self._limits else ""
+        room = width - len(limits) - len(self._items) - 4
+        path = " › ".join(filter(None, self._crumbs))
+        path = path if len(path) <= room else path[: room - 1] + "…"
+        first, _, rest = path.partition(" › ")
+        blank = " " * max(width - len(path) - len(self._items) - len(limits) - 2, 1)
+        top = Content.assemble(
+            (first, "bold $text-primary"),
+            (f" › {rest}" if rest else "", "bold"),
+            blank,
+            (self._items, "$faint"),
+            "  " if limits else "",
+            (limits, "bold $text-warning"),
+        )
+        chips: list[Content] = []
+        for place, chip in enumerate(self._chips):
+            colour = model_colour(place)
+            name = chip.name if len(chip.name) <= 22 else f"{chip.name[:10]}…{chip.name[-11:]}"
+            parts = [(f"{model_sign(place)} {name}", colour), (f" {chip.score or '…'}", "bold")]
+            parts += (
+                [(f" {chip.sign}", "$faint" if chip.sign == "=" else "bold")] if chip.sign else []
+            )
+            chips.append(Content.assemble(*parts))
+        line = Content("   ").join(chips)
+        if self._activity:
+            line = Content.assemble(line, "   " if chips else "", (self._activity, "italic $faint"))
+        return Content("\n").join([top, line])
+
+    def on_click(self, event: events.Click) -> None:
+        """Open what limits the numbers."""
+        if event.y == 0 and event.x > self.size.width - 8:
+            self.post_message(self.LimitsOpened())
+
+
+def chips_of(
+    models: Sequence[str], scores: Mapping[str, str], signs: Mapping[str, str]
+) -> list[Chip]:
+    """The chips of MODELS in their order."""
+    return [
+        Chip(name=name, score=scores.get(name, ""), sign=signs.get(name, "")) for name in models
+    ]

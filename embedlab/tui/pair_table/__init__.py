@@ -1,1 +1,0 @@
-"""The pairs that all screens show: their table, the selected rows, and how both are stored."""

@@ -1,0 +1,56 @@
+"""A question before deletion, and one for a text."""
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+_STYLE = """
+{name} {{ align: center middle; }}
+{name} > Vertical {{ width: 70; max-width: 90%; height: auto; padding: 1 2; border: round $primary;
+    background: $surface; }}
+"""
+
+
+class Confirm(ModalScreen[bool]):
+    """Yes or no."""
+
+    DEFAULT_CSS = _STYLE.format(name="Confirm")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "dismiss(True)", "Yes"),
+        Binding("n,escape,q", "dismiss(False)", "No"),
+    ]
+
+    def __init__(self, question: str) -> None:
+        super().__init__()
+        self._question = question
+
+    def compose(self) -> ComposeResult:
+        """Yield the question and its answers."""
+        with Vertical():
+            yield Static(self._question, markup=False)
+            yield Static("\n[b]y[/b] yes   [b]n[/b] no")
+
+
+class Ask(ModalScreen[str | None]):
+    """One line of text."""
+
+    DEFAULT_CSS = _STYLE.format(name="Ask")
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel")]
+
+    def __init__(self, question: str, value: str = "") -> None:
+        super().__init__()
+        self._question, self._value = question, value
+
+    def compose(self) -> ComposeResult:
+        """Yield the question and the field."""
+        with Vertical():
+            yield Static(self._question, markup=False)
+            yield Input(self._value, compact=True)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Answer with what was typed."""
+        self.dismiss(event.value.strip())

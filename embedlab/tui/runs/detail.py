@@ -1,0 +1,174 @@
+"""What the panes beside the list say of the run under the cursor: facts, results, configuration,
+console. Each reads files and belongs into a thread.
+"""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+
+from embedlab.core.errors import EmbedlabError
+from embedlab.core.recipe import recipe_differences
+from embedlab.core.settings import Settings
+from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.models.catalog import resolve
+from embedlab.runs.environment import Environment
+from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.store import RunFolder
+from embedlab.tui.runs.model import Entry, Spread, Training, main_scores
+
+_LOG_BYTES, _LOG_LINES = 65_536, 400
+_FACTS = ("device", "precision", "threads", "host", "commit", "embedlab", "python")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultRow:
+    """The score of one dataset or average, of all seeds that have it."""
+
+    task: str
+    name: str
+    metric: str
+    items: int
+    spread: Spread
+    is_average: bool
+
+
+def facts(entry: Entry) -> list[tuple[str, str]]:
+    """What the run is, a name and a text each; what is not known is left out."""
+    if not entry.trainings:
+        return []
+    training = entry.trainings[0]
+    recipe, status = training.recipe, training.status
+    stages = recipe.get("stage", ())
+    objectives = " → ".join(stage.get("objective", {}).get("name", "?") for stage in stages)
+    data = ", ".join(
+        dict.fromkeys(
+            name
+            for stage in stages
+            for name in (stage["data"].get("datasets") or stage["data"].get("files") or ())
+        )
+    )
+    rows = {stage["data"].get("rows") for stage in stages} - {None}
+    seeds = ", ".join(str(one.run.seed) for one in entry.trainings)
+    step = status.step
+    speed = f"{step.rows_per_s:,.0f} rows/s" if step is not None and step.rows_per_s else ""
+    states = ", ".join(f"{count} {state}" for state, count in entry.states.items())
+    shown = {
+        "state": states if len(entry.trainings) > 1 or entry.plan else entry.state,
+        "step": f"{step.step} of {step.steps}" if step is not None else "",
+        "objective": objectives,
+        "encoder": Path(str(recipe.get("encoder", {}).get("model", ""))).name,
+        "data": f"{data}{f', {max(rows):,} rows' if rows else ''}",
+        "speed": speed,
+        "seeds": seeds if entry.plan is None else "",
+    }
+    return [(name, text) for name, text in shown.items() if text]
+
+
+def result_rows(entry: Entry) -> list[ResultRow]:
+    """The stored scores of ENTRY by one measure a task, averages after their datasets."""
+    gathered: dict[tuple[str, str, str, bool], list[tuple[float, int, Training]]] = {}
+    for training in entry.trainings:
+        for path in sorted(training.run.evaluations.rglob("*.json")):
+            with suppress(EmbedlabError, OSError):
+                for score in main_scores(Evaluation.load(path)):
+                    task = str(path.relative_to(training.run.evaluations)).removesuffix(".json")
+                    key = task, score.slice, score.metric, score.by == "average"
+                    value = score.scale * score.value, score.items, training
+                    gathered.setdefault(key, []).append(value)
+    rows = []
+    for (task, name, metric, is_average), found in gathered.items():
+        values = tuple(value for value, _, _ in found if isfinite(value))
+        if values:
+            spread = _with_interval(Spread(values=values), found[0][2], name)
+            rows.append(
+                ResultRow(
+                    task=task,
+                    name=name,
+                    metric=metric,
+                    items=found[0][1],
+                    spread=spread,
+                    is_average=is_average,
+                )
+            )
+    return rows
+
+
+def _with_interval(spread: Spread, training: Training, name: str) -> Spread:
+    if len(spread.values) != 1 or name not in training.intervals:
+        return spread
+    low, high = training.intervals[name]
+    return Spread(values=spread.values, low=low, high=high)
+
+
+def score_intervals(run: RunFolder, settings: Settings) -> dict[str, tuple[float, float]]:
+    """The 95% intervals of the run's stored scores by slice, as they are shown; empty where the
+    answers behind them are not stored or their data is not on this machine.
+    """
+    from embedlab.scoring.stored_intervals import stored_intervals  # reads data: a slow import
+
+    intervals: dict[str, tuple[float, float]] = {}
+    for path in sorted(run.evaluations.rglob("*.json")):
+        with suppress(EmbedlabError, OSError):
+            evaluation = Evaluation.load(path)
+            (member,) = resolve(run.id, settings.runs).members
+            known = stored_intervals(evaluation, ScorePlace.of(member, settings), settings)
+            for score in main_scores(evaluation):
+                if (interval := known.of(score)) is not None:
+                    low, high = interval
+                    intervals[score.slice] = score.scale * low, score.scale * high
+    return intervals
+
+
+def config_text(run: RunFolder) -> str:
+    """The resolved recipe as it was trained, and what it ran on."""
+    try:
+        lines = run.recipe_file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return "no recipe was written: it ended before its first step"
+    text = "\n".join(line for line in lines if not line.startswith("# checksum"))
+    with suppress(EmbedlabError, OSError):
+        environment = run.environment()
+        on = [f"{key} = {getattr(environment, key)}" for key in _FACTS if getattr(environment, key)]
+        text += "\n\n# it ran on\n" + "\n".join(on)
+    return text.strip()
+
+
+def differences(first: RunFolder, second: RunFolder) -> list[tuple[str, str, str]]:
+    """What differs between the recipes, seeds, machines and packages of two runs: key and both
+    values; an absent value is "–".
+    """
+    try:
+        changed = recipe_differences(first.recipe(), second.recipe())
+        changed += _machine_differences(first.environment(), second.environment())
+    except EmbedlabError as error:
+        return [("error", error.message, "")]
+    if first.seed != second.seed:
+        changed.insert(0, ("seed", first.seed, second.seed))
+    return [
+        (key, "–" if old is None else str(old), "–" if new is None else str(new))
+        for key, old, new in changed
+        if key != "summary"
+    ]
+
+
+def _machine_differences(
+    first: Environment, second: Environment
+) -> list[tuple[str, object, object]]:
+    old = {key: getattr(first, key) for key in _FACTS} | dict(first.packages or {})
+    new = {key: getattr(second, key) for key in _FACTS} | dict(second.packages or {})
+    return [
+        (key, old.get(key), new.get(key)) for key in {**old, **new} if old.get(key) != new.get(key)
+    ]
+
+
+def log_tail(run: RunFolder) -> list[str]:
+    """The last lines that the run's process printed, or its last events where it printed none."""
+    for path in (run.log_file, run.events_file):
+        with suppress(OSError), path.open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(max(0, size - _LOG_BYTES))
+            text = file.read().decode(errors="replace").replace("\r", "\n")
+            if lines := text.splitlines()[-_LOG_LINES:]:
+                return lines
+    return []

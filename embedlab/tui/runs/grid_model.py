@@ -1,0 +1,195 @@
+"""A grid at one moment: its cells with their progress, scores over seeds, and the best."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from typing import Literal
+
+from embedlab.core.durations import duration
+from embedlab.core.errors import EmbedlabError
+from embedlab.core.settings import Settings
+from embedlab.experiments.pivot import DEV_SCORE, Pivot
+from embedlab.experiments.plan import GridFolder, GridPlan
+from embedlab.experiments.progress import GridFollower
+from embedlab.tui.runs.model import ACTIVE, ENDED, Entry, Training, short_labels
+from embedlab.workflows.grid.table import grid_scores
+from embedlab.workflows.options.grid import ScoresOptions
+
+Mark = Literal["*", "=", ""]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number:
+    """A score in the board, over the seeds that have it."""
+
+    text: str
+    mean: float
+    mark: Mark = ""  # the best; not distinguishable from it
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardRow:
+    """One place of the grid: the cells that differ by their seed alone."""
+
+    run: str
+    labels: Mapping[str, str]
+    seeds: Mapping[int, Training | None]  # None: it waits
+    numbers: Mapping[str, Number] = field(default_factory=dict)  # by column
+
+    @property
+    def share(self) -> float:
+        """How much of the work of its cells is done, 0 to 1."""
+        return sum(one.share for one in self.seeds.values() if one) / len(self.seeds)
+
+    @property
+    def losses(self) -> Sequence[float]:
+        """The newest losses of the cell that was active last."""
+        begun = [one for one in self.seeds.values() if one]
+        newest = max(begun, key=lambda one: one.status.last_s or 0.0, default=None)
+        return newest.losses if newest else ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Board:
+    """All places of a grid."""
+
+    name: str
+    summary: str
+    axes: Sequence[str]
+    rows: Sequence[BoardRow]
+    columns: Sequence[str]  # the dev score, then datasets and averages
+    verdict: str = ""  # which place is the best, and which may be as good
+    counts: Mapping[str, int] = field(default_factory=dict)
+    is_active: bool = False
+    left: str = ""  # time, with start-up and scoring, where they were measured
+
+    @property
+    def done(self) -> int:
+        """Cells that are trained and scored."""
+        return self.counts.get("finished", 0)
+
+    @property
+    def cells(self) -> int:
+        """All cells."""
+        return sum(self.counts.values())
+
+    @property
+    def share(self) -> float:
+        """How much of the work is done, 0 to 1."""
+        return sum(row.share for row in self.rows) / max(len(self.rows), 1)
+
+
+def board(entry: Entry, pivot: Pivot | None, left: str = "") -> Board:
+    """The board of a grid's ENTRY with the scores of PIVOT, None where no cell has any."""
+    plan = entry.plan
+    assert plan is not None
+    trainings = {one.run.id: one for one in entry.trainings}
+    columns = pivot.columns if pivot is not None else ()
+    rows = [
+        BoardRow(
+            run=variant.run,
+            labels=variant.labels,
+            seeds={seed: trainings.get(f"{variant.run}@{seed}") for seed in plan.seeds},
+            numbers=_numbers(pivot, variant.labels) if pivot is not None else {},
+        )
+        for variant in plan.variants
+    ]
+    for index, row in enumerate(rows):
+        if DEV_SCORE not in row.numbers and (dev := _dev_so_far(row)) is not None:
+            rows[index] = BoardRow(**{**vars(row), "numbers": {DEV_SCORE: dev, **row.numbers}})
+    if DEV_SCORE not in columns and any(DEV_SCORE in row.numbers for row in rows):
+        columns = (DEV_SCORE, *columns)
+    return Board(
+        name=plan.name,
+        summary=plan.summary,
+        axes=tuple(plan.axes),
+        rows=rows,
+        columns=columns,
+        verdict=_verdict(rows, columns, pivot),
+        counts=entry.states,
+        is_active=entry.is_active,
+        left=left,
+    )
+
+
+def _numbers(pivot: Pivot, labels: Mapping[str, str]) -> Mapping[str, Number]:
+    place = tuple(labels.get(axis, "") for axis in pivot.row_axes)
+    numbers = {}
+    for column in pivot.columns:
+        if (spread := pivot.spreads.get((place, column))) is not None:
+            text = f"{spread.mean:z.2f}" + (f" ± {spread.sd:.2f}" if spread.sd is not None else "")
+            mark: Mark = "*" if spread.is_best else "=" if spread.is_tied else ""
+            numbers[column] = Number(text=text, mean=spread.mean, mark=mark)
+    return numbers
+
+
+def _dev_so_far(row: BoardRow) -> Number | None:
+    """The newest dev scores of cells that have no result yet."""
+    devs = [one.status.dev.score for one in row.seeds.values() if one and one.status.dev]
+    if not devs:
+        return None
+    mean = sum(devs) / len(devs)
+    return Number(text=f"{mean:z.2f}", mean=mean)
+
+
+def _verdict(rows: Sequence[BoardRow], columns: Sequence[str], pivot: Pivot | None) -> str:
+    """Which place the dev score chooses, else the last column, and what may be as good."""
+    column = DEV_SCORE if DEV_SCORE in columns else columns[-1] if columns else ""
+    marked = [(row, row.numbers[column]) for row in rows if column in row.numbers]
+    best = next(((row, number) for row, number in marked if number.mark == "*"), None)
+    tied = [row for row, number in marked if number.mark == "="]
+    if best is None:
+        return "all are equal to the last digit: none is the best" if tied else ""
+    row, number = best
+    said = f"{column} chooses {short_labels(row.labels)} with {number.text}"
+    if len(columns) > 1 and (test := row.numbers.get(columns[-1])) is not None:
+        said += f"; {columns[-1]} {test.text}"
+    others = len(marked) - 1
+    if not tied:
+        said += f"; it is above the other {others}" if others else ""
+    elif len(tied) == others:
+        said += f"; none of the other {others} can be told from it"
+    else:
+        names = ", ".join(short_labels(row.labels) for row in tied[:3])
+        more = f" and {len(tied) - 3} more" if len(tied) > 3 else ""
+        said += f"; not to be told from it: {names}{more}"
+    if pivot is not None:
+        place = tuple(row.labels.get(axis, "") for axis in pivot.row_axes)
+        spread = pivot.spreads.get((place, column))
+        if spread is not None and spread.optimism is not None and spread.optimism >= 0.005:
+            said += f". Chosen from {len(marked)}, it is about {spread.optimism:.2f} too high"
+    return said
+
+
+def read_scores(plan: GridPlan, settings: Settings) -> Pivot | None:
+    """The scores of finished cells with their ties; None before the first. Reads data and belongs
+    into a thread.
+    """
+    with suppress(EmbedlabError, OSError):
+        return grid_scores(ScoresOptions(grid=plan.name), settings).pivot
+    return None
+
+
+def time_left(plan: GridPlan, settings: Settings) -> str:
+    """The time that the cells to do will take, with start-up and scoring; empty where a part of it
+    was never measured.
+    """
+    with (
+        suppress(EmbedlabError, OSError),
+        closing(GridFollower(GridFolder.of(settings.runs, plan.name))) as follower,
+    ):
+        seconds = follower.look().cost.seconds
+        return f"about {duration(seconds)} left" if seconds else ""
+    return ""
+
+
+def score_key(entry: Entry) -> object:
+    """A value that changes when a cell has a new result."""
+    return tuple(
+        (one.run.id, one.scored) for one in entry.trainings if one.status.shown_state in ENDED
+    )
+
+
+def is_stoppable(entry: Entry) -> bool:
+    """Whether a process works on a cell."""
+    return not ACTIVE.isdisjoint(entry.states)

@@ -1,0 +1,371 @@
+"""The sheet that launches a recipe or a grid: the fields that matter, the rest as TOML, and what it
+would do beside it.
+"""
+
+import asyncio
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.timer import Timer
+from textual.widgets import Footer, Input, Label, OptionList, Static, TextArea
+from textual.widgets.option_list import Option
+
+from embedlab.core.errors import EmbedlabError
+from embedlab.core.paths import state_folder
+from embedlab.core.settings import Settings
+from embedlab.tui.runs.launching import (
+    AXIS,
+    Choice,
+    DryRun,
+    Form,
+    arguments,
+    choice_of_file,
+    choices,
+    dry_run,
+    new_form,
+    start,
+)
+from embedlab.tui.state import Memory
+
+REST_S = 0.6  # of the keys, before what was typed is tried
+_HINTS = {
+    "encoder": "the recipe's own",
+    "rows": "all",
+    "steps": "all",
+    "name": "letters, digits, - . _",
+    "data": "a folder, starter, tiny",
+}
+
+
+class LaunchSheet(ModalScreen[str | None]):
+    """Chooses, edits and starts; what was typed is there again when it opens again."""
+
+    DEFAULT_CSS = """
+    LaunchSheet { align: center middle; }
+    LaunchSheet #sheet { width: 96%; height: 92%; border: round $primary; background: $surface;
+        padding: 0 1; border-title-style: bold; border-title-color: $text-primary; }
+    LaunchSheet #choose { width: 32; }
+    LaunchSheet #choices { height: 1fr; text-wrap: nowrap; text-overflow: ellipsis; border: none;
+        background: transparent; padding: 0; }
+    LaunchSheet Input { height: 1; border: none; padding: 0; background: $boost; }
+    LaunchSheet Input:focus { background: $primary-muted; }
+    LaunchSheet #fields { height: auto; max-height: 55%; padding: 0 1; }
+    LaunchSheet .field { height: 1; }
+    LaunchSheet .field Label { width: 16; color: $faint; text-wrap: nowrap; text-overflow: ellipsis; }
+    LaunchSheet .field Input { width: 1fr; }
+    LaunchSheet .field.-typed Label { color: $text-warning; text-style: bold; }
+    LaunchSheet #form { width: 1fr; }
+    LaunchSheet #toml { height: 1fr; min-height: 4; border: round $rule; border-title-color: $faint;
+        padding: 0 1; background: transparent; }
+    LaunchSheet #toml:focus { border: round $primary; }
+    LaunchSheet #tried { width: 1fr; height: 1fr; border: round $rule; padding: 0 1;
+        border-title-color: $faint; }
+    LaunchSheet #summary { height: auto; max-height: 2; color: $faint; padding: 0 1; }
+    LaunchSheet.-narrow #choose { width: 24; }
+    LaunchSheet.-narrow #right { layout: vertical; }
+    LaunchSheet.-narrow #tried { height: 7; width: 100%; }
+    LaunchSheet.-narrow .field Label { width: 12; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "start", "Start", priority=True, tooltip="Start what the form says."),
+        Binding("ctrl+z", "undo", "Undo all", tooltip="Take the recipe's own values again."),
+        Binding("escape", "back", "Back", tooltip="To the list, then to the runs; all is kept."),
+        Binding("ctrl+q", "app.quit", "Quit", show=False),
+    ]
+
+    def __init__(self, settings: Settings, memory: Memory, typed: str = "") -> None:
+        super().__init__()
+        self._settings, self._memory, self._typed = settings, memory, typed
+        self._choices: dict[str, Choice] = {}
+        self._choice: Choice | None = None
+        self._own: Form | None = None  # of the choice, before anything was typed
+        self._timer: Timer | None = None
+        self._trial: DryRun | None = None
+        self._is_starting = False
+
+    def compose(self) -> ComposeResult:
+        """Yield the list, the form and the trial."""
+        with Vertical(id="sheet") as sheet:
+            sheet.border_title = "launch"
+            with Horizontal():
+                with Vertical(id="choose"):
+                    yield Input(id="words", placeholder="words, or a path", compact=True)
+                    yield OptionList(id="choices")
+                with Vertical(id="form"):
+                    yield Static(id="summary", markup=False)
+                    with Horizontal(id="right"):
+                        with Vertical():
+                            yield VerticalScroll(id="fields")
+                            yield TextArea(id="toml", language=None, tab_behavior="focus")
+                        with VerticalScroll(id="tried") as tried:
+                            tried.border_title = "dry run"
+                            yield Static(markup=False)
+            yield Footer(compact=True, show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """List what can be launched."""
+        self.query_one("#toml", TextArea).border_title = "all other values (TOML)"
+        self.screen.set_focus(self.query_one("#words"))
+        self._read_choices()
+
+    def on_resize(self) -> None:
+        """Put the trial below the form where there is no room beside it."""
+        self.set_class(self.size.width < 110, "-narrow")
+
+    # choosing
+
+    @work(thread=True, group="choices", exit_on_error=False)
+    def _read_choices(self) -> None:
+        found = choices()
+        own = []
+        for path in dict.fromkeys(
+            [*([self._typed] if self._typed else []), *self._memory.get("own files", [])]
+        ):
+            try:
+                own.append(choice_of_file(path))
+            except (EmbedlabError, OSError):
+                continue
+        self.app.call_from_thread(self._list, [*own, *found])
+
+    def _list(self, found: list[Choice]) -> None:
+        self._choices = {f"{one.kind} {one.name}": one for one in found}
+        last = self._memory.get("launch", "")
+        if self._typed and found:
+            last = f"{found[0].kind} {found[0].name}"
+        self._show_choices()
+        if last in self._choices:
+            options = self.query_one("#choices", OptionList)
+            options.highlighted = options.get_option_index(last)
+
+    def _show_choices(self) -> None:
+        words = self.query_one("#words", Input).value.casefold().split()
+        options = self.query_one("#choices", OptionList)
+        fitting = [
+            (key, one)
+            for key, one in self._choices.items()
+            if all(word in f"{key} {one.summary}".casefold() for word in words)
+        ]
+        options.set_options(
+            [
+                Option(Content.assemble((f"{one.kind[:4]:<5}"[:5], "$faint"), one.title), id=key)
+                for key, one in fitting
+            ]
+        )
+        if fitting:
+            options.highlighted = 0
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Narrow the list, or try what was typed."""
+        event.stop()
+        if event.input.id == "words":
+            self._show_choices()
+        else:
+            self._typed_something()
+
+    def on_text_area_changed(self) -> None:
+        """Try what was typed."""
+        self._typed_something()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """From the words into the form, where the first field is; a path is opened."""
+        event.stop()
+        if event.input.id != "words":
+            self.screen.focus_next()
+        elif "/" in event.value or event.value.endswith(".toml"):
+            self._open(event.value.strip())
+        elif self._choice is not None:
+            self._to_form()
+
+    @work(group="open", exit_on_error=False)
+    async def _open(self, path: str) -> None:
+        try:
+            choice = await asyncio.to_thread(choice_of_file, path)
+        except EmbedlabError as error:
+            self._show_trial(DryRun(lines=(), error=error.message, hint=str(error.hint)))
+            return
+        self._choices = {f"{choice.kind} {choice.name}": choice, **self._choices}
+        files = [
+            choice.name,
+            *(one for one in self._memory.get("own files", []) if one != choice.name),
+        ]
+        self._memory.set("own files", files[:20])
+        self.query_one("#words", Input).value = ""
+        self._show_choices()
+        self.query_one("#choices", OptionList).highlighted = 0
+        self._to_form()
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Show the form of what is under the cursor."""
+        choice = self._choices.get(event.option.id or "")
+        if choice is not None and choice != self._choice:
+            self._keep()
+            self._choice, self._own = choice, None
+            self._build(choice)
+
+    def on_option_list_option_selected(self) -> None:
+        """Go into the form."""
+        self._to_form()
+
+    def _to_form(self) -> None:
+        inputs = self.query("#fields Input")
+        if inputs:
+            self.screen.set_focus(inputs.first())
+
+    @work(exclusive=True, group="form", exit_on_error=False)
+    async def _build(self, choice: Choice) -> None:
+        """Read the recipe's values and show what was typed before."""
+        try:
+            own = await asyncio.to_thread(new_form, choice, self._settings)
+        except (EmbedlabError, OSError) as error:
+            self._show_trial(DryRun(lines=(), error=str(error)))
+            return
+        if choice != self._choice:
+            return
+        typed = self._drafts.get(f"{choice.kind} {choice.name}")
+        form = own
+        if isinstance(typed, dict) and set(typed.get("values", {})) == set(own.values):
+            form = Form(values=typed["values"], text=typed.get("text", own.text))
+        self._own = None
+        fields = self.query_one("#fields", VerticalScroll)
+        await fields.remove_children()
+        await fields.mount_all(
+            Horizontal(
+                Label(key.removeprefix(AXIS)),
+                Input(value, id=None, name=key, compact=True, placeholder=_HINTS.get(key, "")),
+                classes="field",
+            )
+            for key, value in form.values.items()
+        )
+        self.query_one("#toml", TextArea).load_text(form.text)
+        self.query_one("#summary", Static).update(choice.summary)
+        self._own = own
+        self._typed_something()
+
+    # what was typed
+
+    @property
+    def form(self) -> Form:
+        """What the form says now."""
+        values = {
+            field.name or "": field.value for field in self.query("#fields Input").results(Input)
+        }
+        return Form(values=values, text=self.query_one("#toml", TextArea).text)
+
+    @property
+    def _drafts(self) -> Mapping[str, object]:
+        return dict(self._memory.get("forms", {}))
+
+    def _typed_something(self) -> None:
+        """Keep what was typed, and try it after a rest."""
+        if self._own is None:
+            return
+        for field in self.query("#fields Input").results(Input):
+            is_typed = field.value != self._own.values.get(field.name or "")
+            if isinstance(field.parent, Horizontal):
+                field.parent.set_class(is_typed, "-typed")
+        self._keep()
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(REST_S, self._try)
+
+    def _keep(self) -> None:
+        """Remember the form; one as in the recipe is forgotten."""
+        if self._choice is None or self._own is None:
+            return
+        key, form = f"{self._choice.kind} {self._choice.name}", self.form
+        drafts = {one: draft for one, draft in self._drafts.items() if one != key}
+        if form != self._own:
+            drafts[key] = {"values": dict(form.values), "text": form.text}
+        self._memory.set("forms", json.loads(json.dumps(drafts)))
+        self._memory.set("launch", key)
+
+    @work(exclusive=True, group="try", exit_on_error=False)
+    async def _try(self) -> None:
+        """What the command line says of the form."""
+        if self._choice is None:
+            return
+        self.query_one("#tried", VerticalScroll).border_title = "dry run …"
+        self._show_trial(await self._dry_run(self._choice, self.form))
+
+    async def _dry_run(self, choice: Choice, form: Form) -> DryRun:
+        try:
+            words = await asyncio.to_thread(
+                arguments, choice, form, self._settings, state_folder() / "grids"
+            )
+            trial = await dry_run(words)
+        except EmbedlabError as error:
+            return DryRun(lines=(), error=error.message, hint=str(error.hint))
+        return replace(trial, lines=(*trial.lines, "", f"$ embedlab {shlex.join(words)}"))
+
+    def _show_trial(self, trial: DryRun) -> None:
+        self._trial = trial
+        pane = self.query_one("#tried", VerticalScroll)
+        pane.border_title = "dry run: cannot start" if trial.error else "dry run · ctrl+s starts it"
+        lines = [Content(line) for line in trial.lines]
+        if trial.estimate:
+            lines.insert(
+                1, Content.styled(f"about {trial.estimate}, start-up and scoring counted", "bold")
+            )
+        if trial.error:
+            lines = [Content.styled(trial.error, "$text-error")]
+            lines += [Content.styled(f"hint: {trial.hint}", "$faint")] if trial.hint else []
+        pane.query_one(Static).update(Content("\n").join(lines))
+
+    # keys
+
+    def action_undo(self) -> None:
+        """Take the recipe's own values again."""
+        if self._choice is not None:
+            key = f"{self._choice.kind} {self._choice.name}"
+            self._memory.set("forms", {one: it for one, it in self._drafts.items() if one != key})
+            self._own = None
+            self._build(self._choice)
+
+    def action_back(self) -> None:
+        """From the form to the list, from there to the room; what was typed is kept."""
+        if self.focused is not None and self.focused.id in {"words", "choices"}:
+            self._keep()
+            self.dismiss(None)
+        else:
+            self.screen.set_focus(self.query_one("#words"))
+
+    @work(exclusive=True, group="start", exit_on_error=False)
+    async def action_start(self) -> None:
+        """Start what the form says at this moment."""
+        choice, form = self._choice, self.form
+        if choice is None or self._is_starting:
+            return
+        self._is_starting = True
+        self.query_one("#tried", VerticalScroll).border_title = "starting …"
+        try:
+            words = await asyncio.to_thread(
+                arguments, choice, form, self._settings, state_folder() / "grids"
+            )
+            trial = await dry_run(words)
+            if trial.error:
+                self._show_trial(trial)
+                return
+            await start(choice, words, self._settings)
+        except EmbedlabError as error:
+            self._show_trial(DryRun(lines=(), error=error.message, hint=str(error.hint)))
+            return
+        finally:
+            self._is_starting = False
+        drafts = {
+            one: it for one, it in self._drafts.items() if one != f"{choice.kind} {choice.name}"
+        }
+        self._memory.set("forms", drafts)
+        self.app.notify("started in a process of its own; quitting does not end it")
+        self._own = None  # nothing more to keep
+        name = form.values.get("name") or choice.title
+        self.dismiss(Path(name).name)

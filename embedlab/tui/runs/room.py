@@ -1,0 +1,653 @@
+"""The Runs room: the list of runs and grids at the left, what is known of the one under the cursor
+beside it.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+from textual import events, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import Input, OptionList, Static
+
+from embedlab.core.errors import EmbedlabError
+from embedlab.core.printable import one_line
+from embedlab.core.settings import Settings
+from embedlab.runs import launch as processes
+from embedlab.runs.curves import Curve
+from embedlab.runs.store import RunFolder, remove_runs, rename_runs
+from embedlab.tui.room import Room
+from embedlab.tui.runs import detail
+from embedlab.tui.runs.curves import SMOOTHING, CurvePlot, Series
+from embedlab.tui.runs.launching import resume_grid
+from embedlab.tui.runs.model import SIGNS, Entry, RunFollower, RunsLook, Training
+from embedlab.tui.runs.run_list import RunList, header
+from embedlab.tui.theme import model_colour
+
+LOOK_EVERY_S = 1.0
+BURST_S = 0.02  # keys that follow each other faster were not pressed one by one
+_PANES = ("curves", "results", "console", "config")
+_NARROW, _WIDE = 104, 170  # cells
+
+
+@dataclass(frozen=True, kw_only=True)
+class Detail:
+    """What the panes show."""
+
+    name: str = ""
+    curves: Mapping[str, Curve] | None = None  # by run id
+    results: Sequence[detail.ResultRow] = ()
+    log: Sequence[str] = ()
+    config: Content | None = None
+
+
+class Pane(VerticalScroll, can_focus=True):
+    """A titled panel of text that scrolls."""
+
+    def __init__(self, title: str, *, id: str) -> None:
+        super().__init__(id=id, classes="panel")
+        self.border_title = title
+        self._text: Content | None = None
+
+    def compose(self) -> ComposeResult:
+        """Yield the text."""
+        yield Static(markup=False)
+
+    def show(self, text: Content, *, follows_end: bool = False) -> None:
+        """Show TEXT; with FOLLOWS_END stay at its end where it was."""
+        if text == self._text:
+            return
+        is_at_end = self._text is None or self.scroll_offset.y >= self.max_scroll_y - 1
+        self._text = text
+        self.query_one(Static).update(text)
+        if follows_end and is_at_end:
+            self.call_after_refresh(self.scroll_end, animate=False)
+
+
+class Curves(Horizontal, can_focus=True):
+    """Loss and dev score, and below them the load of the machine."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tilde", "smooth", "Smooth", tooltip="Smooth the curves a little, much, or not."),
+        Binding("vertical_line", "log_axis", "Log axis", tooltip="Draw the loss on a log axis."),
+    ]
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self.is_log = False
+        self.smoothing = SMOOTHING[0]
+        self._curves: Sequence[tuple[str, Curve]] = ()
+
+    def compose(self) -> ComposeResult:
+        """Yield the plots."""
+        with Vertical():
+            yield CurvePlot("loss", id="loss-curve")
+            yield CurvePlot("CPU %", id="cpu-curve", floor_at=0.0)
+        with Vertical():
+            yield CurvePlot("dev score", id="dev-curve")
+            yield CurvePlot("memory MiB", id="memory-curve", floor_at=0.0)
+
+    def show(self, curves: Sequence[tuple[str, Curve]]) -> None:
+        """Draw these CURVES, each with the colour of its run."""
+        self._curves = curves
+        plots: list[tuple[str, str, str]] = [
+            ("loss-curve", "steps", "losses"),
+            ("dev-curve", "dev_steps", "dev_scores"),
+            ("cpu-curve", "load_steps", "cpu_percent"),
+            ("memory-curve", "load_steps", "memory_mib"),
+        ]
+        for id, x, y in plots:
+            self.query_one(f"#{id}", CurvePlot).show(
+                [
+                    Series(x=tuple(getattr(curve, x)), y=tuple(getattr(curve, y)), colour=colour)
+                    for colour, curve in curves
+                ],
+                is_log=self.is_log and id == "loss-curve",
+                smoothing=self.smoothing if id in {"loss-curve", "dev-curve"} else 0.0,
+            )
+
+    def action_smooth(self) -> None:
+        """Smooth the curves a little, much, or not."""
+        self.smoothing = SMOOTHING[(SMOOTHING.index(self.smoothing) + 1) % len(SMOOTHING)]
+        self.show(self._curves)
+
+    def action_log_axis(self) -> None:
+        """Draw the loss on a logarithmic axis, or on a linear one."""
+        self.is_log = not self.is_log
+        self.show(self._curves)
+
+
+class RunsRoom(Room):
+    """All runs, what one of them did, and the keys that stop, resume, rename and delete them."""
+
+    TITLE = "Runs"
+    DEFAULT_CSS = """
+    RunsRoom { layout: horizontal; }
+    RunsRoom #run-side { width: 2fr; min-width: 60; }
+    RunsRoom #run-panes { width: 3fr; }
+    RunsRoom #run-curves:focus .panel { border: round $primary; border-title-color: $text-primary; }
+    RunsRoom RunList { height: 1fr; text-wrap: nowrap; text-overflow: ellipsis; }
+    RunsRoom #run-header { height: 1; color: $faint; text-wrap: nowrap; }
+    RunsRoom #run-filter { height: 1; border: none; padding: 0; display: none; }
+    RunsRoom #run-facts { height: auto; max-height: 9; padding: 0 2; }
+    RunsRoom #run-curves { height: 3fr; }
+    RunsRoom #run-curves Vertical { width: 1fr; }
+    RunsRoom CurvePlot { height: 2fr; }
+    RunsRoom #cpu-curve, RunsRoom #memory-curve { height: 1fr; min-height: 5; }
+    RunsRoom #run-texts { height: 2fr; }
+    RunsRoom #run-texts Pane { width: 1fr; display: none; }
+    RunsRoom.-show-results #run-results, RunsRoom.-show-console #run-console,
+    RunsRoom.-show-config #run-config { display: block; }
+    RunsRoom.-wide #run-texts Pane { display: block; }
+    RunsRoom.-narrow { layout: vertical; }
+    RunsRoom.-narrow #run-side { width: 100%; height: 1fr; min-height: 11; }
+    RunsRoom.-narrow #run-panes { width: 100%; height: 1fr; }
+    RunsRoom.-narrow #run-curves { height: 1fr; display: none; }
+    RunsRoom.-narrow #run-texts { height: 1fr; }
+    RunsRoom.-narrow #run-facts { display: none; }
+    RunsRoom.-narrow.-show-curves #run-curves { display: block; }
+    RunsRoom.-narrow.-show-curves #run-texts { display: none; }
+    RunsRoom.-narrow #cpu-curve, RunsRoom.-narrow #memory-curve { display: none; }
+    RunsRoom.-empty #run-panes { display: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "next_pane(1)", "Pane", show=False),
+        Binding("shift+tab", "next_pane(-1)", "Pane", show=False),
+        Binding("n", "launch", "New", tooltip="Launch a recipe or a grid."),
+        Binding("space", "mark", "Mark", tooltip="Mark runs: their curves lie over each other."),
+        Binding("s", "sort", "Sort", tooltip="Newest first, by name, by dev score, by score."),
+        Binding("x", "stop", "Stop", tooltip="Stop it after it has saved a checkpoint."),
+        Binding("o", "resume", "Resume", tooltip="Go on from the last checkpoint."),
+        Binding("f2,E", "rename", "Rename", tooltip="Rename the run with all its seeds."),
+        Binding("delete,X", "delete", "Delete", tooltip="Delete the run with all its files."),
+    ]
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(id="runs")
+        self.settings = settings
+        self._follower = RunFollower(settings.runs)
+        self._curves: dict[str, Curve] = {}
+        self.look_ = RunsLook()
+        self.words = ""
+        self.sort = "newest"
+        self.unfolded: set[str] = set()
+        self.marked: dict[str, int] = {}  # names, with the place of their colour
+        self.wanted: str | None = None  # the entry that the cursor goes to once it is there
+        self._last_key_s = 0.0
+
+    def compose(self) -> ComposeResult:
+        """Yield the list and the panes."""
+        with Vertical(id="run-side", classes="panel"):
+            yield Input(
+                id="run-filter", placeholder="words in name, objective or state", compact=True
+            )
+            yield Static(id="run-header")
+            yield RunList(id="run-list")
+        with Vertical(id="run-panes"):
+            yield Static(id="run-facts")
+            yield Curves(id="run-curves")
+            with Horizontal(id="run-texts"):
+                yield Pane("results", id="run-results")
+                yield Pane("console", id="run-console")
+                yield Pane("config", id="run-config")
+
+    def on_mount(self) -> None:
+        """Follow the runs while the room is shown."""
+        self.show_pane("curves")
+        self.look()
+        self.set_interval(LOOK_EVERY_S, self._look_while_shown)
+
+    def on_resize(self) -> None:
+        """Lay the panes out for the room there is."""
+        self.set_class(self.size.width < _NARROW, "-narrow")
+        self.set_class(self.size.width >= _WIDE, "-wide")
+        self.call_after_refresh(self._show_list)
+
+    @property
+    def crumbs(self) -> str:
+        """The run under the cursor."""
+        here = self.runs.entry
+        return here.name if here is not None else ""
+
+    @property
+    def names(self) -> list[str]:
+        """Every run and grid."""
+        return [entry.name for entry in self.look_.entries()]
+
+    @property
+    def at_work(self) -> list[tuple[str, str]]:
+        """What is trained or scored now, with its progress."""
+        entries = self.look_.entries()
+        return [(entry.name, f"{entry.share:.0%}") for entry in entries if entry.is_active]
+
+    def enter(self) -> None:
+        """Go to the list."""
+        self.screen.set_focus(self.runs)
+        self.look()
+
+    @property
+    def runs(self) -> RunList:
+        """The list."""
+        return self.query_one(RunList)
+
+    @property
+    def chosen(self) -> list[Entry]:
+        """The marked entries, or the one under the cursor."""
+        entries = [entry for entry in self.runs.entries if entry.name in self.marked]
+        here = self.runs.entry
+        return entries or ([here] if here is not None else [])
+
+    # following
+
+    def _look_while_shown(self) -> None:
+        if self.screen.is_current and (self.is_on_screen or self.at_work):
+            self.look()
+
+    @work(thread=True, exclusive=True, group="runs-look", exit_on_error=False)
+    def look(self) -> None:
+        """Read what changed in the runs folder, then what the panes show."""
+        look = self._follower.look()
+        self.app.call_from_thread(self._take, look)
+
+    def _take(self, look: RunsLook) -> None:
+        is_new = (look.trainings, look.plans, look.unreadable) != (
+            self.look_.trainings,
+            self.look_.plans,
+            self.look_.unreadable,
+        )
+        if look.error is not None and str(look.error) != str(self.look_.error):
+            self.dashboard.report(look.error)
+        is_first = not self.look_.time_s
+        self.look_ = look
+        if is_new or is_first or any(entry.is_active for entry in self.runs.entries):
+            self._show_list()
+            self.read_detail()
+        if unknown := self._follower.unknown_intervals(look)[:1]:
+            self._compute_interval(unknown[0])
+
+    @work(thread=True, group="runs-interval", exit_on_error=False)
+    def _compute_interval(self, training: Training) -> None:
+        """One at a time, the newest first: the data of each is read."""
+        self._follower.keep_intervals(training.run, {})  # it is not asked for again
+        intervals = detail.score_intervals(training.run, self.settings)
+        if intervals:
+            self._follower.keep_intervals(training.run, intervals)
+
+    def _show_list(self) -> None:
+        entries = sorted_entries(self.look_.entries(self.words, self.unfolded), self.sort)
+        here = self.runs.entry
+        stay_on = here.name if here is not None else None
+        if self.wanted is not None and self.wanted in {entry.name for entry in entries}:
+            stay_on, self.wanted = self.wanted, None
+        self.runs.show(entries, self.marked, self.look_.time_s, stay_on)
+        width = max(self.runs.scrollable_content_region.width, 20)
+        self.query_one("#run-header", Static).update(header(width))
+        side = self.query_one("#run-side")
+        states = [entry.state for entry in self.look_.entries()]
+        counts = {state: states.count(state) for state in SIGNS if state in states}
+        side.border_title = f"runs · {self.sort}" + (f" · /{self.words}" if self.words else "")
+        side.border_subtitle = "  ".join(f"{SIGNS[s]} {n} {s}" for s, n in counts.items())
+        self.set_class(not entries, "-empty")
+        if not entries and self.look_.time_s:
+            empty = "no run has these words" if self.words else "no runs yet: n starts one"
+            self.query_one("#run-header", Static).update(empty)
+        self._show_facts()
+
+    # the panes
+
+    def on_run_list_reached(self) -> None:
+        """Show what is known of the run that was reached."""
+        self._show_facts()
+        self.read_detail()
+        self.refresh_bindings()
+        if self.is_on_screen:
+            self.dashboard.refresh_header()
+
+    def _show_facts(self) -> None:
+        here = self.runs.entry
+        if here is None:
+            return
+        facts = [f"{name} {text}" for name, text in detail.facts(here)]
+        lines = [
+            Content.styled(here.title or here.name, "bold"),
+            Content.styled("  ·  ".join(facts), "$faint"),
+        ]
+        if here.note:
+            lines.append(Content.styled(here.note, "$text-warning"))
+        hint = next((one.status.hint for one in here.trainings if one.status.hint), "")
+        if hint:
+            lines.append(Content.styled(f"hint: {hint}", "$faint"))
+        self.query_one("#run-facts", Static).update(Content("\n").join(lines))
+
+    @work(thread=True, exclusive=True, group="runs-detail", exit_on_error=False)
+    def read_detail(self) -> None:
+        """Read the curves, scores, console and configuration of the entry under the cursor."""
+        here, chosen = self.runs.entry, self.chosen
+        if here is None or not here.trainings:
+            return
+        curves: dict[str, Curve] = {}
+        for entry in chosen:
+            for training in entry.trainings[:12]:
+                curve = self._curves.setdefault(training.run.id, Curve())
+                curve.read_on(training.run.events_file)
+                curves[training.run.id] = curve
+        newest = max(here.trainings, key=lambda one: one.status.last_s or 0.0)
+        shown = Detail(
+            name=here.name,
+            curves=curves,
+            results=detail.result_rows(here),
+            log=detail.log_tail(newest.run),
+            config=self._config(chosen),
+        )
+        self.app.call_from_thread(self._show_detail, shown)
+
+    def _config(self, chosen: Sequence[Entry]) -> Content:
+        if len(chosen) != 2:
+            return Content(detail.config_text(chosen[0].trainings[0].run))
+        first, second = (entry.trainings[0].run for entry in chosen)
+        changed = detail.differences(first, second)
+        title = (f"{first.id} → {second.id}\n", "bold")
+        lines = [
+            Content.assemble((f"{key}  ", "$text-primary"), old, (" → ", "$faint"), new)
+            for key, old, new in changed
+        ] or [Content("nothing differs")]
+        return Content("\n").join([Content.assemble(title), *lines])
+
+    def _show_detail(self, shown: Detail) -> None:
+        here = self.runs.entry
+        if here is None or here.name != shown.name or shown.curves is None:
+            return
+        runs = {one.run.id: entry for entry in self.chosen for one in entry.trainings}
+        self.query_one(Curves).show(
+            [(self._colour(runs[run]), curve) for run, curve in shown.curves.items() if run in runs]
+        )
+        self.query_one("#run-results", Pane).show(results_text(shown.results, here))
+        log = "\n".join(one_line(line) for line in shown.log) or "nothing printed yet"
+        self.query_one("#run-console", Pane).show(Content(log), follows_end=True)
+        if shown.config is not None:
+            self.query_one("#run-config", Pane).show(shown.config)
+
+    def _colour(self, entry: Entry) -> str:
+        return model_colour(self.marked.get(entry.name, 0))
+
+    def show_pane(self, name: str) -> None:
+        """Show the pane called NAME where not all have room."""
+        self.pane = name
+        texts = [pane for pane in _PANES if pane != "curves"]
+        self.set_class(name == "curves", "-show-curves")
+        if name == "curves" and not any(self.has_class(f"-show-{text}") for text in texts):
+            self.add_class("-show-results")
+        if name != "curves":
+            for text in texts:
+                self.set_class(text == name, f"-show-{text}")
+
+    def action_next_pane(self, step: int = 1) -> None:
+        """Go from the list to the panes, one after another, and back."""
+        focused = self.screen.focused
+        at = next(
+            (n for n, pane in enumerate(_PANES, 1) if focused is self.query_one(f"#run-{pane}")), 0
+        )
+        to = (at + step) % (len(_PANES) + 1)
+        if to == 0:
+            self.screen.set_focus(self.runs)
+            return
+        self.show_pane(_PANES[to - 1])
+        self.screen.set_focus(self.query_one(f"#run-{_PANES[to - 1]}"))
+
+    # keys
+
+    def on_key(self, event: events.Key) -> None:
+        """Refuse to stop or delete where the key came with others in one packet: it was pasted, or
+        meant for a field that was not there yet.
+        """
+        is_burst = event.time - self._last_key_s < BURST_S
+        self._last_key_s = event.time
+        if (
+            is_burst
+            and event.key in {"x", "X", "delete"}
+            and not isinstance(self.screen.focused, Input)
+        ):
+            event.stop()
+            event.prevent_default()
+            self.app.notify(f"{event.key} came with other keys: nothing was stopped or deleted")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer what the run under the cursor allows."""
+        if not self.is_mounted:
+            return True
+        here = self.runs.entry
+        trainings = here.trainings if here is not None else ()
+        match action:
+            case "stop":
+                return here is not None and here.is_active
+            case "resume":
+                return any(one.status.is_unfinished for one in trainings)
+            case "rename" | "delete" | "mark":
+                return bool(trainings) or action == "delete"
+        return True
+
+    def action_filter(self) -> None:
+        """Search the runs."""
+        line = self.query_one("#run-filter", Input)
+        line.display = True
+        self.screen.set_focus(line)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Search after each key."""
+        if event.input.id == "run-filter":
+            self.words = event.value
+            self._show_list()
+
+    def on_input_submitted(self) -> None:
+        """Go from the search to the list."""
+        self.screen.set_focus(self.runs)
+
+    def action_back(self) -> None:
+        """End the search, leave a pane, remove the marks."""
+        line = self.query_one("#run-filter", Input)
+        if line.display:
+            line.value, line.display = "", False
+        elif self.screen.focused is self.runs and self.marked:
+            self.marked.clear()
+            self._show_list()
+            self.read_detail()
+        self.screen.set_focus(self.runs)
+
+    def action_mark(self) -> None:
+        """Mark the entry under the cursor, or remove its mark."""
+        here = self.runs.entry
+        if here is None:
+            return
+        if here.name in self.marked:
+            del self.marked[here.name]
+        else:
+            taken = set(self.marked.values())
+            self.marked[here.name] = next(n for n in range(len(taken) + 1) if n not in taken)
+        self._show_list()
+        self.read_detail()
+
+    def action_sort(self) -> None:
+        """Sort in the next order."""
+        orders = list(SORTS)
+        self.sort = orders[(orders.index(self.sort) + 1) % len(orders)]
+        self._show_list()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Open the board of a grid, show or hide the seeds of a run, or go to its panes."""
+        event.stop()
+        here = self.runs.entry
+        if here is None:
+            return
+        if here.plan is not None:
+            self.open_grid(here.plan.name)
+        elif len(here.trainings) > 1:
+            self.unfolded ^= {here.name}
+            self._show_list()
+        else:
+            self.action_next_pane()
+
+    def open_grid(self, name: str) -> None:
+        """Show the board of the grid called NAME."""
+        from embedlab.tui.runs.grid_screen import GridScreen
+
+        self.app.push_screen(GridScreen(self.settings, name, self._follower))
+
+    def action_launch(self) -> None:
+        """Open the sheet that launches a recipe or a grid."""
+        self.launch()
+
+    def launch(self, typed: str = "") -> None:
+        """Open the sheet, with the recipe or grid that was TYPED."""
+        from embedlab.tui.runs.launch_sheet import LaunchSheet
+
+        self.app.push_screen(
+            LaunchSheet(self.dashboard.settings, self.dashboard.memory, typed), self.go_to
+        )
+
+    def go_to(self, name: str | None) -> None:
+        """Put the cursor on the run or grid called NAME as soon as the list shows it."""
+        if name is not None:
+            self.words, self.wanted = "", name
+            self.look()
+
+    # what changes runs
+
+    @work(group="runs-act", exit_on_error=False)
+    async def action_stop(self) -> None:
+        """Stop what is at work after it has saved a checkpoint."""
+        here = self.runs.entry
+        if here is None or not here.is_active:
+            return
+        if here.plan is not None:
+            from embedlab.workflows.grid.plan import cancel_grid
+
+            grid = here.plan.name
+            await self._do(lambda: cancel_grid(grid, self.settings), f"stopping {grid}")
+            return
+        for training in here.trainings:
+            if training.status.is_alive:
+                stop = partial(processes.cancel_run, training.run)
+                await self._do(stop, f"stopping {training.run.id}")
+
+    @work(group="runs-act", exit_on_error=False)
+    async def action_resume(self) -> None:
+        """Go on from the last checkpoint, in a process of its own."""
+        here = self.runs.entry
+        if here is None:
+            return
+        flags = processes.shared_flags(self.settings)
+        if here.plan is not None:
+            grid = here.plan.name
+            await self._do(lambda: resume_grid(grid, self.settings), f"resumed {grid}")
+            return
+        for training in here.trainings:
+            if training.status.is_unfinished:
+                words = ["runs", "resume", training.run.id, *flags]
+                resume = partial(processes.start_run, words, training.run)
+                await self._do(resume, f"resumed {training.run.id}")
+
+    @work(group="runs-act", exit_on_error=False)
+    async def action_rename(self) -> None:
+        """Give the run with all its seeds another name."""
+        here = self.runs.entry
+        if here is None or here.plan is not None or not here.trainings:
+            return
+        from embedlab.tui.questions import Ask
+
+        old = here.trainings[0].run.name
+        new = await self.app.push_screen_wait(Ask(f"New name of {old} with all its seeds", old))
+        if (
+            new
+            and new != old
+            and await self._do(
+                lambda: rename_runs(self.settings.runs, old, new), f"{old} is now {new}"
+            )
+        ):
+            self.go_to(new)
+
+    @work(group="runs-act", exit_on_error=False)
+    async def action_delete(self) -> None:
+        """Delete the chosen runs with all their files, after a question."""
+        runs: list[RunFolder] = [one.run for entry in self.chosen for one in entry.trainings]
+        if not runs:
+            return
+        from embedlab.tui.questions import Confirm
+
+        names = ", ".join(run.id for run in runs[:6])
+        more = f" and {len(runs) - 6} more" if len(runs) > 6 else ""
+        question = f"Delete {names}{more} with models, checkpoints and scores?"
+        if await self.app.push_screen_wait(Confirm(question)):
+            self.marked.clear()
+            await self._do(lambda: remove_runs(runs), f"deleted {names}{more}")
+
+    async def _do(self, work: Callable[[], object], done: str) -> bool:
+        """Do WORK in a thread and say that it is DONE, or report why not."""
+        try:
+            await asyncio.to_thread(work)
+        except EmbedlabError as error:
+            self.dashboard.report(error)
+            return False
+        except OSError as error:
+            self.dashboard.report(EmbedlabError(f"this failed: {error}"))
+            return False
+        finally:
+            self.look()
+        self.app.notify(done, markup=False)
+        return True
+
+
+SORTS: Mapping[str, Callable[[Entry], object]] = {
+    "newest": lambda entry: (not entry.is_active, -entry.last_s),
+    "name": lambda entry: entry.name,
+    "dev": lambda entry: -(entry.dev.mean if entry.dev else float("-inf")),
+    "score": lambda entry: -(entry.score.mean if entry.score else float("-inf")),
+}
+
+
+def sorted_entries(entries: Sequence[Entry], order: str) -> list[Entry]:
+    """ENTRIES in the ORDER of that name; parts stay below their whole."""
+    groups: list[list[Entry]] = []
+    for entry in entries:
+        if entry.level:
+            groups[-1].append(entry)
+        else:
+            groups.append([entry])
+    key = SORTS[order]
+    groups.sort(key=lambda group: key(group[0]))  # type: ignore[arg-type, return-value]
+    return [
+        entry
+        for head, *parts in groups
+        for entry in (head, *(sorted(parts, key=key) if order != "newest" else parts))  # type: ignore[arg-type]
+    ]
+
+
+def results_text(rows: Sequence[detail.ResultRow], entry: Entry) -> Content:
+    """The scores as a table; where there is none, why."""
+    if not rows:
+        return Content.styled(
+            "scored when the training ends"
+            if entry.is_active
+            else "not scored yet: `embedlab evaluate` scores it",
+            "$faint",
+        )
+    width = max(len(row.name) for row in rows)
+    lines = []
+    task = ""
+    for row in rows:
+        if row.task != task:
+            task = row.task
+            lines.append(Content.styled(f"{task}  {row.metric}", "$text-primary"))
+        text = f"{row.name:<{width}}  {row.spread.text:<22}"
+        style = "bold" if row.is_average else ""
+        lines.append(Content.assemble((text, style), (f"{row.items:>7,} items", "$faint")))
+    seeds = {len(row.spread.values) for row in rows}
+    if max(seeds) > 1:
+        lines.append(Content.styled(f"mean ± sd of {max(seeds)} seeds", "$faint"))
+    elif any(row.spread.low is not None for row in rows):
+        lines.append(Content.styled("[95% interval] over the items", "$faint"))
+    return Content("\n").join(lines)

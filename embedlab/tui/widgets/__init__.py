@@ -1,1 +1,0 @@
-"""The widgets of the dashboard: each owns its appearance and keys and posts messages."""

@@ -1,0 +1,170 @@
+"""What all rooms show: the chosen models, the items of the shown datasets with what each model got
+on them, and where the numbers come from. Without Textual; what reads files belongs into a thread.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+
+import polars as pl
+
+from embedlab.analysis.scores import ModelColumns
+from embedlab.core.errors import EmbedlabError
+from embedlab.core.names import task_names
+from embedlab.core.paths import STARTER_FOLDER
+from embedlab.core.settings import Settings
+from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.models.catalog import resolve
+from embedlab.models.packaged import PACKAGED
+from embedlab.outcomes.frame import Outcomes
+from embedlab.outcomes.stored import open_outcomes
+from embedlab.runs.outcomes import stored_facts
+from embedlab.runs.store import find_runs
+
+DICE = "dice"  # the model of word overlap: its file brings the items
+FIRST_MODELS = ("minilm", "wordllama", DICE)
+STARTER_DATASET, DEFAULT_SUITE = "starter", "sts"
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownModel:
+    """A model that can be chosen."""
+
+    name: str
+    kind: str  # "run", "model"
+    datasets: frozenset[str] = frozenset()  # that it was scored on
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Shown:
+    """The items of the shown datasets and the chosen models' predictions; a new one replaces it."""
+
+    models: tuple[str, ...] = ()  # as they were chosen, the first is the reference
+    columns: tuple[ModelColumns, ...] = ()  # of those with predictions
+    outcomes: Outcomes | None = None
+    notes: tuple[str, ...] = ()  # what limits the numbers
+    errors: tuple[EmbedlabError, ...] = ()
+    similarities: Mapping[str, pl.Series] = field(default_factory=dict)  # by model: mean of members
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """The shown datasets, in order."""
+        return tuple(block.dataset for block in self.outcomes.blocks) if self.outcomes else ()
+
+    @property
+    def items(self) -> int:
+        """How many items there are."""
+        return self.outcomes.rows.height if self.outcomes is not None else 0
+
+    def coverage(self, model: str) -> float:
+        """The share of the items that MODEL was scored on."""
+        column = self.similarities.get(model)
+        return 0.0 if column is None or not len(column) else 1 - column.null_count() / len(column)
+
+
+def default_task(settings: Settings) -> str:
+    """What is shown where nothing else was chosen."""
+    is_starter = settings.data is None or settings.data == STARTER_FOLDER
+    return STARTER_DATASET if is_starter else DEFAULT_SUITE
+
+
+def open_shown(models: Sequence[str], task: str, settings: Settings) -> Shown:
+    """Read what is stored of MODELS on TASK, the name of a task or of a dataset."""
+    folders: dict[str, Path] = {}
+    columns: list[ModelColumns] = []
+    errors: list[EmbedlabError] = []
+    for name in dict.fromkeys((*models, DICE)):
+        try:
+            members = resolve(name, settings.runs).members
+            folders |= {spec.name: ScorePlace.of(spec, settings).evaluations for spec in members}
+        except EmbedlabError as error:
+            errors.append(error)
+            continue
+        if name in models:
+            seeds = tuple(spec.seed for spec in members if spec.seed is not None)
+            columns.append(
+                ModelColumns(
+                    name=name,
+                    members=tuple(spec.name for spec in members),
+                    seeds=seeds if len(seeds) == len(members) else (),
+                    is_published=not any(spec.is_run for spec in members),
+                )
+            )
+    tasks, datasets = ((task,), ()) if task in task_names() else ((), (task,))
+    try:
+        outcomes = open_outcomes(folders, tasks, datasets, cache=settings.cache)
+    except EmbedlabError as error:
+        return Shown(models=tuple(models), errors=(*errors, error))
+    if outcomes is None:
+        return Shown(models=tuple(models), errors=tuple(errors))
+    similarities = {
+        model.name: outcomes.predictions.select(
+            pl.mean_horizontal(model.members, ignore_nulls=False)
+        ).to_series()
+        for model in columns
+    }
+    return Shown(
+        models=tuple(models),
+        columns=tuple(
+            model
+            for model in columns
+            if similarities[model.name].null_count() < outcomes.rows.height
+        ),
+        outcomes=outcomes,
+        notes=tuple(dict.fromkeys(_notes(folders, outcomes, {model.name for model in columns}))),
+        errors=tuple(errors),
+        similarities=similarities,
+    )
+
+
+def _notes(folders: Mapping[str, Path], outcomes: Outcomes, models: set[str]) -> Iterator[str]:
+    """What the files of the shown datasets say of themselves, the weightiest first."""
+    shown = {block.dataset for block in outcomes.blocks}
+    facts = [
+        (member, one)
+        for member, folder in folders.items()
+        for one in stored_facts(folder)
+        if one.name in shown
+    ]
+    for _, one in facts:
+        for state in one.data:
+            if state.get("partial"):
+                rows, whole = state.get("rows"), state.get("expected_rows")
+                yield f"{one.name} is partial: {rows} of {whole} rows"
+    for member, one in facts:
+        if one.overlap.sentences or one.overlap.pairs:
+            yield f"{member} was trained on text of {one.name}"
+    for _, one in facts:
+        yield from one.notes
+
+
+def known_models(settings: Settings) -> list[KnownModel]:
+    """Every model that can be chosen without typing: runs with a model, what was scored before, and
+    what packages bring.
+    """
+    models: dict[str, KnownModel] = {}
+    with suppress(EmbedlabError):
+        finished = [run for run in find_runs(settings.runs) if run.model.is_dir()]
+        for name, runs in groupby(finished, key=lambda run: run.name):
+            datasets = [
+                frozenset(one.name for one in stored_facts(run.evaluations)) for run in runs
+            ]
+            models[name] = KnownModel(
+                name=name, kind="run", datasets=frozenset.intersection(*datasets)
+            )
+    with suppress(OSError):
+        folders = sorted(
+            (settings.cache / "models").iterdir(), key=lambda path: path.stat().st_mtime
+        )
+        for folder in folders:
+            facts = list(stored_facts(folder / "evaluations"))
+            for name, own in groupby(facts, key=lambda one: one.model):
+                if name not in models or models[name].kind == "model":
+                    datasets_of = frozenset(one.name for one in own)
+                    models[name] = KnownModel(name=name, kind="model", datasets=datasets_of)
+    installed = [name for name, model in PACKAGED.items() if model.state == "installed"]
+    for name in (*installed, DICE):
+        models.setdefault(name, KnownModel(name=name, kind="model"))
+    return sorted(models.values(), key=lambda model: (model.kind != "run", model.name))
