@@ -15,6 +15,8 @@ from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.events import Resize
+from textual.geometry import Size
 from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Footer, Input, TextArea
 from textual.worker import get_current_worker
@@ -34,7 +36,7 @@ from embedlab.tui.data.room import DataRoom
 from embedlab.tui.header import Header, chips_of
 from embedlab.tui.help import TextScreen, help_screen
 from embedlab.tui.questions import Ask
-from embedlab.tui.room import Room
+from embedlab.tui.room import Guarded, Room, Working
 from embedlab.tui.runs.room import RunsRoom
 from embedlab.tui.sidebar import Line, Sidebar
 from embedlab.tui.state import Memory
@@ -63,8 +65,27 @@ class TooSmall(Screen[None]):
         """What is needed."""
         return Content(f"The window is too small: {LEAST_WIDTH}×{LEAST_HEIGHT} are needed.")
 
+    def on_resize(self, event: Resize) -> None:
+        """Go away as soon as there is room."""
+        if not _is_small(event.size) and self.is_current:
+            self.dismiss()
 
-class Dashboard(App[None]):
+
+class MainScreen(Guarded, Screen[None]):
+    """The screen of the rooms."""
+
+    def on_resize(self, event: Resize) -> None:
+        """Fold the sidebar, or say that the window is too small."""
+        if _is_small(event.size):
+            self.app.push_screen(TooSmall())
+        self.set_class(event.size.width < FOLD_BELOW, "-folded")
+
+
+def _is_small(size: Size) -> bool:
+    return size.width < LEAST_WIDTH or size.height < LEAST_HEIGHT
+
+
+class Dashboard(Working, App[None]):
     """The rooms, what they share, and the keys that mean the same in each."""
 
     TITLE = "embedlab"
@@ -112,7 +133,6 @@ class Dashboard(App[None]):
         self.view: View | None = None
         self.busy: dict[str, str] = {}  # models that are scored now, and what of
         self._is_loaded = False
-        self._too_small: TooSmall | None = None
         self._remember_place()
 
     def _remember_place(self) -> None:
@@ -154,17 +174,9 @@ class Dashboard(App[None]):
         self.load()
         self.set_interval(WRITE_EVERY_S, self._write_memory)
 
-    def on_resize(self) -> None:
-        """Fold the sidebar, or say that the window is too small."""
-        is_small = self.size.width < LEAST_WIDTH or self.size.height < LEAST_HEIGHT
-        if is_small and self._too_small is None:
-            self._too_small = TooSmall()
-            self.push_screen(self._too_small)
-        elif not is_small and self._too_small is not None and self.screen is self._too_small:
-            self.pop_screen()
-            self._too_small = None
-        self.set_class(self.size.width < FOLD_BELOW, "-folded")
-        self._show_sidebar()
+    def get_default_screen(self) -> Screen[None]:
+        """The screen of the rooms."""
+        return MainScreen()
 
     def report(self, error: EmbedlabError) -> None:
         """Show the two lines that the command line would print."""
@@ -221,6 +233,8 @@ class Dashboard(App[None]):
             self.call_from_thread(self._take, shown, known)
 
     def _take(self, shown: Shown, known: Sequence[KnownModel]) -> None:
+        if not self.screen_stack:  # the dashboard is ending
+            return
         self.known = known
         is_first_look = not self._is_loaded
         self._is_loaded = True
@@ -237,7 +251,7 @@ class Dashboard(App[None]):
         self.refresh_header()
         if shown.outcomes is None and is_first_look:
             is_starter = self.settings.data == STARTER_FOLDER
-            self.score([*(self.models if is_starter else ()), DICE])
+            self.score([DICE, *(self.models if is_starter else ())])
         if shown.outcomes is not None and shown.columns:
             self._compare(shown)
 
@@ -254,7 +268,7 @@ class Dashboard(App[None]):
             self.call_from_thread(self._take_comparison, shown, comparison)
 
     def _take_comparison(self, shown: Shown, comparison: Comparison) -> None:
-        if shown is self.shown:
+        if shown is self.shown and self.screen_stack:
             self.comparison = comparison
             self.screen_stack[0].query_one(CompareRoom).take_whole(comparison)
             self.refresh_header()
@@ -267,6 +281,8 @@ class Dashboard(App[None]):
 
     def refresh_header(self) -> None:
         """Show where one is, and the models' scores."""
+        if not self.screen_stack:  # the dashboard is ending
+            return
         scores, signs = model_scores(self.comparison)
         limits = self._limits()
         busy = ", ".join(f"scoring {name} on {task}" for name, task in self.busy.items())
@@ -288,6 +304,8 @@ class Dashboard(App[None]):
         return list(dict.fromkeys(notes))
 
     def _show_sidebar(self) -> None:
+        if not self.screen_stack:
+            return
         scores, _ = model_scores(self.comparison)
         lines = [
             Line(
@@ -374,6 +392,8 @@ class Dashboard(App[None]):
                 continue
             self.busy[model] = Path(self.shown_task).name
             self.refresh_header()
+            if self.shown.outcomes is None:
+                self.query_one(DataRoom).show()
             words = ["evaluate", model, "--task", self.shown_task, "--quiet"]
             command = python_command(*words, *shared_flags(self.settings))
             process = await start_piped(command, stderr=asyncio.subprocess.PIPE)

@@ -61,7 +61,7 @@ class Memory:
 
     def _read(self) -> dict[str, dict[str, Any]]:
         """What the file holds; a damaged one or one of another version holds nothing."""
-        with suppress(OSError, ValueError, AttributeError):
+        with suppress(OSError, ValueError, TypeError, LookupError, AttributeError):
             content = json.loads(self._path.read_bytes())
             places: Mapping[str, Any] = content["places"] if content["version"] == VERSION else {}
             return {where: dict(values) for where, values in places.items()}

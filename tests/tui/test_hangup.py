@@ -28,7 +28,7 @@ def test_a_terminal_that_goes_away_takes_the_dashboard_with_it(tmp_path: Path) -
         os.execv(sys.executable, [sys.executable, *ARGUMENTS, "--runs", str(tmp_path / "runs")])
     try:
         shown = b""
-        while b"Launch" not in shown:  # the bar of screens is drawn
+        while b"Filter" not in shown:  # the keys are drawn
             shown += os.read(terminal, 4096)
         os.close(terminal)  # with a screen of output still unread
         assert is_over(pid)

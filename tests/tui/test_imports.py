@@ -5,7 +5,7 @@ import sys
 def test_the_dashboard_loads_neither_torch_nor_anything_as_heavy() -> None:
     heavy = ("torch", "transformers", "datasets", "accelerate", "scipy", "safetensors")
     program = (
-        f"import sys, embedlab.tui.app, embedlab.tui.pairs.what_if_screen; print([name for "
+        f"import sys, embedlab.tui.app, embedlab.tui.runs.launch_sheet, embedlab.tui.runs.grid_screen; print([name for "
         f"name in {heavy} if name in sys.modules])"
     )
     answer = subprocess.run(

@@ -100,14 +100,14 @@ async def websocket_of(client: Any, url: str) -> str:
     return found[1]
 
 
-async def test_a_browser_sees_the_pairs_and_its_keys_are_obeyed(served: str, client: Any) -> None:
+async def test_a_browser_sees_the_items_and_its_keys_are_obeyed(served: str, client: Any) -> None:
     socket_url = await websocket_of(client, served)
     async with client.ws_connect(
         f"{socket_url}?width=140&height=45", headers={"Origin": origin_of(served)}
     ) as terminal:
-        await shown(terminal, " pairs")
+        await shown(terminal, " items")
         await terminal.send_json(["stdin", "3"])
-        await shown(terminal, "press 4 to start one")
+        await shown(terminal, "no runs yet")
 
 
 async def test_the_page_has_a_title_and_loads_nothing_from_elsewhere(
@@ -209,7 +209,9 @@ async def test_on_a_network_the_token_is_needed_and_the_program_says_what_it_mea
 
 
 def dashboards_of(server: "subprocess.Popen[str]") -> list[psutil.Process]:
-    return psutil.Process(server.pid).children(recursive=True)
+    """Its dashboards, without what they score models with."""
+    children = psutil.Process(server.pid).children(recursive=True)
+    return [child for child in children if "evaluate" not in child.cmdline()]
 
 
 async def ended(processes: Sequence[psutil.Process], patience_s: float = 30.0) -> None:
@@ -244,7 +246,7 @@ async def test_a_dashboard_ends_when_its_server_is_killed_even_while_it_starts(
 ) -> None:
     with starter_server(tmp_path) as (server, url):
         shows = await connect(client, url)
-        await shown(shows, " pairs")
+        await shown(shows, " items")
         await connect(client, url)
         processes = dashboards_of(server)  # the second may not have begun
         assert processes
@@ -263,13 +265,13 @@ async def test_dashboards_end_with_their_clients_and_with_a_server_that_is_stopp
             terminal._response.close()
         await ended(processes)
         flooded = await connect(client, url)
-        await shown(flooded, " pairs")
+        await shown(flooded, " items")
         for _ in range(8):
             await flooded.send_json(["stdin", "s" * 60_000])
         processes = dashboards_of(server)
         flooded._response.close()
         await ended(processes)
-        await shown(await connect(client, url), " pairs")
+        await shown(await connect(client, url), " items")
         processes = dashboards_of(server)
         server.terminate()
         await ended(processes)
@@ -302,7 +304,7 @@ async def test_input_that_waits_and_sizes_and_dashboards_have_limits(
             await terminal.send_str(unreadable)
             assert await closed_by(terminal) == aiohttp.WSCloseCode.POLICY_VIOLATION, unreadable
         huge = await connect(client, url, f"?width={'9' * 30}&height=-5")
-        await shown(huge, " pairs")
+        await shown(huge, " items")
         await huge.send_json(["resize", {"width": 10**5, "height": 10**5}])
         await shown(huge, "\x1b[400;1H")
         (process,) = dashboards_of(server)

@@ -1,30 +1,47 @@
-"""What the dashboard remembers is never trusted: a file of any shape gives way to the defaults."""
+"""What is remembered of a data folder."""
+
+import json
+from pathlib import Path
 
 import pytest
 
-from embedlab.core.paths import state_folder
-from embedlab.tui.state import DashboardState, Memory
+from embedlab.tui.state import Memory
+
+
+def test_two_dashboards_keep_what_each_changed(tmp_path: Path) -> None:
+    path = tmp_path / "dashboard.json"
+    first, second = Memory("data", path), Memory("data", path)
+    first.set("models", ["minilm", "dice"])
+    first.write()
+    second.set("sort", "gap")
+    second.set("theme", "nord", everywhere=True)
+    second.write()
+    again = Memory("data", path)
+    assert again.get("models", []) == ["minilm", "dice"]
+    assert again.get("sort", "") == "gap"
+    assert again.get("theme", "", everywhere=True) == "nord"
+    elsewhere = Memory("another", path)
+    assert elsewhere.get("models", []) == []
+    assert elsewhere.get("theme", "", everywhere=True) == "nord"
 
 
 @pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"\xef\xbb\xbf",
-        b"[" * 100_000,
-        b"9" * 5000,
-        b'{"schema": 1, "theme": "\\ud800"}',
-        b'{"schema": 1, "mode": "a\\u0000"}',
-        b"[]",
-    ],
+    "content", ["", "{", "[]", '{"version": 1, "places": {"x": {}}}', '{"version": 2}']
 )
-def test_a_state_of_any_shape_gives_way_to_the_defaults(
-    content: bytes, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    assert state_folder().is_relative_to(tmp_path_factory.getbasetemp())
-    state_folder().mkdir(parents=True)
-    (state_folder() / "dashboard.json").write_bytes(content)
-    memory = Memory.load()
-    assert memory.state == DashboardState()
-    assert memory.trouble is not None
-    assert "unusable" in memory.trouble.message
+def test_a_damaged_file_is_replaced(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "dashboard.json"
+    path.write_text(content)
+    memory = Memory("data", path)
+    assert memory.get("models", []) == []
+    memory.set("models", ["dice"])
+    memory.write()
+    assert Memory("data", path).get("models", []) == ["dice"]
+
+
+def test_a_value_of_another_type_is_not_used(tmp_path: Path) -> None:
+    path = tmp_path / "dashboard.json"
+    memory = Memory("data", path)
+    memory.set("sort", ["no", "text"])
+    memory.write()
+    assert Memory("data", path).get("sort", "file order") == "file order"
+    assert json.loads(path.read_bytes())["version"] == 2

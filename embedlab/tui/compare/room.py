@@ -35,7 +35,7 @@ from embedlab.tui.data.model import GOLD, View
 from embedlab.tui.room import Room
 from embedlab.tui.theme import model_colour, model_sign
 
-_TITLE, _NUMBERS = 26, 36
+_TITLE, _NUMBERS = 26, 36  # cells of the title at most, and of the numbers
 _BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 _LEGEND = "● clear after Holm over all rows   ○ not told from the reference   ─ 95% interval   │ 0"
 
@@ -125,6 +125,7 @@ class CompareRoom(Room):
         self.view: View | None = None
         self.comparison: Comparison | None = None
         self._lines: Sequence[ForestLine] = ()
+        self._title_width = _TITLE
         self._explained: dict[tuple[str, str], Content] = {}
 
     def compose(self) -> ComposeResult:
@@ -230,7 +231,8 @@ class CompareRoom(Room):
     def _draw(self) -> None:
         forest = self.query_one("#forest", OptionList)
         width = max(forest.scrollable_content_region.width, 40)
-        bar = max(width - _TITLE - _NUMBERS - 4, 10)
+        self._title_width = max(12, min(_TITLE, width - _NUMBERS - 18))
+        bar = max(width - self._title_width - _NUMBERS, 6)
         if self.comparison is None:
             forest.clear_options()
             self.query_one("#forest-head", Static).update("")
@@ -247,10 +249,11 @@ class CompareRoom(Room):
         forest.set_options(options)
         if options:
             forest.highlighted = min(here or 0, len(options) - 1)
-        axis = f"{low:+.0f}{'points beside ' + self.comparison.reference:^{max(bar - 8, 0)}}{high:+.0f}"
-        head = (
-            f"{self.by:<{_TITLE}} {'items':>6} {'ref':>5}  {'model':<11}{'difference':<10} {axis}"
-        )
+        ends = f"{low:+.0f}", f"{high:+.0f}"
+        middle = max(bar - len(ends[0]) - len(ends[1]), 0)
+        axis = f"{ends[0]}{'points'[: max(middle - 2, 0)]:^{middle}}{ends[1]}"
+        title = f"{self.by:<{self._title_width}} {'items':>6} {'ref':>5}  {'model':<9}"
+        head = f"{title}{'diff':>6}     {axis}"
         self.query_one("#forest-head", Static).update(Content.styled(head, "bold $faint"))
 
     def _text(
@@ -264,13 +267,14 @@ class CompareRoom(Room):
     ) -> Content:
         place = models.index(line.model) if line.model in models else 0
         colour = model_colour(place)
-        if len(title) > _TITLE:
-            title = f"{title[: _TITLE // 2]}…{title[-(_TITLE - _TITLE // 2 - 1) :]}"
+        cells = self._title_width
+        if len(title) > cells:
+            title = f"{title[: cells // 2]}…{title[-(cells - cells // 2 - 1) :]}"
         style = "bold" if line.is_average else ""
         facts = f"{line.items:>6,} {_number(line.reference):>5}" if title else " " * 12
         delta = f"{line.delta:+z.1f}" if isfinite(line.delta) else "·"
         return Content.assemble(
-            (f"{title:<{_TITLE}} ", style),
+            (f"{title:<{cells}} ", style),
             (facts, "$faint"),
             (f"  {model_sign(place)}{_number(line.score):>6} ", colour),
             (f"{delta:>7} {line.sign:<2}", style),

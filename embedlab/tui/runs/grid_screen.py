@@ -16,6 +16,7 @@ from textual.widgets.option_list import Option
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
 from embedlab.experiments.pivot import Pivot
+from embedlab.tui.room import Guarded, Working
 from embedlab.tui.runs.grid_model import (
     Board,
     BoardRow,
@@ -36,7 +37,7 @@ LOOK_EVERY_S = 1.0
 _NUMBER, _BAR, _SPARK = 17, 16, 10
 
 
-class GridScreen(Screen[None]):
+class GridScreen(Guarded, Working, Screen[None]):
     """Follows one grid."""
 
     DEFAULT_CSS = """

@@ -23,6 +23,7 @@ from textual.widgets.option_list import Option
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.paths import state_folder
 from embedlab.core.settings import Settings
+from embedlab.tui.room import Working
 from embedlab.tui.runs.launching import (
     AXIS,
     Choice,
@@ -47,7 +48,7 @@ _HINTS = {
 }
 
 
-class LaunchSheet(ModalScreen[str | None]):
+class LaunchSheet(Working, ModalScreen[str | None]):
     """Chooses, edits and starts; what was typed is there again when it opens again."""
 
     DEFAULT_CSS = """
@@ -92,6 +93,7 @@ class LaunchSheet(ModalScreen[str | None]):
         self._timer: Timer | None = None
         self._trial: DryRun | None = None
         self._is_starting = False
+        self._goes_on = False  # into the form, once it is there
 
     def compose(self) -> ComposeResult:
         """Yield the list, the form and the trial."""
@@ -217,9 +219,10 @@ class LaunchSheet(ModalScreen[str | None]):
         self._to_form()
 
     def _to_form(self) -> None:
-        inputs = self.query("#fields Input")
-        if inputs:
-            self.screen.set_focus(inputs.first())
+        """Go to the first field, as soon as the form is there."""
+        self._goes_on = self._own is None
+        if not self._goes_on:
+            self.screen.set_focus(self.query("#fields Input").first())
 
     @work(exclusive=True, group="form", exit_on_error=False)
     async def _build(self, choice: Choice) -> None:
@@ -249,6 +252,8 @@ class LaunchSheet(ModalScreen[str | None]):
         self.query_one("#toml", TextArea).load_text(form.text)
         self.query_one("#summary", Static).update(choice.summary)
         self._own = own
+        if self._goes_on:
+            self._to_form()
         self._typed_something()
 
     # what was typed

@@ -265,7 +265,10 @@ def _grid_to_run(
     GridFolder.of(Path(), name)  # refuses a name that is too long
     if not name.replace("-", "").replace("_", "").replace(".", "").isalnum():
         raise UsageError(f"{name!r} cannot name a grid", hint="use letters, digits, '.', '_', '-'")
-    whole = {**{key: original[key] for key in ("summary", "seeds") if key in original}, **table}
+    whole: dict[str, Any] = {
+        **{key: original[key] for key in ("summary", "seeds") if key in original},
+        **table,
+    }
     whole["base"] = _absolute(whole.get("base"), Path(choice.name).absolute().parent)
     whole["axes"] = axes
     text = tomli_w.dumps(whole)

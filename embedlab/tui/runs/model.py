@@ -381,7 +381,7 @@ class RunFollower:
 
 
 def _score_stamp(run: RunFolder) -> object:
-    return _stamp(run.evaluations, run.scores_file)
+    return _stamp(run.evaluations)
 
 
 def _read(run: RunFolder, now: float) -> Training:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from textual import events, work
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -30,7 +30,6 @@ from embedlab.tui.runs.run_list import RunList, header
 from embedlab.tui.theme import model_colour
 
 LOOK_EVERY_S = 1.0
-BURST_S = 0.02  # keys that follow each other faster were not pressed one by one
 _PANES = ("curves", "results", "console", "config")
 _NARROW, _WIDE = 104, 170  # cells
 
@@ -178,7 +177,6 @@ class RunsRoom(Room):
         self.unfolded: set[str] = set()
         self.marked: dict[str, int] = {}  # names, with the place of their colour
         self.wanted: str | None = None  # the entry that the cursor goes to once it is there
-        self._last_key_s = 0.0
 
     def compose(self) -> ComposeResult:
         """Yield the list and the panes."""
@@ -400,21 +398,6 @@ class RunsRoom(Room):
         self.screen.set_focus(self.query_one(f"#run-{_PANES[to - 1]}"))
 
     # keys
-
-    def on_key(self, event: events.Key) -> None:
-        """Refuse to stop or delete where the key came with others in one packet: it was pasted, or
-        meant for a field that was not there yet.
-        """
-        is_burst = event.time - self._last_key_s < BURST_S
-        self._last_key_s = event.time
-        if (
-            is_burst
-            and event.key in {"x", "X", "delete"}
-            and not isinstance(self.screen.focused, Input)
-        ):
-            event.stop()
-            event.prevent_default()
-            self.app.notify(f"{event.key} came with other keys: nothing was stopped or deleted")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer what the run under the cursor allows."""

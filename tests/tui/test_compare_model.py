@@ -1,0 +1,75 @@
+"""What the Compare room says, from comparisons that are made."""
+
+from embedlab.tui.compare.model import (
+    compare_shown,
+    ends_of,
+    forest_bar,
+    forest_lines,
+    model_scores,
+    slice_expression,
+    verdict,
+)
+from embedlab.tui.workbench import Shown
+from tests.tui.world import shown_of
+
+
+def test_the_verdict_names_side_and_points_of_the_comparison() -> None:
+    comparison = compare_shown(shown_of(["near", "far"]))
+    (sentence,) = verdict(comparison)
+    assert "below near" in sentence or "clear on all 2 rows" in sentence
+    lines = list(forest_lines(comparison))
+    for line, compared in zip(lines, comparison.slices, strict=True):
+        difference = compared.differences["far"]
+        assert line.delta == 100 * difference.delta
+        assert (line.sign == "▼") == difference.significant
+
+
+def test_where_nothing_is_clear_there_is_one_sentence() -> None:
+    shown = shown_of(["near", "twin", "third"])
+    same = dict.fromkeys(shown.models, shown.similarities["near"])
+    assert shown.outcomes is not None
+    outcomes = shown.outcomes
+    twins = type(outcomes)(
+        rows=outcomes.rows,
+        predictions=outcomes.predictions.with_columns(**same),
+        blocks=outcomes.blocks,
+        sentences=outcomes.sentences,
+    )
+    alike = Shown(models=shown.models, columns=shown.columns, outcomes=twins, similarities=same)
+    assert verdict(compare_shown(alike)) == ["No difference from near is clear on any of 2 rows."]
+
+
+def test_one_model_is_asked_to_be_compared() -> None:
+    (sentence,) = verdict(compare_shown(shown_of(["near"])))
+    assert "choose another model" in sentence
+
+
+def test_a_model_that_scored_a_part_leaves_the_others_numbers() -> None:
+    alone = compare_shown(shown_of(["near", "far"]))
+    with_part = compare_shown(shown_of(["near", "far", "part"], lacking=["part"]))
+    for one, other in zip(alone.slices, with_part.slices, strict=True):
+        for name in ("near", "far"):
+            assert one.scores[name].value == other.scores[name].value
+            assert one.pairs == other.pairs
+
+
+def test_scores_in_the_header_need_one_sum() -> None:
+    scores, signs = model_scores(compare_shown(shown_of(["near", "far"])))
+    assert scores == {}  # two datasets without an average
+    assert signs == {}
+
+
+def test_the_bar_shows_interval_value_and_zero() -> None:
+    lines = list(forest_lines(compare_shown(shown_of(["near", "far"]))))
+    low, high = ends_of(lines)
+    for line in lines:
+        bar = forest_bar(line, low, high, 41)
+        assert len(bar) == 41
+        mark = "●" if line.sign == "▼" else "○"
+        assert abs(bar.index(mark) - (line.delta - low) / (high - low) * 40) <= 0.5
+        assert abs(bar.index("│") - (0 - low) / (high - low) * 40) <= 0.5
+
+
+def test_a_row_opens_its_items() -> None:
+    comparison = compare_shown(shown_of(["near", "far"]))
+    assert slice_expression(comparison, next(iter(forest_lines(comparison)))) == "dataset:sts12"

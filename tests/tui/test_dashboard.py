@@ -1,0 +1,223 @@
+"""The rooms, driven by keys."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual import events
+from textual.pilot import Pilot
+from textual.widgets import Input, OptionList
+
+from embedlab.core.paths import TINY_FOLDER
+from embedlab.core.settings import Settings
+from embedlab.runs.events import Finished
+from embedlab.tui.app import Dashboard
+from embedlab.tui.data.room import DataRoom
+from embedlab.tui.data.table import ItemTable
+from embedlab.tui.questions import Confirm
+from embedlab.tui.runs.launch_sheet import LaunchSheet
+from embedlab.tui.runs.room import RunsRoom
+from embedlab.tui.sidebar import Sidebar
+from tests.tui.world import make_run, shown_of, until
+
+Open = Callable[..., AbstractAsyncContextManager[Pilot[None]]]
+_NAMES = {"/": "slash", " ": "space", ">": "greater_than_sign", "\r": "enter"}
+
+
+@pytest.fixture
+def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
+    """A dashboard over made items; what it would score is recorded."""
+    monkeypatch.setattr(
+        "embedlab.tui.app.open_shown",
+        lambda models, task, settings: shown_of(models, lacking=["part"]),
+    )
+    monkeypatch.setattr("embedlab.tui.app.known_models", lambda settings: ())
+    scored: list[str] = []
+    monkeypatch.setattr(Dashboard, "score", lambda app, models: scored.extend(models))
+    settings = Settings(data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache")
+
+    @asynccontextmanager
+    async def open_dashboard(
+        size: tuple[int, int] = (140, 45), models: Sequence[str] = ("near", "far")
+    ) -> AsyncIterator[Pilot[None]]:
+        app = Dashboard(settings)
+        app.models, app._is_first = tuple(models), False
+        app.scored = scored  # type: ignore[attr-defined]
+        async with app.run_test(size=size) as pilot:
+            await until(pilot, lambda: app.view is not None)
+            await pilot.pause()
+            yield pilot
+
+    return open_dashboard
+
+
+def dashboard(pilot: Pilot[None]) -> Dashboard:
+    assert isinstance(pilot.app, Dashboard)
+    return pilot.app
+
+
+def at_once(pilot: Pilot[None], text: str) -> None:
+    """Send the keys of TEXT before any of them is handled, as one packet does."""
+    for letter in text:
+        pilot.app.post_message(events.Key(_NAMES.get(letter, letter), letter))
+
+
+async def test_keys_of_a_packet_meet_the_filter_in_every_room(opened: Open) -> None:
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        make_run(app.settings, "one", 1, Finished(step=30))
+        for room in "13":
+            await pilot.press(room)
+            await pilot.pause(0.1)
+            at_once(pilot, "/xX")
+            await until(pilot, lambda: isinstance(app.focused, Input) and app.focused.value == "xX")
+            await pilot.press("escape")
+        assert not isinstance(app.screen, Confirm)
+        assert (app.settings.runs / "one" / "seed-1" / "events.jsonl").exists()
+
+
+async def test_a_key_that_deletes_is_not_heard_in_a_burst(opened: Open) -> None:
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        make_run(app.settings, "one", 1, Finished(step=30))
+        await pilot.press("3")
+        await until(pilot, lambda: app.query_one(RunsRoom).runs.entry)
+        at_once(pilot, "jX")
+        await pilot.pause(0.2)
+        assert not isinstance(app.screen, Confirm)
+        await pilot.press("X")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("n")
+        assert (app.settings.runs / "one").exists()
+
+
+async def test_disagreements_are_two_keys_away_and_a_filter_narrows(opened: Open) -> None:
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        await pilot.press("s")
+        await until(pilot, lambda: app.view and app.view.sort == "gap")
+        at_once(pilot, "/gold>4\r")
+        await until(pilot, lambda: app.view and app.view.expression == "gold>4")
+        assert app.view is not None
+        assert (app.view.facts.gold[app.view.rows] > 4).all()
+        assert isinstance(app.focused, ItemTable)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.view and len(app.view.rows) == 120)
+
+
+async def test_a_filter_that_cannot_be_read_leaves_the_items(opened: Open) -> None:
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        at_once(pilot, "/golt>4")
+        error = app.query_one("#filter-error")
+        await until(pilot, lambda: error.display)
+        assert app.view is not None
+        assert len(app.view.rows) == 120
+
+
+async def test_the_sidebar_chooses_and_scores_and_nothing_else_changes_the_models(
+    opened: Open,
+) -> None:
+    async with opened(models=("near", "far", "part")) as pilot:
+        app = dashboard(pilot)
+        await pilot.press("c")
+        sidebar = app.query_one(Sidebar)
+        await until(pilot, lambda: app.focused is sidebar and sidebar.line)
+        await pilot.press("j", "j")
+        assert sidebar.line is not None
+        assert (sidebar.line.name, sidebar.line.coverage) == ("part", 0.5)
+        await pilot.press("enter")
+        assert app.scored == ["part"]  # type: ignore[attr-defined]
+        await pilot.press("k", "enter")
+        await until(pilot, lambda: app.models == ("far", "near", "part"))
+        await pilot.press("space")
+        await until(pilot, lambda: len(app.models) == 2)
+        app.load()
+        await pilot.pause(0.2)
+        assert len(app.models) == 2
+
+
+async def test_a_model_that_was_typed_is_chosen_and_scored_on_what_is_shown(opened: Open) -> None:
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        app.add_model("third")
+        await pilot.pause(0.1)
+        assert app.models == ("near", "far", "third")
+        assert app.scored == ["third"]  # type: ignore[attr-defined]
+
+
+async def test_the_verdict_is_shown_and_a_row_opens_its_items(opened: Open) -> None:
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        await until(pilot, lambda: app.comparison)
+        await pilot.press("2")
+        forest = app.query_one("#forest", OptionList)
+        await until(pilot, lambda: forest.option_count == 2)
+        await pilot.press("enter")
+        await until(pilot, lambda: app.view and len(app.view.rows) == 60)
+        assert app.query_one(DataRoom).query_one("#data-filter", Input).value == "dataset:sts12"
+
+
+@pytest.mark.parametrize("key", ["escape", "q"])
+async def test_a_typed_form_is_there_again(opened: Open, key: str) -> None:
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        await pilot.press("3")
+        await pilot.press("n")
+        await until(pilot, lambda: isinstance(app.screen, LaunchSheet) and app.screen._choices)
+        at_once(pilot, "tau\r")
+        sheet = app.screen
+        assert isinstance(sheet, LaunchSheet)
+        await until(pilot, lambda: sheet._own and len(sheet.form.values) == 7)
+        await until(pilot, lambda: getattr(app.focused, "name", None) == "name")
+        for field in sheet.query("#fields Input").results(Input):
+            if field.name == "rows":
+                field.value = "77"
+        await pilot.pause(0.1)
+        await pilot.press("escape")
+        if key == "escape":
+            await pilot.press("escape")
+            await until(pilot, lambda: not isinstance(app.screen, LaunchSheet))
+            await pilot.press("n")
+            await until(pilot, lambda: isinstance(app.screen, LaunchSheet))
+            again = app.screen
+            assert isinstance(again, LaunchSheet)
+            await until(pilot, lambda: again._own and again.form.values.get("rows") == "77")
+        else:
+            assert app.memory.get("forms", {})["grid snli-supcl-tau"]["values"]["rows"] == "77"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 45), (200, 60)])
+async def test_eight_items_are_visible_and_every_room_can_be_drawn(
+    opened: Open, size: tuple[int, int]
+) -> None:
+    async with opened(size) as pilot:
+        app = dashboard(pilot)
+        table = app.query_one(ItemTable)
+        await until(pilot, lambda: table.size.height > 2)
+        assert (table.size.height - 1) // table.lines_each >= 8
+        for room in "23":
+            await pilot.press(room)
+            await pilot.pause(0.1)
+        await pilot.press("question_mark")
+        await pilot.pause(0.1)
+        await pilot.press("escape")
+
+
+async def test_a_window_that_is_too_small_says_so(opened: Open) -> None:
+    async with opened((50, 12)) as pilot:
+        assert "too small" in str(pilot.app.screen.render())  # type: ignore[operator]
+        await pilot.resize_terminal(100, 30)
+        await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
+
+
+async def test_pasted_text_changes_no_run(opened: Open) -> None:
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        make_run(app.settings, "one", 1, Finished(step=30))
+        await pilot.press("3")
+        await until(pilot, lambda: app.query_one(RunsRoom).runs.entry)
+        at_once(pilot, "xXabc yes jX" * 200)
+        await pilot.pause(0.5)
+        assert (app.settings.runs / "one" / "seed-1" / "recipe.toml").exists()

@@ -1,0 +1,112 @@
+"""Which items are shown, in which order, against plain loops."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from embedlab.core.errors import UsageError
+from embedlab.tui.data.model import (
+    FILE,
+    GAP,
+    GOLD,
+    Facts,
+    bins_of,
+    item_of,
+    view_of,
+    with_range,
+    words_only_here,
+)
+from tests.tui.world import shown_of
+
+
+def facts() -> Facts:
+    return Facts(shown_of(["near", "far"]))
+
+
+@pytest.mark.parametrize(
+    ("expression", "dataset", "fits"),
+    [
+        ("", None, lambda gold, block, text: True),
+        ("gold>3", None, lambda gold, block, text: gold > 3),
+        ("", "sick-r", lambda gold, block, text: block == 1),
+        ("dataset:sick-r gold<1", None, lambda gold, block, text: block == 1 and gold < 1),
+        ("gold<1 or gold>4", "sts12", lambda gold, block, text: block == 0 and not 1 <= gold <= 4),
+        ("horse", None, lambda gold, block, text: "horse" in text),
+    ],
+)
+def test_a_filter_leaves_the_items_that_a_loop_finds(
+    expression: str, dataset: str | None, fits: Callable[[float, int, str], bool]
+) -> None:
+    known = facts()
+    view = view_of(known, expression, dataset, FILE, is_descending=True)
+    texts = (
+        known.outcomes.sentences["sentence1"] + " " + known.outcomes.sentences["sentence2"]
+    ).to_list()
+    expected = [
+        row
+        for row, (gold, block) in enumerate(zip(known.gold, known.blocks, strict=True))
+        if fits(gold, block, texts[row])
+    ]
+    assert view.rows.tolist() == expected
+
+
+def test_the_largest_disagreements_come_first() -> None:
+    known = facts()
+    view = view_of(known, "", None, GAP, is_descending=True)
+    gaps = known.gap[view.rows]
+    assert (np.diff(gaps) <= 0).all()
+    by_hand = []
+    for block in (0, 1):
+        rows = np.flatnonzero(known.blocks == block)
+        ranks = {
+            name: np.array([(values[rows] < value).sum() for value in values[rows]])
+            for name, values in known.predictions.items()
+        }
+        points = np.abs(ranks["near"] - ranks["far"]) * 100 / len(rows)
+        by_hand.append(points.max())
+    assert gaps[0] == pytest.approx(max(by_hand), abs=1e-6)
+
+
+def test_an_item_without_a_number_is_last_in_either_direction() -> None:
+    known = Facts(shown_of(["near", "far"], lacking=["far"]))
+    for is_descending in (True, False):
+        view = view_of(known, "", None, "far", is_descending=is_descending)
+        assert np.isnan(known.predictions["far"][view.rows[-60:]]).all()
+
+
+def test_a_filter_that_reads_results_says_so_and_an_unknown_word_is_refused() -> None:
+    known = facts()
+    assert view_of(known, "near>0.5", None, FILE, is_descending=True).is_by_results
+    assert not view_of(known, "gold>2", "sts12", FILE, is_descending=True).is_by_results
+    with pytest.raises(UsageError, match="golt"):
+        view_of(known, "golt>2", None, FILE, is_descending=True)
+
+
+def test_bins_count_shown_and_all_items_and_a_brush_leaves_its_own() -> None:
+    known = facts()
+    bins = bins_of(view_of(known, "gold>3", None, FILE, is_descending=True), GOLD, 5)
+    assert bins is not None
+    assert sum(bins.whole) == 120
+    assert sum(bins.shown) == int((known.gold > 3).sum())
+    assert bins.shown[0] == 0
+    brushed = with_range("horse", GOLD, bins.edge(3), bins.edge(5))
+    left = view_of(known, brushed, None, FILE, is_descending=True)
+    assert (known.gold[left.rows] >= bins.edge(3) - 0.01).all()
+    again = with_range(brushed, GOLD, 0, 1)
+    assert again.count("gold") == 1
+    assert "horse" in again
+
+
+def test_words_that_the_other_lacks_are_marked() -> None:
+    parts = words_only_here("A cat's bowl, here.", "here is A bowl")
+    assert [text for text, is_only in parts if is_only] == ["cat's"]
+    assert "".join(text for text, _ in parts) == "A cat's bowl, here."
+
+
+def test_an_item_has_its_errors_and_neighbours() -> None:
+    known = facts()
+    item = item_of(known, 5)
+    assert [name for name, *_ in item.models] == ["near", "far"]
+    assert item.dataset == "sts12"
+    assert item.models[0][3] == pytest.approx(known.ranks["near"][5])

@@ -1,0 +1,173 @@
+"""The list of runs from the files that runs leave."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from embedlab.core.settings import Settings
+from embedlab.runs.curves import Curve
+from embedlab.runs.events import (
+    Event,
+    EventLog,
+    Failed,
+    Finished,
+    Progress,
+    RunInterrupted,
+    Started,
+)
+from embedlab.tui.runs.curves import Series, drawn_curves, short_number
+from embedlab.tui.runs.detail import config_text, differences, facts, log_tail
+from embedlab.tui.runs.model import (
+    Entry,
+    RunFollower,
+    Spread,
+    sparkline,
+    thinned,
+)
+from tests.tui.world import make_run
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(runs=tmp_path / "runs", cache=tmp_path / "cache")
+
+
+def entries(settings: Settings, words: str = "", unfolded: tuple[str, ...] = ()) -> list[Entry]:
+    return RunFollower(settings.runs).look().entries(words, unfolded)
+
+
+def test_seeds_are_one_row_that_unfolds(settings: Settings) -> None:
+    for seed in (1, 2, 3):
+        make_run(settings, "sbert", seed, Finished(step=30), dev=70.0 + seed)
+    (row,) = entries(settings)
+    assert (row.name, row.dev and row.dev.text, row.states) == (
+        "sbert",
+        "72.00 ± 1.00",
+        {"finished": 3},
+    )
+    names = [entry.name for entry in entries(settings, unfolded=("sbert",))]
+    assert names == ["sbert", "sbert@1", "sbert@2", "sbert@3"]
+
+
+@pytest.mark.parametrize(
+    ("ending", "state"),
+    [
+        (Finished(step=30), "finished"),
+        (Failed(message="no memory", hint="smaller batches"), "failed"),
+        (RunInterrupted(step=20), "interrupted"),
+        (None, "crashed"),
+    ],
+)
+def test_the_state_is_that_of_the_end(settings: Settings, ending: Event | None, state: str) -> None:
+    make_run(settings, "one", 1, *([ending] if ending else []))
+    (row,) = entries(settings)
+    assert row.state == state
+    assert (row.note != "") == (state in {"failed", "crashed"})
+
+
+@pytest.mark.parametrize(
+    ("losses", "dev", "said"),
+    [
+        ((0.0, 0.0, 0.0), 50.0, "nothing was learnt"),
+        ((1.0, math.nan, math.nan), 50.0, "the loss is not a number"),
+        ((1.0, 0.5, 0.2), math.nan, "the dev score is not a number"),
+        ((1.0, 0.5, 0.2), 50.0, ""),
+    ],
+)
+def test_what_is_wrong_with_the_numbers_is_said(
+    settings: Settings, losses: tuple[float, ...], dev: float, said: str
+) -> None:
+    make_run(settings, "one", 1, Finished(step=30), losses=losses, dev=dev)
+    (row,) = entries(settings)
+    assert row.note.startswith(said)
+    assert bool(row.note) == bool(said)
+
+
+def test_words_search_name_state_and_objective(settings: Settings) -> None:
+    make_run(settings, "alpha", 1, Finished(step=30))
+    make_run(settings, "beta", 1, Failed(message="x"))
+    assert [entry.name for entry in entries(settings, "failed")] == ["beta"]
+    assert [entry.name for entry in entries(settings, "fin alp")] == ["alpha"]
+    assert len(entries(settings, "classification")) in {0, 2}
+    assert entries(settings, "nowhere") == []
+
+
+def test_a_look_reads_what_changed(settings: Settings) -> None:
+    run = make_run(settings, "one", 1)
+    follower = RunFollower(settings.runs)
+    first = follower.look()
+    assert follower.look().trainings == first.trainings
+    with EventLog(run.events_file) as log:
+        log.append(Finished(step=30))
+    assert follower.look().trainings[0].status.state == "finished"
+
+
+def test_an_unreadable_runs_folder_is_an_error_and_an_absent_one_is_empty(tmp_path: Path) -> None:
+    assert RunFollower(tmp_path / "absent").look().entries() == []
+    file = tmp_path / "file"
+    file.write_text("")
+    assert RunFollower(file).look().error is not None
+
+
+def test_progress_counts_scoring(settings: Settings) -> None:
+    make_run(settings, "one", 1, Finished(step=30))
+    (training,) = RunFollower(settings.runs).look().trainings
+    assert training.share == 1.0
+    scoring = replace(training, status=replace(training.status, is_scoring=True))
+    shares = [replace(scoring, scored=scored).share for scored in range(len(scoring.tasks) + 1)]
+    assert shares[0] == 0.75
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+
+
+def test_a_spread_says_deviation_or_interval() -> None:
+    assert Spread(values=(1.0, 3.0)).text == "2.00 ± 1.41"
+    assert Spread(values=(2.0,), low=1.5, high=2.5).text == "2.00 [1.5, 2.5]"
+    assert Spread(values=(2.0,)).text == "2.00"
+
+
+def test_curves_hold_the_load_and_forget_what_a_resumed_run_repeats(settings: Settings) -> None:
+    run = make_run(settings, "one", 1)
+    curve = Curve()
+    curve.read_on(run.events_file)
+    assert curve.cpu_percent == [99.0, 99.0, 99.0]
+    with EventLog(run.events_file) as log:
+        log.append(Started(pid=1, host="h", steps=30, step=10))
+        log.append(Progress(step=15, steps=30, eta_s=1.0, memory_mib=5.0))
+    curve.read_on(run.events_file)
+    assert (curve.load_steps, curve.memory_mib) == ([10, 15], [700.0, 5.0])
+    assert math.isnan(curve.cpu_percent[-1])
+    assert curve.steps == [10]
+
+
+def test_details_name_recipe_log_and_differences(settings: Settings) -> None:
+    first = make_run(settings, "one", 1, Finished(step=30))
+    second = make_run(settings, "one", 2, Finished(step=30))
+    first.log_file.write_text("a line\rthe last line\n")
+    (row,) = entries(settings)
+    assert dict(facts(row))["seeds"] == "1, 2"
+    assert "[encoder]" in config_text(first)
+    assert "checksum" not in config_text(first)
+    assert log_tail(first) == ["a line", "the last line"]
+    assert differences(first, second) == [("seed", "1", "2")]
+
+
+def test_curves_are_drawn_between_their_ends() -> None:
+    lines = drawn_curves([Series(x=range(100), y=[n / 10 for n in range(100)], colour="x")], 60, 10)
+    assert len(lines) == 10
+    assert {len("".join(text for text, _ in line)) for line in lines} == {60}
+    top, bottom = ("".join(text for text, colour in lines[row] if colour) for row in (0, 8))
+    assert top
+    assert bottom
+    assert drawn_curves([Series(x=[1], y=[math.nan], colour="x")], 60, 10) == []
+    assert drawn_curves([], 60, 10) == []
+    assert drawn_curves([Series(x=[1], y=[2.0], colour="x")], 60, 10)
+
+
+def test_small_pictures_of_numbers() -> None:
+    assert sparkline([1, 2, 3, math.nan], 8) == "▁▅█"
+    assert sparkline([], 8) == ""
+    assert thinned([1, 1, 3, 3], 2) == [1, 3]
+    assert [short_number(v) for v in (12345, 0.5, 2e6, math.inf)] == ["12k", "0.5", "2M", "–"]

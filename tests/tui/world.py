@@ -1,0 +1,115 @@
+"""Items, models and runs for the tests of the dashboard, made in memory or as a run's files."""
+
+import asyncio
+import socket
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import polars as pl
+import pytest
+from textual.pilot import Pilot
+
+from embedlab.analysis.scores import ModelColumns
+from embedlab.core.recipe import load_recipe
+from embedlab.core.settings import Settings
+from embedlab.outcomes.frame import ROWS, Block, Outcomes
+from embedlab.runs.environment import collect_environment
+from embedlab.runs.events import Dev, Event, EventLog, Started, Step
+from embedlab.runs.store import RunFolder
+from embedlab.tui.workbench import Shown
+
+NOUNS = ("cat", "dog", "horse", "train", "bird", "child", "boat", "tree")
+
+
+def outcomes_of(models: Sequence[str], pairs: int = 120, lacking: Sequence[str] = ()) -> Outcomes:
+    """Two datasets of PAIRS pairs in all; each model follows gold with more noise than the one
+    before, and LACKING ones scored only the first dataset.
+    """
+    rng = np.random.default_rng(0)
+    firsts = [f"a {NOUNS[n % 8]} stands number {n}" for n in range(pairs)]
+    seconds = [f"the {NOUNS[n * 3 % 8]} sits number {n}" for n in range(pairs)]
+    gold = rng.uniform(0, 5, pairs).round(1)
+    block = np.repeat([0, 1], [pairs // 2, pairs - pairs // 2])
+    predictions = {}
+    for place, name in enumerate(models):
+        values = gold / 5 + rng.normal(scale=0.05 + 0.15 * place, size=pairs)
+        predictions[name] = np.where((block == 1) & (name in lacking), np.nan, values)
+    sentences = pl.DataFrame({"sentence1": firsts, "sentence2": seconds})
+    rows = pl.DataFrame(
+        {
+            "block": pl.Series(block, dtype=pl.UInt16),
+            "item": pl.Series(range(pairs), dtype=pl.UInt32),
+            "gold": gold,
+            "first_text": sentences["sentence1"].hash(),
+            "second_text": sentences["sentence2"].hash(),
+            "source": pl.Series(["headlines"] * pairs),
+        }
+    )
+    blocks = tuple(
+        Block(task="sts", suite="sts", dataset=name, measures=("spearman",), is_of_pairs=True)
+        for name in ("sts12", "sick-r")
+    )
+    return Outcomes(
+        rows=rows.select(*ROWS),
+        predictions=pl.DataFrame(predictions).fill_nan(None),
+        blocks=blocks,
+        sentences=sentences,
+    )
+
+
+def shown_of(models: Sequence[str], pairs: int = 120, lacking: Sequence[str] = ()) -> Shown:
+    """What the dashboard shows of MODELS on these items."""
+    outcomes = outcomes_of(models, pairs, lacking)
+    return Shown(
+        models=tuple(models),
+        columns=tuple(ModelColumns(name=name, members=(name,)) for name in models),
+        outcomes=outcomes,
+        similarities={name: outcomes.predictions[name] for name in models},
+    )
+
+
+async def until(pilot: Pilot[None], holds: Callable[[], object], patience_s: float = 30.0) -> None:
+    """Wait until HOLDS, or fail."""
+    ending = time.monotonic() + patience_s
+    while not holds():
+        if time.monotonic() > ending:
+            pytest.fail("it did not happen in time")
+        await asyncio.sleep(0.02)
+        await pilot.pause()
+
+
+def make_run(
+    settings: Settings,
+    name: str,
+    seed: int,
+    *ending: Event,
+    losses: Sequence[float] = (1.0, 0.5, 0.25),
+    dev: float | None = 71.5,
+) -> RunFolder:
+    """A run that reported these LOSSES and a DEV score, then its ENDING."""
+    run = RunFolder.of(settings.runs, name, seed)
+    facts = collect_environment(seed=seed, device="cpu", precision="float32", threads=1, data=[])
+    run.write_once(load_recipe("snli-ce"), facts)
+    with EventLog(run.events_file) as log:
+        log.append(Started(pid=1, host=socket.gethostname(), steps=10 * len(losses)))
+        for number, loss in enumerate(losses, start=1):
+            log.append(
+                Step(
+                    stage=0,
+                    epoch=number / len(losses),
+                    step=10 * number,
+                    steps=10 * len(losses),
+                    loss=loss,
+                    lr=2e-5,
+                    rows_per_s=800.0,
+                    eta_s=9.0,
+                    memory_mib=700.0,
+                    cpu_percent=99.0,
+                )
+            )
+        if dev is not None:
+            log.append(Dev(step=10 * len(losses), score=dev))
+        for event in ending:
+            log.append(event)
+    return run
