@@ -274,12 +274,25 @@ def models() -> dict[str, str]:
 
 
 def keys() -> dict[str, dict[str, str]]:
-    """Every key of the dashboard with its action, screen by screen."""
-    from embedlab.tui.commands import COMMANDS
+    """Every key of the dashboard with its action, room by room."""
+    from embedlab.tui.app import Dashboard
+    from embedlab.tui.compare.room import CompareRoom
+    from embedlab.tui.data.room import DataRoom
+    from embedlab.tui.runs.grid_screen import GridScreen
+    from embedlab.tui.runs.launch_sheet import LaunchSheet
+    from embedlab.tui.runs.room import RunsRoom
 
+    places = {
+        "all rooms": Dashboard,
+        "data room": DataRoom,
+        "compare room": CompareRoom,
+        "runs room": RunsRoom,
+        "launch sheet": LaunchSheet,
+        "grid board": GridScreen,
+    }
     return {
-        place: {",".join(command.key.keys): command.action for command in own}
-        for place, own in COMMANDS.items()
+        place: {binding.key: binding.action for binding in owner.BINDINGS}
+        for place, owner in places.items()
     }
 
 

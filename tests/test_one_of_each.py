@@ -266,7 +266,6 @@ def test_what_makes_an_idea_is_found(text: str, makes: Callable[[ast.AST], bool]
 # nothing is lost with half of it.
 BY_PATH = {
     "core/crash_reports.py": "a report for a human",
-    "data/part_worker.py": "in a temporary folder",
     "encoders/checkpoint.py": "in the folder of a model",
     "encoders/partial_vectors.py": "in the folder of unfinished vectors, then put in place",
     "encoders/random_encoder.py": "in the folder of a model",

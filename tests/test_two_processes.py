@@ -10,7 +10,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 import torch
 
@@ -32,7 +31,6 @@ from embedlab.store.locks import is_locked, sole_holder
 from embedlab.store.sealed import check_folder
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.token_store import ARRAYS, stored_tokens, tokenise
-from embedlab.tui.pairs.export import write_view
 from tests.processes import Ended, at_once, embedlab_at_once
 
 TIMES = 40
@@ -289,24 +287,6 @@ def test_a_page_that_two_comparisons_write_at_once_is_that_of_one(here: Path) ->
         f"<h1>{title}</h1>" in page for title in ("dice and words.txt", "words.txt and dice")
     ].count(True) == 1
     assert not list(here.glob(".out.*"))
-
-
-def write_views(path: str, letter: str) -> None:
-    view = pl.DataFrame({"sentence1": [letter * 50] * 2_000})
-    for _ in range(10):
-        write_view(view, Path(path))
-        assert (pl.read_csv if path.endswith("csv") else pl.read_parquet)(path)[
-            "sentence1"
-        ].n_unique() == 1, "two contents are mixed"
-
-
-@pytest.mark.parametrize("name", ["pairs.csv", "pairs.parquet"])
-def test_an_export_of_pairs_that_two_write_at_once_is_always_one_of_theirs(
-    here: Path, name: str
-) -> None:
-    ended = at_once([(write_views, (name, letter)) for letter in "ab"])
-    assert ended == [Ended(code=0, err="")] * 2
-    assert _others(here) == [name]
 
 
 def hold(runs: str, way: str, mine: str, others: str) -> int:

@@ -189,25 +189,6 @@ def test_a_grid_on_ray_runs_from_the_wheel(
     assert len(list(tmp_path.rglob("model/model.safetensors"))) == 2
 
 
-def test_typed_pairs_are_scored_by_a_process_from_the_wheel(site: Path, tmp_path: Path) -> None:
-    program = """
-        import asyncio
-        from embedlab.core.settings import load_settings
-        from embedlab.tui.pair_table.scorer import ScorerProcess
-
-        async def main():
-            process = ScorerProcess(load_settings({"data": "tiny"})[0])
-            await process.request([("a man runs", "a man walks")], ["dice"])
-            async for score in process.scores():
-                print(score.similarity)
-                return
-
-        asyncio.run(main())
-    """
-    found = python(site, tmp_path, "-c", textwrap.dedent(program))
-    assert float(found.stdout) == pytest.approx(2 / 3, abs=1e-3), found.stderr
-
-
 @pytest.mark.slow
 def test_a_detached_training_starts_from_the_wheel(site: Path, tmp_path: Path) -> None:
     embedlab(

@@ -21,8 +21,7 @@ from embedlab.experiments.plan import GridPlace, GridPlan
 from embedlab.models.catalog import resolve
 from embedlab.runs.evaluations import Evaluation
 from embedlab.scoring.stored_intervals import stored_intervals
-from embedlab.tui.launch.form import recipe_fields
-from embedlab.tui.pair_table.saved_tables import open_pairs
+from embedlab.tui.runs.launching import choice_of_file, new_form
 from embedlab.workflows.models import one_member
 from tests.cli.conftest import Embedlab
 
@@ -243,24 +242,14 @@ def test_what_the_program_starts_sees_the_same_plugins(project: Path) -> None:
     assert json.loads(answer.stdout)["similarities"] == [1]
 
 
-def test_the_dashboard_shows_the_pairs_of_a_plugin_and_plans_its_objective_without_running_it(
+def test_the_dashboard_plans_the_objective_of_a_plugin_without_running_it(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(project)
     monkeypatch.setattr(plugins, "_loading_refused", ["the dashboard runs no plug-in"])
     modules = {name for name in sys.modules if name.startswith("embedlab_plugin")}
-
-    data = open_pairs(load_settings({})[0])
-    assert data.datasets == ["rain", "weather"]
-    assert data.table.height == 16
-    assert data.gold_ranges == {"rain": (0.0, 5.0), "weather": (0.0, 5.0)}
-    monkeypatch.setattr(
-        subprocess, "run", lambda *_, **__: pytest.fail("stored pairs are read again")
-    )
-    assert open_pairs(load_settings({})[0]).datasets == ["rain", "weather"]
-
-    fields = {field.key: field.value for field in recipe_fields("mine.toml")}
-    assert fields["objective.margin"] == "0.3"
+    form = new_form(choice_of_file("mine.toml"), load_settings({})[0])
+    assert "margin = 0.3" in form.text
     assert {name for name in sys.modules if name.startswith("embedlab_plugin")} == modules
 
 

@@ -13,11 +13,9 @@ from embedlab.analysis.comparison import comparison_notes
 from embedlab.analysis.scores import ModelColumns, weakest
 from embedlab.choices import Aggregate
 from embedlab.comparison.comparison import Comparison, compare_outcomes
-from embedlab.comparison.stored_comparisons import COMPARISONS
 from embedlab.core.errors import UsageError
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.sts import STS_YEARS
-from embedlab.store.entries import Store
 from tests.analysis.test_influence import spearman_of_rows
 from tests.pair_tables import compare_models, correlate
 
@@ -658,10 +656,5 @@ def test_five_datasets_say_what_is_expected_on_another_one(
     assert (found.model, found.reference, found.shared_pairs) == ("lone", "twin", 0)
     assert found.datasets == tuple(part.state.name for part in parts)
     assert found.new_low < found.low < found.mean < found.high < found.new_high
-    store = Store(tmp_path)
-    store.put(COMPARISONS, "key", compare_models(table, models))
-    known = store.get(COMPARISONS, "key")
-    assert known is not None
-    assert known.elsewhere == (found,)
     assert compare_models(table, models, by="source").elsewhere == (), "parts of datasets are none"
     assert compare_models(table.filter(pl.col("dataset") != "set0"), models).elsewhere == ()

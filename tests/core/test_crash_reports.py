@@ -86,7 +86,7 @@ def test_a_report_that_cannot_be_written_leaves_the_two_lines(
 
 @pytest.mark.parametrize(
     "module",
-    ["embedlab.experiments.worker", "embedlab.encoders.pair_worker", "embedlab.data.part_worker"],
+    ["embedlab.experiments.worker", "embedlab.encoders.pair_worker"],
 )
 def test_processes_without_a_terminal_report_in_two_lines(module: str, tmp_path: Path) -> None:
     words = (

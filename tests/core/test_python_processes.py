@@ -3,7 +3,6 @@ folder.
 """
 
 import ast
-import asyncio
 import json
 import os
 import subprocess
@@ -20,13 +19,11 @@ import pytest
 from embedlab.cli.commands import tui
 from embedlab.core import python_processes
 from embedlab.core.paths import PACKAGE
-from embedlab.core.settings import load_settings
 from embedlab.experiments.cell import PROGRAM, CellLock
 from embedlab.experiments.executors.local import LocalWorkers
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.runs.launch import run_together, start_detached
 from embedlab.runs.store import RunFolder
-from embedlab.tui.pair_table.scorer import ScorerProcess
 from tests.experiments.conftest import STAND_IN, plan_of
 
 STARTS = {
@@ -197,28 +194,6 @@ def test_a_worker_and_a_cell_import_nothing_from_their_folder(hostile_plan: Grid
             assert time.monotonic() < deadline
             time.sleep(0.01)
         assert "plan.json" in crew.complaint()
-
-
-def test_the_processes_of_the_dashboard_import_nothing_from_its_folder(
-    hostile: Path, tmp_path: Path
-) -> None:
-    async def typed() -> None:
-        process = ScorerProcess(load_settings({})[0])
-        await process.request([("a man runs", "a man walks")], ["dice"])
-        async for score in process.scores():
-            assert score.similarity == pytest.approx(2 / 3, abs=1e-3)
-            break
-        await process.close()
-
-    asyncio.run(typed())
-    (tmp_path / "parts").mkdir()
-    assert (
-        python_processes.run_module(
-            "embedlab.data.part_worker", json.dumps({}), str(tmp_path / "parts"), timeout_s=60
-        )
-        == 0
-    )
-    assert json.loads((tmp_path / "parts" / "index.json").read_text()) == []
 
 
 def test_a_served_dashboard_imports_nothing_from_its_folder(
