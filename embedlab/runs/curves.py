@@ -72,12 +72,14 @@ class Curve:
 
     def _forget_after(self, step: int) -> None:
         """Remove the points after STEP: a resumed run repeats the steps after its checkpoint."""
-        loads = (self.load_steps, self.memory_mib, self.cpu_percent, self.gpu_percent)
-        for steps, *others in (
-            (self.steps, self.losses),
-            (self.dev_steps, self.dev_scores),
-            loads,
-        ):
-            while steps and steps[-1] > step:
-                for values in (steps, *others):
-                    values.pop()
+        loads = [self.memory_mib, self.cpu_percent, self.gpu_percent]
+        kinds: list[tuple[list[int], list[list[float]]]] = [
+            (self.steps, [self.losses]),
+            (self.dev_steps, [self.dev_scores]),
+            (self.load_steps, loads),
+        ]
+        for steps, numbers in kinds:
+            count = sum(one <= step for one in steps)
+            del steps[count:]
+            for values in numbers:
+                del values[count:]
