@@ -37,6 +37,7 @@ from embedlab.tui.data.model import (
     with_range,
 )
 from embedlab.tui.data.table import ItemTable
+from embedlab.tui.data.what_if import WhatIf
 from embedlab.tui.questions import Ask
 from embedlab.tui.room import Room
 
@@ -73,6 +74,7 @@ class DataRoom(Room):
         Binding("S", "reverse", "Reverse", show=False, tooltip="The other end first."),
         Binding("left_square_bracket", "dataset(-1)", "Dataset", show=False),
         Binding("right_square_bracket", "dataset(1)", "Dataset", tooltip="One dataset, or all."),
+        Binding("w", "what_if", "What if", tooltip="Edit both sentences, see what each word does."),
         Binding("space", "mark", "Mark", tooltip="Mark the item, for export."),
         Binding("number_sign", "note", "Note", tooltip="Write a note on the item."),
         Binding("y", "copy", "Copy", show=False, tooltip="Copy both sentences."),
@@ -98,6 +100,8 @@ class DataRoom(Room):
     DataRoom.-short #item-card, DataRoom.-short #histograms { display: none; }
     DataRoom.-details #item-card { display: block; width: 100%; max-width: 100%; height: 1fr; }
     DataRoom.-details ItemTable { display: none; }
+    DataRoom.-what-if WhatIf { display: block; }
+    DataRoom.-what-if #item-card, DataRoom.-short.-what-if ItemTable { display: none; }
     DataRoom #no-items { height: 1fr; padding: 2 4; display: none; }
     DataRoom.-empty #no-items { display: block; }
     DataRoom.-empty #data-body, DataRoom.-empty #histograms { display: none; }
@@ -133,6 +137,7 @@ class DataRoom(Room):
             with VerticalScroll(id="item-card", classes="panel") as card:
                 card.border_title = "item"
                 yield Static(markup=False)
+            yield WhatIf()
 
     def on_resize(self) -> None:
         """Leave out what has no room."""
@@ -351,6 +356,24 @@ class DataRoom(Room):
         columns = (self.facts.outcomes.column(name) for name in ("sentence1", "sentence2"))
         first, second = (column[row] or "" for column in columns)
         return first, second
+
+    def action_what_if(self) -> None:
+        """Edit both sentences of the item."""
+        row, facts = self.table.row, self.facts
+        if row is None or facts is None:
+            return
+        pair = self._sentences(row)
+        if not all(pair):
+            self.app.notify("this item has one sentence")
+            return
+        self.add_class("-what-if")
+        before = {name: float(values[row]) for name, values in facts.predictions.items()}
+        self.query_one(WhatIf).open(pair, before, self.dashboard.settings)
+
+    def on_what_if_left(self) -> None:
+        """Show the card again."""
+        self.remove_class("-what-if")
+        self.screen.set_focus(self.table)
 
     def action_copy(self) -> None:
         """Copy both sentences of the item."""

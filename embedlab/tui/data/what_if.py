@@ -1,0 +1,203 @@
+"""What if: both sentences of an item to edit, what each model says then, what each word does."""
+
+import asyncio
+import json
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.message import Message
+from textual.timer import Timer
+from textual.widgets import Input, Static
+
+from embedlab.core.errors import EmbedlabError
+from embedlab.core.paths import state_folder
+from embedlab.core.python_processes import python_command, start_piped
+from embedlab.core.settings import Settings, worker_values
+from embedlab.tui.theme import model_colour, model_sign
+
+REST_S = 0.4  # of the keys, before what was typed is scored
+MOST_WORDS = 60
+Pair = tuple[str, str]
+
+
+class PairScorer:
+    """A process that scores pairs, so that the dashboard loads no model; it stays until closed."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._process: asyncio.subprocess.Process | None = None
+        self._number = 0
+        self._lock = asyncio.Lock()
+
+    async def score(
+        self, pairs: Sequence[Pair], models: Sequence[str]
+    ) -> Mapping[str, Sequence[float] | str]:
+        """The similarities of PAIRS by model, or why it has none."""
+        async with self._lock:
+            if self._process is None or self._process.returncode is not None:
+                values = json.dumps(worker_values(self._settings))
+                command = python_command(values, module="embedlab.encoders.pair_worker")
+                log = state_folder() / "typed-pairs.log"
+                await asyncio.to_thread(log.parent.mkdir, parents=True, exist_ok=True)
+                with await asyncio.to_thread(log.open, "wb") as file:
+                    self._process = await start_piped(command, stderr=file)
+            source, sink = self._process.stdin, self._process.stdout
+            assert source is not None
+            assert sink is not None
+            self._number += 1
+            question = {
+                "number": self._number,
+                "first": [first for first, _ in pairs],
+                "second": [second for _, second in pairs],
+                "models": list(models),
+            }
+            source.write(json.dumps(question).encode() + b"\n")
+            with suppress(ConnectionError):
+                await source.drain()
+            answers: dict[str, Sequence[float] | str] = {}
+            while len(answers) < len(models):
+                if not (line := await sink.readline()):
+                    hint = f"its log: {state_folder() / 'typed-pairs.log'}"
+                    raise EmbedlabError("the process that scores typed pairs ended", hint=hint)
+                answer = json.loads(line)
+                if answer["number"] == self._number:
+                    answers[answer["model"]] = answer.get("error") or answer["similarities"]
+            return answers
+
+    async def close(self) -> None:
+        """End the process."""
+        if self._process is not None and self._process.returncode is None:
+            with suppress(ProcessLookupError):
+                self._process.terminate()
+            await self._process.wait()
+
+
+def pairs_without_words(pair: Pair) -> list[tuple[int, str, Pair]]:
+    """PAIR without each of its words: which sentence, the word, and what is left."""
+    left_out = []
+    for side, sentence in enumerate(pair):
+        for match in list(re.finditer(r"\S+", sentence))[:MOST_WORDS]:
+            rest = " ".join((sentence[: match.start()] + sentence[match.end() :]).split())
+            if rest:
+                left = (rest, pair[1]) if side == 0 else (pair[0], rest)
+                left_out.append((side, match.group(), left))
+    return left_out
+
+
+class WhatIf(VerticalScroll):
+    """Two fields with sentences, and below them what the models say."""
+
+    DEFAULT_CSS = """
+    WhatIf { height: 1fr; display: none; }
+    WhatIf Input { height: 1; border: none; padding: 0; background: $boost; margin-bottom: 1; }
+    WhatIf Input:focus { background: $primary-muted; }
+    WhatIf Static { height: auto; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Back"),
+        Binding("ctrl+t", "words", "Words", tooltip="What leaving out each word changes."),
+    ]
+
+    class Left(Message):
+        """The pane is to be closed."""
+
+    def __init__(self) -> None:
+        super().__init__(id="what-if", classes="panel")
+        self.border_title = "what if · ctrl+t: what each word does"
+        self.scorer: PairScorer | None = None
+        self._pair: Pair = ("", "")
+        self._models: Sequence[str] = ()
+        self._before: Mapping[str, float] = {}
+        self._timer: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        """Yield the fields and the answer."""
+        yield Input(id="first-sentence", compact=True)
+        yield Input(id="second-sentence", compact=True)
+        yield Static(markup=False)
+
+    def open(self, pair: Pair, before: Mapping[str, float], settings: Settings) -> None:
+        """Edit PAIR, whose stored similarities BEFORE are by model."""
+        self.scorer = self.scorer or PairScorer(settings)
+        self._pair, self._models, self._before = pair, list(before), before
+        for field, text in zip(self.query(Input), pair, strict=True):
+            field.value = text
+        self.query(Input).first().focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Score what is typed after a rest."""
+        event.stop()
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(REST_S, self.score)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Go to the other sentence."""
+        event.stop()
+        self.screen.focus_next()
+
+    @property
+    def typed(self) -> Pair:
+        """Both sentences as they are now."""
+        first, second = (field.value for field in self.query(Input).results(Input))
+        return first, second
+
+    def action_leave(self) -> None:
+        """Close the pane."""
+        self.post_message(self.Left())
+
+    @work(exclusive=True, group="what-if", exit_on_error=False)
+    async def score(self) -> None:
+        """Show what each model says of the sentences as they are typed."""
+        answers = await self._scores([self.typed])
+        lines = []
+        for place, model in enumerate(self._models):
+            answer = answers.get(model, "")
+            name = (f"{model_sign(place)} {model[:18]:<19}", model_colour(place))
+            if isinstance(answer, str):
+                lines.append(Content.assemble(name, (answer, "$text-error")))
+                continue
+            moved = answer[0] - self._before[model]
+            said = f"  {moved:+.3f} beside the item" if abs(moved) >= 0.0005 else ""
+            lines.append(Content.assemble(name, (f"{answer[0]:z.3f}", "bold"), (said, "$faint")))
+        self.query_one(Static).update(Content("\n").join(lines))
+
+    @work(exclusive=True, group="what-if", exit_on_error=False)
+    async def action_words(self) -> None:
+        """Show by how much each word brings both sentences together."""
+        pair = self.typed
+        left_out = pairs_without_words(pair)
+        answers = await self._scores([pair, *(left for _, _, left in left_out)])
+        width = max((len(word) for _, word, _ in left_out), default=4) + 2
+        known = {m: a for m, a in answers.items() if not isinstance(a, str)}
+        head = "".join(f"{model_sign(self._models.index(m))} {m[:8]:<9}" for m in known)
+        lines = [Content.styled(f"{'each word':<{width}}{head}", "bold $faint")]
+        for number, (side, word, _) in enumerate(left_out, start=1):
+            parts: list[tuple[str, str]] = [(f"{word:<{width}}", "" if side == 0 else "italic")]
+            for model, answer in known.items():
+                effect = answer[0] - answer[number]
+                style = model_colour(self._models.index(model)) if abs(effect) >= 0.02 else "$faint"
+                parts.append((f"{effect:+.3f}     ", style))
+            lines.append(Content.assemble(*parts))
+        note = "+ brings the sentences together, - sets them apart; the second sentence is slanted"
+        self.query_one(Static).update(Content("\n").join([*lines, Content.styled(note, "$faint")]))
+
+    async def _scores(self, pairs: Sequence[Pair]) -> Mapping[str, Sequence[float] | str]:
+        assert self.scorer is not None
+        self.query_one(Static).update(Content.styled("scoring …", "$faint"))
+        try:
+            return await self.scorer.score(pairs, self._models)
+        except EmbedlabError as error:
+            return dict.fromkeys(self._models, error.message)
+
+    async def on_unmount(self) -> None:
+        """End the process."""
+        if self.scorer is not None:
+            await self.scorer.close()
