@@ -162,7 +162,7 @@ IDEAS = {
     "the evaluation of a member": Idea(makes=lets_a_task_evaluate, files=("scoring/member.py",)),
     "the frame of outcomes": Idea(  # of several frames together, of members, of the dashboard
         makes=calls("Outcomes"),
-        files=("outcomes/frame.py", "outcomes/stored.py", "tui/pair_scores.py"),
+        files=("outcomes/frame.py", "outcomes/stored.py"),
     ),
     "the signature": Idea(
         makes=calls("Signature"), files=("runs/evaluations.py", "runs/signature.py")

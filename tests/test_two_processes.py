@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 import torch
 
