@@ -53,6 +53,7 @@ from embedlab.tui.workbench import (
 
 MOST_MODELS = 6
 LEAST_WIDTH, LEAST_HEIGHT = 60, 16
+ROOMS = ("data", "compare", "runs")
 FOLD_BELOW = 100  # cells, below which the sidebar shows when it is called
 WRITE_EVERY_S = 2.0
 REST_S = 0.2  # what was chosen rests so long before it is read
@@ -170,7 +171,7 @@ class Dashboard(Working, App[None]):
             self, lambda theme: self.remember("theme", theme.name, everywhere=True)
         )
         room = "data" if self._pair_file is not None else self.memory.get("room", "data")
-        self.action_room(room if room in {"data", "compare", "runs"} else "data")
+        self.action_room(room if room in ROOMS else "data")
         self.load()
         self.set_interval(WRITE_EVERY_S, self._write_memory)
 
@@ -200,6 +201,14 @@ class Dashboard(Working, App[None]):
             self.memory.write()
 
     # what is shown
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the rooms are there; what ends later than the dashboard finds none."""
+        if not self.screen_stack:
+            return False
+        main = self.screen_stack[0]
+        return len(main.query(Room)) == len(ROOMS) and bool(main.query(Sidebar))
 
     @property
     def room(self) -> Room:
@@ -233,7 +242,7 @@ class Dashboard(Working, App[None]):
             self.call_from_thread(self._take, shown, known)
 
     def _take(self, shown: Shown, known: Sequence[KnownModel]) -> None:
-        if not self.screen_stack:  # the dashboard is ending
+        if not self.is_open:
             return
         self.known = known
         is_first_look = not self._is_loaded
@@ -268,20 +277,22 @@ class Dashboard(Working, App[None]):
             self.call_from_thread(self._take_comparison, shown, comparison)
 
     def _take_comparison(self, shown: Shown, comparison: Comparison) -> None:
-        if shown is self.shown and self.screen_stack:
+        if shown is self.shown and self.is_open:
             self.comparison = comparison
             self.screen_stack[0].query_one(CompareRoom).take_whole(comparison)
             self.refresh_header()
 
     def take_view(self, view: View) -> None:
         """Let the other rooms show the items that the Data room shows."""
+        if not self.is_open:
+            return
         self.view = view
         self.screen_stack[0].query_one(CompareRoom).take_view(view)
         self.refresh_header()
 
     def refresh_header(self) -> None:
         """Show where one is, and the models' scores."""
-        if not self.screen_stack:  # the dashboard is ending
+        if not self.is_open:
             return
         scores, signs = model_scores(self.comparison)
         limits = self._limits()
@@ -304,7 +315,7 @@ class Dashboard(Working, App[None]):
         return list(dict.fromkeys(notes))
 
     def _show_sidebar(self) -> None:
-        if not self.screen_stack:
+        if not self.is_open:
             return
         scores, _ = model_scores(self.comparison)
         lines = [
