@@ -13,7 +13,6 @@ is an error or a note that names the damage.
 
 import argparse
 import json
-import os
 import platform
 import random
 import shutil
@@ -62,10 +61,9 @@ from embedlab.training.snapshot_fit import RunShape
 from embedlab.training.stage_data import open_stages
 from embedlab.training.stages import train_run
 from embedlab.training.token_store import stored_tokens
-from embedlab.tui.pair_table.data import load_pairs
-from embedlab.tui.pair_table.saved_tables import open_pairs, read_cached
-from embedlab.tui.state import DashboardState, Memory, PairsState
+from embedlab.tui.state import Memory
 
+STATE = "dashboard-2.json"
 RESULTS = Path(__file__).parents[1] / "results"
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
 SAMPLE = Source(folder=TINY_FOLDER)
@@ -206,12 +204,6 @@ def kinds(world: World) -> Iterator[Kind]:
     )
     yield Kind(
         name="grid: plan.json", folder=_plan(world), files=("*/*/plan.json",), read=_read_plan
-    )
-    yield Kind(
-        name="dashboard: pairs",
-        folder=_pairs(world),
-        files=("*.parquet",),
-        read=_reader_of_pairs(world),
     )
     yield Kind(name="dashboard: state", folder=_state(world), files=("*.json",), read=_read_state)
 
@@ -482,50 +474,18 @@ def _read_plan(folder: Path, _: list[str]) -> object:
     )
 
 
-def _pairs(world: World) -> Path:
-    open_pairs(world.settings)
-    return world.settings.cache / "pairs"
-
-
-def _reader_of_pairs(world: World) -> Read:
-    again = load_pairs(world.settings)  # the same at each start
-
-    def read(folder: Path, _: list[str]) -> object:
-        """What the dashboard shows first: the stored table, or, where that is of no use, the pairs
-        read again.
-        """
-        (path,) = folder.glob("*.parquet")
-        data = read_cached(path) or again
-        return (
-            data.table.rows()[:50],
-            data.table.hash_rows().sum(),
-            dict(data.gold_ranges),
-            data.models,
-            (data.marks, data.missing),
-        )
-
-    return read
-
-
 def _state(world: World) -> Path:
-    os.environ["XDG_STATE_HOME"] = str(world.folder / "state")
-    state = DashboardState(
-        theme="nord",
-        pairs=PairsState(filter="dice < 0.2", models=("small", "dice"), marks=(1, 2, 3)),
-    )
-    memory = Memory.load()
-    memory.state = state
+    folder = world.folder / "state"
+    memory = Memory("data", folder / STATE)
+    memory.set("filter", "dice < 0.2")
+    memory.set("models", ["small", "dice"])
     memory.write()
-    return memory.path.parent
+    return folder
 
 
-def _read_state(folder: Path, said: list[str]) -> object:
-    os.environ["XDG_STATE_HOME"] = str(folder.parent / "state-root")
-    shutil.rmtree(folder.parent / "state-root", ignore_errors=True)
-    shutil.copytree(folder, folder.parent / "state-root" / "embedlab")
-    memory = Memory.load()
-    said += [memory.trouble.message] if memory.trouble is not None else []
-    return memory.state
+def _read_state(folder: Path, _: list[str]) -> object:
+    memory = Memory("data", folder / STATE)
+    return memory.get("filter", ""), memory.get("models", [])
 
 
 def _markdown(

@@ -33,8 +33,8 @@ from embedlab.runs import events
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.store import RunFolder
-from embedlab.tui.runs.board import RunFollower
-from embedlab.tui.state import CompareState, DashboardState, Memory, PairsState
+from embedlab.tui.runs.model import RunFollower
+from embedlab.tui.state import Memory
 
 PART = {
     "name": "snli",
@@ -148,11 +148,9 @@ def write_world(folder: Path) -> None:
         write_run(plan.run(cell))
     with Queue(where.queue_file) as queue:
         queue.fill([(cell.variant.run, cell.seed) for cell in plan.cells], done=set())
-    pairs = PairsState(filter="gold > 3", dataset="sts12", models=("mine",), marks=(2**63,))
-    Memory(
-        path=folder / "embedlab" / "dashboard.json",
-        state=DashboardState(theme="nord", pairs=pairs, compare=CompareState(reference="mine")),
-    ).write()
+    memory = Memory("data", folder / "embedlab" / "dashboard-2.json")
+    memory.set("models", ["mine"])
+    memory.write()
 
 
 def run_commands(folder: Path, rng: random.Random) -> None:
@@ -168,7 +166,7 @@ def run_commands(folder: Path, rng: random.Random) -> None:
                 "runs", "log", "mine@1", "--runs", runs, *(["--json"] if rng.random() < 0.5 else [])
             )
         case 3:
-            RunFollower(folder / "runs").look().frame()
+            RunFollower(folder / "runs").look().entries()
         case 4:
             command(
                 "train",
@@ -244,9 +242,8 @@ def stored_evaluation(folder: Path, rng: random.Random) -> None:
 
 def dashboard(folder: Path, _rng: random.Random) -> None:
     """The dashboard's state at its start: what is unusable gives way to the defaults."""
-    os.environ["XDG_STATE_HOME"] = str(folder)
-    memory = Memory.load()
-    assert memory.trouble is None or memory.state == DashboardState()
+    models = Memory("data", folder / "embedlab" / "dashboard-2.json").get("models", [])
+    assert isinstance(models, list)
 
 
 Reader = Callable[[Path, random.Random], None]
@@ -260,7 +257,7 @@ TARGETS: Mapping[str, tuple[str, Reader]] = {
     "plan.json": ("runs/grids/grid/plan.json", grid_commands),
     "queue.sqlite, values": ("runs/grids/grid/queue.sqlite", grid_commands),
     "queue.sqlite, bytes": ("runs/grids/grid/queue.sqlite", grid_commands),
-    "dashboard.json": ("embedlab/dashboard.json", dashboard),
+    "dashboard-2.json": ("embedlab/dashboard-2.json", dashboard),
 }
 
 

@@ -145,6 +145,10 @@ class Dashboard(Working, App[None]):
         self.models: tuple[str, ...] = tuple(self.memory.get("models", []))
         self._is_first = not self.models
 
+    def begin_with(self, models: Sequence[str], task: str) -> None:
+        """Show these MODELS on TASK instead of what is remembered; before the dashboard runs."""
+        self.models, self.shown_task, self._is_first = tuple(models), task, False
+
     def get_css_variables(self) -> dict[str, str]:
         """The colours of the theme, and those with a meaning here."""
         own = colour_variables(is_dark=self.current_theme.dark)
@@ -203,18 +207,22 @@ class Dashboard(Working, App[None]):
     # what is shown
 
     @property
+    def main(self) -> Screen[Any]:
+        """The screen of the rooms, whatever lies over it."""
+        return self.screen_stack[0]
+
+    @property
     def is_open(self) -> bool:
         """Whether the rooms are there; what ends later than the dashboard finds none."""
         if not self.screen_stack:
             return False
-        main = self.screen_stack[0]
-        return len(main.query(Room)) == len(ROOMS) and bool(main.query(Sidebar))
+        return len(self.main.query(Room)) == len(ROOMS) and bool(self.main.query(Sidebar))
 
     @property
     def room(self) -> Room:
         """The room that is shown."""
-        switcher = self.screen_stack[0].query_one(ContentSwitcher)
-        return self.screen_stack[0].query_one(f"#{switcher.current}", Room)
+        switcher = self.main.query_one(ContentSwitcher)
+        return self.main.query_one(f"#{switcher.current}", Room)
 
     @property
     def why_empty(self) -> str:
@@ -255,7 +263,7 @@ class Dashboard(Working, App[None]):
         self.comparison = None
         for error in shown.errors:
             self.report(error)
-        for room in self.screen_stack[0].query(Room):
+        for room in self.main.query(Room):
             room.show()
         self.refresh_header()
         if shown.outcomes is None and is_first_look:
@@ -279,7 +287,7 @@ class Dashboard(Working, App[None]):
     def _take_comparison(self, shown: Shown, comparison: Comparison) -> None:
         if shown is self.shown and self.is_open:
             self.comparison = comparison
-            self.screen_stack[0].query_one(CompareRoom).take_whole(comparison)
+            self.main.query_one(CompareRoom).take_whole(comparison)
             self.refresh_header()
 
     def take_view(self, view: View) -> None:
@@ -287,7 +295,7 @@ class Dashboard(Working, App[None]):
         if not self.is_open:
             return
         self.view = view
-        self.screen_stack[0].query_one(CompareRoom).take_view(view)
+        self.main.query_one(CompareRoom).take_view(view)
         self.refresh_header()
 
     def refresh_header(self) -> None:
@@ -301,7 +309,7 @@ class Dashboard(Working, App[None]):
         left = len(self.view.rows) if self.view is not None and shown else 0
         items = f"{shown:,} items" if left == shown else f"{left:,} of {shown:,} items"
         data = data_name(self.settings.data or STARTER_FOLDER)
-        self.screen_stack[0].query_one(Header).show(
+        self.main.query_one(Header).show(
             crumbs=[self.room.TITLE, Path(data).name, self.room.crumbs],
             items=items if shown else "",
             chips=chips_of(self.models, scores, signs),
@@ -334,7 +342,7 @@ class Dashboard(Working, App[None]):
             for model in self.known
             if model.name not in self.models
         ]
-        room = self.screen_stack[0].query_one(DataRoom)
+        room = self.main.query_one(DataRoom)
         lines += [
             Line(
                 section="datasets",
@@ -346,9 +354,9 @@ class Dashboard(Working, App[None]):
         ]
         lines += [
             Line(section="runs", name=name, score=score)
-            for name, score in self.screen_stack[0].query_one(RunsRoom).at_work
+            for name, score in self.main.query_one(RunsRoom).at_work
         ]
-        self.screen_stack[0].query_one(Sidebar).show(lines)
+        self.main.query_one(Sidebar).show(lines)
 
     # models
 
@@ -365,11 +373,13 @@ class Dashboard(Working, App[None]):
     def on_sidebar_chosen(self, event: Sidebar.Chosen) -> None:
         """Choose a model or leave it out; show a dataset alone, or all."""
         line = event.line
+        if not self.is_open:
+            return
         if line.section == "models":
             others = [name for name in self.models if name != line.name]
             self.choose_models(others if line.place is not None else [*self.models, line.name])
         elif line.section == "datasets":
-            room = self.query_one(DataRoom)
+            room = self.main.query_one(DataRoom)
             room.show_dataset(None if room.dataset == line.name else line.name)
 
     def on_sidebar_opened(self, event: Sidebar.Opened) -> None:
@@ -381,7 +391,7 @@ class Dashboard(Working, App[None]):
             self.choose_models([line.name, *(name for name in self.models if name != line.name)])
         elif line.section == "runs":
             self.action_room("runs")
-            self.query_one(RunsRoom).go_to(line.name)
+            self.main.query_one(RunsRoom).go_to(line.name)
         else:
             self.on_sidebar_chosen(event)
 
@@ -404,7 +414,7 @@ class Dashboard(Working, App[None]):
             self.busy[model] = Path(self.shown_task).name
             self.refresh_header()
             if self.shown.outcomes is None:
-                self.query_one(DataRoom).show()
+                self.main.query_one(DataRoom).show()
             words = ["evaluate", model, "--task", self.shown_task, "--quiet"]
             command = python_command(*words, *shared_flags(self.settings))
             process = await start_piped(command, stderr=asyncio.subprocess.PIPE)
@@ -433,7 +443,7 @@ class Dashboard(Working, App[None]):
 
     def action_room(self, name: str) -> None:
         """Go to the room called NAME."""
-        self.screen_stack[0].query_one(ContentSwitcher).current = name
+        self.main.query_one(ContentSwitcher).current = name
         self.room.enter()
         self.remember("room", name)
         self.set_class(name == "runs", "-runs")
@@ -448,15 +458,15 @@ class Dashboard(Working, App[None]):
         if self.screen.maximized is not None:
             self.screen.minimize()
         elif isinstance(self.focused, Sidebar):
-            self.query_one("#body").remove_class("-sidebar")
+            self.main.query_one("#body").remove_class("-sidebar")
             self.room.enter()
         else:
             self.room.action_back()
 
     def action_models(self) -> None:
         """Go to the sidebar."""
-        self.query_one("#body").add_class("-sidebar")
-        sidebar = self.query_one(Sidebar)
+        self.main.query_one("#body").add_class("-sidebar")
+        sidebar = self.main.query_one(Sidebar)
         sidebar.display = True
         self.screen.set_focus(sidebar)
 
@@ -479,7 +489,7 @@ class Dashboard(Working, App[None]):
     def action_reload(self) -> None:
         """Read all files again."""
         self.load()
-        self.query_one(RunsRoom).look()
+        self.main.query_one(RunsRoom).look()
 
     def action_next_theme(self) -> None:
         """Take the next theme."""
@@ -510,7 +520,7 @@ class Dashboard(Working, App[None]):
         elif typed in task_names():
             self.call_from_thread(self.show_task, typed)
         elif typed.endswith(".toml"):
-            self.call_from_thread(self.query_one(RunsRoom).launch, typed)
+            self.call_from_thread(self.main.query_one(RunsRoom).launch, typed)
         elif (path.is_dir() and not _is_model(path)) or typed in {"starter", "tiny"}:
             self.call_from_thread(self.open_data, data_folder(Path(typed)))
         else:
@@ -521,7 +531,7 @@ class Dashboard(Working, App[None]):
         """Show the items of TASK: of a task, a dataset or a file."""
         self.shown_task = task
         self.remember("task", task)
-        self.query_one(DataRoom).dataset = None
+        self.main.query_one(DataRoom).dataset = None
         self._is_loaded = False  # what it lacks is scored at once
         self.action_room("data")
         self.load()
@@ -529,7 +539,7 @@ class Dashboard(Working, App[None]):
     def show_items(self, expression: str) -> None:
         """Show the items that EXPRESSION picks in the Data room; without one, all."""
         self.action_room("data")
-        self.query_one("#data-filter", Input).value = expression
+        self.main.query_one("#data-filter", Input).value = expression
 
     def open_data(self, folder: Path) -> None:
         """Show the data of FOLDER from now on."""
@@ -551,7 +561,7 @@ class Dashboard(Working, App[None]):
                     binding.tooltip or binding.description,
                     partial(self.run_action, binding.action, active.node),
                 )
-        data = self.query_one(DataRoom)
+        data = self.main.query_one(DataRoom)
         if data.facts is not None:
             for order in sort_orders(data.facts):
                 yield SystemCommand(
@@ -569,13 +579,13 @@ class Dashboard(Working, App[None]):
                 "Choose it, and score it.",
                 partial(self.add_model, model.name),
             )
-        runs = self.query_one(RunsRoom)
+        runs = self.main.query_one(RunsRoom)
         for name in runs.names:
             yield SystemCommand(f"run {name}", "Go to it.", partial(self.go_to_run, name))
 
     def go_to_run(self, name: str, grid: str = "") -> None:
         """Go to the run called NAME, a cell of GRID, in the Runs room."""
-        runs = self.screen_stack[0].query_one(RunsRoom)
+        runs = self.main.query_one(RunsRoom)
         if grid:
             runs.unfolded.add(grid)
         self.action_room("runs")

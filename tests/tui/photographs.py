@@ -1,0 +1,79 @@
+"""The pictures of the dashboard over runs that are really trained on generated corpora.
+
+`python docs/pictures.py` takes them, with those of commands.
+"""
+
+import asyncio
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from embedlab.core.paths import TINY_FOLDER
+from embedlab.core.settings import Settings
+from embedlab.tui.app import Dashboard
+
+MODELS = ("demo-supcl", "demo-ce", "dice")
+GRID = """
+summary = "Share of the contrastive loss x learning rate, on `--data tiny`"
+base = "snli-supcl"
+seeds = [1, 2]
+tasks = ["sts"]
+
+[axes]
+"optim.lr" = [1e-3, 3e-3, 6e-3]
+"objective.weight" = [0.1, 0.5, 0.9]
+"""
+SIZE = (140, 45)
+POSES = {
+    "pairs": ("1", "s"),
+    "compare": ("2", "w"),
+    "runs": ("3",),
+    "grid": ("3", "enter"),
+    "launch": ("3", "n"),
+}  # the keys to what a picture shows
+PATIENCE_S = 300.0
+
+
+def train(folder: Path) -> None:
+    """Train the demo's two models and a grid in FOLDER, as far as they are not there."""
+    (folder / "weight-lr.toml").write_text(GRID)
+    environment = {**os.environ, "EMBEDLAB_CACHE": "cache", "OMP_NUM_THREADS": "1"}
+    shared = ["--runs", "runs", "--device", "cpu", "--threads", "1", "--quiet", "--data", "tiny"]
+    commands = [["demo"], ["grid", "run", "weight-lr.toml", "--set", "optim.epochs=2"]]
+    commands += [["evaluate", model, "--task", "sts"] for model in MODELS]
+    for words in commands:
+        command = [sys.executable, "-m", "embedlab", *words, *shared]
+        subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
+
+
+async def photograph(into: Path) -> list[Path]:
+    """Write the pictures over the runs of the present folder."""
+    settings = Settings(data=TINY_FOLDER, runs=Path("runs"), cache=Path("cache"), device="cpu")
+    app = Dashboard(settings)
+    app.begin_with(MODELS, "sts")
+    taken: list[Path] = []
+    async with app.run_test(size=SIZE) as pilot:
+        ending = time.monotonic() + PATIENCE_S
+        while app.view is None or app.comparison is None:
+            assert time.monotonic() < ending
+            await asyncio.sleep(0.1)
+        for name, pressed in POSES.items():
+            for key in pressed:
+                await pilot.press(key)
+                await pilot.pause(2)
+            taken.append(into / f"{name}.svg")
+            svg = without_fonts(app.export_screenshot(title="embedlab tui --data tiny"))
+            taken[-1].write_text(svg, encoding="utf-8")
+            if len(app.screen_stack) > 1:
+                app.pop_screen()
+    return taken
+
+
+def without_fonts(svg: str) -> str:
+    """Return SVG without the fonts that it would load from the network: letters have their places
+    without them.
+    """
+    return re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL)
