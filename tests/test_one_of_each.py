@@ -278,7 +278,6 @@ BY_PATH = {
     "store/temporaries.py": "the writer",
     "store/vectors.py": "the name of the encoder, for `cache`",
     "training/checkpointing.py": "in the folder of a checkpoint",
-    "tui/pair_table/scorer.py": "the output of a process",
 }
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from textual import work
-from textual.app import App, ComposeResult, SystemCommand
+from textual.app import ComposeResult, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
@@ -36,7 +36,7 @@ from embedlab.tui.data.room import DataRoom
 from embedlab.tui.header import Header, chips_of
 from embedlab.tui.help import TextScreen, help_screen
 from embedlab.tui.questions import Ask
-from embedlab.tui.room import Guarded, Room, Working
+from embedlab.tui.room import Guarded, Host, Room, Working
 from embedlab.tui.runs.room import RunsRoom
 from embedlab.tui.sidebar import Line, Sidebar
 from embedlab.tui.state import Memory
@@ -86,7 +86,7 @@ def _is_small(size: Size) -> bool:
     return size.width < LEAST_WIDTH or size.height < LEAST_HEIGHT
 
 
-class Dashboard(Working, App[None]):
+class Dashboard(Working, Host):
     """The rooms, what they share, and the keys that mean the same in each."""
 
     TITLE = "embedlab"

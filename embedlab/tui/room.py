@@ -1,15 +1,62 @@
 """What the app asks of each of its three rooms."""
 
-from typing import TYPE_CHECKING, cast
+from collections.abc import Sequence
+from typing import Any, cast
 
+from textual.app import App
 from textual.events import Key
 from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 
+from embedlab.comparison.comparison import Comparison
 from embedlab.core.errors import EmbedlabError
+from embedlab.core.settings import Settings
+from embedlab.tui.state import Memory
+from embedlab.tui.workbench import Shown
 
-if TYPE_CHECKING:
-    from embedlab.tui.app import Dashboard
+
+class Host(App[None]):
+    """What the app offers to its rooms."""
+
+    settings: Settings
+    memory: Memory
+    shown: Shown
+    comparison: Comparison | None  # on all items of all shown datasets
+    colours: dict[str, str]  # the variables of the theme
+
+    @property
+    def room(self) -> "Room":
+        """The room that is shown."""
+        raise NotImplementedError
+
+    @property
+    def why_empty(self) -> str:
+        """What to do where no item is shown."""
+        raise NotImplementedError
+
+    def report(self, error: EmbedlabError) -> None:
+        """Show the two lines that the command line would print."""
+
+    def remember(self, name: str, value: Any, *, everywhere: bool = False) -> None:
+        """Remember VALUE; it is written a moment later."""
+
+    def refresh_header(self) -> None:
+        """Show where one is, and the models' scores."""
+
+    def take_view(self, view: Any) -> None:
+        """Let the other rooms show the items that the Data room shows."""
+
+    def action_room(self, name: str) -> None:
+        """Go to the room called NAME."""
+
+    def show_items(self, expression: str) -> None:
+        """Show the items that EXPRESSION picks in the Data room; without one, all."""
+
+    def compare_models(self, names: Sequence[str]) -> None:
+        """Compare the models called NAMES, and score what they lack."""
+
+    def go_to_run(self, name: str, grid: str = "") -> None:
+        """Go to the run called NAME, a cell of GRID, in the Runs room."""
 
 
 BURST_S = 0.02  # keys that follow each other faster were not pressed one by one
@@ -24,7 +71,7 @@ class Working:
         if event.state is WorkerState.ERROR:
             error = event.worker.error
             text = f"unforeseen: {type(error).__name__}: {error}"
-            cast("Dashboard", event.worker.node.app).report(EmbedlabError(text))
+            cast("Host", event.worker.node.app).report(EmbedlabError(text))
 
 
 class Guarded:
@@ -49,9 +96,9 @@ class Room(Working, Widget):
     TITLE = ""
 
     @property
-    def dashboard(self) -> "Dashboard":
+    def dashboard(self) -> Host:
         """The app, with what all rooms show."""
-        return cast("Dashboard", self.app)
+        return cast("Host", self.app)
 
     @property
     def crumbs(self) -> str:

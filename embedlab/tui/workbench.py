@@ -12,8 +12,8 @@ import polars as pl
 
 from embedlab.analysis.scores import ModelColumns
 from embedlab.core.errors import EmbedlabError
-from embedlab.core.names import task_names
-from embedlab.core.paths import STARTER_FOLDER
+from embedlab.core.names import DEFAULT_TASK, task_names
+from embedlab.core.paths import STARTER, STARTER_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.models.catalog import resolve
@@ -25,7 +25,6 @@ from embedlab.runs.store import find_runs
 
 DICE = "dice"  # the model of word overlap: its file brings the items
 FIRST_MODELS = ("minilm", "wordllama", DICE)
-STARTER_DATASET, DEFAULT_SUITE = "starter", "sts"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +66,7 @@ class Shown:
 def default_task(settings: Settings) -> str:
     """What is shown where nothing else was chosen."""
     is_starter = settings.data is None or settings.data == STARTER_FOLDER
-    return STARTER_DATASET if is_starter else DEFAULT_SUITE
+    return STARTER if is_starter else DEFAULT_TASK
 
 
 def open_shown(models: Sequence[str], task: str, settings: Settings) -> Shown:

@@ -3,7 +3,7 @@ visible lines are drawn.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar, cast
 
 import numpy as np
 from rich.cells import cell_len, set_cell_size
@@ -19,10 +19,8 @@ from textual.strip import Strip
 
 from embedlab.core.printable import one_line
 from embedlab.tui.data.model import DICE, GAP, GOLD, View, words_only_here
+from embedlab.tui.room import Host
 from embedlab.tui.theme import model_sign
-
-if TYPE_CHECKING:
-    from embedlab.tui.app import Dashboard
 
 _NUMBER = 6  # cells of a number, with the blank before it
 _LEAST_TEXT = 90  # cells, below which the second sentence has a line of its own
@@ -155,7 +153,7 @@ class ItemTable(ScrollView, can_focus=True):
     @property
     def colours(self) -> Mapping[str, str]:
         """The variables of the theme."""
-        return cast("Dashboard", self.app).colours
+        return cast("Host", self.app).colours
 
     def _style(self, colour: str, *, bold: bool = False) -> Style:
         value = self.colours.get(colour)

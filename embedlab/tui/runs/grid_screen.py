@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar, cast
 
 from textual import work
 from textual.app import ComposeResult
@@ -16,7 +16,7 @@ from textual.widgets.option_list import Option
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
 from embedlab.experiments.pivot import Pivot
-from embedlab.tui.room import Guarded, Working
+from embedlab.tui.room import Guarded, Host, Working
 from embedlab.tui.runs.grid_model import (
     Board,
     BoardRow,
@@ -29,9 +29,6 @@ from embedlab.tui.runs.launching import resume_grid
 from embedlab.tui.runs.model import SIGNS, Entry, RunFollower, sparkline
 from embedlab.tui.runs.run_list import AT_WORK, STATE_STYLES, bar
 from embedlab.workflows.grid.plan import cancel_grid
-
-if TYPE_CHECKING:
-    from embedlab.tui.app import Dashboard
 
 LOOK_EVERY_S = 1.0
 _NUMBER, _BAR, _SPARK = 17, 16, 10
@@ -69,9 +66,9 @@ class GridScreen(Guarded, Working, Screen[None]):
         self._looks = 0
 
     @property
-    def dashboard(self) -> "Dashboard":
+    def dashboard(self) -> Host:
         """The app."""
-        return cast("Dashboard", self.app)
+        return cast("Host", self.app)
 
     def compose(self) -> ComposeResult:
         """Yield the head, the places, the matrix of two axes, and the cells of one place."""
