@@ -171,3 +171,14 @@ def test_small_pictures_of_numbers() -> None:
     assert sparkline([], 8) == ""
     assert thinned([1, 1, 3, 3], 2) == [1, 3]
     assert [short_number(v) for v in (12345, 0.5, 2e6, math.inf)] == ["12k", "0.5", "2M", "–"]
+
+
+def test_a_grid_shows_the_seeds_of_its_best_place_alone(settings: Settings) -> None:
+    for name, dev in (("g.a", 60.0), ("g.b", 70.0)):
+        for seed in (1, 2):
+            make_run(settings, name, seed, Finished(step=30), dev=dev + seed)
+    trainings = RunFollower(settings.runs).look().trainings
+    grid = Entry(name="g", kind="grid", trainings=trainings)
+    assert [one.run.id for one in grid.seeds] == ["g.b@1", "g.b@2"]
+    assert grid.dev is not None
+    assert grid.dev.text == "71.50 ± 0.71"

@@ -68,7 +68,7 @@ def facts(entry: Entry) -> list[tuple[str, str]]:
 def result_rows(entry: Entry) -> list[ResultRow]:
     """The stored scores of ENTRY by one measure a task, averages after their datasets."""
     gathered: dict[tuple[str, str, str, bool], list[tuple[float, int, Training]]] = {}
-    for training in entry.trainings:
+    for training in entry.seeds:
         for path in sorted(training.run.evaluations.rglob("*.json")):
             with suppress(EmbedlabError, OSError):
                 for score in main_scores(Evaluation.load(path)):

@@ -145,7 +145,9 @@ def _verdict(rows: Sequence[BoardRow], columns: Sequence[str], pivot: Pivot | No
     if len(columns) > 1 and (test := row.numbers.get(columns[-1])) is not None:
         said += f"; {columns[-1]} {test.text}"
     others = len(marked) - 1
-    if not tied:
+    if " ± " not in number.text:
+        said += "; of one seed each, so that chance may have chosen"
+    elif not tied:
         said += f"; it is above the other {others}" if others else ""
     elif len(tied) == others:
         said += f"; none of the other {others} can be told from it"

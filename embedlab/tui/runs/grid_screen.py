@@ -150,7 +150,7 @@ class GridScreen(Guarded, Working, Screen[None]):
         places.set_options([Option(line) for line in lines])
         places.highlighted = min(here, len(lines) - 1) if lines else None
         matrix = self.query_one("#matrix", Static)
-        matrix.display = len(found.axes) == 2 and self.size.height >= 30
+        matrix.display = len(found.axes) == 2 and bool(found.columns) and self.size.height >= 30
         if matrix.display:
             matrix.update(matrix_text(found))
 

@@ -225,6 +225,14 @@ class Entry:
         best = self._best_run()
         return Spread(values=tuple(groups.get(best, max(groups.values(), key=fmean))))
 
+    @property
+    def seeds(self) -> Sequence[Training]:
+        """Its runs that differ by their seed alone: of a grid those of its best place by dev."""
+        if self.kind != "grid":
+            return self.trainings
+        best = self._best_run()
+        return [one for one in self.trainings if one.run.name == best] or self.trainings[:1]
+
     def _best_run(self) -> str:
         devs: dict[str, list[float]] = {}
         for training in self.trainings:

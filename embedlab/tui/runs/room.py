@@ -628,6 +628,9 @@ def results_text(rows: Sequence[detail.ResultRow], entry: Entry) -> Content:
         text = f"{row.name:<{width}}  {row.spread.text:<22}"
         style = "bold" if row.is_average else ""
         lines.append(Content.assemble((text, style), (f"{row.items:>7,} items", "$faint")))
+    if entry.plan is not None:
+        best = entry.seeds[0].run.name
+        lines.insert(0, Content.styled(f"the best place by dev, {best}", "$faint"))
     seeds = {len(row.spread.values) for row in rows}
     if max(seeds) > 1:
         lines.append(Content.styled(f"mean ± sd of {max(seeds)} seeds", "$faint"))
