@@ -4,7 +4,7 @@ on them, and where the numbers come from. Without Textual; what reads files belo
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 
@@ -98,6 +98,7 @@ def open_shown(models: Sequence[str], task: str, settings: Settings) -> Shown:
         return Shown(models=tuple(models), errors=(*errors, error))
     if outcomes is None:
         return Shown(models=tuple(models), errors=tuple(errors))
+    outcomes = replace(outcomes, averages=_averages(outcomes))
     similarities = {
         model.name: outcomes.predictions.select(
             pl.mean_horizontal(model.members, ignore_nulls=False)
@@ -116,6 +117,18 @@ def open_shown(models: Sequence[str], task: str, settings: Settings) -> Shown:
         errors=tuple(errors),
         similarities=similarities,
     )
+
+
+def _averages(outcomes: Outcomes) -> Mapping[str, Mapping[str, Sequence[str]]]:
+    """The averages over the shown datasets that each suite has, by title."""
+    from embedlab.tasks.task import task as find_task
+
+    averages = {}
+    for suite, task in {block.suite: block.task for block in outcomes.blocks}.items():
+        names = [block.dataset for block in outcomes.blocks if block.suite == suite]
+        with suppress(EmbedlabError):  # the task of a plug-in that is not here any more
+            averages[suite] = find_task(task).averages(names, suite)
+    return averages
 
 
 def _notes(folders: Mapping[str, Path], outcomes: Outcomes, models: set[str]) -> Iterator[str]:

@@ -4,7 +4,7 @@ Without Textual.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, nan
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from embedlab.choices import Aggregate
 from embedlab.comparison.comparison import Comparison, compare_outcomes
 from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.comparison.explanation import Explanation, explained
+from embedlab.core.printable import one_line
 from embedlab.core.progress import StartProgress
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.selection import ItemSelection
@@ -21,6 +22,7 @@ from embedlab.tui.workbench import Shown
 BY = (DATASET, "source", "dice", "negation", "number", "question", "length", "words", "gold")
 _HALVES_SEED = 0  # of the halves that combinations of properties are searched and tested on
 _SCALE = 100
+_MOST_KINDS = 6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,40 +116,52 @@ def verdict(comparison: Comparison) -> list[str]:
         if isfinite(difference.delta)
     ]
     if known and not any(difference.significant for difference in known):
-        slices = len(comparison.slices)
-        where = f"any of {slices} rows" if slices > 1 else comparison.slices[0].title
+        rows = len(comparison.slices)
+        where = f"any of {rows} rows" if rows > 1 else comparison.slices[0].title
         return [f"No difference from {comparison.reference} is clear on {where}."]
     return [_sentence(comparison, name) for name in others]
 
 
 def _sentence(comparison: Comparison, name: str) -> str:
+    """What is clear of the model called NAME: in sum, then over the single rows."""
+    reference = comparison.reference
+    rows = [
+        one.differences[name]
+        for one in comparison.slices
+        if not one.average_of and name in one.differences
+    ]
+    rows = [difference for difference in rows if isfinite(difference.delta)]
+    clear = [difference for difference in rows if difference.significant]
+    sides = {
+        side: [abs(_SCALE * one.delta) for one in clear if (one.delta > 0) == (side == "above")]
+        for side in ("above", "below")
+    }
+    what = "datasets" if comparison.by == DATASET else "rows"
+    counts = [f"{side} on {len(points)}" for side, points in sides.items() if points]
+    over = f"clearly {' and '.join(counts) or 'different on none'} of {len(rows)} {what}"
     compared = main_slice(comparison)
-    parts = [one for one in comparison.slices if not one.average_of and name in one.differences]
-    clear = [one for one in parts if one.differences[name].significant]
-    above = sum(one.differences[name].delta > 0 for one in clear)
-    below = len(clear) - above
-    if len(parts) < 2 or not clear:
-        rows = ""
-    elif len(clear) == len(parts) and (not above or not below):
-        rows = f"; clear on all {len(parts)} rows"
-    else:
-        counts = [f"{n} {word}" for n, word in ((above, "above"), (below, "below")) if n]
-        rows = f"; of {len(parts)} rows it is clearly {' and '.join(counts)}"
-    if compared is None or name not in compared.differences:
-        return f"{name}: {rows.removeprefix('; ') or 'no row differs clearly'}."
-    difference = compared.differences[name]
-    if not isfinite(difference.delta):
-        return f"{name} was not scored on all of {compared.title}{rows}."
-    interval = _interval(difference.low, difference.high)
-    if not difference.significant:
-        said = f"{name} cannot be told from {comparison.reference} on {compared.title}"
-        return f"{said}: {_SCALE * difference.delta:+z.1f}{interval}{rows}."
+    difference = compared.differences.get(name) if compared is not None else None
+    if compared is None or difference is None or not isfinite(difference.delta):
+        points = [point for side in sides.values() for point in side]
+        span = f", by {min(points):.1f} to {max(points):.1f} points" if points else ""
+        if len(counts) == 1:
+            side = "above" if sides["above"] else "below"
+            of_rows = (
+                f"all {len(rows)}" if len(clear) == len(rows) else f"{len(clear)} of {len(rows)}"
+            )
+            return f"{name} is clearly {side} {reference} on {of_rows} {what}{span}."
+        return f"Beside {reference}, {name} is {over}{span}."
     side = "above" if difference.delta > 0 else "below"
-    points = abs(_SCALE * difference.delta)
-    return (
-        f"{name} is {points:.1f} points {side} {comparison.reference} on "
-        f"{compared.title}{interval}{rows}."
-    )
+    if len(sides[side]) == len(rows):
+        over = f"and on all {len(rows)} {what}"
+    elif not difference.significant or len(sides[side]) == len(clear) > 0:
+        over = f"clear on {len(clear)} of {len(rows)} {what}"
+    interval = _interval(difference.low, difference.high)
+    title = f"the {compared.title}" if compared.title.startswith("average") else compared.title
+    said = f"{abs(_SCALE * difference.delta):.1f} points {side} {reference} on {title}{interval}"
+    if not difference.significant:
+        said = f"not told from {reference} on {title}: {_SCALE * difference.delta:+z.1f}{interval}"
+    return f"{name} is {said}{f', {over}' if len(rows) > 1 else ''}."
 
 
 def _interval(low: float, high: float) -> str:
@@ -208,36 +222,64 @@ def explain(
     )
 
 
-def why_lines(found: Explanation) -> list[tuple[str, str]]:
-    """An explanation as (text, style) lines: where they differ, then what each alone gets right."""
-    lines = [("where the difference is larger or smaller", "bold")]
-    uneven = [one for one in found.uneven if one.contrast.significant]
-    for one in uneven[:6]:
-        contrast = one.contrast
-        lines.append(
-            (
-                f"  {one.title}: {_SCALE * contrast.delta:+z.1f}"
-                f"{_interval(contrast.low, contrast.high)} beside other items ({one.items:,})",
-                "",
-            )
+@dataclass(frozen=True, kw_only=True)
+class WhyLine:
+    """A line of an explanation: a heading, a kind of items with an interval, a share, a text."""
+
+    text: str
+    style: str = ""
+    low: float = nan
+    delta: float = nan
+    high: float = nan
+    items: int = 0
+
+
+def why_lines(explanation: Explanation) -> list[WhyLine]:
+    """Where the difference is larger or smaller, then what each model alone gets right."""
+    uneven = [one for one in explanation.uneven if one.contrast.significant][:_MOST_KINDS]
+    uneven += [tested.found for tested in explanation.search.confirmed[:2]]
+    kinds = len(explanation.kinds)
+    lines = [
+        WhyLine(text=f"{explanation.second} gains or loses on", style="bold")
+        if uneven
+        else WhyLine(text=f"On none of {kinds} kinds of items is it clearly larger or smaller.")
+    ]
+    lines += [
+        WhyLine(
+            text=one.title,
+            delta=_SCALE * one.contrast.delta,
+            low=_SCALE * one.contrast.low,
+            high=_SCALE * one.contrast.high,
+            items=one.items,
         )
-    if not uneven:
-        lines.append((f"  nowhere clearly, of {len(found.kinds)} kinds of items", "$faint"))
-    for side in found.sides:
-        lines += [("", ""), (f"{side.model} alone right on {side.items:,} items", "bold")]
-        facts = [fact for fact in (*side.common, *side.words) if fact.significant][:5]
+        for one in uneven
+    ]
+    if uneven:
+        lines.append(
+            WhyLine(text=f"points beside all other items; Holm over {kinds} kinds", style="$faint")
+        )
+    for side in explanation.sides:
+        lines += [WhyLine(text="")]
+        lines += [
+            WhyLine(text=f"{side.model} alone is right on {side.items:,} items", style="bold")
+        ]
+        facts = [fact for fact in (*side.common, *side.words) if fact.significant][:_MOST_KINDS]
         for fact in facts:
-            shares = f"{fact.share:.0%} of them, {fact.elsewhere:.0%} of the others"
-            lines.append((f"  {fact.title}: {shares}", ""))
+            more = "more often" if fact.share > fact.elsewhere else "less often"
+            shares = f"{fact.share:.0%}, {more} than the others' {fact.elsewhere:.0%}"
+            lines.append(WhyLine(text=f"{fact.title}: {shares}"))
         if not facts:
-            lines.append(("  they have nothing in common that other items lack", "$faint"))
+            lines.append(WhyLine(text="nothing sets them apart from other items", style="$faint"))
         for row in side.typical[:2]:
-            first, second = (found.outcomes.column(key)[row] for key in ("sentence1", "sentence2"))
-            lines.append((f"  · {first or ''} ┊ {second or ''}", "$faint"))
+            first, second = (
+                explanation.outcomes.column(name)[row] for name in ("sentence1", "sentence2")
+            )
+            texts = " ┊ ".join(one_line(text) for text in (first, second) if text)
+            lines.append(WhyLine(text=f"“{texts}”", style="italic $faint"))
     return lines
 
 
-def ends_of(lines: Sequence[ForestLine]) -> tuple[float, float]:
+def ends_of(lines: Sequence[ForestLine | WhyLine]) -> tuple[float, float]:
     """The ends of the axis that all LINES share; it holds 0."""
     ends = [end for line in lines for end in (line.low, line.high, line.delta) if isfinite(end)]
     low, high = min([0.0, *ends]), max([0.0, *ends])
@@ -245,17 +287,41 @@ def ends_of(lines: Sequence[ForestLine]) -> tuple[float, float]:
     return low - slack, high + slack
 
 
-def forest_bar(line: ForestLine, low: float, high: float, width: int) -> str:
-    """The interval of LINE on the axis from LOW to HIGH in WIDTH cells, with 0 as a rule."""
+def place_on(value: float, low: float, high: float, width: int) -> int:
+    """The cell of VALUE on the axis from LOW to HIGH in WIDTH cells."""
+    return max(0, min(round((value - low) / (high - low) * (width - 1)), width - 1))
 
-    def place(value: float) -> int:
-        return max(0, min(round((value - low) / (high - low) * (width - 1)), width - 1))
 
+def axis_labels(low: float, high: float, width: int) -> str:
+    """The ends of the axis, with 0 over its rule where that has room."""
     cells = [" "] * width
-    cells[place(0.0)] = "│"
+    for value, text in ((0.0, "0"), (low, f"{low:+.0f}"), (high, f"{high:+.0f}")):
+        place = place_on(value, low, high, width)
+        start = max(0, min(place - (len(text) - 1) // 2, width - len(text)))
+        around = cells[max(start - 1, 0) : start + len(text) + 1]
+        if all(cell == " " for cell in around):
+            cells[start : start + len(text)] = text
+    return "".join(cells)
+
+
+def forest_bar(line: ForestLine | WhyLine, low: float, high: float, width: int) -> str:
+    """The interval of LINE on the axis from LOW to HIGH in WIDTH cells, with 0 as a rule."""
+    cells = [" "] * width
+    cells[place_on(0.0, low, high, width)] = "│"
     if isfinite(line.low) and isfinite(line.high):
-        for cell in range(place(line.low), place(line.high) + 1):
+        first, last = (place_on(end, low, high, width) for end in (line.low, line.high))
+        for cell in range(first, last + 1):
             cells[cell] = "─" if cells[cell] == " " else "┼"
     if isfinite(line.delta):
-        cells[place(line.delta)] = "●" if line.sign in {"▲", "▼"} else "○"
+        cells[place_on(line.delta, low, high, width)] = mark_of(line)
     return "".join(cells)
+
+
+def mark_of(line: ForestLine | WhyLine) -> str:
+    """The point of a line: an average, clear, or not told from the reference."""
+    if isinstance(line, WhyLine):
+        return "●"
+    is_clear = line.sign in {"▲", "▼"}
+    if line.is_average:
+        return "◆" if is_clear else "◇"
+    return "●" if is_clear else "○"

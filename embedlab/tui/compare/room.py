@@ -22,6 +22,8 @@ from embedlab.outcomes.cuts import DATASET
 from embedlab.tui.compare.model import (
     BY,
     ForestLine,
+    WhyLine,
+    axis_labels,
     compare_shown,
     ends_of,
     explain,
@@ -35,9 +37,11 @@ from embedlab.tui.data.model import GOLD, View
 from embedlab.tui.room import Room
 from embedlab.tui.theme import model_colour, model_sign
 
-_TITLE, _NUMBERS = 26, 36  # cells of the title at most, and of the numbers
+_TITLE, _NUMBERS = 26, 38  # cells of the title at most, and of the numbers
 _BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
-_LEGEND = "● clear after Holm over all rows   ○ not told from the reference   ─ 95% interval   │ 0"
+_LEGEND = "● ◆ clear, Holm over all rows  ○ ◇ not told apart  ◆ average  ─ 95%"
+_SHORT_LEGEND = "● clear (Holm)  ○ not told apart  ◆ average"
+_SLIM, _LOW = 140, 34  # cells and lines, below which the panes have no room beside the rows
 
 
 class Scatter(Widget, can_focus=True):
@@ -88,6 +92,7 @@ class CompareRoom(Room):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("b", "rows_by", "Rows by", tooltip="Rows by dataset, source, Dice, negation …"),
         Binding("w", "why", "Why", tooltip="Why the model of the row differs from the reference."),
+        Binding("p", "plot", "Plot", tooltip="Dots against the reference, or against gold."),
         Binding("s", "sort", "Sort", tooltip="By the size of the difference, or as in the data."),
         Binding(
             "A",
@@ -102,17 +107,26 @@ class CompareRoom(Room):
     ]
     DEFAULT_CSS = """
     CompareRoom { layout: vertical; }
-    CompareRoom #verdict { height: auto; max-height: 8; padding: 0 2; text-style: bold; }
+    CompareRoom #verdict { height: auto; max-height: 8; padding: 0 2; margin: 0 0 1 0; text-style: bold; }
     CompareRoom #compare-body { height: 1fr; }
-    CompareRoom #forest-side { width: 2fr; }
+    CompareRoom #forest-side { width: 3fr; }
     CompareRoom #forest-head { height: 1; text-wrap: nowrap; }
     CompareRoom #forest { height: 1fr; text-wrap: nowrap; }
-    CompareRoom #forest-legend { height: auto; color: $faint; padding: 0 1; }
-    CompareRoom #compare-panes { width: 1fr; min-width: 44; max-width: 80; }
-    CompareRoom #why { height: 3fr; }
-    CompareRoom Scatter { height: 2fr; }
+    CompareRoom #compare-panes { width: 2fr; min-width: 44; max-width: 90; }
+    CompareRoom #why { height: 3fr; width: 1fr; }
+    CompareRoom #why Static { height: auto; }
+    CompareRoom Scatter { height: 2fr; width: 1fr; }
+    CompareRoom.-stacked #compare-body { layout: vertical; }
+    CompareRoom.-stacked #forest-side { height: auto; max-height: 60%; width: 100%; }
+    CompareRoom.-stacked #forest { height: auto; }
+    CompareRoom.-stacked #compare-panes { layout: horizontal; width: 100%; max-width: 100%; height: 1fr; }
+    CompareRoom.-stacked #why, CompareRoom.-stacked Scatter { height: 100%; }
+    CompareRoom.-stacked #why { width: 3fr; }
+    CompareRoom.-stacked Scatter { width: 2fr; }
     CompareRoom.-narrow #compare-panes { display: none; }
     CompareRoom.-narrow.-why #compare-panes { display: block; width: 100%; max-width: 100%; }
+    CompareRoom.-narrow.-why #why { height: 1fr; }
+    CompareRoom.-narrow.-why Scatter { display: none; }
     CompareRoom.-narrow.-why #forest-side { display: none; }
     """
 
@@ -122,6 +136,7 @@ class CompareRoom(Room):
         self.aggregate: Aggregate = "all"
         self.common = False
         self.is_sorted = False
+        self.is_with_gold = False
         self.view: View | None = None
         self.comparison: Comparison | None = None
         self._lines: Sequence[ForestLine] = ()
@@ -135,7 +150,6 @@ class CompareRoom(Room):
             with Vertical(id="forest-side", classes="panel"):
                 yield Static(id="forest-head", markup=False)
                 yield OptionList(id="forest")
-                yield Static(_LEGEND, id="forest-legend", markup=False)
             with Vertical(id="compare-panes"):
                 with VerticalScroll(id="why", classes="panel") as why:
                     why.border_title = "why · w explains the row"
@@ -144,7 +158,9 @@ class CompareRoom(Room):
 
     def on_resize(self) -> None:
         """Leave out what has no room."""
-        self.set_class(self.size.width < 104, "-narrow")
+        is_low = self.size.height < _LOW
+        self.set_class(not is_low, "-stacked")
+        self.set_class(is_low and self.size.width < _SLIM, "-narrow")
         self.call_after_refresh(self._draw)
 
     @property
@@ -199,6 +215,10 @@ class CompareRoom(Room):
         shown = self.dashboard.shown
         if shown.outcomes is None or not shown.columns:
             return
+        if self.view is not None and not len(self.view.rows):
+            text = "No item fits the filter: esc in the Data room clears it."
+            self.app.call_from_thread(self.query_one("#verdict", Static).update, text)
+            return
         selection = self.view.selection if self.view is not None else None
         try:
             comparison = compare_shown(
@@ -231,8 +251,14 @@ class CompareRoom(Room):
     def _draw(self) -> None:
         forest = self.query_one("#forest", OptionList)
         width = max(forest.scrollable_content_region.width, 40)
-        self._title_width = max(12, min(_TITLE, width - _NUMBERS - 18))
-        bar = max(width - self._title_width - _NUMBERS, 6)
+        longest = max((len(line.title) for line in self._lines), default=_TITLE)
+        self._title_width = max(12, min(_TITLE, longest, width - _NUMBERS - 18))
+        bar = max(width - self._title_width - _NUMBERS - 1, 6)
+        side = self.query_one("#forest-side")
+        reference = self.comparison.reference if self.comparison is not None else ""
+        is_alone = not any(line.model != reference for line in self._lines)
+        side.border_title = "scores" if is_alone else f"points beside {reference}"
+        side.border_subtitle = _LEGEND if width > len(_LEGEND) + 4 else _SHORT_LEGEND
         if self.comparison is None:
             forest.clear_options()
             self.query_one("#forest-head", Static).update("")
@@ -249,11 +275,8 @@ class CompareRoom(Room):
         forest.set_options(options)
         if options:
             forest.highlighted = min(here or 0, len(options) - 1)
-        ends = f"{low:+.0f}", f"{high:+.0f}"
-        middle = max(bar - len(ends[0]) - len(ends[1]), 0)
-        axis = f"{ends[0]}{'points'[: max(middle - 2, 0)]:^{middle}}{ends[1]}"
-        title = f"{self.by:<{self._title_width}} {'items':>6} {'ref':>5}  {'model':<9}"
-        head = f"{title}{'diff':>6}     {axis}"
+        title = f"{self.by:<{self._title_width}} {'items':>6} {'ref':>6} {'model':>8}"
+        head = f"{title} {'diff':>7}      {axis_labels(low, high, bar)}"
         self.query_one("#forest-head", Static).update(Content.styled(head, "bold $faint"))
 
     def _text(
@@ -271,17 +294,14 @@ class CompareRoom(Room):
         if len(title) > cells:
             title = f"{title[: cells // 2]}…{title[-(cells - cells // 2 - 1) :]}"
         style = "bold" if line.is_average else ""
-        facts = f"{line.items:>6,} {_number(line.reference):>5}" if title else " " * 12
+        facts = f"{line.items:>6,} {_number(line.reference):>6}" if title else " " * 13
         delta = f"{line.delta:+z.1f}" if isfinite(line.delta) else "·"
         return Content.assemble(
             (f"{title:<{cells}} ", style),
             (facts, "$faint"),
             (f"  {model_sign(place)}{_number(line.score):>6} ", colour),
-            (f"{delta:>7} {line.sign:<2}", style),
-            (
-                f"  {forest_bar(line, low, high, bar)}",
-                colour if line.sign in {"▲", "▼"} else "$faint",
-            ),
+            (f"{delta:>7} {line.sign or ' '}    ", style or ("" if line.sign != "=" else "$faint")),
+            _bar(line, low, high, bar, colour if line.sign in {"▲", "▼"} else "$faint"),
         )
 
     def on_option_list_option_highlighted(self) -> None:
@@ -291,10 +311,11 @@ class CompareRoom(Room):
         if line is None or facts is None or self.comparison is None:
             return
         reference = self.comparison.reference
-        pair = (reference, line.model) if line.model != reference else (GOLD, reference)
+        is_with_gold = self.is_with_gold or line.model == reference
+        pair = (GOLD if is_with_gold else reference, line.model)
         rows = self.view.rows if self.view is not None else slice(None)
         x, y = (facts.numbers(name)[rows] for name in pair)
-        self.query_one(Scatter).show(x, y, f"{pair[0]} → · {pair[1]} ↑")
+        self.query_one(Scatter).show(x, y, f"{pair[1]} ↑ against {pair[0]} →")
         known = self._explained.get((reference, line.model))
         notes = "\n".join(line.notes)
         self.query_one("#why Static", Static).update(
@@ -342,6 +363,11 @@ class CompareRoom(Room):
         self.common = not self.common
         self.rows_by(self.by)
 
+    def action_plot(self) -> None:
+        """Draw the model against gold, or against the reference."""
+        self.is_with_gold = not self.is_with_gold
+        self.on_option_list_option_highlighted()
+
     def action_sort(self) -> None:
         """Sort by the size of the difference, or as in the data."""
         self.is_sorted = not self.is_sorted
@@ -372,7 +398,10 @@ class CompareRoom(Room):
             self.app.notify("choose two models first: c")
             return
         self.add_class("-why")
-        self.query_one("#why", VerticalScroll).border_title = f"why · {line.model}"
+        why = self.query_one("#why", VerticalScroll)
+        why.border_title = f"why · {line.model}"
+        if self.has_class("-narrow"):
+            self.screen.set_focus(why)
         self._explain(self.comparison.reference, line.model)
 
     @work(thread=True, exclusive=True, group="why", exit_on_error=False)
@@ -404,9 +433,32 @@ class CompareRoom(Room):
             return
         except _Stale:
             return
-        text = Content("\n").join([Content.styled(line, style) for line, style in why_lines(found)])
+        text = self._why_text(why_lines(found))
         self._explained[reference, other] = text
         say(text)
+
+    def _why_text(self, lines: Sequence[WhyLine]) -> Content:
+        """The LINES of an explanation; kinds of items as a forest plot of their own."""
+        width = max(self.query_one("#why").scrollable_content_region.width - 2, 30)
+        kinds = [line for line in lines if isfinite(line.delta)]
+        low, high = ends_of(kinds)
+        title = max((len(line.text) for line in kinds), default=0)
+        title = min(title, max(width - 27, 12))
+        bar = width - title - 18
+        texts = []
+        for line in lines:
+            if not isfinite(line.delta):
+                texts.append(Content.styled(line.text, line.style))
+                continue
+            texts.append(
+                Content.assemble(
+                    f"{line.text[:title]:<{title}} ",
+                    (f"{line.delta:>+6.1f}  ", "bold"),
+                    _bar(line, low, high, bar, "$text-primary") if bar >= 8 else "",
+                    (f"{line.items:>8,}", "$faint"),
+                )
+            )
+        return Content("\n").join(texts)
 
 
 class _Stale(Exception):  # noqa: N818 - not an error: it is not needed any more
@@ -415,3 +467,11 @@ class _Stale(Exception):  # noqa: N818 - not an error: it is not needed any more
 
 def _number(value: float) -> str:
     return f"{value:z.1f}" if isfinite(value) else "·"
+
+
+def _bar(line: ForestLine | WhyLine, low: float, high: float, width: int, style: str) -> Content:
+    """The interval of a line; the rule of 0 has the colour of rules."""
+    text = forest_bar(line, low, high, width)
+    content = Content.styled(text, style)
+    rule = text.find("│")
+    return content.stylize("$rule", rule, rule + 1) if rule >= 0 else content

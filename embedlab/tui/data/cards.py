@@ -1,40 +1,57 @@
 """The details of an item as cards: the pair with bars, neighbours, notes, where it comes from."""
 
-from math import isfinite
+from math import isfinite, nan
 
 from textual.content import Content
 
 from embedlab.core.printable import one_line
-from embedlab.tui.data.model import Item, words_only_here
+from embedlab.tui.data.model import DICE, Item, words_only_here
 from embedlab.tui.theme import model_colour, model_sign
 
-_BAR = 20
+_BAR = 36
+_LONGEST_NAME = 18
+_FAR = 25  # points of rank, from which an error stands out
 
 
 def item_cards(item: Item, note: str, width: int) -> Content:
     """All that is known of ITEM, in WIDTH cells."""
     first, *others = item.sentences or ("",)
     second = others[0] if others else ""
-    lines = [sentence(first, second), *(sentence(text, first) for text in others), Content("")]
-    bar_width = max(6, min(_BAR, width - 42))
-    lines.append(_number_line("gold", "$gold", item.gold, item.gold_share, bar_width))
+    lines = [sentence(first, second), *(sentence(text, first) for text in others)]
+    names = max(len(name) for name in ("gold", "Dice", *(name for name, *_ in item.models)))
+    names = min(names, _LONGEST_NAME) + 2
+    bar_width = max(6, min(_BAR, width - names - 22))
+    bars = [("  gold", "$gold", item.gold, item.gold_share, nan)]
     for place, (name, value, text, error) in enumerate(item.models):
-        share = value if -1 <= value <= 1 else float("nan")
-        line = _number_line(
-            f"{model_sign(place)} {name}", model_colour(place), text, share, bar_width
+        share = value if -1 <= value <= 1 else nan
+        bars.append((f"{model_sign(place)} {name}", model_colour(place), text, share, error))
+    if isfinite(item.dice) and DICE not in {name for name, *_ in item.models}:
+        bars.append(("  Dice", "$faint", f"{item.dice:.2f}", item.dice, nan))
+    has_errors = any(isfinite(error) for *_, error in bars)
+    head = " " * (names + 9 + bar_width) + "  rank error" if has_errors else ""
+    lines.append(Content.styled(head, "$faint"))
+    for name, colour, text, share, error in bars:
+        drawn = ""
+        if isfinite(share):
+            halves = round(min(abs(share), 1.0) * bar_width * 2)
+            drawn = ("━" if share >= 0 else "╍") * (halves // 2) + "╸" * (halves % 2)
+        said = f"{error:>+12.0f}" if isfinite(error) else ""
+        far = isfinite(error) and abs(error) >= _FAR
+        lines.append(
+            Content.assemble(
+                (f"{name[:names]:<{names}} ", colour),
+                f"{text[:7]:>7} ",
+                (f"{drawn:<{bar_width}}", colour),
+                (said, "$text-warning" if far else "$faint"),
+            )
         )
-        if isfinite(error):
-            said = "too high" if error > 0 else "too low"
-            line = Content.assemble(line, (f" {abs(error):.0f} {said}", "$faint"))
-        lines.append(line)
-    if isfinite(item.dice):
-        lines.append(_number_line("Dice", "$faint", f"{item.dice:.2f}", item.dice, bar_width))
-    facts = [item.dataset, f"item {item.number}", item.source and f"source {item.source}"]
-    lines += [Content(""), Content.styled(" · ".join(filter(None, facts)), "$faint")]
+    lines.append(Content(""))
+    if item.source:
+        lines.append(Content.assemble(("from   ", "$faint"), one_line(item.source)))
     if item.trained:
         lines.append(Content.styled(f"trained on by {item.trained}", "$text-warning"))
     if note:
-        lines.append(Content.assemble(("note  ", "$faint"), one_line(note)))
+        lines.append(Content.assemble(("note   ", "$faint"), one_line(note)))
     if item.neighbours:
         lines += [Content(""), Content.styled("the same sentence in", "bold")]
         lines += [
@@ -53,14 +70,4 @@ def sentence(text: str, other: str) -> Content:
             (part, "bold underline" if is_only else "")
             for part, is_only in words_only_here(one_line(text), other)
         )
-    )
-
-
-def _number_line(name: str, colour: str, text: str, share: float, width: int) -> Content:
-    bar = ""
-    if isfinite(share):
-        halves = round(min(abs(share), 1.0) * width * 2)
-        bar = ("━" if share >= 0 else "╍") * (halves // 2) + "╸" * (halves % 2)
-    return Content.assemble(
-        (f"{name[:16]:<16} ", colour), f"{text[:9]:>9} ", (f"{bar:<{width}}", colour)
     )

@@ -1,5 +1,6 @@
 """A histogram of one number of the items, by which they are filtered: a brush in a few lines."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -14,7 +15,9 @@ _EIGHTHS = " ▁▂▃▄▅▆▇█"
 
 
 class Histogram(Widget, can_focus=True):
-    """Bars of the shown items over those of all; enter begins a range, enter again ends it."""
+    """Bars of the shown items before the shape of all, each as high as the plot; enter begins a
+    range, enter again ends it.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,h", "move(-1)", show=False),
@@ -52,16 +55,19 @@ class Histogram(Widget, can_focus=True):
             return Content.styled("none here", "$faint")
         rows = max(height - 1, 1)
         places_of = [cell * len(bins.whole) // width for cell in range(width)]
-        most = max(bins.shown) or 1
+        heights = [_heights(counts, rows) for counts in (bins.shown, bins.whole)]
         lines = []
         chosen = self._chosen()
         for line in range(rows):
             parts: list[tuple[str, str]] = []
             for place in places_of:
-                eighths = round(bins.shown[place] / most * rows * 8) - (rows - 1 - line) * 8
-                eighths = max(eighths, 1 if bins.shown[place] and line == rows - 1 else 0)
-                sign = _EIGHTHS[max(0, min(eighths, 8))]
-                style = self._colour
+                own, behind = (
+                    max(0, min(height[place] - (rows - 1 - line) * 8, 8)) for height in heights
+                )
+                sign = _EIGHTHS[own or behind]
+                style = self._colour if own else "$rule"
+                if 0 < own < behind == 8:
+                    style += " on $rule"
                 if self.has_focus and place in chosen:
                     style = f"{self._colour} on $panel-lighten-2 bold"
                 parts.append((sign, style))
@@ -101,3 +107,9 @@ class Histogram(Widget, can_focus=True):
         self.begun = None
         if self.bins is not None:
             self.post_message(self.Brushed(self.bins.field, float("nan"), float("nan")))
+
+
+def _heights(counts: Sequence[int], rows: int) -> list[int]:
+    """The height of each bar in eighths of a line; a bar of anything is seen."""
+    most = max(counts) or 1
+    return [max(round(count / most * rows * 8), 1 if count else 0) for count in counts]

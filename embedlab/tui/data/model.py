@@ -155,6 +155,15 @@ def view_of(
     )
 
 
+def why_none(view: View) -> str:
+    """What to type where no item fits: a dataset's name is read whole, unless it ends with *."""
+    for name in re.findall(r"dataset:(\S+)", view.expression):
+        datasets = view.facts.shown.datasets
+        if name not in datasets and any(one.startswith(name) for one in datasets):
+            return f"`dataset:{name}*` finds {', '.join(d for d in datasets if d.startswith(name))}"
+    return "esc clears the filter"
+
+
 def sort_orders(facts: Facts) -> list[str]:
     """The orders that `s` goes through, the largest disagreements first."""
     return [GAP, GOLD, DICE, *facts.predictions, FILE]
@@ -197,8 +206,13 @@ def bins_of(view: View, name: str, count: int = BINS) -> Bins | None:
 def with_range(expression: str, name: str, low: float, high: float) -> str:
     """EXPRESSION with the range of the field NAME in place of an earlier one of it."""
     quoted = f'"{name}"' if re.search(r'[\s:"/<>=!]', name) else name
-    terms = re.sub(rf"\S*<=?{re.escape(quoted)}<=?\S*\s*", "", expression).strip()
-    return f"{terms} {low:.3g}<={quoted}<={high:.3g}".strip()
+    low, high = np.floor(low * 1000) / 1000, np.ceil(high * 1000) / 1000
+    return f"{without_range(expression, quoted)} {low:g}<={quoted}<={high:g}".strip()
+
+
+def without_range(expression: str, name: str) -> str:
+    """EXPRESSION without a range of the field NAME."""
+    return re.sub(rf"\S*<=?{re.escape(name)}<=?\S*\s*", "", expression).strip()
 
 
 def words_only_here(sentence: str, other: str) -> list[tuple[str, bool]]:

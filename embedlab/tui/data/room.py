@@ -12,6 +12,7 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
 from textual.suggester import Suggester
 from textual.widgets import Input, Static
 from textual.worker import get_current_worker
@@ -34,7 +35,9 @@ from embedlab.tui.data.model import (
     item_of,
     sort_orders,
     view_of,
+    why_none,
     with_range,
+    without_range,
 )
 from embedlab.tui.data.table import ItemTable
 from embedlab.tui.data.what_if import WhatIf
@@ -65,6 +68,24 @@ class FilterWords(Suggester):
         return value[:start] + name if name and name != begun else None
 
 
+class FilterField(Input):
+    """The field of the filter: up and down go through what was typed before, tab completes."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "history(1)", show=False),
+        Binding("down", "history(-1)", show=False),
+        Binding("tab", "cursor_right", show=False),
+    ]
+
+    def action_history(self, step: int) -> None:
+        """Take a filter that was typed before."""
+        words = self.suggester
+        lines = ["", *(words.history if isinstance(words, FilterWords) else ())]
+        place = lines.index(self.value) if self.value in lines else 0
+        self.value = lines[max(0, min(place + step, len(lines) - 1))]
+        self.cursor_position = len(self.value)
+
+
 class DataRoom(Room):
     """Items of every task, with Dice and what each chosen model got on them."""
 
@@ -74,7 +95,9 @@ class DataRoom(Room):
         Binding("S", "reverse", "Reverse", show=False, tooltip="The other end first."),
         Binding("left_square_bracket", "dataset(-1)", "Dataset", show=False),
         Binding("right_square_bracket", "dataset(1)", "Dataset", tooltip="One dataset, or all."),
-        Binding("w", "what_if", "What if", tooltip="Edit both sentences, see what each word does."),
+        Binding(
+            "v", "what_if", "Vary", tooltip="What if: edit both sentences, see what each word does."
+        ),
         Binding("space", "mark", "Mark", tooltip="Mark the item, for export."),
         Binding("number_sign", "note", "Note", tooltip="Write a note on the item."),
         Binding("y", "copy", "Copy", show=False, tooltip="Copy both sentences."),
@@ -120,10 +143,10 @@ class DataRoom(Room):
         with Horizontal(id="histograms"):
             yield Histogram(GOLD, "$gold", id="gold-bins")
             yield Histogram(DICE, "$faint", id="dice-bins")
-            yield Histogram(GAP, "$text-primary", id="gap-bins")
+            yield Histogram(GAP, "$faint", id="gap-bins")
         with Horizontal(id="filter-line"):
             yield Static("/", id="filter-sign")
-            yield Input(
+            yield FilterField(
                 id="data-filter",
                 compact=True,
                 suggester=FilterWords(),
@@ -152,7 +175,8 @@ class DataRoom(Room):
     @property
     def crumbs(self) -> str:
         """The dataset, and the order."""
-        parts = [self.dataset or ", ".join(self.dashboard.shown.datasets[:3])]
+        names = self.dashboard.shown.datasets
+        parts = [self.dataset or (f"{len(names)} datasets" if len(names) > 2 else ", ".join(names))]
         if self.sort != FILE:
             parts.append(f"by {self.sort}")
         return " › ".join(filter(None, parts))
@@ -225,10 +249,9 @@ class DataRoom(Room):
         self.query_one("#filter-error", Static).display = False
         for name, bins in zip((GOLD, DICE, GAP), histograms, strict=True):
             self.query_one(f"#{name}-bins", Histogram).show(bins)  # type: ignore[arg-type]
-        if len(view.rows):
-            self.table.show(view)
-        else:
-            self._refuse(EmbedlabError("no item fits", hint="esc clears the filter"))
+        self.table.show(view)
+        if not len(view.rows):
+            self._refuse(EmbedlabError("no item fits", hint=why_none(view)))
         whole = view.facts.shown.items
         count = (
             f"{len(view.rows):,} of {whole:,} items"
@@ -260,7 +283,12 @@ class DataRoom(Room):
         first, *others = (*item.sentences, "")
         note = self._notes.text(first, others[0]) if others else ""
         text = item_cards(item, note, max(card.size.width, 48) - 4)
-        self.app.call_from_thread(card.query_one(Static).update, text)
+        self.app.call_from_thread(self._take_card, f"{item.dataset} · item {item.number}", text)
+
+    def _take_card(self, title: str, text: Content) -> None:
+        card = self.query_one("#item-card")
+        card.border_title = title
+        card.query_one(Static).update(text)
 
     def on_item_table_opened(self) -> None:
         """Show the details alone where they have no room beside the table."""
@@ -286,14 +314,17 @@ class DataRoom(Room):
             history = [
                 one for one in self.dashboard.memory.get("filters", []) if one != event.value
             ]
-            self.dashboard.remember("filters", [event.value, *history][:HISTORY])
+            filters = [event.value, *history][:HISTORY]
+            self.dashboard.remember("filters", filters)
+            if isinstance(words := event.input.suggester, FilterWords):
+                words.history = filters
         self.screen.set_focus(self.table)
 
     def on_histogram_brushed(self, event: Histogram.Brushed) -> None:
         """Filter by the range of a histogram."""
         line = self.query_one("#data-filter", Input)
         if event.low != event.low:
-            line.value = re.sub(rf"\S*<={re.escape(event.name)}<=?\S*\s*", "", line.value).strip()
+            line.value = without_range(line.value, event.name)
         else:
             line.value = with_range(line.value, event.name, event.low, event.high)
 

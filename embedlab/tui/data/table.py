@@ -25,6 +25,7 @@ from embedlab.tui.theme import model_sign
 _NUMBER = 6  # cells of a number, with the blank before it
 _LEAST_TEXT = 90  # cells, below which the second sentence has a line of its own
 _GUTTER = 2
+_WIDE = 100  # cells, from which the columns have their names whole
 
 
 class ItemTable(ScrollView, can_focus=True):
@@ -55,8 +56,10 @@ class ItemTable(ScrollView, can_focus=True):
 
     def show(self, view: View) -> None:
         """Show VIEW, with the cursor on the same item where it is still there."""
-        before = self.row
+        old, before = self.view, self.row
         self.view = view
+        if old is None or (old.sort, old.is_descending) != (view.sort, view.is_descending):
+            before = None  # another order begins at its first item
         places = np.flatnonzero(view.rows == (-1 if before is None else before))
         self._resize()
         self.set_reactive(ItemTable.cursor, int(places[0]) if len(places) else 0)
@@ -92,7 +95,10 @@ class ItemTable(ScrollView, can_focus=True):
         return sum(self._width(name) for name in self._columns)
 
     def _width(self, name: str) -> int:
-        return _NUMBER + 1 if name == GOLD or name in self.models else _NUMBER
+        if name in self.models:
+            room = 14 if self.scrollable_content_region.width >= _WIDE else _NUMBER + 1
+            return max(_NUMBER + 1, min(len(name) + 3, room))
+        return _NUMBER + 1 if name == GOLD else _NUMBER
 
     @property
     def lines_each(self) -> int:
@@ -173,10 +179,14 @@ class ItemTable(ScrollView, can_focus=True):
         row = int(self.view.rows[place])
         strip = Strip(self._line(row, part, is_here=place == self.cursor))
         base = self.rich_style
+        shade = "surface" if place % 2 and self.lines_each == 2 else ""
         if place == self.cursor:
-            focus = "primary-muted" if self.has_focus else "panel"
-            colour = self.colours.get(focus)
-            base += Style(bgcolor=colour if colour and colour.startswith("#") else None, bold=True)
+            shade = "primary-muted" if self.has_focus else "panel"
+        colour = self.colours.get(shade, "")
+        if colour.startswith("#"):
+            base += Style(bgcolor=colour)
+        if place == self.cursor:
+            base += Style(bold=True)
         return strip.adjust_cell_length(width, base).apply_style(base)
 
     def _header(self) -> list[Segment]:
