@@ -1,11 +1,18 @@
 """What the Compare room says, from comparisons that are made."""
 
+from dataclasses import replace
+
+import pytest
+
 from embedlab.tui.compare.model import (
+    axis_labels,
     compare_shown,
     ends_of,
     forest_bar,
     forest_lines,
+    mark_of,
     model_scores,
+    place_on,
     slice_expression,
     verdict,
 )
@@ -51,6 +58,27 @@ def test_a_model_that_scored_a_part_leaves_the_others_numbers() -> None:
         for name in ("near", "far"):
             assert one.scores[name].value == other.scores[name].value
             assert one.pairs == other.pairs
+
+
+def test_an_average_sums_the_comparison_up() -> None:
+    shown = shown_of(["near", "far"])
+    assert shown.outcomes is not None
+    averages = {"sts": {"average of two": ("sts12", "sick-r")}}
+    summed = replace(shown, outcomes=replace(shown.outcomes, averages=averages))
+    comparison = compare_shown(summed)
+    (sentence,) = verdict(comparison)
+    assert " points below near on the average of two [" in sentence
+    assert sentence.endswith(", and on all 2 datasets.")
+    scores, signs = model_scores(comparison)
+    assert (set(scores), signs) == ({"near", "far"}, {"far": "▼"})
+    assert [mark_of(line) for line in forest_lines(comparison)] == ["●", "●", "◆"]
+
+
+@pytest.mark.parametrize(("low", "high"), [(-50.0, 2.0), (-1.0, 1.0), (0.0, 30.0)])
+def test_zero_is_written_over_its_rule(low: float, high: float) -> None:
+    labels = axis_labels(low, high, 40)
+    assert len(labels) == 40
+    assert labels[place_on(0.0, low, high, 40)] == "0"
 
 
 def test_scores_in_the_header_need_one_sum() -> None:

@@ -1,13 +1,16 @@
 """Items, models and runs for the tests of the dashboard, made in memory or as a run's files."""
 
 import asyncio
+import re
 import socket
 import time
 from collections.abc import Callable, Sequence
+from html import unescape
 
 import numpy as np
 import polars as pl
 import pytest
+from textual.app import App
 from textual.pilot import Pilot
 
 from embedlab.analysis.scores import ModelColumns
@@ -19,6 +22,7 @@ from embedlab.runs.events import Dev, Event, EventLog, Started, Step
 from embedlab.runs.store import RunFolder
 from embedlab.tui.workbench import Shown
 
+_CELL = 12.2  # the width of a letter in a screenshot
 NOUNS = ("cat", "dog", "horse", "train", "bird", "child", "boat", "tree")
 
 
@@ -67,6 +71,24 @@ def shown_of(models: Sequence[str], pairs: int = 120, lacking: Sequence[str] = (
         outcomes=outcomes,
         similarities={name: outcomes.predictions[name] for name in models},
     )
+
+
+def screen_text(app: App[None]) -> str:
+    """What the screen shows, without styles."""
+    cells: dict[tuple[int, int], str] = {}
+    texts = re.findall(
+        r'<text class="[^"]+" x="([\d.]+)" y="([\d.]+)" textLength="[^"]+" clip-path="url\(#[^"]+'
+        r'-line-(\d+)\)">([^<]*)</text>',
+        app.export_screenshot(),
+    )
+    for x, _, line, text in texts:
+        for place, letter in enumerate(unescape(text).replace("\xa0", " ")):
+            cells[int(line), round(float(x) / _CELL) + place] = letter
+    lines = [
+        "".join(cells.get((line, x), " ") for x in range(app.size.width)).rstrip()
+        for line in range(app.size.height)
+    ]
+    return "\n".join(lines) + "\n"
 
 
 async def until(pilot: Pilot[None], holds: Callable[[], object], patience_s: float = 30.0) -> None:

@@ -1,0 +1,123 @@
+"""The Data and Compare rooms: order, filter, brushes, verdict, why; and how both look."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from embedlab.tui.compare.room import CompareRoom
+from embedlab.tui.data.histogram import Histogram
+from embedlab.tui.data.model import GAP
+from embedlab.tui.data.table import ItemTable
+from embedlab.tui.data.what_if import WhatIf
+from tests.tui.test_dashboard import at_once, dashboard, opened
+from tests.tui.world import screen_text, until
+
+__all__ = ["opened"]
+Open = Callable[..., AbstractAsyncContextManager[Pilot[None]]]
+PICTURES = Path(__file__).parent / "pictures"
+
+
+async def test_another_order_begins_at_its_first_item(opened: Open) -> None:
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        table = app.query_one(ItemTable)
+        await pilot.press("j", "j", "j", "s")
+        await until(pilot, lambda: app.view and app.view.sort == GAP)
+        await until(pilot, lambda: table.cursor == 0)
+        assert app.view is not None
+        assert table.row == int(np.nanargmax(app.view.facts.gap))
+
+
+async def test_a_filter_that_was_typed_before_comes_back_with_up(opened: Open) -> None:
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        line = app.query_one("#data-filter", Input)
+        for text in ("gold>4", "gold<1"):
+            at_once(pilot, f"/{text}\r")
+            await until(pilot, lambda text=text: app.view and app.view.expression == text)
+            await until(pilot, lambda: app.focused is app.query_one(ItemTable))
+            await pilot.press("escape")
+            await until(pilot, lambda: line.value == "")
+        await pilot.press("slash", "up", "up")
+        assert line.value == "gold>4"
+        await pilot.press("down")
+        assert line.value == "gold<1"
+
+
+async def test_the_beginning_of_a_dataset_hints_its_star(opened: Open) -> None:
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        at_once(pilot, "/dataset:sick\r")
+        error = app.query_one("#filter-error", Static)
+        await until(pilot, lambda: error.display)
+        assert "`dataset:sick*` finds sick-r" in str(error.render())
+        await until(pilot, lambda: app.focused is app.query_one(ItemTable))
+        await pilot.press("2")
+        verdict = app.query_one("#verdict", Static)
+        await until(pilot, lambda: "No item fits" in str(verdict.render()))
+
+
+async def test_a_range_of_a_histogram_filters_and_is_taken_away(opened: Open) -> None:
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        await pilot.press("tab", "tab")
+        assert app.focused is app.query_one("#gold-bins", Histogram)
+        await pilot.press("right", "enter", "right", "right", "enter")
+        await until(pilot, lambda: app.view and "gold" in app.view.expression)
+        assert app.view is not None
+        bins = app.query_one("#gold-bins", Histogram).bins
+        assert bins is not None
+        gold = app.view.facts.gold[app.view.rows]
+        assert (
+            0 < len(gold) == ((gold >= bins.edge(1) - 1e-3) & (gold <= bins.edge(4) + 1e-3)).sum()
+        )
+        await pilot.press("backspace")
+        await until(pilot, lambda: app.view and app.view.expression == "")
+
+
+async def test_why_is_two_keys_away(opened: Open) -> None:
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        await until(pilot, lambda: app.comparison)
+        await pilot.press("2")
+        await until(pilot, lambda: app.query_one(CompareRoom).line)
+        await pilot.press("w")
+        text = app.query_one("#why Static", Static)
+        await until(pilot, lambda: "far alone is right on" in str(text.render()))
+        assert "near alone is right on" in str(text.render())
+
+
+async def test_both_sentences_can_be_edited_and_left(opened: Open) -> None:
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        await pilot.press("v")
+        pane = app.query_one(WhatIf)
+        await until(pilot, lambda: pane.display and isinstance(app.focused, Input))
+        row = app.query_one(ItemTable).row
+        assert app.view is not None
+        assert pane.typed[0] == app.view.facts.outcomes.sentences["sentence1"][row]
+        await pilot.press("escape")
+        await until(pilot, lambda: app.focused is app.query_one(ItemTable))
+
+
+@pytest.mark.parametrize(("room", "size"), [("data", (80, 24)), ("compare", (140, 40))])
+async def test_a_room_looks_as_its_picture(opened: Open, room: str, size: tuple[int, int]) -> None:
+    async with opened(size) as pilot:
+        app = dashboard(pilot)
+        await until(pilot, lambda: app.comparison)
+        keys: Sequence[str] = ("s",) if room == "data" else ("2",)
+        await pilot.press(*keys)
+        await until(pilot, lambda: (app.view and app.view.sort == GAP) or room == "compare")
+        await until(pilot, lambda: app.query_one(CompareRoom).line)
+        await pilot.pause(0.3)
+        found = screen_text(app)
+        picture = PICTURES / f"{room}-{size[0]}x{size[1]}.txt"
+        if not picture.exists():  # a new picture is written, to be looked at
+            picture.write_text(found, encoding="utf-8")
+            pytest.fail(f"wrote {picture.name}")
+        assert found == picture.read_text(encoding="utf-8")
