@@ -35,6 +35,7 @@ from embedlab.tui.data.model import View, sort_orders
 from embedlab.tui.data.room import DataRoom
 from embedlab.tui.header import Header, chips_of
 from embedlab.tui.help import TextScreen, help_screen
+from embedlab.tui.plain import PlainDriver, is_plain
 from embedlab.tui.questions import Ask
 from embedlab.tui.room import Guarded, Host, Room, Working
 from embedlab.tui.runs.room import RunsRoom
@@ -125,7 +126,7 @@ class Dashboard(Working, Host):
     ]
 
     def __init__(self, settings: Settings, *, pair_file: Path | None = None) -> None:
-        super().__init__()
+        super().__init__(driver_class=PlainDriver if is_plain() else None)
         self.settings = replace(settings, data=settings.data or STARTER_FOLDER)
         self._pair_file = pair_file
         self.shown = Shown()

@@ -13,10 +13,10 @@ from embedlab.choices import Aggregate
 from embedlab.comparison.comparison import Comparison, compare_outcomes
 from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.comparison.explanation import Explanation, explained
-from embedlab.core.printable import one_line
 from embedlab.core.progress import StartProgress
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.selection import ItemSelection
+from embedlab.tui.plain import safe_line
 from embedlab.tui.workbench import Shown
 
 BY = (DATASET, "source", "dice", "negation", "number", "question", "length", "words", "gold")
@@ -97,71 +97,30 @@ def _sign(difference: Difference) -> str:
 
 
 def verdict(comparison: Comparison) -> list[str]:
-    """What the comparison says, in sentences: of each model against the reference."""
-    others = [name for name in comparison.models if name != comparison.reference]
+    """What the comparison says, in sentences, as the command line says it; one where nothing is
+    clear.
+    """
+    from embedlab.reports.verdicts import verdicts
+
+    reference, *others = comparison.models
     if not others:
         compared = main_slice(comparison)
-        if compared is None:
-            return [f"{comparison.reference} alone: choose another model to compare with (c)"]
-        score = compared.scores[comparison.reference]
-        interval = _interval(score.low, score.high)
-        return [
-            f"{comparison.reference} scores {_SCALE * score.value:z.1f}{interval} on "
-            f"{compared.title}: choose another model to compare with (c)"
-        ]
+        said = f"{reference} alone"
+        if compared is not None:
+            score = compared.scores[reference]
+            interval = _interval(score.low, score.high)
+            said = f"{reference} has {_SCALE * score.value:z.1f}{interval} on {compared.title}"
+        return [f"{said}: choose another model to compare with (c)"]
     known = [
         difference
         for compared in comparison.slices
         for difference in compared.differences.values()
         if isfinite(difference.delta)
     ]
-    if known and not any(difference.significant for difference in known):
+    if len(known) > 1 and not any(difference.significant for difference in known):
         rows = len(comparison.slices)
-        where = f"any of {rows} rows" if rows > 1 else comparison.slices[0].title
-        return [f"No difference from {comparison.reference} is clear on {where}."]
-    return [_sentence(comparison, name) for name in others]
-
-
-def _sentence(comparison: Comparison, name: str) -> str:
-    """What is clear of the model called NAME: in sum, then over the single rows."""
-    reference = comparison.reference
-    rows = [
-        one.differences[name]
-        for one in comparison.slices
-        if not one.average_of and name in one.differences
-    ]
-    rows = [difference for difference in rows if isfinite(difference.delta)]
-    clear = [difference for difference in rows if difference.significant]
-    sides = {
-        side: [abs(_SCALE * one.delta) for one in clear if (one.delta > 0) == (side == "above")]
-        for side in ("above", "below")
-    }
-    what = "datasets" if comparison.by == DATASET else "rows"
-    counts = [f"{side} on {len(points)}" for side, points in sides.items() if points]
-    over = f"clearly {' and '.join(counts) or 'different on none'} of {len(rows)} {what}"
-    compared = main_slice(comparison)
-    difference = compared.differences.get(name) if compared is not None else None
-    if compared is None or difference is None or not isfinite(difference.delta):
-        points = [point for side in sides.values() for point in side]
-        span = f", by {min(points):.1f} to {max(points):.1f} points" if points else ""
-        if len(counts) == 1:
-            side = "above" if sides["above"] else "below"
-            of_rows = (
-                f"all {len(rows)}" if len(clear) == len(rows) else f"{len(clear)} of {len(rows)}"
-            )
-            return f"{name} is clearly {side} {reference} on {of_rows} {what}{span}."
-        return f"Beside {reference}, {name} is {over}{span}."
-    side = "above" if difference.delta > 0 else "below"
-    if len(sides[side]) == len(rows):
-        over = f"and on all {len(rows)} {what}"
-    elif not difference.significant or len(sides[side]) == len(clear) > 0:
-        over = f"clear on {len(clear)} of {len(rows)} {what}"
-    interval = _interval(difference.low, difference.high)
-    title = f"the {compared.title}" if compared.title.startswith("average") else compared.title
-    said = f"{abs(_SCALE * difference.delta):.1f} points {side} {reference} on {title}{interval}"
-    if not difference.significant:
-        said = f"not told from {reference} on {title}: {_SCALE * difference.delta:+z.1f}{interval}"
-    return f"{name} is {said}{f', {over}' if len(rows) > 1 else ''}."
+        return [f"No difference from {reference} is clear on any of {rows} rows."]
+    return verdicts(comparison.slices, comparison.models, by=comparison.by)
 
 
 def _interval(low: float, high: float) -> str:
@@ -274,7 +233,7 @@ def why_lines(explanation: Explanation) -> list[WhyLine]:
             first, second = (
                 explanation.outcomes.column(name)[row] for name in ("sentence1", "sentence2")
             )
-            texts = " ┊ ".join(one_line(text) for text in (first, second) if text)
+            texts = " ┊ ".join(safe_line(text) for text in (first, second) if text)
             lines.append(WhyLine(text=f"“{texts}”", style="italic $faint"))
     return lines
 

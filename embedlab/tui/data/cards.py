@@ -4,8 +4,8 @@ from math import isfinite, nan
 
 from textual.content import Content
 
-from embedlab.core.printable import one_line
 from embedlab.tui.data.model import DICE, Item, words_only_here
+from embedlab.tui.plain import safe_line
 from embedlab.tui.theme import model_colour, model_sign
 
 _BAR = 36
@@ -47,11 +47,11 @@ def item_cards(item: Item, note: str, width: int) -> Content:
         )
     lines.append(Content(""))
     if item.source:
-        lines.append(Content.assemble(("from   ", "$faint"), one_line(item.source)))
+        lines.append(Content.assemble(("from   ", "$faint"), safe_line(item.source)))
     if item.trained:
         lines.append(Content.styled(f"trained on by {item.trained}", "$text-warning"))
     if note:
-        lines.append(Content.assemble(("note   ", "$faint"), one_line(note)))
+        lines.append(Content.assemble(("note   ", "$faint"), safe_line(note)))
     if item.neighbours:
         lines += [Content(""), Content.styled("the same sentence in", "bold")]
         lines += [
@@ -64,10 +64,10 @@ def item_cards(item: Item, note: str, width: int) -> Content:
 def sentence(text: str, other: str) -> Content:
     """TEXT with the words that OTHER lacks standing out."""
     if not other:
-        return Content(one_line(text))
+        return Content(safe_line(text))
     return Content.assemble(
         *(
             (part, "bold underline" if is_only else "")
-            for part, is_only in words_only_here(one_line(text), other)
+            for part, is_only in words_only_here(safe_line(text), other)
         )
     )

@@ -99,9 +99,11 @@ class DataRoom(Room):
             "v", "what_if", "Vary", tooltip="What if: edit both sentences, see what each word does."
         ),
         Binding("space", "mark", "Mark", tooltip="Mark the item, for export."),
-        Binding("number_sign", "note", "Note", tooltip="Write a note on the item."),
+        Binding("number_sign", "note", "Note", show=False, tooltip="Write a note on the item."),
         Binding("y", "copy", "Copy", show=False, tooltip="Copy both sentences."),
-        Binding("e", "export", "Export", tooltip="Write the marked or shown items as CSV."),
+        Binding(
+            "e", "export", "Export", show=False, tooltip="Write the marked or shown items as CSV."
+        ),
         Binding("tab", "pane(1)", "Pane", show=False),
         Binding("shift+tab", "pane(-1)", "Pane", show=False),
     ]

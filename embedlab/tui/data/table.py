@@ -17,8 +17,9 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from embedlab.core.printable import one_line
 from embedlab.tui.data.model import DICE, GAP, GOLD, View, words_only_here
+from embedlab.tui.data.model import DICE, GAP, GOLD, View, words_only_here
+from embedlab.tui.plain import safe_line
 from embedlab.tui.room import Host
 from embedlab.tui.theme import model_sign
 
@@ -226,7 +227,7 @@ class ItemTable(ScrollView, can_focus=True):
         else:
             segments += [self._number(name, row) for name in self._columns]
         first, second = (
-            one_line(outcomes.column(name)[row] or "") for name in ("sentence1", "sentence2")
+            safe_line(outcomes.column(name)[row] or "") for name in ("sentence1", "sentence2")
         )
         width = self._text_width
         segments.append(Segment(" "))

@@ -1,0 +1,58 @@
+"""Terminals whose encoding has ASCII alone: every sign of the dashboard as one ASCII letter, and
+other letters as escapes that are counted before lines are laid out.
+"""
+
+import os
+import sys
+from unicodedata import name
+
+from textual.drivers.linux_driver import LinuxDriver
+
+from embedlab.core.printable import one_line
+
+_SIGNS = dict(zip("●■▲◆★✚○◇◌▸›…⏎▏▌·“”→↑↓▼✓✗±×–⌫", '*#^+*+ooo>>~<||."">^vv/x~x-<', strict=True))
+_SIGNS |= {"╸": "=", "━": "=", "╍": "~", "─": "-", "│": "|", "┊": "|", "▶": ">", "▷": ">", "‖": "|"}
+
+
+def is_plain() -> bool:
+    """Whether the terminal takes ASCII alone; a browser takes all."""
+    stream = sys.__stderr__
+    return (
+        "TEXTUAL_DRIVER" not in os.environ
+        and stream is not None
+        and not (stream.encoding or "utf-8").lower().startswith("utf")
+    )
+
+
+def safe_line(text: str) -> str:
+    """TEXT on one line as it can be drawn, so that its width is that of what is seen."""
+    line = one_line(text)
+    if line.isascii() or not is_plain():
+        return line
+    return line.encode("ascii", "backslashreplace").decode()
+
+
+def ascii_signs(text: str) -> str:
+    """TEXT with one ASCII letter for each sign of the dashboard; what is no sign stays."""
+    return text if text.isascii() else "".join(map(_ascii_sign, text))
+
+
+def _ascii_sign(letter: str) -> str:
+    if letter.isascii():
+        return letter
+    if letter in _SIGNS:
+        return _SIGNS[letter]
+    kind = name(letter, "")
+    if kind.startswith("BOX DRAWINGS"):
+        return "|" if "VERTICAL" in kind and "HORIZONTAL" not in kind else "+"
+    if kind.startswith("BRAILLE"):
+        return " " if letter == "\u2800" else "."
+    return "#" if "BLOCK" in kind or "SHADE" in kind else letter
+
+
+class PlainDriver(LinuxDriver):
+    """Writes ASCII signs."""
+
+    def write(self, data: str) -> None:
+        """Write DATA."""
+        super().write(ascii_signs(data))
