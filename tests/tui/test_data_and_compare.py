@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
+from embedlab.tui.app import Dashboard
 from embedlab.tui.compare.room import CompareRoom
 from embedlab.tui.data.histogram import Histogram
 from embedlab.tui.data.model import GAP
@@ -20,6 +22,10 @@ from tests.tui.world import screen_text, until
 __all__ = ["opened"]
 Open = Callable[..., AbstractAsyncContextManager[Pilot[None]]]
 PICTURES = Path(__file__).parent / "pictures"
+
+
+def is_filtered(app: Dashboard, expression: str) -> bool:
+    return app.view is not None and app.view.expression == expression
 
 
 async def test_another_order_begins_at_its_first_item(opened: Open) -> None:
@@ -39,7 +45,7 @@ async def test_a_filter_that_was_typed_before_comes_back_with_up(opened: Open) -
         line = app.query_one("#data-filter", Input)
         for text in ("gold>4", "gold<1"):
             at_once(pilot, f"/{text}\r")
-            await until(pilot, lambda text=text: app.view and app.view.expression == text)
+            await until(pilot, partial(is_filtered, app, text))
             await until(pilot, lambda: app.focused is app.query_one(ItemTable))
             await pilot.press("escape")
             await until(pilot, lambda: line.value == "")
@@ -100,6 +106,7 @@ async def test_both_sentences_can_be_edited_and_left(opened: Open) -> None:
         await until(pilot, lambda: pane.display and isinstance(app.focused, Input))
         row = app.query_one(ItemTable).row
         assert app.view is not None
+        assert row is not None
         assert pane.typed[0] == app.view.facts.outcomes.sentences["sentence1"][row]
         await pilot.press("escape")
         await until(pilot, lambda: app.focused is app.query_one(ItemTable))
