@@ -18,7 +18,6 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from embedlab.tui.data.model import DICE, GAP, GOLD, View, words_only_here
-from embedlab.tui.data.model import DICE, GAP, GOLD, View, words_only_here
 from embedlab.tui.plain import safe_line
 from embedlab.tui.room import Host
 from embedlab.tui.theme import model_sign
