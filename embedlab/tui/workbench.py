@@ -15,6 +15,7 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.core.names import DEFAULT_TASK, task_names
 from embedlab.core.paths import STARTER, STARTER_FOLDER
 from embedlab.core.settings import Settings
+from embedlab.data.file_name import is_row_file
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.models.catalog import resolve
 from embedlab.models.packaged import PACKAGED
@@ -91,7 +92,9 @@ def open_shown(models: Sequence[str], task: str, settings: Settings) -> Shown:
                     is_published=not any(spec.is_run for spec in members),
                 )
             )
-    tasks, datasets = ((task,), ()) if task in task_names() else ((), (task,))
+    tasks, datasets = (
+        ((), (task,)) if task not in task_names() else ((task,), _corpora(folders, task))
+    )
     try:
         outcomes = open_outcomes(folders, tasks, datasets, cache=settings.cache)
     except EmbedlabError as error:
@@ -117,6 +120,16 @@ def open_shown(models: Sequence[str], task: str, settings: Settings) -> Shown:
         errors=tuple(errors),
         similarities=similarities,
     )
+
+
+def _corpora(folders: Mapping[str, Path], task: str) -> tuple[str, ...]:
+    """The datasets of TASK that were scored, without own files that were opened once and without
+    the splits that single figures ask for.
+    """
+    facts = [one for folder in folders.values() for one in stored_facts(folder) if one.task == task]
+    names = [one.name for one in facts if not is_row_file(one.name)]
+    whole = dict.fromkeys(name for name in names if not name.endswith((":train", ":dev")))
+    return tuple(whole) or ("",)  # no dataset is called so: none names all
 
 
 def _averages(outcomes: Outcomes) -> Mapping[str, Mapping[str, Sequence[str]]]:
