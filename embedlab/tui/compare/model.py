@@ -201,7 +201,9 @@ def why_lines(explanation: Explanation) -> list[WhyLine]:
     lines = [
         WhyLine(text=f"{explanation.second} gains or loses on", style="bold")
         if uneven
-        else WhyLine(text=f"On none of {kinds} kinds of items is it clearly larger or smaller.")
+        else WhyLine(
+            text=f"On none of {kinds} kinds of items is the difference clearly larger or smaller."
+        )
     ]
     lines += [
         WhyLine(

@@ -33,6 +33,7 @@ from embedlab.tui.compare.model import (
     verdict,
     why_lines,
 )
+from embedlab.tui.data.histogram import joined_runs
 from embedlab.tui.data.model import GOLD, View
 from embedlab.tui.room import Room
 from embedlab.tui.theme import model_colour, model_sign
@@ -81,7 +82,7 @@ class Scatter(Widget, can_focus=True):
                 (chr(0x2800 + bit) if bit else " ", "bold" if count > dense else "$faint")
                 for bit, count in zip(bits[row].tolist(), many[row].tolist(), strict=True)
             ]
-            lines.append(Content.assemble(*parts))
+            lines.append(joined_runs(parts))
         return Content("\n").join(lines)
 
 

@@ -1,6 +1,7 @@
 """A histogram of one number of the items, by which they are filtered: a brush in a few lines."""
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -71,7 +72,7 @@ class Histogram(Widget, can_focus=True):
                 if self.has_focus and place in chosen:
                     style = f"{self._colour} on $panel-lighten-2 bold"
                 parts.append((sign, style))
-            lines.append(Content.assemble(*parts))
+            lines.append(joined_runs(parts))
         low, high = f"{bins.low:.3g}", f"{bins.high:.3g}"
         if self.has_focus:
             first, last = min(chosen), max(chosen)
@@ -113,3 +114,9 @@ def _heights(counts: Sequence[int], rows: int) -> list[int]:
     """The height of each bar in eighths of a line; a bar of anything is seen."""
     most = max(counts) or 1
     return [max(round(count / most * rows * 8), 1 if count else 0) for count in counts]
+
+
+def joined_runs(parts: Sequence[tuple[str, str]]) -> Content:
+    """PARTS of a line, with neighbours of one style as one."""
+    runs = groupby(parts, key=lambda part: part[1])
+    return Content.assemble(*(("".join(text for text, _ in run), style) for style, run in runs))
