@@ -123,11 +123,11 @@ def open_shown(models: Sequence[str], task: str, settings: Settings) -> Shown:
 
 
 def _corpora(folders: Mapping[str, Path], task: str) -> tuple[str, ...]:
-    """The datasets of TASK that were scored, without own files that were opened once and without
-    the splits that single figures ask for.
+    """The datasets of TASK that were scored, without the starter set and own files that were opened
+    once, and without the splits that single figures ask for.
     """
     facts = [one for folder in folders.values() for one in stored_facts(folder) if one.task == task]
-    names = [one.name for one in facts if not is_row_file(one.name)]
+    names = [one.name for one in facts if one.name != STARTER and not is_row_file(one.name)]
     whole = dict.fromkeys(name for name in names if not name.endswith((":train", ":dev")))
     return tuple(whole) or ("",)  # no dataset is called so: none names all
 

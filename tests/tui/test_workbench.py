@@ -17,7 +17,10 @@ class Scored:
 @pytest.mark.parametrize(
     ("stored", "shown"),
     [
-        (["sts12", "mk.tsv", "/tmp/own.csv", "sts-benchmark:dev", "sts13"], ("sts12", "sts13")),
+        (
+            ["sts12", "starter", "mk.tsv", "/tmp/own.csv", "sts-benchmark:dev", "sts13"],
+            ("sts12", "sts13"),
+        ),
         (["mteb:STS13"], ("mteb:STS13",)),
         (["mk.tsv"], ("",)),
     ],
