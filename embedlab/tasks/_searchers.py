@@ -17,16 +17,18 @@ from embedlab.core.settings import Settings
 from embedlab.data.queries import Places, Queries, Run
 from embedlab.encoders.encoder import Described, Encoder, EncoderFacts, PairScorer
 from embedlab.encoders.exact_search import (
+    NONE,
     OfIndex,
     OfTexts,
     OfVectors,
     Relevant,
     Scores,
     Similarities,
+    first_documents,
+    in_order,
     ranks_in_run,
     relevant_ranks,
 )
-from embedlab.encoders.first_documents import NONE, first_documents, in_order
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import computes_pairs, found_documents, has_index, text_index
 from embedlab.models.fingerprint import combined_fingerprint, spec_fingerprint

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.errors import MissingError
 from embedlab.models.folder import Wishes, read_usage
 from embedlab.models.reading import Reading
 
@@ -199,16 +199,6 @@ def test_a_role_has_the_prompt_of_its_name_and_never_the_default(tmp_path: Path)
     assert read_usage(folder, Wishes(role="document")).reading.prompt == ""
     with pytest.raises(MissingError, match="Transformer with query_length"):
         read_usage(folder, Wishes(role="query"))
-
-
-def test_an_unknown_role_of_a_router_is_a_usage_error(tmp_path: Path) -> None:
-    folder = write(tmp_path)
-    (folder / "modules.json").write_text(
-        '[{"type": "sentence_transformers.models.Router", "path": ""}]'
-    )
-    (folder / "router_config.json").write_text('{"types": {}, "structure": {"query": []}}')
-    with pytest.raises(UsageError, match="no role named 'passage'"):
-        read_usage(folder, Wishes(role="passage"))
 
 
 @pytest.mark.parametrize("stated", ["[CLS]", {"content": "[CLS]"}])
