@@ -46,7 +46,7 @@ CASES = (
             "endpoint-one-text-500",
             f"embedlab evaluate {_HOST}/{mode}/v1#m s.tsv",
             "no vector of 'The cat sits.'",
-            "1 of 4 pairs, which are left out",
+            "which are left out for every model",
         )
         for mode in ("nan500", "null")
     ),
