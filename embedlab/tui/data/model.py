@@ -219,14 +219,12 @@ def words_only_here(sentence: str, other: str) -> list[tuple[str, bool]]:
     """The parts of SENTENCE with whether each is a word that OTHER lacks."""
     others = {word.casefold() for word in _WORD.findall(other)}
     parts: list[tuple[str, bool]] = []
-    end = 0
-    for match in _WORD.finditer(sentence):
-        if match.start() > end:
-            parts.append((sentence[end : match.start()], False))
-        word = match.group()
-        parts.append((word, word[0].isalnum() and word.casefold() not in others))
-        end = match.end()
-    return [*parts, (sentence[end:], False)] if end < len(sentence) else parts
+    for text in re.findall(rf"{_WORD.pattern}|\s+", sentence):
+        is_only = text[0].isalnum() and text.casefold() not in others
+        if parts and parts[-1][1] == is_only:
+            text = parts.pop()[0] + text
+        parts.append((text, is_only))
+    return parts
 
 
 @dataclass(frozen=True, kw_only=True)

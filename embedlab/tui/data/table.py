@@ -25,7 +25,7 @@ from embedlab.tui.theme import model_sign
 _NUMBER = 6  # cells of a number, with the blank before it
 _LEAST_TEXT = 90  # cells, below which the second sentence has a line of its own
 _GUTTER = 2
-_WIDE = 100  # cells, from which the columns have their names whole
+_WIDE = 90  # cells, from which the columns have their names whole
 
 
 class ItemTable(ScrollView, can_focus=True):
