@@ -1,12 +1,13 @@
 """The words that a form starts."""
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from embedlab.core.errors import UsageError
+from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.schema import read_toml
 from embedlab.core.settings import Settings
 from embedlab.tui.runs.launching import (
@@ -17,6 +18,7 @@ from embedlab.tui.runs.launching import (
     choices,
     new_form,
     resume_grid,
+    start,
     toml_text,
 )
 
@@ -135,3 +137,28 @@ def test_a_grid_goes_on_by_the_words_that_started_it(
     resume_grid("mine", settings)
     assert started[0][:3] == ["grid", "run", "mine"]
     assert started[1] == ["grid", "run", "mine.toml", "--set", "a=1"]
+
+
+@pytest.mark.parametrize("code", [None, 0, 2])
+def test_a_grid_that_goes_on_is_started_and_one_that_is_refused_is_an_error(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, code: int | None
+) -> None:
+    class Started:
+        def exit_code(self) -> int | None:
+            return code
+
+        def error(self, code: int, work: str) -> EmbedlabError:
+            return EmbedlabError(f"{work} ended with {code}")
+
+    async def at_once(_: float) -> None:
+        return None
+
+    monkeypatch.setattr("embedlab.tui.runs.launching.start_detached", lambda *_: Started())
+    monkeypatch.setattr("embedlab.tui.runs.launching.asyncio.sleep", at_once)
+    work = start(GRID, ["grid", "run", "mine.toml"], settings)
+    if code:
+        with pytest.raises(EmbedlabError, match="ended with 2"):
+            asyncio.run(work)
+    else:
+        asyncio.run(work)
+    assert (settings.runs / "grids" / "mine" / "launch.json").exists()

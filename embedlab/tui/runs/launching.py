@@ -375,7 +375,9 @@ async def start(choice: Choice, words: Sequence[str], settings: Settings) -> Non
     log = GridFolder.of(settings.runs, Path(words[2]).stem).path / _LOG
     write_atomic(log.with_suffix(".json"), json.dumps(list(words)))
     started = await asyncio.to_thread(start_detached, words, log)
-    with suppress(TimeoutError):  # what is refused is refused in the first seconds
-        code = await asyncio.wait_for(asyncio.to_thread(started.process.wait, 3.0), 4.0)
-        if code:
-            raise started.error(code, f"the grid {Path(words[2]).stem!r}")
+    for _ in range(30):  # what is refused is refused in the first seconds
+        if (code := started.exit_code()) is not None:
+            if code:
+                raise started.error(code, f"the grid {log.parent.name!r}")
+            return
+        await asyncio.sleep(0.1)
