@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.paths import STARTER_FOLDER
 from embedlab.core.schema import read_toml
 from embedlab.core.settings import Settings
 from embedlab.tui.runs.launching import (
@@ -16,6 +17,7 @@ from embedlab.tui.runs.launching import (
     arguments,
     choice_of_file,
     choices,
+    dry_run,
     new_form,
     resume_grid,
     start,
@@ -162,3 +164,12 @@ def test_a_grid_that_goes_on_is_started_and_one_that_is_refused_is_an_error(
     else:
         asyncio.run(work)
     assert (settings.runs / "grids" / "mine" / "launch.json").exists()
+
+
+def test_the_dry_run_of_a_grid_that_was_never_measured_has_no_estimate(
+    settings: Settings, tmp_path: Path
+) -> None:
+    form = new_form(GRID, replace(settings, data=STARTER_FOLDER))
+    trial = asyncio.run(dry_run(words(GRID, form, settings, tmp_path)))
+    assert (trial.error, trial.estimate) == ("", "")
+    assert trial.lines[0] == "18 cells: 6 variants x 3 seeds"

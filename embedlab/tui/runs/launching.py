@@ -311,7 +311,7 @@ async def dry_run(words: Sequence[str]) -> DryRun:
     labels = [tuple(str(cell[name]) for name in names) for cell in cells]
     variants: list[tuple[str, ...]] = list(dict.fromkeys(labels))
     left = sum(not cell["done"] for cell in cells)
-    times = [cell["seconds"] for cell in cells if not cell["done"]]
+    times = [cell.get("seconds") for cell in cells if not cell["done"]]
     estimate = next((line for line in said if "; about " in line), "")
     lines = [
         f"{len(cells)} cells: {len(variants)} variants x {len(cells) // len(variants)} seeds",
