@@ -11,7 +11,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
@@ -274,12 +274,3 @@ class ItemTable(ScrollView, can_focus=True):
             segments.append(Segment(text, style))
             room -= cells
         return [*segments, Segment(" " * room)]
-
-    def reveal(self, row: int) -> None:
-        """Put the cursor on the item in ROW of the frame, if it is shown."""
-        if self.view is not None and len(places := np.flatnonzero(self.view.rows == row)):
-            self.cursor = int(places[0])
-
-    def line_region(self) -> Region:
-        """Where the cursor is."""
-        return Region(0, self.cursor * self.lines_each + 1, self.size.width, self.lines_each)
