@@ -37,7 +37,7 @@ EVERYDAY: Mapping[str, Mapping[str, str]] = {
 }
 # The other commands, in the order of the front page; one that is not here comes last.
 MORE = (
-    *("demo", "score", "nearest", "encode", "export", "power", "same", "audit", "verify"),
+    *("demo", "score", "nearest", "encode", "export", "power", "same", "audit"),
     *("config", "cache", "plugins"),
 )
 ORDER = (*(name for group in EVERYDAY.values() for name in group), *MORE)

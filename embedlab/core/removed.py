@@ -16,6 +16,7 @@ INSTEAD: Mapping[str, str] = {
     "plugins ls": "embedlab doctor --plugins",
     "data items": "embedlab data ls DATASET --items",
     "data selections": "embedlab data ls --selections",
+    "verify": "embedlab same A.json B.json",
     "--sample": _DATA,
     "compare --test": "remove --test: dyadic is the test of every task",
     "grid run --budget": "remove --budget: every cell trains to its end; fewer cells take less",

@@ -37,7 +37,7 @@ REFUSALS = (
     "pairs dice --data starter --sort nosuch",
     "encode wordllama nosuch.txt --out a.npy",
     "recipes nosuch",
-    "verify a.json b.json",
+    "same a.json b.json",
     "nosuch",
     "compare --nosuch",
 )

@@ -114,13 +114,13 @@ def test_every_result_holds_all_kinds_of_tasks_in_one_table(
     (tmp_path / "compared.json").write_text(compared.out, encoding="utf-8")
     evaluations = embedlab("evaluate", "letters:64", *WORDS, "--json")
     (tmp_path / "evaluated.json").write_text(evaluations.out, encoding="utf-8")
-    same = embedlab("verify", "compared.json", "compared.json")
+    same = embedlab("same", "compared.json", "compared.json")
     assert same.code == 0
     assert (
         "letters:64 on close-pairs, geometry, sts, transfer-prototyping: of the same thing"
         in same.out.replace("\n", " ")
     )
-    each = embedlab("verify", "compared.json", "evaluated.json")
+    each = embedlab("same", "compared.json", "evaluated.json")
     assert each.code == 0, each.out
     assert "another version" not in each.out
     assert all(

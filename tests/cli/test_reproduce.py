@@ -363,12 +363,12 @@ def test_runs_that_are_there_are_shown_next_to_the_published_values_under_their_
     Path("ours.json").write_text(answer.out)
     Path("changed.json").write_text(answer.out.replace(str(ours["STS12"]), str(ours["STS12"] + 1)))
     assert (
-        with_runs("verify", "ours.json", "ours.json").out.count(
+        with_runs("same", "ours.json", "ours.json").out.count(
             "of the same thing; all 6 scores agree"
         )
         == 2
     )
-    assert "+1.00" in with_runs("verify", "ours.json", "changed.json", "--data", "tiny").out
+    assert "+1.00" in with_runs("same", "ours.json", "changed.json", "--data", "tiny").out
     _check_claims(with_runs, words)
 
 

@@ -1,5 +1,5 @@
-"""`embedlab verify`, and the signatures that it compares: the same on every path, changed by
-whatever changes a number.
+"""`embedlab same` of two results, and the signatures that it compares: the same on every path, and
+changed by whatever changes a number.
 """
 
 import json
@@ -111,7 +111,7 @@ def test_a_result_is_of_the_same_thing_as_itself_scored_again_from_stored_scores
 ) -> None:
     command = ["evaluate", model, "--task", "mine.tsv", "--json"]
     first, again = (save(embedlab(*command), name) for name in ("first.json", "again.json"))
-    answer = embedlab("verify", first, again)
+    answer = embedlab("same", first, again)
     assert (answer.code, answer.err) == (0, "")
     assert answer.out == "tiny on sts: of the same thing; all 3 scores agree\n"
 
@@ -124,8 +124,8 @@ def test_another_pooling_is_another_thing_and_the_difference_has_the_interval_of
         save(embedlab("evaluate", one, "--task", "mine.tsv", "--json"), f"{n}.json")
         for n, one in enumerate((model, other))
     )
-    answer = embedlab("verify", first, second, "--json")
-    assert answer.code == 1
+    answer = embedlab("same", first, second, "--json")
+    assert answer.code == 4
     assert (
         "not of the same thing: model, pooling differ; 3 of 3 scores differ" in answer.json["title"]
     )
@@ -138,7 +138,7 @@ def test_another_pooling_is_another_thing_and_the_difference_has_the_interval_of
     assert [row["difference"], row["low"], row["high"]] == pytest.approx(wanted)
     (shown,) = (
         line
-        for line in embedlab("verify", first, second).out.splitlines()
+        for line in embedlab("same", first, second).out.splitlines()
         if "mine.tsv spearman all" in line
     )
     assert f"{row['difference']:+.2f} [{row['low']:+.2f}, {row['high']:+.2f}]" in shown
@@ -163,7 +163,7 @@ def test_accuracies_have_the_interval_of_compare_too(
     }
     rows = {
         row["what"]: row
-        for row in embedlab("verify", first, second, *options, "--json").rows
+        for row in embedlab("same", first, second, *options, "--json").rows
         if row["kind"] == "score"
     }
     for what, key in (
@@ -172,7 +172,7 @@ def test_accuracies_have_the_interval_of_compare_too(
     ):
         wanted = [compared[key]["difference_low"], compared[key]["difference_high"]]
         assert [rows[what]["low"], rows[what]["high"]] == pytest.approx(wanted)
-    answer = embedlab("verify", first, both, *options)
+    answer = embedlab("same", first, both, *options)
     assert answer.code == 0, answer.out
     assert "tiny on transfer-exact: of the same thing; all 3 scores agree" in answer.out
     assert f"not compared, only in both.json: {other[2:]} on transfer-exact" in answer.err
@@ -204,7 +204,7 @@ def test_the_signature_is_the_same_now_from_stored_scores_from_the_file_of_the_r
     stored = tmp_path / "runs" / "two" / "seed-1" / "evaluations" / "sts.json"
     compared = save(embedlab("compare", seed, *options), "compared.json")
     for other in (str(stored), compared):
-        answer = embedlab("verify", now, other)
+        answer = embedlab("same", now, other)
         assert answer.code == 0, answer.out
         assert "two@1 on sts: of the same thing; all" in answer.out
     assert changed(parts, signature_of(embedlab("compare", seed, *options))) == {
@@ -304,7 +304,7 @@ def test_the_same_file_of_pairs_in_two_folders_is_one_thing(
         ),
         "second.json",
     )
-    answer = embedlab("verify", first, second)
+    answer = embedlab("same", first, second)
     assert (answer.code, "of the same thing; all 2 scores agree" in answer.out) == (0, True), (
         answer.out
     )
@@ -318,15 +318,15 @@ def test_other_seeds_of_a_recipe_are_other_weights_measured_in_the_same_way(
         save(embedlab("evaluate", name, "--task", "mine.tsv", "--json"), f"{name}.json")
         for name in names
     )
-    answer = embedlab("verify", first, second, "--json")
-    assert answer.code == 1
+    answer = embedlab("same", first, second, "--json")
+    assert answer.code == 4
     assert "other weights, measured in the same way; " in answer.json["title"]
     assert cells(answer)["seeds"] == ("1", "2")
     both = save(
         embedlab("evaluate", recipe_of_two_seeds, "--task", "mine.tsv", "--json"), "both.json"
     )
-    wider = embedlab("verify", first, both, "--json")
-    assert wider.code == 1
+    wider = embedlab("same", first, both, "--json")
+    assert wider.code == 4
     assert all(
         row["low"] < row["difference"] < row["high"] for row in wider.rows if row["kind"] == "score"
     )
@@ -346,7 +346,7 @@ def test_another_version_alone_is_shown_and_is_the_same_thing_if_the_scores_agre
 ) -> None:
     path = save(embedlab("evaluate", "dice", "--task", "mine.tsv", "--json"), "first.json")
     later = edited(path, "later.json", ("version:0.1.0", "version:9.0.0"))
-    answer = embedlab("verify", path, later, "--json")
+    answer = embedlab("same", path, later, "--json")
     assert answer.code == 0
     assert (
         answer.json["title"]
@@ -356,8 +356,8 @@ def test_another_version_alone_is_shown_and_is_the_same_thing_if_the_scores_agre
     values = json.loads(Path(later).read_text())
     values["rows"][0]["score"] += 0.5
     Path(later).write_text(json.dumps(values))
-    differing = embedlab("verify", path, later)
-    assert differing.code == 1
+    differing = embedlab("same", path, later)
+    assert differing.code == 4
     assert "of the same thing, by another version; 1 of 3 scores differ" in differing.out
     assert "+0.50" in differing.out
     assert "no interval: both are of the same vectors" in differing.out
@@ -371,17 +371,17 @@ def test_a_score_that_differs_by_less_than_the_last_printed_digit_agrees(
         "first.json",
     )
     values = json.loads(Path(path).read_text())
-    for distance, code in ((0.0049, 0), (0.0051, 1), (None, 1)):
+    for distance, code in ((0.0049, 0), (0.0051, 4), (None, 4)):
         score = values["rows"][0]["score"]
         row = values["rows"][0] | {"score": score + distance if distance is not None else None}
         Path("near.json").write_text(json.dumps({**values, "rows": [row]}))
-        assert embedlab("verify", path, "near.json").code == code, distance
+        assert embedlab("same", path, "near.json").code == code, distance
 
 
 def test_what_one_file_does_not_know_is_not_a_difference(embedlab: Embedlab) -> None:
     path = save(embedlab("evaluate", "dice", "--task", "mine.tsv", "--json"), "first.json")
     other = edited(path, "other.json", ("|backend:python", "|backend:unknown"))
-    answer = embedlab("verify", other, path)
+    answer = embedlab("same", other, path)
     assert answer.code == 0
     assert "of the same thing, as far as both say" in answer.out
     assert "backend cannot be compared: unknown in other.json, python in first.json" in answer.out
@@ -395,19 +395,19 @@ def test_changed_data_differs_and_its_scores_have_no_interval(
     file = tmp_path / "mine.tsv"
     file.write_text(file.read_text().replace("\t5\t", "\t0\t"))
     second = save(embedlab(*command), "second.json")
-    answer = embedlab("verify", first, second)
-    assert answer.code == 1
+    answer = embedlab("same", first, second)
+    assert answer.code == 4
     assert "not of the same thing: data differs; the score differs" in answer.out
     assert "no interval: " in answer.out
     other = save(embedlab("evaluate", f"{model}?pooling=cls", *command[2:]), "other.json")
-    assert embedlab("verify", second, other, "--json").rows[-1]["low"] is not None
+    assert embedlab("same", second, other, "--json").rows[-1]["low"] is not None
     write_pairs(file)
     assert (
         "no interval: mine.tsv is not available in the version that was scored"
-        in embedlab("verify", second, other).out
+        in embedlab("same", second, other).out
     )
     file.unlink()
-    answer = embedlab("verify", second, other, "--json")
+    answer = embedlab("same", second, other, "--json")
     assert answer.rows[-1]["low"] is None
     assert any(
         note.startswith("no interval: ") and "mine.tsv" in note for note in answer.json["notes"]
@@ -423,8 +423,8 @@ def test_deleted_scores_leave_the_difference_without_an_interval(
         for n, one in enumerate((model, other))
     )
     shutil.rmtree(tmp_path / "cache")
-    answer = embedlab("verify", first, second, "--json")
-    assert answer.code == 1
+    answer = embedlab("same", first, second, "--json")
+    assert answer.code == 4
     assert all(row["low"] is None for row in answer.rows)
     assert any("no scores of pairs are stored under" in note for note in answer.json["notes"])
 
@@ -437,7 +437,7 @@ def test_several_models_are_matched_by_name_and_the_others_are_noted(
         embedlab("evaluate", f"{model}?pooling=cls", "dice", "--task", "mine.tsv", "--json"),
         "second.json",
     )
-    answer = embedlab("verify", first, second)
+    answer = embedlab("same", first, second)
     assert answer.code == 0
     assert answer.out == "dice on sts: of the same thing; all 3 scores agree\n"
     assert "not compared, only in first.json: tiny on sts" in answer.err
@@ -475,7 +475,7 @@ def test_files_without_a_common_model_or_without_a_result_end_with_two_lines(
             "not a signature: 'vocabulary:many'",
         ),
     ):
-        answer = embedlab("verify", first, other)
+        answer = embedlab("same", first, other)
         assert (answer.code, answer.out) == (code, "")
         error, hint = answer.err.splitlines()
         assert wrong in error
@@ -518,8 +518,8 @@ def test_verify_says_what_changed_between_results_of_the_same_vectors(
     Path("mine.tsv").write_text(
         "\n".join([lines[0], *(line.replace("\t5\t", "\t0\t") for line in lines[1:])]) + "\n"
     )
-    changed_gold = embedlab("verify", first, save(embedlab(*command), "second.json"))
-    assert changed_gold.code == 1
+    changed_gold = embedlab("same", first, save(embedlab(*command), "second.json"))
+    assert changed_gold.code == 4
     words = " ".join(changed_gold.out.split())
     assert "not of the same thing: data differs" in words
     assert (
@@ -531,5 +531,5 @@ def test_verify_says_what_changed_between_results_of_the_same_vectors(
     edited = json.loads(Path(first).read_text())
     edited["rows"][0]["score"] += 1
     Path("edited.json").write_text(json.dumps(edited))
-    words = " ".join(embedlab("verify", first, "edited.json").out.split())
+    words = " ".join(embedlab("same", first, "edited.json").out.split())
     assert "both are of the same vectors on the same data: a number was changed in a file" in words
