@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.cells import cell_len
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
@@ -37,6 +38,16 @@ async def test_another_order_begins_at_its_first_item(opened: Open) -> None:
         await until(pilot, lambda: table.cursor == 0)
         assert app.view is not None
         assert table.row == int(np.nanargmax(app.view.facts.gap))
+
+
+@pytest.mark.parametrize("width", range(1, 12))
+def test_a_sentence_fills_its_cells_and_says_where_it_is_cut(
+    width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ItemTable, "_style", lambda *words, **options: None)
+    text = "".join(part.text for part in ItemTable(id="x")._words("a 猫 runs", "a dog", width))
+    assert cell_len(text) == width
+    assert text.endswith("…") == (width < cell_len("a 猫 runs"))
 
 
 async def test_a_filter_that_was_typed_before_comes_back_with_up(opened: Open) -> None:

@@ -260,17 +260,12 @@ class ItemTable(ScrollView, can_focus=True):
     def _words(self, sentence: str, other: str, width: int) -> list[Segment]:
         """SENTENCE in WIDTH cells; words that the OTHER lacks stand out."""
         plain, loud = self._style("faint"), Style()
+        is_cut = cell_len(sentence) > width
+        room = width - is_cut
         segments: list[Segment] = []
-        room = width
-        for text, is_only_here in (
-            words_only_here(sentence, other) if other else [(sentence, False)]
-        ):
-            style = loud if is_only_here or not other else plain
-            cells = cell_len(text)
-            if cells > room:
-                segments.append(Segment(set_cell_size(text, max(room - 1, 0)) + "…"[:room], style))
-                room = 0
-                break
-            segments.append(Segment(text, style))
-            room -= cells
-        return [*segments, Segment(" " * room)]
+        parts = words_only_here(sentence, other) if other else [(sentence, True)]
+        for text, is_only_here in parts:
+            shown = text if cell_len(text) <= room else set_cell_size(text, room)
+            segments.append(Segment(shown, loud if is_only_here else plain))
+            room -= cell_len(shown)
+        return [*segments, Segment(" " * room), Segment("…" if is_cut else "", plain)]
