@@ -57,7 +57,7 @@ def help_screen(title: str, bindings: Iterable[Binding]) -> TextScreen:
     """The help of a room with these BINDINGS."""
     keys: dict[str, tuple[str, str]] = {}
     for binding in bindings:
-        if binding.description and (said := binding.tooltip or binding.description):
+        if said := binding.tooltip:  # Textual's own keys have none
             keys.setdefault(said, (shown_key(binding.key), said))
     lines = [
         Content.assemble((f"{key:>9}  ", "bold $text-primary"), said) for key, said in keys.values()

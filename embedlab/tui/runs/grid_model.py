@@ -144,7 +144,8 @@ def _verdict(rows: Sequence[BoardRow], columns: Sequence[str], pivot: Pivot | No
     said = f"{column} chooses {short_labels(row.labels)} with {number.text}"
     if len(columns) > 1 and (test := row.numbers.get(columns[-1])) is not None:
         said += f"; {columns[-1]} {test.text}"
-    others = len(marked) - 1
+    if (others := len(marked) - 1) < 1:
+        return ""
     if " ± " not in number.text:
         said += "; of one seed each, so that chance may have chosen"
     elif not tied:
