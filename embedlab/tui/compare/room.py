@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
+from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
@@ -86,6 +87,17 @@ class Scatter(Widget, can_focus=True):
         return Content("\n").join(lines)
 
 
+class Forest(OptionList):
+    """The rows; their bars are as wide as there is room."""
+
+    class Resized(Message):
+        """The rows have another width."""
+
+    def on_resize(self) -> None:
+        """Say so."""
+        self.post_message(self.Resized())
+
+
 class CompareRoom(Room):
     """All chosen models beside the reference."""
 
@@ -142,6 +154,7 @@ class CompareRoom(Room):
         self.comparison: Comparison | None = None
         self._lines: Sequence[ForestLine] = ()
         self._title_width = _TITLE
+        self._drawn_width = 0
         self._explained: dict[tuple[str, str], Content] = {}
 
     def compose(self) -> ComposeResult:
@@ -150,7 +163,7 @@ class CompareRoom(Room):
         with Horizontal(id="compare-body"):
             with Vertical(id="forest-side", classes="panel"):
                 yield Static(id="forest-head", markup=False)
-                yield OptionList(id="forest")
+                yield Forest(id="forest")
             with Vertical(id="compare-panes"):
                 with VerticalScroll(id="why", classes="panel") as why:
                     why.border_title = "why · w explains the row"
@@ -162,7 +175,6 @@ class CompareRoom(Room):
         is_low = self.size.height < _LOW
         self.set_class(not is_low, "-stacked")
         self.set_class(is_low and self.size.width < _SLIM, "-narrow")
-        self.call_after_refresh(self._draw)
 
     @property
     def crumbs(self) -> str:
@@ -249,21 +261,29 @@ class CompareRoom(Room):
 
     # drawing
 
+    def on_forest_resized(self) -> None:
+        """Draw the bars anew."""
+        if self.query_one("#forest").scrollable_content_region.width != self._drawn_width:
+            self._draw()
+
     def _draw(self) -> None:
         forest = self.query_one("#forest", OptionList)
-        width = max(forest.scrollable_content_region.width, 40)
+        self._drawn_width = forest.scrollable_content_region.width
+        width = max(self._drawn_width, 40)
         longest = max((len(line.title) for line in self._lines), default=_TITLE)
         self._title_width = max(12, min(_TITLE, longest, width - _NUMBERS - 18))
         bar = max(width - self._title_width - _NUMBERS - 1, 6)
-        side = self.query_one("#forest-side")
-        reference = self.comparison.reference if self.comparison is not None else ""
-        is_alone = not any(line.model != reference for line in self._lines)
-        side.border_title = "scores" if is_alone else f"points beside {reference}"
-        side.border_subtitle = _LEGEND if width > len(_LEGEND) + 4 else _SHORT_LEGEND
         if self.comparison is None:
             forest.clear_options()
             self.query_one("#forest-head", Static).update("")
             return
+        side = self.query_one("#forest-side")
+        side.border_title = (
+            f"points beside {self.comparison.reference}"
+            if len(self.comparison.models) > 1
+            else "scores"
+        )
+        side.border_subtitle = _LEGEND if width > len(_LEGEND) + 4 else _SHORT_LEGEND
         low, high = ends_of(self._lines)
         models = list(self.dashboard.shown.models)
         options = []

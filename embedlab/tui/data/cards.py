@@ -22,7 +22,7 @@ def item_cards(item: Item, note: str, width: int) -> Content:
     names = min(names, _LONGEST_NAME) + 2
     bar_width = max(6, min(_BAR, width - names - 22))
     bars = [("  gold", "$gold", item.gold, item.gold_share, nan)]
-    for place, (name, value, text, error) in enumerate(item.models):
+    for name, value, text, error, place in item.models:
         share = value if -1 <= value <= 1 else nan
         bars.append((f"{model_sign(place)} {name}", model_colour(place), text, share, error))
     if isfinite(item.dice) and DICE not in {name for name, *_ in item.models}:

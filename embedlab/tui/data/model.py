@@ -238,7 +238,8 @@ class Item:
     sentences: tuple[str, ...]
     gold: str
     gold_share: float  # of the dataset's range, 0 to 1; nan of classes
-    models: Sequence[tuple[str, float, str, float]]  # name, number, its text, rank error
+    # name, number, its text, rank error, place among the chosen
+    models: Sequence[tuple[str, float, str, float, int]]
     dice: float
     trained: str
     neighbours: Sequence[tuple[int, str, str]] = field(default_factory=tuple)  # row, gold, text
@@ -269,6 +270,7 @@ def item_of(facts: Facts, row: int) -> Item:
                 float(values[row]),
                 facts.text(values[row], row, is_gold=False),
                 float(errors[name][row]) if name in errors else np.nan,
+                facts.shown.models.index(name),
             )
             for name, values in facts.predictions.items()
         ],

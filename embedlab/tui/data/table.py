@@ -196,7 +196,7 @@ class ItemTable(ScrollView, can_focus=True):
             style = self._style("faint", bold=True)
             title = name
             if name in self.models:
-                at = list(self.models).index(name)
+                at = self.view.facts.shown.models.index(name)
                 style = self._style(f"model-{at}", bold=True)
                 title = f"{model_sign(at)}{name}"
             elif name == GOLD:
@@ -248,7 +248,7 @@ class ItemTable(ScrollView, can_focus=True):
         width = self._width(name) - 1
         if name in self.models:
             text = facts.text(value, row, is_gold=False)
-            style = self._style(f"model-{list(self.models).index(name)}")
+            style = self._style(f"model-{facts.shown.models.index(name)}")
         elif name == GOLD:
             text, style = facts.text(value, row, is_gold=True), self._style("gold")
         else:
