@@ -101,7 +101,6 @@ def test_the_wheel_is_what_runs_and_brings_its_recipes(site: Path, tmp_path: Pat
         path.name for path in (site / "embedlab" / "recipes").glob("*.toml")
     }
     assert list((site / "embedlab" / "tui").rglob("*.tcss"))
-    assert list((site / "embedlab" / "tui").rglob("help.md"))
 
 
 def test_the_wheel_brings_a_file_for_each_corpus(site: Path) -> None:

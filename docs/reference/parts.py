@@ -57,16 +57,11 @@ def tasks_page() -> str:
         "each sentence encoded once. Tasks whose results are stored row by row have "
         "intervals, tests and a place in comparisons.\n"
     ]
-    stored = {
-        "pairs": "similarities of pairs",
-        "items": "a prediction for each item",
-        "none": "aggregates alone",
-    }
     for plugin in (one for one in discover("tasks") if one.is_shipped):
         one, name, module = task(plugin.name), plugin.name, importlib.import_module(plugin.module)
         is_share = one.scale_of("") == 100  # no shipped task has measures of both kinds
         rows = [
-            ("stores", stored[one.outcomes]),
+            ("stores", "what each item got" if one.has_items else "aggregates alone"),
             (
                 "units",
                 "x 100; higher is better" if is_share else "its own; higher is not always better",

@@ -1,5 +1,6 @@
 """Help in layers: the front page has the everyday commands, and a command first what most need."""
 
+import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -69,8 +70,6 @@ def more_commands() -> list[str]:
 
 
 def _wrapped(text: str) -> list[str]:
-    import textwrap
-
     return textwrap.wrap(text, 78)
 
 
@@ -101,4 +100,5 @@ class HelpedCommand(TyperCommand):
         if layers[SHARED]:
             names = [words.partition(" <")[0] for words, _ in layers[SHARED]]
             with formatter.section("Shared (`embedlab --options` explains them)"):
-                formatter.write_text(", ".join(names))
+                for line in textwrap.wrap(", ".join(names), 76):
+                    formatter.write(f"  {line}\n")

@@ -150,7 +150,7 @@ def draw_svg(plot: Plot) -> str:
             tag,
         )
         return re.sub(
-            r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), tag
+            r"\d+\.\d{3,}", lambda number: f"{float(number[0]):z.2f}".rstrip("0").rstrip("."), tag
         )
 
     view = re.search(r'viewBox="[^"]*"', text)
@@ -334,7 +334,7 @@ def _finish_costs(plot: Plot, axes: Axes) -> None:
         shown += [cost] if cost >= 1.6 * shown[-1] or is_only else []
     axes.set_xscale("log")
     axes.margins(x=0.12)  # the labels of the last points are inside
-    axes.set_xticks(shown, [f"{cost:,.3g}" if cost < 100 else f"{cost:,.0f}" for cost in shown])
+    axes.set_xticks(shown, [f"{cost:,.3g}" if cost < 100 else f"{cost:z,.0f}" for cost in shown])
     axes.minorticks_off()
 
 

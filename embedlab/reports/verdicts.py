@@ -80,7 +80,7 @@ def _sentence(
         title, first = first, title
         ends = [-ends[0], -ends[2], -ends[1]]
         wins, losses, signs = losses, wins, [-each for each in signs]
-    by_points = f"{ends[0]:.1f}" + ("" if isnan(ends[1]) else f" [{ends[1]:.1f}, {ends[2]:.1f}]")
+    by_points = f"{ends[0]:z.1f}" + ("" if isnan(ends[1]) else f" [{ends[1]:z.1f}, {ends[2]:z.1f}]")
     if sign:
         text = f"{title} beats {first} by {by_points}{where}"
     elif difference.equivalent:

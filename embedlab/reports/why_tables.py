@@ -135,7 +135,7 @@ def _answer(explanation: Explanation) -> Iterator[str]:
     for kind in clear[:1]:
         points = _scale(explanation) * kind.contrast.delta
         does = "more" if points > 0 else "less"
-        yield f"{second} gains {abs(points):.1f} points {does} on {kind.title} than on other items"
+        yield f"{second} gains {abs(points):z.1f} points {does} on {kind.title} than on other items"
     alone = [f"{names[side.model]} on {side.items:,}" for side in explanation.sides]
     yield f"alone right, of {explanation.items:,} items: {', '.join(alone)}"
 
@@ -233,8 +233,8 @@ def _combined_notes(explanation: Explanation) -> Iterator[str]:
         )
     reaches = sorted(scale * tested.smallest for tested in search.tested)
     yield (
-        f"80% power for contrasts of {reaches[0]:.0f}–{reaches[-1]:.0f} points, in the median "
-        f"{median(reaches):.0f}"
+        f"80% power for contrasts of {reaches[0]:z.0f}–{reaches[-1]:z.0f} points, in the median "
+        f"{median(reaches):z.0f}"
     )
 
 

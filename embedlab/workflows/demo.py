@@ -61,7 +61,9 @@ def demo_report(session: Session) -> Report:
     if not has_static:
         session.note(f"without the static vectors of {STATIC}, which are not installed: {EXTRA}")
     models = [UNTOUCHED, *RECIPES, *([STATIC] if has_static else []), OVERLAP]
-    report = comparison_report(CompareOptions(models=models, tasks=(STARTER,)), session)
+    report = comparison_report(
+        CompareOptions(models=models, tasks=(STARTER,), letters=True), session
+    )
     findings = tuple(found_sentences(report.frame))
     (table,) = report.tables
     return replace(

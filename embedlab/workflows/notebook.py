@@ -249,7 +249,7 @@ def why(
     where: str = "",
     selection: str = "",
     unseen: bool = False,
-    rows: int = 8,
+    rows: int = 4,
     examples: int = 5,
     setting: SettingName = "literature",
     progress: bool = False,

@@ -54,5 +54,6 @@ def test_a_newer_snapshot_has_scores_of_its_own(
     embedlab(*WORDS, "--task", "sts12")
     snapshots.reverse()
     embedlab(*WORDS, "--task", "sts13")
-    files = list((tmp_path / "cache" / "models").glob("*/scores.parquet"))
-    assert len(files) == 2
+    files = list((tmp_path / "cache" / "models").glob("*/evaluations/sts/*.parquet"))
+    assert {file.stem for file in files} == {"sts12", "sts13"}
+    assert len({file.parent for file in files}) == len(files) == 2

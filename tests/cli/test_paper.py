@@ -48,7 +48,7 @@ def test_the_caption_names_the_family_of_the_correction(embedlab: Embedlab) -> N
     )
     assert answer.code == 0, answer.err
     (caption,) = re.findall(r"\\caption\{(.*)\}", answer.out)
-    assert "Holm's correction over all 3 comparisons of two models in the table" in caption
+    assert "Holm's correction over all 2 differences from the first model in the table" in caption
     assert (
         "Brackets: 95\\% intervals of each difference from bag, over items; items of one "
         "topic count as dependent." in caption

@@ -48,7 +48,7 @@ def no_loading(monkeypatch: pytest.MonkeyPatch) -> None:
 ITEM_TASKS = [
     one.name
     for one in all_tasks()
-    if one.outcomes != "pairs" and one.in_all(None) and one.name not in HEADED
+    if one.in_all(None) and one.name not in HEADED
 ]
 
 

@@ -113,7 +113,6 @@ def test_the_same_line_with_resume_starts_ends_and_reports_a_run(
     assert not run.checkpoints.exists()
     # As one that is killed after its training leaves it.
     shutil.rmtree(run.evaluations)
-    run.scores_file.unlink()
     (run.checkpoints / "step-0000003").mkdir(parents=True)
     for words in (("--resume",), ("--resume", "--seeds", "1")):
         again = quick(*words, "--json")

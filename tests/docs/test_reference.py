@@ -64,8 +64,7 @@ def test_every_dataset_has_counts_and_terms() -> None:
 def test_files_events_and_rows_are_described() -> None:
     runs, schemas = stored.runs_page(), stored.schemas_page()
     assert all(
-        f"| `{name}` |" in runs
-        for name in ("recipe.toml", "events.jsonl", "scores.parquet", "step", "finished")
+        f"| `{name}` |" in runs for name in ("recipe.toml", "events.jsonl", "step", "finished")
     )
     assert all(
         f"| `{name}` |" in schemas for name in ("difference_low", "p_corrected", "similarity")

@@ -23,8 +23,10 @@ class Served:
 
     def __init__(self, folder: str, other: str | None) -> None:
         self.folder, self.other = folder, other
-        self.tokenizer = AutoTokenizer.from_pretrained(folder)
-        self.model = AutoModel.from_pretrained(folder, dtype=torch.float32).eval()
+        self.tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
+        self.model = AutoModel.from_pretrained(
+            folder, dtype=torch.float32, trust_remote_code=False
+        ).eval()
         stated = Path(folder) / "sentence_bert_config.json"
         limit = json.loads(stated.read_text())["max_seq_length"] if stated.is_file() else None
         self.limit = limit or min(self.tokenizer.model_max_length, 512)
@@ -76,11 +78,17 @@ class Served:
         if "int8-weights" in faults:
             model = torch.ao.quantization.quantize_dynamic(model, {torch.nn.Linear}, torch.qint8)
         if "float16" in faults:
-            model = AutoModel.from_pretrained(self.folder, dtype=torch.float16).eval()
+            model = AutoModel.from_pretrained(
+                self.folder, dtype=torch.float16, trust_remote_code=False
+            ).eval()
         if "bf16" in faults:
-            model = AutoModel.from_pretrained(self.folder, dtype=torch.bfloat16).eval()
+            model = AutoModel.from_pretrained(
+                self.folder, dtype=torch.bfloat16, trust_remote_code=False
+            ).eval()
         if "dropout" in faults:
-            model = AutoModel.from_pretrained(self.folder, dtype=torch.float32)
+            model = AutoModel.from_pretrained(
+                self.folder, dtype=torch.float32, trust_remote_code=False
+            )
             for module in model.modules():
                 if isinstance(module, torch.nn.Dropout):
                     module.p = 0.1

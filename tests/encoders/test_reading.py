@@ -21,8 +21,8 @@ CPU = Machine(device=torch.device("cpu"), precision="float32", threads=1)
 
 def by_hand(folder: Path, option: str) -> np.ndarray:
     """Mean vectors of TEXTS by transformers, read as OPTION says."""
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    model = AutoModel.from_pretrained(folder).eval()
+    tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
+    model = AutoModel.from_pretrained(folder, trust_remote_code=False).eval()
     key, _, value = option.partition("=")
     rows = []
     for text in TEXTS:

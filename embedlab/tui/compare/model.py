@@ -256,7 +256,7 @@ def place_on(value: float, low: float, high: float, width: int) -> int:
 def axis_labels(low: float, high: float, width: int) -> str:
     """The ends of the axis, with 0 over its rule where that has room."""
     cells = [" "] * width
-    for value, text in ((0.0, "0"), (low, f"{low:+.0f}"), (high, f"{high:+.0f}")):
+    for value, text in ((0.0, "0"), (low, f"{low:+z.0f}"), (high, f"{high:+z.0f}")):
         place = place_on(value, low, high, width)
         start = max(0, min(place - (len(text) - 1) // 2, width - len(text)))
         around = cells[max(start - 1, 0) : start + len(text) + 1]

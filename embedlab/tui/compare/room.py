@@ -474,7 +474,7 @@ class CompareRoom(Room):
             texts.append(
                 Content.assemble(
                     f"{line.text[:title]:<{title}} ",
-                    (f"{line.delta:>+6.1f}  ", "bold"),
+                    (f"{line.delta:>+z6.1f}  ", "bold"),
                     _bar(line, low, high, bar, "$text-primary") if bar >= 8 else "",
                     (f"{line.items:>8,}", "$faint"),
                 )

@@ -26,7 +26,7 @@ def item_cards(item: Item, note: str, width: int) -> Content:
         share = value if -1 <= value <= 1 else nan
         bars.append((f"{model_sign(place)} {name}", model_colour(place), text, share, error))
     if isfinite(item.dice) and DICE not in {name for name, *_ in item.models}:
-        bars.append(("  Dice", "$faint", f"{item.dice:.2f}", item.dice, nan))
+        bars.append(("  Dice", "$faint", f"{item.dice:z.2f}", item.dice, nan))
     has_errors = any(isfinite(error) for *_, error in bars)
     head = " " * (names + 9 + bar_width) + "  rank error" if has_errors else ""
     lines.append(Content.styled(head, "$faint"))
@@ -35,7 +35,7 @@ def item_cards(item: Item, note: str, width: int) -> Content:
         if isfinite(share):
             halves = round(min(abs(share), 1.0) * bar_width * 2)
             drawn = ("━" if share >= 0 else "╍") * (halves // 2) + "╸" * (halves % 2)
-        said = f"{error:>+12.0f}" if isfinite(error) else ""
+        said = f"{error:>+z12.0f}" if isfinite(error) else ""
         far = isfinite(error) and abs(error) >= _FAR
         lines.append(
             Content.assemble(

@@ -165,7 +165,7 @@ class WhatIf(VerticalScroll):
                 lines.append(Content.assemble(name, (answer, "$text-error")))
                 continue
             moved = answer[0] - self._before[model]
-            said = f"  {moved:+.3f} beside the item" if abs(moved) >= 0.0005 else ""
+            said = f"  {moved:+z.3f} beside the item" if abs(moved) >= 0.0005 else ""
             lines.append(Content.assemble(name, (f"{answer[0]:z.3f}", "bold"), (said, "$faint")))
         self.query_one(Static).update(Content("\n").join(lines))
 
@@ -184,7 +184,7 @@ class WhatIf(VerticalScroll):
             for model, answer in known.items():
                 effect = answer[0] - answer[number]
                 style = model_colour(self._models.index(model)) if abs(effect) >= 0.02 else "$faint"
-                parts.append((f"{effect:+.3f}     ", style))
+                parts.append((f"{effect:+z.3f}     ", style))
             lines.append(Content.assemble(*parts))
         note = "+ brings the sentences together, - sets them apart; the second sentence is slanted"
         self.query_one(Static).update(Content("\n").join([*lines, Content.styled(note, "$faint")]))

@@ -142,7 +142,7 @@ def short_number(value: float) -> str:
     if not isfinite(value):
         return "–"
     if abs(value) >= 10_000:
-        return f"{value / 1000:.0f}k" if abs(value) < 1e6 else f"{value / 1e6:.3g}M"
+        return f"{value / 1000:z.0f}k" if abs(value) < 1e6 else f"{value / 1e6:.3g}M"
     return f"{value:.4g}" if abs(value) >= 0.001 or value == 0 else f"{value:.0e}"
 
 

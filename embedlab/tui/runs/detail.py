@@ -51,7 +51,7 @@ def facts(entry: Entry) -> list[tuple[str, str]]:
     rows = {stage["data"].get("rows") for stage in stages} - {None}
     seeds = ", ".join(str(one.run.seed) for one in entry.trainings)
     step = status.step
-    speed = f"{step.rows_per_s:,.0f} rows/s" if step is not None and step.rows_per_s else ""
+    speed = f"{step.rows_per_s:z,.0f} rows/s" if step is not None and step.rows_per_s else ""
     states = ", ".join(f"{count} {state}" for state, count in entry.states.items())
     shown = {
         "state": states if len(entry.trainings) > 1 or entry.plan else entry.state,

@@ -117,7 +117,7 @@ def _numbers(pivot: Pivot, labels: Mapping[str, str]) -> Mapping[str, Number]:
     numbers = {}
     for column in pivot.columns:
         if (spread := pivot.spreads.get((place, column))) is not None:
-            text = f"{spread.mean:z.2f}" + (f" ± {spread.sd:.2f}" if spread.sd is not None else "")
+            text = f"{spread.mean:z.2f}" + (f" ± {spread.sd:z.2f}" if spread.sd is not None else "")
             mark: Mark = "*" if spread.is_best else "=" if spread.is_tied else ""
             numbers[column] = Number(text=text, mean=spread.mean, mark=mark)
     return numbers
@@ -160,7 +160,7 @@ def _verdict(rows: Sequence[BoardRow], columns: Sequence[str], pivot: Pivot | No
         place = tuple(row.labels.get(axis, "") for axis in pivot.row_axes)
         spread = pivot.spreads.get((place, column))
         if spread is not None and spread.optimism is not None and spread.optimism >= 0.005:
-            said += f". Chosen from {len(marked)}, it is about {spread.optimism:.2f} too high"
+            said += f". Chosen from {len(marked)}, it is about {spread.optimism:z.2f} too high"
     return said
 
 

@@ -224,10 +224,10 @@ class GridScreen(Guarded, Working, Screen[None]):
             status = one.status
             step = f"step {status.step.step} of {status.step.steps}" if status.step else ""
             loss = f"loss {status.step.loss:.4g}" if status.step else ""
-            dev = f"dev {status.dev.score:.2f}" if status.dev else ""
+            dev = f"dev {status.dev.score:z.2f}" if status.dev else ""
             score = ""
             if one.score is not None:
-                score = f"{one.score.slice} {one.score.scale * one.score.value:.2f}"
+                score = f"{one.score.slice} {one.score.scale * one.score.value:z.2f}"
             facts = "   ".join(filter(None, (status.shown_state, step, loss, dev, score, one.note)))
             style = STATE_STYLES.get(status.shown_state, AT_WORK)
             lines.append(

@@ -60,7 +60,7 @@ class Spread:
     def text(self) -> str:
         """The mean ± the deviation over seeds, or with its [interval]."""
         if len(self.values) > 1:
-            return f"{self.mean:z.2f} ± {stdev(self.values):.2f}"
+            return f"{self.mean:z.2f} ± {stdev(self.values):z.2f}"
         if self.low is not None and self.high is not None:
             return f"{self.mean:z.2f} [{self.low:z.1f}, {self.high:z.1f}]"
         return f"{self.mean:z.2f}"
