@@ -291,7 +291,8 @@ def _unscored(predictions: pl.DataFrame, members: Sequence[str], noun: str) -> I
     counts = {member: predictions[member].count() for member in members}
     for count in sorted({count for count in counts.values() if count < predictions.height}):
         lacking = ", ".join(member for member in members if counts[member] == count)
-        yield Note(f"no number of {lacking}: {count} of {predictions.height} {noun} scored")
+        note = f"no number of {lacking}: {count} of {predictions.height} {noun} scored"
+        yield note if count else Note(note)  # one that does not apply at all is said before
 
 
 def _undefined(

@@ -143,11 +143,10 @@ def evaluation_table(
         cells[row[on]] = score_cell(row["score"], sd=sd, mark=mark, low=ends[0], high=ends[1])
     metrics = dict(zip(frame["slice"], frame["metric"], strict=True))
     counts = dict(zip(frame["slice"], frame["items"], strict=True))
+    has_measures = is_mixed(scales) or len(scales) == 1
+    measured = f", {measures_in(scales)}" if has_measures else unit_of(scales)
     measured = (
-        measures_in(scales) if is_mixed(scales) or len(scales) == 1 else unit_of(scales).strip()
-    )
-    measured = (
-        f"{selected.evaluation_name()}, {measured}"
+        f"{selected.evaluation_name()}{measured}"
         if metric is None
         else f"{metric.capitalize()} x 100"
     )

@@ -212,9 +212,10 @@ def _signature(
         + outcomes.settings
         + tuple(score.setting for score in outcomes.scores)
     )
+    aggregates = task(selected.task).aggregates  # a part of the signature of its own
     signature = replace(
         replace(answered, earlier_fingerprint=place.earlier, **model_facts(spec)).signature,
-        setting=settings_used,
+        setting=tuple(each for each in settings_used if each not in aggregates),
     )
     is_unknown = not spec.counts_words and "pooling" not in facts  # nothing could be stored
     return replace(signature, pooling=UNKNOWN, max_tokens=UNKNOWN) if is_unknown else signature

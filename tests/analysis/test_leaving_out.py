@@ -23,7 +23,8 @@ def items(measure: Measure, rows: int, seed: int = 0) -> tuple[np.ndarray, list[
         return gold, [
             np.where(rng.random(rows) < 0.8, gold, rng.integers(0, 2, rows)) for _ in range(3)
         ]
-    gold = rng.integers(0, 11, rows) / 2
+    values = 2 if measure.name in {"average precision", "roc auc"} else 11
+    gold = rng.integers(0, values, rows) / (values - 1) * (1 if values == 2 else 5)
     return gold, [(gold + rng.normal(0, noise, rows)).round(1) for noise in (1.0, 2.0, 3.0)]
 
 

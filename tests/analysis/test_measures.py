@@ -17,6 +17,16 @@ OF_PAIRS: dict[str, Callable[..., Any]] = {
 }
 
 
+OF_TWO_VALUES: dict[str, Callable[..., Any]] = {
+    "average precision": lambda gold, predicted: np.mean(
+        [gold[predicted >= one].mean() for one in predicted[gold == 1]]
+    ),
+    "roc auc": lambda gold, predicted: (
+        predicted[gold == 1][:, None] > predicted[gold == 0][None]
+    ).mean(),
+}
+
+
 def counts(gold: np.ndarray, predicted: np.ndarray) -> tuple[int, int, int]:
     """How many items are rightly, wrongly and not found to be of the second class."""
     found = [(bool(a), bool(b)) for a, b in zip(gold, predicted, strict=True)]
@@ -41,13 +51,13 @@ def test_a_measure_is_of_scores_of_classes_or_of_queries() -> None:
     of_classes = {name for name, one in MEASURES.items() if one.is_of_classes}
     of_queries = {name for name, one in MEASURES.items() if one.is_of_queries}
     assert of_classes == {*OF_CLASSES}
-    assert {*MEASURES} - of_classes - of_queries == {*OF_PAIRS}
+    assert {*MEASURES} - of_classes - of_queries == {*OF_PAIRS, *OF_TWO_VALUES}
     assert not of_classes & of_queries
     assert {name for name in of_queries if not MEASURES[name].is_of_ranks} == {
         "margin",
         "entailed closer",
     }
-    assert not any(MEASURES[name].is_of_ranks for name in of_classes | OF_PAIRS.keys())
+    assert not any(MEASURES[name].is_of_ranks for name in of_classes | OF_PAIRS.keys() | OF_TWO_VALUES.keys())
 
 
 def test_shares_and_correlations_have_intervals_that_fit_them() -> None:
@@ -60,12 +70,14 @@ def test_shares_and_correlations_have_intervals_that_fit_them() -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["spearman", "pearson", "accuracy", "f1", "matthews"])
+@pytest.mark.parametrize("name", [*OF_PAIRS, *OF_TWO_VALUES, *OF_CLASSES])
 def test_the_value_is_that_of_scipy_or_of_counts_and_the_influences_are_of_each_member(
     name: str,
 ) -> None:
-    measure, rng, slow = MEASURES[name], np.random.default_rng(0), (OF_PAIRS | OF_CLASSES)[name]
-    gold = rng.integers(0, 2, 90) if measure.is_of_classes else rng.normal(size=90).round(1)
+    measure, rng = MEASURES[name], np.random.default_rng(0)
+    slow = (OF_PAIRS | OF_TWO_VALUES | OF_CLASSES)[name]
+    is_binary = measure.is_of_classes or name in OF_TWO_VALUES
+    gold = rng.integers(0, 2, 90) if is_binary else rng.normal(size=90).round(1)
     members = [
         np.where(rng.random(90) < 0.3, 1 - gold, gold)
         if measure.is_of_classes

@@ -66,12 +66,14 @@ def test_a_part_has_no_number_and_costs_the_others_nothing(
     both = scores(embedlab, command, BROUGHT, "dice")
     assert {key: value for key, value in both.items() if key[1] == "dice"} == alone
     assert [both[name, BROUGHT] is None for name in SETS] == [True, False, True]
-    shown = " ".join(embedlab(command, BROUGHT, "dice", *TASKS, "--data", "tiny").out.split())
-    assert re.search(
-        r"part\.csv: no number on sts12 \(12 of \d+ pairs scored\), sts16 \(no pair "
-        r"scored\); `compare --common` takes",
-        shown,
+    words = (command, BROUGHT, "dice", *TASKS, "--data", "tiny")
+    shown, all_notes = (
+        " ".join(embedlab(*words, *more).out.split()) for more in ((), ("--notes",))
     )
+    partly = r"sts12: no number of scores:part\.csv: 12 of \d+ pairs scored"
+    assert re.search(partly, shown)
+    assert re.search(partly, all_notes)
+    assert re.search(r"sts16: no number of scores:part\.csv: 0 of \d+ pairs scored", all_notes)
 
 
 @pytest.mark.parametrize("command", ["evaluate", "compare"])
@@ -105,10 +107,7 @@ def test_titles_count_the_common_pairs(
     words = (command, BROUGHT, "dice", *tasks, "--data", "tiny", "--common")
     answer = embedlab(*words)
     common = part.height - part.filter(dataset="sts12").height + 12
-    counted = (
-        f", {common} of {part.height} {'pairs' if command == 'evaluate' else 'items'} "
-        f"[common pairs]"
-    )
+    counted = f", {common} of {part.height} items [common pairs]"
     assert counted in " ".join(answer.out.split())
     if command == "compare":
         assert f"sts12, 12 of {part.filter(dataset='sts12').height}" in answer.out
@@ -126,7 +125,7 @@ def test_a_signature_says_which_pairs_are_common(
 
     assert "common" not in data()
     first = data("--common")
-    assert re.fullmatch(r"common/pairs@[0-9a-f]{12},sts12/test@tiny", first)
+    assert re.fullmatch(r"common/items@[0-9a-f]{12},sts12/test@tiny", first)
     others = part.filter(dataset="sts12")[1:13]  # as many, but others
     others.select("sentence1", "sentence2", cosine="gold").write_csv(tmp_path / "part.csv")
     assert data("--common") != first
@@ -161,28 +160,10 @@ def test_numbers_on_common_pairs_are_not_stored(embedlab: Embedlab, tmp_path: Pa
     assert stored() == []
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (
-            ("compare", "dice", "--suite", "transfer", "--common"),
-            "option common is for tasks of pairs alone",
-        ),
-        (
-            ("evaluate", "dice", "--task", "trec", "--common"),
-            "option common is for tasks of pairs alone",
-        ),
-        (
-            ("evaluate", "dice", "--mteb", "out", "--common"),
-            "option mteb writes scores of whole datasets, not of common pairs",
-        ),
-    ],
-)
-def test_common_pairs_of_what_has_none_are_refused(
-    embedlab: Embedlab, words: tuple[str, ...], message: str
-) -> None:
-    answer = embedlab(*words, "--data", "tiny")
-    assert (answer.code, message in answer.err) == (2, True)
+def test_mteb_is_of_whole_datasets_and_not_of_common_pairs(embedlab: Embedlab) -> None:
+    answer = embedlab("evaluate", "dice", "--mteb", "out", "--common", "--data", "tiny")
+    assert answer.code == 2
+    assert "option mteb is for whole datasets, not for items that are picked" in answer.err
 
 
 @pytest.mark.parametrize("command", ["evaluate", "compare"])

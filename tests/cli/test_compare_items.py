@@ -70,15 +70,14 @@ def test_a_selection_by_results_has_no_interval_and_says_why(
     assert (
         rows(answer.out)["sts12", "dice"]["low"] is not None
     )  # word overlap is a fact of the pair
-    for test in ("dyadic", "williams", "steiger"):
-        words = ("--task", "sts12", "--where", f'"{tiny_encoder}">0.5', "--test", test, *SAMPLE)
-        chosen = embedlab("compare", str(tiny_encoder), "dice", *words)
-        assert chosen.code == 0, chosen.err
-        assert all(
-            (row["low"], row["p"], row["letters"]) == (None, None, "")
-            for row in rows(chosen.out).values()
-        )
-        assert any("chosen by results" in note for note in json.loads(chosen.out)["notes"])
+    words = ("--task", "sts12", "--where", f'"{tiny_encoder}">0.5', "--letters", *SAMPLE)
+    chosen = embedlab("compare", str(tiny_encoder), "dice", *words)
+    assert chosen.code == 0, chosen.err
+    assert all(
+        (row["low"], row["p"], row["letters"]) == (None, None, None)
+        for row in rows(chosen.out).values()
+    )
+    assert any("chosen by results" in note for note in json.loads(chosen.out)["notes"])
 
 
 def test_items_of_unknown_training_text_are_not_said_to_be_outside_it(
@@ -140,7 +139,7 @@ def test_common_pairs_that_a_filter_picks_are_marked_and_signed(
     )
     common = embedlab(*words, "--common")
     assert {"common pairs" in str(row["marks"]) for row in rows(common.out).values()} == {True}
-    assert all("common/pairs@" in line for line in json.loads(common.out)["signatures"].values())
+    assert all("common/items@" in line for line in json.loads(common.out)["signatures"].values())
     assert not any("--common" in note for note in json.loads(common.out)["notes"])
     assert all(row["score"] is not None for row in rows(common.out).values())
 

@@ -153,7 +153,7 @@ def test_several_tasks_are_in_one_table(
     )
     assert 0 < first["score"] <= 1
     assert second["p"] is None
-    assert first["letters"] == ""
+    assert first["letters"] is None
     assert "[generated]" in answer.json["title"]
 
 

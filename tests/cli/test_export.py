@@ -3,6 +3,7 @@ stored, without encoding.
 """
 
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -82,7 +83,10 @@ def test_stored_scores_of_pairs_have_intervals_where_they_are_those_of_the_pairs
     }
     assert names == {name for name, _ in expected} - {"sts13"}
 
-    gone = stored_intervals(evaluation, place, replace(settings, data=None))
+    # Items are stored with their gold scores: the files of the data are not read.
+    assert stored_intervals(evaluation, place, replace(settings, data=None)) == found
+
+    shutil.rmtree(place.evaluations / "sts")
+    gone = stored_intervals(evaluation, place, settings)
     assert not gone.intervals
-    assert "'sts12' (test) is missing" in gone.reasons[0]
-    assert gone.reasons[1] == "6 more of its datasets are not available"
+    assert gone.reasons == ("what it predicted of each item is not stored",)

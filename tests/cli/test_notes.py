@@ -211,7 +211,10 @@ def test_pairs_say_which_of_them_a_model_was_trained_on(
     [
         (["a dog\ta cat\t2"], "a correlation needs two pairs, and it has 1"),
         (["a dog\ta cat\t3", "a cat\tthe cat sat\t3"], "all gold scores are 3"),
-        (["a dog\ta dog\t3", "a cat\ta cat\t4", "cat\tcat\t5"], "all its pairs have the same similarity"),
+        (
+            ["a dog\ta dog\t3", "a cat\ta cat\t4", "cat\tcat\t5"],
+            "all its pairs have the same similarity",
+        ),
     ],
 )
 @pytest.mark.parametrize("command", ["evaluate", "compare"])

@@ -90,14 +90,16 @@ def test_every_result_holds_all_kinds_of_tasks_in_one_table(
     lines = shown.out.splitlines()
     assert max(map(len, lines)) <= 100
     body = [
-        line.split()[0]
+        line.split()[:4]
         for line in lines
-        if line.startswith(" ") and not line.startswith((" ─", "  ", " task", " negation"))
+        if line.startswith(" ") and not line.startswith((" ─", "  ", " task"))
     ]
-    assert {*body} == {"none", "one", "both"} & {*body}  # each label on one line
+    labels = {label for _, _, label, _ in body}
+    assert labels == {"none", "one", "both"}  # each on one line
     rows = embedlab("compare", *MODELS, *WORDS, *by, "--json").rows
-    named = {(row["task"], row["slice"], row["metric"]) for row in rows}
-    assert len(body) == 2 * len(named)  # a part with the scores, and one with the differences
+    named = {(row["task"], *row["slice"].split("/negation="), row["metric"]) for row in rows}
+    assert {*map(tuple, body)} == named
+    assert len(body) == 4 * len(named)  # two parts with the scores, and two with the differences
     notes = shown.out.rpartition("\n\n")[2].replace("\n  ", " ").splitlines()
     assert len(notes) == len({*notes})
     assert shown.err.count("geometry") == 1

@@ -255,7 +255,9 @@ def test_queries_are_compared_with_intervals_letters_and_properties(
     )
     assert answer.code == 0, answer.err
     assert {row["metric"] for row in answer.rows} == {*SEARCH}
-    whole = embedlab("compare", "dice", f"{tiny_encoder}?pooling=mean", "faq.csv", "--letters")
+    whole = embedlab(
+        "compare", "dice", f"{tiny_encoder}?pooling=mean", "faq.csv", "--letters", "--notes"
+    )
     assert "faq.csv" in whole.out
     assert "[" in whole.out
     assert "same letter: not distinguished" in whole.out

@@ -112,10 +112,10 @@ KINDS = ("--by", "capitals", "--where", "words>3")
     ("words", "shown"),
     [
         (("compare", *TABLE, "--latex"), "close-pairs & sts-benchmark & accuracy"),
-        (("compare", *TABLE, "--by", "negation"), "sts-benchmark   none"),
+        (("compare", *TABLE, "--by", "negation"), "sts-benchmark  none"),
         (("compare", *TWO, *KINDS), "sts-benchmark   fifth 3 (capitals"),
         (("compare", *TWO, "--figure", "drawn.pdf"), "close-pairs"),
-        (("evaluate", *TWO), "close-pairs x 100"),
+        (("evaluate", *TWO), "close-pairs, accuracy x 100"),
         (("power", *TWO), "close-pairs"),
         (("why", *TWO[:4], "--task", "close-pairs"), "sts-benchmark"),
     ],
@@ -152,7 +152,7 @@ def test_a_second_task_of_pairs_has_its_own_datasets_averages_and_results(
         "both years",
     ]
     assert {row["task"] for row in compared} == {"two-years"}
-    assert len(list(load_settings({})[0].cache.rglob("two-years.json"))) == 1
+    assert len(list(load_settings({})[0].cache.rglob("two-years.json"))) == 2  # one of each model
     assert not list(load_settings({})[0].cache.rglob("sts.json"))
 
 

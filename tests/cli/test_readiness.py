@@ -45,11 +45,7 @@ def no_loading(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(loading, name, refuse)
 
 
-ITEM_TASKS = [
-    one.name
-    for one in all_tasks()
-    if one.in_all(None) and one.name not in HEADED
-]
+ITEM_TASKS = [one.name for one in all_tasks() if one.in_all(None) and one.name not in HEADED]
 
 
 @pytest.mark.parametrize("task", ITEM_TASKS)
@@ -78,7 +74,7 @@ def test_evaluating_opens_nothing_that_was_not_opened_before_the_first_model(
         *SELECTION.get(task, ("--suite", task)),
         "--data",
         "tiny",
-        *QUICK,
+        *(QUICK[2:] if task == "sts" else QUICK),  # which has no classifiers
     )
     assert answer.code == 0, answer.err
     assert has_begun

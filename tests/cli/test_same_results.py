@@ -400,17 +400,19 @@ def test_changed_data_differs_and_its_scores_have_no_interval(
     assert "not of the same thing: data differs; the score differs" in answer.out
     assert "no interval: " in answer.out
     other = save(embedlab("evaluate", f"{model}?pooling=cls", *command[2:]), "other.json")
-    assert embedlab("same", second, other, "--json").rows[-1]["low"] is not None
-    write_pairs(file)
-    assert (
-        "no interval: mine.tsv is not available in the version that was scored"
-        in embedlab("same", second, other).out
-    )
+    stored = embedlab("same", second, other, "--json").rows[-1]
+    assert stored["low"] is not None
+    write_pairs(file)  # items are stored with their gold scores: the file is not read
+    assert embedlab("same", second, other, "--json").rows[-1] == stored
     file.unlink()
+    assert embedlab("same", second, other, "--json").rows[-1] == stored
+    write_pairs(file)
+    assert embedlab(*command).code == 0  # in place of the items of the version in `second`
     answer = embedlab("same", second, other, "--json")
     assert answer.rows[-1]["low"] is None
     assert any(
-        note.startswith("no interval: ") and "mine.tsv" in note for note in answer.json["notes"]
+        note.startswith(f"no interval: {model}: no outcomes on sts are stored under ")
+        for note in answer.json["notes"]
     )
 
 
@@ -426,7 +428,7 @@ def test_deleted_scores_leave_the_difference_without_an_interval(
     answer = embedlab("same", first, second, "--json")
     assert answer.code == 4
     assert all(row["low"] is None for row in answer.rows)
-    assert any("no scores of pairs are stored under" in note for note in answer.json["notes"])
+    assert any("no outcomes on sts are stored under" in note for note in answer.json["notes"])
 
 
 def test_several_models_are_matched_by_name_and_the_others_are_noted(

@@ -64,10 +64,10 @@ def test_named_tasks_of_several_suites_are_shown_together_with_their_setting(
     assert answer.code == 0, answer.err
     tables = {table["title"]: table["rows"] for table in answer.json["tables"]}
     assert list(tables) == [
-        "transfer x 100 [partial]",
-        "own-probing x 100",
-        "mine-probing x 100",
-        "Spearman x 100",
+        "transfer x 100, exact [partial]",
+        "own-probing, accuracy x 100, exact",
+        "mine-probing, accuracy x 100, exact",
+        "Spearman x 100, all",
     ]
     slices = {
         (row["slice"], row["setting"]) for rows in tables.values() for row in rows if "slice" in row

@@ -21,7 +21,7 @@ def plugins(executed: Sequence[Executed], _names: dict[str, Any], folder: Path) 
         return found
 
     assert out("doctor --plugins").count(" ok") == 8
-    assert "close-pairs x 100" in out("train mine.toml")
+    assert "close-pairs, accuracy x 100" in out("train mine.toml").lower()
     assert "letters:64" in out("evaluate mine letters:64")
     assert re.search(r"weather +8 +\d", out("weather.py --task weather"))
     assert "both years" in out("--suite two-years")

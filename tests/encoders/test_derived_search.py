@@ -43,7 +43,6 @@ def parts(
         spec=specs[0],
         fingerprint="",
         precision="float32",
-        scores_file=tmp_path,
         evaluations=tmp_path,
     )
     monkeypatch.setattr(

@@ -29,4 +29,4 @@ def test_what_other_heads_predict_is_stored_apart(
     heads.write_bytes(b"another")
     assert len({bare.evaluations, some.evaluations, place().evaluations}) == 3
     assert bare.fingerprint == some.fingerprint == place().fingerprint
-    assert bare.scores_file.parent.name == bare.fingerprint
+    assert bare.evaluations.parent.name == bare.fingerprint

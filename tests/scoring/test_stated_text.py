@@ -38,7 +38,7 @@ def test_what_a_model_says_of_its_training_text_is_reported_and_silence_is_unkno
     (foreign / "embedlab.json").write_text(json.dumps({"training_text": ["SNLI", "captions"]}))
     assert training_marks(folder_model(foreign)) == ()
     assert training_notes(folder_model(foreign)) == (
-        "trained on SNLI, captions (stated, not counted)",
+        "trained on SNLI, captions",
     )
     for textless in (folder_model(tiny_encoder), ModelSpec(name="dice", kind="dice")):
         assert (training_marks(textless), training_notes(textless)) == ((), ())
@@ -59,7 +59,7 @@ def test_word_vectors_are_of_unknown_text_and_published_checkpoints_of_what_thei
     ) == (UNKNOWN_TEXT,)
     sbert = resolve("sbert", tmp_path).members[0]
     assert stated_text_notes(sbert) == (
-        "trained on BooksCorpus, English Wikipedia, SNLI, MultiNLI (stated, not counted)",
+        "trained on BooksCorpus, English Wikipedia, SNLI, MultiNLI",
     )
     assert stated_text_notes(resolve("google-bert/bert-base-uncased", tmp_path).members[0])[
         0
@@ -80,7 +80,7 @@ def test_a_run_says_what_its_starting_encoder_had_read_and_in_which_precision_it
     assert training_notes(spec) == ("its starting encoder's training text is unknown",)
     (foreign / "embedlab.json").write_text(json.dumps({"training_text": ["captions"]}))
     assert training_notes(spec) == (
-        "its starting encoder was trained on captions (stated, not counted)",
+        "its starting encoder was trained on captions",
     )
     (run.model / "embedlab.json").write_text(json.dumps({"training_text": []}))
     assert training_notes(spec) == ()

@@ -268,16 +268,16 @@ def test_marks_distinguish_pairs_from_sentences_and_footnotes_count_them() -> No
     )
 
 
-def test_a_share_of_sentences_is_shown_from_5_percent_on_and_a_lighter_sign_below() -> None:
+def test_a_share_of_sentences_is_shown_from_5_percent_on() -> None:
     few, least = (
         Overlap(sentences=1000, shared_sentences=count, pairs=0, shared_pairs=0)
         for count in (49, 50)
     )
-    assert [overlap_mark(one) for one in (few, least)] == ["'", "‡5%"]
-    assert [overlap_sign(one) for one in (few, least)] == ["'", "‡"]
+    assert [overlap_mark(one) for one in (few, least)] == ["", "‡5%"]
+    assert [overlap_sign(one) for one in (few, least)] == ["", "‡"]
     assert overlap_notes({"mr": few, "cr": least}) == (
         "‡ test sentences that are in its training data: cr 50 of 1000",
-        "' fewer than 5% of the test sentences that are in its training data: mr 49 of 1000",
+        "fewer than 5% of the test sentences that are in its training data: mr 49 of 1000",
     )
 
 
