@@ -7,8 +7,7 @@ ratio of each has an interval.
 BEFORE is a checkout of another commit. Both use the installed libraries of this Python, one thread,
 and caches of their own. Measured are a training step (snli-supcl, 40 steps of 32 pairs, start and
 end left out), encoding of 5,000 sentences of STS Benchmark, the evaluation of the seven STS sets
-with nothing stored, a comparison of five models whose scores are stored, `compare --help`, and the
-dashboard's first paint over these models. Two measurements are a pair, whose order alternates:
+with nothing stored, a comparison of five models whose scores are stored, and `compare --help`. Two measurements are a pair, whose order alternates:
 before, now, now, before. The ratio is now to before, with the 95% interval of the mean of its
 logarithm over the pairs (Student's t). Processor time is what other work on the machine changes
 least.
@@ -32,18 +31,16 @@ from typing import Any
 
 import measure
 import polars as pl
-from dashboard import Place
 from record import write_table
 
 ROOT = Path(__file__).parents[1]
 SENTENCES, STEPS, BATCH = 5_000, 40, 32
 MODELS = ("dice", "wordllama", "minilm", "concat:minilm,wordllama")
-STARTS = ("compare --help", "first paint")  # which may take a tenth longer; others a twentieth
+STARTS = ("compare --help",)  # which may take a tenth longer; others a twentieth
 TURNS = {
     "seven STS sets": 0.7,
     "stored compare": 2,
     "compare --help": 4,
-    "first paint": 2,
 }  # times the rounds
 
 
@@ -191,23 +188,6 @@ class Checkout:
         """Print the help of compare."""
         return self.command("compare", "--help")
 
-    def paint(self) -> Times:
-        """Open the dashboard until its table is drawn with every model's scores."""
-        place = Place(
-            data=str(self.data),
-            runs=str(self._home / "runs"),
-            cache=self.environment["EMBEDLAB_CACHE"],
-            models=list(self.models),
-        )
-        self.environment["STARTED"] = str(time.time())
-        program = str(self._root / "benchmarks" / "dashboard.py")
-        found = json.loads(
-            self._process([sys.executable, program, "start", json.dumps(asdict(place))])[
-                1
-            ].splitlines()[-1]
-        )
-        return Times(processor_s=found["scored_processor_s"], wall_s=found["scored_s"])
-
     def _process(self, words: Sequence[str]) -> tuple[Times, str]:
         started = time.perf_counter()
         with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
@@ -283,11 +263,7 @@ def measured(sides: Sequence[Checkout], rounds: int, chosen: Sequence[str]) -> l
         "seven STS sets": Checkout.evaluate,
         "stored compare": Checkout.compare,
         "compare --help": Checkout.help,
-        "first paint": Checkout.paint,
     }
-    if is_chosen("first paint"):
-        for side in sides:
-            side.compare()  # what the dashboard shows is scored
     for what, method in works.items():
         add(what, [partial(method, side) for side in sides], TURNS[what])
     return rows

@@ -1,4 +1,4 @@
-"""What verifying checksums costs: `compare` of stored results and the dashboard's first paint, in
+"""What verifying checksums costs: `compare` of stored results in
 turns with the code before them.
 
     python benchmarks/checksums.py --data DIR --model DIR --before CHECKOUT [--after CHECKOUT]
@@ -12,7 +12,6 @@ passes, the processor's time is measured, which other programs on the machine di
 """
 
 import argparse
-import json
 import os
 import resource
 import shutil
@@ -21,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,27 +76,6 @@ class Side:
             passed=passed,
             processor=after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
         )
-
-    def paint(self) -> Seconds:
-        """The dashboard from its start to its first paint with the scores of the models."""
-        place = {
-            "data": str(self.data),
-            "runs": str(self.cache / "runs"),
-            "cache": str(self.cache),
-            "models": list(self.models),
-        }
-        environment = {**self._environment(), "STARTED": str(time.time())}
-        command = [
-            sys.executable,
-            str(HERE / "benchmarks" / "dashboard.py"),
-            "start",
-            json.dumps(place),
-        ]
-        answer = subprocess.run(
-            command, env=environment, capture_output=True, text=True, check=True
-        )
-        found: Mapping[str, float] = json.loads(answer.stdout.splitlines()[-1])
-        return Seconds(passed=found["scored_s"], processor=found["scored_processor_s"])
 
     def _environment(self) -> dict[str, str]:
         own = {
@@ -160,7 +138,6 @@ def main() -> None:
         measured, notes = [], []
         works: dict[str, Callable[[Side], Seconds]] = {
             "compare of stored scores": Side.compare,
-            "dashboard, first paint": Side.paint,
         }
         for what, measure in works.items():
             pairs = in_turns(before, after, measure, arguments.turns)

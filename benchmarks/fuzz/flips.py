@@ -5,7 +5,7 @@ another result without a word.
     learnt.parquet …] [--write]
 
 A tiny encoder is trained on the sample world and scores it; each file that this leaves behind, and
-a grid's and the dashboard's, is read as the program reads it, once as it is and then each time with
+a grid's, is read as the program reads it, once as it is and then each time with
 one other bit flipped, or up to 64 bytes in a row replaced by others, in a copy of its folder. "The
 same" is what was read from the whole file, or made again where a cache was found damaged; "noticed"
 is an error or a note that names the damage.
@@ -61,9 +61,7 @@ from embedlab.training.snapshot_fit import RunShape
 from embedlab.training.stage_data import open_stages
 from embedlab.training.stages import train_run
 from embedlab.training.token_store import stored_tokens
-from embedlab.tui.state import Memory
 
-STATE = "dashboard-2.json"
 RESULTS = Path(__file__).parents[1] / "results"
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
 SAMPLE = Source(folder=TINY_FOLDER)
@@ -205,7 +203,6 @@ def kinds(world: World) -> Iterator[Kind]:
     yield Kind(
         name="grid: plan.json", folder=_plan(world), files=("*/*/plan.json",), read=_read_plan
     )
-    yield Kind(name="dashboard: state", folder=_state(world), files=("*.json",), read=_read_state)
 
 
 def flip_bit(content: bytearray, generator: random.Random) -> str:
@@ -472,20 +469,6 @@ def _read_plan(folder: Path, _: list[str]) -> object:
         plan.seeds,
         plan.threads,
     )
-
-
-def _state(world: World) -> Path:
-    folder = world.folder / "state"
-    memory = Memory("data", folder / STATE)
-    memory.set("filter", "dice < 0.2")
-    memory.set("models", ["small", "dice"])
-    memory.write()
-    return folder
-
-
-def _read_state(folder: Path, _: list[str]) -> object:
-    memory = Memory("data", folder / STATE)
-    return memory.get("filter", ""), memory.get("models", [])
 
 
 def _markdown(

@@ -57,7 +57,9 @@ def test_a_measure_is_of_scores_of_classes_or_of_queries() -> None:
         "margin",
         "entailed closer",
     }
-    assert not any(MEASURES[name].is_of_ranks for name in of_classes | OF_PAIRS.keys() | OF_TWO_VALUES.keys())
+    assert not any(
+        MEASURES[name].is_of_ranks for name in of_classes | OF_PAIRS.keys() | OF_TWO_VALUES.keys()
+    )
 
 
 def test_shares_and_correlations_have_intervals_that_fit_them() -> None:

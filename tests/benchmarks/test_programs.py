@@ -20,7 +20,7 @@ FUZZERS = {
     "own_files": ("--cases", "200", *NO_LIMIT),
     "state_files": ("--cases", "200", *NO_LIMIT),
     "toml_files": ("--cases", "200", *NO_LIMIT),
-    "flips": ("--flips", "12"),  # of each of 18 kinds
+    "flips": ("--flips", "14"),  # of each of 18 kinds
 }
 
 

@@ -37,9 +37,7 @@ def test_what_a_model_says_of_its_training_text_is_reported_and_silence_is_unkno
     assert training_notes(folder_model(foreign)) == (UNKNOWN_TEXT,)
     (foreign / "embedlab.json").write_text(json.dumps({"training_text": ["SNLI", "captions"]}))
     assert training_marks(folder_model(foreign)) == ()
-    assert training_notes(folder_model(foreign)) == (
-        "trained on SNLI, captions",
-    )
+    assert training_notes(folder_model(foreign)) == ("trained on SNLI, captions",)
     for textless in (folder_model(tiny_encoder), ModelSpec(name="dice", kind="dice")):
         assert (training_marks(textless), training_notes(textless)) == ((), ())
 
@@ -79,9 +77,7 @@ def test_a_run_says_what_its_starting_encoder_had_read_and_in_which_precision_it
     assert training_marks(spec) == ()
     assert training_notes(spec) == ("its starting encoder's training text is unknown",)
     (foreign / "embedlab.json").write_text(json.dumps({"training_text": ["captions"]}))
-    assert training_notes(spec) == (
-        "its starting encoder was trained on captions",
-    )
+    assert training_notes(spec) == ("its starting encoder was trained on captions",)
     (run.model / "embedlab.json").write_text(json.dumps({"training_text": []}))
     assert training_notes(spec) == ()
     values = stored_values(run.environment_file)
