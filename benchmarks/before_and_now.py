@@ -7,7 +7,8 @@ ratio of each has an interval.
 BEFORE is a checkout of another commit. Both use the installed libraries of this Python, one thread,
 and caches of their own. Measured are a training step (snli-supcl, 40 steps of 32 pairs, start and
 end left out), encoding of 5,000 sentences of STS Benchmark, the evaluation of the seven STS sets
-with nothing stored, a comparison of five models whose scores are stored, and `compare --help`. Two measurements are a pair, whose order alternates:
+with nothing stored, a comparison of five models whose scores are stored, and `compare --help`.
+Two measurements are a pair, whose order alternates:
 before, now, now, before. The ratio is now to before, with the 95% interval of the mean of its
 logarithm over the pairs (Student's t). Processor time is what other work on the machine changes
 least.
