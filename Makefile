@@ -4,7 +4,7 @@ CONSTRAINTS ?= constraints.txt
 RUN = .venv/bin/
 INSTALL = $(RUN)pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS)
 
-.PHONY: demo test test-gpu measure suite docs dist check fix clean
+.PHONY: demo test research test-gpu measure suite docs dist check fix clean
 
 demo: .venv/installed  ## fine-tune a real model, and compare on real pairs
 	$(RUN)embedlab demo
@@ -28,7 +28,10 @@ dist: .venv/installed  ## the wheel and the source archive in dist, and the whee
 	build/fresh/bin/pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) "$$(echo dist/*.whl)[demo]"
 	cd build/fresh && bin/embedlab demo
 
-research: .venv/installed .venv/installed ## the tests marked gpu, on a machine with one
+research: .venv/installed ## the tests of research/: simulations, results pages and their stored scores
+	$(RUN)pytest -n auto research/tests
+
+test-gpu: .venv/installed ## the tests marked gpu, on a machine with one
 	$(RUN)pytest -m gpu -rs
 
 check: .venv/installed
