@@ -52,8 +52,12 @@ def _is_trained(run: RunFolder) -> bool:
     return run_status(run).state == "finished"
 
 
-def next_command(plan: GridPlan, folder: GridFolder, cell: Cell) -> list[str] | None:
-    """Return the arguments of `embedlab` for the cell's next step; None when it is complete."""
+def next_command(
+    plan: GridPlan, folder: GridFolder, cell: Cell, *, gpus: int = 1
+) -> list[str] | None:
+    """Return the arguments of `embedlab` for the cell's next step, a training on so many GPUS; None
+    when it is complete.
+    """
     if is_complete(plan, cell):
         return None
     run = plan.run(cell)
@@ -76,6 +80,7 @@ def next_command(plan: GridPlan, folder: GridFolder, cell: Cell) -> list[str] | 
         str(run.seed),
         "--encoder",
         encoder,
+        *(["--gpus", str(gpus)] if gpus > 1 else []),
     ]
 
 

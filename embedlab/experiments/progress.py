@@ -186,11 +186,11 @@ def _without_workers(plan: GridPlan, entry: QueueEntry) -> QueueEntry:
     """Return a queued cell without active workers by its run, which knows of a job array and of
     dead workers what the queue does not.
     """
-    if entry.state == "done" or (
-        entry.state == "running" and (entry.lease or 0.0) > time.time()
-    ):  # claimed by a worker on another machine
+    if entry.state == "done":
         return entry
     run_entry = entry_of_run(plan, plan.cell(entry.number))
     if run_entry.state in {"done", "running"}:
         return replace(entry, state=run_entry.state, reason="")
-    return replace(entry, state="waiting") if entry.state == "running" else entry
+    # its claim may be of a worker on another machine
+    is_lost = entry.state == "running" and (entry.lease or 0.0) <= time.time()
+    return replace(entry, state="waiting") if is_lost else entry

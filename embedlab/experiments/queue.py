@@ -242,6 +242,12 @@ class Queue:
         now = time.time() if now is None else now
         return self._change(entry, "lease = ?, pid = coalesce(?, pid)", now + LEASE_S, pid)
 
+    def renew_all(self, worker: str) -> None:
+        """Extend all claims of a WORKER by another lease."""
+        with self._transaction() as execute:
+            change = "UPDATE cells SET lease = ? WHERE state = 'running' AND worker = ?"
+            execute(change, time.time() + LEASE_S, worker)
+
     def settle(self, entry: QueueEntry, ending: "Ending", seconds: float) -> bool:
         """End a claim after SECONDS more of work; False when it was lost before."""
         change = (

@@ -55,7 +55,7 @@ def finish_cell(
 
     If another process runs the cell: wait if PATIENT, otherwise raise an error.
     """
-    run = plan.run(cell)
+    run, gpus = plan.run(cell), os.environ.get("CUDA_VISIBLE_DEVICES")
     last: list[str] | None = None
     while True:
         lock = CellLock(plan, cell)
@@ -67,7 +67,7 @@ def finish_cell(
                         hint=f"embedlab runs log {cell.id} --follow",
                     )
                 time.sleep(LOCK_POLL_S)
-            command = next_command(plan, folder, cell)
+            command = next_command(plan, folder, cell, gpus=len((gpus or "").split(",")))
             if command is None:
                 drop_checkpoints(run)
                 return ExitCode.OK, ""
@@ -77,12 +77,7 @@ def finish_cell(
                     f"`embedlab {command[0]}` ended without an error, but its results are "
                     f"not there",
                 )
-            started = lock.start(
-                program,
-                command,
-                cell_environment(plan, os.environ.get("CUDA_VISIBLE_DEVICES")),
-                run,
-            )
+            started = lock.start(program, command, cell_environment(plan, gpus), run)
         finally:
             lock.close()
         _wait(started.process)

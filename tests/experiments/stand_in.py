@@ -137,7 +137,8 @@ def evaluate(run: str, task: str) -> None:
 
 
 def main() -> None:
-    signal.signal(signal.SIGTERM, stop)
+    for number in (signal.SIGTERM, signal.SIGUSR1):
+        signal.signal(number, stop)
     command, *words = sys.argv[1:]
     if command == "train":
         options = dict(zip(words[2::2], words[3::2], strict=True))  # after the recipe and --resume

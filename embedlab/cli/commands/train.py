@@ -1,6 +1,6 @@
 """`embedlab train`: a recipe becomes one run a seed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import typer
@@ -40,6 +40,15 @@ class StartOptions:
             help="Train in a process that outlives this terminal.",
         ),
     ] = False
+    cluster: Annotated[
+        str | None,
+        Flag(
+            names=("--cluster",),
+            is_expert=True,
+            metavar="ADDRESS",
+            help="Train as jobs of Slurm: slurm[:KEY=VALUE,...].",
+        ),
+    ] = None
 
 
 @common("data", "runs", "machine", "output")
@@ -64,17 +73,21 @@ def train(options: TrainOptions, shown: StartOptions, *, terminal: Terminal) -> 
             if terminal.settings.format == "json"
             else terminal.write(train_preview.to_text())
         )
-    return _train(options, terminal, is_detached=shown.detach)
+    return _train(options, terminal, shown)
 
 
-def _train(options: TrainOptions, terminal: Terminal, *, is_detached: bool) -> None:
+def _train(options: TrainOptions, terminal: Terminal, start: StartOptions) -> None:
     from embedlab.workflows.train.plan import plan_training
 
     plan = plan_training(options, terminal.settings)
     from embedlab.workflows.train import run
 
-    run.check_training(plan, terminal)
-    if plan.todo and is_detached:
+    elsewhere = start.cluster is not None
+    here = replace(plan, options=replace(options, gpus=None)) if elsewhere else plan
+    run.check_training(here, terminal)
+    if plan.todo and start.cluster is not None:
+        run.submit_training(plan, start.cluster, terminal)
+    elif plan.todo and start.detach:
         run.start_detached_training(plan, terminal)
     elif plan.todo and (options.gpus or 1) > 1:
         if code := run.train_together(plan, terminal.settings):

@@ -125,6 +125,5 @@ class Claims(Generic[Job]):
     def renew(self) -> None:
         """Renew the claims when it is time."""
         if time.monotonic() - self._renewed > RENEW_S:
-            for claim in self._claims.values():
-                self.queue.renew(claim.entry)
+            self.queue.renew_all(self.name)
             self._renewed = time.monotonic()

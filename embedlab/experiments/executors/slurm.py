@@ -1,5 +1,7 @@
-"""Cells as jobs of Slurm; the queue stays with the process that submits them, and all nodes see the
-grid's folder.
+"""Cells as the tasks of a job array of Slurm, and trainings as its jobs.
+
+All nodes see the runs folder. A task that nears its time limit saves a checkpoint and requeues
+itself, so that the work goes on also when the process that submitted it has ended.
 """
 
 import hashlib
@@ -11,37 +13,47 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from embedlab.core import python_processes
 from embedlab.core.errors import EmbedlabError, ExitCode, MissingError, UsageError
 from embedlab.core.python_processes import python_command
 from embedlab.experiments.cell import PROGRAM, ending_of
-from embedlab.experiments.executors.executor import POLL_S, Claims, Executor
+from embedlab.experiments.executors.executor import Claims, Executor
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.queue import Ending, QueueEntry
 
 SLURM = "slurm"  # the address, which options of sbatch may follow: slurm:partition=gpu,time=2:00:00
-LOOK_S = 1.0  # between two looks at the jobs: each is a request to Slurm's controller
-# after which a job that is not there has ended, even if its output is not: a network disk may be
-# late
+POLL_S = 1.0  # between two looks at what the tasks wrote
+LOOK_S = 15.0  # between two requests to Slurm's controller
+# after which a task that is not listed has ended, even if its output is not there: a network disk
+# may be late
 LOOKS = 3
-AT_ONCE = 64  # jobs, unless --workers says otherwise: Slurm decides how many of them run
-GRACE_S = 120  # before the end of its time, a job is warned so that it saves a checkpoint
+GRACE_S = 120  # before the end of its time, a task is warned so that it saves a checkpoint
 ANSWER_S = 60  # after which a command of Slurm failed
-KILLED = -15  # how a job counts that Slurm ended
+KILLED = -15  # how a task counts that Slurm ended
+ARRAY = 1000  # tasks of one array: Slurm's own default allows 1,001
 
-OURS = {
-    "job-name",
-    "output",
-    "error",
-    "parsable",
-    "wrap",
-    "array",
-    "export",
-    "chdir",
-    "signal",
-}  # options that are not the user's
+# options of sbatch that are not the user's
+OURS = {"array", "chdir", "error", "export", "job-name", "open-mode", "output", "parsable"}
+OURS |= {"requeue", "no-requeue", "signal", "wrap"}
+
+# $@ is the command of the task. The user's lines of set-up may change it, for instance to run it in
+# a container. USR1 comes before the end of the time, and TERM from who cancels.
+SCRIPT = """#!/bin/bash
+set -- {command}
+{setup}
+"$@" & work=$!
+trap 'again=1; kill -USR1 $work' USR1
+trap 'again=; kill -TERM $work' TERM
+while wait $work; code=$?; kill -0 $work 2>/dev/null; do :; done
+if [ -n "$again" ] && [ $code -ge 128 ] && [ "${{SLURM_RESTART_COUNT:-0}}" -lt {restarts} ]; then
+  exec scontrol requeue "$SLURM_JOB_ID"
+fi
+exit $code
+"""
+RESTARTS = 100  # of one task at its time limit: one that needs more makes no progress
 
 
 def is_slurm(address: str) -> bool:
@@ -49,26 +61,83 @@ def is_slurm(address: str) -> bool:
     return address.partition(":")[0] == SLURM
 
 
-def sbatch_options(address: str) -> list[str]:
-    """Return the options of sbatch that an address has."""
-    options = []
-    for text in filter(None, address.partition(":")[2].split(",")):
-        key, equals, _ = text.partition("=")
-        if key in OURS or key.startswith("-"):
-            raise UsageError(
-                f"--cluster {address}: {key!r} is not yours to set",
-                hint="for example --cluster slurm:partition=gpu,time=2:00:00",
+@dataclass(frozen=True, kw_only=True)
+class Submission:
+    """How jobs are submitted: what `--cluster slurm:KEY=VALUE,...` says."""
+
+    options: tuple[str, ...]  # of sbatch
+    setup: str = ""  # lines of bash that run before each command
+
+    @classmethod
+    def at(cls, address: str) -> "Submission":
+        """Return what an ADDRESS says; `setup=FILE` names the file of the lines of set-up."""
+        if shutil.which("sbatch") is None:
+            raise MissingError(
+                "--cluster slurm needs the commands of Slurm; sbatch is not on this machine",
+                hint="run it on a login node",
             )
-        options.append(f"--{text}" if equals else f"--{key}")
-    return options
+        options, setup = [], ""
+        for text in filter(None, address.partition(":")[2].split(",")):
+            key, equals, value = text.partition("=")
+            if key == "setup":
+                setup = _read_setup(value)
+            elif key in OURS or key.startswith("-"):
+                raise UsageError(
+                    f"--cluster {address}: {key!r} is not yours to set",
+                    hint="for example --cluster slurm:partition=gpu,time=2:00:00",
+                )
+            else:
+                options.append(f"--{text}" if equals else f"--{key}")
+        return cls(options=tuple(options), setup=setup)
+
+    def submit(
+        self,
+        name: str,
+        command: str,
+        outputs: Path,
+        *,
+        device: str,
+        threads: int,
+        gpus: int = 1,
+        array: str = "",
+        folder: Path = Path("/"),
+    ) -> str:
+        """Submit COMMAND, a line of bash, to run in FOLDER, and return the number of its job.
+
+        With an ARRAY, such as 1,2,7%4, it is submitted once a task. GPUS are requested where DEVICE
+        may be one and the cluster has some, unless the user's options say how many.
+        """
+        outputs.mkdir(parents=True, exist_ok=True)
+        has_own = any(option.startswith(("--gpu", "--gres")) for option in self.options)
+        ours = [
+            "--parsable",
+            f"--job-name={name}",
+            f"--output={outputs.absolute()}/{'%A_%a' if array else '%j'}.txt",
+            "--open-mode=append",
+            f"--cpus-per-task={threads}",
+            "--ntasks=1",
+            "--requeue",
+            f"--chdir={folder}",
+            "--export=ALL",  # with what keeps Python from importing files of the working folder
+            f"--signal=B:USR1@{GRACE_S}",
+            *([f"--array={array}"] if array else []),
+            *([f"--gpus={gpus}"] if not has_own and _has_gpus(device) else []),
+        ]
+        script = SCRIPT.format(command=command, setup=self.setup, restarts=RESTARTS)
+        done = _run("sbatch", *ours, *self.options, typed=script)
+        if done.returncode != 0:
+            raise EmbedlabError(
+                f"Slurm refused a job: {_last_line(done.stderr)}",
+                hint="see the options after `slurm:` and `sinfo`",
+            )
+        return done.stdout.strip().partition(";")[0]
 
 
-class SlurmJobs:
-    """The cells of one grid as jobs, each with the plan's threads.
+class SlurmTasks:
+    """The cells of one grid as tasks of job arrays, each with the plan's threads.
 
-    A job that Slurm ends, at its time limit or with its node, continues from its checkpoint in
-    another one. Jobs outlive the process that submitted them: the next one finds them by their
-    names.
+    A task is ARRAY_NUMBER, as Slurm calls it. Tasks outlive the process that submitted them: the
+    next one finds them by the name of their array, and their cells by their number.
     """
 
     def __init__(
@@ -80,125 +149,110 @@ class SlurmJobs:
         program: Sequence[str],
     ) -> None:
         self.plan, self.folder, self.program = plan, folder, tuple(program)
-        self.options = sbatch_options(address)
-        self.claims: Claims[str] = Claims(folder, at_once or AT_ONCE)
+        self.submission, self.at_once = Submission.at(address), at_once
+        self.claims: Claims[str] = Claims(folder, len(plan))
         self.outputs, self.prefix = _outputs(folder), _prefix(folder)
-        self._looked = 0.0
-        self._missed: Counter[str] = Counter()  # how often a job was not there
+        self._looked = time.monotonic()
+        self._missed: Counter[str] = Counter()  # how often a task was not there
         self._is_cancelled = False
 
     def submit(self) -> None:
-        """Submit cells that wait; one whose job is still there from before keeps it."""
-        there: dict[str, str] | None = None
-        for entry in self.claims.new():
-            there = {name: job for job, name in self._jobs().items()} if there is None else there
-            name = f"{self.prefix}-{entry.number}"
-            self.claims.hold(
-                there[name] if name in there else self._submit(name, entry.number), entry
-            )
+        """Submit all cells that wait; one whose task is still there from before keeps it."""
+        entries = list(self.claims.new())
+        if not entries:
+            return
+        there = {number: task for task, number in self._tasks().items()}
+        arrays: dict[int, list[QueueEntry]] = {}
+        for entry in entries:
+            if entry.number in there:
+                self.claims.hold(there[entry.number], entry)
+            else:
+                arrays.setdefault(entry.number // ARRAY * ARRAY, []).append(entry)
+        for base, cells in arrays.items():
+            job = self._submit(base, [cell.number - base for cell in cells])
+            for cell in cells:
+                self.claims.hold(f"{job}_{cell.number - base}", cell)
 
-    def _submit(self, name: str, number: int) -> str:
-        self.outputs.mkdir(parents=True, exist_ok=True)
-        module = "embedlab.experiments.single_cell"
+    def _submit(self, base: int, indices: Sequence[int]) -> str:
         command = python_command(
-            str(self.folder.path.absolute()), str(number), "--", *self.program, module=module
+            str(self.folder.path.absolute()), module="embedlab.experiments.single_cell"
         )
-        gpus = (
-            ["--gpus=1"]
-            if self.plan.place.device == "cuda"
-            and not any(option.startswith("--g") for option in self.options)
-            else []
+        number = f'"$(({base} + SLURM_ARRAY_TASK_ID))"'
+        limit = f"%{self.at_once}" if self.at_once else ""
+        return self.submission.submit(
+            f"{self.prefix}-{base}",
+            f"{shlex.join(command)} {number} -- {shlex.join(self.program)}",
+            self.outputs,
+            device=self.plan.place.device,
+            threads=self.plan.threads,
+            array=",".join(map(str, indices)) + limit,
         )
-        ours = [
-            "--parsable",
-            f"--job-name={name}",
-            f"--output={self.outputs.absolute()}/%j.txt",
-            f"--cpus-per-task={self.plan.threads}",
-            "--ntasks=1",
-            "--no-requeue",
-            "--chdir=/",
-            "--export=ALL",  # with what keeps Python from importing files of the working folder
-            f"--signal=B:TERM@{GRACE_S}",
-        ]
-        done = _run("sbatch", *ours, *gpus, *self.options, f"--wrap=exec {shlex.join(command)}")
-        if done.returncode != 0:
-            raise EmbedlabError(
-                f"Slurm refused a job: {_last_line(done.stderr)}",
-                hint="see the options after `slurm:` and `sinfo`",
-            )
-        return done.stdout.strip().partition(";")[0]
 
     def poll(self) -> bool:
-        """Settle the jobs that ended, and renew the claims of the others."""
+        """Settle the tasks that ended, and renew the claims of the others."""
         time.sleep(POLL_S)
-        if self.claims.jobs and time.monotonic() - self._looked > LOOK_S:
-            there = self._jobs()
+        for task in self.claims.jobs:
+            outcome = _outcome(self._output(task))
+            if outcome is not None and outcome[0] != ExitCode.INTERRUPTED:
+                self.claims.settle(task, self._ending(task))
+        patience_s = POLL_S if self._is_cancelled else LOOK_S
+        if self.claims.jobs and time.monotonic() - self._looked >= patience_s:
+            there = self._tasks()
             self._looked = time.monotonic()
-            for job in self.claims.jobs:
-                self._missed[job] += job not in there
-                if self._missed[job] and (
-                    _outcome(self._output(job)) is not None or self._missed[job] >= LOOKS
-                ):
-                    self.claims.settle(job, self._ending(job, self.claims.entry(job)))
+            for task in self.claims.jobs:
+                self._missed[task] = 0 if task in there else self._missed[task] + 1
+                if self._missed[task] >= LOOKS:
+                    self.claims.settle(task, self._ending(task))
         self.claims.renew()
         return bool(self.claims.jobs) or (not self._is_cancelled and self.claims.queue.is_open())
 
-    def _jobs(self) -> dict[str, str]:
-        """Return the names of this grid's jobs that have not ended, by their ids."""
+    def _tasks(self) -> dict[str, int]:
+        """Return the cells of this grid's tasks that have not ended, by task."""
         try:
             return _listed(self.prefix)
-        except EmbedlabError:  # the jobs run on, and whoever wants to stop does not wait for them
-            if self._is_cancelled:
+        except EmbedlabError:  # the tasks run on, and whoever wants to stop does not wait for them
+            if self._is_cancelled or not self.claims.jobs:
                 raise
-            return dict.fromkeys(self.claims.jobs, "")
+            return {task: self.claims.entry(task).number for task in self.claims.jobs}
 
-    def _output(self, job: str) -> Path:
-        return self.outputs / f"{job}.txt"
+    def _output(self, task: str) -> Path:
+        return self.outputs / f"{task}.txt"
 
-    def _ending(self, job: str, entry: QueueEntry) -> Ending:
-        """Return how a job ended by what it wrote last; one that wrote nothing was ended by
+    def _ending(self, task: str) -> Ending:
+        """Return how a task ended by what it wrote last; one that wrote nothing was ended by
         Slurm.
         """
-        outcome = _outcome(self._output(job))
-        if outcome is None:
-            state = _state(job)
-            return (
-                Ending(state="waiting")
-                if self._is_cancelled
-                else ending_of(entry, KILLED, f"Slurm ended job {job}: {state}")
-            )
-        returncode, reason = outcome
+        entry, outcome = self.claims.entry(task), _outcome(self._output(task))
+        returncode, reason = outcome if outcome is not None else (KILLED, "")
         if returncode == 0:
             return Ending(state="done")
         if self._is_cancelled:
             return Ending(state="waiting")
-        if (
-            returncode == ExitCode.INTERRUPTED
-        ):  # saved a checkpoint, although this process did not stop it
-            return ending_of(entry, KILLED, f"Slurm stopped job {job}: {_state(job)}")
+        if returncode in {KILLED, ExitCode.INTERRUPTED}:  # by others than this process
+            return ending_of(entry, KILLED, f"Slurm ended task {task}: {_state(task)}")
         return ending_of(entry, returncode, reason)
 
     def cancel(self) -> None:
-        """Remove the jobs that wait, and request that the others save their cells' checkpoints and
+        """Remove the tasks that wait, and request that the others save their cells' checkpoints and
         stop.
         """
         self._is_cancelled = True
         _cancel(self.claims.jobs)
 
     def complaint(self) -> str:
-        """Return nothing: a job that fails is a cell that fails."""
+        """Return nothing: a task that fails is a cell that fails."""
         return ""
 
 
-def cancel_jobs(folder: GridFolder) -> list[int]:
-    """Cancel the jobs of a grid whoever submitted them, as `SlurmJobs` does; return the numbers of
-    their cells.
+def cancel_tasks(folder: GridFolder) -> list[int]:
+    """Cancel the tasks of a grid whoever submitted them, as `SlurmTasks` does; return the numbers
+    of their cells.
     """
     if not _outputs(folder).is_dir() or shutil.which("squeue") is None:
         return []
     there = _listed(_prefix(folder))
     _cancel([*there])
-    return [int(name.rpartition("-")[2]) for name in there.values()]
+    return [*there.values()]
 
 
 def _outputs(folder: GridFolder) -> Path:
@@ -209,28 +263,32 @@ def _prefix(folder: GridFolder) -> str:
     return f"embedlab-{hashlib.sha256(str(folder.path.absolute()).encode()).hexdigest()[:8]}"
 
 
-def _listed(prefix: str) -> dict[str, str]:
-    """Return the names that begin with PREFIX of the user's jobs that have not ended, by their
-    ids.
+def _listed(prefix: str) -> dict[str, int]:
+    """Return the cells of the user's tasks that have not ended and whose arrays' names begin with
+    PREFIX, by task.
     """
-    done = _run("squeue", "--me", "--noheader", "--format=%i %j")
+    done = _run("squeue", "--me", "--noheader", "--array", "--format=%F_%K %j")
     if done.returncode != 0:
         raise EmbedlabError(
             f"Slurm does not answer, and jobs may run on: {_last_line(done.stderr)}",
             hint="when `squeue --me` answers, `embedlab grid cancel` stops them",
         )
-    lines = (line.split(maxsplit=1) for line in done.stdout.splitlines())
-    return {job: name.strip() for job, name in lines if name.startswith(f"{prefix}-")}
+    cells = {}
+    for line in done.stdout.splitlines():
+        task, _, name = line.strip().partition(" ")
+        if name.startswith(f"{prefix}-"):
+            cells[task] = int(name.rpartition("-")[2]) + int(task.rpartition("_")[2])
+    return cells
 
 
-def _cancel(jobs: Sequence[str]) -> None:
-    if jobs:
-        _run("scancel", "--state=PENDING", *jobs)
-        _run("scancel", "--batch", "--signal=TERM", *jobs)
+def _cancel(tasks: Sequence[str]) -> None:
+    if tasks:
+        _run("scancel", "--state=PENDING", *tasks)
+        _run("scancel", "--batch", "--signal=TERM", *tasks)
 
 
 @contextmanager
-def slurm_jobs(
+def slurm_tasks(
     plan: GridPlan,
     folder: GridFolder,
     address: str,
@@ -238,25 +296,37 @@ def slurm_jobs(
     at_once: int | None = None,
     program: Sequence[str] = PROGRAM,
 ) -> Iterator[Executor]:
-    """Run the cells of PLAN as jobs of Slurm within the block; ADDRESS may have options of
+    """Run the cells of PLAN as tasks of Slurm within the block; ADDRESS may have options of
     sbatch.
     """
-    if shutil.which("sbatch") is None:
+    tasks = SlurmTasks(plan, folder, address, at_once, program)
+    with tasks.claims.alive():
+        yield tasks
+
+
+def _has_gpus(device: str) -> bool:
+    """Return whether a job that may use DEVICE should request a GPU."""
+    if device == "auto":
+        return "gpu" in _run("sinfo", "--noheader", "--format=%G").stdout
+    return device.startswith("cuda")
+
+
+def _read_setup(name: str) -> str:
+    try:
+        return Path(name).expanduser().read_text("utf-8")
+    except (OSError, UnicodeDecodeError, RuntimeError) as error:
         raise MissingError(
-            "--cluster slurm needs the commands of Slurm; sbatch is not on this machine",
-            hint="run it on a login node",
-        )
-    jobs = SlurmJobs(plan, folder, address, at_once, program)
-    with jobs.claims.alive():
-        yield jobs
+            f"--cluster slurm:setup={name}: cannot read {name!r}: {error}",
+            hint="a file with the lines of bash that load modules or environments",
+        ) from error
 
 
-def _run(*command: str) -> "subprocess.CompletedProcess[str]":
-    with python_processes.start(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
+def _run(*command: str, typed: str = "") -> "subprocess.CompletedProcess[str]":
+    """Run a command of Slurm with this standard input."""
+    pipe = subprocess.PIPE
+    with python_processes.start(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
         try:
-            output, errors = process.communicate(timeout=ANSWER_S)
+            output, errors = process.communicate(typed.encode(), timeout=ANSWER_S)
         except subprocess.TimeoutExpired:
             process.kill()
             output, errors = process.communicate()
@@ -269,7 +339,7 @@ def _run(*command: str) -> "subprocess.CompletedProcess[str]":
 
 
 def _outcome(output: Path) -> tuple[int, str] | None:
-    """Return the exit code and the reason in the last line of a job's OUTPUT; None where the job
+    """Return the exit code and the reason in the last line of a task's OUTPUT; None where the task
     did not come to write it.
     """
     try:
@@ -279,9 +349,9 @@ def _outcome(output: Path) -> tuple[int, str] | None:
         return None
 
 
-def _state(job: str) -> str:
-    """Return what Slurm says of a job that ended."""
-    done = _run("scontrol", "show", "job", "--oneliner", job)
+def _state(task: str) -> str:
+    """Return what Slurm says of a task that ended."""
+    done = _run("scontrol", "show", "job", "--oneliner", task)
     return next(
         (word.partition("=")[2] for word in done.stdout.split() if word.startswith("JobState=")),
         "its state is not known",

@@ -13,7 +13,7 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.settings import Settings
 from embedlab.experiments.estimate import CellTimes, Cost
 from embedlab.experiments.executors.local import visible_gpus
-from embedlab.experiments.executors.slurm import cancel_jobs, is_slurm
+from embedlab.experiments.executors.slurm import cancel_tasks, is_slurm
 from embedlab.experiments.grid_file import Grid, grid_names, load_grid, sets_key, with_fixed
 from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan
@@ -136,7 +136,7 @@ def cancel_grid(name: str, settings: Settings) -> GridPlan:
     """Request every process that works on a started grid to save its cell and stop."""
     folder = GridFolder.find(settings.runs, name)
     plan = GridPlan.load(folder.plan_file)
-    left = [] if is_alive(folder) else cancel_jobs(folder)  # their process stops its jobs itself
+    left = [] if is_alive(folder) else cancel_tasks(folder)  # their process stops its jobs itself
     if not left and not is_alive(folder):
         raise UsageError(
             f"grid {plan.name!r} is not running",

@@ -8,7 +8,7 @@ from embedlab.core.settings import Settings
 from embedlab.experiments.executors.executor import Executor, run_cells
 from embedlab.experiments.executors.local import LocalWorkers
 from embedlab.experiments.executors.ray import ray_tasks
-from embedlab.experiments.executors.slurm import is_slurm, slurm_jobs
+from embedlab.experiments.executors.slurm import is_slurm, slurm_tasks
 from embedlab.experiments.grid_file import grid_names
 from embedlab.experiments.plan import Cell, GridFolder, GridPlan
 from embedlab.experiments.preparation import alone, started, store_plan
@@ -116,7 +116,7 @@ def _executor(planned: PlannedGrid, expected: GridEstimate) -> AbstractContextMa
     if hands.cluster is None:
         return LocalWorkers(folder, expected.at_once, gpus=expected.gpus)
     if is_slurm(hands.cluster):
-        return slurm_jobs(plan, folder, hands.cluster, at_once=hands.workers)
+        return slurm_tasks(plan, folder, hands.cluster, at_once=hands.workers)
     return ray_tasks(plan, folder, hands.cluster, at_once=hands.workers)
 
 

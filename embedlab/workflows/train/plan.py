@@ -147,6 +147,9 @@ def train_arguments(options: TrainOptions, settings: Settings) -> list[str]:
             hint="for example seeds 1, 2 and 3",
         )
     values = {
+        "--epochs": options.epochs,
+        "--lr": options.lr,
+        "--batch-size": options.batch_size,
         "--max-steps": options.max_steps,
         "--name": options.name,
         "--profile": options.profile,

@@ -2,12 +2,15 @@
 in other processes.
 """
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from embedlab.choices import Tracker
-from embedlab.core.errors import MissingError
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.python_processes import python_command
 from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Precision, Settings, process_rank
 from embedlab.runs.launch import Detached, run_together, start_run
@@ -205,6 +208,38 @@ def start_detached_training(plan: TrainPlan, session: Session) -> Detached:
         f"process {process.pid} trains {names}; `embedlab runs log {first.id} --follow` follows it"
     )
     return process
+
+
+def submit_training(plan: TrainPlan, address: str, session: Session) -> tuple[str, ...]:
+    """Submit the runs of PLAN as jobs of Slurm, which outlive this process; return their numbers.
+
+    A job that nears its time limit saves a checkpoint and goes on later.
+    """
+    from embedlab.experiments.executors.slurm import Submission, is_slurm
+
+    if not is_slurm(address):
+        raise UsageError(
+            f"--cluster {address}: a training runs on Slurm",
+            hint="for example --cluster slurm:partition=gpu,time=2:00:00",
+        )
+    submission, settings = Submission.at(address), session.settings
+    jobs = []
+    for run in plan.todo:
+        options = replace(plan.options, seeds=(), seed=run.seed, resume=True)
+        job = submission.submit(
+            f"embedlab-{run.id}",
+            shlex.join(python_command(*train_arguments(options, settings))),
+            run.path / "slurm",
+            device=settings.device,
+            threads=settings.threads or 1,
+            gpus=options.gpus or 1,
+            folder=Path.cwd(),
+        )
+        jobs.append(job)
+        session.note(
+            f"job {job} of Slurm trains {run.id}; `embedlab runs log {run.id} --follow` follows it"
+        )
+    return tuple(jobs)
 
 
 def train_together(plan: TrainPlan, settings: Settings) -> int:

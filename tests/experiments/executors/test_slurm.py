@@ -4,6 +4,7 @@ jobs on this machine.
 
 import json
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -16,29 +17,39 @@ import pytest
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
 from embedlab.core.settings import Settings
 from embedlab.experiments.executors.executor import run_cells
-from embedlab.experiments.executors.slurm import sbatch_options, slurm_jobs
+from embedlab.experiments.executors.slurm import Submission, slurm_tasks
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.preparation import prepare_grid
+from embedlab.experiments.progress import GridFollower
 from embedlab.experiments.queue import Queue
 from embedlab.workflows.grid.plan import cancel_grid
+from embedlab.workflows.notebook_session import NotebookSession
+from embedlab.workflows.options.train import TrainOptions
+from embedlab.workflows.train.plan import plan_training
+from embedlab.workflows.train.run import submit_training
 from tests.experiments.conftest import STAND_IN
 from tests.experiments.executors.test_local import assert_each_done_once, expected_value
 
-# sbatch starts the command, squeue lists the jobs whose process lives, scancel signals them.
+# sbatch starts the script once a task, squeue lists the tasks whose script lives, scancel signals
+# them, scontrol requeues.
 COMMANDS = {
     "sbatch": """
 options = dict(word.removeprefix("--").partition("=")[::2] for word in sys.argv[1:])
 if "partition" in options:
     sys.exit("sbatch: error: invalid partition specified: " + options["partition"])
-command = options["wrap"]
-if (jobs / "lost").exists() and options["job-name"].endswith((jobs / "lost").read_text()):
-    command = "true"
-number = len(list(jobs.glob("*.name"))) + 1
-output = open(options["output"].replace("%j", str(number)), "w")
-process = subprocess.Popen(["sh", "-c", command], stdout=output, stderr=output, start_new_session=True)
-(jobs / f"{number}.name").write_text(options["job-name"])
-(jobs / f"{number}.pid").write_text(str(process.pid))
-(jobs / f"{number}.options").write_text(" ".join(sorted(options)))
+number = 1 + len(list(jobs.glob("*.script")))
+script = jobs / f"{number}.script"
+script.write_text(sys.stdin.read())
+(jobs / f"{number}.options").write_text(json.dumps(options))
+for index in options.get("array", "").partition("%")[0].split(","):
+    task = f"{number}_{index}" if index else str(number)
+    lost = (jobs / "lost").exists() and index == (jobs / "lost").read_text()
+    output = open(options["output"].replace("%A_%a", task).replace("%j", task), "a")
+    environment = {**os.environ, "SLURM_ARRAY_TASK_ID": index, "SLURM_JOB_ID": task}
+    command = ["true"] if lost else ["bash", str(script)]
+    process = subprocess.Popen(command, stdout=output, stderr=output, env=environment, start_new_session=True)
+    (jobs / f"{task}.pid").write_text(str(process.pid))
+    (jobs / f"{task}.name").write_text(options["job-name"])
 print(number)
 """,
     "squeue": """
@@ -48,11 +59,23 @@ for name in jobs.glob("*.name"):
         print(name.stem, name.read_text())
 """,
     "scancel": """
-for number in sys.argv[1:]:
-    if number.isdigit() and "--batch" in sys.argv:
-        subprocess.run(["kill", "-TERM", (jobs / f"{number}.pid").read_text()])
+for task in sys.argv[1:]:
+    if task[0].isdigit() and "--batch" in sys.argv:
+        subprocess.run(["kill", "-TERM", (jobs / f"{task}.pid").read_text()])
 """,
-    "scontrol": "print(f'JobId={sys.argv[-1]} JobState=TIMEOUT Reason=TimeLimit')\n",
+    "scontrol": """
+if sys.argv[1] == "show":
+    print(f"JobId={sys.argv[-1]} JobState=TIMEOUT Reason=TimeLimit")
+else:
+    task = sys.argv[-1]
+    with (jobs / "requeued").open("a") as file:
+        file.write(task + chr(10))
+    environment = {**os.environ, "SLURM_RESTART_COUNT": str(1 + int(os.environ.get("SLURM_RESTART_COUNT", "0")))}
+    script = jobs / (task.partition("_")[0] + ".script")
+    process = subprocess.Popen(["bash", str(script)], env=environment, start_new_session=True)
+    (jobs / f"{task}.pid").write_text(str(process.pid))
+""",
+    "sinfo": "print('gpu:h200:8' if (jobs / 'gpus').exists() else '(null)')",
 }
 
 
@@ -65,12 +88,13 @@ def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, text in COMMANDS.items():
         path = commands / name
         path.write_text(
-            f"#!{sys.executable} -IS\nimport pathlib, subprocess, sys\njobs = "
+            f"#!{sys.executable} -IS\nimport json, os, pathlib, subprocess, sys\njobs = "
             f"pathlib.Path({str(made)!r})\n{text}"
         )
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("PATH", f"{commands}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr("embedlab.experiments.executors.slurm.LOOK_S", 0.1)
+    monkeypatch.setattr("embedlab.experiments.executors.slurm.POLL_S", 0.1)
     return made
 
 
@@ -86,13 +110,14 @@ def test_jobs_do_every_cell_once(
     run_cells(
         short_plan,
         short_folder,
-        slurm_jobs(short_plan, short_folder, "slurm", at_once=2, program=STAND_IN),
+        slurm_tasks(short_plan, short_folder, "slurm", at_once=2, program=STAND_IN),
     )
     assert_each_done_once(short_plan, short_folder)
-    assert len(list(jobs.glob("*.name"))) == 3
-    assert {"cpus-per-task", "export", "no-requeue", "signal"} <= {
-        *(jobs / "1.options").read_text().split()
-    }
+    assert len(list(jobs.glob("*.options"))) == 1
+    options = json.loads((jobs / "1.options").read_text())
+    assert {"cpus-per-task", "export", "requeue", "signal"} <= {*options}
+    assert options["array"] == "1,2,3%2"
+    assert "gpus" not in options
 
 
 def test_a_failed_job_and_one_that_slurm_ended_say_why(
@@ -101,11 +126,11 @@ def test_a_failed_job_and_one_that_slurm_ended_say_why(
     prepare_grid(short_plan, short_folder)
     monkeypatch.setenv("FAULTS", json.dumps({short_plan.cell(1).id: "usage"}))
     monkeypatch.setattr("embedlab.experiments.cell.MAX_KILLS", 2)
-    (jobs / "lost").write_text("-2")  # the job of this cell ends without having written anything
+    (jobs / "lost").write_text("2")  # the job of this cell ends without having written anything
     run_cells(
         short_plan,
         short_folder,
-        slurm_jobs(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN),
+        slurm_tasks(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN),
     )
     with Queue(short_folder.queue_file) as queue:
         failed, lost, done = queue.entries()
@@ -115,7 +140,7 @@ def test_a_failed_job_and_one_that_slurm_ended_say_why(
         "done",
     )
     assert (lost.state, lost.kills) == ("failed", 2)  # it was submitted again
-    assert str(lost.reason).startswith("Slurm ended job ")
+    assert str(lost.reason).startswith("Slurm ended task ")
     assert str(lost.reason).endswith(": TIMEOUT")
 
 
@@ -129,7 +154,7 @@ def test_a_stopped_grid_saves_its_cells_and_removes_what_waits(
         run_cells(
             short_plan,
             short_folder,
-            slurm_jobs(short_plan, short_folder, "slurm", at_once=1, program=STAND_IN),
+            slurm_tasks(short_plan, short_folder, "slurm", at_once=1, program=STAND_IN),
             is_stopping=lambda: (
                 (run.checkpoints / "state").is_file()
                 and (run.checkpoints / "state").read_text().startswith("3 ")
@@ -140,7 +165,7 @@ def test_a_stopped_grid_saves_its_cells_and_removes_what_waits(
     run_cells(
         short_plan,
         short_folder,
-        slurm_jobs(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN),
+        slurm_tasks(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN),
     )
     assert (run.model / "value").read_text() == expected_value(short_plan, 1)
 
@@ -152,7 +177,7 @@ def test_jobs_of_a_process_that_died_are_found_again(
     monkeypatch.setenv("STEP_S", "0.1")
     with (
         suppress(KeyError),
-        slurm_jobs(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN) as machines,
+        slurm_tasks(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN) as machines,
     ):
         machines.submit()
         raise KeyError
@@ -160,7 +185,7 @@ def test_jobs_of_a_process_that_died_are_found_again(
     run_cells(
         short_plan,
         short_folder,
-        slurm_jobs(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN),
+        slurm_tasks(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN),
     )
     assert_each_done_once(short_plan, short_folder)
     assert len(list(jobs.glob("*.name"))) == 3
@@ -174,7 +199,7 @@ def test_a_refused_job_is_an_error_with_its_words(
         run_cells(
             short_plan,
             short_folder,
-            slurm_jobs(short_plan, short_folder, "slurm:partition=none", program=STAND_IN),
+            slurm_tasks(short_plan, short_folder, "slurm:partition=none", program=STAND_IN),
         )
 
 
@@ -184,18 +209,83 @@ def test_without_slurm_its_command_is_named(
     prepare_grid(short_plan, short_folder)
     monkeypatch.setenv("PATH", "")
     with pytest.raises(MissingError, match="sbatch is not on this machine"):
-        run_cells(short_plan, short_folder, slurm_jobs(short_plan, short_folder, "slurm"))
+        run_cells(short_plan, short_folder, slurm_tasks(short_plan, short_folder, "slurm"))
 
 
 @pytest.mark.parametrize("address", ["slurm:output=x", "slurm:--time=1", "slurm:wrap=rm"])
-def test_options_of_ours_are_refused(address: str) -> None:
+def test_options_of_ours_are_refused(address: str, jobs: Path) -> None:
     with pytest.raises(UsageError, match="is not yours to set"):
-        sbatch_options(address)
-    assert sbatch_options("slurm:partition=gpu,time=2:00:00,exclusive") == [
+        Submission.at(address)
+    assert Submission.at("slurm:partition=gpu,time=2:00:00,exclusive").options == (
         "--partition=gpu",
         "--time=2:00:00",
         "--exclusive",
-    ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("device", "address", "gpus"),
+    [
+        ("auto", "slurm", "1"),
+        ("cuda", "slurm", "1"),
+        ("cpu", "slurm", None),
+        ("auto", "slurm:gpus=2", "2"),
+        ("auto", "slurm:gres=gpu:2", None),
+    ],
+)
+def test_a_gpu_is_requested_where_cells_train_on_one(
+    device: str, address: str, gpus: str | None, jobs: Path, tmp_path: Path
+) -> None:
+    (jobs / "gpus").touch()
+    Submission.at(address).submit("name", "true", tmp_path, device=device, threads=1)
+    assert json.loads((jobs / "1.options").read_text()).get("gpus") == gpus
+
+
+def test_lines_of_setup_run_before_the_command_and_may_wrap_it(jobs: Path, tmp_path: Path) -> None:
+    setup = tmp_path / "setup.sh"
+    setup.write_text('export WHERE=container\nset -- sh -c \'echo in $WHERE: "$@"\' sh "$@"\n')
+    submission = Submission.at(f"slurm:setup={setup}")
+    job = submission.submit("name", "echo 'two  words'", tmp_path, device="cpu", threads=1)
+    output = tmp_path / f"{job}.txt"
+    for _ in range(100):
+        if output.read_text():
+            break
+        time.sleep(0.05)
+    assert output.read_text() == "in container: echo two  words\n"
+    with pytest.raises(MissingError, match="setup=gone"):
+        Submission.at("slurm:setup=gone")
+
+
+def test_a_task_at_its_time_limit_goes_on_though_nobody_waits(
+    short_plan: GridPlan, short_folder: GridFolder, jobs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare_grid(short_plan, short_folder)
+    monkeypatch.setenv("STEP_S", "0.1")
+    with (
+        suppress(KeyError),
+        slurm_tasks(short_plan, short_folder, "slurm", program=STAND_IN) as machines,
+    ):
+        machines.submit()
+        raise KeyError
+    run = short_plan.run(short_plan.cell(2))
+    for step in ("2", "5"):  # as Slurm warns before the end of the time
+        while not _state(run.checkpoints).startswith(step):
+            time.sleep(0.01)
+        os.kill(int((jobs / "1_2.pid").read_text()), signal.SIGUSR1)
+    while not all(
+        (short_plan.run(cell).evaluations / "sts.json").is_file() for cell in short_plan.cells
+    ):
+        time.sleep(0.05)
+    assert (jobs / "requeued").read_text().split() == ["1_2", "1_2"]
+    for cell in short_plan.cells:
+        value = short_plan.run(cell).model / "value"
+        assert value.read_text() == expected_value(short_plan, cell.number)
+    assert [entry.state for entry in GridFollower(short_folder).look().entries] == ["done"] * 3
+
+
+def _state(checkpoints: Path) -> str:
+    path = checkpoints / "state"
+    return path.read_text() if path.is_file() else ""
 
 
 @pytest.mark.slow
@@ -211,7 +301,7 @@ def test_a_real_slurm_does_every_cell_once(short_plan: GridPlan, short_folder: G
     run_cells(
         short_plan,
         short_folder,
-        slurm_jobs(short_plan, short_folder, "slurm:time=5", program=STAND_IN),
+        slurm_tasks(short_plan, short_folder, "slurm:time=5", program=STAND_IN),
     )
     assert_each_done_once(short_plan, short_folder)
 
@@ -223,7 +313,7 @@ def test_jobs_of_a_process_that_died_can_be_cancelled(
     monkeypatch.setenv("HOLD_AT", "3")
     with (
         suppress(KeyError),
-        slurm_jobs(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN) as machines,
+        slurm_tasks(short_plan, short_folder, "slurm", at_once=3, program=STAND_IN) as machines,
     ):
         machines.submit()
         raise KeyError
@@ -259,7 +349,7 @@ def test_a_stop_is_heeded_while_squeue_fails(
             run_cells(
                 short_plan,
                 short_folder,
-                slurm_jobs(short_plan, short_folder, "slurm", at_once=1, program=STAND_IN),
+                slurm_tasks(short_plan, short_folder, "slurm", at_once=1, program=STAND_IN),
                 is_stopping=lambda: True,
             )
     finally:
@@ -267,3 +357,17 @@ def test_a_stop_is_heeded_while_squeue_fails(
         monkeypatch.setattr("embedlab.experiments.executors.slurm.ANSWER_S", 60)
         with suppress(UsageError):  # its jobs have ended by themselves
             cancel_grid(short_plan.name, Settings(runs=short_plan.place.runs_folder))
+
+
+def test_a_training_is_a_job_a_seed_that_goes_on_where_it_was(jobs: Path, tmp_path: Path) -> None:
+    (jobs / "lost").write_text("")  # only submitted
+    settings = Settings(runs=tmp_path / "runs", data=Path("tiny"), quiet=True)
+    options = TrainOptions(recipe="snli-ce", seeds=(1, 2), epochs=3, gpus=2)
+    plan = plan_training(options, settings)
+    (jobs / "gpus").touch()
+    assert submit_training(plan, "slurm", NotebookSession(settings=settings)) == ("1", "2")
+    script = (jobs / "2.script").read_text()
+    assert "train snli-ce --epochs 3 --seed 2 --gpus 2 --resume" in script
+    assert json.loads((jobs / "2.options").read_text())["gpus"] == "2"
+    with pytest.raises(UsageError, match="a training runs on Slurm"):
+        submit_training(plan, "auto", NotebookSession(settings=settings))
