@@ -97,7 +97,7 @@ def disturb(
     killed: set[str] = set()
     while process.poll() is None or tasks():
         done = len(list(place.glob("jobs/*/seed-*/evaluations/geometry.json")))
-        if process.poll() is None and done >= typed.cells // 10:
+        if process.poll() is None and done >= max(1, typed.cells // 10):
             process.kill()
             process.wait()
         for task, cell in tasks(state="RUNNING").items():
@@ -144,11 +144,14 @@ def outputs(place: Path) -> list[str]:
 
 
 def models(runs: Path) -> dict[str, str]:
-    """Return the digest of every run's tensors, by run."""
-    return {
-        str(path.relative_to(runs)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(runs.glob("*/seed-*/**/*.safetensors"))
-    }
+    """Return one digest of all tensors of each run, by run."""
+    digests = {}
+    for run in sorted(runs.glob("*/seed-*")):
+        digest = hashlib.sha256()
+        for path in sorted(run.rglob("*.safetensors")):
+            digest.update(path.read_bytes())
+        digests[str(run.relative_to(runs))] = digest.hexdigest()
+    return digests
 
 
 def run(*command: str, place: Path) -> int:

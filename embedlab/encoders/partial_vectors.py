@@ -1,15 +1,17 @@
 """Partial vectors of a file: a folder next to the output that one process at a time fills chunk by
-chunk.
+chunk. Shards have folders of their own, whose chunks the process that joins them takes over.
 
 A chunk's name ends in a hash of its job and content: a damaged chunk, or one of another job, is
 encoded again. Chunks are joined only when every row exists, and only files written by embedlab are
 removed.
 """
 
+import glob
 import hashlib
 import json
 import os
 import re
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -50,6 +52,28 @@ class Job:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Shard:
+    """One of several processes that share the chunks of a job."""
+
+    number: int  # from 1
+    count: int
+
+    @classmethod
+    def read(cls, text: str) -> "Shard":
+        """Return the shard that 2/8 means."""
+        found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
+        if found is None or not 1 <= int(found[1]) <= int(found[2]):
+            raise UsageError(
+                f"--shard is {text!r}", hint="for example --shard 2/8, the second of eight"
+            )
+        return cls(number=int(found[1]), count=int(found[2]))
+
+    def has(self, first: int, job: Job) -> bool:
+        """Return whether the chunk of JOB that begins at FIRST is this shard's."""
+        return first // job.chunk % self.count == self.number - 1
+
+
+@dataclass(frozen=True, kw_only=True)
 class PartialVectors:
     """The folder of a job's chunks, locked by this process."""
 
@@ -60,13 +84,16 @@ class PartialVectors:
 
     @classmethod
     @contextmanager
-    def held(cls, out: Path, job: Job, *, is_replaced: bool) -> Iterator["PartialVectors"]:
-        """Lock the folder of the vectors that go to OUT until the block ends; chunks of an equal
-        job that was killed are reused.
+    def held(
+        cls, out: Path, job: Job, *, is_replaced: bool, shard: Shard | None = None
+    ) -> Iterator["PartialVectors"]:
+        """Lock the folder of the vectors that go to OUT, or of one SHARD of them, until the block
+        ends; chunks of an equal job that was killed, or of its shards, are reused.
 
         A foreign folder, or one that another process has locked, is refused.
         """
-        folder = out.with_name(f"{out.name}.partial")
+        of_shard = f".shard-{shard.number}-of-{shard.count}" if shard is not None else ""
+        folder = out.with_name(f"{out.name}{of_shard}.partial")
         with ExitStack() as stack:
             with disk_errors(out, hint=PLACE):
                 _refuse_foreign(folder)
@@ -78,6 +105,8 @@ class PartialVectors:
                     out, is_replaced=is_replaced
                 )  # the process that held the folder before may have written it
                 _refuse_foreign(folder)
+                if shard is None:
+                    _take_over_shards(out, folder)
                 notes = _begin(folder, job)
                 chunks = {int(path.name[:12]): path for path in _chunks(folder)}
             yield cls(folder=folder, job=job, chunks=chunks, notes=notes)
@@ -211,6 +240,25 @@ def _refuse_foreign(folder: Path) -> None:
         raise UsageError(
             f"{str(folder)!r} has no {_JOB}: embedlab did not write its files", hint=hint
         )
+
+
+def _take_over_shards(out: Path, folder: Path) -> None:
+    """Move the chunks of the shards of OUT into FOLDER; a chunk of another job is noticed by its
+    hash.
+    """
+    for shard in out.parent.glob(f"{glob.escape(out.name)}.shard-*-of-*.partial"):
+        _refuse_foreign(shard)
+        with sole_holder(shard / _LOCK) as is_ours:
+            if not is_ours:
+                raise EmbedlabError(
+                    f"another process is writing {str(shard)!r}",
+                    hint="wait until every shard has ended",
+                )
+            if not (folder / _JOB).exists() and (shard / _JOB).exists():
+                shutil.copyfile(shard / _JOB, folder / _JOB)
+            for path in _chunks(shard):
+                path.replace(folder / path.name)
+            _remove(shard)
 
 
 def _begin(folder: Path, job: Job) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from embedlab.core.settings import Settings
 from embedlab.data.table_file import sentences
 from embedlab.encoders import partial_vectors
 from embedlab.encoders.encoder import Encoder
-from embedlab.encoders.partial_vectors import PartialVectors
+from embedlab.encoders.partial_vectors import PartialVectors, Shard
 from embedlab.models.catalog import ModelSpec
 from embedlab.reports.notes import facts_of
 from embedlab.workflows.models import needs_network, one_member, resolve_model
@@ -28,12 +28,14 @@ class EncodedFile:
     rows: int
     dim: int
     facts: Mapping[str, str]
+    shard: Shard | None = None  # whose part of the rows it is
 
 
 def encode_file(options: EncodeOptions, session: Session) -> EncodedFile:
     """Write one vector for each sentence, in order; the same call continues after the last chunk
-    that was saved.
+    that was saved. A shard saves its chunks alone.
     """
+    shard = Shard.read(options.shard) if options.shard is not None else None
     _check_out(options.out, is_replaced=options.is_replaced)
     count = _count(options.file, options.column)
     spec = one_member(resolve_model(options.model, session))
@@ -52,14 +54,25 @@ def encode_file(options: EncodeOptions, session: Session) -> EncodedFile:
         sentences=count,
         chunk=partial_vectors.CHUNK,
     )
-    with PartialVectors.held(options.out, job, is_replaced=options.is_replaced) as partial:
-        _encode_all(partial, encoder, options.file, session)
+    with PartialVectors.held(
+        options.out, job, is_replaced=options.is_replaced, shard=shard
+    ) as partial:
+        _encode_all(partial, encoder, options.file, session, shard)
+        if shard is not None:
+            return _encoded_shard(partial, shard, encoder)
         truncated = partial.assemble(options.out, encoder.dim)
     for text in encoder.facts.notes:
         session.note(text)
     if truncated:
         session.note(f"{truncated} sentences were cut at {encoder.facts.max_tokens} tokens")
     return EncodedFile(rows=count, dim=encoder.dim, facts=facts_of(encoder.facts))
+
+
+def _encoded_shard(partial: PartialVectors, shard: Shard, encoder: Encoder) -> EncodedFile:
+    job = partial.job
+    firsts = [first for first in range(0, job.sentences, job.chunk) if shard.has(first, job)]
+    rows = sum(min(job.chunk, job.sentences - first) for first in firsts)
+    return EncodedFile(rows=rows, dim=encoder.dim, facts=facts_of(encoder.facts), shard=shard)
 
 
 def _encoder(spec: ModelSpec, sentences: int, settings: Settings) -> Encoder:
@@ -116,8 +129,10 @@ def _check_out(out: Path, *, is_replaced: bool) -> None:
     partial_vectors.refuse_existing(out, is_replaced=is_replaced)
 
 
-def _encode_all(partial: PartialVectors, encoder: Encoder, file: Path, session: Session) -> None:
-    """Encode the chunks of FILE that PARTIAL lacks."""
+def _encode_all(
+    partial: PartialVectors, encoder: Encoder, file: Path, session: Session, shard: Shard | None
+) -> None:
+    """Encode the chunks of FILE, or of one SHARD of it, that PARTIAL lacks."""
     for note in partial.notes:
         session.note(note)
     from embedlab.encoders.refused_texts import RefusedTextsError
@@ -127,7 +142,8 @@ def _encode_all(partial: PartialVectors, encoder: Encoder, file: Path, session: 
     with session.progress(f"encoding {file.name}") as tick:
         try:
             for chunk in _chunks(sentences(file, job.column), job.chunk):
-                if not partial.holds(done, chunk):
+                is_ours = shard is None or shard.has(done, job)
+                if is_ours and not partial.holds(done, chunk):
                     before = encoder.facts.truncated
                     try:
                         partial.write(

@@ -495,3 +495,45 @@ def test_vectors_are_the_same_with_the_cpu_engine_off(
         row["setting"]: (row["value"], row["source"]) for row in embedlab("config", "--json").rows
     }
     assert settings["cpu_engine"] == ("off", "EMBEDLAB_CPU_ENGINE")
+
+
+def test_shards_are_joined_to_the_bytes_of_one_process(
+    embedlab: Embedlab, lines: Path, model: str
+) -> None:
+    command = ("encode", model, "lines.txt", "--threads", "1", "-o")
+    assert embedlab(*command, "whole.npy").code == 0
+    for shard in ("1/2", "2/2"):
+        answer = embedlab(*command, "v.npy", "--shard", shard)
+        assert answer.code == 0, answer.err
+        assert not Path("v.npy").exists()
+    chunk = next(Path("v.npy.shard-2-of-2.partial").glob("0*.parquet"))
+    chunk.write_bytes(chunk.read_bytes()[:-9])  # as a kill or a bad disk leaves it
+    answer = embedlab(*command, "v.npy")
+    assert answer.code == 0, answer.err
+    assert Path("v.npy").read_bytes() == Path("whole.npy").read_bytes()
+    assert not list(Path().glob("*.partial"))
+
+
+def test_shards_of_another_job_are_not_joined(
+    embedlab: Embedlab, lines: Path, model: str, tmp_path: Path
+) -> None:
+    command = ("encode", model, "lines.txt", "--threads", "1", "-o", "v.npy")
+    assert embedlab(*command, "--shard", "1/2").code == 0
+    lines.write_text(lines.read_text().upper())
+    answer = embedlab(*command)
+    assert "another input, model or version: its 2 chunks are encoded again" in answer.err
+    assert embedlab("encode", model, "lines.txt", "--threads", "1", "-o", "w.npy").code == 0
+    assert Path("v.npy").read_bytes() == Path("w.npy").read_bytes()
+
+
+def test_a_shard_is_refused_that_is_none_and_joining_waits_for_its_end(
+    embedlab: Embedlab, lines: Path, model: str
+) -> None:
+    command = ("encode", model, "lines.txt", "-o", "v.npy")
+    for wrong in ("0/2", "3/2", "1", "a/b"):
+        answer = embedlab(*command, "--shard", wrong)
+        assert (answer.code, "for example --shard 2/8" in answer.err) == (2, True)
+    assert embedlab(*command, "--shard", "1/2").code == 0
+    with sole_holder(Path("v.npy.shard-1-of-2.partial") / "lock"):
+        answer = embedlab(*command)
+    assert (answer.code, "wait until every shard has ended" in answer.err) == (1, True)

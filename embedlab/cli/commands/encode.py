@@ -24,6 +24,11 @@ def encode(options: EncodeOptions, *, terminal: Terminal) -> None:
 
     made = encode_file(options, terminal)
     message = f"{made.rows} vectors of {made.dim} numbers in {options.out}"
+    if options.shard is not None:
+        message = (
+            f"shard {options.shard}: {made.rows} vectors of {made.dim} numbers; when all shards "
+            f"are there, the same command without --shard writes {options.out}"
+        )
     terminal.done(
         message,
         file=str(options.out),

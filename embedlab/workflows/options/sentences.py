@@ -58,3 +58,13 @@ class EncodeOptions:
     ]
     column: Annotated[str | None, COLUMN] = None
     is_replaced: Annotated[bool, Flag(names=("--force",), help="Replace an existing file.")] = False
+    shard: Annotated[
+        str | None,
+        Flag(
+            names=("--shard",),
+            is_expert=True,
+            metavar="I/N",
+            help="Encode the I-th of N shares, whole chunks of 8,192 sentences, for N processes or "
+            "machines; then the same command without --shard joins them.",
+        ),
+    ] = None
