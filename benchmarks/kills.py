@@ -11,7 +11,6 @@ takes, and lets it end after `--in-a-row` kills.
 
 import argparse
 import hashlib
-import json
 import multiprocessing
 import os
 import random
@@ -214,19 +213,15 @@ def _vectors(folder: Path) -> dict[str, str]:
 
 
 def _scores(folder: Path) -> dict[str, str]:
-    """Every stored similarity and every score; their rows may come in another order."""
+    """Every stored outcome of the tasks."""
     import polars as pl
 
-    found = {}
-    for path in sorted(folder.glob("cache/models/*/scores.parquet")):
-        found[path.name] = hashlib.sha256(
-            pl.read_parquet(path, glob=False).sort("pair_key").write_csv().encode()
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(
+            pl.read_parquet(path, glob=False).write_csv().encode()
         ).hexdigest()
-    for path in sorted(folder.glob("cache/models/*/evaluations/*.json")):
-        found[path.name] = hashlib.sha256(
-            json.dumps(json.loads(path.read_text())["scores"]).encode()
-        ).hexdigest()
-    return found
+        for path in sorted(folder.glob("cache/models/*/evaluations/**/*.parquet"))
+    }
 
 
 def _digest(path: Path) -> str:

@@ -48,6 +48,7 @@ def main() -> int:
     )
     parser.add_argument("--cells", type=int, default=64)
     parser.add_argument("--seed", type=int, default=1, help="of which cells are disturbed when")
+    parser.add_argument("--cluster", default="slurm", help="with options of sbatch")
     parser.add_argument("--write", action="store_true", help="store the table among the results")
     typed = parser.parse_args()
     place = Path(tempfile.mkdtemp(prefix="embedlab-slurm-"))
@@ -57,16 +58,16 @@ def main() -> int:
     grid = ("grid", "run", "cells.toml", "--data", "tiny", "--threads", "1", "--quiet")
     local = run(*grid, "--runs", "local", "--workers", "2", place=place)
     began = time.monotonic()
-    warned, killed = disturb((*grid, "--runs", "jobs", "--cluster", "slurm"), place, typed)
+    warned, killed = disturb((*grid, "--runs", "jobs", "--cluster", typed.cluster), place, typed)
     arrays = len({name.partition("_")[0] for name in outputs(place)})
-    jobs = run(*grid, "--runs", "jobs", "--cluster", "slurm", place=place)
+    jobs = run(*grid, "--runs", "jobs", "--cluster", typed.cluster, place=place)
     minutes = (time.monotonic() - began) / 60
     expected, found = models(place / "local"), models(place / "jobs")
     equal = sum(found.get(name) == digest for name, digest in expected.items())
     measured = [
         Measured(what="cells whose model is bit-equal to the local one", ours=equal, unit="cells"),
         Measured(what="cells", ours=len(expected), unit="cells"),
-        Measured(what="arrays before the submitter was killed", ours=arrays, unit="arrays"),
+        Measured(what="arrays of the killed submitter", ours=arrays, unit="arrays"),
         Measured(what="warnings of a time limit", ours=sum(warned.values()), unit="warnings"),
         Measured(
             what="cells warned twice", ours=sum(n == WARNINGS for n in warned.values()), unit=""
@@ -84,17 +85,17 @@ def main() -> int:
 
 def disturb(
     command: tuple[str, ...], place: Path, typed: argparse.Namespace
-) -> tuple[Counter[str], int]:
+) -> tuple[Counter[int], int]:
     """Start the grid on Slurm, kill its process, and take their time and jobs from its cells until
-    none is left; return how often each task was warned, and how many jobs were killed.
+    none is left; return how often each cell was warned, and how many jobs were killed.
     """
     process = subprocess.Popen([*EMBEDLAB, *command], cwd=place)
     rng = random.Random(typed.seed)
     steps = {
         cell: sorted(rng.sample(range(30, 330), WARNINGS)) for cell in range(1, typed.cells + 1)
     }
-    warned: Counter[str] = Counter()
-    killed: set[str] = set()
+    warned: Counter[int] = Counter()
+    killed: set[int] = set()
     while process.poll() is None or tasks():
         done = len(list(place.glob("jobs/*/seed-*/evaluations/geometry.json")))
         if process.poll() is None and done >= max(1, typed.cells // 10):
@@ -102,11 +103,11 @@ def disturb(
             process.wait()
         for task, cell in tasks(state="RUNNING").items():
             step = last_step(place, cell)
-            if warned[task] < WARNINGS and step >= steps[cell][warned[task]]:
-                warned[task] += 1
+            if warned[cell] < WARNINGS and step >= steps[cell][warned[cell]]:
+                warned[cell] += 1
                 slurm("scancel", "--batch", "--signal=USR1", task)
-            elif cell % 8 == 0 and warned[task] == 1 and task not in killed:
-                killed.add(task)
+            elif cell % 8 == 0 and warned[cell] == 1 and cell not in killed:
+                killed.add(cell)
                 slurm("scancel", "--signal=KILL", "--full", task)
         # Slurm waits two minutes before a requeued job
         for task in tasks(state="PENDING"):
