@@ -23,9 +23,11 @@ lines; tables of similarities of pairs are those of stored_tables.py:
 import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import table_pages
 from pydantic import TypeAdapter
@@ -33,6 +35,7 @@ from stored_runs import UNTRAINED, StoredTraining, stored_training
 
 from embedlab.analysis.comparison import compare_evidence
 from embedlab.analysis.evidence import Evidence, member_columns
+from embedlab.analysis.near_duplicates import Links, NearDuplicates
 from embedlab.analysis.scores import ModelColumns
 from embedlab.comparison.evidence import outcome_evidence
 from embedlab.core.settings import Settings, load_settings
@@ -51,6 +54,7 @@ from embedlab.scoring.answers import MemberOutcomes, figure_evidence
 from embedlab.scoring.outcomes import member_outcomes
 from embedlab.scoring.selection import SelectedTask
 from embedlab.scoring.task_comparison import Gathered, Slicing, TaskComparison, item_outcomes
+from embedlab.tasks.task import task as find_task
 from embedlab.workflows.options.models import with_aliases
 
 FACTS = "embedlab-answers"  # the parquet metadata key
@@ -82,6 +86,7 @@ class KnownOutcomes:
     classes: tuple[str, ...]
     data: tuple[StoredPart, ...]
     marks: tuple[str, ...]
+    measures: tuple[str, ...] = ()  # none: those of the task, as files of before have it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +114,11 @@ class StoredComparison:
     is_whole: bool
     tasks: Mapping[str, tuple[str, ...]]  # the selected datasets of each; none: the whole task
     properties: tuple[str, ...] = ()  # of which each item's value is stored
+    # by task and dataset: the numbers of two texts that are nearly the same, and their cosine; a
+    # file of before has none
+    near: Mapping[str, Mapping[str, tuple[tuple[int, int, float], ...]]] = field(
+        default_factory=dict
+    )
     members: Mapping[str, Mapping[str, StoredMember]]  # by task, then by member
 
 
@@ -154,6 +164,7 @@ def store(
             "states": tuple(compared.states),
         },
         properties=tuple(properties),
+        near=near_links(gathered),
         tasks={one.task: one.names for one in tasks},
         members={
             one.task: {
@@ -236,6 +247,40 @@ def together(parts: Sequence[Mapping[str, Mapping[str, Overlap]]]) -> dict[str, 
         for part in parts
         for name in part
     }
+
+
+def near_links(gathered: Gathered) -> dict[str, dict[str, tuple[tuple[int, int, float], ...]]]:
+    """Return the texts of each task and dataset that are nearly the same, by their numbers."""
+    links: dict[str, dict[str, tuple[tuple[int, int, float], ...]]] = {}
+    for block in (block for outcomes in gathered.outcomes for block in outcomes.blocks):
+        if block.near is not None:
+            near = block.near()
+            sides = near.ids[near.links.first].tolist(), near.ids[near.links.second].tolist()
+            found = zip(*sides, near.links.cosine.tolist(), strict=True)
+            links.setdefault(block.task, {})[block.dataset] = tuple(found)
+    return links
+
+
+def near_again(links: Sequence[tuple[int, int, float]]) -> NearDuplicates:
+    """Return the LINKS of a file as what compared items are known by."""
+    first, second, cosine = zip(*links, strict=True) if links else ((), (), ())
+    ids, places = np.unique(np.array([*first, *second], np.uint64), return_inverse=True)
+    sides = np.split(places.astype(np.int32), 2)
+    found = Links(first=sides[0], second=sides[1], cosine=np.array(cosine, np.float32))
+    return NearDuplicates(ids=ids, links=found)
+
+
+def with_near(
+    outcomes: Outcomes, links: Mapping[str, Sequence[tuple[int, int, float]]]
+) -> Outcomes:
+    """Return OUTCOMES whose datasets know which of their texts are nearly the same."""
+    blocks = [
+        replace(block, near=partial(near_again, links[block.dataset]))
+        if block.dataset in links
+        else block
+        for block in outcomes.blocks
+    ]
+    return replace(outcomes, blocks=tuple(blocks))
 
 
 def with_properties(items: pl.DataFrame, gathered: Gathered, names: Sequence[str]) -> pl.DataFrame:
@@ -405,7 +450,7 @@ def evidence_again(
         )
         if outcomes is not None:
             found += outcome_evidence(
-                outcomes,
+                with_near(outcomes, stored.near.get(task, {})),
                 members,
                 None if rows.by == DATASET else [*cut_by(outcomes, items, rows.by)],
             )
@@ -456,7 +501,9 @@ def answers_of(
         )
         ids = own.select(texts).to_numpy() if texts else None
         frame = items_frame(own["item"], gold, predicted, text_ids=ids)
-        outcomes[name] = StoredOutcomes(**vars(one), task=task, model=member, items=frame)
+        measures = one.measures or find_task(task).measures(name)
+        own_facts = vars(one) | {"measures": measures, "base_task": task}
+        outcomes[name] = StoredOutcomes(**own_facts, task=task, model=member, items=frame)
     return MemberOutcomes(outcomes=outcomes, scores=stored.scores, overlaps={}, marks=(), notes=())
 
 

@@ -53,6 +53,7 @@ from embedlab.core.settings import Settings, load_settings
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_trainings import for_claims
 from embedlab.reports.claims_table import claim_sentences, claims_table, page_claims_table
+from embedlab.scoring.task_comparison import Slicing
 from embedlab.workflows.reproduce.claims import settled_rows
 
 RESULTS = Path(__file__).parents[1]
@@ -187,7 +188,7 @@ def evidence_of_file(
             return scored.models, stored_why.contrasts_by_kind(scored)
         scored = stored_tables.stored_pairs(path, models, settings, slices.by, slices.dataset)
         scored = stored_tables.unseen_pairs(scored, settings)[0] if slices.unseen else scored
-        compared = stored_tables.compared_pairs(scored, by=slices.by, aggregate=slices.aggregate)
+        compared = scored.compared(Slicing(by=slices.by, aggregate=slices.aggregate))
         return scored.models, {one.key: one for one in compared.evidence}
     stored, items = stored_answers.stored_answers(path, models)
     columns = stored_answers.chosen_models(path, stored, models)

@@ -14,24 +14,27 @@ page again that is between these two lines:
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 import stored_answers
 import stored_tables
 import table_pages
-from embedlab.scoring.scored_pairs import evaluate_pairs
 from stored_runs import UNTRAINED, StoredTraining
 
 from embedlab.analysis.scores import ModelColumns
+from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.settings import Settings, load_settings
+from embedlab.core.signs import OVERLAP
+from embedlab.data.marks import data_marks
 from embedlab.experiments.deviations import RowRecipes
 from embedlab.experiments.matching_runs import Member
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_table import PaperTable
 from embedlab.experiments.paper_trainings import for_encoder, trainings
 from embedlab.reports.reproduction import Reproduction
+from embedlab.tasks.task import pair_scores
 from embedlab.workflows.notebook_session import NotebookSession
 from embedlab.workflows.reproduce.models import EvaluatedRows
 from embedlab.workflows.reproduce.run import KnownRows, compare_rows
@@ -50,17 +53,33 @@ def models_of_pairs(
     path: Path, names: Sequence[str], table: PaperTable, settings: Settings
 ) -> StoredModels:
     """Return the models called NAMES with the pairs that TABLE is about."""
-    scored = stored_tables.stored_pairs(path, names, settings, table.by or "dataset")
-    members = [member for model in scored.models for member in model.members]
-    evaluations = (
-        {}
-        if table.by
-        else {(member, "sts"): one for member, one in evaluate_pairs(scored, members).items()}
-    )
+    by = table.by or "dataset"
+    scored = stored_tables.stored_pairs(path, names, settings, by)
+    evaluations = {}
+    for member, stored in scored.stored.items() if table.by is None else ():
+        shared = stored.shared(by)
+        marks = {*data_marks(scored.states), *stored.marks, *((OVERLAP,) if shared else ())}
+        evaluations[member, DEFAULT_TASK] = replace(
+            stored.description,
+            scores=pair_scores(scored.pairs, member),
+            overlaps=shared,
+            marks=tuple(sorted(marks)),
+            notes=stored.notes,
+        )
+    members = [
+        ModelColumns(name=member, members=(member,), runs=(runs,), is_published=model.is_published)
+        for model in scored.models
+        for member, runs in zip(model.members, model.behind, strict=True)
+    ]
     return StoredModels(
         columns={model.name: model for model in scored.models},
-        known=EvaluatedRows(evaluations=evaluations, answers={}, scored=scored, missing=()),
-        training={member: scored.stored[member].training for member in members},
+        known=EvaluatedRows(
+            evaluations=evaluations,
+            answers={},
+            scored=scored.of_rows(members),
+            missing=(),
+        ),
+        training={member: stored.training for member, stored in scored.stored.items()},
     )
 
 

@@ -29,31 +29,49 @@ from typing import Any, get_args
 
 import polars as pl
 import table_pages
-from embedlab.scoring.pair_scores import BYS
-from embedlab.scoring.scored_pairs import ScoredPairs
-from pair_frames import pair_table, with_scores
 from pydantic import TypeAdapter
 from stored_runs import UNTRAINED, StoredTraining, stored_training
 
+from embedlab.analysis.evidence import member_columns
+from embedlab.analysis.overlap import dice_of_rows
+from embedlab.analysis.pair_notes import pair_keys
 from embedlab.analysis.scores import ModelColumns
-from embedlab.analysis.slices import ALL_SPLITS, joined_splits
+from embedlab.analysis.slices import ALL_SPLITS
 from embedlab.choices import Aggregate
+from embedlab.comparison.evidence import slices_of
+from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.recipe import from_table
 from embedlab.core.settings import Settings, load_settings
 from embedlab.core.signs import OVERLAP
 from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import KnownText
-from embedlab.data.pair_parts import open_parts
+from embedlab.data.pair_parts import FIFTHS_OF, OTHER_SPLITS
 from embedlab.data.shared_text import Overlap
 from embedlab.data.source import Source
+from embedlab.encoders.encoder import EncoderFacts
+from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.models.catalog import Model
+from embedlab.outcomes.frame import Outcomes, chosen_items, joined_splits
+from embedlab.outcomes.stored import joined_members
+from embedlab.reports.notes import model_note, partial_notes
 from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.outcomes import SENTENCES, StoredOutcomes, items_frame
+from embedlab.runs.signature import UNKNOWN, Signature
+from embedlab.scoring.frames import keyed_items
+from embedlab.scoring.member import model_facts
+from embedlab.scoring.outcomes import averages_of, shared_rows
+from embedlab.scoring.provenance import training_marks, training_notes
+from embedlab.scoring.selection import SelectedTask
 from embedlab.scoring.stated_text import START_UNKNOWN
-from embedlab.scoring.task_comparison import Gathered, Slicing, TaskComparison
-from embedlab.tasks.sts import STS_DATASETS
+from embedlab.scoring.task_comparison import Gathered, Progress, Slicing, TaskComparison
+from embedlab.tasks.task import Selection, Texts, evaluation_without_scores
+from embedlab.tasks.task import task as find_task
 from embedlab.training.stage_data import StageData, open_stages
 
 FACTS = "embedlab-table"  # the parquet metadata key
 SUITE, FIFTHS = "suite", "fifths"  # the seven test splits; all splits of STS-B
+NAMES = {SUITE: (), FIFTHS: (*(f"{FIFTHS_OF}:{split}" for split in OTHER_SPLITS), FIFTHS_OF)}
+BYS = ("dataset", "source", "dice")  # how the text that a member has read is counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +85,21 @@ class StoredMember:
     overlaps: Mapping[str, Mapping[str, Overlap]]
     training: StoredTraining = UNTRAINED
 
+    @property
+    def signature(self) -> Signature:
+        """What decides the numbers of the member."""
+        signature = self.description.signature
+        is_known = "pooling" in self.facts or self.description.model == "dice"
+        return signature if is_known else replace(signature, pooling=UNKNOWN, max_tokens=UNKNOWN)
+
+    def shared(self, by: str) -> dict[str, Overlap]:
+        """Return the text that each slice shares with what the member was trained on."""
+        # Fifths are those of all splits of STS-B; earlier files name them as the test split's.
+        return {
+            key.replace(f"{FIFTHS_OF}/fifth", f"{FIFTHS_OF}{ALL_SPLITS}/fifth"): found
+            for key, found in self.overlaps.get(by, {}).items()
+        }
+
 
 @dataclass(frozen=True, kw_only=True)
 class StoredTable:
@@ -76,76 +109,61 @@ class StoredTable:
     members: Mapping[str, Mapping[str, StoredMember]]  # by selection, then by member
 
 
-@dataclass(frozen=True, kw_only=True)
-class StoredPairs(ScoredPairs):
+@dataclass(kw_only=True)
+class StoredPairs(Gathered):
     """Scored pairs whose models are gone."""
 
     stored: Mapping[str, StoredMember]
     # only pairs none of whose sentences a model of the table has read in training
     is_unseen: bool = False
 
-    def member_marks(self, member: str) -> tuple[str, ...]:
-        """Return the marks of every number of one member."""
-        shared = (OVERLAP,) if self.overlaps(member, "dataset") else ()
-        return tuple(sorted({*data_marks(self.states), *self.stored[member].marks, *shared}))
+    @property
+    def pairs(self) -> Outcomes:
+        """The pairs as outcomes of all members."""
+        return self.outcomes[0]
 
-    def member_notes(self, member: str) -> tuple[str, ...]:
-        """Return the notes on a member's training data."""
-        return tuple(
-            START_UNKNOWN if note == START_UNKNOWN else note for note in self.stored[member].notes
+    def compared(self, slicing: Slicing, progress: Progress | None = None) -> TaskComparison:
+        """Return the models compared; the text that they share is that of when they were stored."""
+        found = super().compared(slicing, progress)
+        shared: dict[str, dict[str, Overlap]] = {
+            model.name: {
+                key: overlap
+                for member in model.members
+                for key, overlap in self.stored[member].shared(slicing.by).items()
+                if not self.is_unseen
+            }
+            for model in self.models
+        }
+        return replace(
+            found,
+            shared={name: shared_rows(found.evidence, own) for name, own in shared.items()},
+            counts={
+                name: {
+                    one.slice_key: own[one.slice_key]
+                    for one in found.evidence
+                    if one.slice_key in own
+                }
+                for name, own in shared.items()
+            },
         )
 
-    @property
-    def known_texts(self) -> dict[str, KnownText]:
-        """Return no training text: what is shared with it is stored."""
-        return {}
 
-    def overlaps(self, member: str, by: str) -> dict[str, Overlap]:
-        """Return the text that each slice and average shares with the member's training text."""
-        # Fifths are those of all splits of STS-B; files of before name them as those of the test
-        # split.
-        stored = {} if self.is_unseen else self.stored[member].overlaps.get(by, {})
-        return {
-            key.replace("sts-benchmark/fifth", f"sts-benchmark{ALL_SPLITS}/fifth"): found
-            for key, found in stored.items()
-        }
+def store(path: Path, names: Sequence[str], settings: Settings, *, fifths: bool) -> None:
+    """Write the similarities of the models called NAMES into PATH; what is not scored yet is scored
+    first.
+    """
+    from embedlab.workflows.models import resolve_models
+    from embedlab.workflows.notebook_session import NotebookSession
 
-    def description(self, member: str) -> Evaluation:
-        """Return the evaluation of one member without scores."""
-        return self.stored[member].description
-
-
-def stored_member(scored: ScoredPairs, member: str) -> StoredMember:
-    """Return what tables say of one member of SCORED."""
-    of_data = {*data_marks(scored.states), OVERLAP}
-    return StoredMember(
-        facts=dict(scored.facts[member]),
-        notes=scored.member_notes(member),
-        marks=tuple(mark for mark in scored.member_marks(member) if mark not in of_data),
-        description=scored.description(member),
-        overlaps={by: scored.overlaps(member, by) for by in BYS},
-        training=stored_training(scored.places[member].spec),
-    )
-
-
-def store(path: Path, models: Sequence[str], settings: Settings, *, fifths: bool) -> None:
-    """Write the similarities of MODELS into PATH; what is not scored yet is scored first."""
-    selections = {SUITE: None, **({FIFTHS: ["sts-benchmark"]} if fifths else {})}
-    scored = {name: score_all(models, settings, datasets) for name, datasets in selections.items()}
+    models = resolve_models(names, NotebookSession(settings=settings))
+    selections = (SUITE, FIFTHS) if fifths else (SUITE,)
+    scored = {name: score_all(names, settings, NAMES[name]) for name in selections}
     facts = StoredTable(
-        models=scored[SUITE].models,
-        members={
-            name: {member: stored_member(found, member) for member in found.places}
-            for name, found in scored.items()
-        },
+        models=tuple(scored[SUITE].models),
+        members={name: stored_members(found, models, settings) for name, found in scored.items()},
     )
-    columns = ["pair_key", *(member for member in scored[SUITE].places if member != "dice")]
-    table = (
-        pl.concat([found.table.select(columns) for found in scored.values()])
-        .unique("pair_key")
-        .sort("pair_key")
-    )
-    table = table.select("pair_key", pl.exclude("pair_key").cast(pl.Float32))
+    table = pl.concat([similarities(found) for found in scored.values()])
+    table = table.unique("pair_key").sort("pair_key")
     if path.exists():
         facts, table = (
             grown(stored_table(path), facts),
@@ -159,6 +177,52 @@ def store(path: Path, models: Sequence[str], settings: Settings, *, fifths: bool
         metadata={FACTS: json.dumps(asdict(facts), default=sorted)},
     )
     stored_table.cache_clear()
+
+
+def similarities(scored: Gathered) -> pl.DataFrame:
+    """Return the key of each pair of SCORED, and its similarity to each member."""
+    (outcomes,) = scored.outcomes
+    members = [name for name in outcomes.predictions.columns if name != "dice"]
+    return outcomes.predictions.select(pl.col(members).cast(pl.Float32)).insert_column(
+        0, pair_keys(outcomes.sentences).alias("pair_key")
+    )
+
+
+def stored_members(
+    scored: Gathered, models: Sequence[Model], settings: Settings
+) -> dict[str, StoredMember]:
+    """Return what tables say of each member of SCORED."""
+    (outcomes,) = scored.outcomes
+    slices = {by: slices_of(outcomes, member_columns(scored.models), by=by) for by in BYS}
+    members = {}
+    for model in models:
+        text = scored.texts.get(model.name)
+        overlaps: dict[str, dict[str, Overlap]] = {}
+        for by, parts in slices.items() if text is not None else ():
+            counted = {part.key: text.overlap(keyed_items(outcomes, part)) for part in parts}
+            overlaps[by] = {key: found for key, found in counted.items() if found}
+        for spec in model.members:
+            place = ScorePlace.of(spec, settings)
+            facts = scored.facts[spec.name]
+            used = EncoderFacts.of_stored(facts, precision=place.precision)
+            described = evaluation_without_scores(
+                DEFAULT_TASK,
+                spec.name,
+                place.fingerprint,
+                used,
+                [asdict(state) for state in scored.states],
+            )
+            members[spec.name] = StoredMember(
+                facts=facts,
+                notes=training_notes(spec),
+                marks=training_marks(spec),
+                description=replace(
+                    described, earlier_fingerprint=place.earlier, **model_facts(spec)
+                ),
+                overlaps=overlaps,
+                training=stored_training(spec),
+            )
+    return members
 
 
 def grown(old: StoredTable, new: StoredTable) -> StoredTable:
@@ -205,22 +269,18 @@ def with_columns_of(old: pl.DataFrame, new: pl.DataFrame, path: Path) -> pl.Data
     return pl.concat([old, new.drop("pair_key")], how="horizontal")
 
 
-def score_all(
-    models: Sequence[str], settings: Settings, datasets: Sequence[str] | None
-) -> ScoredPairs:
-    """Return the pairs of the seven test splits, or of all splits of DATASETS, scored by MODELS."""
-    from embedlab.workflows.scoring import score_selected
-
+def score_all(names: Sequence[str], settings: Settings, datasets: Sequence[str]) -> Gathered:
+    """Return the pairs of the seven test splits, or of DATASETS alone, scored by the models called
+    NAMES.
+    """
+    from embedlab.workflows.compare_tasks import gather
     from embedlab.workflows.notebook_session import NotebookSession
 
-    scored, is_whole = score_selected(
-        models,
-        NotebookSession(settings=settings),
-        datasets=datasets,
-        all_splits=datasets is not None,
-    )
-    assert is_whole, "a dataset is missing"
-    return replace(scored, table=joined_splits(scored.table))
+    selected = SelectedTask(task=DEFAULT_TASK, names=tuple(datasets))
+    session = NotebookSession(settings=settings)
+    scored = gather(names, [selected], session, slicing=Slicing(), setting="literature")
+    assert scored.is_whole, "a dataset is missing"
+    return replace(scored, outcomes=[joined_splits(scored.outcomes[0])])
 
 
 @lru_cache(maxsize=4)
@@ -230,17 +290,49 @@ def stored_table(path: Path) -> StoredTable:
 
 
 @lru_cache(maxsize=4)
-def bare_pairs(settings: Settings, *, fifths: bool) -> ScoredPairs:
-    """Return the pairs of the seven test splits, or of all splits of STS-B, without models."""
+def texts_of_pairs(settings: Settings, *, fifths: bool) -> Texts:
+    """Return the pairs of the seven test splits, or of all splits of STS-B."""
     source = replace(Source.from_settings(settings), allow_partial=True)
-    parts, missing = open_parts(
-        source, ["sts-benchmark"] if fifths else STS_DATASETS, all_splits=fifths
-    )
-    assert not missing, missing
-    states = tuple(part.state for part in parts)
-    return ScoredPairs(
-        table=pair_table(parts), models=(), places={}, facts={}, states=states, training_text={}
-    )
+    selection = Selection(names=NAMES[FIFTHS if fifths else SUITE])
+    texts = find_task(DEFAULT_TASK).texts(source, selection)
+    assert not texts.missing, texts.missing
+    return texts
+
+
+def scored_again(
+    texts: Texts, scores: pl.DataFrame, members: Sequence[str], dataset: str
+) -> Outcomes:
+    """Return the pairs of TEXTS, or of one DATASET, as outcomes of MEMBERS, whose similarities are
+    SCORES by the keys of pairs.
+    """
+    stored: dict[str, dict[str, StoredOutcomes]] = {member: {} for member in members}
+    for name, part in zip(texts.datasets, texts.parts, strict=True):
+        if dataset not in {"", name}:
+            continue
+        frame = part.frame.select(*SENTENCES, "gold", "source")
+        known = frame.select(pair_keys(frame).alias("pair_key")).join(
+            scores, on="pair_key", how="left", maintain_order="left"
+        )
+        known = known.with_columns(dice_of_rows(*frame.select(SENTENCES)).alias("dice"))
+        for member in members:
+            stored[member][name] = StoredOutcomes(
+                task=DEFAULT_TASK,
+                base_task=DEFAULT_TASK,
+                dataset=name,
+                split="test",
+                model=member,
+                fingerprint=member,
+                data=(),
+                marks=(),
+                classes=(),
+                measures=("spearman",),
+                items=items_frame(range(len(frame)), frame["gold"], known[member], frame),
+            )
+    selected = SelectedTask(task=DEFAULT_TASK, names=(dataset,) if dataset else ())
+    averages = averages_of(selected, [*texts.datasets])
+    joined = joined_members(stored, members, averages={DEFAULT_TASK: averages})
+    assert joined is not None, f"no dataset {dataset!r}"
+    return joined_splits(joined)
 
 
 def stored_pairs(
@@ -249,35 +341,45 @@ def stored_pairs(
     """Return the pairs that a table BY slices reads, with the similarities of MODELS from the file
     at PATH.
     """
-    facts, bare = stored_table(path), bare_pairs(settings, fifths=by == "dice")
+    facts, texts = stored_table(path), texts_of_pairs(settings, fifths=by == "dice")
     known = {model.name: model for model in facts.models}
     if lacking := [name for name in models if name not in known]:
         raise SystemExit(f"{path}: no model {lacking[0]!r}; it has {', '.join(known)}")
-    chosen = tuple(
+    chosen = [
         replace(known[name], is_published=known[name].is_published or name == "dice")
         for name in models
-    )
-    members = [member for model in chosen for member in model.members]
-    scores = pl.read_parquet(
-        path, columns=["pair_key", *(member for member in members if member != "dice")]
-    )
-    columns = {
-        member: scores.select("pair_key", similarity=member)
-        for member in members
-        if member != "dice"
-    }
+    ]
+    members = list(member_columns(chosen))
+    columns = ["pair_key", *(member for member in members if member != "dice")]
     stored = facts.members[FIFTHS if by == "dice" else SUITE]
-    pairs = joined_splits(bare.table)
+    states = [state for state in texts.states if dataset in {"", state.name}]
+    shared = {OVERLAP} if any(stored[member].shared("dataset") for member in members) else set()
     return StoredPairs(
-        table=with_scores(
-            pairs.filter(pl.col("dataset") == dataset) if dataset else pairs, columns
-        ),
         models=chosen,
-        places={},
+        order=[DEFAULT_TASK],
+        outcomes=[scored_again(texts, pl.read_parquet(path, columns=columns), members, dataset)],
         facts={member: stored[member].facts for member in members},
-        states=tuple(state for state in bare.states if dataset in {"", state.name}),
-        training_text={},
-        stored=stored,
+        marks={*data_marks(states), *(m for one in members for m in stored[one].marks), *shared},
+        notes=[
+            *partial_notes(states),
+            *texts.notes,
+            *(
+                model_note(model.name, START_UNKNOWN if note == START_UNKNOWN else note)
+                for model in chosen
+                for note in dict.fromkeys(
+                    note for member in model.members for note in stored[member].notes
+                )
+            ),
+        ],
+        signatures={
+            name: [stored[member].signature for member in behind]
+            for name, behind in (
+                *((model.name, model.members) for model in chosen),
+                *((member, (member,)) for member in members),
+            )
+        },
+        states=states,
+        stored={member: stored[member] for member in members},
     )
 
 
@@ -337,23 +439,13 @@ def unseen_pairs(scored: StoredPairs, settings: Settings) -> tuple[StoredPairs, 
     """Return those pairs of SCORED of whose sentences no model was trained on any, and how many
     they are.
     """
-    is_read = training_text(scored, settings).has_any(scored.table, ["sentence1", "sentence2"])
-    rest = replace(scored, table=scored.table.filter(pl.Series(~is_read)), is_unseen=True)
+    pairs = scored.pairs
+    is_read = training_text(scored, settings).has_any(pairs.sentences, SENTENCES)
+    unseen = chosen_items(pairs, pl.Series(~is_read))
     return (
-        rest,
-        f"{len(rest.table)} of {len(scored.table)} pairs: no model of the table was trained "
+        replace(scored, outcomes=[unseen], is_unseen=True, marks=scored.marks - {OVERLAP}),
+        f"{unseen.rows.height} of {pairs.rows.height} pairs: no model of the table was trained "
         f"on a sentence of theirs",
-    )
-
-
-def compared_pairs(
-    scored: StoredPairs, *, by: str, aggregate: Aggregate = "all", notes: Sequence[str] = ()
-) -> TaskComparison:
-    """Return the models of SCORED compared by the procedure of today."""
-    from embedlab.reports.notes import data_notes
-
-    return Gathered.of_pairs(scored, [*notes, *data_notes(scored)]).compared(
-        Slicing(by=by, aggregate=aggregate)
     )
 
 
@@ -364,11 +456,10 @@ def shown(arguments: argparse.Namespace, settings: Settings) -> str:
     scored = stored_pairs(
         arguments.file, arguments.models, settings, arguments.by, arguments.dataset
     )
-    notes = []
     if arguments.unseen:
         scored, note = unseen_pairs(scored, settings)
-        notes.append(note)
-    compared = compared_pairs(scored, by=arguments.by, aggregate=arguments.aggregate, notes=notes)
+        scored.notes.insert(0, note)
+    compared = scored.compared(Slicing(by=arguments.by, aggregate=arguments.aggregate))
     return replace(
         comparison_table(compared), is_signed=arguments.signature, has_all_notes=arguments.notes
     ).to_markdown()

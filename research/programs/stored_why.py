@@ -18,36 +18,30 @@ from pathlib import Path
 
 import numpy as np
 import table_pages
-from embedlab.scoring.scored_pairs import ScoredPairs
-from stored_tables import stored_pairs
+from stored_tables import StoredPairs, stored_pairs
 
 from embedlab.analysis.evidence import Evidence, contrast_evidence, member_columns
 from embedlab.comparison.explanation import Explanation, explained
 from embedlab.comparison.uneven import item_kinds, measured_kinds
 from embedlab.core.settings import Settings, load_settings
 from embedlab.outcomes.cuts import DATASET
-from embedlab.scoring.task_comparison import Gathered, Slicing, TaskComparison
+from embedlab.scoring.task_comparison import Slicing, TaskComparison
 
 
-def explained_again(scored: ScoredPairs) -> tuple[Explanation, TaskComparison]:
+def explained_again(scored: StoredPairs) -> tuple[Explanation, TaskComparison]:
     """Return why the two models of SCORED differ, and both compared, by the procedure of today."""
-    from embedlab.reports.notes import data_notes
     from embedlab.workflows.why import HALVES_SEED
 
-    compared = Gathered.of_pairs(scored, data_notes(scored)).compared(Slicing())
+    compared = scored.compared(Slicing())
     rng = np.random.default_rng(HALVES_SEED)
-    return explained(
-        scored.outcomes, scored.models, compared.evidence, rng=rng, examples=0
-    ), compared
+    return explained(scored.pairs, scored.models, compared.evidence, rng=rng, examples=0), compared
 
 
-def contrasts_by_kind(scored: ScoredPairs) -> dict[str, Evidence]:
+def contrasts_by_kind(scored: StoredPairs) -> dict[str, Evidence]:
     """Return how the models of SCORED do on each kind of items minus how they do on the others:
     "question=both" and so on.
     """
-    measured = measured_kinds(
-        scored.outcomes, member_columns(scored.models), item_kinds(scored.outcomes)
-    )
+    measured = measured_kinds(scored.pairs, member_columns(scored.models), item_kinds(scored.pairs))
     return {
         f"{one.kind.by}={one.kind.value}": contrast_evidence(one.own.key, one.own, one.others)
         for one in measured

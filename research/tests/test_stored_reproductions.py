@@ -77,7 +77,7 @@ def rows_of(found: Reproduction) -> list[object]:
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """A world whose STS datasets have one in ten of their pairs."""
     thin_out(monkeypatch, 10)
-    stored_tables.bare_pairs.cache_clear()  # other tests may have read more pairs
+    stored_tables.texts_of_pairs.cache_clear()  # other tests may have read more pairs
     return Settings(data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache", threads=1)
 
 

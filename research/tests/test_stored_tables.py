@@ -11,16 +11,19 @@ import polars as pl
 import pytest
 from stored_runs import UNTRAINED
 from stored_tables import (
-    bare_pairs,
+    FIFTHS,
+    NAMES,
     parser_of_tables,
     refreshed,
     score_all,
     shown,
     store,
     stored_pairs,
+    texts_of_pairs,
     unseen_pairs,
 )
 
+from embedlab.analysis.overlap import dice_of_rows
 from embedlab.choices import By
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import load_recipe
@@ -28,10 +31,10 @@ from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.reports.comparison_table import comparison_table
-from embedlab.reports.notes import data_notes
 from embedlab.runs.environment import collect_environment
+from embedlab.runs.outcomes import SENTENCES
 from embedlab.runs.store import RunFolder
-from embedlab.scoring.task_comparison import Gathered, Slicing
+from embedlab.scoring.task_comparison import Slicing
 from embedlab.training.stage_data import open_stages
 from embedlab.workflows.compare import comparison_report
 from embedlab.workflows.notebook_session import NotebookSession
@@ -67,15 +70,26 @@ def finished(runs: Path, seed: int, changes: Sequence[str] = ("data.rows=40",)) 
 
 def compared(settings: Settings, models: list[str], by: By) -> str:
     if by == "dice":  # of all splits, as in the paper's figure
-        scored = score_all(models, settings, ["sts-benchmark"])
         table = comparison_table(
-            Gathered.of_pairs(scored, data_notes(scored)).compared(Slicing(by=by))
+            score_all(models, settings, NAMES[FIFTHS]).compared(Slicing(by=by))
         )
     else:
         (table,) = comparison_report(
             CompareOptions(models=models, by=by), NotebookSession(settings=settings)
         ).tables
     return replace(table, is_signed=True, has_all_notes=True).to_markdown()
+
+
+def brought_scores(settings: Settings, folder: Path) -> Path:
+    """A file of similarities that another program wrote: near the gold scores."""
+    parts = texts_of_pairs(settings, fifths=False).parts
+    table = pl.concat([part.frame.select(*SENTENCES, "gold") for part in parts])
+    table = table.unique(SENTENCES, maintain_order=True)
+    brought = folder / "brought.csv"
+    table.select(*SENTENCES, cosine=pl.col("gold") / 5 + dice_of_rows(*table[SENTENCES])).write_csv(
+        brought
+    )
+    return brought
 
 
 def again(file: Path, models: list[str], by: By, settings: Settings) -> str:
@@ -89,18 +103,14 @@ def again(file: Path, models: list[str], by: By, settings: Settings) -> str:
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """A world whose STS datasets have one in fifty of their pairs."""
     thin_out(monkeypatch, 50)
-    bare_pairs.cache_clear()  # other tests may have read more pairs
+    texts_of_pairs.cache_clear()  # other tests may have read more pairs
     return Settings(data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache", threads=1)
 
 
 def test_a_table_of_brought_scores_is_made_again_without_them(
     settings: Settings, tmp_path: Path
 ) -> None:
-    table = bare_pairs(settings, fifths=False).table.unique("pair_key", maintain_order=True)
-    brought = tmp_path / "brought.csv"
-    table.select("sentence1", "sentence2", cosine=pl.col("gold") / 5 + pl.col("dice")).write_csv(
-        brought
-    )
+    brought = brought_scores(settings, tmp_path)
     file, models = tmp_path / "page" / "scores" / "mine.parquet", [f"scores:{brought}", "dice"]
     before = compared(settings, models, "dataset")
     store(file, models, settings, fifths=False)
@@ -148,7 +158,7 @@ def test_a_table_of_unseen_pairs_has_the_numbers_that_compare_has_with_the_model
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     thin_out(monkeypatch, 4)  # enough that some are in the training text
-    bare_pairs.cache_clear()
+    texts_of_pairs.cache_clear()
     settings = Settings(
         data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache", threads=1
     )
@@ -188,7 +198,7 @@ def test_a_table_of_unseen_pairs_has_the_numbers_that_compare_has_with_the_model
         assert f"{reproduced[dataset.upper()]:.2f}" == mine.split()[0]
     pairs = stored_pairs(file, models, settings, "dataset")
     assert (
-        f"{len(unseen_pairs(pairs, settings)[0].table)} of {len(pairs.table)} pairs: no "
+        f"{unseen_pairs(pairs, settings)[0].pairs.rows.height} of {pairs.pairs.rows.height} pairs: no "
         f"model of the table was trained on" in unseen
     )
     stored = {name: replace(member, training=UNTRAINED) for name, member in pairs.stored.items()}

@@ -4,10 +4,9 @@ claims are about the same numbers.
 
 from pathlib import Path
 
-import polars as pl
 import pytest
 from stored_claims import settled_page
-from stored_tables import bare_pairs, store, stored_pairs
+from stored_tables import store, stored_pairs, texts_of_pairs
 from stored_why import contrasts_by_kind, refreshed
 
 from embedlab.core.paths import TINY_FOLDER
@@ -15,6 +14,7 @@ from embedlab.core.settings import Settings
 from embedlab.workflows.notebook_session import NotebookSession
 from embedlab.workflows.options.why import WhyOptions
 from embedlab.workflows.why import why_report
+from research.tests.test_stored_tables import brought_scores
 from tests.conftest import thin_out
 
 RESULTS = Path(__file__).parents[1]
@@ -34,16 +34,12 @@ mine = {{ table = "kinds", first = "{model}", direction = "above", second = "dic
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """A world whose STS datasets have one in five of their pairs."""
     thin_out(monkeypatch, 5)
-    bare_pairs.cache_clear()  # other tests may have read more pairs
+    texts_of_pairs.cache_clear()  # other tests may have read more pairs
     return Settings(data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache", threads=1)
 
 
 def test_a_page_says_why_two_models_differ_without_them(settings: Settings, tmp_path: Path) -> None:
-    table = bare_pairs(settings, fifths=False).table.unique("pair_key", maintain_order=True)
-    brought = tmp_path / "brought.csv"
-    table.select("sentence1", "sentence2", cosine=pl.col("gold") / 5 + pl.col("dice")).write_csv(
-        brought
-    )
+    brought = brought_scores(settings, tmp_path)
     model, file = f"scores:{brought}", tmp_path / "mine.parquet"
     found = why_report(
         WhyOptions(first="dice", second=model, tasks=["sick-r"], examples=0),

@@ -38,12 +38,16 @@ class GridScores:
         )
 
 
-def grid_scores(options: ScoresOptions, settings: Settings) -> GridScores:
+def grid_scores(
+    options: ScoresOptions, settings: Settings, *, is_crossed: bool = False
+) -> GridScores:
     """Return the scores of a started grid; where no finished cell has such scores, that is an
     error.
+
+    CROSSED, two axes are rows and columns of one score, where the user chose nothing.
     """
     plan = GridPlan.load(GridFolder.find(settings.runs, options.grid).plan_file)
-    options = _with_usual_axes(options, plan)
+    options = _with_usual_axes(options, plan) if is_crossed else options
     measure = usual_measure(
         plan, options.task, metric=options.metric, setting=options.setting, by=options.by
     )

@@ -27,7 +27,8 @@ def table(options: ScoresOptions, shown: ShownOptions, *, terminal: Terminal) ->
     from embedlab.workflows.grid.table import grid_scores
 
     figures = shown.checked(GridResults)
-    scores = grid_scores(options, terminal.settings)
+    is_read_by_people = terminal.settings.format not in {"json", "csv"}
+    scores = grid_scores(options, terminal.settings, is_crossed=is_read_by_people)
     found = replace(scores.table, is_signed=shown.signature)
     is_latex = terminal.settings.format == "latex"
     terminal.show(for_paper(found, [*scores.plan.axes]) if is_latex else found)
