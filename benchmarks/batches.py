@@ -4,6 +4,7 @@ where they were stopped.
 What a batch is of, its row's words, is its key; a file is of one program and one state of the code.
 """
 
+import argparse
 import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -13,6 +14,22 @@ from typing import Any
 
 Simulated = Callable[[Any, int, int], Any]
 """What a job gives in some runs, from the number of the first on, as JSON can hold it."""
+
+
+def read_arguments(about: str | None, *, runs: int = 400) -> argparse.Namespace:
+    """Return the arguments of a program that simulates RUNS of each row, ABOUT what it says of
+    itself.
+    """
+    parser = argparse.ArgumentParser(
+        description=about, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--runs", type=int, default=runs)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument(
+        "--resume", type=Path, help="a file of the runs so far: they go on, and others are added"
+    )
+    return parser.parse_args()
 
 
 @dataclass(kw_only=True)

@@ -8,7 +8,6 @@ and by seeds alone, as dev scores are compared. All cells of a table are equal, 
 lower by about two standard errors of a difference.
 """
 
-import argparse
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
-from batches import Batches
+from batches import Batches, read_arguments
 from record import write_table
 from simulated_comparisons import evidence_of
 from simulated_scores import BEST, Floats, Graph, World
@@ -174,16 +173,7 @@ _graph = lru_cache(maxsize=1)(partial(Graph.read, names=GRAPH))
 
 def main() -> None:
     """Simulate every row and write the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--runs", type=int, default=400)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument(
-        "--resume", type=Path, help="a file of the tables so far: they go on, and others are added"
-    )
-    arguments = parser.parse_args()
+    arguments = read_arguments(__doc__)
     listed, batches = (
         {" | ".join(job.label()): job for job in jobs()},
         Batches(file=arguments.resume),

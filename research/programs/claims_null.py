@@ -31,6 +31,7 @@ from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.weighing import Weighed
 from embedlab.core.settings import load_settings
+from embedlab.scoring.task_comparison import Slicing
 
 AVERAGE = "average of seven"
 SETS = ("sts12", "sts13", "sts14", "sts15", "sts16", "sts-benchmark", "sick-r")
@@ -98,7 +99,7 @@ def main() -> None:
     arguments = parser.parse_args()
     settings = load_settings({"data": arguments.data, "allow_partial": True, "threads": 1})[0]
     scored = stored_tables.stored_pairs(arguments.file, [arguments.model], settings, "dataset")
-    evidence = {one.key: one for one in stored_tables.compared_pairs(scored, by="dataset").evidence}
+    evidence = {one.key: one for one in scored.compared(Slicing()).evidence}
     seeds, rng, rows = len(evidence[AVERAGE].points), np.random.default_rng(0), []
     for count, each in LAYOUTS:
         found: dict[str, list[tuple[bool, bool]]] = {title: [] for title in TITLES}

@@ -466,7 +466,7 @@ def show_halves(arguments: argparse.Namespace) -> None:
     """Real scores: differences of models on one half of the components, or topics, and on the
     other, which are independent samples.
     """
-    from embedlab.analysis.evidence import sentence_numbers
+    from pair_frames import sentence_numbers
 
     table, names = real_table(arguments)
     table = table.with_columns(sentence_numbers(table))

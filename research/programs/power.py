@@ -9,7 +9,6 @@ right figure is that of a pilot of a million seeds, of graphs the mean of ten pi
 each.
 """
 
-import argparse
 import sys
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -20,7 +19,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
-from batches import Batches
+from batches import Batches, read_arguments
 from record import write_table
 from simulated_comparisons import columns_of, evidence_of
 from simulated_scores import Floats, Graph, World
@@ -187,16 +186,7 @@ STUDIED = (
 
 def main() -> None:
     """Simulate every study and write the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--runs", type=int, default=400)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument(
-        "--resume", type=Path, help="a file of the pilots so far: they go on, and others are added"
-    )
-    arguments = parser.parse_args()
+    arguments = read_arguments(__doc__)
     studied, batches = (
         {" | ".join(study.label()): study for study in STUDIED},
         Batches(file=arguments.resume),

@@ -26,7 +26,7 @@ import polars as pl
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from record import write_table
-from slices import HARMS, SCORES, STRENGTHS, _damage, _damaged, seeds_of
+from slices import HARMS, SCORES, STRENGTHS, damage, damaged_by_chance, seeds_of
 
 from embedlab.analysis.rank_errors import rank_errors
 from embedlab.outcomes.frame import Outcomes
@@ -112,7 +112,10 @@ def rows(
             places, example = [], ""
             for _ in range(count):
                 damaged = pl.DataFrame(
-                    [_damaged(outcomes.predictions[one], harmed, strength, rng) for one in seeds]
+                    [
+                        damaged_by_chance(outcomes.predictions[one], harmed, strength, rng)
+                        for one in seeds
+                    ]
                 )
                 found = listed(python, table, larger_errors(outcomes, seeds, damaged))
                 shares = [harmed.filter(holds(table, one)).to_numpy().mean() for one in found]
@@ -121,7 +124,7 @@ def rows(
                     places.append(place + 1)
                     example = example or ", ".join(found[place])
             middle = f"{np.median(places):g}" if places else "–"
-            yield _damage(name, harmed, strength), str(count), str(len(places)), middle, example
+            yield damage(name, harmed, strength), str(count), str(len(places)), middle, example
 
 
 def main() -> None:

@@ -233,7 +233,7 @@ class Seeds:
         places = self.dealt(6, rng)
         models = self.models(places)
         damaged = [
-            _damaged(self.outcomes.predictions[name], harmed, strength, rng)
+            damaged_by_chance(self.outcomes.predictions[name], harmed, strength, rng)
             for name in models[1].members
         ]
         own = _predicting(self.outcomes, self.outcomes.predictions.with_columns(damaged))
@@ -246,7 +246,7 @@ class Seeds:
         beside the same seeds.
         """
         damaged = [
-            _damaged(self.outcomes.predictions[name], harmed, strength, rng).alias(
+            damaged_by_chance(self.outcomes.predictions[name], harmed, strength, rng).alias(
                 f"damaged@{name}"
             )
             for name in self.names
@@ -285,7 +285,7 @@ def all_series(seeds: Seeds, tries: int, planted: int) -> Iterator[Series]:
     for by, harms in HARMS.items():
         harmed = harms(seeds.outcomes)
         for strength in STRENGTHS:
-            what = _damage(by, harmed, strength)
+            what = damage(by, harmed, strength)
             kinds = partial(seeds.names_the_damage, by, harmed, strength)
             yield Series(table="kinds", what=what, tries=planted, is_found=kinds)
             yield Series(
@@ -296,7 +296,8 @@ def all_series(seeds: Seeds, tries: int, planted: int) -> Iterator[Series]:
             )
 
 
-def _damage(name: str, harmed: pl.Series, strength: float) -> str:
+def damage(name: str, harmed: pl.Series, strength: float) -> str:
+    """Return how tables call what is damaged."""
     return f"damaged on {name}, {100 * strength:.0f}% of {int(harmed.sum())} pairs' similarity"
 
 
@@ -327,9 +328,10 @@ def model(name: str, members: Sequence[str]) -> ModelColumns:
     return ModelColumns(name=name, members=tuple(members), seeds=tuple(range(len(members))))
 
 
-def _damaged(
+def damaged_by_chance(
     similarities: pl.Series, harmed: pl.Series, strength: float, rng: np.random.Generator
 ) -> pl.Series:
+    """Return SIMILARITIES of which a share, STRENGTH, is chance on the HARMED pairs."""
     chance = pl.Series(rng.permutation(similarities.to_numpy()))
     mixed = (1 - strength) * similarities + strength * chance
     return (

@@ -54,6 +54,7 @@ def finished(runs: Path, name: str, seed: int) -> None:
         recipe,
         collect_environment(seed=seed, device="cpu", precision="float32", threads=1, data=plain),
     )
+    run.events_file.touch()
     build_random_encoder(run.model, seed=10 * seed + len(name))
 
 

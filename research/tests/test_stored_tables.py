@@ -65,6 +65,7 @@ def finished(runs: Path, seed: int, changes: Sequence[str] = ("data.rows=40",)) 
         recipe,
         collect_environment(seed=seed, device="cpu", precision="float32", threads=1, data=plain),
     )
+    run.events_file.touch()
     build_random_encoder(run.model, seed=seed)
 
 

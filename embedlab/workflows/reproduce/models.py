@@ -28,7 +28,7 @@ from embedlab.runs.store import RunFolder
 from embedlab.scoring.member import evaluate_task as evaluate_on
 from embedlab.scoring.prefetch import stored_evaluation
 from embedlab.scoring.selection import SelectedTask
-from embedlab.scoring.task_comparison import Gathered, Slicing
+from embedlab.scoring.task_comparison import Gathered, Slicing, model_columns
 from embedlab.tasks.task import Selection, pair_scores
 from embedlab.tasks.task import task as find_task
 from embedlab.workflows.compare_tasks import gather
@@ -83,10 +83,11 @@ def with_named_rows(
     named: dict[str, tuple[Member, ...]] = {}
     for row, name in named_rows(options).items():
         if any(other == row for other, _ in members):
-            specs = resolve_model(name, session).members
+            model = resolve_model(name, session)
+            behind = model_columns(model).runs  # of a file, a rule or a checkpoint none
             named[row] = tuple(
-                Member(name=spec.name, seed=spec.seed, runs=frozenset({spec.name}))
-                for spec in specs
+                Member(name=spec.name, seed=spec.seed, runs=runs)
+                for spec, runs in zip(model.members, behind, strict=True)
             )
     return {
         cell: named.get(cell[0], member if options.uses_runs else ())

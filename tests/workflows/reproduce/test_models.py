@@ -55,6 +55,7 @@ def test_a_named_model_takes_the_place_of_a_row_and_of_scores_alone_no_other_row
         "A": ["dice"],
         "B": ["b@1"],
     }
+    assert beside["A", ""][0].runs == frozenset()  # whose training is looked at
     alone = with_named_rows(
         members, ReproductionOptions(models=("A=dice",), from_="scores"), session
     )
