@@ -21,6 +21,9 @@ from embedlab.experiments.row_order import ComparedNumber, PairOrder, Ranking, R
 from embedlab.reports.captions import data_sentences
 from embedlab.reports.tables import ABSENT, Column, Role, Table, TableCell, Value
 
+# What people see first: rows of all columns; rows and notes, together at most 25 lines with what
+# is around them, as wide as a terminal.
+MOST_ROWS, MOST_LINES, MOST_NOTES, WIDTH = 8, 16, 4, 78
 NO_NUMBER = ComparedNumber(printed=None, values=())
 
 TableRows = list[dict[str, Value | TableCell]]
@@ -328,24 +331,46 @@ def _outcome(pair: PairOrder) -> str:
     return "not tested" if isnan(pair.p) else pair.verdict
 
 
-def brief(tables: Sequence[Table]) -> list[Table]:
-    """Return what people see first of a reproduced table's TABLES: the answer and the numbers,
-    with a note on the deviations and on the rest.
+def brief(table: PaperTable, tables: Sequence[Table]) -> list[Table]:
+    """Return what people see first of a reproduced TABLE, whose whole is TABLES: the answer and the
+    numbers, with a note on the deviations and on the rest.
+
+    Of many rows it is the average, published and ours in one line, where the paper prints one.
     """
     listed, *answers = tables
     if not answers:
         return [*tables]
-    # a dataset is "NAME SPLIT", a recipe's key one word
-    names = dict.fromkeys(
-        "a corpus" if " " in (what := str(row["what"])) and "seeds" not in what else what
-        for row in listed.rows
-    )
-    deviates = f"deviations from the paper ({', '.join(names)})" if names else "deviations"
-    note = f"--notes shows the {deviates} and the order of each pair"
     numbers = answers[0]
     rows = [row for row in numbers.rows if row.get("what") != "difference"]
-    first = replace(numbers, rows=rows, notes=[note, *numbers.notes])
+    hides = ["the order of each pair"] if table.ranked_by else []
+    if len(rows) > MOST_ROWS and table.average:
+        numbers, hides = _of_average(table, numbers), ["the other columns", *hides]
+    else:
+        numbers = replace(numbers, rows=rows)
+    note = f"--notes shows {', '.join([*hides, 'deviations from the paper'])} ({len(listed.rows)})"
+    notes, room = [*numbers.notes], MOST_LINES - len(numbers.rows)
+    while len(notes) > MOST_NOTES or sum(-(-len(text) // WIDTH) for text in notes) > room:
+        notes.pop()
+    if len(notes) < len(numbers.notes):
+        note = f"{note}, more notes ({len(numbers.notes) - len(notes)})"
+    first = replace(numbers, notes=[note, *notes])
     return [first, *(answer for answer in answers[1:] if answer.answer)]
+
+
+def _of_average(table: PaperTable, numbers: Table) -> Table:
+    """Return the average of each row of NUMBERS in one line: published, ours and the difference."""
+    assert table.average is not None
+    lines: dict[str, dict[str, Value | TableCell]] = {}
+    for row in numbers.rows:
+        name, what = str(row["row"]), str(row["what"]).partition(",")[0]
+        lines.setdefault(name, {"row": name})[what] = row.get(table.average)
+    (column,) = [each for each in numbers.columns if each.key == table.average]
+    columns = [
+        replace(numbers.columns[0], role="key"),
+        *(replace(column, key=key, title=key) for key in ("published", "ours", "difference")),
+    ]
+    title = numbers.title.replace(";", f"; {table.average},", 1)
+    return replace(numbers, title=title, columns=columns, rows=[*lines.values()])
 
 
 def _has_numbers(table: PaperTable, row: str, numbers: Mapping[CellKey, ComparedNumber]) -> bool:

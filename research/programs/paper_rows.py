@@ -3,9 +3,9 @@
     python research/programs/paper_rows.py [ROW…]
 
 Commands run one after the other in one process, on generated corpora, with runs and caches in a
-folder of their own: a training has 48 rows of each corpus, a table is printed as published and planned, a grid
-is planned. Where a row names tests, they are there and run by the test suite. Each row that fails
-is printed with its reason, and the exit status is that of failure.
+folder of their own: a training has 48 rows of each corpus, a table is printed as published and
+planned, a grid is planned. Where a row names tests, they are there and run by the test suite. Each
+row that fails is printed with its reason, and the exit status is that of failure.
 """
 
 import argparse

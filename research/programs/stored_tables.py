@@ -182,9 +182,9 @@ def store(path: Path, names: Sequence[str], settings: Settings, *, fifths: bool)
 def similarities(scored: Gathered) -> pl.DataFrame:
     """Return the key of each pair of SCORED, and its similarity to each member."""
     (outcomes,) = scored.outcomes
-    members = [name for name in outcomes.predictions.columns if name != "dice"]
-    return outcomes.predictions.select(pl.col(members).cast(pl.Float32)).insert_column(
-        0, pair_keys(outcomes.sentences).alias("pair_key")
+    keys = pair_keys(outcomes.sentences).alias("pair_key")
+    return pl.DataFrame([keys, *outcomes.predictions]).select(
+        "pair_key", pl.exclude("pair_key", "dice").cast(pl.Float32)
     )
 
 

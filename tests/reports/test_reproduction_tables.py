@@ -62,10 +62,35 @@ def test_people_see_the_answer_and_the_numbers_first() -> None:
     listed = deviations_table(table, [deviation], ["0.1"])
     order = RowOrder(pairs=(), rankings=())
     tables = (listed, numbers_table(table, numbers, (), ()), orders_table(table, order))
-    (shown,) = brief(tables)
+    (shown,) = brief(table, tables)
     whats = [(row["row"], row["what"]) for row in shown.rows]
     assert whats == [("0.1", "published"), ("0.1", "ours")]
-    assert "deviations from the paper (optim.lr)" in shown.notes[0]
+    assert shown.notes[0] == "--notes shows the order of each pair, deviations from the paper (1)"
+
+
+@pytest.mark.parametrize(
+    "name", ["tsukagoshi table3", "tsukagoshi table6", "liao table2", "liao table3", "chen table2"]
+)
+def test_of_many_rows_people_see_the_average_and_at_most_25_lines(name: str) -> None:
+    (table,) = select_tables(*name.split())
+    assert table.average is not None
+    numbers = {
+        (row, column): ComparedNumber(printed=published.get(column), values=(50.0, 51.0))
+        for row, published in table.printed.items()
+        for column in table.columns
+    }
+    listed = deviations_table(table, [], [])
+    whole = numbers_table(
+        table, numbers, ["generated", "overlap"], [f"a note {i}" for i in range(9)]
+    )
+    (shown,) = brief(table, (listed, whole))
+    text = plain_text(shown, 80)
+    assert len(text.splitlines()) <= 25
+    assert all(row in text for row in table.printed)
+    assert "more notes (" in shown.notes[0]
+    assert [column.title for column in shown.columns[1:]] == ["published", "ours", "difference"]
+    published = {row: values.get(table.average) for row, values in table.printed.items()}
+    assert {row["row"]: row.get("published") for row in shown.rows} == published
 
 
 def test_rows_that_score_alike_have_no_tau() -> None:

@@ -112,7 +112,9 @@ def shown_tables(
     shown as published.
     """
     found = {
-        reproduction.table.name: brief(reproduction.tables) if is_brief else reproduction.tables
+        reproduction.table.name: brief(reproduction.table, reproduction.tables)
+        if is_brief
+        else reproduction.tables
         for reproduction in reproductions
     }
     return [shown for table in tables for shown in found.get(table.name, (printed_table(table),))]
