@@ -166,7 +166,7 @@ def test_the_citation_has_each_paper_by_the_title_of_its_page() -> None:
     pages = {
         path.stem: path.read_text("utf-8")
         for path in (ROOT / "docs" / "papers").glob("*.md")
-        if path.stem != "index"
+        if path.stem not in {"index", "rows"}
     }
     assert {one["notes"].split()[0] for one in references} == pages.keys()
     for one in references:
