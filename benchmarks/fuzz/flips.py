@@ -40,9 +40,9 @@ from embedlab.data.overlaps import KnownText
 from embedlab.data.source import Source
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
+from embedlab.encoders.encoder import sentence_keys
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.sealed_tensors import read_heads
-from embedlab.encoders.texts import sentence_keys
 from embedlab.experiments.plan import GridPlace, GridPlan, Variant
 from embedlab.experiments.queue import Ending, Queue
 from embedlab.models.catalog import ModelSpec

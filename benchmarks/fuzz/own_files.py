@@ -40,7 +40,7 @@ from embedlab.encoders.kinds.items import read_items
 from embedlab.encoders.kinds.scores import open_scores
 from embedlab.encoders.kinds.vectors import open_vectors
 from embedlab.encoders.lexical import DiceScorer
-from embedlab.encoders.whitening import read_vectors
+from embedlab.encoders.transformed import read_vectors
 from embedlab.workflows.train.own_file import own_training, recipe_of
 
 ROWS = 12

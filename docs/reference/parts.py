@@ -155,6 +155,7 @@ def models_page() -> str:
     """Return the page of model names."""
     import embedlab.models.grammar as grammar
     from embedlab.core.plugins import discover
+    from embedlab.encoders.pooling import pooling_method
     from embedlab.models.folder_identity import NEVER_READ
     from embedlab.models.packaged import PACKAGED, PREFIXED
     from embedlab.models.published import CATALOG, SHORT_NAMES
@@ -168,7 +169,11 @@ def models_page() -> str:
         for name, full in PREFIXED.items()
     ]
     never_read = [(what, ", ".join(map(code, patterns))) for what, patterns in NEVER_READ.items()]
-    poolings = _first_lines("poolings")
+    poolings = [
+        (code(one.name), first_line(pooling_method(one.name).pool.__doc__))
+        for one in discover("poolings")
+        if one.is_shipped
+    ]
     kinds = [
         (code(f"{one.name}:…"), first_line(importlib.import_module(one.module).__doc__))
         for one in discover("encoders")
@@ -201,13 +206,3 @@ def models_page() -> str:
         f"## Published "
         f"checkpoints\n\n{short}.\n\n{table(('name', 'repository', 'pooling', 'training text', 'note'), published)}"
     )
-
-
-def _first_lines(kind: Any) -> list[tuple[str, str]]:
-    from embedlab.core.plugins import discover
-
-    return [
-        (code(one.name), first_line(importlib.import_module(one.module).__doc__))
-        for one in discover(kind)
-        if one.is_shipped
-    ]

@@ -14,7 +14,7 @@ from transformers import PreTrainedModel
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.lora import LoraSection
-from embedlab.encoders.hf_logging import silence_transformers
+from embedlab.encoders.damaged_files import silence_transformers
 from embedlab.encoders.weight_checks import is_unused
 from embedlab.models.adapters import OWN_BASE, base_location, read_adapter
 from embedlab.models.folder import Usage

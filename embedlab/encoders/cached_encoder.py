@@ -12,9 +12,17 @@ from numpy.typing import NDArray
 from embedlab.choices import Similarity
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.progress import ProgressCallback
-from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_vectors, shifted
-from embedlab.encoders.refused_texts import RefusedTextsError
-from embedlab.encoders.texts import Text, characters, sentence_keys
+from embedlab.encoders.encoder import (
+    EncoderFacts,
+    RefusedTextsError,
+    Text,
+    Vectors,
+    VectorScorer,
+    characters,
+    distinct,
+    sentence_keys,
+    shifted,
+)
 from embedlab.store.vectors import EmbeddingCache, TextKeys
 
 SENTENCES_PER_SAVE = 16_384  # computed and stored together, so that interrupted work is not lost
@@ -59,7 +67,7 @@ class FirstNumbers:
         return vectors[:, : self._dim], cut
 
 
-class CachedEncoder:
+class CachedEncoder(VectorScorer):
     """An encoder that reads known vectors from the cache and stores new ones as they are computed.
 
     LOAD is called when the first sentence is new. The encoder must not change: one in training has
@@ -102,13 +110,6 @@ class CachedEncoder:
             notes=tuple(dict.fromkeys([*self._facts.notes, *computed.notes])),
         )
 
-    def encode(
-        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
-    ) -> Vectors:
-        """One vector a sentence, in order."""
-        unique, index = distinct(sentences)
-        return self.embed(unique, progress)[0][index]
-
     def embed(
         self, sentences: Sequence[Text], progress: ProgressCallback | None = None
     ) -> tuple[Vectors, NDArray[np.bool_]]:
@@ -121,10 +122,9 @@ class CachedEncoder:
         self._zero.update(sentences[row] for row in np.flatnonzero(~vectors.any(axis=1)).tolist())
         return vectors, cut
 
-    def lacking(self, sentences: Sequence[Text]) -> int:
-        """The number of different SENTENCES whose vectors are not cached."""
-        unique, _ = distinct(sentences)
-        return int((~self._cache.knows(sentence_keys(unique))).sum())
+    def knows(self, sentences: Sequence[Text]) -> NDArray[np.bool_]:
+        """Return which of SENTENCES have a cached vector; (sentences,)."""
+        return self._cache.knows(sentence_keys(sentences))
 
     def store(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> None:
         """Cache the vectors of these sentences without holding them in memory: new ones are
@@ -134,12 +134,6 @@ class CachedEncoder:
         keys = sentence_keys(unique)
         for _ in self._compute(unique, keys, self._cache.knows(keys), progress):
             pass
-
-    def score(
-        self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
-    ) -> NDArray[np.float32]:
-        """The similarity of each pair."""
-        return score_by_vectors(self, first, second, progress, similarity=self.similarity)
 
     @cached_property
     def _encoder(self) -> Embedder:

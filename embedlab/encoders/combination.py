@@ -5,19 +5,17 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.choices import Similarity
 from embedlab.core.errors import UsageError
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.encoder import (
     TEXT_COUNTS,
     Encoder,
     EncoderFacts,
+    Text,
     Vectors,
-    distinct,
-    score_by_vectors,
+    VectorScorer,
     shifted,
 )
-from embedlab.encoders.texts import Text
 from embedlab.models.fingerprint import combined_fingerprint
 from embedlab.models.grammar import Combination
 
@@ -51,10 +49,8 @@ COMBINATIONS: dict[Combination, Callable[[Sequence[Vectors]], Vectors]] = {
 }
 
 
-class CombinedEncoder:
+class CombinedEncoder(VectorScorer):
     """Several encoders whose vectors of a sentence are combined; averages need equal dimensions."""
-
-    similarity: Similarity = "cosine"
 
     def __init__(self, *, name: str, kind: Combination, parts: Sequence[Encoder]) -> None:
         dims = [part.dim for part in parts]
@@ -90,20 +86,13 @@ class CombinedEncoder:
             ),
         )
 
-    def encode(
+    def embed(
         self, sentences: Sequence[Text], progress: ProgressCallback | None = None
-    ) -> Vectors:
-        """One vector a sentence, in order."""
-        unique, index = distinct(sentences)
-        total = len(unique) * len(self._parts)
+    ) -> tuple[Vectors, NDArray[np.bool_]]:
+        """A vector for each of these distinct sentences; none is known to be cut."""
+        count = len(sentences)
         parts = [
-            encoder.encode(unique, shifted(progress, number * len(unique), total))
+            encoder.encode(sentences, shifted(progress, number * count, count * len(self._parts)))
             for number, encoder in enumerate(self._parts)
         ]
-        return COMBINATIONS[self._kind](parts)[index]
-
-    def score(
-        self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
-    ) -> NDArray[np.float32]:
-        """Cosine of each pair."""
-        return score_by_vectors(self, first, second, progress)
+        return COMBINATIONS[self._kind](parts), np.zeros(count, np.bool_)

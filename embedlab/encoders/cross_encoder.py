@@ -18,11 +18,9 @@ from transformers import (
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.device import Machine
-from embedlab.encoders.encoder import EncoderFacts, distinct
+from embedlab.encoders.encoder import EncoderFacts, TextPair, distinct
 from embedlab.encoders.pretrained import load_tokenizer, load_with_head
-from embedlab.encoders.texts import TextPair
-from embedlab.encoders.tokenised import are_unknown, tokenised
-from embedlab.encoders.tokens import TokenRows, budget_batches
+from embedlab.encoders.tokens import TokenRows, are_unknown, budget_batches, tokenised
 from embedlab.encoders.transformer import BATCH_TOKENS, TOKENISED_AT_ONCE
 from embedlab.encoders.weight_checks import vocabulary_notes
 from embedlab.models.cross_encoder import Activation, PairUsage

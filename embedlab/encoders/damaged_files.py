@@ -1,13 +1,17 @@
-"""One-line errors over the untrusted files of a model folder."""
+"""What libraries say of a model's files, in one line or not at all."""
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from logging import ERROR
 from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Lock
 from typing import IO
+
+from safetensors import SafetensorError
 
 from embedlab.core.errors import MissingError
 
@@ -87,3 +91,37 @@ def in_one_line(error: BaseException) -> str:
     if isinstance(error, KeyError):
         text = f"unknown name {text}"
     return text if len(text) <= 200 else f"{text[:200]}…"
+
+
+@contextmanager
+def silence_transformers() -> Iterator[None]:
+    """Show only errors and no progress bars until the block ends."""
+    from transformers.utils import logging  # slow
+
+    verbosity, had_bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    if (
+        verbosity != ERROR
+    ):  # setting a level makes every logger of the process look its own up again
+        logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if verbosity != ERROR:
+            logging.set_verbosity(verbosity)
+        if had_bars:
+            logging.enable_progress_bar()
+
+
+@contextmanager
+def writing_weights(path: Path) -> Iterator[None]:
+    """Turn a system error inside safetensors into the OSError that any other writer raises for
+    PATH.
+    """
+    try:
+        yield
+    except SafetensorError as error:
+        code = re.search(r"(?:os error|code:) (\d+)", str(error))
+        if code is None:
+            raise
+        raise OSError(int(code[1]), os.strerror(int(code[1])), str(path)) from error

@@ -2,7 +2,8 @@
 combinations of them.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn, Protocol, Self, TypeVar, runtime_checkable
 
@@ -11,10 +12,118 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.choices import Similarity
-from embedlab.core.errors import UsageError
+from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.first_few import first_few
+from embedlab.core.printable import one_line
 from embedlab.core.progress import ProgressCallback
-from embedlab.encoders.refused_texts import RefusedTextsError
-from embedlab.encoders.texts import Text
+from embedlab.core.text_bytes import APART, text_bytes
+from embedlab.store.vectors import TextKeys
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TextPair:
+    """Two texts that are encoded together, "[CLS] a [SEP] b [SEP]", to one vector."""
+
+    first: str
+    second: str
+
+
+Text = str | TextPair
+"""What an encoder reads; pairs are for transformers alone."""
+
+
+def characters(text: Text) -> int:
+    """Return the length of a sentence, or of the two texts of a pair together."""
+    return len(text) if isinstance(text, str) else len(text.first) + len(text.second)
+
+
+def single_texts(name: str, texts: Sequence[Text]) -> list[str]:
+    """Return TEXTS for the encoder called NAME, which reads one text at a time; a pair of texts is
+    a UsageError.
+    """
+    single = [text for text in texts if isinstance(text, str)]
+    if len(single) < len(texts):
+        raise UsageError(f"{name!r} does not read two texts at once", hint="name a transformer")
+    return single
+
+
+def key_content(text: Text) -> bytes:
+    """Return bytes that are different for different texts, by which what is computed of TEXT is
+    stored.
+    """
+    if isinstance(text, str):
+        return text_bytes(text)
+    return APART.join((b"", b"pair", text_bytes(text.first), text_bytes(text.second)))
+
+
+def sentence_keys(sentences: Sequence[Text]) -> TextKeys:
+    """Return a 128-bit hash of each sentence or pair of texts, by which vectors are stored."""
+    digests = (
+        hashlib.blake2b(key_content(sentence), digest_size=16).digest() for sentence in sentences
+    )
+    return np.frombuffer(b"".join(digests), np.uint64).reshape(-1, 2)
+
+
+SHOWN = 3  # texts that the message names
+LENGTH = 50  # characters of each that it shows
+
+
+class RefusedTextsError(EmbedlabError):
+    """Some texts have no vector; this holds those of the others, so that they can be cached before
+    this is raised again.
+
+    PLACES are those of the refused texts among all that were to be encoded, VECTORS the rows of the
+    others in their order.
+    """
+
+    def __init__(
+        self,
+        who: str,
+        refused: Sequence[tuple[str, str]],
+        places: Sequence[int],
+        vectors: NDArray[np.float32],
+    ) -> None:
+        self.who, self.refused, self.places, self.vectors = (
+            who,
+            tuple(refused),
+            tuple(places),
+            vectors,
+        )
+        count = len(self.refused)
+        named = first_few((_named(text) for text, _ in self.refused), SHOWN, separator="; ")
+        super().__init__(
+            f"{who} refuses {f'{count} texts, each' if count > 1 else 'a text'} alone "
+            f"({self.refused[0][1]}): {named}",
+            hint="shorten or leave out what it refuses; the vectors of all other texts are "
+            "computed, and cached where there is a cache",
+        )
+
+    def accepted(self, count: int) -> NDArray[np.bool_]:
+        """Return which of COUNT texts have a vector."""
+        is_accepted = np.ones(count, np.bool_)
+        is_accepted[list(self.places)] = False
+        return is_accepted
+
+    def at(
+        self,
+        refused: Sequence[tuple[str, str]],
+        places: Sequence[int] = (),
+        vectors: NDArray[np.float32] | None = None,
+    ) -> "RefusedTextsError":
+        """Return the same of other texts."""
+        return RefusedTextsError(
+            self.who, refused, places, np.empty((0, 0), np.float32) if vectors is None else vectors
+        )
+
+
+def _named(text: str) -> str:
+    shown = one_line(text)
+    return (
+        repr(shown)
+        if len(shown) <= LENGTH
+        else f"{shown[:LENGTH] + '…'!r} of {len(text):,} characters"
+    )
+
 
 Vectors = NDArray[np.float32]
 """One row a sentence: (sentences, dim)."""
@@ -125,6 +234,11 @@ class NoSimilarities:
         raise UsageError(self._message, hint=self._hint)
 
 
+def no_similarities(message: str, *, hint: str) -> Callable[[str], NoSimilarities]:
+    """Return what opens such a file; MESSAGE says where its location is put by "{}"."""
+    return lambda location: NoSimilarities(message.format(location), hint=hint)
+
+
 class SentenceVectors(Protocol):
     """What has a vector for each sentence."""
 
@@ -171,6 +285,31 @@ def shifted(progress: ProgressCallback | None, before: int, total: int) -> Progr
     whole.
     """
     return None if progress is None else lambda done, _: progress(before + done, total)
+
+
+class VectorScorer:
+    """A model that scores two texts by the similarity of their vectors."""
+
+    similarity: Similarity = "cosine"
+
+    def embed(
+        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
+    ) -> tuple[Vectors, NDArray[np.bool_]]:
+        """A vector for each of these distinct sentences, and which of them were cut."""
+        raise NotImplementedError
+
+    def encode(
+        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
+    ) -> Vectors:
+        """One vector a sentence, in order."""
+        unique, index = distinct(sentences)
+        return self.embed(unique, progress)[0][index]
+
+    def score(
+        self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
+    ) -> NDArray[np.float32]:
+        """The similarity of each pair."""
+        return score_by_vectors(self, first, second, progress, similarity=self.similarity)
 
 
 def cosines(first: Vectors, second: Vectors) -> NDArray[np.float32]:

@@ -22,8 +22,7 @@ import numpy as np
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.settings import API_HEADERS, API_KEY
-from embedlab.encoders.encoder import EncoderFacts, Vectors
-from embedlab.encoders.refused_texts import RefusedTextsError
+from embedlab.encoders.encoder import EncoderFacts, RefusedTextsError, Vectors
 from embedlab.models.encoder_kind import EncoderKind
 from embedlab.models.endpoint_identity import (
     LOWEST_COSINE,

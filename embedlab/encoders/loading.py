@@ -1,7 +1,6 @@
 """Load the scorer of a model name."""
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,11 +14,11 @@ from embedlab.encoders.prefixed import load_prefixed, load_prefixed_scorer
 from embedlab.encoders.stored_scores import evaluation_precision
 from embedlab.models.catalog import FOR_EVALUATION, ModelSpec
 from embedlab.models.encoder_kind import encoder_kind
-from embedlab.models.fingerprint import earlier_fingerprint, spec_fingerprint, used_fingerprint
+from embedlab.models.fingerprint import spec_fingerprint, used_fingerprint
 from embedlab.models.folder import pooling_label, read_intact_usage, read_usage, vector_dim
 from embedlab.models.grammar import COMBINATION_NAMES, RERANK
 from embedlab.models.location import model_folder
-from embedlab.store.vectors import EMBEDDINGS, EmbeddingCache, adopt_vectors
+from embedlab.store.vectors import EMBEDDINGS, EmbeddingCache
 
 if TYPE_CHECKING:
     from embedlab.encoders.checkpoint import Lora
@@ -155,11 +154,6 @@ def load_cached(
     usage = read_usage(folder, spec.wishes)
     fingerprint = used_fingerprint(usage, precision=machine.precision)
     dim, limit = vector_dim(usage), int(cache_gib * GIB)
-    adopt_vectors(
-        cache / EMBEDDINGS,
-        fingerprint,
-        partial(earlier_fingerprint, spec, fingerprint, precision=machine.precision),
-    )
     notes = (*usage.notes, *([spec.note] if spec.note else []))
 
     def load() -> Embedder:

@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.choices import Similarity
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.cached_encoder import CachedEncoder
@@ -19,12 +18,12 @@ from embedlab.encoders.encoder import (
     Encoder,
     EncoderFacts,
     PairScorer,
+    RefusedTextsError,
+    Text,
     Vectors,
-    distinct,
-    score_by_vectors,
+    VectorScorer,
+    single_texts,
 )
-from embedlab.encoders.refused_texts import RefusedTextsError
-from embedlab.encoders.texts import Text, single_texts
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import EncoderKind, SentenceEncoder, encoder_kind
 from embedlab.models.omissions import NATIVE_NOTE
@@ -34,10 +33,8 @@ if TYPE_CHECKING:
     from embedlab.encoders.device import Machine
 
 
-class PrefixedEncoder:
+class PrefixedEncoder(VectorScorer):
     """The vectors of what an encoder kind opened, each distinct sentence encoded once."""
-
-    similarity: Similarity = "cosine"
 
     def __init__(self, *, spec: ModelSpec, fingerprint: str, inner: SentenceEncoder) -> None:
         self.name = spec.name
@@ -70,14 +67,6 @@ class PrefixedEncoder:
         known = facts if isinstance(facts, EncoderFacts) else EncoderFacts()
         return replace(known, zero_vectors=len(self._zero))
 
-    def encode(
-        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
-    ) -> Vectors:
-        """One vector a sentence, in order."""
-        unique, index = distinct(sentences)
-        vectors, _ = self.embed(unique, progress)
-        return vectors[index]
-
     def embed(
         self, sentences: Sequence[Text], progress: ProgressCallback | None = None
     ) -> tuple[Vectors, NDArray[np.bool_]]:
@@ -91,12 +80,6 @@ class PrefixedEncoder:
         if progress is not None:
             progress(len(sentences), len(sentences))
         return vectors, np.zeros(len(sentences), np.bool_)
-
-    def score(
-        self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
-    ) -> NDArray[np.float32]:
-        """Cosine of each pair."""
-        return score_by_vectors(self, first, second, progress)
 
     def _vectors(self, sentences: Sequence[str]) -> Vectors:
         try:

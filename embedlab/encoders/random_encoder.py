@@ -16,8 +16,8 @@ from tokenizers.processors import TemplateProcessing
 from transformers import AutoConfig, AutoModelForMaskedLM, PreTrainedTokenizerFast
 
 from embedlab.data import tiny
-from embedlab.encoders.hf_logging import silence_transformers
-from embedlab.models.folder import STATEMENT
+from embedlab.encoders.damaged_files import silence_transformers
+from embedlab.models.folder_files import STATEMENT
 from embedlab.store.files import atomic_folder
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")

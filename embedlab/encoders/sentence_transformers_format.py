@@ -14,8 +14,8 @@ from transformers import PreTrainedTokenizerFast
 
 from embedlab.encoders.layers import Dense, LayerNorm, Normalise
 from embedlab.encoders.pooling import pooling_method, saved_pooling
-from embedlab.models.folder import STATEMENT, Usage
-from embedlab.models.folder_files import SWITCHES
+from embedlab.models.folder import Usage
+from embedlab.models.folder_files import STATEMENT, SWITCHES
 from embedlab.models.modules import OWN_POOLING, pooling_parts
 from embedlab.models.transformer_file import TRANSFORMER
 

@@ -15,21 +15,18 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from embedlab.analysis.word_effects import WeightedTokens
-from embedlab.choices import Similarity
 from embedlab.core.errors import UsageError
 from embedlab.core.progress import ProgressCallback
-from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_vectors
+from embedlab.encoders.encoder import EncoderFacts, Text, Vectors, VectorScorer, single_texts
 from embedlab.encoders.layers import load_layers
-from embedlab.encoders.texts import Text, single_texts
 from embedlab.encoders.token_table import TokenTable, read_table, read_tokenizer
 from embedlab.models.folder import Usage, pooling_label, vector_dim
-from embedlab.models.folder_files import Model2VecFile, read_model_file, weight_files
-from embedlab.models.token_vectors import is_model2vec
+from embedlab.models.folder_files import Model2VecFile, is_model2vec, read_model_file, weight_files
 
 SENTENCES_AT_ONCE = 16_384  # tokenised together, so that progress is seen and id lists stay small
 
 
-class StaticEncoder:
+class StaticEncoder(VectorScorer):
     """Sentences to the mean of their tokens' vectors; a sentence without any known token has
     zeros.
     """
@@ -47,6 +44,7 @@ class StaticEncoder:
         self.name = name
         self.fingerprint = fingerprint
         self.usage = usage
+        self.similarity = usage.similarity
         self._table = table
         self._layers = layers
         self._notes = notes
@@ -69,27 +67,6 @@ class StaticEncoder:
             notes=self._notes,
         )
 
-    def encode(
-        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
-    ) -> Vectors:
-        """One vector a sentence, in order."""
-        unique, index = distinct(sentences)
-        vectors, is_cut = self.embed(unique, progress)
-        self._truncated.update(unique[row] for row in np.flatnonzero(is_cut))
-        self._zero.update(unique[row] for row in np.flatnonzero(~vectors.any(axis=1)))
-        return vectors[index]
-
-    @property
-    def similarity(self) -> Similarity:
-        """How two vectors are compared, as its folder states."""
-        return self.usage.similarity
-
-    def score(
-        self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
-    ) -> NDArray[np.float32]:
-        """The similarity of each pair."""
-        return score_by_vectors(self, first, second, progress, similarity=self.similarity)
-
     def embed(
         self, sentences: Sequence[Text], progress: ProgressCallback | None = None
     ) -> tuple[Vectors, NDArray[np.bool_]]:
@@ -103,6 +80,8 @@ class StaticEncoder:
             vectors[block], is_cut[block] = self._means(single_texts(self.name, sentences[block]))
             if progress is not None:
                 progress(min(block.stop, len(sentences)), len(sentences))
+        self._truncated.update(sentences[row] for row in np.flatnonzero(is_cut).tolist())
+        self._zero.update(sentences[row] for row in np.flatnonzero(~vectors.any(axis=1)).tolist())
         return vectors, is_cut
 
     def token_vectors(self, sentence: str) -> WeightedTokens:

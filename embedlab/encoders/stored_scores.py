@@ -7,9 +7,8 @@ from typing import Self
 
 from embedlab.core.paths import file_hash
 from embedlab.core.settings import Settings
-from embedlab.models import encoder_kind
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.fingerprint import combined_fingerprint, earlier_fingerprint, spec_fingerprint
+from embedlab.models.fingerprint import combined_fingerprint, spec_fingerprint
 from embedlab.models.shape import backends
 
 
@@ -26,8 +25,6 @@ class ScorePlace:
 
     spec: ModelSpec
     fingerprint: str
-    # its fingerprint by the earlier rule, where what is stored under that counts
-    earlier: str | None = None
     precision: str
     evaluations: Path
 
@@ -36,37 +33,25 @@ class ScorePlace:
         """Return the run's own folder if the run is used as it was trained, otherwise the cache
         folder of the fingerprint.
 
-        In the cache the heads of runs count too: heads of one encoder may predict differently. A
-        folder of the earlier fingerprint is used on.
+        In the cache the heads of runs count too: heads of one encoder may predict differently.
         """
         precision = evaluation_precision(settings) if "torch" in backends(spec) else "float32"
         precision = spec.dtype or precision
         fingerprint = spec_fingerprint(spec, precision=precision)
         is_plain_run = spec.is_run and not spec.has_options and precision == "float32"
-        earlier, heads = earlier_fingerprint(spec, fingerprint, precision=precision), _heads(spec)
-        names = [
-            combined_fingerprint(digest, *heads) if heads else digest
-            for digest in (fingerprint, earlier)
-            if digest is not None
-        ]
-        own = encoder_kind.results_folder(spec.kind) if spec.is_prefixed else None
-        cached = [(own or settings.cache / "models") / name for name in names]
+        heads = _heads(spec)
+        name = combined_fingerprint(fingerprint, *heads) if heads else fingerprint
         folder = (
             Path(spec.location).parent
             if is_plain_run
-            else next((path for path in cached if path.is_dir()), cached[0])
+            else (spec.shipped.results() or settings.cache / "models") / name
         )
         return cls(
             spec=spec,
             fingerprint=fingerprint,
-            earlier=earlier,
             precision=precision,
             evaluations=folder / "evaluations",
         )
-
-    def counts(self, fingerprint: str | None) -> bool:
-        """Return whether what is stored under FINGERPRINT is of this model."""
-        return fingerprint is not None and fingerprint in {self.fingerprint, self.earlier}
 
 
 def _heads(spec: ModelSpec) -> list[str]:

@@ -2,7 +2,7 @@
 alike.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,16 +14,13 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from embedlab.analysis.word_effects import WeightedTokens
-from embedlab.choices import Similarity
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.progress import ProgressCallback
 from embedlab.cpu.engine import prepare_backbone, run_in_threads
 from embedlab.encoders.device import Machine
-from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_vectors
+from embedlab.encoders.encoder import EncoderFacts, Text, TextPair, Vectors, VectorScorer
 from embedlab.encoders.pooling import combined_pooling
-from embedlab.encoders.texts import Text, TextPair
-from embedlab.encoders.tokenised import are_unknown, tokenised
-from embedlab.encoders.tokens import TokenRows, budget_batches, gather_rows
+from embedlab.encoders.tokens import TokenRows, are_unknown, budget_batches, gather_rows, tokenised
 from embedlab.encoders.weight_checks import reading_file, vocabulary_notes
 from embedlab.models.folder import Usage, pooling_label, vector_dim
 from embedlab.models.modules import pooling_parts
@@ -47,7 +44,7 @@ MANY_SENTENCES = 1_024
 TOKENISED_AT_ONCE = 16_384  # tokenised together, so that progress is seen and id lists stay small
 
 
-class TransformerEncoder:
+class TransformerEncoder(VectorScorer):
     """Sentences to vectors by one transformer; in float32 a vector does not depend on what else is
     in its batch.
     """
@@ -68,6 +65,7 @@ class TransformerEncoder:
         self.name = name
         self.fingerprint = fingerprint  # of what was loaded: training does not change it
         self.usage = usage
+        self.similarity = usage.similarity
         # fingerprint of weights that no training changes, where others are trained beside them
         self.frozen_weights = frozen_weights
         self._frozen = frozenset(
@@ -263,32 +261,6 @@ class TransformerEncoder:
             np.int64,
         )
 
-    def encode(
-        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
-    ) -> Vectors:
-        """Return one vector per sentence or pair of texts, in order, without dropout and without
-        gradients.
-        """
-        unique, index = distinct(sentences)
-        vectors, truncated = self.embed(unique, progress)
-        self.note_truncated(unique[row] for row in np.flatnonzero(truncated))
-        return vectors[index]
-
-    @property
-    def similarity(self) -> Similarity:
-        """How two vectors are compared, as its folder states."""
-        return self.usage.similarity
-
-    def score(
-        self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
-    ) -> NDArray[np.float32]:
-        """The similarity of each pair."""
-        return score_by_vectors(self, first, second, progress, similarity=self.similarity)
-
-    def note_truncated(self, sentences: Iterable[Text]) -> None:
-        """Count these sentences, each once, as truncated."""
-        self._truncated.update(sentences)
-
     def embed(
         self, sentences: Sequence[Text], progress: ProgressCallback | None = None
     ) -> tuple[Vectors, NDArray[np.bool_]]:
@@ -310,6 +282,7 @@ class TransformerEncoder:
                 f"{self.name!r} gives vectors that are not finite",
                 hint="its weights are damaged, or its training diverged",
             )
+        self._truncated.update(sentences[row] for row in np.flatnonzero(truncated).tolist())
         return vectors, truncated
 
     def embed_tokens(self, rows: TokenRows, progress: ProgressCallback | None = None) -> Vectors:

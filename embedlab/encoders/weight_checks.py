@@ -15,8 +15,12 @@ from transformers import AutoConfig, PreTrainedModel, PreTrainedTokenizerFast
 
 from embedlab.core.errors import MissingError
 from embedlab.core.first_few import first_few
-from embedlab.encoders.damaged_files import WHOLE, in_one_line, one_line_errors
-from embedlab.encoders.hf_logging import silence_transformers
+from embedlab.encoders.damaged_files import (
+    WHOLE,
+    in_one_line,
+    one_line_errors,
+    silence_transformers,
+)
 from embedlab.models.config import read_config
 from embedlab.models.folder_files import weight_files
 from embedlab.models.omissions import brings_code

@@ -34,7 +34,7 @@ from embedlab.experiments.data_state import file_state, part_state
 from embedlab.experiments.grid_file import RECIPE_AXIS
 from embedlab.experiments.plan import GridPlace, GridPlan, Variant, stored_evaluations
 from embedlab.models.catalog import finished_seeds, starting_location
-from embedlab.models.fingerprint import earlier_used_fingerprint, missed_files, used_fingerprint
+from embedlab.models.fingerprint import missed_files, used_fingerprint, weights_fingerprint
 from embedlab.models.folder import Wishes, read_usage
 from embedlab.objectives.needs import check_columns
 
@@ -259,12 +259,9 @@ class _Base:
             usage = read_usage(folder, Wishes(pooling=section["pooling"]))
             reading = replace(usage.reading, max_tokens=0)
             usage = replace(usage, pooling="", reading=reading)
-            # Cells are called by what decides a training: what the earlier rule covers is called as
-            # it always was.
+            # Cells are called by what decides a training, and by further files where there are any.
             is_covered = not missed_files(usage)
-            weights = (earlier_used_fingerprint if is_covered else used_fingerprint)(
-                usage, precision=""
-            )
+            weights = (weights_fingerprint if is_covered else used_fingerprint)(usage, precision="")
             return [{**section, "model": weights}]
         if name == "evaluate":
             dev_datasets = datasets_of(section["dev"]) if section["dev"] != "none" else ()

@@ -19,11 +19,12 @@ from embedlab.data.table_file import TABLES
 from embedlab.models.aliases import aliases, model_of, store_used
 from embedlab.models.cross_encoder import states_cross_encoder
 from embedlab.models.encoder_kind import (
-    accepted_options,
+    ADDED,
+    EncoderKind,
     existing_file,
-    has_index,
     locate,
     prefix_of,
+    shipped_kind,
 )
 from embedlab.models.folder import Wishes
 from embedlab.models.folder_files import OTHER_WEIGHTS, weight_files
@@ -42,7 +43,6 @@ from embedlab.models.hosts import note_typed
 from embedlab.models.hub import cached_folder
 from embedlab.models.packaged import NAMES, PACKAGED, PREFIXED, packaged
 from embedlab.models.published import BY_REPOSITORY, CATALOG, SHORT_NAMES, published
-from embedlab.models.reading import Case, Dtype, Side, Special
 
 _OWN_KINDS = ("run", "folder", "hub", "dice", *KINDS)
 CROSS_ENCODER_KIND = "cross-encoder"  # its prefix
@@ -56,31 +56,13 @@ _SHIPPED_NAMES = frozenset({BM25, *NAMES, *SHORT_NAMES, *CATALOG})
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelSpec:
+class ModelSpec(NameOptions):
     """One set of weights with its usage, or a combination of such; nothing is loaded yet."""
 
     name: str
     kind: str  # "run", "folder", "hub", "dice", a combination, or the prefix of an encoder kind
     location: str = ""  # folder, hub id, or what follows the prefix
-    pooling: str | None = None  # absent: what the folder states
-    prompt: str | None = None
     has_typed_prompt: bool = False  # otherwise the prompt is the catalog's
-    role: str | None = None
-    dim: int | None = None
-    layer: int | None = None  # whose hidden states are pooled, as transformers numbers them
-    whiten: str | None = None  # "fit" or a file
-    normalise: bool | None = None
-    bits: int | None = None  # of a stored component: 8 or 1
-    adapter: str | None = None  # the folder or hub id of a peft adapter of it
-    code: str | None = None  # "native": transformers' class in place of code in its folder
-    revision: str | None = None
-    max_tokens: int | None = None
-    case: Case | None = None
-    special: Special | None = None
-    padding: Side | None = None
-    dtype: Dtype | None = None
-    label: str | None = None  # of a cross-encoder with several: whose number is the similarity
-    activation: str | None = None  # of a cross-encoder: the function after its last layer
     parts: tuple["ModelSpec", ...] = ()  # of a combination
     # documents of a query that a reranker, the first of its parts, reads again
     depth: int | None = None
@@ -112,19 +94,24 @@ class ModelSpec:
         """Whether it counts shared words, weighed or not: it has neither weights nor training
         text.
         """
-        return self.kind == "dice" or (self.is_prefixed and has_index(self.kind))
+        return self.kind == "dice" or self.shipped.index is not None
 
     @property
     def only_searches(self) -> bool:
         """Whether it puts documents in order for a query, and has no similarity of any two
         texts.
         """
-        return self.kind == RERANK or (self.is_prefixed and has_index(self.kind))
+        return self.kind == RERANK or self.shipped.index is not None
 
     @property
     def is_prefixed(self) -> bool:
         """Whether its kind is one that names call by a prefix."""
         return self.kind not in _OWN_KINDS
+
+    @property
+    def shipped(self) -> EncoderKind:
+        """Its kind where a prefix calls one that embedlab ships; else what holds for plug-ins."""
+        return shipped_kind(self.kind) if self.is_prefixed else ADDED
 
     @property
     def wishes(self) -> Wishes:
@@ -330,7 +317,7 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
     )
     prefix = prefix_of(full)
     if name == "dice" or prefix is not None:
-        accepted = accepted_options(prefix) if prefix is not None else ()
+        accepted = shipped_kind(prefix).options if prefix is not None else ()
         if wrong := next((key for key in single.options.typed if key not in accepted), None):
             raise UsageError(
                 f"{single.text!r}: {name.split(':')[0]} takes no option {wrong!r}",
@@ -358,12 +345,14 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
         spec = _with_options(specs[0], single, name + options)
         return (of_hub(spec, cached_folder(spec.location, spec.revision)),)
     is_pair_scorer = specs[0].is_prefixed
-    taken = accepted_options(specs[0].kind) if is_pair_scorer else OF_ENCODERS
+    taken = specs[0].shipped.options if is_pair_scorer else OF_ENCODERS
     if wrong := next((key for key in single.options.typed if key not in taken), None):
         what = "a cross-encoder" if is_pair_scorer else "not a cross-encoder"
         raise UsageError(
             f"{single.text!r}: {name!r} is {what}, which takes no option {wrong!r}",
-            hint=f"write {name}",
+            hint=f"write sentence-transformers:{name}{options}"
+            if wrong == "role"
+            else f"write {name}",
         )
     return tuple(_with_options(spec, single, spec.name + options) for spec in specs)
 
@@ -393,9 +382,15 @@ def of_hub(spec: ModelSpec, folder: Path | None) -> ModelSpec:
         return spec
     is_pair_scorer = spec.pooling is None and states_cross_encoder(folder)
     taken = (
-        {*accepted_options(CROSS_ENCODER_KIND), "revision"} if is_pair_scorer else {*OF_ENCODERS}
+        {*shipped_kind(CROSS_ENCODER_KIND).options, "revision"}
+        if is_pair_scorer
+        else {*OF_ENCODERS}
     )
-    typed = [key for key in (*OF_ENCODERS, "label", "activation") if getattr(spec, key) is not None]
+    typed = [
+        key
+        for key in (*OF_ENCODERS, "label", "activation", "role")
+        if getattr(spec, key) is not None
+    ]
     if wrong := next((key for key in typed if key not in taken), None):
         what = "a cross-encoder" if is_pair_scorer else "not a cross-encoder"
         raise UsageError(

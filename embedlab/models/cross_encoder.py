@@ -205,9 +205,7 @@ def _source(folder: Path) -> tuple[Path, PromptsFile | None]:
             hint=_BY_AUTHOR,
         )
     source = modules[0][1]
-    if (
-        setting := read_transformer_file(source).uncomputed(None, purpose="sequence-classification")
-    ) is not None:
+    if (setting := read_transformer_file(source).uncomputed("sequence-classification")) is not None:
         raise MissingError(
             f"{str(folder)!r} has a Transformer {setting} that embedlab does not compute for pairs",
             hint=_BY_AUTHOR,

@@ -52,15 +52,7 @@ class RowScores:
     note: str = ""
 
 
-def _as_typed(rest: str) -> str:
-    return rest
-
-
-def _no_identity(_: str) -> str:
-    return ""
-
-
-def _unknown_length(_: str) -> int | None:
+def _nothing(*_: Any) -> None:
     return None
 
 
@@ -70,17 +62,15 @@ class EncoderKind:
 
     open: Callable[..., Any]  # of SentenceEncoder
     # what is typed → what identifies the encoder; refuses what names none
-    locate: Callable[[str], str] = _as_typed
+    locate: Callable[[str], str] = str
     # the length of its vectors, where it is known without loading it
-    dim: Callable[[str], int | None] = _unknown_length
+    dim: Callable[[str], int | None] = _nothing
     backend: str = "plugin"  # what computes the vectors
     # sentences that are computed together before they are cached; None: many
     per_save: int | None = None
     is_remote: bool = False  # whether it needs the network
-    identity: Callable[[str], str] = (
-        # of what a remote one is now, where another one may be at its address than before
-        _no_identity
-    )
+    # of what a remote one is now, where another one may be at its address than before
+    identity: Callable[[str], str | None] = _nothing
     has_vectors: bool = True  # otherwise it only scores pairs
     options: tuple[str, ...] = OPTIONS  # what can be typed behind its names
     opened_with: tuple[
@@ -93,23 +83,24 @@ class EncoderKind:
     # of a kind that knows the rows of datasets, but no texts
     score_rows: Callable[[str, Part], RowScores | None] | None = None
     # of files that only state figures of whole datasets
-    figures: Callable[[str], Sequence[StatedFigures]] | None = None
+    figures: Callable[[str], Sequence[StatedFigures]] = lambda _: ()
     # of files of predicted classes: dataset, item, prediction, place
     items: Callable[[str], pl.DataFrame] | None = None
     # of files of the documents that a program found for queries
-    found: Callable[[str], Run] | None = None
+    found: Callable[[str], Run | None] = _nothing
     # of a shipped kind that only searches: an index of documents
     index: Callable[[str, Sequence[str]], Any] | None = None
     # whether others can have the same encoder: not a file or a folder of the user's own
     is_published: bool = False
     # of a shipped kind that computes pairs: of the model, its fingerprint and the machine
     scorer: Callable[..., Any] | None = None
-    # of a shipped kind: of the tokens' vectors, and the tokenizer
-    static_files: Callable[[str], tuple[Path, Path]] | None = None
     # where its results are kept; absent: in the cache
-    results: Callable[[], Path] | None = None
+    results: Callable[[], Path | None] = _nothing
     # of a shipped kind: what decides beside what is named
-    further: Callable[[str], Iterable[Path]] | None = None
+    further: Callable[[str], Iterable[Path]] = lambda _: ()
+
+
+ADDED = EncoderKind(open=_nothing)
 
 
 def prefix_of(name: str) -> str | None:
@@ -123,7 +114,7 @@ def prefix_of(name: str) -> str | None:
 def names_file(prefix: str, rest: str) -> bool:
     """Whether REST, after the PREFIX of an encoder kind, is the path of a file."""
     return "/" in rest or (
-        plugins.find("encoders", prefix) is not None and backend(prefix) != "plugin"
+        plugins.find("encoders", prefix) is not None and shipped_kind(prefix).backend != "plugin"
     )
 
 
@@ -136,10 +127,12 @@ def encoder_kind(prefix: str) -> EncoderKind:
     return plugin.checked(loaded, EncoderKind)
 
 
-def _shipped(prefix: str) -> EncoderKind | None:
-    """The kind called PREFIX if embedlab ships it; anything else is not loaded."""
+def shipped_kind(prefix: str) -> EncoderKind:
+    """Return the kind called PREFIX if embedlab ships it; for any other, of which nothing is
+    loaded, what holds for all plug-ins.
+    """
     plugin = plugins.find("encoders", prefix)
-    return encoder_kind(prefix) if plugin is not None and plugin.is_shipped else None
+    return encoder_kind(prefix) if plugin is not None and plugin.is_shipped else ADDED
 
 
 def locate(prefix: str, rest: str) -> str:
@@ -152,12 +145,6 @@ def locate(prefix: str, rest: str) -> str:
     return encoder_kind(prefix).locate(rest) if plugins.can_load(plugin) else rest
 
 
-def results_folder(prefix: str) -> Path | None:
-    """Return where results of encoders of a kind are kept; None: in the cache."""
-    kind = _shipped(prefix)
-    return kind.results() if kind is not None and kind.results is not None else None
-
-
 def prefixed_length(prefix: str, location: str) -> int | None:
     """Return the length of the vectors of an encoder, where that is known without loading it."""
     return (
@@ -165,112 +152,6 @@ def prefixed_length(prefix: str, location: str) -> int | None:
         if plugins.can_load(plugins.require("encoders", prefix))
         else None
     )
-
-
-def is_published(prefix: str) -> bool:
-    """Return whether encoders of a kind are published ones; of a plug-in that is unknown."""
-    kind = _shipped(prefix)
-    return kind is not None and kind.is_published
-
-
-def static_files(prefix: str, location: str) -> tuple[Path, Path] | None:
-    """Return the file of the tokens' vectors whose means are those of an encoder, and the
-    tokenizer; None of other kinds.
-    """
-    kind = _shipped(prefix)
-    return (
-        kind.static_files(location) if kind is not None and kind.static_files is not None else None
-    )
-
-
-def backend(prefix: str) -> str:
-    """Return what computes the vectors of a kind; all plug-ins have the same, so that none has to
-    be loaded.
-    """
-    kind = _shipped(prefix)
-    return kind.backend if kind is not None else "plugin"
-
-
-def computes_pairs(prefix: str) -> bool:
-    """Return whether a kind computes scores of pairs on a machine, in its precision; a plug-in
-    never does.
-    """
-    kind = _shipped(prefix)
-    return kind is not None and kind.scorer is not None
-
-
-def scores_rows(prefix: str) -> bool:
-    """Return whether a kind knows the rows of datasets instead of texts; a plug-in never does."""
-    kind = _shipped(prefix)
-    return kind is not None and kind.score_rows is not None
-
-
-def is_remote(prefix: str) -> bool:
-    """Whether encoders of a kind need the network; those of plug-ins count as local."""
-    kind = _shipped(prefix)
-    return kind is not None and kind.is_remote
-
-
-def score_part(prefix: str, location: str, part: Part) -> RowScores | None:
-    """Return the similarities of the rows of PART by an encoder of such a kind; None where it has
-    none of them.
-    """
-    score = encoder_kind(prefix).score_rows
-    return score(location, part) if score is not None else None
-
-
-def brings_items(prefix: str) -> bool:
-    """Return whether a kind has predicted classes of items instead of vectors; a plug-in never
-    has.
-    """
-    kind = _shipped(prefix)
-    return kind is not None and kind.items is not None
-
-
-def brought_items(prefix: str, location: str) -> pl.DataFrame:
-    """Return the predicted classes of a model of such a kind."""
-    items = encoder_kind(prefix).items
-    assert items is not None
-    return items(location)
-
-
-def found_documents(prefix: str, location: str) -> Run | None:
-    """Return the documents that a model of such a kind found for queries; None of any other kind of
-    model.
-    """
-    kind = _shipped(prefix)
-    return kind.found(location) if kind is not None and kind.found is not None else None
-
-
-def has_index(prefix: str) -> bool:
-    """Return whether a kind searches in an index of documents and has no similarity of single
-    pairs; a plug-in never does.
-    """
-    kind = _shipped(prefix)
-    return kind is not None and kind.index is not None
-
-
-def text_index(prefix: str, location: str, documents: Sequence[str]) -> Any:
-    """Return the index of DOCUMENTS by an encoder of such a kind, with `scores(query)`."""
-    index = encoder_kind(prefix).index
-    assert index is not None
-    return index(location, documents)
-
-
-def stated_figures(prefix: str, location: str) -> Sequence[StatedFigures]:
-    """Return the figures of whole datasets where files hold nothing else; none of any other kind of
-    model.
-    """
-    kind = _shipped(prefix)
-    return kind.figures(location) if kind is not None and kind.figures is not None else ()
-
-
-def accepted_options(prefix: str) -> tuple[str, ...]:
-    """Return the options that can be typed behind names of a kind; all plug-ins have the same, so
-    that none has to be loaded.
-    """
-    kind = _shipped(prefix)
-    return kind.options if kind is not None else OPTIONS
 
 
 def fingerprint_parts(prefix: str, location: str) -> Iterator[str]:
@@ -289,25 +170,12 @@ def fingerprint_parts(prefix: str, location: str) -> Iterator[str]:
             refuse_devices(path)
         yield from _content(path)
         yield from [part] if part and path.is_file() else []
-        yield from further_parts(prefix, location)
+        for further in shipped_kind(prefix).further(location):
+            yield from (f"{further.name} {part}" for part in _content(further))
     else:
         yield location
-    if (
-        (kind := _shipped(prefix)) is not None
-        and kind.is_remote
-        and (identity := kind.identity(location))
-    ):
+    if identity := shipped_kind(prefix).identity(location):
         yield f"identity={identity}"
-
-
-def further_parts(prefix: str, location: str) -> list[str]:
-    """Return what decides the vectors of an encoder beside the file or folder that it names, by
-    name and content.
-    """
-    kind = _shipped(prefix)
-    if kind is None or kind.further is None:
-        return []
-    return [f"{path.name} {part}" for path in kind.further(location) for part in _content(path)]
 
 
 def _content(path: Path) -> Iterator[str]:

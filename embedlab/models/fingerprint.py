@@ -1,25 +1,24 @@
 """Fingerprints of encoders, known without loading them, so that torch-free programs find stored
 scores.
 
-The fingerprint of a folder covers every file of it but those of `NEVER_READ`. The earlier rule took
-the files that it knew of, and read others for what they say of the usage alone; what is stored
-under it counts where it missed no file.
+The fingerprint of a folder covers every file of it but those of `NEVER_READ`.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence, Set
-from functools import partial
+from collections.abc import Sequence, Set
 from pathlib import Path
 
 from embedlab.core.paths import file_hash
 from embedlab.core.plugins import identity
 from embedlab.models.catalog import FIT, ModelSpec
-from embedlab.models.encoder_kind import computes_pairs, fingerprint_parts, further_parts
-from embedlab.models.folder import STATEMENT, Usage, read_usage
+from embedlab.models.encoder_kind import fingerprint_parts
+from embedlab.models.folder import Usage, read_usage
 from embedlab.models.folder_files import (
     ADAPTER,
     ADAPTER_WEIGHTS,
     INDEX,
+    STATEMENT,
+    is_model2vec,
     refuse_incomplete,
     usual_weights,
     weight_files,
@@ -28,7 +27,6 @@ from embedlab.models.folder_identity import decisive_files, folder_parts
 from embedlab.models.location import model_folder
 from embedlab.models.modules import BETWEEN, MODULES, module_folders
 from embedlab.models.prompts import FILE as PROMPTS
-from embedlab.models.token_vectors import is_model2vec
 
 TOKENIZER_FILES = (
     "tokenizer.json",
@@ -43,7 +41,7 @@ TOKENIZER_FILES = (
     "sentencepiece.bpe.model",
 )
 LAYER_FILES = ("config.json", "model.safetensors")
-# The earlier rule took these for what they say of the usage.
+# Of these what they say of the usage is hashed.
 USAGE_FILES = (
     MODULES,
     STATEMENT,
@@ -59,66 +57,27 @@ def spec_fingerprint(spec: ModelSpec, *, precision: str) -> str:
     """Return the fingerprint of the loaded scorer of SPEC; a hub model must have been downloaded
     before.
     """
-    return _fingerprint(spec, partial(used_fingerprint, precision=precision), precision)
-
-
-def earlier_fingerprint(spec: ModelSpec, today: str, *, precision: str) -> str | None:
-    """Return the fingerprint of SPEC by the earlier rule; None where that missed a file, or is the
-    same as TODAY's.
-
-    A run's folder is written by embedlab alone, and what is stored of it counts always.
-    """
-    if any(_is_missing_files(folder) for folder in _folders(spec)):
-        return None
-    earlier = _fingerprint(spec, partial(earlier_used_fingerprint, precision=precision), precision)
-    return earlier if earlier != today else None
-
-
-def _folders(spec: ModelSpec) -> Iterator[ModelSpec]:
-    """Yield the models that SPEC consists of, combinations taken apart."""
-    if not spec.parts:
-        yield spec
-    for part in spec.parts:
-        yield from _folders(part)
-
-
-def _is_missing_files(spec: ModelSpec) -> bool:
-    """Return whether the earlier rule missed a file of SPEC, which is not a combination."""
-    if spec.kind in {"run", "dice"}:
-        return False
-    if spec.is_prefixed:
-        return bool(further_parts(spec.kind, spec.location))
-    return bool(missed_files(_usage(spec)))
-
-
-def _fingerprint(spec: ModelSpec, of_folder: Callable[[Usage], str], precision: str) -> str:
     if spec.parts:
         depth = [str(spec.depth)] if spec.depth is not None else []
-        return combined_fingerprint(
-            spec.kind, *(_fingerprint(part, of_folder, precision) for part in spec.parts), *depth
-        )
+        parts = (spec_fingerprint(part, precision=precision) for part in spec.parts)
+        return combined_fingerprint(spec.kind, *parts, *depth)
     if spec.kind == "dice":
         return combined_fingerprint("dice")
     if spec.is_transformed:
-        return transformed_fingerprint(spec, _fingerprint(spec.untransformed, of_folder, precision))
+        before = spec_fingerprint(spec.untransformed, precision=precision)
+        return transformed_fingerprint(spec, before)
     if spec.is_prefixed:
         options = (
             *(
-                ("prompt", spec.prompt),
-                ("dim", spec.dim),
-                ("role", spec.role),
-                ("label", spec.label),
-                ("activation", spec.activation),
+                (key, getattr(spec, key))
+                for key in ("prompt", "dim", "role", "label", "activation")
             ),
-            ("precision", precision if computes_pairs(spec.kind) else None),
+            ("precision", precision if spec.shipped.scorer is not None else None),
         )
         typed = [f"{key}={value}" for key, value in options if value is not None]
         return combined_fingerprint(spec.kind, *fingerprint_parts(spec.kind, spec.location), *typed)
-    return of_folder(_usage(spec))
-
-
-def _usage(spec: ModelSpec) -> Usage:
-    return read_usage(model_folder(spec, offline=True), spec.wishes)
+    usage = read_usage(model_folder(spec, offline=True), spec.wishes)
+    return used_fingerprint(usage, precision=precision)
 
 
 def transformed_fingerprint(spec: ModelSpec, before: str) -> str:
@@ -143,13 +102,11 @@ def used_fingerprint(usage: Usage, *, precision: str) -> str:
     """
     refuse_incomplete(usage.source, usage.tokenizer_folder)
     files = [part for folder in usage.folders for part in folder_parts(folder)]
-    return combined_fingerprint(
-        "folder", earlier_used_fingerprint(usage, precision=precision), *files
-    )
+    return combined_fingerprint("folder", weights_fingerprint(usage, precision=precision), *files)
 
 
 def missed_files(usage: Usage) -> list[Path]:
-    """Return the files of a model that its fingerprint by the earlier rule does not depend on."""
+    """Return the files of a model that its `weights_fingerprint` does not depend on."""
     whole = [path for folder in usage.folders for path in decisive_files(folder)]
     modules = {
         module_folder for folder in usage.folders for module_folder in module_folders(folder)
@@ -181,8 +138,8 @@ def _is_of_usage(path: Path, modules: Set[Path]) -> bool:
     )
 
 
-def earlier_used_fingerprint(usage: Usage, *, precision: str) -> str:
-    """Fingerprint by the earlier rule: of weights, architecture, tokenizer, layers and settings."""
+def weights_fingerprint(usage: Usage, *, precision: str) -> str:
+    """Fingerprint of weights, architecture, tokenizer, layers and settings alone."""
     parts, precision = weight_parts(usage), usage.reading.dtype or precision
     changes = [
         *(["normalised"] if usage.is_normalised else []),

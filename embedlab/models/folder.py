@@ -19,21 +19,21 @@ from embedlab.models.adapters import (
 from embedlab.models.config import DEFAULT_MAX_TOKENS, hidden_size, longest_input, read_config
 from embedlab.models.folder_files import (
     RESTORE_HINT,
+    STATEMENT,
     PromptsFile,
     Statement,
     read_model_file,
     refuse_devices,
+    static_width,
     weight_files,
 )
 from embedlab.models.modules import MODULES, Layer, Modules, pooling_parts, read_dense, read_modules
 from embedlab.models.omissions import native_notes, refuse_head
-from embedlab.models.prompts import prompt_of_role, read_prompts, typed_prompt
+from embedlab.models.prompts import read_prompts, typed_prompt
 from embedlab.models.reading import CHOICES, Case, Dtype, Reading, Side, Special
-from embedlab.models.token_vectors import static_width
 from embedlab.models.transformer_file import read_transformer_file
 from embedlab.store.sealed import CHECKSUMS, check_folder
 
-STATEMENT = "embedlab.json"  # what our own models say: pooling and max_tokens, in our words
 SHORTEST = 3  # tokens: one word between the two that begin and end a text
 
 
@@ -47,7 +47,6 @@ class Wishes:
     max_tokens: int | None = None
     # the name of a prompt that the folder states, or its text; "" for none
     prompt: str | None = None
-    role: str | None = None
     dim: int | None = None  # numbers of each vector, the first ones
     layer: int | None = (
         # whose hidden states are pooled, as transformers numbers them: 0 the embeddings, -1 the
@@ -124,7 +123,7 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
     statement, file, modules = (
         read_statement(folder),
         read_prompts(folder),
-        read_modules(folder, role=wishes.role),
+        read_modules(folder),
     )
     files = TransformerFiles(weights=modules.source, tokenizer=modules.source)
     if not modules.is_static:
@@ -254,9 +253,7 @@ def _reading(
     alone.
     """
     prompt = (
-        prompt_of_role(prompts, wishes.role)
-        if wishes.prompt is None
-        else typed_prompt(wishes.prompt, folder)
+        prompts.default_prompt if wishes.prompt is None else typed_prompt(wishes.prompt, folder)
     )
     typed = {key: value for key in CHOICES if (value := getattr(wishes, key)) is not None}
     if modules.is_static:

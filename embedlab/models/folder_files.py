@@ -21,6 +21,7 @@ PositiveInt = Annotated[int, Gt(0)]
 ADAPTER = "adapter_config.json"
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
 WHOLE_WEIGHTS = "model.safetensors"
+STATEMENT = "embedlab.json"  # what our own models say: pooling and max_tokens, in our words
 INDEX = "model.safetensors.index.json"  # not read where WHOLE_WEIGHTS exists
 LARGEST_DESCRIPTION = (
     512 * MIB
@@ -124,7 +125,6 @@ class TokenizerFile:
 
     model_max_length: Annotated[float, Gt(0)] | None = None
     tokenizer_class: str | None = None
-    cls_token: Any = None  # its text, or a description that has it as "content"
     fast_tokenizer_files: tuple[
         str, ...
     ] = ()  # tokenizer.VERSION.json for versions of transformers
@@ -177,14 +177,6 @@ class PlaceFile:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordWeightsFile:
-    """config.json of a WordWeights module."""
-
-    word_weights: Mapping[str, float]
-    unknown_word_weight: float = 1.0
-
-
-@dataclass(frozen=True, kw_only=True)
 class DenseFile:
     """config.json of a Dense module."""
 
@@ -204,27 +196,11 @@ class LayerNormFile:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RouterParameters:
-    """How a router chooses."""
-
-    default_route: str | None = None
-    allow_empty_key: bool = True  # whether the first route is the default where none is named
-    route_mappings: Mapping[str, str] | None = None  # "(role, kind of input)" → route
-
-
-@dataclass(frozen=True, kw_only=True)
 class RouterFile:
     """router_config.json, or config.json of an Asym module: the modules of each route."""
 
     types: Mapping[str, str]
     structure: Mapping[str, tuple[str, ...]]
-    parameters: RouterParameters = RouterParameters()
-
-    @property
-    def default_route(self) -> str | None:
-        """The route of a text without a role; None if there is none."""
-        first = next(iter(self.structure), None) if self.parameters.allow_empty_key else None
-        return self.parameters.default_route or first
 
 
 # The switches of versions 2 to 5 in the order in which their vectors are concatenated.
@@ -489,3 +465,38 @@ def _reason(error: Mapping[str, Any]) -> str:
     value = repr(error["input"])
     shown = value if len(value) <= 60 else f"{value[:60]}…"
     return f"{key!r} is {shown}: {text}" if key else f"{text}, and it is {shown}"
+
+
+def static_width(folder: Path) -> int:
+    """The length of static token vectors, by the header of their safetensors file."""
+    return table_width(_static_file(folder))
+
+
+def table_width(path: Path) -> int:
+    """The length of the token vectors in a safetensors file, by its header."""
+    header = _header(path)
+    try:
+        table = header.get("embedding.weight") or header["embeddings"]
+        return int(table["shape"][1])
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        raise MissingError(f"{str(path)!r} holds no token vectors", hint=RESTORE_HINT) from error
+
+
+def is_model2vec(folder: Path) -> bool:
+    """Whether the token vectors in FOLDER are stored as model2vec stores them."""
+    return "embeddings" in _header(_static_file(folder))
+
+
+def _static_file(folder: Path) -> Path:
+    return next(iter(weight_files(folder)), folder / "model.safetensors")
+
+
+def _header(path: Path) -> dict[str, Any]:
+    try:
+        return read_header(path)[1]
+    except OSError as error:
+        raise MissingError(
+            f"cannot read {str(path)!r}: {error.strerror}", hint=RESTORE_HINT
+        ) from error
+    except ValueError as error:
+        raise MissingError(f"{str(path)!r} holds no token vectors", hint=RESTORE_HINT) from error

@@ -38,6 +38,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.name_options import option_values, outside_quotes, with_question_marks
 from embedlab.core.nearest import unknown
 from embedlab.models.encoder_kind import names_file, prefix_of
+from embedlab.models.folder import Wishes
 from embedlab.models.modules import pooling_parts
 from embedlab.models.omissions import NATIVE
 from embedlab.models.reading import CHOICES
@@ -45,13 +46,14 @@ from embedlab.models.reading import CHOICES
 Combination = Literal["average", "normalized-average", "concat"]
 COMBINATION_NAMES: tuple[Combination, ...] = get_args(Combination)
 Ensemble = Literal["ensemble"]  # of runs whose predictions are averaged, not their vectors
-_KEYS = (
+_ORDER = (
     "pooling",
     "prompt",
     "role",
     "dim",
     "layer",
     "whiten",
+    "normalise",
     "bits",
     "adapter",
     "code",
@@ -66,10 +68,11 @@ _KEYS = (
 )
 _NUMBERS = {"dim", "layer", "bits", "max_tokens"}
 _SWITCHES = ("normalise",)  # options without a value
+_KEYS = tuple(key for key in _ORDER if key not in _SWITCHES)
 BITS = (8, 1)  # that a component can be stored in, instead of the 32 of a float
 OF_ENCODERS = tuple(
-    key for key in (*_KEYS, *_SWITCHES) if key not in {"label", "activation"}
-)  # those two are of cross-encoders
+    key for key in _ORDER if key not in {"label", "activation", "role"}
+)  # those are of cross-encoders, and of sentence-transformers' own class
 Rerank = Literal["rerank"]  # of what another model finds first
 RERANK: Rerank = "rerank"
 KINDS: tuple[Combination | Ensemble | Rerank, ...] = (*COMBINATION_NAMES, "ensemble", RERANK)
@@ -77,32 +80,21 @@ _OPENING = re.compile(rf"({'|'.join(KINDS)})([:(])")  # of a combination
 
 
 @dataclass(frozen=True, kw_only=True)
-class NameOptions:
+class NameOptions(Wishes):
     """What was typed behind a name; None where nothing was."""
 
-    pooling: str | None = None
-    prompt: str | None = None
-    role: str | None = None
-    dim: int | None = None
-    layer: int | None = None
-    whiten: str | None = None
+    role: str | None = None  # by which sentence-transformers chooses a route
+    whiten: str | None = None  # "fit" or a file
     normalise: bool | None = None
-    bits: int | None = None  # of a stored component
-    adapter: str | None = None
-    code: str | None = None
+    bits: int | None = None  # of a stored component: 8 or 1
     revision: str | None = None
-    max_tokens: int | None = None
-    case: str | None = None
-    special: str | None = None
-    padding: str | None = None
-    dtype: str | None = None
     label: str | None = None  # of a cross-encoder with several: whose number is the similarity
     activation: str | None = None  # of a cross-encoder: the function after its last layer
 
     @property
     def typed(self) -> dict[str, Any]:
         """The options that were typed, by name."""
-        return {key: value for key, value in vars(self).items() if value is not None}
+        return {key: getattr(self, key) for key in _ORDER if getattr(self, key) is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -253,7 +245,7 @@ def _read_options(text: str, parts: Sequence[str]) -> NameOptions:
     for key, choices in CHOICES.items():
         if values.get(key, choices[0]) not in choices:
             raise unknown(key, values[key], choices)
-    texts = {key: values.get(key) for key in _KEYS if key not in _NUMBERS}
+    texts: dict[str, Any] = {key: values.get(key) for key in _KEYS if key not in _NUMBERS}
     return NameOptions(
         dim=_positive(text, values, "dim", "vector components"),
         max_tokens=_positive(text, values, "max_tokens", "tokens"),

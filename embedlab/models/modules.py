@@ -12,11 +12,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.errors import MissingError
 from embedlab.core.names import known_pooling
-from embedlab.core.nearest import unknown
 from embedlab.models.folder_files import (
     RESTORE_HINT,
+    STATEMENT,
     DenseFile,
     LayerNormFile,
     Model2VecFile,
@@ -24,8 +24,6 @@ from embedlab.models.folder_files import (
     PlaceFile,
     PoolingFile,
     RouterFile,
-    TokenizerFile,
-    WordWeightsFile,
     inside,
     read_model_file,
 )
@@ -53,20 +51,15 @@ _LAYERS: Mapping[str, LayerKind] = {
 }
 _ROUTERS = {"Router", "Asym"}
 _IDENTITIES = {"Dropout"}  # do nothing outside training
-# Before version 0.3 the transformer of each architecture was a class of its own.
-_ONCE_CLASSES = {"BERT", "RoBERTa", "DistilBERT", "ALBERT", "CamemBERT", "XLMRoBERTa", "XLNet"}
 # What embedlab does not compute, and version 6 of the package has a class for.
 _OF_PACKAGE = {"BoW", "CLIPModel", "CNN", "LSTM", "WeightedLayerPooling", "WordEmbeddings"}
-_VECTORS, _TEXT = "sentence_embedding", "text"
+_VECTORS = "sentence_embedding"
 # Where sentence-transformers has its modules, in versions 2 to 5 and in version 6; the file of a
 # module is called like its class.
 PACKAGE = "sentence_transformers."
 _TYPE = re.compile(
     rf"{PACKAGE}(?:models|base\.modules|sentence_transformer\.modules)(?:\.(?P<file>\w+))?\.(?P<name>\w+)"
 )
-_RULE = re.compile(
-    r"\((?:None|'(?P<role>[^']*)'), (?:None|'(?P<kind>[^']*)'|(?P<several>\(.*\)))\)"
-)  # (role, kind of input)
 BROUGHT = (
     "encode with its author's program and bring the result: vectors:FILE, or of pairs that "
     "it scores scores:FILE"
@@ -96,40 +89,21 @@ class Modules:
     layers: tuple[Layer, ...] = ()
 
 
-def read_modules(folder: Path, *, role: str | None = None) -> Modules:
-    """The modules of FOLDER, of a router those of ROLE or its default; a folder without
-    modules.json is a transformer.
-    """
+def read_modules(folder: Path) -> Modules:
+    """The modules of FOLDER; a folder without modules.json is a transformer."""
     steps = listed_modules(folder)
-    if (
-        steps is None
-        and (static := read_model_file(folder / "config.json", Model2VecFile)) is not None
-        and static.is_model2vec
-    ):
-        steps = [
-            ("StaticEmbedding", folder),
-            *([("Normalize", folder)] if static.normalize else []),
-        ]
-        return _modules(folder, steps)
     if steps is None:
-        steps = [
-            ("Transformer", folder),
-            *(("Pooling", path.parent) for path in sorted(folder.glob("*_Pooling/config.json"))),
-        ]
+        static = read_model_file(folder / "config.json", Model2VecFile)
+        if static is not None and static.is_model2vec:
+            last = [("Normalize", folder)] if static.normalize else []
+            return _modules(folder, [("StaticEmbedding", folder), *last])
+        poolings = sorted(folder.glob("*_Pooling/config.json"))
+        steps = [("Transformer", folder), *(("Pooling", path.parent) for path in poolings)]
         return _modules(folder, steps)
-    if steps and steps[0][0] in _ROUTERS:
-        steps = [*_routed(steps[0][1], role), *steps[1:]]
-    elif role is not None:
-        raise UsageError(
-            f"{str(folder)!r} has no role {role!r}: it encodes every text in one way",
-            hint="remove @role",
-        )
-    if (
-        steps
-        and steps[0][0] == "Transformer"
-        and (setting := read_transformer_file(steps[0][1]).uncomputed(role)) is not None
-    ):
-        raise _uncomputed(folder, f"Transformer {setting}")
+    if steps and steps[0][0] == "Transformer":
+        setting = read_transformer_file(steps[0][1]).uncomputed("feature-extraction")
+        if setting is not None:
+            raise _uncomputed(folder, f"Transformer {setting}")
     return _modules(folder, steps)
 
 
@@ -169,7 +143,7 @@ def _step(kind: str) -> str:
         or (match["file"] or match["name"]).replace("_", "").lower() != match["name"].lower()
     ):
         return kind
-    return "Transformer" if match["name"] in _ONCE_CLASSES else match["name"]
+    return match["name"]
 
 
 def foreign_module(folder: Path) -> str | None:
@@ -224,64 +198,19 @@ def _required(path: Path, kind: type[T]) -> T:
     return content
 
 
-def _routed(folder: Path, role: str | None) -> list[tuple[str, Path]]:
-    """The modules of a router for texts in a ROLE."""
-    path, file = _router(folder)
-    route = _route(folder, file, role)
-    if route not in file.structure or not {*file.structure[route]} <= file.types.keys():
-        raise MissingError(
-            f"{str(folder)!r}: the route {route!r} names modules that are not there",
-            hint=RESTORE_HINT,
-        )
-    return [(_step(file.types[name]), inside(folder, name, path)) for name in file.structure[route]]
-
-
-def _route(folder: Path, file: RouterFile, role: str | None) -> str:
-    """The route of texts in a ROLE: by the mappings, then by its name, as sentence-transformers
-    chooses it; without a role the default.
-    """
-    mapped = {
-        _rule(folder, key): route for key, route in (file.parameters.route_mappings or {}).items()
-    }
-    for rule in ((role, _TEXT), (role, None), (None, _TEXT), (None, None)):
-        if rule in mapped:
-            return mapped[rule]
-    if role_route := next((name for name in (role, _TEXT) if name in file.structure), None):
-        return role_route
-    roles = list(
-        dict.fromkeys([*(name for name, _ in mapped if name is not None), *file.structure])
-    )
-    if role is not None:
-        raise unknown("role", role, roles)
-    if (default := file.default_route) is None:
-        raise UsageError(
-            f"{str(folder)!r} chooses its modules by the role of a text, and has no default",
-            hint=f"give @role={roles[0]}",
-        )
-    return default
-
-
-def _rule(folder: Path, key: str) -> tuple[str | None, str | None]:
-    """The role and the kind of input in a KEY of the mappings of a router, as Python writes them;
-    None is any.
-    """
-    match = _RULE.fullmatch(key)
-    if match is None:
-        raise MissingError(
-            f"{str(folder)!r}: 'route_mappings' has the key {key!r}", hint=RESTORE_HINT
-        )
-    return match["role"], match["kind"] or match["several"]
+def routes(folder: Path) -> frozenset[str]:
+    """Return the names of the routes of the routers that FOLDER lists; none where it has none."""
+    listed = listed_modules(folder) or ()
+    routers = (_router(path)[1] for kind, path in listed if kind in _ROUTERS)
+    return frozenset(name for router in routers for name in router.structure)
 
 
 def _router(folder: Path) -> tuple[Path, RouterFile]:
     """The file of a router, which is config.json before version 5, and what it says."""
     path = folder / "router_config.json"
-    router = read_model_file(path, RouterFile)
-    return (
-        (path, router)
-        if router is not None
-        else (folder / "config.json", _required(folder / "config.json", RouterFile))
-    )
+    if not path.is_file():
+        path = folder / "config.json"
+    return path, _required(path, RouterFile)
 
 
 def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:
@@ -306,13 +235,8 @@ def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:
                 own_pooling or _pooling(path / "config.json", file),
                 file.include_prompt,
             )
-        elif (
-            name == "WordWeights"
-            and pooling is None
-            and not is_static
-            and _leaves_out_cls(path, source)
-        ):
-            leaves_out_cls = True
+        elif name == "WordWeights" and pooling is None and (folder / STATEMENT).is_file():
+            leaves_out_cls = True  # as embedlab writes its mean without [CLS]
         elif name not in _IDENTITIES:
             raise _uncomputed(folder, name)
     if leaves_out_cls and pooling != "mean":
@@ -345,22 +269,6 @@ def _pooling(path: Path, file: PoolingFile) -> str:
             hint=f"embedlab knows {', '.join(POOLING_NAMES)}",
         )
     return BETWEEN.join(POOLING_NAMES[mode] for mode in modes)
-
-
-def _leaves_out_cls(folder: Path, tokenizer: Path) -> bool:
-    """Whether the one weight that is stated is 0, that of [CLS]: embedlab's own way of writing a
-    mean without it.
-    """
-    file = _required(folder / "config.json", WordWeightsFile)
-    stated = read_model_file(tokenizer / "tokenizer_config.json", TokenizerFile) or TokenizerFile()
-    cls = (
-        stated.cls_token.get("content")
-        if isinstance(stated.cls_token, Mapping)
-        else stated.cls_token
-    )
-    return file.unknown_word_weight == 1 and any(
-        file.word_weights == {token: 0} and cls in {None, token} for token in file.word_weights
-    )
 
 
 def _uncomputed(folder: Path, name: str) -> MissingError:

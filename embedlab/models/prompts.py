@@ -25,11 +25,7 @@ _OTHER_TYPES: Mapping[str, tuple[str, str]] = {
     ),
     "ColBERT": ("a multi-vector encoder: a vector for each token", "PyLate"),
 }
-# The prompts by which sentence-transformers encodes the texts of a role, the first that is stated.
-_OF_ROLES: Mapping[str, tuple[str, ...]] = {
-    "query": ("query",),
-    "document": ("document", "passage", "corpus"),
-}
+_ROLES = {"query", "document"}  # whose prompts the package knows as empty
 
 
 def read_prompts(folder: Path, *, kind: str = ENCODER_TYPE) -> PromptsFile:
@@ -44,7 +40,7 @@ def read_prompts(folder: Path, *, kind: str = ENCODER_TYPE) -> PromptsFile:
         raise unused_type(folder, file.model_type)
     if file.default_prompt_name and file.default_prompt_name not in {
         *(file.prompts or {}),
-        *_OF_ROLES,
+        *_ROLES,
     }:
         raise MissingError(
             f"{folder / FILE}: no prompt {file.default_prompt_name!r}, which "
@@ -52,19 +48,6 @@ def read_prompts(folder: Path, *, kind: str = ENCODER_TYPE) -> PromptsFile:
             hint=RESTORE_HINT,
         )
     return file
-
-
-def prompt_of_role(file: PromptsFile, role: str | None) -> str:
-    """Return the prompt of texts in a ROLE: that of its name, for queries and documents no other;
-    the default for any other role.
-    """
-    stated = file.prompts or {}
-    names = _OF_ROLES.get(role or "")
-    return (
-        file.default_prompt
-        if names is None
-        else next((stated[name] or "" for name in names if name in stated), "")
-    )
 
 
 def unused_type(folder: Path, kind: str) -> MissingError:

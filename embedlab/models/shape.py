@@ -1,8 +1,8 @@
 """Vector lengths and backends of models, known without loading them."""
 
 from embedlab.core.errors import EmbedlabError
-from embedlab.models import encoder_kind
 from embedlab.models.catalog import ModelSpec
+from embedlab.models.encoder_kind import prefixed_length
 from embedlab.models.folder import read_usage, vector_dim
 from embedlab.models.location import model_folder
 
@@ -25,7 +25,7 @@ def vector_length(spec: ModelSpec) -> int | None:
         length = vector_length(spec.untransformed)
         return min(length, spec.dim or length) if length is not None else None
     if spec.is_prefixed:
-        length = encoder_kind.prefixed_length(spec.kind, spec.location)
+        length = prefixed_length(spec.kind, spec.location)
         return min(length, spec.dim) if length is not None and spec.dim is not None else length
     try:
         return vector_dim(read_usage(model_folder(spec, offline=True), spec.wishes))
@@ -40,5 +40,5 @@ def backends(spec: ModelSpec) -> tuple[str, ...]:
     if spec.parts:
         return tuple(sorted({name for part in spec.parts for name in backends(part)}))
     if spec.is_prefixed:
-        return (encoder_kind.backend(spec.kind),)
+        return (spec.shipped.backend,)
     return ("python" if spec.counts_words else "torch",)

@@ -50,9 +50,6 @@ class TransformerFile:
     modality_config: Mapping[str, Mapping[str, Any]] | None = None  # by kind of input
     module_output_name: str = "token_embeddings"
     processing_kwargs: Mapping[str, Mapping[str, Any]] | None = None
-    query_length: PositiveInt | None = None
-    document_length: PositiveInt | None = None
-    query_expansion: Mapping[str, Any] | None = None
     tokenizer_name_or_path: str | None = None
     model_args: Mapping[str, Any] | None = None
     tokenizer_args: Mapping[str, Any] | None = None
@@ -61,9 +58,9 @@ class TransformerFile:
     processor_kwargs: Mapping[str, Any] | None = None
     config_kwargs: Mapping[str, Any] | None = None
 
-    def uncomputed(self, role: str | None, *, purpose: str = "feature-extraction") -> str | None:
-        """Name the setting that embedlab does not compute for a PURPOSE, for texts in a ROLE; None
-        where it computes all.
+    def uncomputed(self, purpose: str) -> str | None:
+        """Name the setting that embedlab does not compute for a PURPOSE; None where it computes
+        all.
         """
         output, name = _OUTPUTS[purpose]
         modalities = self.modality_config or {"text": output}
@@ -78,9 +75,6 @@ class TransformerFile:
             without: modalities.get("text") != output or self.module_output_name != name,
             "with processing_kwargs": any((self.processing_kwargs or {}).values()),
             "with another tokenizer": self.tokenizer_name_or_path is not None,
-            "with query_length": role == "query"
-            and (self.query_length or self.query_expansion) is not None,
-            "with document_length": role == "document" and self.document_length is not None,
         }
         given = {
             name: value

@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.core.errors import UsageError
-from embedlab.encoders.texts import Text, TextPair
+from embedlab.encoders.encoder import Text, TextPair
 from embedlab.objectives.needs import Needs
 
 WordIds = Callable[[Sequence[str]], NDArray[np.int64]]

@@ -71,9 +71,6 @@ class Evaluation:
     overlaps: Mapping[str, Overlap] = field(
         default_factory=dict
     )  # slice → its overlap with the training data, if any
-    # Of weights and settings alone, where no other file is read: signatures name the model by it,
-    # as they did in files of before.
-    earlier_fingerprint: str | None = None
     seed: int | None = None
     dims: int | None = None  # length of a vector; absent without vectors, and in older files
     backend: tuple[str, ...] = ()  # backend of the vectors; empty in older files
@@ -104,7 +101,7 @@ class Evaluation:
             dims=(str(self.dims),) if self.dims is not None else () if is_known else UNKNOWN,
             max_tokens=(str(self.max_tokens),) if self.max_tokens is not None else (),
             metric=tuple(score.metric for score in self.scores),
-            model=(self.earlier_fingerprint or self.fingerprint,),
+            model=(self.fingerprint,),
             n=(str(sum(shown.values())),),
             pooling=joined_values(self.pooling),
             precision=joined_values(self.precision),

@@ -62,7 +62,6 @@ class OutcomeFacts:
     notes: tuple[str, ...] = ()
     note_kinds: Mapping[str, NoteKind] = field(default_factory=dict)  # as in the evaluation
     embedlab: str = __version__
-    earlier_fingerprint: str | None = None  # as in the evaluation
 
     @property
     def name(self) -> str:

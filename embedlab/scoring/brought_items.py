@@ -14,7 +14,7 @@ from embedlab.core.nearest import nearest_name
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.encoder_kind import brought_items, file_and_part
+from embedlab.models.encoder_kind import file_and_part
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.tasks.task import (
@@ -54,7 +54,9 @@ def evaluate_items(
     name file and line. A dataset of which items are missing has no number, and a note says how
     many.
     """
-    path, table = str(file_and_part(spec.location)[0]), brought_items(spec.kind, spec.location)
+    read_items = spec.shipped.items
+    assert read_items is not None
+    path, table = str(file_and_part(spec.location)[0]), read_items(spec.location)
     _refuse_unknown_datasets(path, table)
     if not task.item_datasets:
         raise UsageError(

@@ -12,9 +12,7 @@ from embedlab.core.signs import OVERLAP
 from embedlab.data.dataset import Part
 from embedlab.data.overlaps import KnownText
 from embedlab.data.shared_text import Overlap, total_overlap
-from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.encoder_kind import brings_items
 from embedlab.models.shape import backends, vector_length
 from embedlab.outcomes.stored import joined_members
 from embedlab.runs.evaluations import Evaluation
@@ -47,15 +45,14 @@ def evaluate_task(
     """
     chosen = find_task(task)
     selection = Selection(names=tuple(names), setting=chosen.setting(setting), opened=tuple(opened))
-    if brings_items(spec.kind):
+    if spec.shipped.items is not None:
         result = evaluate_items(chosen, spec, settings, names)
     else:
         result = chosen.evaluate(spec, settings, start_progress, selection)
-    earlier = ScorePlace.of(spec, settings).earlier
     scores = tuple(
         replace(score, scale=chosen.scale_of(score.metric)) for score in result.evaluation.scores
     )
-    evaluation = replace(result.evaluation, earlier_fingerprint=earlier, scores=scores)
+    evaluation = replace(result.evaluation, scores=scores)
     outcomes = tuple(
         replace(
             outcome,
@@ -63,7 +60,6 @@ def evaluate_task(
             measures=outcome.measures
             or chosen.measures(outcome.name)
             or ("accuracy" if outcome.classes else "spearman",),
-            earlier_fingerprint=earlier,
         )
         for outcome in result.outcomes
     )

@@ -16,7 +16,6 @@ from embedlab.data.shared_text import Overlap, total_overlap
 from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.encoder_kind import brings_items
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
 from embedlab.scoring.answers import MemberOutcomes, answers_of, each_once
@@ -43,7 +42,7 @@ def member_outcomes(
     place = ScorePlace.of(spec, settings)
     task = find_task(selected.task)
     setting = task.setting(setting)
-    if brings_items(spec.kind):  # a file is read as fast as what would be stored of it
+    if spec.shipped.items is not None:  # a file is read as fast as what would be stored of it
         result = evaluate_task(
             selected.task, spec, settings, start_progress, selected.names, setting
         )
@@ -130,7 +129,7 @@ def _usable(
         for outcomes in stored_outcomes(place.evaluations, selected.evaluation_name(setting))
         if outcomes.model in names
         and outcomes.embedlab == version
-        and place.counts(outcomes.fingerprint)
+        and outcomes.fingerprint == place.fingerprint
         and is_same_data(outcomes.data, texts, source)
     }
 

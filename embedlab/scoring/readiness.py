@@ -14,7 +14,6 @@ from embedlab.core.settings import Settings
 from embedlab.data.own_files import is_pair_file
 from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.encoder_kind import brings_items
 from embedlab.scoring.dev_score import dev_score
 from embedlab.scoring.selection import SelectedTask, recipe_evaluations
 from embedlab.tasks.task import Selection, Task, Texts, task
@@ -57,7 +56,7 @@ def check_all(
             texts |= _texts(selected_task, setting, source)
             for spec in members:
                 try:
-                    if not brings_items(spec.kind):
+                    if spec.shipped.items is None:
                         _refuse_searcher(spec, task(selected_task.task))
                         task(selected_task.task).check(spec, settings)
                 except UsageError as error:

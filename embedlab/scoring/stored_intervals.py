@@ -56,7 +56,7 @@ def stored_intervals(
     stored = {
         outcomes.name: outcomes
         for outcomes in stored_outcomes(place.evaluations, evaluation.task)
-        if place.counts(outcomes.fingerprint) and {*map(data_part, outcomes.data)} <= read
+        if outcomes.fingerprint == place.fingerprint and {*map(data_part, outcomes.data)} <= read
     }
     outcomes = joined_members(
         {_MODEL: stored},

@@ -22,7 +22,6 @@ from embedlab.data.dataset import DatasetState
 from embedlab.data.overlaps import KnownText
 from embedlab.data.shared_text import Overlap
 from embedlab.models.catalog import Model, ModelSpec
-from embedlab.models.encoder_kind import is_published
 from embedlab.models.packaged import is_packaged
 from embedlab.outcomes.cuts import DATASET, ItemSlice
 from embedlab.outcomes.frame import Outcomes, joined_outcomes
@@ -409,11 +408,7 @@ def _is_published(spec: ModelSpec) -> bool:
         return False
     if spec.kind == "folder":
         return is_packaged(Path(spec.location))
-    return (
-        spec.kind in {"hub", "dice"}
-        or spec.repository is not None
-        or (spec.is_prefixed and is_published(spec.kind))
-    )
+    return spec.kind in {"hub", "dice"} or spec.repository is not None or spec.shipped.is_published
 
 
 def _runs_behind(spec: ModelSpec) -> frozenset[str]:

@@ -261,7 +261,7 @@ def _outcomes(
         by_dataset = {
             outcome.name: outcome
             for outcome in stored_outcomes(folder / "evaluations", task)
-            if fingerprint in {outcome.fingerprint, outcome.earlier_fingerprint}
+            if fingerprint == outcome.fingerprint
             and {data_part(part) for part in outcome.data} <= {*result.signature.data}
         }
         if by_dataset:

@@ -8,14 +8,13 @@ at once. Every row is verified when read; a damaged one counts as unknown.
 
 import io
 import os
-import sys
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import xxhash
@@ -137,14 +136,6 @@ class EmbeddingCache:
         self._folder = folder / fingerprint
         self._limit_bytes = limit_bytes
 
-    @classmethod
-    def to_read(cls, folder: Path, fingerprint: str) -> Self | None:
-        """Return the cache of the vectors that are stored under FINGERPRINT; None if there are
-        none.
-        """
-        dim = cls.stored_dim(folder, fingerprint)
-        return None if dim is None else cls(folder, fingerprint, dim=dim, limit_bytes=sys.maxsize)
-
     @staticmethod
     def stored_dim(folder: Path, fingerprint: str) -> int | None:
         """Return the length of the vectors that are cached under FINGERPRINT; None if there are
@@ -265,11 +256,6 @@ class EmbeddingCache:
             ):
                 file.unlink(missing_ok=True)
 
-    @property
-    def state(self) -> tuple[str, ...]:
-        """The names of the segments: others mean that vectors were added or deleted."""
-        return tuple(self._names())
-
     def _names(self) -> list[str]:
         return sorted(file.name.split(".")[0] for file in self._folder.glob("*.keys.npy"))
 
@@ -280,24 +266,3 @@ class EmbeddingCache:
 
     def _part(self, name: str, part: str) -> Path:
         return self._folder / f"{name}.{part}.npy"
-
-
-def adopt_vectors(folder: Path, fingerprint: str, earlier: Callable[[], str | None]) -> None:
-    """Link the vectors in FOLDER that are stored under the EARLIER fingerprint of an encoder under
-    FINGERPRINT too.
-
-    Nothing is done where there are some already, or where the disk has no links: vectors are
-    computed again then. EARLIER reads every file of a model, and is called only where there are
-    none.
-    """
-    path = folder / fingerprint
-    if path.exists() or (older := earlier()) is None or not (before := folder / older).is_dir():
-        return
-    with suppress(OSError):
-        path.mkdir()
-        # Keys last: a segment with keys is whole.
-        for file in sorted(
-            before.iterdir(), key=lambda file: file.name.endswith(f".{SEGMENT_FILES[-1]}.npy")
-        ):
-            if file.is_file():
-                os.link(file, path / file.name)

@@ -13,8 +13,7 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.progress import ProgressCallback
 from embedlab.core.recipe import Recipe, Stage
 from embedlab.core.settings import Settings
-from embedlab.encoders.encoder import Encoder, Vectors
-from embedlab.encoders.texts import Text, TextPair
+from embedlab.encoders.encoder import Encoder, Text, TextPair, Vectors
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.store import RunFolder
 from embedlab.tasks._glue_metrics import GLUE_TASKS, ItemValues

@@ -3,16 +3,15 @@ state a prompt for each of them.
 """
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
-from embedlab.core.errors import UsageError
 from embedlab.encoders.encoder import PairScorer
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.folder import read_usage
 from embedlab.models.location import model_folder
+from embedlab.models.modules import routes
 from embedlab.models.prompts import stated_prompts
 from embedlab.models.published import BY_REPOSITORY
 
@@ -36,11 +35,11 @@ class RoleEncoders:
         such as Retrieval.
         """
         spec = self._spec
-        if spec.has_typed_prompt or spec.role is not None or spec.kind not in MODELS_WITH_FOLDER:
+        if spec.has_typed_prompt or spec.role is not None:
             return self.usual
-        wanted = replace(
-            spec, prompt=self._prompt(task, kind, role), role=role if role in self._roles else None
-        )
+        wanted = replace(spec, role=role if role in self._routes else None)
+        if spec.kind in MODELS_WITH_FOLDER:
+            wanted = replace(spec, prompt=self._prompt(task, kind, role))
         if wanted not in self._loaded:
             self._loaded[wanted] = self._load(wanted)
         return self._loaded[wanted]
@@ -63,16 +62,10 @@ class RoleEncoders:
         return stated_prompts(model_folder(self._spec, offline=True))
 
     @cached_property
-    def _roles(self) -> frozenset[str]:
-        """The roles for which the model has a part of its own."""
-        roles = set()
-        for role in ROLES:
-            with suppress(UsageError):
-                read_usage(
-                    model_folder(self._spec, offline=True), replace(self._spec, role=role).wishes
-                )
-                roles.add(role)
-        return frozenset(roles)
+    def _routes(self) -> frozenset[str]:
+        """The roles for which sentence-transformers chooses other modules."""
+        is_theirs = self._spec.kind == "sentence-transformers"
+        return routes(Path(self._spec.location)) if is_theirs else frozenset()
 
 
 def listed_prompts(spec: ModelSpec) -> Mapping[str, str]:

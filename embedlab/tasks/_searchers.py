@@ -30,7 +30,6 @@ from embedlab.encoders.exact_search import (
     relevant_ranks,
 )
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.encoder_kind import computes_pairs, found_documents, has_index, text_index
 from embedlab.models.fingerprint import combined_fingerprint, spec_fingerprint
 from embedlab.models.grammar import RERANK, title_of
 from embedlab.tasks._roles import DOCUMENT, QUERY, RoleEncoders
@@ -145,7 +144,7 @@ class ModelSearcher:
         self.name = spec.name
         self._encoders = (
             None
-            if has_index(spec.kind)
+            if spec.shipped.index is not None
             else RoleEncoders(spec, lambda spec: scorer_for(spec, settings, cache=settings.cache))
         )
         usual = self._encoders.usual if self._encoders is not None else None
@@ -189,8 +188,10 @@ class ModelSearcher:
             )
             raise UsageError(what, hint="compare runs: trec:FILE")
         if self._encoders is None:
-            index = text_index(self._spec.kind, self._spec.location, queries.candidates)
-            return OfIndex(index=index, first=queries.texts, documents=len(queries.candidates))
+            index = self._spec.shipped.index
+            assert index is not None
+            built = index(self._spec.location, queries.candidates)
+            return OfIndex(index=built, first=queries.texts, documents=len(queries.candidates))
         return similarities_of(*self._of_roles(queries.part.state.name), queries, self._start)
 
     def _of_roles(self, name: str) -> tuple[PairScorer, PairScorer]:
@@ -403,7 +404,7 @@ def searcher_of(spec: ModelSpec, settings: Settings, start_progress: StartProgre
             ModelSearcher(model, settings, start_progress),
             searcher_of(before, settings, start_progress),
         )
-    if (run := found_documents(spec.kind, spec.location)) is not None:
+    if (run := spec.shipped.found(spec.location)) is not None:
         return RunSearcher(spec, run)
     return ModelSearcher(spec, settings, start_progress)
 
@@ -413,13 +414,13 @@ def refuse_reranking(spec: ModelSpec) -> None:
     if spec.kind != RERANK:
         return
     model, before = spec.parts
-    if model.kind == RERANK or found_documents(model.kind, model.location) is not None:
+    if model.kind == RERANK or model.shipped.found(model.location) is not None:
         raise UsageError(
             f"{model.name!r} has no similarities of a query and a document, which "
             f"{spec.name!r} needs",
             hint=f"let it find the documents: {RERANK}:MODEL,{model.name},{spec.depth}",
         )
-    if computes_pairs(before.kind):
+    if before.shipped.scorer is not None:
         raise UsageError(
             f"{before.name!r} reads each query with each document: nothing is left to rerank",
             hint=f"let an encoder or bm25 find the documents: "
@@ -435,7 +436,7 @@ def pairs_read(spec: ModelSpec, queries: Queries) -> int:
     if spec.kind == RERANK:
         assert spec.depth is not None
         deepest = len(queries.texts) * min(spec.depth, len(queries.candidates))
-        return (deepest if computes_pairs(spec.parts[0].kind) else 0) + pairs_read(
+        return (deepest if spec.parts[0].shipped.scorer is not None else 0) + pairs_read(
             spec.parts[1], queries
         )
-    return len(queries.texts) * len(queries.candidates) if computes_pairs(spec.kind) else 0
+    return len(queries.texts) * len(queries.candidates) if spec.shipped.scorer is not None else 0

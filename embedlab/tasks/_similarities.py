@@ -16,7 +16,7 @@ from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.encoders.encoder import Described, FrameScorer, PairScorer
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.encoder_kind import encoder_kind, score_part, scores_rows
+from embedlab.models.encoder_kind import encoder_kind
 from embedlab.outcomes.frame import Outcomes, measured_by
 from embedlab.runs.evaluations import StoredScore
 
@@ -37,7 +37,7 @@ def similarities(
     """Return the similarity of each pair of PARTS, null where there is none, then the model that
     computed them (None: they are of a file) and notes on what is lacking.
     """
-    if scores_rows(spec.kind):
+    if spec.shipped.score_rows is not None:
         return _of_rows(spec, parts)
     # Imported only here: what is stored is shown without it.
     from embedlab.encoders.loading import scorer_for
@@ -95,7 +95,7 @@ def is_scored_row(spec: ModelSpec, similar: pl.Series) -> pl.Series:
 
 def _computes(spec: ModelSpec) -> bool:
     """Return whether SPEC computes vectors; scores that were brought may lack pairs."""
-    if scores_rows(spec.kind):
+    if spec.shipped.score_rows is not None:
         return False
     if spec.parts:
         return all(map(_computes, spec.parts))
@@ -106,11 +106,13 @@ def _of_rows(spec: ModelSpec, parts: Sequence[Part]) -> tuple[list[pl.Series], N
     """Return the similarities of a model that knows the rows of datasets, not their texts; what is
     refused of one part is said, and raised where nothing is left.
     """
+    score_rows = spec.shipped.score_rows
+    assert score_rows is not None
     columns, notes, refused = [], [], []
     for part in parts:
         rows = None
         try:
-            rows = score_part(spec.kind, spec.location, part)
+            rows = score_rows(spec.location, part)
         except MissingError as error:
             refused.append(error)
         lacking = [None] * len(part.frame)

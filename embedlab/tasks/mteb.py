@@ -21,7 +21,7 @@ from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.shared_text import NOTHING_SHARED
 from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.encoder_kind import RowScores, score_part, scores_rows, stated_figures
+from embedlab.models.encoder_kind import RowScores
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.tasks._mteb_rows import (
@@ -196,7 +196,9 @@ def _brought(spec: ModelSpec, opened: Sequence[OpenedTask]) -> TaskResult:
     """Return what mteb's own files hold of a model: outcomes of predictions, otherwise stated
     figures.
     """
-    figures = {figure.task: figure for figure in stated_figures(spec.kind, spec.location)}
+    score_rows = spec.shipped.score_rows
+    assert score_rows is not None
+    figures = {figure.task: figure for figure in spec.shipped.figures(spec.location)}
     scores: list[StoredScore] = []
     rows: list[tuple[Part, RowScores]] = []
     notes: list[str] = []
@@ -204,9 +206,7 @@ def _brought(spec: ModelSpec, opened: Sequence[OpenedTask]) -> TaskResult:
         name = opened_task.task.metadata.name
         for part in opened_task.parts.values():
             row_scores = (
-                score_part(
-                    spec.kind, spec.location, replace(part, state=replace(part.state, name=name))
-                )
+                score_rows(spec.location, replace(part, state=replace(part.state, name=name)))
                 if part.frame.width
                 else None
             )
@@ -313,7 +313,7 @@ class Mteb(Task):
         ]
         result = (
             _brought(spec, opened)
-            if scores_rows(spec.kind)
+            if spec.shipped.score_rows is not None
             else _evaluated(spec, settings, start_progress, opened)
         )
         declared = declared_tasks(spec)

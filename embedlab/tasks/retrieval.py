@@ -24,9 +24,8 @@ from embedlab.data.own_files import holds_queries
 from embedlab.data.queries import Places, Queries
 from embedlab.data.query_sets import SETS, open_queries
 from embedlab.data.source import Source, available
-from embedlab.encoders.encoder import PairScorer
+from embedlab.encoders.encoder import PairScorer, RefusedTextsError
 from embedlab.encoders.exact_search import in_worst_order
-from embedlab.encoders.refused_texts import RefusedTextsError
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.grammar import RERANK
 from embedlab.runs.evaluations import Evaluation, StoredScore

@@ -585,7 +585,6 @@ def outcomes_of(
         marks=data_marks(states),
         classes=tuple(classes),
         embedlab=evaluation.embedlab,
-        earlier_fingerprint=evaluation.earlier_fingerprint,
         items=items_frame(
             np.arange(len(gold)) if rows is None else rows,  # type: ignore[arg-type]
             gold,  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from embedlab.core.errors import MissingError
 from embedlab.core.seal import sealed_json
-from embedlab.encoders.weights import writing_weights
+from embedlab.encoders.damaged_files import writing_weights
 from embedlab.store.files import follow_umask
 from embedlab.store.sealed import check_folder, read_sealed_json, sealed_folder
 from embedlab.training.meter import Unreported

@@ -13,7 +13,7 @@ from transformers import PreTrainedTokenizerFast
 
 from embedlab.core.errors import MissingError
 from embedlab.core.progress import ProgressCallback
-from embedlab.encoders.texts import Text, key_content
+from embedlab.encoders.encoder import Text, key_content
 from embedlab.encoders.tokens import TokenRows
 from embedlab.encoders.transformer import TOKENISED_AT_ONCE, TransformerEncoder
 from embedlab.models.reading import Reading

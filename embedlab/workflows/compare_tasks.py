@@ -187,7 +187,7 @@ def _stored_facts(spec: ModelSpec, settings: Settings) -> Facts:
     for path in sorted(place.evaluations.rglob("*.json")):
         with suppress(MissingError):
             stored = Evaluation.load(path, where=lambda _: False)
-            if place.counts(stored.fingerprint):
+            if stored.fingerprint == place.fingerprint:
                 return {**facts_of(stored), **training_facts(spec)}
     return {"precision": place.precision, **training_facts(spec)}
 
@@ -214,7 +214,7 @@ def _signature(
     )
     aggregates = task(selected.task).aggregates  # a part of the signature of its own
     signature = replace(
-        replace(answered, earlier_fingerprint=place.earlier, **model_facts(spec)).signature,
+        replace(answered, **model_facts(spec)).signature,
         setting=tuple(each for each in settings_used if each not in aggregates),
     )
     is_unknown = not spec.counts_words and "pooling" not in facts  # nothing could be stored

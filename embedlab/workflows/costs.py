@@ -82,9 +82,9 @@ def variants_of(name: str, model: Model) -> dict[str, tuple[int, int]]:
 
 
 def _can_cut(kind: str) -> bool:
-    from embedlab.models.encoder_kind import accepted_options, prefix_of
+    from embedlab.models.encoder_kind import prefix_of, shipped_kind
 
-    return prefix_of(f"{kind}:") is None or "dim" in accepted_options(kind)
+    return prefix_of(f"{kind}:") is None or "dim" in shipped_kind(kind).options
 
 
 def _sentences(gathered: Gathered) -> list[str]:

@@ -135,7 +135,7 @@ def _encode_all(
     """Encode the chunks of FILE, or of one SHARD of it, that PARTIAL lacks."""
     for note in partial.notes:
         session.note(note)
-    from embedlab.encoders.refused_texts import RefusedTextsError
+    from embedlab.encoders.encoder import RefusedTextsError
 
     job, done = partial.job, 0
     refused: list[tuple[int, RefusedTextsError]] = []  # the first row of the chunk

@@ -64,7 +64,7 @@ def _evaluations(place: ScorePlace, session: Session) -> list[tuple[Evaluation, 
     return [
         (evaluation, stored_intervals(evaluation, place, session.settings))
         for evaluation in evaluations
-        if place.counts(evaluation.fingerprint)
+        if evaluation.fingerprint == place.fingerprint
     ]
 
 

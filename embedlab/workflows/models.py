@@ -10,7 +10,6 @@ from embedlab.core.names import recipe_names
 from embedlab.core.paths import STARTER
 from embedlab.core.settings import Settings
 from embedlab.models.catalog import Model, ModelSpec, resolve
-from embedlab.models.encoder_kind import is_remote
 from embedlab.models.hosts import refuse_strangers
 from embedlab.models.location import pinned
 from embedlab.models.packaged import packaged
@@ -79,7 +78,7 @@ def _ways_beside(name: str, settings: Settings) -> Iterator[str | NamedOption]:
 
 def needs_network(spec: ModelSpec) -> bool:
     """Whether the vectors of SPEC, or of a part of it, come from a server."""
-    return any(map(needs_network, spec.parts)) or (spec.is_prefixed and is_remote(spec.kind))
+    return any(map(needs_network, spec.parts)) or spec.shipped.is_remote
 
 
 def _check_endpoints(members: Sequence[ModelSpec], session: Session) -> None:
@@ -88,7 +87,7 @@ def _check_endpoints(members: Sequence[ModelSpec], session: Session) -> None:
     """
     for spec in members:
         _check_endpoints(spec.parts, session)
-        if spec.is_prefixed and is_remote(spec.kind):
+        if spec.shipped.is_remote:
             from embedlab.encoders.endpoint import check_identity
 
             refuse_strangers([f"{spec.kind}:{spec.location}"])

@@ -18,13 +18,11 @@ from embedlab.data.source import Source
 from embedlab.data.table_file import sentences
 from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.encoder import PairScorer
-from embedlab.encoders.lexical import DiceScorer
 from embedlab.models.catalog import Model
 from embedlab.reports.notes import generated_note, model_marks, model_notes, with_marks
 from embedlab.reports.tables import Column, Table, Value
 from embedlab.tasks.task import task
 from embedlab.workflows.models import load_members, resolve_models
-from embedlab.workflows.neighbours import Corpus, Search, find_neighbours
 from embedlab.workflows.options.sentences import NearestOptions
 from embedlab.workflows.sentences import refuse_blank
 from embedlab.workflows.session import Session
@@ -41,7 +39,7 @@ class _Searched:
     dataset.
     """
 
-    corpus: Corpus
+    sentences: Sequence[str]
     kind: str  # "row" or "dataset"
     places: Sequence[int | str]
 
@@ -91,9 +89,7 @@ def _file(file: Path, column: str | None) -> _Searched:
             places.setdefault(text, number)
     if not places:
         raise MissingError(f"{file} holds no sentence", hint="give a file with one sentence a line")
-    return _Searched(
-        corpus=Corpus(sentences=list(places)), kind="row", places=list(places.values())
-    )
+    return _Searched(sentences=list(places), kind="row", places=list(places.values()))
 
 
 def _datasets(session: Session) -> _Searched:
@@ -106,95 +102,59 @@ def _datasets(session: Session) -> _Searched:
     for part in parts:
         for column in ("sentence1", "sentence2"):
             for text in part.frame[column]:
-                places.setdefault(text, part.state.name)
-    corpus = Corpus.of(list(places))
-    return _Searched(
-        corpus=corpus, kind="dataset", places=[places[text] for text in corpus.sentences]
-    )
+                if text.strip():
+                    places.setdefault(text, part.state.name)
+    return _Searched(sentences=list(places), kind="dataset", places=list(places.values()))
 
 
 def _ranked(
     model: Model, options: NearestOptions, searched: _Searched, session: Session
 ) -> tuple[list[Row], list[str]]:
     """The most similar sentences of one model, each with its place, and how the model was used."""
-    corpus = searched.corpus
-    with session.progress(f"scoring {len(corpus.sentences)} sentences") as tick:
+    sentences = searched.sentences
+    with session.progress(f"scoring {len(sentences)} sentences") as tick:
         members = load_members(model, session, cached=True)
-        searches = [_search(member, options, corpus, session, tick) for member in members]
-        (closest,) = find_neighbours([options.sentence], corpus, searches, options.top)
+        scores = np.mean([_scores(each, options, sentences, tick) for each in members], axis=0)
+    compared = np.flatnonzero(~np.isnan(scores))
+    closest = compared[np.argsort(-scores[compared], kind="stable")][: options.top]
     for text in dict.fromkeys(
         f"{member.name}: {text}" for member in members for text in member.facts.notes
     ):
         session.note(text)
-    if closest.searched < len(corpus.sentences):
+    if len(compared) < len(sentences):
         session.note(
-            f"{model.name}: {closest.searched} of {len(corpus.sentences)} sentences have a "
+            f"{model.name}: {len(compared)} of {len(sentences)} sentences have a "
             f"cached vector; the others are not searched"
         )
     rows: list[Row] = [
         {
             "model": model.name,
             "rank": rank,
-            "similarity": neighbour.similarity,
-            searched.kind: searched.places[neighbour.number],
-            "sentence": corpus.sentences[neighbour.number],
+            "similarity": float(scores[number]),
+            searched.kind: searched.places[number],
+            "sentence": sentences[number],
         }
-        for rank, neighbour in enumerate(closest.found, start=1)
+        for rank, number in enumerate(closest.tolist(), start=1)
     ]
     return rows, model_notes(model, members)
 
 
-def _search(
-    member: PairScorer,
-    options: NearestOptions,
-    corpus: Corpus,
-    session: Session,
-    tick: ProgressCallback,
-) -> Search:
-    """The search of one member: by its cached vectors, those of a file computed first, or by its
-    scores where it has none.
+def _scores(
+    member: PairScorer, options: NearestOptions, sentences: Sequence[str], tick: ProgressCallback
+) -> NDArray[np.float32]:
+    """Return the similarity of the query and each of SENTENCES, nan for those of datasets whose
+    vector is not cached; (sentences,).
     """
-    if isinstance(member, DiceScorer):
-        return corpus.words
-    if not isinstance(member, CachedEncoder):
-        return _ScoreSearch(member, corpus, tick)
-    member.encode([options.sentence, *(corpus.sentences if options.file is not None else ())], tick)
-    search = corpus.vectors(member.fingerprint, session.settings, member.similarity)
-    if options.file is not None:  # a disk that cannot be written has no vectors
-        return (
-            search
-            if search is not None and search.is_known.all()
-            else _ScoreSearch(member, corpus, tick)
-        )
-    if search is None or not search.is_known.any():
+    query = [options.sentence]
+    if options.file is not None or not isinstance(member, CachedEncoder):
+        return member.score(query * len(sentences), sentences, tick)
+    is_known = member.knows(sentences)
+    if not is_known.any():
         raise MissingError(
             f"no vectors of {member.name!r} are cached for the sentences of the datasets",
             hint=f"`embedlab evaluate {member.name}` caches them, or name a FILE to search",
         )
-    return search
-
-
-class _ScoreSearch:
-    """A search by any scorer of pairs: every sentence is scored with the query."""
-
-    is_current = True
-
-    def __init__(self, scorer: PairScorer, corpus: Corpus, tick: ProgressCallback) -> None:
-        self.is_known = np.ones(len(corpus.sentences), np.bool_)
-        self._scorer, self._corpus, self._tick = scorer, corpus, tick
-
-    def approximate(self, queries: Sequence[str]) -> NDArray[np.float32]:
-        """The score of each of QUERIES with each sentence."""
-        sentences = self._corpus.sentences
-        return np.stack(
-            [
-                self._scorer.score([query] * len(sentences), sentences, self._tick)
-                for query in queries
-            ]
-        )
-
-    def exact(self, query: str, numbers: NDArray[np.intp]) -> NDArray[np.float32]:
-        """The score of QUERY with the sentences that have these NUMBERS."""
-        return self._scorer.score(
-            [query] * len(numbers), [self._corpus.sentences[number] for number in numbers]
-        )
+    known = [text for text, has in zip(sentences, is_known, strict=True) if has]
+    scores = np.full(len(sentences), np.nan, np.float32)
+    scores[is_known] = member.score(query * len(known), known, tick)
+    return scores

@@ -134,7 +134,7 @@ def _served(
     encoder: "Encoder", texts: "Sequence[ChosenText]"
 ) -> "tuple[list[ChosenText], Vectors, int]":
     """The texts that are encoded, their vectors, and how many texts are refused."""
-    from embedlab.encoders.refused_texts import RefusedTextsError
+    from embedlab.encoders.encoder import RefusedTextsError
 
     try:
         return [*texts], encoder.encode([each.text for each in texts]), 0

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from embedlab.models.aliases import model_of
 from embedlab.models.catalog import resolve
-from embedlab.models.encoder_kind import prefix_of, stated_figures
+from embedlab.models.encoder_kind import prefix_of
 from embedlab.reports.stated_figures import StatedModel
 from embedlab.workflows.session import Session
 
@@ -23,5 +23,5 @@ def _stated(name: str, session: Session) -> StatedModel | None:
     if prefix_of(model_of(name) or name) is None:
         return None
     spec = resolve(name, session.settings.runs).members[0]
-    figures = stated_figures(spec.kind, spec.location)
+    figures = spec.shipped.figures(spec.location)
     return StatedModel(name=name, figures=figures) if figures else None

@@ -17,7 +17,7 @@ from embedlab.data.table_file import sentences
 from embedlab.encoders.kinds.items import read_items
 from embedlab.encoders.kinds.scores import open_scores
 from embedlab.encoders.kinds.vectors import open_vectors
-from embedlab.encoders.whitening import read_vectors
+from embedlab.encoders.transformed import read_vectors
 
 ROWS = 3
 COLUMNS: dict[str, list[Any]] = {

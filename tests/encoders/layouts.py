@@ -22,7 +22,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast, T5Config, T5EncoderModel
 
 from embedlab.data import tiny
-from embedlab.encoders.hf_logging import silence_transformers
+from embedlab.encoders.damaged_files import silence_transformers
 from embedlab.encoders.random_encoder import build_tokenizer
 
 WIDTH = 32
@@ -407,7 +407,6 @@ LAYOUTS: dict[str, Callable[[Path], Path]] = {
     "default prompt outside the mean": default_prompt,
     "truncated": truncated,
     "static": static,
-    "routed": routed,
     "files of version 2": old_files,
     "LoRA on BERT": adapted("bert", lora("query", "value", "dense")),
     "LoRA on Qwen3": adapted(

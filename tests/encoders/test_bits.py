@@ -106,7 +106,7 @@ def test_fewer_numbers_are_read_from_the_whole_vectors_that_are_cached(
     assert (found[:-1] == whole[:, :7]).all()
     np.testing.assert_allclose(found[:-1], plain, atol=1e-6)
     assert (cut.facts.pooling, cut.facts.notes) == ("mean, dim=7", opened("").facts.notes)
-    assert opened("@dim=7").lacking(sentences) == 0
+    assert opened("@dim=7").knows(sentences).all()
 
 
 def test_truncated_sentences_are_counted_of_vectors_of_fewer_numbers(

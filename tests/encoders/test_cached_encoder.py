@@ -12,9 +12,8 @@ from embedlab.encoders import cached_encoder, loading
 from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
-from embedlab.encoders.encoder import Encoder
+from embedlab.encoders.encoder import Encoder, TextPair
 from embedlab.encoders.loading import load_encoder
-from embedlab.encoders.texts import TextPair
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.models.catalog import resolve
 from embedlab.models.folder import Wishes

@@ -8,8 +8,8 @@ import torch
 from transformers import AutoModel, AutoTokenizer
 
 from embedlab.core.errors import UsageError
+from embedlab.encoders.damaged_files import silence_transformers
 from embedlab.encoders.device import Machine
-from embedlab.encoders.hf_logging import silence_transformers
 from embedlab.encoders.loading import load_encoder
 from embedlab.models.catalog import resolve, trainable
 from embedlab.models.fingerprint import spec_fingerprint

@@ -17,14 +17,22 @@ from sentence_transformers.sentence_transformer.modules import CNN, Pooling
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.encoders.checkpoint import load_transformer, save_model
+from embedlab.encoders.damaged_files import silence_transformers
 from embedlab.encoders.device import Machine
-from embedlab.encoders.hf_logging import silence_transformers
 from embedlab.encoders.layers import load_layers
 from embedlab.encoders.loading import load_encoder
 from embedlab.models.catalog import resolve
 from embedlab.models.folder import read_usage
 from embedlab.models.modules import Layer
-from tests.encoders.layouts import LAYOUTS, SENTENCES, WIDTH, save, transformer, word_weights
+from tests.encoders.layouts import (
+    LAYOUTS,
+    SENTENCES,
+    WIDTH,
+    routed,
+    save,
+    transformer,
+    word_weights,
+)
 
 
 @pytest.fixture(scope="module")
@@ -64,14 +72,13 @@ def ours(name: str, cpu: Machine, cache: Path | None = None) -> NDArray[np.float
 def test_vectors_are_those_of_sentence_transformers(
     folders: dict[str, Path], cpu: Machine, name: str
 ) -> None:
-    options = {"task": "document"} if name == "routed" else {}
     vectors, model = ours(str(folders[name]), cpu), loaded(folders[name])
     for batch in (1, 32):
-        np.testing.assert_allclose(vectors, of_model(model, batch=batch, **options), atol=1e-5)
+        np.testing.assert_allclose(vectors, of_model(model, batch=batch), atol=1e-5)
 
 
 @pytest.mark.parametrize(
-    "name", ["EmbeddingGemma", "truncated", "static", "routed", "default prompt outside the mean"]
+    "name", ["EmbeddingGemma", "truncated", "static", "default prompt outside the mean"]
 )
 def test_a_cached_vector_is_the_computed_one(
     folders: dict[str, Path], cpu: Machine, name: str, tmp_path: Path
@@ -93,14 +100,6 @@ def test_a_prompt_is_chosen_by_name_or_typed(
 ) -> None:
     folder = folders["EmbeddingGemma"]
     np.testing.assert_allclose(ours(f"{folder}{option}", cpu), theirs(folder, **named), atol=1e-5)
-
-
-def test_a_role_chooses_the_modules_of_a_router(folders: dict[str, Path], cpu: Machine) -> None:
-    np.testing.assert_allclose(
-        ours(f"{folders['routed']}?role=query", cpu),
-        theirs(folders["routed"], task="query"),
-        atol=1e-5,
-    )
 
 
 def test_vectors_are_cut_to_the_first_numbers_that_were_typed(
@@ -134,7 +133,7 @@ def test_pairs_are_scored_by_the_similarity_that_the_folder_states(
     [
         ("?dim=4000", "fewer than 4000"),
         ("?prompt=nobody", "no prompt named 'nobody'"),
-        ("?role=query", "no role 'query'"),
+        ("?role=query", "takes no option 'role'"),
         ("?pooling=mean+median", "no pooling named 'median'"),
         ("?colour=red", "no option 'colour=red'"),
     ],
@@ -247,7 +246,9 @@ def test_a_published_model_has_the_vectors_of_sentence_transformers(cpu: Machine
         np.testing.assert_allclose(vectors, of_model(model, batch=batch), atol=1e-5)
 
 
-def test_options_of_the_package_reach_it(folders: dict[str, Path], cpu: Machine) -> None:
+def test_options_of_the_package_reach_it(
+    folders: dict[str, Path], cpu: Machine, tmp_path: Path
+) -> None:
     place = folders["EmbeddingGemma"]
     np.testing.assert_allclose(
         ours(f"sentence-transformers:{place}?prompt=query&dim=9", cpu),
@@ -259,10 +260,13 @@ def test_options_of_the_package_reach_it(folders: dict[str, Path], cpu: Machine)
         theirs(place, prompt="a man: "),
         atol=1e-6,
     )
-    routed = folders["routed"]
+    folder = routed(tmp_path / "model")
+    with pytest.raises(MissingError, match="a module 'Router'") as error:
+        ours(str(folder), cpu)
+    assert f"sentence-transformers:{folder}" in str(error.value.hint)
     np.testing.assert_allclose(
-        ours(f"sentence-transformers:{routed}?role=query", cpu),
-        theirs(routed, task="query"),
+        ours(f"sentence-transformers:{folder}?role=query", cpu),
+        theirs(folder, task="query"),
         atol=1e-6,
     )
 

@@ -16,9 +16,9 @@ from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.mteb_files import read_figures
 from embedlab.encoders.device import Machine
+from embedlab.encoders.kinds.mteb import score_rows
 from embedlab.encoders.loading import load_scorer
 from embedlab.models.catalog import resolve
-from embedlab.models.encoder_kind import score_part
 
 GOLD = [0.0, 5.0, 3.0, 1.0, 4.0]
 REVISION = "4d8694f8f0e0100860b497b999b3dbed754a0513"
@@ -74,7 +74,7 @@ def result(folder: Path, spearman: float, *, task: str = "STS16", revision: str 
 def scored(path: Path, part: Part = PART, dataset: str = "") -> list[float] | None:
     """The similarities of PART by `mteb:PATH`."""
     spec = resolve(f"mteb:{path}{dataset}", Path("none")).members[0]
-    found = score_part(spec.kind, spec.location, part)
+    found = score_rows(spec.location, part)
     return found.scores.tolist() if found is not None else None
 
 
@@ -163,7 +163,7 @@ def test_a_similarity_that_is_not_a_number_is_refused_wherever_it_is(
 ) -> None:
     path = predictions(tmp_path, [*GOLD[:row], value, *GOLD[row + 1 :]])
     with pytest.raises(EmbedlabError, match=f"row {row} of 'cosine_scores' is "):
-        score_part("mteb", f"{path}#sts16", PART)
+        score_rows(f"{path}#sts16", PART)
 
 
 def test_a_folder_of_two_models_is_refused(tmp_path: Path) -> None:

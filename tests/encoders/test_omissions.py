@@ -13,15 +13,13 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.base.modules import Router
-from sentence_transformers.sentence_transformer.modules import Pooling, StaticEmbedding
 from transformers import AutoConfig, AutoModelForSequenceClassification
 
-from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.errors import MissingError, UsageError
 from embedlab.encoders.checkpoint import load_transformer, save_model
+from embedlab.encoders.damaged_files import silence_transformers
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import Encoder
-from embedlab.encoders.hf_logging import silence_transformers
 from embedlab.encoders.loading import load_encoder
 from embedlab.models.catalog import resolve
 from embedlab.models.folder import Wishes, read_usage
@@ -29,10 +27,8 @@ from embedlab.models.omissions import NATIVE_NOTE
 from tests.encoders.layouts import (
     LAYOUTS,
     SENTENCES,
-    WIDTH,
-    save,
+    routed,
     tokenizer,
-    transformer,
     write_backbone,
 )
 
@@ -46,7 +42,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     place = tmp_path_factory.mktemp("layouts")
     return {
         name: LAYOUTS[name](place / f"{number}")
-        for number, name in enumerate(("mean", "files of version 2", "LoRA on BERT", "routed"))
+        for number, name in enumerate(("mean", "files of version 2", "LoRA on BERT"))
     }
 
 
@@ -273,23 +269,14 @@ def test_a_module_of_the_package_is_known_by_the_names_of_all_its_versions(
     )
 
 
-def test_a_module_of_another_package_on_a_route_is_refused(
-    folder_of: Callable[[str], Path], cpu: Machine
-) -> None:
-    folder = folder_of("routed")
+def test_a_module_of_another_package_on_a_route_is_refused(cpu: Machine, tmp_path: Path) -> None:
+    folder = routed(tmp_path / "model")
     (file,) = folder.rglob("router_config.json")
     stated = json.loads(file.read_text())
-    kinds = {
-        name: "custom_st.StaticEmbedding" if kind.endswith("StaticEmbedding") else kind
-        for name, kind in stated["types"].items()
-    }
+    kinds = {name: f"custom_st.{kind.rpartition('.')[2]}" for name, kind in stated["types"].items()}
     change(file, types=kinds)
-    with pytest.raises(MissingError, match=r"a module 'custom_st\.StaticEmbedding'"):
-        opened(f"{folder}?role=query", cpu)
-    assert opened(str(folder), cpu).encode(SENTENCES).shape == (
-        len(SENTENCES),
-        WIDTH,
-    )  # documents do not need it
+    with pytest.raises(MissingError, match=r"a module 'custom_st\."):
+        opened(f"sentence-transformers:{folder}", cpu).encode(SENTENCES)
 
 
 # Heads.
@@ -334,65 +321,6 @@ def test_a_classifier_is_refused_as_an_encoder_unless_a_pooling_is_typed_or_stat
 
 
 # Routes.
-
-
-def routed(
-    folder: Path, mappings: dict[tuple[str | None, Any], str] | None, **options: Any
-) -> Path:
-    """A router over two static tables and a transformer."""
-    words = tokenizer()
-    torch.manual_seed(2)
-    tables = {
-        name: [StaticEmbedding(words, torch.randn(len(words), WIDTH))] for name in ("one", "two")
-    }
-    modules = {**tables, "three": [transformer(folder), Pooling(WIDTH, "mean")]}
-    return save(folder, Router(modules, route_mappings=mappings, **options))
-
-
-@pytest.mark.parametrize(
-    "mappings",
-    [
-        {("query", "text"): "one", ("document", "text"): "three"},
-        {("query", None): "three", (None, "text"): "two", (None, ("image", "text")): "one"},
-        {(None, None): "two"},
-        {("query", "image"): "one", ("query", "text"): "two"},
-    ],
-)
-def test_texts_take_the_route_that_the_mappings_give_their_role(
-    cpu: Machine, tmp_path: Path, mappings: dict[tuple[str | None, Any], str]
-) -> None:
-    folder = routed(tmp_path / "model", mappings, default_route="three")
-    for role in (None, "query", "document", "one"):
-        name = str(folder) if role is None else f"{folder}?role={role}"
-        try:
-            expected = theirs(folder, task=role)
-        except ValueError:  # it has no route for this role
-            with pytest.raises(UsageError, match=f"no role named '{role}'"):
-                opened(name, cpu)
-        else:
-            np.testing.assert_allclose(opened(name, cpu).encode(SENTENCES), expected, atol=1e-5)
-
-
-def test_a_router_without_a_default_needs_a_role(cpu: Machine, tmp_path: Path) -> None:
-    folder = routed(tmp_path / "model", {("query", "text"): "two"}, allow_empty_key=False)
-    with pytest.raises(ValueError, match="Could not determine route"):
-        theirs(folder)
-    with pytest.raises(UsageError, match="and has no default") as error:
-        opened(str(folder), cpu)
-    assert error.value.hint == "give @role=query"
-    np.testing.assert_allclose(
-        opened(f"{folder}?role=query", cpu).encode(SENTENCES),
-        theirs(folder, task="query"),
-        atol=1e-5,
-    )
-
-
-def test_a_mapping_that_cannot_be_read_is_refused(cpu: Machine, tmp_path: Path) -> None:
-    folder = routed(tmp_path / "model", {("query", "text"): "two"})
-    (file,) = folder.rglob("router_config.json")
-    file.write_text(file.read_text().replace("('query', 'text')", "query"))
-    with pytest.raises(EmbedlabError, match="'route_mappings' has the key 'query'"):
-        opened(str(folder), cpu)
 
 
 # The longest input.

@@ -18,8 +18,8 @@ from transformers import AutoConfig, AutoModel
 
 from embedlab.core.settings import Settings
 from embedlab.encoders.checkpoint import load_transformer
+from embedlab.encoders.damaged_files import silence_transformers
 from embedlab.encoders.device import DeviceMap, Machine, machine
-from embedlab.encoders.hf_logging import silence_transformers
 from embedlab.encoders.loading import load_plain
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.models.catalog import ModelSpec

@@ -20,8 +20,7 @@ from embedlab.cli.app import main
 from embedlab.core.errors import MissingError
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
-from embedlab.encoders.model_types import BERT_LIKE
-from embedlab.encoders.pretrained import load_backbone, load_language_model
+from embedlab.encoders.pretrained import BERT_LIKE, load_backbone, load_language_model
 
 Tensors = dict[str, Tensor]
 LAYER = "encoder.layer.1.attention.self.query.weight"

@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.encoders.texts import Text, TextPair, characters, key_content, single_texts
+from embedlab.encoders.encoder import Text, TextPair, characters, key_content, single_texts
 
 ODD: tuple[Text, ...] = (
     "ab",

@@ -12,9 +12,9 @@ from embedlab.core.plugins import shipped_names
 from embedlab.core.recipe import Pooling
 from embedlab.encoders import transformer
 from embedlab.encoders.checkpoint import load_transformer
+from embedlab.encoders.damaged_files import silence_transformers
 from embedlab.encoders.device import Machine
-from embedlab.encoders.hf_logging import silence_transformers
-from embedlab.encoders.texts import TextPair
+from embedlab.encoders.encoder import TextPair
 from embedlab.models.folder import Wishes
 
 ARCHITECTURES = ("bert", "roberta", "distilbert", "modernbert")

@@ -11,7 +11,7 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import Encoder, cosines
 from embedlab.encoders.loading import load_encoder
-from embedlab.encoders.whitening import fit_whitening
+from embedlab.encoders.transformed import fit_whitening
 from embedlab.models.catalog import resolve
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.models.shape import vector_length

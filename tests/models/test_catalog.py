@@ -4,9 +4,8 @@ import pytest
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.models.catalog import model_names, resolve, starting_location, trainable
-from embedlab.models.compared import NEEDING_CODE
 from embedlab.models.packaged import packaged
-from embedlab.models.published import CATALOG
+from embedlab.models.published import CATALOG, NEEDING_CODE
 
 
 @pytest.fixture

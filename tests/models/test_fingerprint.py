@@ -23,12 +23,11 @@ from embedlab.models import fingerprint, hub
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.models.encoder_kind import fingerprint_parts
 from embedlab.models.fingerprint import (
-    earlier_fingerprint,
-    earlier_used_fingerprint,
     missed_files,
     spec_fingerprint,
     transformed_fingerprint,
     used_fingerprint,
+    weights_fingerprint,
 )
 from embedlab.models.folder import Usage
 from embedlab.models.folder_files import ADAPTER, ADAPTER_WEIGHTS
@@ -141,72 +140,8 @@ def test_what_is_done_with_texts_and_vectors_is_named_where_it_is_done(
     assert (f"|{word}|" in f"|{found}|") == is_so
 
 
-def earlier(spec: ModelSpec) -> str | None:
-    return earlier_fingerprint(
-        spec, spec_fingerprint(spec, precision="float32"), precision="float32"
-    )
-
-
 def folder_spec(folder: Path, kind: str = "folder") -> ModelSpec:
     return ModelSpec(name=folder.name, kind=kind, location=str(folder))
-
-
-def with_another_file(small_bert: Path, folder: Path) -> Path:
-    """A model with a file that the earlier rule did not look at."""
-    shutil.copytree(small_bert, folder)
-    (folder / "more.json").write_text("{}", encoding="utf-8")
-    return folder
-
-
-def test_what_is_stored_of_a_run_counts_whatever_is_in_its_folder(
-    small_bert: Path, tmp_path: Path
-) -> None:
-    whole = folder_spec(small_bert)
-    more = with_another_file(small_bert, tmp_path / "more")
-    assert earlier(folder_spec(more, "run")) == earlier(whole) is not None
-    assert earlier(folder_spec(more)) is None
-
-
-def test_a_combination_has_an_earlier_fingerprint_where_none_of_its_parts_has_a_file_that_was_missed(
-    small_bert: Path, tmp_path: Path
-) -> None:
-    whole, more = (
-        folder_spec(small_bert),
-        folder_spec(with_another_file(small_bert, tmp_path / "more")),
-    )
-    dice = ModelSpec(name="dice", kind="dice")
-
-    def combined(*parts: ModelSpec) -> ModelSpec:
-        return ModelSpec(name="", kind="average", parts=parts)
-
-    expected = hashlib.sha256(
-        f"average\0{earlier(whole)}\0{spec_fingerprint(dice, precision='float32')}".encode()
-    ).hexdigest()[:16]
-    assert earlier(combined(whole, dice)) == expected
-    for parts in ((whole, more), (more, whole), (more, more), (combined(whole, more), whole)):
-        assert earlier(combined(*parts)) is None
-    assert earlier(combined(combined(whole, dice), whole)) is not None
-
-
-def test_a_model_that_both_rules_call_the_same_has_no_earlier_fingerprint(tmp_path: Path) -> None:
-    words = tmp_path / "words.txt"
-    words.write_text("a 1 2\n")
-    (spec,) = resolve(f"word-vectors:{words}", tmp_path).members
-    for same in (ModelSpec(name="dice", kind="dice"), spec):
-        assert earlier(same) is None
-        assert earlier_fingerprint(same, "another", precision="float32") == spec_fingerprint(
-            same, precision="float32"
-        )
-
-
-def test_the_earlier_fingerprint_depends_on_the_precision_too(small_bert: Path) -> None:
-    spec = folder_spec(small_bert)
-    found = {
-        earlier_fingerprint(spec, "", precision=precision)
-        for precision in ("float32", "bf16", "int8")
-    }
-    assert len(found) == 3
-    assert None not in found
 
 
 def test_a_folder_without_weights_has_none(tmp_path: Path) -> None:
@@ -357,7 +292,7 @@ def test_what_an_identity_is_hashed_from_stays_the_same_in_every_version(
         for name in ("tokenizer.json", "tokenizer_config.json")
     ]
     before = hashed("transformer", *weights, *tokenizer, "mean", "64", "int8")
-    assert earlier_used_fingerprint(usage, precision="int8") == before
+    assert weights_fingerprint(usage, precision="int8") == before
     assert used_fingerprint(usage, precision="int8") == hashed(
         "folder", before, *folder_parts(small_bert)
     )
@@ -387,10 +322,10 @@ def test_token_vectors_of_model2vec_are_distinguished_from_those_of_sentence_tra
         f"model.safetensors={file_hash(tmp_path / 'model.safetensors')}",
         *(["as model2vec"] if table == "embeddings" else []),
     ]
-    assert earlier_used_fingerprint(usage, precision="float32") == hashed("static", *parts)
+    assert weights_fingerprint(usage, precision="float32") == hashed("static", *parts)
 
 
-def test_the_earlier_rule_missed_what_neither_weights_nor_settings_of_modules_are(
+def test_further_files_are_what_neither_weights_nor_settings_of_modules_are(
     small_bert: Path, tmp_path: Path
 ) -> None:
     folder = shutil.copytree(small_bert, tmp_path / "model")
@@ -412,21 +347,3 @@ def test_the_earlier_rule_missed_what_neither_weights_nor_settings_of_modules_ar
     )
     expected = [*(f"{name}/more.json" for name in modules), "other/config.json", "other/more.json"]
     assert [path.relative_to(folder).as_posix() for path in missed_files(usage)] == expected
-
-
-def test_a_brought_part_that_the_earlier_rule_missed_leaves_a_combination_without_an_earlier_fingerprint(
-    small_bert: Path, tmp_path: Path
-) -> None:
-    np.save(tmp_path / "beside.npy", np.eye(2, dtype=np.float32))
-    (tmp_path / "beside.txt").write_text("a\nb\n", encoding="utf-8")
-    words = tmp_path / "words.txt"
-    words.write_text("a 1 2\n", encoding="utf-8")
-    for brought, is_whole in (
-        (f"word-vectors:{words}", True),
-        (f"vectors:{tmp_path / 'beside.npy'}", False),
-    ):
-        (part,) = resolve(brought, tmp_path).members
-        assert (
-            earlier(ModelSpec(name="", kind="concat", parts=(folder_spec(small_bert), part)))
-            is not None
-        ) == is_whole

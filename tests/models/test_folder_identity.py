@@ -13,26 +13,15 @@ import polars as pl
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from benchmarks.pair_frames import store_similarities
 from embedlab.core.errors import EmbedlabError, MissingError
-from embedlab.core.settings import Settings
-from embedlab.encoders import loading
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_encoder
 from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.encoders.texts import sentence_keys
-from embedlab.models import fingerprint
 from embedlab.models.catalog import resolve
 from embedlab.models.fingerprint import (
-    earlier_fingerprint,
-    earlier_used_fingerprint,
     spec_fingerprint,
 )
-from embedlab.models.folder import Usage, Wishes, read_usage, vector_dim
 from embedlab.models.folder_identity import decisive_files, is_never_read
-from embedlab.runs.outcomes import stored_facts
-from embedlab.store.vectors import EmbeddingCache
 from tests.encoders.layouts import LAYOUTS
 
 PAIRS = pl.DataFrame(
@@ -330,88 +319,3 @@ def test_a_link_in_a_circle_and_what_is_not_a_file_are_not_followed(tmp_path: Pa
     (tmp_path / "model" / "again").symlink_to(tmp_path, target_is_directory=True)
     os.mkfifo(tmp_path / "model" / "pipe")
     assert decisive_files(tmp_path / "model") == files
-
-
-def stored_before(name: str, cache: Path) -> ScorePlace:
-    """Vectors and scores of a model as an embedlab of before stored them: every similarity is 0.25,
-    every number of a vector 7.
-    """
-    (spec,) = resolve(name, Path("none")).members
-    usage = read_usage(Path(spec.location), spec.wishes)
-    before = earlier_used_fingerprint(usage, precision="float32")
-    vectors = EmbeddingCache(cache / "embeddings", before, dim=vector_dim(usage), limit_bytes=2**30)
-    vectors.store(
-        sentence_keys(["a man"]), np.full((1, vectors.dim), 7, np.float32), np.zeros(1, np.bool_)
-    )
-    table = PAIRS.with_columns(dataset=pl.lit("d"), gold=pl.lit(1.0), pair=pl.int_range(pl.len()))
-    folder = cache / "models" / before / "evaluations"
-    store_similarities(table, folder, before, pl.Series([0.25, 0.25]))
-    return ScorePlace.of(spec, Settings(cache=cache))
-
-
-@pytest.mark.parametrize(
-    "layout",
-    [
-        "mean",
-        "LaBSE",
-        "static",
-        "LoRA on BERT",
-        "files of version 2",
-        "transformers",
-        "hub",
-        "model2vec",
-    ],
-)
-def test_what_was_stored_under_the_earlier_rule_counts_where_it_missed_no_file(
-    tmp_path: Path, cpu: Machine, layout: str
-) -> None:
-    (tmp_path / "files").mkdir()
-    name = MODELS[layout](tmp_path / "files")
-    place = stored_before(name, tmp_path / "cache")
-    (facts,) = stored_facts(place.evaluations)
-    assert place.counts(facts.fingerprint)
-    assert (load_encoder(place.spec, cpu, cache=tmp_path / "cache").encode(["a man"]) == 7).all()
-
-
-def test_what_was_stored_under_the_earlier_rule_does_not_count_where_it_missed_a_file(
-    tmp_path: Path, cpu: Machine
-) -> None:
-    place = stored_before(sharded(tmp_path / "model"), tmp_path / "cache")
-    assert place.earlier is None
-    assert not any(stored_facts(place.evaluations))
-    assert (load_encoder(place.spec, cpu, cache=tmp_path / "cache").encode(["a man"]) != 7).all()
-    (spec,) = resolve(array(tmp_path), Path("none")).members
-    assert (
-        earlier_fingerprint(spec, spec_fingerprint(spec, precision="float32"), precision="float32")
-        is None
-    )
-
-
-def test_vectors_that_are_stored_already_need_no_earlier_fingerprint(
-    tmp_path: Path, cpu: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = stored_before(plain(tmp_path / "model"), tmp_path / "cache")
-    expected = load_encoder(place.spec, cpu, cache=tmp_path / "cache").encode(["a man"])
-
-    def refused(*_: object, **__: object) -> None:
-        pytest.fail("every file of the model was read again")
-
-    monkeypatch.setattr(loading, "earlier_fingerprint", refused)
-    np.testing.assert_array_equal(
-        load_encoder(place.spec, cpu, cache=tmp_path / "cache").encode(["a man"]), expected
-    )
-
-
-def test_the_place_of_scores_reads_the_usage_of_a_folder_once_a_rule(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (spec,) = resolve(plain(tmp_path / "model"), Path("none")).members
-    calls: list[Path] = []
-
-    def counted(folder: Path, wishes: Wishes) -> Usage:
-        calls.append(folder)
-        return read_usage(folder, wishes)
-
-    monkeypatch.setattr(fingerprint, "read_usage", counted)
-    assert ScorePlace.of(spec, Settings(cache=tmp_path / "cache")).earlier is not None
-    assert len(calls) == 3  # today's rule, which files the earlier one missed, the earlier one

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from embedlab.core.errors import MissingError
-from embedlab.models.folder import Wishes, read_usage
+from embedlab.models.folder import read_usage
 from embedlab.models.reading import Reading
 
 CONFIG = (
@@ -125,10 +125,6 @@ def test_version_two_names_the_file_by_the_architecture(tmp_path: Path) -> None:
             "Normalize from token_embeddings",
         ),
         ([("WordWeights", {"word_weights": {"a": 2}}), ("Pooling", {})], "WordWeights"),
-        (
-            [("WordWeights", {"word_weights": {"[CLS]": 0}}), ("Pooling", {"pooling_mode": "max"})],
-            "WordWeights before max",
-        ),
     ],
 )
 def test_modules_that_read_or_write_elsewhere_are_refused_by_name(
@@ -170,47 +166,3 @@ def test_a_default_prompt_that_is_not_stated_is_refused(tmp_path: Path) -> None:
         '{"prompts": {}, "default_prompt_name": "query"}'
     )  # sentence-transformers knows it as empty
     assert read_usage(folder).reading.prompt == ""
-
-
-def test_a_role_has_the_prompt_of_its_name_and_never_the_default(tmp_path: Path) -> None:
-    prompts = {
-        "prompts": {"query": "q: ", "passage": "p: ", "other": "o: "},
-        "default_prompt_name": "other",
-    }
-    folder = write(tmp_path, config_sentence_transformers=prompts)
-    (folder / "modules.json").write_text(
-        '[{"type": "sentence_transformers.models.Router", "path": ""}]'
-    )
-    routes = {name: ["0_Transformer"] for name in ("query", "document", "third")}
-    (folder / "router_config.json").write_text(
-        json.dumps({"types": {"0_Transformer": f"{PACKAGE}.Transformer"}, "structure": routes})
-    )
-    (folder / "0_Transformer").mkdir()
-    (folder / "config.json").rename(folder / "0_Transformer" / "config.json")
-    found = {
-        role: read_usage(folder, Wishes(role=role)).reading.prompt
-        for role in ("query", "document", "third", None)
-    }
-    assert found == {"query": "q: ", "document": "p: ", "third": "o: ", None: "o: "}
-    assert read_usage(folder, Wishes(role="query", prompt="mine: ")).reading.prompt == "mine: "
-    (folder / PROMPTS).write_text('{"prompts": {"other": "o: "}, "default_prompt_name": "other"}')
-    assert read_usage(folder, Wishes(role="query")).reading.prompt == ""
-    (folder / "0_Transformer" / FILE).write_text('{"query_length": 8}')
-    assert read_usage(folder, Wishes(role="document")).reading.prompt == ""
-    with pytest.raises(MissingError, match="Transformer with query_length"):
-        read_usage(folder, Wishes(role="query"))
-
-
-@pytest.mark.parametrize("stated", ["[CLS]", {"content": "[CLS]"}])
-def test_a_weight_of_0_is_a_mean_without_cls_only_where_it_is_that_of_cls(
-    tmp_path: Path, stated: Any
-) -> None:
-    for word in ("[CLS]", "the"):
-        folder = tmp_path / word
-        folder.mkdir()
-        modules = [("WordWeights", {"word_weights": {word: 0}}), ("Pooling", {})]
-        write(folder, *modules, tokenizer_config={"cls_token": stated})
-        (folder / "model.safetensors").touch()
-    assert read_usage(tmp_path / "[CLS]").pooling == "mean-without-cls"
-    with pytest.raises(MissingError, match="WordWeights"):
-        read_usage(tmp_path / "the")

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from embedlab.core.names import objective_names, objective_options
 from embedlab.core.recipe import ObjectiveSection
 from embedlab.encoders.checkpoint import load_transformer
-from embedlab.encoders.texts import TextPair
+from embedlab.encoders.encoder import TextPair
 from embedlab.models.folder import Wishes
 from embedlab.objectives.anchor_sets import sample_subset
 from embedlab.objectives.class_contrastive.loss import class_contrastive_loss

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from embedlab.core.errors import UsageError
-from embedlab.encoders.texts import TextPair
+from embedlab.encoders.encoder import TextPair
 from embedlab.objectives.needs import Needs
 from embedlab.objectives.nli import NEEDS
 from embedlab.objectives.rows import index_rows

@@ -10,7 +10,6 @@ from mteb.models.model_meta import ModelMeta
 
 from embedlab.core.errors import UsageError
 from embedlab.models.catalog import resolve
-from embedlab.models.encoder_kind import stated_figures
 from embedlab.reports.mteb import mteb_tasks, write_mteb
 from embedlab.runs.evaluations import Evaluation, StoredScore
 
@@ -90,7 +89,7 @@ def test_a_models_folder_can_be_seen_and_typed(model: str, folder: str, tmp_path
 def test_results_can_be_brought_again_as_figures(tmp_path: Path) -> None:
     write_mteb(tmp_path / "out", evaluation())
     spec = resolve(f"mteb:{tmp_path / 'out'}", tmp_path).members[0]
-    (stated,) = stated_figures(spec.kind, spec.location)
+    (stated,) = spec.shipped.figures(spec.location)
     assert (stated.main, stated.origin) == (0.789877, "STS16 test at revision 4d8694f8")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from embedlab.encoders.texts import sentence_keys
+from embedlab.encoders.encoder import sentence_keys
 from embedlab.store.vectors import EmbeddingCache
 
 DIM = 256

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embedlab.encoders.texts import sentence_keys
+from embedlab.encoders.encoder import sentence_keys
 from embedlab.store import vectors as cache_module
 from embedlab.store.vectors import SEGMENT_FILES, EmbeddingCache
 from tests.store.cache_writer import DIM, vectors_of

@@ -18,8 +18,8 @@ from embedlab.core.schema import read_toml
 from embedlab.cpu import dropout
 from embedlab.cpu import padded_attention as filled_attention
 from embedlab.encoders.checkpoint import load_transformer
+from embedlab.encoders.encoder import TextPair
 from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.encoders.texts import TextPair
 from embedlab.models.folder import Wishes
 from embedlab.objectives.class_contrastive.loss import ClassContrastive
 from embedlab.objectives.class_contrastive.options import Options

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from embedlab.encoders.checkpoint import load_transformer
-from embedlab.encoders.texts import Text, TextPair
+from embedlab.encoders.encoder import Text, TextPair
 from embedlab.encoders.tokens import TokenRows
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.models.folder import Wishes

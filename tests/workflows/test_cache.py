@@ -8,8 +8,8 @@ import pytest
 
 from benchmarks.pair_frames import store_similarities
 from embedlab.core.seal import sealed_json
+from embedlab.encoders.encoder import sentence_keys
 from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.encoders.texts import sentence_keys
 from embedlab.outcomes.stored_links import stored_links
 from embedlab.store.files import write_atomic
 from embedlab.store.marks import KINDS

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError
 from embedlab.core.nearest import unknown
-from embedlab.encoders.encoder import NoSimilarities
+from embedlab.encoders.encoder import no_similarities
 from embedlab.models.encoder_kind import EncoderKind
 
 PACKAGE, EXTRA = "bm25s", "search"
@@ -64,20 +64,16 @@ def _locate(rest: str) -> str:
         ) from None
 
 
-def _open(location: str) -> NoSimilarities:
-    return NoSimilarities(
-        f"BM25 ({location}) weighs words by all documents of a search: a pair alone has no score",
-        hint="search with it: --task retrieval-captions; of pairs dice counts the words that "
-        "both share",
-    )
-
-
 def _index(location: str, documents: Sequence[str]) -> Bm25Index:
     return Bm25Index(documents, location.partition(" ")[0])
 
 
 ENCODER = EncoderKind(
-    open=_open,
+    open=no_similarities(
+        "BM25 ({}) weighs words by all documents of a search: a pair alone has no score",
+        hint="search with it: --task retrieval-captions; of pairs dice counts the words that "
+        "both share",
+    ),
     locate=_locate,
     backend="numpy",
     options=(),

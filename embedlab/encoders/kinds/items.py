@@ -10,7 +10,7 @@ import polars as pl
 from embedlab.core.errors import MissingError
 from embedlab.core.first_few import first_few
 from embedlab.data.table_file import PLACE, as_texts, read_rows, refuse_json_numbers
-from embedlab.encoders.encoder import NoSimilarities
+from embedlab.encoders.encoder import no_similarities
 from embedlab.models.encoder_kind import EncoderKind, existing_file, file_and_part, file_column
 
 _FORMAT = (
@@ -58,13 +58,14 @@ def _locate(rest: str) -> str:
     return file if column is None else f"{file}#{column}"
 
 
-def _open(location: str) -> NoSimilarities:
-    return NoSimilarities(
-        f"'items:{location}' holds classes of items, not similarities",
-        hint="compare it with --suite transfer, probing or glue",
-    )
-
-
 ENCODER = EncoderKind(
-    open=_open, locate=_locate, backend="file", is_cached=False, has_vectors=False, items=read_items
+    open=no_similarities(
+        "'items:{}' holds classes of items, not similarities",
+        hint="compare it with --suite transfer, probing or glue",
+    ),
+    locate=_locate,
+    backend="file",
+    is_cached=False,
+    has_vectors=False,
+    items=read_items,
 )

@@ -22,7 +22,7 @@ from embedlab.data.mteb_files import (
     read_figures,
     read_predictions,
 )
-from embedlab.encoders.encoder import NoSimilarities
+from embedlab.encoders.encoder import no_similarities
 from embedlab.models.encoder_kind import EncoderKind, RowScores, file_and_part
 
 _FORMAT = "mteb:FOLDER takes files that mteb wrote: TASK_predictions.json, TASK.json"
@@ -140,15 +140,11 @@ def _further(location: str) -> list[Path]:
     )
 
 
-def _open(location: str) -> NoSimilarities:
-    return NoSimilarities(
-        f"'mteb:{location}' holds similarities of rows, not of texts",
-        hint="take it to compare, pairs, evaluate or the dashboard",
-    )
-
-
 ENCODER = EncoderKind(
-    open=_open,
+    open=no_similarities(
+        "'mteb:{}' holds similarities of rows, not of texts",
+        hint="take it to compare, pairs, evaluate or the dashboard",
+    ),
     locate=_locate,
     backend="file",
     is_cached=False,

@@ -65,7 +65,7 @@ def open_folder(
         ) from error
     from transformers import PreTrainedTokenizerFast
 
-    from embedlab.encoders.hf_logging import silence_transformers
+    from embedlab.encoders.damaged_files import silence_transformers
     from embedlab.encoders.weight_checks import vocabulary_notes
 
     try:

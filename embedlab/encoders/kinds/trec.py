@@ -8,7 +8,7 @@ trec_eval, not the ranks.
 from pathlib import Path
 
 from embedlab.data.queries import Run, read_run
-from embedlab.encoders.encoder import NoSimilarities
+from embedlab.encoders.encoder import no_similarities
 from embedlab.models.encoder_kind import EncoderKind, existing_file
 
 _FORMAT = "trec:FILE takes a run of TREC: query Q0 document rank score name"
@@ -18,19 +18,15 @@ def _locate(rest: str) -> str:
     return existing_file(rest, missing="no run", hint=_FORMAT)
 
 
-def _open(location: str) -> NoSimilarities:
-    return NoSimilarities(
-        f"'trec:{location}' holds documents that were found for queries, not similarities",
-        hint="compare it with --task retrieval:FOLDER",
-    )
-
-
 def _read(location: str) -> Run:
     return read_run(Path(location))
 
 
 ENCODER = EncoderKind(
-    open=_open,
+    open=no_similarities(
+        "'trec:{}' holds documents that were found for queries, not similarities",
+        hint="compare it with --task retrieval:FOLDER",
+    ),
     locate=_locate,
     backend="file",
     is_cached=False,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from embedlab.analysis.word_effects import WeightedTokens
 from embedlab.core.errors import MissingError
 from embedlab.core.progress import ProgressCallback
-from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_vectors
+from embedlab.encoders.encoder import EncoderFacts, Text, Vectors, VectorScorer, single_texts
 from embedlab.models.encoder_kind import EncoderKind, existing_file
 
 _FORMAT = "word-vectors:FILE takes GloVe's or word2vec's text format"
@@ -19,7 +19,7 @@ _FORMAT = "word-vectors:FILE takes GloVe's or word2vec's text format"
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
-class WordVectorEncoder:
+class WordVectorEncoder(VectorScorer):
     """Encodes a sentence as the mean of its known words' vectors; zeros, and so a cosine of 0, if
     none is known.
 
@@ -51,25 +51,20 @@ class WordVectorEncoder:
         notes = (f"{unknown} of {words} words have no vector",) if unknown else ()
         return EncoderFacts(pooling="mean", words=words, unknown_words=unknown, notes=notes)
 
-    def encode(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> Vectors:
-        """One vector a sentence, in order."""
-        unique, index = distinct(sentences)
-        vectors = np.zeros((len(unique), self.dim), np.float32)
-        for row, sentence in enumerate(unique):
+    def embed(
+        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
+    ) -> tuple[Vectors, NDArray[np.bool_]]:
+        """The mean of the words' vectors for each of these distinct sentences; none is cut."""
+        vectors = np.zeros((len(sentences), self.dim), np.float32)
+        for row, sentence in enumerate(single_texts(self.name, sentences)):
             words = _TOKEN.findall(sentence)
             known = [number for word in words if (number := self._place(word)) is not None]
             self._counts[sentence] = len(words), len(words) - len(known)
             if known:
                 vectors[row] = self._vectors[known].mean(axis=0)
         if progress is not None:
-            progress(len(unique), len(unique))
-        return vectors[index]
-
-    def score(
-        self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
-    ) -> NDArray[np.float32]:
-        """Cosine of each pair."""
-        return score_by_vectors(self, first, second, progress)
+            progress(len(sentences), len(sentences))
+        return vectors, np.zeros(len(sentences), np.bool_)
 
     def token_vectors(self, sentence: str) -> WeightedTokens:
         """The vectors of the known words, whose mean is the vector of SENTENCE."""

@@ -17,7 +17,7 @@ from embedlab.core.nearest import unknown
 from embedlab.core.paths import file_hash
 from embedlab.encoders.encoder import EncoderFacts, Vectors
 from embedlab.models.encoder_kind import EncoderKind
-from embedlab.models.token_vectors import table_width
+from embedlab.models.folder_files import table_width
 
 if TYPE_CHECKING:
     from embedlab.encoders.token_table import TokenTable
@@ -91,6 +91,5 @@ ENCODER = EncoderKind(
     backend="torch",
     pooling="static",
     is_cached=False,
-    static_files=lambda location: (_weights(location), _tokenizer(_weights(location))),
     is_published=True,
 )

@@ -1,1 +1,1 @@
-"""The poolings, one a file; the file of `mean-without-cls` is mean_without_cls.py."""
+"""The poolings: those that embedlab ships, and one file for each that is added."""

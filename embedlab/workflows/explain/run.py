@@ -240,14 +240,12 @@ def _say_cost(
     """Report first what is computed by a model that costs money or time: one of a server, and one
     that scores pairs one by one.
     """
-    sentences = [*variants.sentences, *pairs[0], *pairs[1]]
+    sentences = list(dict.fromkeys([*variants.sentences, *pairs[0], *pairs[1]]))
     for spec, member in zip(model.members, members, strict=True):
         if needs_network(spec):
-            new = (
-                member.lacking(sentences)
-                if isinstance(member, CachedEncoder)
-                else len(set(sentences))
-            )
+            new = len(sentences)
+            if isinstance(member, CachedEncoder):
+                new -= int(member.knows(sentences).sum())
             session.note(
                 f"{member.name}: {new} sentences to request of its server; the pair has "
                 f"{len(variants.sentences)}"
