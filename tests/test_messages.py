@@ -16,7 +16,7 @@ FOREIGN = {
     ("data/hub.py", "_hint"),  # `datasets` on splits and configurations
     ("experiments/queue.py", "_as_error"),  # SQLite on a function of a trigger
     (
-        "encoders/weights.py",
+        "encoders/damaged_files.py",
         "writing_weights",
     ),  # safetensors on the number of an error of the system
     ("core/frame_files.py", "system_errors"),  # polars on the same

@@ -18,7 +18,6 @@ from embedlab.encoders.loading import load_encoder
 from embedlab.models.aliases import aliases, declared
 from embedlab.models.catalog import refuse_other_meaning, resolve
 from embedlab.models.fingerprint import spec_fingerprint
-from tests.encoders.layouts import old_files
 
 
 def opened(name: str, cpu: Machine, *texts: str) -> np.ndarray:
@@ -107,23 +106,6 @@ def test_tensors_under_the_names_of_a_wrapper_are_named(folder: Path, cpu: Machi
         opened(str(folder), cpu)
     assert "student." in refused.value.message + refused.value.hint
     assert "save the model inside it" in refused.value.hint
-
-
-@pytest.mark.parametrize("name", ["BERT", "DistilBERT", "RoBERTa"])
-def test_the_classes_of_the_first_versions_are_transformers(
-    tmp_path: Path, cpu: Machine, name: str
-) -> None:
-    folder = old_files(tmp_path / "old")
-    expected = opened(str(folder), cpu)
-    modules = json.loads((folder / "modules.json").read_text())
-    modules[0]["type"] = f"sentence_transformers.models.{name}"
-    (folder / "modules.json").write_text(json.dumps(modules))
-    assert (opened(str(folder), cpu) == expected).all()
-    modules[0]["type"] = "sentence_transformers.models.Nothing"
-    (folder / "modules.json").write_text(json.dumps(modules))
-    with pytest.raises(MissingError) as refused:
-        opened(str(folder), cpu)
-    assert "sentence-transformers:" not in refused.value.hint
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.int8])
