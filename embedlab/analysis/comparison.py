@@ -120,11 +120,6 @@ class ComparedSlice(NamedSlice):
     dataset: str = ""  # of whose items it is; empty for an average
 
     @property
-    def is_concentrated(self) -> bool:
-        """Whether one topic carries most of the variance of a difference, or of the only score."""
-        return self.largest_topic is not None and self.largest_topic.is_large(self.pairs)
-
-    @property
     def design_effect(self) -> float:
         """The largest design effect of the differences shown, or of a single model's score; nan
         where nothing is tested.

@@ -31,9 +31,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from embedlab.analysis.named_selections import named_selections
 from embedlab.analysis.tags import TAGS, has_any
@@ -370,25 +368,6 @@ def refuse_unnamable(name: str, text: str) -> None:
 
 def _selections_in(text: str) -> list[str]:
     return [match["selection"] for match in _matches(text) if match["selection"]]
-
-
-def rows_that_hold(terms: Sequence[pl.Expr], table: pl.DataFrame) -> NDArray[np.bool_]:
-    """Return which rows fulfil all TERMS; a term is evaluated only on the rows left by those before
-    it, unless these are most of all.
-    """
-    holds = np.ones(table.height, dtype=bool)
-    for term in terms:
-        if 2 * np.count_nonzero(holds) > len(holds):
-            holds = holds & table.select(term).to_series().to_numpy()
-        else:
-            rows = np.flatnonzero(holds)
-            holds[rows] = (
-                table.select(*dict.fromkeys(term.meta.root_names()))[rows]
-                .select(term)
-                .to_series()
-                .to_numpy()
-            )
-    return holds
 
 
 @dataclass(frozen=True, kw_only=True)

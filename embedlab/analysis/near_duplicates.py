@@ -15,11 +15,10 @@ from typing import Any, Self
 
 import numpy as np
 import polars as pl
-import xxhash
 from numpy.typing import NDArray
 
 from embedlab.analysis.influence import Floats
-from embedlab.analysis.word_sets import WordSets
+from embedlab.analysis.word_sets import WordSets, digest
 
 LEAST_COSINE = 0.3
 METHOD = "words-1"  # of the links that other processes stored; another one for another method
@@ -29,7 +28,6 @@ _CANDIDATES_AT_ONCE = 500_000
 _COMPARISONS_AT_ONCE = 4_000_000
 _ENTRIES_AT_ONCE = 2_000_000
 _BOUNDS_AT_ONCE = 100_000
-_DIGESTED_AT_ONCE = 100_000  # sentences
 _MOST_REMEMBERED = 64
 _GROUPS, _ALONE = 32, 8  # of the commonest words; of the very commonest each is one
 _PARTS = 8  # of the sentences, each compared with what follows its beginning
@@ -109,12 +107,7 @@ def remembered(key: Hashable, find: Callable[[], Links]) -> Links:
 
 def links_key(sentences: pl.Series) -> str:
     """Return what identifies SENTENCES in this order, and the method that finds their links."""
-    digest = xxhash.xxh3_128(f"{METHOD} {LEAST_COSINE}\0".encode())
-    for start in range(0, len(sentences), _DIGESTED_AT_ONCE):
-        own = sentences[start : start + _DIGESTED_AT_ONCE]
-        digest.update(own.str.len_bytes().to_numpy().astype("<u4").tobytes())  # where each ends
-        digest.update("".join(own.to_list()).encode("utf-8"))
-    return digest.hexdigest()
+    return digest(sentences, f"{METHOD} {LEAST_COSINE}\0")
 
 
 def near_duplicates(

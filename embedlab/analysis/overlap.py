@@ -58,9 +58,10 @@ def dice_of_rows(first: pl.Series, second: pl.Series) -> pl.Series:
     """
     count, texts = len(first), pl.concat([first, second])
     _, places, numbers = np.unique(texts.hash().to_numpy(), return_index=True, return_inverse=True)
-    return pl.Series(
-        "dice", WordSets.of(texts.gather(places)).dice(numbers[:count], numbers[count:])
-    )
+    order = np.argsort(places)  # as they first appear: links are found of the same sentences
+    numbers = np.argsort(order)[numbers]
+    words = WordSets.of(texts.gather(places[order]))
+    return pl.Series("dice", words.dice(numbers[:count], numbers[count:]))
 
 
 def _dice(first: frozenset[str], second: frozenset[str]) -> float:

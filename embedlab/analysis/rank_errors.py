@@ -6,6 +6,10 @@ import polars as pl
 
 from embedlab.analysis.scores import ModelColumns
 
+# points: a model with at most this rank error, of either sign, is right on a pair; with at least
+# the other one it is wrong
+RIGHT, WRONG = 10.0, 30.0
+
 
 def percentile(values: pl.Expr) -> pl.Expr:
     """Return the percentile rank of each pair's value within its dataset, 0–100; ties share their

@@ -36,25 +36,6 @@ def variance(values: Sequence[float]) -> float:
     return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
 
 
-def odd_one(values: Sequence[float]) -> tuple[int, float]:
-    """Return the place of the value furthest from the others, and the two-sided p that it is drawn
-    as they are (Grubbs 1950).
-
-    nan for fewer than three values, and where the others are all equal, so that their spread is not
-    known.
-    """
-    if len(values) < 3 or any(math.isnan(value) for value in values):
-        return 0, math.nan
-    mean = fmean(values)
-    index = max(range(len(values)), key=lambda number: abs(values[number] - mean))
-    others = [value for number, value in enumerate(values) if number != index]
-    if (spread := variance(others)) <= _PRECISE * fmean(value * value for value in values):
-        return index, math.nan
-    t2 = (values[index] - fmean(others)) ** 2 / (spread * (1 + 1 / len(others)))
-    freedom = len(others) - 1
-    return index, min(1.0, len(values) * beta_share(freedom / (freedom + t2), freedom / 2, 0.5))
-
-
 def holm(p: Sequence[float]) -> list[float]:
     """Holm's step-down corrected p-values, at most 1; a nan stays nan and does not count as a
     test.

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import polars as pl
 
-from embedlab.data.words import NEGATING, negating_words
+from embedlab.data.words import NEGATING
 
 SENTENCES = ("sentence1", "sentence2")
 _WORDS = (
@@ -40,7 +40,6 @@ class Tag:
     holds: Callable[
         [pl.Series, pl.Series], pl.Series
     ]  # of the first and second sentences: which pairs have it
-    shown: Callable[[pl.Series], pl.Series]  # what sentences have of it, as text
 
     @property
     def condition(self) -> pl.Expr:
@@ -92,33 +91,20 @@ TAGS: Mapping[str, Tag] = MappingProxyType(
                 summary="one sentence has a negating word (not, no, never, without, n't …), the "
                 "other has none",
                 holds=_is_one_negated,
-                shown=negating_words,
             ),
             Tag(
                 name="number",
                 summary="the sentences have different numbers, in digits or as words from two on",
                 holds=_has_other_numbers,
-                shown=lambda sentences: numbers_in(sentences).list.join(" "),
             ),
             Tag(
                 name="length",
                 summary="one sentence has at least twice as many words as the other",
                 holds=_is_one_longer,
-                shown=word_counts,
             ),
         )
     }
 )
-
-
-def tags_of(first: str, second: str) -> list[tuple[Tag, str, str]]:
-    """Return the tags of one pair, each with what its two sentences have of it."""
-    pair = pl.Series([first]), pl.Series([second])
-    return [
-        (tag, str(tag.shown(pair[0])[0]), str(tag.shown(pair[1])[0]))
-        for tag in TAGS.values()
-        if tag.holds(*pair)[0]
-    ]
 
 
 def has_any(names: Sequence[str]) -> pl.Expr:

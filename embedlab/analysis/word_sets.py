@@ -5,15 +5,17 @@ sorted numbers of its words.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, cast
 
 import numpy as np
 import polars as pl
+import xxhash
 from numpy.typing import NDArray
 
 from embedlab.analysis.influence import Floats
 
 _AT_ONCE = 50_000  # sentences, or pairs
+_DIGESTED_AT_ONCE = 100_000
 _WORD = re.compile(r"\w+")
 _ASCII_WORD = r"[0-9a-z_]+"  # what is left of \w in a lower-case text of ASCII characters
 
@@ -32,7 +34,10 @@ class WordSets:
 
     @classmethod
     def of(cls, sentences: pl.Series) -> Self:
-        """Return the words of SENTENCES."""
+        """Return the words of SENTENCES; of the same ones as the last time those found then."""
+        key = digest(sentences)
+        if (known_sets := _last.get(key)) is not None:
+            return cast("Self", known_sets)
         known = _Vocabulary()
         parts = [
             _numbered(sentences[start : start + _AT_ONCE], known)
@@ -40,7 +45,10 @@ class WordSets:
         ]
         sizes = np.concatenate([np.zeros(1, np.int64), *(sizes for _, sizes in parts)])
         numbers = np.concatenate([np.zeros(0, np.int32), *(numbers for numbers, _ in parts)])
-        return cls(numbers=numbers, starts=np.cumsum(sizes), distinct=len(known))
+        found = cls(numbers=numbers, starts=np.cumsum(sizes), distinct=len(known))
+        _last.clear()
+        _last[key] = found
+        return found
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -92,6 +100,19 @@ class WordSets:
         return np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(
             starts - ends + sizes, sizes
         ), sizes
+
+
+_last: dict[str, WordSets] = {}  # what was found last, by its sentences
+
+
+def digest(sentences: pl.Series, method: str = "") -> str:
+    """Return what identifies SENTENCES in this order, and what a METHOD finds in them."""
+    hashed = xxhash.xxh3_128(method.encode())
+    for start in range(0, len(sentences), _DIGESTED_AT_ONCE):
+        own = sentences[start : start + _DIGESTED_AT_ONCE]
+        hashed.update(own.str.len_bytes().to_numpy().astype("<u4").tobytes())  # where each ends
+        hashed.update("".join(own.to_list()).encode("utf-8"))
+    return hashed.hexdigest()
 
 
 class _Vocabulary:

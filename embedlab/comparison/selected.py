@@ -1,6 +1,6 @@
 """Models on the items of a selection, alone or beside the rest."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,56 +58,4 @@ def selected_and_rest(
         selected=selected,
         rest=rest,
         is_by_results=selection.is_by_results,
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class SelectedScore:
-    """The models on what a selection picks, in the mean over the datasets on which all of them have
-    a score.
-    """
-
-    datasets: tuple[str, ...]
-    found: ComparedSlice
-    is_by_results: bool  # then there is no interval
-
-
-def selected_score(
-    outcomes: Outcomes,
-    models: Sequence[ModelColumns],
-    selection: ItemSelection | None,
-    reference: str,
-    *,
-    is_tested: bool = True,
-    progress: Callable[[int, int], None] | None = None,
-) -> SelectedScore | None:
-    """Return MODELS compared with REFERENCE on a SELECTION, without one on all items; None where no
-    dataset has scores of all models.
-
-    Without a test there are scores alone, which is much faster.
-    """
-    members, is_chosen = member_columns(models), selection is not None and selection.is_by_results
-    parts = slices_of(outcomes, members, selection=selection)
-    evidence = outcome_evidence(
-        outcomes,
-        members,
-        parts,
-        is_chosen=is_chosen,
-        is_tested=is_tested and not is_chosen,
-        progress=progress,
-    )
-    datasets = {block.dataset for block in outcomes.blocks}
-    evidences = [
-        each
-        for each in evidence
-        if each.key in datasets and not each.average_of and not np.isnan(each.points).any()
-    ]
-    if not evidences:
-        return None
-    mean = evidences[0] if len(evidences) == 1 else average_evidence("selected", evidences)
-    compared = compare_evidence([mean], models, reference)[0]
-    return SelectedScore(
-        datasets=tuple(evidence.key for evidence in evidences),
-        found=compared,
-        is_by_results=is_chosen,
     )

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from embedlab.analysis.influence import Floats
 from embedlab.analysis.measures import MEASURES
-from embedlab.analysis.pairing import RIGHT, WRONG
-from embedlab.analysis.rank_errors import percentile
+from embedlab.analysis.rank_errors import RIGHT, WRONG, percentile
 from embedlab.analysis.scores import ModelColumns
 from embedlab.comparison.topics import Topics
 from embedlab.outcomes.frame import Outcomes

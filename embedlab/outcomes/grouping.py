@@ -25,11 +25,6 @@ def is_expression(by: str) -> bool:
     return bool(by.strip()) and _GROUPED.fullmatch(by) is None
 
 
-def is_one_property(by: str) -> bool:
-    """Whether it is the name of one property alone, whose slices stored evaluations have too."""
-    return not is_expression(by) and ":" not in by and "," not in by
-
-
 def refuse_unknown_property(by: str) -> None:
     """Refuse to group BY what is neither a property, nor groups of one or two crossed, nor an
     expression.

@@ -12,7 +12,7 @@ import polars as pl
 
 from embedlab.analysis.comparison import Difference, hanging_note
 from embedlab.analysis.measures import MEASURES
-from embedlab.analysis.pairing import RIGHT, WRONG
+from embedlab.analysis.rank_errors import RIGHT, WRONG
 from embedlab.analysis.seed_notes import REACH_NOTE, REACHES
 from embedlab.comparison.combinations import FEWEST_OF_HALF, FEWEST_SEEDS
 from embedlab.comparison.explanation import Explanation, Side

@@ -2,8 +2,8 @@
 or a task.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from embedlab.analysis.evidence import Evidence
 from embedlab.core.errors import MissingError
 from embedlab.data.shared_text import Overlap
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import StoredOutcomes
+from embedlab.runs.outcomes import PREDICTED, StoredOutcomes
 from embedlab.runs.parts import StoredPart
 
 
@@ -29,6 +29,16 @@ class MemberOutcomes:
     settings: tuple[
         str, ...
     ] = ()  # how the scores of the outcomes were made, as far as their evaluation says it
+
+    def without_texts(self, datasets: Collection[str]) -> "MemberOutcomes":
+        """The same without the sentences of DATASETS, which another member's outcomes have."""
+        outcomes = {
+            name: replace(found, items=found.items.select("item", "gold", PREDICTED))
+            if name in datasets
+            else found
+            for name, found in self.outcomes.items()
+        }
+        return replace(self, outcomes=outcomes)
 
 
 Answers = Mapping[str, MemberOutcomes]  # by member

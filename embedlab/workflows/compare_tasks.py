@@ -119,7 +119,8 @@ def _add_answers(
     for model in models:
         answered = _answered(model, selected, known, setting, session)
         for name, answer in answered.items():
-            answers[name] = answer
+            known_texts = {dataset for other in answers.values() for dataset in other.outcomes}
+            answers[name] = answer.without_texts(known_texts)
             gathered.overlaps.setdefault(model.name, {}).update(answer.overlaps)
             gathered.marks |= set(answer.marks)
             gathered.notes += [model_note(model.name, note) for note in answer.notes]

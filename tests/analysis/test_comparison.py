@@ -37,7 +37,6 @@ def test_the_spread_of_a_score_is_that_of_a_sample_of_seeds(members: tuple[float
 
 def test_where_nothing_is_tested_nothing_decides() -> None:
     empty = ComparedSlice(key="sts12", title="sts12", pairs=100, scores={}, differences={})
-    assert empty.is_concentrated is False
     assert isnan(empty.design_effect)
     assert (empty.task, empty.metric, empty.setting, empty.sentences, empty.tests) == (
         "sts",

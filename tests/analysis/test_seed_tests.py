@@ -2,9 +2,9 @@ import math
 
 import numpy as np
 import pytest
-from scipy import optimize, special, stats
+from scipy import special, stats
 
-from embedlab.analysis.seed_tests import beta_share, holm, odd_one, variance, welch_p
+from embedlab.analysis.seed_tests import beta_share, holm, variance, welch_p
 
 
 @pytest.mark.parametrize(
@@ -25,37 +25,6 @@ def test_welch_knows_its_limits() -> None:
     assert math.isnan(welch_p([1.0], [2.0, 3.0]))
     assert welch_p([1.0, 1.0], [1.0, 1.0]) == 1.0
     assert welch_p([1.0, 1.0], [2.0, 2.0]) == 0.0
-
-
-@pytest.mark.parametrize("size", [3, 4, 7, 12])
-@pytest.mark.parametrize("alpha", [0.05, 0.001])
-def test_the_odd_one_has_the_p_of_grubbs_critical_value(size: int, alpha: float) -> None:
-    t = stats.t.isf(alpha / (2 * size), size - 2)
-    critical = (
-        (size - 1) / math.sqrt(size) * math.sqrt(t * t / (size - 2 + t * t))
-    )  # of the largest deviation, in standard deviations
-
-    def deviation(far: float) -> float:
-        values = [*np.linspace(0, 1, size - 1), far]
-        return abs(far - float(np.mean(values))) / float(np.std(values, ddof=1))
-
-    far = optimize.brentq(lambda far: deviation(far) - critical, 1.2, 1e6)
-    place, p = odd_one([*np.linspace(0, 1, size - 1)[:2], far, *np.linspace(0, 1, size - 1)[2:]])
-    assert place == 2
-    assert p == pytest.approx(alpha, rel=1e-6)
-
-
-def test_equal_draws_have_an_odd_one_as_often_as_the_level_says() -> None:
-    rng = np.random.default_rng(3)
-    for size in (3, 5, 10):
-        found = [odd_one(rng.normal(size=size).tolist())[1] < 0.05 for _ in range(2000)]
-        assert 0.03 < np.mean(found) < 0.065  # Bonferroni's bound is nearly exact here
-
-
-def test_there_is_no_odd_one_where_the_spread_of_the_others_is_not_known() -> None:
-    assert math.isnan(odd_one([1.0, 9.0])[1])
-    assert math.isnan(odd_one([1.0, 1.0, 9.0])[1])
-    assert math.isnan(odd_one([1.0, 2.0, math.nan])[1])
 
 
 @pytest.mark.parametrize("x", [0.0, 1e-9, 0.02, 0.3, 0.5, 0.9, 1 - 1e-9, 1.0])

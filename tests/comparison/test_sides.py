@@ -8,7 +8,6 @@ import pytest
 from scipy.stats import rankdata
 
 from benchmarks.pair_frames import pair_outcomes
-from embedlab.analysis.pairing import Pairing, with_pairing
 from embedlab.analysis.rank_errors import with_rank_errors
 from embedlab.analysis.scores import ModelColumns
 from embedlab.comparison.sides import Sides, sides_of, steadiness, typical
@@ -18,7 +17,7 @@ from tests.comparison.planted import MODELS, made_pairs
 
 
 @pytest.mark.parametrize("scored", [500, 400])
-def test_a_pair_is_on_the_side_that_the_dashboard_shows(scored: int) -> None:
+def test_a_pair_is_on_the_side_of_the_model_that_is_right(scored: int) -> None:
     outcomes = made_pairs(500, 1, noise=2.0)
     is_scored = pl.when(pl.int_range(pl.len()) < scored)
     outcomes = replace(
@@ -26,13 +25,13 @@ def test_a_pair_is_on_the_side_that_the_dashboard_shows(scored: int) -> None:
         predictions=outcomes.predictions.with_columns(is_scored.then("first").alias("first")),
     )
     table = outcomes.predictions.with_columns(gold=outcomes.rows["gold"], dataset=pl.lit("made"))
-    shown = with_pairing(
-        with_rank_errors(table, MODELS), Pairing(reference="first", other="second")
-    )
+    both = with_rank_errors(table.filter(pl.all_horizontal(pl.all().is_not_null())), MODELS)
+    a, b = (both[f"error({name})"].abs() for name in ("first", "second"))
     found = sides_of(outcomes, ["first"], ["second"])
     assert 10 < found.only_a.sum() < 200
-    assert found.only_a.tolist() == (shown["right"] == "A").fill_null(value=False).to_list()
-    assert found.only_b.tolist() == (shown["right"] == "B").fill_null(value=False).to_list()
+    assert found.only_a[found.known].tolist() == ((a <= 10) & (b >= 30)).to_list()
+    assert found.only_b[found.known].tolist() == ((b <= 10) & (a >= 30)).to_list()
+    assert not (found.only_a | found.only_b)[~found.known].any()
 
 
 def test_two_models_and_gold_are_ranked_among_the_pairs_that_both_have_scored() -> None:

@@ -13,7 +13,6 @@ from embedlab.outcomes.grouping import (
     grouped,
     groupings_of,
     is_expression,
-    is_one_property,
     lacking_datasets,
 )
 from embedlab.outcomes.property import property_named
@@ -94,12 +93,6 @@ def test_the_names_of_properties_are_not_an_expression() -> None:
         True,
         True,
         True,
-    ]
-    assert [is_one_property(by) for by in ("words", "words:3", "words,negation", "@mine")] == [
-        True,
-        False,
-        False,
-        False,
     ]
 
 

@@ -1,0 +1,101 @@
+"""A task of a plug-in that scores the pairs of sts as its items: the same numbers everywhere."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from embedlab.cli.app import main
+
+TASKS = (["--task", "sts-benchmark"], ["--suite", "own-pairs"])
+PLUGIN = """
+from embedlab.data.source import Source
+from embedlab.encoders.loading import scorer_for
+from embedlab.tasks.task import Task, TaskResult, Texts, evaluation_of, outcomes_of
+
+PLUGINS = {"tasks": {"own-pairs": "TASK"}}
+SIDES = ("sentence1", "sentence2")
+
+
+class OwnPairs(Task):
+    name, summary, datasets = "own-pairs", "pairs as items", ("sts-benchmark",)
+    aggregates = ("all", "mean", "wmean")
+
+    def texts(self, source, selection):
+        part = source.open("sts-benchmark")
+        columns = tuple(part.frame[side] for side in SIDES)
+        return Texts(columns=columns, states=(part.state,), datasets=self.datasets)
+
+    def measures(self, dataset):
+        return ("spearman",)
+
+    def evaluate(self, spec, settings, start_progress, selection):
+        part = Source.from_settings(settings).open("sts-benchmark")
+        scorer = scorer_for(spec, settings, cache=settings.cache)
+        texts = [part.frame[side].to_list() for side in SIDES]
+        scores = scorer.score(*texts, start_progress("scoring"))
+        evaluation = evaluation_of(self.name, scorer, [part.state], ())
+        gold = part.frame["gold"]
+        outcomes = outcomes_of(evaluation, part, gold, scores, is_class=False)
+        return TaskResult(evaluation=evaluation, outcomes=(outcomes,), tested=(part,))
+
+
+TASK = OwnPairs()
+"""
+
+
+@pytest.fixture
+def answer(
+    tmp_path: Path, tiny_encoder: Path, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., str]:
+    plugin = tmp_path / "own_pairs.py"
+    plugin.write_text(PLUGIN, encoding="utf-8")
+
+    def answer(command: str, *words: str) -> str:
+        models = ["dice", str(tiny_encoder)]
+        common = ["--data", "tiny", "--quiet", "--plugin", str(plugin)]
+        assert main([command, *models, *words, *common]) == 0
+        return capsys.readouterr().out
+
+    return answer
+
+
+def without_names(value: str) -> str:
+    """An answer without the name of the task, signatures, the time and the command."""
+    value = re.sub(
+        r'"signatures": \{.*?\}|<li>signature of .*?</li>|<dd>.*?</dd>', "", value, flags=re.S
+    )
+    return re.sub(r"plot-[0-9a-f]{8}", "", value).replace("own-pairs", "sts")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["--by", "dice"],
+        ["--by", "words:3"],
+        ["--by", "source"],
+        ["--where", "dice>0.3"],
+        ["--by", "gold>2", "--letters"],
+    ],
+    ids=" ".join,
+)
+def test_every_column_is_that_of_sts(answer: Callable[..., str], words: list[str]) -> None:
+    of_sts, own = (answer("compare", *task, *words, "--json") for task in TASKS)
+    assert without_names(own) == without_names(of_sts)
+
+
+def test_why_says_the_same(answer: Callable[..., str]) -> None:
+    of_sts, own = (answer("why", *task, "--json") for task in TASKS)
+    assert without_names(own) == without_names(of_sts)
+
+
+def test_the_page_is_the_same(answer: Callable[..., str], tmp_path: Path) -> None:
+    pages = []
+    for task in TASKS:
+        page = tmp_path / f"{task[1]}.html"
+        answer("compare", *task, "--html", str(page))
+        pages.append(without_names(page.read_text(encoding="utf-8")))
+    assert "<svg" in pages[0]
+    assert pages[0] == pages[1]
