@@ -171,7 +171,7 @@ IDEAS = {
     "the mark of the best": Idea(  # of evaluations, of comparisons
         makes=calls("best_of"), files=("reports/comparison_cells.py", "reports/model_columns.py")
     ),
-    "the page": Idea(makes=begins_a_page, files=("reports/html.py",)),
+    "the page": Idea(makes=begins_a_page, files=("reports/pages.py",)),
     "the atomic writer": Idea(
         makes=puts_in_place, files=("store/files.py", "store/temporaries.py")
     ),  # of a file, of a folder

@@ -1,9 +1,9 @@
 """How a command shows the report of a workflow, what else it writes of it, and how it ends."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -12,7 +12,7 @@ from embedlab.core.errors import ExitCode
 from embedlab.workflows.options.flag import Flag
 
 if TYPE_CHECKING:
-    from embedlab.reports.figures import FigureFile, Subject
+    from embedlab.reports.figures import FigureFile
     from embedlab.workflows.report import Report
 
 AnyReport = TypeVar("AnyReport", bound="Report")
@@ -33,13 +33,13 @@ class FigureOptions:
         ),
     ] = ()
 
-    def checked(self, of: "type[Subject]") -> "list[FigureFile]":
-        """Return the figures OF a kind of results that were typed; what could not be drawn or
+    def checked(self, command: str) -> "list[FigureFile]":
+        """Return the figures of a COMMAND that were typed; what could not be drawn or
         written is refused before any work.
         """
         from embedlab.reports.figures import FigureFile
 
-        return [FigureFile.parse(name, of) for name in self.figure]
+        return [FigureFile.parse(name, command) for name in self.figure]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +68,7 @@ class PageOptions(ShownOptions):
     def check_page(self) -> None:
         """Refuse a page that could not be written before anything is computed for it."""
         if self.html is not None:
-            from embedlab.reports.html import check_page_path
+            from embedlab.reports.pages import check_page_path
 
             check_page_path(self.html)
 
@@ -78,10 +78,12 @@ def show_report(report: "Report", terminal: Terminal, *, is_signed: bool = False
     terminal.show(*(replace(table, is_signed=is_signed) for table in report.tables))
 
 
-def write_figures(figures: "Sequence[FigureFile]", subject: "Subject", terminal: Terminal) -> None:
-    """Write the figures of a SUBJECT, and say where they are and what they show."""
+def write_figures(
+    figures: "Sequence[FigureFile]", results: Mapping[str, Any], terminal: Terminal
+) -> None:
+    """Write the figures of a command's RESULTS, and say where they are and what they show."""
     for figure in figures:
-        caption = figure.write(subject)
+        caption = figure.write(results)
         terminal.note(f"the figure is {figure.path}; caption: {caption}")
 
 
@@ -94,18 +96,18 @@ def end(report: "Report") -> None:
 def answer(
     work: Callable[[], AnyReport],
     shown: ShownOptions,
-    of: "type[Subject]",
+    command: str,
     terminal: Terminal,
     *,
     page: Callable[[AnyReport], None] | None = None,
 ) -> None:
-    """Do the WORK of a command, write its report as SHOWN says, its PAGE and its figures OF a kind
-    of results, and end.
+    """Do the WORK of a command, write its report as SHOWN says, its PAGE and its figures of the
+    COMMAND, and end.
     """
-    figures = shown.checked(of)
+    figures = shown.checked(command)
     report = work()
     show_report(report, terminal, is_signed=shown.signature)
     if page is not None:
         page(report)
-    write_figures(figures, report.figure_subject(), terminal)
+    write_figures(figures, report.drawn(), terminal)
     end(report)

@@ -1,20 +1,21 @@
-"""What a paper says below a table or figure of ours: what the numbers are, of how many items, and
-what intervals and marks mean.
+"""What a table, page or paper says of its numbers: their measures and units, of how many items they
+are, and what intervals and marks mean.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
 
-from embedlab.analysis.comparison import reach_signs
+from embedlab.analysis.comparison import ComparedSlice, reach_signs
+from embedlab.analysis.power import Detectable
 from embedlab.analysis.seed_notes import HANGS, REACHES
+from embedlab.choices import TableScale
 from embedlab.core.signs import MODELS, PAIRS_SHARED, SENTENCES_SHARED
 from embedlab.data.marks import GENERATED, PARTIAL
 from embedlab.data.shared_text import Overlap
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.grouping import is_expression
-from embedlab.reports.units import measures_in, scales_of, shares_of
 from embedlab.scoring.provenance import overlap_sign
 from embedlab.scoring.task_comparison import TaskComparison
 from embedlab.tasks.task import scale_of
@@ -27,32 +28,77 @@ _DATA = {
     PARTIAL: "Some of the data is incomplete.",
 }
 
+Scales = Mapping[str, TableScale]
+"""What tables multiply the numbers of each measure by, in the order of the measures."""
+
+
+def scales_of(slices: Iterable[ComparedSlice | Detectable]) -> Scales:
+    """Return the scales of the measures of SLICES."""
+    return {compared.metric: scale_of(compared.task, compared.metric) for compared in slices}
+
+
+def shares_of(slices: Iterable[ComparedSlice]) -> list[ComparedSlice]:
+    """Return the slices whose numbers are shares: those that plots show."""
+    return [compared for compared in slices if scale_of(compared.task, compared.metric) == 100]
+
+
+def unit_of(scales: Scales) -> str:
+    """Return " x 100" where all numbers are shares; else nothing, as no unit holds for all."""
+    return " x 100" if {*scales.values()} == {100} else ""
+
+
+def is_mixed(scales: Scales) -> bool:
+    """Return whether some numbers are shares and others are not."""
+    return len({*scales.values()}) > 1
+
+
+def measures_in(scales: Scales) -> str:
+    """Return the names of the measures, with x 100 after those that are shares, or once after all
+    where all are.
+    """
+    names = []
+    for name, scale in scales.items():
+        written = name.capitalize() if name == "spearman" else name
+        names.append(f"{written} x 100" if is_mixed(scales) and scale == 100 else written)
+    return f"{' and '.join(names)}{unit_of(scales)}"
+
 
 def comparison_caption(comparison: TaskComparison, *, rows: str = "slices") -> str:
     """Return the caption of a table of scores, with their differences where ROWS are slices."""
     shows_differences = rows == "slices" and len(comparison.models) > 1
-    parts = [
-        subject_of(comparison),
-        *data_sentences(comparison.marks),
+    return _caption(
+        comparison,
         *_intervals(comparison, shows_differences=shows_differences),
-    ]
-    parts += [*_letters(comparison, shows_differences=shows_differences)]
-    if _is_ranked(comparison):
-        parts.append(BOLD)
-    return " ".join([*parts, *_models(comparison)])
+        *_letters(comparison, shows_differences=shows_differences),
+    )
 
 
 def score_caption(comparison: TaskComparison) -> str:
     """Return the caption of a table of scores with their own intervals, where no model is compared
     with another.
     """
-    brackets = (
-        [f"Brackets: 95% intervals over {_over(comparison)}."] if _has_intervals(comparison) else []
+    brackets = f"Brackets: 95% intervals over {_over(comparison)}."
+    return _caption(comparison, brackets if _has_intervals(comparison) else "")
+
+
+def _caption(comparison: TaskComparison, *about: str) -> str:
+    is_ranked = len(comparison.models) > 1 and 100 in scales_of(comparison.slices).values()
+    overlaps = [each for counts in comparison.counts.values() for each in counts.values()]
+    trained = [model for model in comparison.models if model.seeds or any(model.runs)]
+    return joined(
+        subject_of(comparison),
+        *data_sentences(comparison.marks),
+        *about,
+        BOLD if is_ranked else "",
+        *seen_sentences(overlaps),
+        *_seeds(len(model.members) for model in trained),
+        _single_seeds(comparison),
     )
-    brackets += [BOLD] if _is_ranked(comparison) else []
-    return " ".join(
-        [subject_of(comparison), *data_sentences(comparison.marks), *brackets, *_models(comparison)]
-    )
+
+
+def joined(*sentences: str) -> str:
+    """Return the SENTENCES that there are as one text."""
+    return " ".join(filter(None, sentences))
 
 
 def evaluation_caption(
@@ -69,15 +115,12 @@ def evaluation_caption(
 
     IS_RANKED: the highest of the models is bold.
     """
-    bold = [BOLD] if is_ranked else []
-    return " ".join(
-        [
-            f"{measured}; {counted_items(counts)}.",
-            *data_sentences(marks),
-            *bold,
-            *seen_sentences(seen),
-            *_spread(seeds),
-        ]
+    return joined(
+        f"{measured}; {counted_items(counts)}.",
+        *data_sentences(marks),
+        BOLD if is_ranked else "",
+        *seen_sentences(seen),
+        *_seeds(seeds),
     )
 
 
@@ -85,31 +128,20 @@ def figure_caption(comparison: TaskComparison, shown: str, *, drawn: str = "Bars
     """Return the caption of a figure that SHOWS scores or differences, with their intervals DRAWN
     as bars or bands.
     """
-    intervals = (
-        [f"{drawn}: 95% intervals, each on its own, over {_over(comparison)}."]
-        if _has_intervals(comparison)
-        else []
-    )
+    intervals = f"{drawn}: 95% intervals, each on its own, over {_over(comparison)}."
     titles = titles_of([model.name for model in comparison.models])
-    pairs = [
-        titles[name]
-        for name, count in comparison.counts.items()
-        if any(overlap.shared_pairs for overlap in count.values())
-    ]
-    sentences = [
-        titles[name]
-        for name, count in comparison.counts.items()
-        if titles[name] not in pairs and any(count.values())
-    ]
-    seen = trained_on(pairs, sentences)
-    return " ".join(
-        [
-            f"{shown}: {subject_of(replace(comparison, slices=shares_of(comparison.slices)))}",
-            *data_sentences(comparison.marks),
-            *intervals,
-            *seen,
-            *_single_seeds(comparison),
-        ]
+    pairs, sentences = [], []
+    for name, counts in comparison.counts.items():
+        if any(overlap.shared_pairs for overlap in counts.values()):
+            pairs.append(titles[name])
+        elif any(counts.values()):
+            sentences.append(titles[name])
+    return joined(
+        f"{shown}: {subject_of(replace(comparison, slices=shares_of(comparison.slices)))}",
+        *data_sentences(comparison.marks),
+        intervals if _has_intervals(comparison) else "",
+        *trained_on(pairs, sentences),
+        _single_seeds(comparison),
     )
 
 
@@ -125,48 +157,36 @@ def trained_on(pairs: Sequence[str], sentences: Sequence[str]) -> Iterator[str]:
 def subject_of(comparison: TaskComparison) -> str:
     """Return what the scores are and of how many items, as a sentence."""
     measures = measures_in(scales_of(comparison.slices)).replace(" x 100", " × 100")
-    by = f" by {_group(comparison.slicing.by)}" if comparison.slicing.by != DATASET else ""
-    where = f", items that fit {comparison.slicing.where!r}" if comparison.slicing.where else ""
-    return f"{measures}{by}{where}; {items_of(comparison)}."
+    by, where = comparison.slicing.by, comparison.slicing.where
+    cut = "" if by == DATASET else f" by whether {by!r} holds" if is_expression(by) else f" by {by}"
+    picked = f", items that fit {where!r}" if where else ""
+    return f"{measures}{cut}{picked}; {items_of(comparison)}."
 
 
 def items_of(comparison: TaskComparison) -> str:
     """Return how many items each slice of a comparison has."""
-    counts = {
-        compared.slice_title: compared.pairs
-        for compared in comparison.slices
-        if not compared.average_of
-    }
+    slices = [compared for compared in comparison.slices if not compared.average_of]
     common = ", those that all models score" if comparison.rows is not None else ""
-    return f"{counted_items(counts)}{common}"
+    return f"{counted_items({each.slice_title: each.pairs for each in slices})}{common}"
 
 
 def counted_items(counts: Mapping[str, int]) -> str:
     """Return how many items each slice has."""
     if not counts:
         return "averages"
+    least, most = min(counts.values()), max(counts.values())
     if len(counts) == 1:
-        return f"n = {next(iter(counts.values())):,} items of {next(iter(counts))}"
-    if len({*counts.values()}) == 1:
-        return f"n = {next(iter(counts.values())):,} items in each of {len(counts)}"
+        return f"n = {most:,} items of {next(iter(counts))}"
+    if least == most:
+        return f"n = {most:,} items in each of {len(counts)}"
     if len(counts) <= _LISTED:
         return f"n = {', '.join(f'{count:,} ({name})' for name, count in counts.items())} items"
-    return (
-        f"n = {min(counts.values()):,} to {max(counts.values()):,} items in each of {len(counts)}"
-    )
+    return f"n = {least:,} to {most:,} items in each of {len(counts)}"
 
 
 def data_sentences(marks: Sequence[str]) -> Iterator[str]:
     """Yield what the marks of all numbers mean for a reader."""
     return (text for mark, text in _DATA.items() if mark in marks)
-
-
-def _is_ranked(comparison: TaskComparison) -> bool:
-    return len(comparison.models) > 1 and 100 in scales_of(comparison.slices).values()
-
-
-def _group(by: str) -> str:
-    return f"whether {by!r} holds" if is_expression(by) else by
 
 
 def _intervals(comparison: TaskComparison, *, shows_differences: bool) -> Iterator[str]:
@@ -175,40 +195,29 @@ def _intervals(comparison: TaskComparison, *, shows_differences: bool) -> Iterat
     """
     if not _has_intervals(comparison):
         return
+    over = f"over {_over(comparison)}"
     if shows_differences:
-        reference = titles_of([model.name for model in comparison.models])[
-            comparison.models[0].name
-        ]
-        yield (
-            f"Brackets: 95% intervals of each difference from {reference}, over "
-            f"{_over(comparison)}."
-        )
-    else:
-        half = [
-            scale_of(compared.task, compared.metric) * (score.high - score.low) / 2
-            for compared in comparison.slices
-            for score in compared.scores.values()
-            if not isnan(score.low)
-        ]
-        widths = (
-            f"±{min(half):z.1f}"
-            if f"{min(half):z.1f}" == f"{max(half):z.1f}"
-            else f"±{min(half):z.1f} to ±{max(half):z.1f}"
-        )
-        yield f"95% intervals over {_over(comparison)}: {widths}."
+        reference, *_ = titles_of([model.name for model in comparison.models]).values()
+        yield f"Brackets: 95% intervals of each difference from {reference}, {over}."
+        return
+    widths = [
+        scale_of(compared.task, compared.metric) * (score.high - score.low) / 2
+        for compared in comparison.slices
+        for score in compared.scores.values()
+        if not isnan(score.low)
+    ]
+    ends = dict.fromkeys(f"±{width:z.1f}" for width in (min(widths), max(widths)))
+    yield f"95% intervals {over}: {' to '.join(ends)}."
 
 
 def _has_intervals(comparison: TaskComparison) -> bool:
-    return any(
-        not isnan(score.low) for compared in comparison.slices for score in compared.scores.values()
-    )
+    scores = [score for compared in comparison.slices for score in compared.scores.values()]
+    return any(not isnan(score.low) for score in scores)
 
 
 def _over(comparison: TaskComparison) -> str:
-    over = (
-        "items and seeds" if any(len(model.members) > 1 for model in comparison.models) else "items"
-    )
-    return f"{over}; {DEPENDENCE}"
+    has_seeds = any(len(model.members) > 1 for model in comparison.models)
+    return f"{'items and seeds' if has_seeds else 'items'}; {DEPENDENCE}"
 
 
 def _letters(comparison: TaskComparison, *, shows_differences: bool) -> Iterator[str]:
@@ -216,8 +225,8 @@ def _letters(comparison: TaskComparison, *, shows_differences: bool) -> Iterator
     tests = sum(compared.tests for compared in comparison.slices)
     if not tests:
         return
-    family = "the difference" if tests == 1 else f"all {tests} differences from the first model"
     if shows_differences:
+        family = "the difference" if tests == 1 else f"all {tests} differences from the first model"
         yield (
             f"{MODELS.sign} marks a difference from zero at 5% after Holm's correction over "
             f"{family} in the table."
@@ -226,37 +235,24 @@ def _letters(comparison: TaskComparison, *, shows_differences: bool) -> Iterator
         yield "Models that share a letter are not distinguished, corrected over each two models."
     if REACHES["checkpoints"] in reach_signs(comparison.slices):
         yield "Of single runs, numbers are about these checkpoints, not about their recipes."
-    if shows_differences and any(
-        difference.topic_sign
-        for compared in comparison.slices
-        for difference in compared.differences.values()
-    ):
+    if not shows_differences:
+        return
+    if any(each.topic for compared in comparison.slices for each in compared.differences.values()):
         yield f"{HANGS}: one topic decides the difference."
-    if comparison.slicing.margin is not None and shows_differences:
-        yield (
-            f"= marks a difference smaller than ±{100 * comparison.slicing.margin:g} (two "
-            f"one-sided tests, Holm)."
-        )
+    if (margin := comparison.slicing.margin) is not None:
+        points = f"{100 * margin:g}"
+        yield f"= marks a difference smaller than ±{points} (two one-sided tests, Holm)."
 
 
-def _models(comparison: TaskComparison) -> Iterator[str]:
-    """Yield what must be said of the models: text seen in training, and seeds."""
-    yield from seen_sentences(
-        overlap for count in comparison.counts.values() for overlap in count.values()
-    )
-    trained = [model for model in comparison.models if model.seeds or any(model.runs)]
-    yield from _spread(len(model.members) for model in trained)
-    yield from _single_seeds(comparison)
-
-
-def _single_seeds(comparison: TaskComparison) -> Iterator[str]:
+def _single_seeds(comparison: TaskComparison) -> str:
     titles = titles_of([model.name for model in comparison.models])
-    trained = [model for model in comparison.models if model.seeds or any(model.runs)]
-    if single := [titles[model.name] for model in trained if len(model.members) == 1]:
-        yield (
-            f"One seed, so that intervals are about the checkpoint, not the recipe: "
-            f"{', '.join(single)}."
-        )
+    single = [
+        titles[model.name]
+        for model in comparison.models
+        if len(model.members) == 1 and (model.seeds or any(model.runs))
+    ]
+    about = "One seed, so that intervals are about the checkpoint, not the recipe"
+    return f"{about}: {', '.join(single)}." if single else ""
 
 
 def seen_sentences(overlaps: Iterable[Overlap | None]) -> Iterator[str]:
@@ -268,6 +264,6 @@ def seen_sentences(overlaps: Iterable[Overlap | None]) -> Iterator[str]:
         yield f"{SENTENCES_SHARED.sign}: that share of the test sentences is in the training data."
 
 
-def _spread(seeds: Iterable[int]) -> Iterator[str]:
-    if several := sorted({count for count in seeds if count > 1}):
+def _seeds(counts: Iterable[int]) -> Iterator[str]:
+    if several := sorted({count for count in counts if count > 1}):
         yield f"±: standard deviation over {' or '.join(map(str, several))} seeds."

@@ -12,7 +12,7 @@ from embedlab.analysis.seed_notes import REACH_SIGN, REACHES
 from embedlab.experiments.paper_table import PaperTable
 from embedlab.reports.captions import data_sentences
 from embedlab.reports.reproduction_tables import TableRows, reach_mark, verdict_note
-from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
+from embedlab.reports.tables import Column, Table, TableCell, Value, number
 
 KEYS = (
     "claim",
@@ -72,18 +72,17 @@ def claims_table(
     )
     rows = [_row(settled, tables[settled.claim.table]) for settled in shown]
     return Table(
-        title=title, columns=columns, rows=rows, notes=said, keys=KEYS, caption=caption.strip()
+        title=title, columns=columns, rows=rows, notes=said, keys=KEYS, caption=caption.strip
     )
 
 
 def _row(settled: SettledClaim, table: PaperTable) -> dict[str, Value | TableCell]:
     claim, digits = settled.claim, 2 if table.scale > 1 else 3
-    number = table.name.split("_")[0]
     printed = table.printed_difference(claim)
     return {
         "claim": settled.name,
         "what": table.statement(claim),
-        "table": TableCell(value=claim.table, text=number),
+        "table": TableCell(value=claim.table, text=table.name.split("_")[0]),
         "first": claim.first,
         "direction": claim.direction,
         "second": claim.second,
@@ -92,10 +91,8 @@ def _row(settled: SettledClaim, table: PaperTable) -> dict[str, Value | TableCel
         "text": claim.text or None,
         "quotation": claim.quotation or None,
         "source": claim.source,
-        "printed": TableCell(
-            value=printed, text=ABSENT if printed is None else f"{printed:+z.{digits}f}"
-        ),
-        "ours": TableCell(value=settled.difference, text=_interval(settled, digits)),
+        "printed": number(printed, digits=digits, is_signed=True),
+        "ours": _interval(settled, digits),
         "low": settled.low,
         "high": settled.high,
         "p": settled.p,
@@ -157,7 +154,7 @@ def page_claims_table(settled: Sequence[SettledClaim], names: Mapping[str, str])
             "claim": each.name,
             "what": f"{_named(each, names).statement}, {_where(each, names)}",
             "source": each.claim.source or "this page",
-            "ours": _interval(each, 2),
+            "ours": _interval(each, 2).text,
             "verdict": _verdict(each, 2),
         }
         for each in settled
@@ -219,7 +216,9 @@ def _sentence(settled: Sequence[SettledClaim], names: Mapping[str, str]) -> str:
         each.sign.replace("*", r"\*") for each in settled
     ]  # two of them would be emphasis in Markdown
     values = [
-        _interval(settled_claim, 2) if len(settled) == 1 else f"{settled_claim.difference:+z.2f}"
+        _interval(settled_claim, 2).text
+        if len(settled) == 1
+        else f"{settled_claim.difference:+z.2f}"
         for settled_claim in settled
     ]
     numbers = [f"{value}{sign}" for value, sign in zip(values, signs, strict=True)]
@@ -271,8 +270,7 @@ def _where(settled: SettledClaim, names: Mapping[str, str]) -> str:
     return f"on {' and '.join(names.get(column, column) for column in settled.claim.columns)}"
 
 
-def _interval(settled: SettledClaim, digits: int) -> str:
-    interval = (
-        "" if isnan(settled.low) else f" [{settled.low:+z.{digits}f}, {settled.high:+z.{digits}f}]"
+def _interval(settled: SettledClaim, digits: int) -> TableCell:
+    return number(
+        settled.difference, digits=digits, is_signed=True, low=settled.low, high=settled.high
     )
-    return ABSENT if isnan(settled.difference) else f"{settled.difference:+z.{digits}f}{interval}"

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
 from statistics import median
+from typing import Any
 
 from embedlab.analysis.comparison import Difference, SliceScore
 from embedlab.analysis.trade_offs import undominated
 from embedlab.core.signs import UNBEATEN
 from embedlab.models.grammar import titles_of
-from embedlab.reports.tables import Column, Table, TableCell, Value
+from embedlab.reports.tables import Column, Table, TableCell, Value, number
 from embedlab.tasks.task import scale_of
 
 FLOAT_BITS = 32
@@ -51,6 +52,14 @@ class CostRow:
     def bytes(self) -> int | None:
         """The size of a vector."""
         return None if self.dims is None else -(-self.dims * self.bits // 8)
+
+    @property
+    def label(self) -> str:
+        """What is stored of a vector."""
+        if self.dims is None:
+            return "no vectors"
+        is_whole = self.bits == FLOAT_BITS
+        return f"{self.dims} dims" if is_whole else f"{self.bits} bit{'s' * (self.bits != 1)}"
 
     @property
     def is_whole(self) -> bool:
@@ -142,29 +151,25 @@ def _row(
     }
     for scored in costs.slices:
         if (score := row.scores.get(scored.key)) is not None:
-            value = scored.scale * score.value
-            cells[f"{scored.key}.score"] = TableCell(value=value, text=f"{value:z.2f}")
+            cells[f"{scored.key}.score"] = number(scored.scale * score.value)
         if (loss := row.losses.get(scored.key)) is not None:
-            value, low, high = (
-                scored.scale * number for number in (loss.delta, loss.low, loss.high)
+            ends: dict[str, Any] = {
+                "low": scored.scale * loss.low,
+                "high": scored.scale * loss.high,
+            }
+            cells[f"{scored.key}.loss"] = number(
+                scored.scale * loss.delta, is_signed=True, sign=loss.reach_sign, **ends
             )
-            cells[f"{scored.key}.loss"] = TableCell(
-                value=value, text=f"{value:+z.2f} [{low:+z.2f}, {high:+z.2f}]{loss.reach_sign}"
-            )
-            cells |= {f"{scored.key}.loss_low": low, f"{scored.key}.loss_high": high}
+            cells |= {f"{scored.key}.loss_{end}": each for end, each in ends.items()}
     return cells
 
 
 def _time(row: CostRow) -> Value | TableCell:
     if not row.milliseconds:
         return None
-    low, high = min(row.milliseconds), max(row.milliseconds)
-    text = (
-        f"{_digits(row.time_ms)} ({_digits(low)}–{_digits(high)})"
-        if row.is_whole
-        else _digits(row.time_ms)
-    )
-    return TableCell(value=row.time_ms, text=text)
+    ends = "–".join(_digits(end(row.milliseconds)) for end in (min, max))
+    spread = f" ({ends})" if row.is_whole else ""
+    return TableCell(value=row.time_ms, text=f"{_digits(row.time_ms)}{spread}")
 
 
 def _digits(milliseconds: float) -> str:

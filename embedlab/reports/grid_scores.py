@@ -11,9 +11,9 @@ from embedlab.data.published import remarks
 from embedlab.experiments.pivot import Pivot, Spread
 from embedlab.experiments.plan import GridPlan
 from embedlab.reports.captions import counted_items, seen_sentences
-from embedlab.reports.comparison_cells import shared_fields
 from embedlab.reports.notes import facts_of, generated_note, unusual_usage, usage, with_marks
-from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
+from embedlab.reports.scores import overlap_fields
+from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value, number
 from embedlab.runs.signature import Signature, merged
 from embedlab.runs.status import trained_flaw
 from embedlab.scoring.provenance import overlap_mark
@@ -58,13 +58,13 @@ def pivot_table(plan: GridPlan, pivot: Pivot, title: str) -> Table:
     if pivot.column_axis is not None:
         how = f"shown is {_score_title(pivot)}; --score takes another, --rows and --columns other axes"
         notes.append(Note(how, short=[how], kind="usage"))
-    seen = seen_sentences(spread.shared for spread in pivot.spreads.values())
+    seen = [*seen_sentences(spread.shared for spread in pivot.spreads.values())]
     return Table(
         title=with_marks(f"{plan.name}: {title}", pivot.marks),
         columns=columns,
         rows=rows,
         notes=notes,
-        caption=" ".join([_caption(plan, pivot, title), *_said(notes), *seen]),
+        caption=lambda: " ".join([_caption(plan, pivot, title), *_said(notes), *seen]),
         score_columns="" if pivot.column_axis is not None else "score",
         signatures=_signatures(plan, pivot),
     )
@@ -200,7 +200,6 @@ def _spread_cells(key: str, spread: Spread) -> dict[str, Value | TableCell]:
     """Return the text for people; for machines the mean, the deviation, the number of seeds, the
     mark and the counts of shared text.
     """
-    deviation = f" ± {spread.sd:z.2f}" if spread.sd is not None else ""
     mark = "*" if spread.is_best else "=" if spread.is_tied else " "
     more: dict[str, Value | TableCell] = {
         f"{key}.sd": spread.sd,
@@ -208,17 +207,18 @@ def _spread_cells(key: str, spread: Spread) -> dict[str, Value | TableCell]:
         f"{key}.mark": mark.strip(),
     }
     more |= {f"{key}.optimism": spread.optimism} if spread.is_best else {}
-    text = f"{spread.mean:z.2f}{overlap_mark(spread.shared)}{deviation}{mark}"
     return {
-        key: TableCell(
-            value=spread.mean,
-            text=text,
+        key: number(
+            spread.mean,
+            mark=overlap_mark(spread.shared),
+            sd=spread.sd,
+            sign=mark,
             raised=mark.strip(),
             is_best=spread.is_best,
             hover=_values(spread),
         ),
         **more,
-        **shared_fields(key, spread.shared),
+        **overlap_fields(spread.shared, f"{key}."),
     }
 
 

@@ -46,10 +46,11 @@ def to_latex(table: Table) -> str:
     said = [*table.answer, table.shown_title, *table.shown_notes, *signatures]
     lines = [f"% {' '.join(text.split())}" for text in said if text]
     tabular = list(_tabular(table))
-    if table.caption and table.rows:
+    caption = table.caption()
+    if caption and table.rows:
         lines += [r"\begin{table}[t]", r"\centering", r"\footnotesize"]
         lines += [r"\setlength{\tabcolsep}{3pt}", *tabular]
-        lines += [rf"\caption{{{_escaped(table.caption)}}}", r"\end{table}"]
+        lines += [rf"\caption{{{_escaped(caption)}}}", r"\end{table}"]
     else:
         lines += tabular
     return "\n".join(lines) + "\n"

@@ -5,7 +5,7 @@ scores.
 from collections.abc import Sequence
 from math import isfinite
 
-from embedlab.reports.units import is_mixed, measures_in, unit_of
+from embedlab.reports.captions import is_mixed, measures_in, unit_of
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.scoring.stored_intervals import StoredIntervals
 

@@ -7,9 +7,9 @@ import polars as pl
 
 from embedlab.core.signs import PAIRS_SHARED, SENTENCES_SHARED
 from embedlab.data.shared_text import Overlap
-from embedlab.reports.comparison_cells import overlap_footnotes
 from embedlab.reports.frames import PAIRED, Row, tidy_frame
 from embedlab.reports.notes import generated_note, usage_notes, with_marks
+from embedlab.reports.scores import overlap_footnotes
 from embedlab.reports.tables import Column, Table, TableCell
 from embedlab.scoring.provenance import overlap_sign
 from embedlab.scoring.task_comparison import Gathered

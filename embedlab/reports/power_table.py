@@ -1,9 +1,7 @@
 """The table of the differences between two models that can be detected."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import zip_longest
-from math import isinf, isnan
-from typing import Any
+from collections.abc import Iterator, Sequence
+from math import isinf, isnan, nan
 
 import polars as pl
 
@@ -11,11 +9,16 @@ from embedlab.analysis.comparison import hanging_note
 from embedlab.analysis.power import Detectable
 from embedlab.analysis.seed_notes import ASSUMED, HANGS
 from embedlab.models.grammar import titles_of
-from embedlab.reports.captions import DEPENDENCE, counted_items, data_sentences
-from embedlab.reports.comparison_table import general_notes, leading_columns, titled
-from embedlab.reports.frames import Schema, tidy_frame
-from embedlab.reports.tables import Column, Table, TableCell, Value
-from embedlab.reports.units import measures_in, scales_of
+from embedlab.reports.captions import (
+    DEPENDENCE,
+    counted_items,
+    data_sentences,
+    measures_in,
+    scales_of,
+)
+from embedlab.reports.frames import Row, Schema, tidy_frame
+from embedlab.reports.scores import general_notes, leading_columns, titled
+from embedlab.reports.tables import Column, Table, TableCell, number
 from embedlab.scoring.task_comparison import TaskComparison
 from embedlab.tasks.task import scale_of
 
@@ -53,24 +56,22 @@ def power_table(
     first, second = titles.values()
     measures = measures_in(scales_of(detectables))
     facts = [_facts(detectable) for detectable in detectables]
-    rows = []
+    rows: list[Row] = []
     for detectable, fact in zip(detectables, facts, strict=True):
         sign = HANGS if detectable.topic is not None else ""
-        effective = detectable.effective_pairs
-        rows.append(
-            {
-                **fact,
-                "dataset": TableCell(value=detectable.key, text=detectable.slice_title),
-                "effective_pairs": TableCell(
-                    value=effective, text=f"{effective:z.0f}" if effective > 0 else "–"
-                ),
-                "smallest": _figure_cell(fact, "smallest", sign),
-                "planned": _figure_cell(fact, "planned", sign),
-                "seeds_needed": _seeds_cell(detectable.seeds_needed),
-            }
-        )
+        effective, needed = detectable.effective_pairs, detectable.seeds_needed
+        row = fact | {"items": detectable.pairs}
+        row["dataset"] = TableCell(value=detectable.key, text=detectable.slice_title)
+        row["effective_pairs"] = number(effective if effective > 0 else nan, digits=0)
+        for key in ("smallest", "planned"):
+            ends = {"low": fact[f"{key}_low"], "high": fact[f"{key}_high"]}
+            row[key] = number(fact[key], sign=sign, **ends)
+        row["seeds_needed"] = number(needed, digits=0)
+        if needed is not None and isinf(needed):
+            row["seeds_needed"] = TableCell(value=needed, text="no number")
+        rows.append(row)
     columns = [
-        *leading_columns(detectables, "dataset", "dataset"),
+        *leading_columns(facts, "dataset", "dataset"),
         Column(key="sentences", title="sentences"),
         Column(key="effective_pairs", title="effective items", align="right"),
         Column(key="design_effect", title="design effect", digits=2),
@@ -90,7 +91,7 @@ def power_table(
         f"{counted_items(counts)}."
     )
     return Table(
-        title=titled(compared, [f"Detectable differences between {second} and {first}"]),
+        title=titled(compared, f"Detectable differences between {second} and {first}"),
         columns=columns,
         rows=rows,
         frame=tidy_frame(({**fact, "marks": marks} for fact in facts), POWER),
@@ -102,7 +103,7 @@ def power_table(
         ],
         signatures=compared.signatures,
         titles=titles,
-        caption=" ".join([caption, *data_sentences(compared.marks)]),
+        caption=lambda: " ".join([caption, *data_sentences(compared.marks)]),
     )
 
 
@@ -146,9 +147,9 @@ def _notes(
         )
 
 
-def _facts(detectable: Detectable) -> dict[str, Value]:
+def _facts(detectable: Detectable) -> Row:
     scale = scale_of(detectable.task, detectable.metric)
-    facts: dict[str, Value] = {
+    facts = {
         "task": detectable.task,
         "dataset": detectable.slice_key,
         "metric": detectable.metric,
@@ -157,23 +158,9 @@ def _facts(detectable: Detectable) -> dict[str, Value]:
         "effective_pairs": detectable.effective_pairs,
         "design_effect": detectable.uncertainty.design_effect,
         "difference": scale * detectable.difference,
+        "seeds_needed": detectable.seeds_needed,
     }
     for key, figure in (("smallest", detectable.smallest), ("planned", detectable.planned)):
-        ends = (figure.value, figure.low, figure.high) if figure is not None else ()
-        for name, value in zip_longest((key, f"{key}_low", f"{key}_high"), ends):
-            facts[name] = scale * value if value is not None else None
-    return {**facts, "seeds_needed": detectable.seeds_needed}
-
-
-def _figure_cell(fact: Mapping[str, Any], key: str, sign: str) -> TableCell | None:
-    value, low, high = (fact[name] for name in (key, f"{key}_low", f"{key}_high"))
-    if value is None or isnan(value):
-        return None
-    ends = "" if isnan(low) else f" [{low:z.2f}, {high:z.2f}]"
-    return TableCell(value=value, text=f"{value:z.2f}{ends}{sign}")
-
-
-def _seeds_cell(needed: float | None) -> TableCell | None:
-    if needed is None or isnan(needed):
-        return None
-    return TableCell(value=needed, text="no number" if isinf(needed) else f"{needed:z.0f}")
+        for name, end in ((key, "value"), (f"{key}_low", "low"), (f"{key}_high", "high")):
+            facts[name] = None if figure is None else scale * getattr(figure, end)
+    return facts

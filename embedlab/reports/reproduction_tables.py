@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 from statistics import fmean, stdev
+from typing import Any
 
 from embedlab.analysis.seed_notes import REACH_SIGN, REACHES
 from embedlab.core.durations import duration
@@ -19,7 +20,7 @@ from embedlab.experiments.paper_table import Deviation, PaperTable
 from embedlab.experiments.printed import paper_names, published_table, published_texts
 from embedlab.experiments.row_order import ComparedNumber, PairOrder, Ranking, RowOrder
 from embedlab.reports.captions import data_sentences
-from embedlab.reports.tables import ABSENT, Column, Role, Table, TableCell, Value
+from embedlab.reports.tables import ABSENT, Column, Role, Table, TableCell, Value, number
 
 # What people see first: rows of all columns; rows and notes, together at most 25 lines with what
 # is around them, as wide as a terminal.
@@ -158,7 +159,7 @@ def printed_table(table: PaperTable) -> Table:
         rows=rows,
         notes=notes,
         score_columns="column",
-        caption=f"{title}.",
+        caption=lambda: f"{title}.",
     )
 
 
@@ -221,7 +222,7 @@ def deviations_table(
     columns = [Column(key=key, title=key, align="left", role=roles.get(key)) for key in keys]
     notes = () if rows else ("none is known" if trained else "no row has a finished run here",)
     title = f"{table.paper} {table.name}: deviations from the paper"
-    return Table(title=title, columns=columns, rows=rows, notes=notes, caption=f"{title}.")
+    return Table(title=title, columns=columns, rows=rows, notes=notes, caption=lambda: f"{title}.")
 
 
 def numbers_table(
@@ -237,15 +238,15 @@ def numbers_table(
     rows: TableRows = []
     for row in table.sources:
         of_row = {column: numbers.get((row, column), NO_NUMBER) for column in table.columns}
-        if any(number.printed is not None for number in of_row.values()):
+        if any(each.printed is not None for each in of_row.values()):
             rows.append(
                 {
                     "row": row,
                     "what": "published",
-                    **{column: number.printed for column, number in of_row.items()},
+                    **{column: each.printed for column, each in of_row.items()},
                 }
             )
-        if any(number.values for number in of_row.values()):
+        if any(each.values for each in of_row.values()):
             parts = table.sources[row].best_of
             there = [part for part in parts if _has_numbers(table, part, numbers)]
             what = f"ours, of {len(there)} of {len(parts)} rows" if there != [*parts] else "ours"
@@ -256,9 +257,10 @@ def numbers_table(
                     *missing,
                     f"{row}: the best of {', '.join(there)} alone, without {lacking}",
                 ]
-        if any(number.difference is not None for number in of_row.values()):
+        if any(each.difference is not None for each in of_row.values()):
             differences = {
-                column: _signed(number.difference, table.scale) for column, number in of_row.items()
+                column: _shown(each.difference, table.scale, is_signed=True)
+                for column, each in of_row.items()
             }
             rows.append({"row": row, "what": "difference", **differences})
     columns = [
@@ -283,7 +285,7 @@ def numbers_table(
         rows=rows,
         answer=list(_answer(table, numbers, row_order)),
         notes=[*missing, *table.notes],
-        caption=_caption(table, numbers, marks),
+        caption=lambda: _caption(table, numbers, marks),
     )
 
 
@@ -402,14 +404,14 @@ def epochs_table(
     length = max(map(len, shown.values()), default=0)
     rows: TableRows = [
         {
-            "epoch": number + 1,
+            "epoch": place + 1,
             **{
-                row: _spread(epochs[number])
-                for row, epochs in shown.items()
-                if number < len(epochs)
+                row: number(fmean(runs[place]), sd=stdev(runs[place]) if runs[place][1:] else None)
+                for row, runs in shown.items()
+                if place < len(runs)
             },
         }
-        for number in range(length)
+        for place in range(length)
     ]
     columns = [
         Column(key="epoch", title="epoch", role="key"),
@@ -421,13 +423,8 @@ def epochs_table(
         columns=columns,
         rows=rows,
         notes=[*table.notes, *missing],
-        caption=f"{title}, mean ± standard deviation.",
+        caption=lambda: f"{title}, mean ± standard deviation.",
     )
-
-
-def _spread(values: Sequence[float]) -> TableCell:
-    sd = f" ± {stdev(values):z.2f}" if len(values) > 1 else ""
-    return TableCell(value=fmean(values), text=f"{fmean(values):z.2f}{sd}")
 
 
 def _caption(
@@ -479,7 +476,7 @@ def orders_table(table: PaperTable, row_order: RowOrder, said: Sequence[str] = (
         f"{title} Brackets: 95% intervals. "
         f"{'. '.join(f'{note[0].upper()}{note[1:]}' for note in _explanations(table, row_order))}."
     )
-    return Table(title=title, columns=columns, rows=rows, notes=notes, caption=caption)
+    return Table(title=title, columns=columns, rows=rows, notes=notes, caption=lambda: caption)
 
 
 def _measured(table: PaperTable) -> str:
@@ -498,22 +495,15 @@ def _measured(table: PaperTable) -> str:
 def _ours(numbers: Mapping[str, ComparedNumber], scale: float) -> dict[str, Value | TableCell]:
     """Return the text for people; for machines the mean, the deviation and the number of seeds."""
     cells: dict[str, Value | TableCell] = {}
-    digits = _digits(scale)
-    for column, number in numbers.items():
-        mean, sd = number.mean, number.sd
-        spread = f" ± {sd:z.{digits}f}" if sd is not None else ""
-        cells[column] = TableCell(
-            value=mean, text=f"{mean:z.{digits}f}{spread}" if mean is not None else ABSENT
-        )
-        cells[f"{column}.sd"] = sd
-        cells[f"{column}.seeds"] = len(number.values)
+    for column, each in numbers.items():
+        cells[column] = _shown(each.mean, scale, sd=each.sd)
+        cells[f"{column}.sd"] = each.sd
+        cells[f"{column}.seeds"] = len(each.values)
     return cells
 
 
-def _signed(value: float | None, scale: float) -> TableCell:
-    return TableCell(
-        value=value, text=f"{value:+z.{_digits(scale)}f}" if value is not None else ABSENT
-    )
+def _shown(value: float | None, scale: float, **more: Any) -> TableCell:
+    return number(value, digits=_digits(scale), **more)
 
 
 def _digits(scale: float) -> int:
@@ -522,24 +512,18 @@ def _digits(scale: float) -> int:
 
 
 def _order_row(pair: PairOrder, scale: float) -> dict[str, Value | TableCell]:
-    digits, ours = _digits(scale), pair.ours
-    difference = f"{ours.difference:+z.{digits}f}"
-    interval = (
-        "" if isnan(ours.probability) else f" [{ours.low:+z.{digits}f}, {ours.high:+z.{digits}f}]"
-    )
+    ours = pair.ours
+    ends = {} if isnan(ours.probability) else {"low": ours.low, "high": ours.high}
     return {
         "better": pair.better,
         "worse": pair.worse,
         "columns": " + ".join(pair.columns),
         "printed": pair.printed,
-        "ours": TableCell(value=ours.difference, text=difference + interval),
+        "ours": _shown(ours.difference, scale, is_signed=True, **ends),
         "low": ours.low,
         "high": ours.high,
         "p": pair.p,
-        "probability": TableCell(
-            value=ours.probability,
-            text=ABSENT if isnan(ours.probability) else f"{ours.probability:z.3f}",
-        ),
+        "probability": number(ours.probability, digits=3),
         "verdict": _verdict(pair),
         "claim": pair.claim or None,
     }

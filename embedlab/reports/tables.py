@@ -7,7 +7,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 Value = str | float | int | bool | None
+Align = Literal["left", "right"]
 ABSENT = "–"
 _MINUS_ZERO = re.compile(
     r"(?<![\w.])[-−+](?=0(?:\.0+)?(?![\d.]))"
@@ -41,6 +42,29 @@ class TableCell:
     hover: str = ""  # what a page or notebook shows where a pointer rests on it
 
 
+def number(
+    value: float | None,
+    *,
+    digits: int = 2,
+    is_signed: bool = False,
+    mark: str = "",
+    sd: float | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    sign: str = "",
+    **more: Any,
+) -> TableCell:
+    """Return a cell such as "78.40† ± 0.31 a" or "+1.20 [-0.30, +2.70]*": the number with its MARK,
+    standard deviation, interval and SIGN, those that are there; MORE is the rest of the cell.
+    """
+    if _finite(value) is None:
+        return TableCell(value=value, text=ABSENT)
+    form = f"{'+' * is_signed}z.{digits}f"
+    spread = "" if _finite(sd) is None else f" ± {sd:z.{digits}f}"
+    interval = "" if _finite(low) is None else f" [{low:{form}}, {high:{form}}]"
+    return TableCell(value=value, text=f"{value:{form}}{mark}{spread}{interval}{sign}", **more)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Column:
     """One column: KEY in JSON and CSV, TITLE for people."""
@@ -48,7 +72,7 @@ class Column:
     key: str
     title: str
     digits: int | None = None  # after the point, for people; None: Python's own format
-    align: Literal["left", "right"] | None = None  # None: right when it holds nothing but numbers
+    align: Align | None = None  # None: right when it holds nothing but numbers
     role: "Role | None" = None
 
     @property
@@ -91,7 +115,7 @@ class Table:
         default_factory=dict
     )  # in JSON alone: what is of no row, by its key
     # of a paper's table: what the numbers are, of how many items, and what marks and intervals mean
-    caption: str = ""
+    caption: Callable[[], str] = str
 
     @property
     def shown_title(self) -> str:
@@ -146,7 +170,7 @@ class Table:
             *([_text(row.get(column.key), column) for column in self.columns] for row in self.rows),
         ]
 
-    def align(self, column: Column) -> Literal["left", "right"]:
+    def align(self, column: Column) -> Align:
         """Return the alignment of a column's texts."""
         if column.align:
             return column.align

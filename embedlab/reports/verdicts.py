@@ -11,7 +11,7 @@ from math import isnan
 from embedlab.analysis.comparison import ComparedSlice, Difference
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.cuts import DATASET
-from embedlab.reports.units import shares_of
+from embedlab.reports.captions import shares_of
 from embedlab.tasks.task import scale_of
 
 MOST = 3  # sentences above a table

@@ -5,7 +5,7 @@ differs.
 from collections.abc import Iterator, Sequence
 
 from embedlab.models.grammar import title_of
-from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
+from embedlab.reports.tables import Column, Table, TableCell, Value, number
 from embedlab.runs.signature import PartDifference, part_differences
 from embedlab.scoring.verification import ResultPair, intervals_of
 
@@ -32,16 +32,13 @@ def verification_table(sides: ResultPair) -> tuple[Table, bool]:
     apart = intervals_of(sides)
     for key, (first, second) in sides.differing.items():
         low, high = apart.intervals.get(key, (None, None))
-        interval = f" [{low:+z.2f}, {high:+z.2f}]" if low is not None else ""
-        delta = second - first
-        text = f"{delta:+z.2f}{interval}" if delta == delta else ABSENT
         rows.append(
             {
                 "kind": "score",
                 "what": " ".join(filter(None, (key.slice, key.metric, key.setting, key.split))),
                 "first": first,
                 "second": second,
-                "difference": TableCell(value=delta, text=text),
+                "difference": number(second - first, is_signed=True, low=low, high=high),
                 "low": low,
                 "high": high,
             }

@@ -1,18 +1,16 @@
 """Models compared on tasks of any kind, by a property of their items, in one table."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 from embedlab.core.errors import UsageError
 from embedlab.experiments.published_rows import PublishedRow, published_row
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.grouping import refuse_unknown_property
-from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.cost_table import Costs, cost_table
-from embedlab.reports.figures import ComparedModels
 from embedlab.reports.frames import COMPARED
-from embedlab.reports.stated_figures import StatedModel
-from embedlab.reports.table_forms import with_model_rows
+from embedlab.reports.scores import StatedModel, comparison_table, with_model_rows
 from embedlab.reports.tables import Table
 from embedlab.scoring.selection import SelectedTask, select_from
 from embedlab.scoring.task_comparison import Gathered, Slicing, TaskComparison
@@ -33,6 +31,7 @@ class ComparisonReport(Report):
     another property.
     """
 
+    command: ClassVar[str] = "compare"
     compared: TaskComparison
     gathered: Gathered
     printed: tuple[PublishedRow, ...] = ()
@@ -43,9 +42,9 @@ class ComparisonReport(Report):
         """The tables with a row a model, whose cells say their intervals."""
         return [*map(with_model_rows, self.tables[:1]), *self.tables[1:]]
 
-    def figure_subject(self) -> ComparedModels:
+    def drawn(self) -> Mapping[str, Any]:
         """The comparison, and the pairs behind it."""
-        return ComparedModels(found=self.compared, pairs=self.gathered.scored, costs=self.costs)
+        return {"compared": self.compared, "pairs": self.gathered.scored, "costs": self.costs}
 
 
 @hints_at_own_columns

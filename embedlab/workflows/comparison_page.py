@@ -9,8 +9,8 @@ from pathlib import Path
 from embedlab.data.dataset import DatasetState
 from embedlab.models.grammar import title_of
 from embedlab.outcomes.cuts import DATASET
-from embedlab.reports.comparison_page import comparison_section, scatter_section
-from embedlab.reports.html import Section, write_page
+from embedlab.reports.pages import Section, write_page
+from embedlab.reports.sections import comparison_section, scatter_section
 from embedlab.workflows.compare import ComparisonReport
 from embedlab.workflows.session import Session
 

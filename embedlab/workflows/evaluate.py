@@ -1,12 +1,12 @@
 """Models evaluated: on pairs, a table by any kind of slice; on several tasks, a table each."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import isnan
 from pathlib import Path
-from typing import cast, get_args
+from typing import Any, ClassVar, cast, get_args
 
 from embedlab.choices import Aggregate, By
 from embedlab.comparison.comparison import compare_outcomes
@@ -17,13 +17,16 @@ from embedlab.models.aliases import declared
 from embedlab.models.catalog import Model, ModelSpec, resolve
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.grouping import refuse_unknown_property
-from embedlab.reports.figures import EvaluatedModels
 from embedlab.reports.frames import EVALUATED
 from embedlab.reports.mteb import write_mteb
 from embedlab.reports.notes import slice_note
-from embedlab.reports.score_table import evaluation_table, score_table
-from embedlab.reports.stated_figures import StatedModel, stated_table
-from embedlab.reports.table_forms import with_model_rows
+from embedlab.reports.scores import (
+    StatedModel,
+    evaluation_table,
+    score_table,
+    stated_table,
+    with_model_rows,
+)
 from embedlab.reports.tables import Table
 from embedlab.runs.scoring import being_scored
 from embedlab.runs.store import RunFolder
@@ -55,14 +58,16 @@ AGGREGATES: tuple[Aggregate, ...] = ("all", "mean", "wmean")
 class EvaluationReport(Report):
     """The scores of models, each on its own."""
 
+    command: ClassVar[str] = "evaluate"
+
     @property
     def notebook_tables(self) -> Sequence[Table]:
         """The tables with a row a model, whose cells say their intervals."""
         return [*map(with_model_rows, self.tables)]
 
-    def figure_subject(self) -> EvaluatedModels:
+    def drawn(self) -> Mapping[str, Any]:
         """The scores."""
-        return EvaluatedModels(frame=self.frame)
+        return {"frame": self.frame}
 
 
 @hints_at_own_columns

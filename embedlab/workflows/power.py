@@ -1,10 +1,11 @@
 """Which difference between two models these items and seeds can detect."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from embedlab.analysis.power import detectable
 from embedlab.core.errors import UsageError
-from embedlab.reports.figures import DetectableDifferences
 from embedlab.reports.power_table import POWER, power_table
 from embedlab.scoring.selection import select_from
 from embedlab.scoring.task_comparison import Slicing
@@ -20,11 +21,14 @@ from embedlab.workflows.session import Session
 class PowerReport(Report):
     """The differences that can be detected."""
 
-    def figure_subject(self) -> DetectableDifferences:
+    command: ClassVar[str] = "power"
+
+    def drawn(self) -> Mapping[str, Any]:
         """The differences, with the caption of their table."""
-        return DetectableDifferences(
-            frame=self.frame, caption=" ".join(table.caption for table in self.tables)
-        )
+        return {
+            "frame": self.frame,
+            "caption": " ".join(table.caption() for table in self.tables),
+        }
 
 
 def power_report(options: PowerOptions, session: Session) -> PowerReport:

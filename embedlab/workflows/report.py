@@ -2,19 +2,18 @@
 them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import polars as pl
 
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Format
-from embedlab.reports.figures import Subject, draw_figure, figure_kind
 from embedlab.reports.frames import Schema, tidy_frame
 from embedlab.reports.latex import to_latex
 from embedlab.reports.layout import plain_text
-from embedlab.reports.notebook_html import report_html
+from embedlab.reports.pages import report_html
 from embedlab.reports.series import COLUMN_IN
 from embedlab.reports.tables import Table
 
@@ -30,6 +29,7 @@ class Report:
     tables: tuple[Table, ...]
     notes: tuple[str, ...]
     is_whole: bool = True  # whether nothing that was selected is missing
+    command: ClassVar[str] = ""  # whose figures are drawn of it; empty: there are none
 
     @classmethod
     def of(cls, tables: Sequence[Table], schema: Schema, *, is_whole: bool) -> Self:
@@ -55,7 +55,7 @@ class Report:
             raise UsageError(f"no format named {format!r}", hint=f"one of {', '.join(write)}")
         return "\n".join(write[format](table) for table in self.tables)
 
-    def figure_subject(self) -> Subject:
+    def drawn(self) -> Mapping[str, Any]:
         """What its figures are drawn of."""
         raise UsageError("no figure is declared for this result", hint="its numbers are in .frame")
 
@@ -65,10 +65,11 @@ class Report:
         """Return the figure called KIND, or the usual one, as one of Matplotlib, WIDTH inches wide;
         its caption is in `.caption`.
         """
-        subject = self.figure_subject()
-        return draw_figure(
-            subject, figure_kind(type(subject), kind), width_in=width, is_titled=title
-        )
+        from embedlab.reports.figures import draw_figure, figure_kind
+
+        drawn = self.drawn()
+        figure = figure_kind(self.command, kind)
+        return draw_figure(drawn, figure, width_in=width, is_titled=title)
 
     @property
     def notebook_tables(self) -> Sequence[Table]:

@@ -1,11 +1,12 @@
 """Runs as reports: the list of them, and what one run is with its curves."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import polars as pl
 
 from embedlab.core.settings import Settings
-from embedlab.reports.figures import TrainedRuns
 from embedlab.reports.run_tables import run_table, runs_table
 from embedlab.runs.curves import Curve
 from embedlab.runs.store import RunFolder, find_runs, select_runs, unreadable_folders
@@ -18,11 +19,12 @@ CURVES = {"run": pl.String(), "step": pl.Int64(), "what": pl.String(), "value": 
 class RunReport(Report):
     """The seeds of a run; the frame has a row for each loss and dev score."""
 
+    command: ClassVar[str] = "runs"
     runs: tuple[RunFolder, ...]
 
-    def figure_subject(self) -> TrainedRuns:
+    def drawn(self) -> Mapping[str, Any]:
         """The seeds."""
-        return TrainedRuns(runs=self.runs)
+        return {"runs": self.runs}
 
 
 def runs_report(settings: Settings) -> Report:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from embedlab.models.aliases import model_of
 from embedlab.models.catalog import resolve
 from embedlab.models.encoder_kind import prefix_of
-from embedlab.reports.stated_figures import StatedModel
+from embedlab.reports.scores import StatedModel
 from embedlab.workflows.session import Session
 
 

@@ -2,7 +2,9 @@
 typical ones, and how steady it is.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,8 +13,7 @@ from embedlab.comparison.explanation import Explanation, explained
 from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import joined_outcomes
 from embedlab.outcomes.selection import select_items
-from embedlab.reports.figures import ExplainedDifference
-from embedlab.reports.why_tables import WHY, why_tables
+from embedlab.reports.why import WHY, why_tables
 from embedlab.scoring.selection import select_from
 from embedlab.scoring.task_comparison import Slicing
 from embedlab.workflows.closed_choices import refuse_unknown_choices
@@ -31,14 +32,14 @@ HALVES_SEED = 0
 class WhyReport(Report):
     """The report, and the explanation behind its tables."""
 
+    command: ClassVar[str] = "why"
     explanation: Explanation
     rows: int = 4  # that a figure shows
 
-    def figure_subject(self) -> ExplainedDifference:
+    def drawn(self) -> Mapping[str, Any]:
         """The difference on each kind of items, with the caption of its table."""
-        return ExplainedDifference(
-            found=self.explanation, rows=self.rows, caption=self.tables[0].caption
-        )
+        caption = self.tables[0].caption()
+        return {"explanation": self.explanation, "rows": self.rows, "caption": caption}
 
 
 @hints_at_own_columns

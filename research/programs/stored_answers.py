@@ -516,7 +516,7 @@ def shown(
     has_all_notes: bool,
 ) -> str:
     """Return the table of MODELS (none: all) and ROWS of the file at PATH in Markdown."""
-    from embedlab.reports.comparison_table import comparison_table
+    from embedlab.reports.scores import comparison_table
 
     return replace(
         comparison_table(compared_again(path, models, rows)),

@@ -451,7 +451,7 @@ def unseen_pairs(scored: StoredPairs, settings: Settings) -> tuple[StoredPairs, 
 
 def shown(arguments: argparse.Namespace, settings: Settings) -> str:
     """Return the table that the ARGUMENTS of `show` describe, in Markdown."""
-    from embedlab.reports.comparison_table import comparison_table
+    from embedlab.reports.scores import comparison_table
 
     scored = stored_pairs(
         arguments.file, arguments.models, settings, arguments.by, arguments.dataset

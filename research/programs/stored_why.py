@@ -62,7 +62,7 @@ def shown(
     """Return the tables of why FIRST and SECOND of the file at PATH differ on all datasets or one,
     in Markdown.
     """
-    from embedlab.reports.why_tables import why_tables
+    from embedlab.reports.why import why_tables
 
     tables = why_tables(
         *explained_again(stored_pairs(path, [first, second], settings, DATASET, dataset)), rows=rows

@@ -30,7 +30,7 @@ from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.reports.comparison_table import comparison_table
+from embedlab.reports.scores import comparison_table
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.outcomes import SENTENCES
 from embedlab.runs.store import RunFolder

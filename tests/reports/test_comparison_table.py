@@ -2,8 +2,8 @@
 
 from embedlab.analysis.another_dataset import elsewhere
 from embedlab.analysis.comparison import compare_evidence
-from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.layout import plain_text
+from embedlab.reports.scores import comparison_table
 from embedlab.reports.tables import Table
 from embedlab.scoring.task_comparison import TaskComparison
 from tests.analysis.test_another_dataset import A, B, datasets

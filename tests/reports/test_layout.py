@@ -7,7 +7,7 @@ from rich.cells import cell_len
 
 from embedlab.core.note import Note
 from embedlab.reports.layout import plain_text, table_lines
-from embedlab.reports.table_forms import with_model_rows
+from embedlab.reports.scores import with_model_rows
 from embedlab.reports.tables import Column, Table, TableCell
 
 DATASETS = (

@@ -5,7 +5,7 @@ a name could add.
 from xml.etree import ElementTree
 
 from embedlab.core.note import Note
-from embedlab.reports.notebook_html import MOST_ROWS, report_html
+from embedlab.reports.pages import MOST_ROWS, report_html
 from embedlab.reports.tables import Column, Table, TableCell
 
 

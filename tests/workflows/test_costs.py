@@ -113,11 +113,11 @@ def test_its_table_says_what_was_measured_and_on_what(report: ComparisonReport) 
 
 
 def test_its_figure_has_the_front_of_each_cost(report: ComparisonReport) -> None:
-    sizes, times = report.plot("costs"), report.figure_subject()
+    sizes, times = report.plot("costs"), report.drawn()
     assert "Filled, with a line through them" in sizes.caption
     from embedlab.reports.figures import figure_kind
 
-    found, _ = figure_kind(type(times), "costs").draw(times)
+    found, _ = figure_kind("compare", "costs").draw(**times)
     assert [one.along for one in found] == ["bytes a vector", "milliseconds a sentence"]
     (bert,) = found[0].series
     order = sorted(range(4), key=lambda place: bert.places[place])

@@ -48,9 +48,7 @@ def compare(
     Williams' t and Steiger's Z (Steiger 1980), which hold for ranks only approximately. Models of
     several seeds are always tested by dyadic.
     """
-    from embedlab.reports.figures import ComparedModels
     from embedlab.workflows.compare import ComparisonReport, comparison_report
-    from embedlab.workflows.comparison_page import write_comparison_page
     from embedlab.workflows.gate import check_gate, gated
     from embedlab.workflows.own_files import models_and_files
 
@@ -77,9 +75,11 @@ def compare(
 
     def write_page(report: ComparisonReport) -> None:
         if shown.html is not None:
+            from embedlab.workflows.comparison_page import write_comparison_page
+
             write_comparison_page(shown.html, report, page_facts, terminal)
 
-    answer(compared, shown, ComparedModels, terminal, page=write_page)
+    answer(compared, shown, "compare", terminal, page=write_page)
     for line, code in ended:
         terminal.note(line)
         raise typer.Exit(code)

@@ -31,7 +31,6 @@ def evaluate(options: EvaluateOptions, shown: ShownOptions, *, terminal: Termina
     weights them by pairs. Dice fifths are cut within each dataset. A run with several seeds shows
     mean ± standard deviation. Everything measured is stored in the run's folder, or in the cache.
     """
-    from embedlab.reports.figures import EvaluatedModels
     from embedlab.workflows.evaluate import evaluation_report
     from embedlab.workflows.own_files import models_and_files
 
@@ -39,4 +38,4 @@ def evaluate(options: EvaluateOptions, shown: ShownOptions, *, terminal: Termina
         options.models, bool(options.tasks or options.suites), terminal.settings
     )
     options = replace(options, models=names, tasks=options.tasks or files)
-    answer(lambda: evaluation_report(options, terminal), shown, EvaluatedModels, terminal)
+    answer(lambda: evaluation_report(options, terminal), shown, "evaluate", terminal)

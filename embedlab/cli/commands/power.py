@@ -28,7 +28,6 @@ def power(options: PowerOptions, rows: OfFile, shown: ShownOptions, *, terminal:
     Effective items are as many independent items as would give the same variance: items of one
     topic say less.
     """
-    from embedlab.reports.figures import DetectableDifferences
     from embedlab.workflows.own_files import models_and_files
     from embedlab.workflows.power import power_report
 
@@ -43,4 +42,4 @@ def power(options: PowerOptions, rows: OfFile, shown: ShownOptions, *, terminal:
     first, second = names
     options = replace(options, first=first, second=second, tasks=options.tasks or files)
 
-    answer(lambda: power_report(options, terminal), shown, DetectableDifferences, terminal)
+    answer(lambda: power_report(options, terminal), shown, "power", terminal)

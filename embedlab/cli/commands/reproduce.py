@@ -84,7 +84,7 @@ def _settle(
     )
     terminal.show(table)
     if shown.html is not None:
-        from embedlab.reports.reproduction_page import write_claims_page
+        from embedlab.reports.sections import write_claims_page
 
         write_claims_page(shown.html, claims.paper, table, page_facts(claims.states))
         terminal.note(f"the page is {shown.html}")
@@ -115,20 +115,19 @@ def _reproduce(
     published.
     """
     from embedlab.cli.grid_board import board
-    from embedlab.reports.figures import ReproducedTables
     from embedlab.workflows.reproduce.run import reproduce_tables, shown_tables
 
     shown.check_page()
-    figures = shown.checked(ReproducedTables)
+    figures = shown.checked("reproduce")
     reproductions = reproduce_tables(chosen, options, terminal, partial(board, terminal=terminal))
     is_brief = terminal.settings.format == "table" and not terminal.settings.notes
     parts = shown_tables(chosen, reproductions, is_brief=is_brief)
     terminal.show(*(replace(part, is_signed=shown.signature) for part in parts))
     if shown.html is not None:
-        from embedlab.reports.reproduction_page import write_reproduction_page
+        from embedlab.reports.sections import write_reproduction_page
 
         write_reproduction_page(shown.html, reproductions, page_facts)
         terminal.note(f"the page is {shown.html}")
-    write_figures(figures, ReproducedTables(found=reproductions), terminal)
+    write_figures(figures, {"reproductions": reproductions}, terminal)
     if any(reproduction.has_failed for reproduction in reproductions):
         raise typer.Exit(ExitCode.FAILED)

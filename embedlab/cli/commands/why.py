@@ -28,7 +28,6 @@ def why(options: WhyOptions, rows: OfFile, shown: ShownOptions, *, terminal: Ter
     on all others, the surest first. The second one has combinations of two properties: searched on
     half of the topics and of the seeds, confirmed on the others.
     """
-    from embedlab.reports.figures import ExplainedDifference
     from embedlab.workflows.own_files import models_and_files
     from embedlab.workflows.why import why_report
 
@@ -43,4 +42,4 @@ def why(options: WhyOptions, rows: OfFile, shown: ShownOptions, *, terminal: Ter
     first, second = names
     options = replace(options, first=first, second=second, tasks=options.tasks or files)
 
-    answer(lambda: why_report(options, terminal), shown, ExplainedDifference, terminal)
+    answer(lambda: why_report(options, terminal), shown, "why", terminal)

@@ -34,8 +34,8 @@ from embedlab.data.words import ShownWord, nearer, shown_words, without_each
 from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.encoder import Encoder, PairScorer, similarities, similarity_rows
 from embedlab.models.catalog import Model
-from embedlab.reports.explanation_tables import EXPLAINED, effect_tables, token_tables
 from embedlab.reports.notes import model_marks, model_notes
+from embedlab.reports.words import EXPLAINED, effect_tables, token_tables
 from embedlab.tasks.task import task
 from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.explain.plan import DEFAULT_REFERENCE, check_member, check_options

@@ -1,15 +1,14 @@
 """A grid as reports: its cells as they ended, and its scores along its axes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
 from embedlab.core.settings import Settings
 from embedlab.experiments.listing import list_grids
 from embedlab.experiments.pivot import Pivot
-from embedlab.reports.figures import GridResults
 from embedlab.reports.grid_tables import grids_table, status_table
 from embedlab.workflows.grid.run import look_at_grid, planned_grid, run_grid
 from embedlab.workflows.grid.table import GridScores, grid_scores
@@ -29,11 +28,12 @@ class GridRun(Report):
 class GridReport(Report):
     """The scores of a grid: one row a place of the table."""
 
+    command: ClassVar[str] = "grid"
     scores: GridScores
 
-    def figure_subject(self) -> GridResults:
+    def drawn(self) -> Mapping[str, Any]:
         """The scores along the axes."""
-        return self.scores.subject
+        return self.scores.drawn
 
 
 def grid_run(options: GridOptions, session: Session) -> GridRun:

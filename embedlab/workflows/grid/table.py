@@ -1,7 +1,8 @@
 """The scores of a grid along its axes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.names import task_names
@@ -10,7 +11,6 @@ from embedlab.core.settings import Settings
 from embedlab.experiments.pair_differences import PairDifferences
 from embedlab.experiments.pivot import DEV_SCORE, Pivot, ScoreFilter, pivot, usual_measure
 from embedlab.experiments.plan import GridFolder, GridPlan
-from embedlab.reports.figures import GridResults
 from embedlab.reports.grid_scores import pivot_table
 from embedlab.reports.tables import Table
 from embedlab.scoring.selection import stored_selection
@@ -31,11 +31,9 @@ class GridScores:
         return pivot_table(self.plan, self.pivot, self.measured)
 
     @property
-    def subject(self) -> GridResults:
+    def drawn(self) -> Mapping[str, Any]:
         """What its figures are drawn of."""
-        return GridResults(
-            plan=self.plan, pivot=self.pivot, measured=self.measured, caption=self.table.caption
-        )
+        return {"plan": self.plan, "pivot": self.pivot, "caption": self.table.caption()}
 
 
 def grid_scores(

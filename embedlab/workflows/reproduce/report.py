@@ -1,13 +1,13 @@
 """A paper's tables next to ours, as a report."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import polars as pl
 
 from embedlab.experiments.paper_file import select_tables
 from embedlab.reports.claims_table import KEYS, claims_table
-from embedlab.reports.figures import ReproducedTables
 from embedlab.reports.reproduction import Reproduction
 from embedlab.reports.reproduction_tables import printed_table
 from embedlab.workflows.options.reproduce import ReproductionOptions
@@ -36,12 +36,13 @@ CLAIMS = {key: pl.Float64() if key in FIGURES else pl.String() for key in KEYS}
 class ReproductionReport(Report):
     """Tables of a paper; the frame has one row a number."""
 
+    command: ClassVar[str] = "reproduce"
     has_failed: bool = False  # whether a training failed
     found: Sequence[Reproduction] = ()  # the tables next to ours
 
-    def figure_subject(self) -> ReproducedTables:
+    def drawn(self) -> Mapping[str, Any]:
         """The tables next to ours."""
-        return ReproducedTables(found=self.found)
+        return {"reproductions": self.found}
 
 
 def reproduction_report(options: ReproductionOptions, session: Session) -> ReproductionReport:

@@ -21,7 +21,6 @@ from embedlab.experiments.row_order import (
     row_model,
     table_numbers,
 )
-from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.reproduction import Reproduction
 from embedlab.reports.reproduction_tables import (
     brief,
@@ -32,6 +31,7 @@ from embedlab.reports.reproduction_tables import (
     orders_table,
     printed_table,
 )
+from embedlab.reports.scores import comparison_table
 from embedlab.reports.tables import Table
 from embedlab.runs.curves import Curve
 from embedlab.runs.evaluations import Evaluation

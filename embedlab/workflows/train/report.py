@@ -1,9 +1,9 @@
 """A training from its options to the scores of its runs."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from embedlab.reports.figures import TrainedRuns
 from embedlab.reports.trained_frame import trained_frame
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
@@ -19,11 +19,12 @@ from embedlab.workflows.train.run import TrainedRun, check_training, train_plan
 class TrainingReport(Report):
     """The scores of trained runs, and the tables of the recipe's tasks."""
 
+    command: ClassVar[str] = "runs"
     runs: tuple[TrainedRun, ...]
 
-    def figure_subject(self) -> TrainedRuns:
+    def drawn(self) -> Mapping[str, Any]:
         """The runs."""
-        return TrainedRuns(runs=[run.run for run in self.runs])
+        return {"runs": [run.run for run in self.runs]}
 
 
 def training_report(options: TrainOptions, session: Session) -> TrainingReport:

@@ -22,14 +22,13 @@ def table(options: ScoresOptions, shown: ShownOptions, *, terminal: Terminal) ->
 
     * is the best of its column (with --columns, of the table), = cannot be distinguished from it.
     """
-    from embedlab.reports.figures import GridResults
     from embedlab.reports.grid_scores import for_paper
     from embedlab.workflows.grid.table import grid_scores
 
-    figures = shown.checked(GridResults)
+    figures = shown.checked("grid")
     is_read_by_people = terminal.settings.format not in {"json", "csv"}
     scores = grid_scores(options, terminal.settings, is_crossed=is_read_by_people)
     found = replace(scores.table, is_signed=shown.signature)
     is_latex = terminal.settings.format == "latex"
     terminal.show(for_paper(found, [*scores.plan.axes]) if is_latex else found)
-    write_figures(figures, scores.subject, terminal)
+    write_figures(figures, scores.drawn, terminal)

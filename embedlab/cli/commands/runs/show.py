@@ -23,11 +23,10 @@ def show(options: RunOptions, shown: FigureOptions, *, terminal: Terminal) -> No
 
     With --json one object: the facts of the run, or of several seeds {"runs": [facts, …]}.
     """
-    from embedlab.reports.figures import TrainedRuns
     from embedlab.reports.run_tables import run_facts, run_table
     from embedlab.runs.store import select_runs
 
-    figures = shown.checked(TrainedRuns)
+    figures = shown.checked("runs")
     chosen = select_runs(terminal.settings.runs, options.run)
     if terminal.settings.format == "json":
         facts = [run_facts(folder) for folder in chosen]
@@ -41,4 +40,4 @@ def show(options: RunOptions, shown: FigureOptions, *, terminal: Terminal) -> No
         )
     else:
         terminal.show(*map(run_table, chosen))
-    write_figures(figures, TrainedRuns(runs=chosen), terminal)
+    write_figures(figures, {"runs": chosen}, terminal)

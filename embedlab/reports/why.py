@@ -2,10 +2,11 @@
 properties, what the items of each side have in common, and typical ones.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from math import isfinite, isnan
+from math import isfinite
 from statistics import median
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -14,16 +15,16 @@ from embedlab.analysis.comparison import Difference, hanging_note
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.rank_errors import RIGHT, WRONG
 from embedlab.analysis.seed_notes import REACH_NOTE, REACHES
-from embedlab.comparison.combinations import FEWEST_OF_HALF, FEWEST_SEEDS
+from embedlab.comparison.combinations import FEWEST_OF_HALF, FEWEST_SEEDS, Tested
 from embedlab.comparison.explanation import Explanation, Side
 from embedlab.comparison.in_common import FEWEST_WITH_WORD
 from embedlab.comparison.uneven import FEWEST, Uneven
 from embedlab.core.note import Note
 from embedlab.models.grammar import titles_of
-from embedlab.reports.captions import DEPENDENCE, data_sentences, subject_of
-from embedlab.reports.comparison_table import general_notes, score_title
+from embedlab.reports.captions import DEPENDENCE, data_sentences, joined, subject_of
 from embedlab.reports.frames import Row, Schema, tidy_frame
-from embedlab.reports.tables import Column, Table, TableCell, Value
+from embedlab.reports.scores import general_notes, score_title
+from embedlab.reports.tables import Column, Table, TableCell, number
 from embedlab.reports.verdicts import verdicts
 from embedlab.runs.outcomes import SENTENCES
 from embedlab.scoring.task_comparison import TaskComparison
@@ -40,7 +41,7 @@ WHY: Schema = {
     "items": pl.Int64(),
     "first": pl.Float64(),  # scores as tables show them; of typical items the percentile rank
     "second": pl.Float64(),
-    # second minus first; of "common" and "word" the share of the side minus that elsewhere, in
+    # second minus first; of "common" and "word" the share of the side minus that of the others, in
     # points
     "difference": pl.Float64(),
     "low": pl.Float64(),  # its 95% interval
@@ -68,16 +69,16 @@ def why_tables(explanation: Explanation, compared: TaskComparison, *, rows: int)
 
     People see the first one, and the others with all notes.
     """
-    marks = ", ".join(compared.marks)
     parts = [_where(explanation, compared, rows)]
     if explanation.search.tested:
         parts.append(_combined(explanation, rows))
     parts += [_common(side, explanation, rows) for side in explanation.sides if side.items]
     parts += [_typical(side, explanation) for side in explanation.sides if side.typical]
+    marks = {"marks": ", ".join(compared.marks)}
     return [
         replace(
             table,
-            frame=tidy_frame(({**fact, "marks": marks} for fact in facts), WHY),
+            frame=tidy_frame((fact | marks for fact in facts), WHY),
             titles=_titles(explanation),
             is_detail=place > 0,
         )
@@ -91,27 +92,10 @@ def _where(
     """Return the kinds of items on which the difference is most unlike that on the others."""
     first, second = _titles(explanation).values()
     kinds = explanation.uneven
-    facts = [_kind_facts(kind, explanation) for kind in kinds]
     whole = explanation.whole.differences[explanation.second]
-    shown: list[Mapping[str, Value | TableCell]] = [
-        {
-            "slice": "all",
-            "items": explanation.items,
-            **_difference_cells(_difference_facts(whole, "", explanation), whole.reach_sign),
-        }
-    ]
-    for kind, fact in zip(kinds[:rows], facts, strict=False):
-        sign = f"{kind.contrast.reach_sign}{kind.contrast.topic_sign}"
-        shown.append({**fact, **_difference_cells(fact, "", sign), "slice": kind.title})
-    count = len(kinds)
-    caption = (
-        f"{second} minus {first} on the {len(shown) - 1} of {count} kinds of items whose "
-        f"difference is most unlike that on the others, the surest first; {subject_of(compared)}",
-        *data_sentences(compared.marks),
-        f"Intervals: 95%, each on its own, over items; {DEPENDENCE}.",
-        "A sign marks a difference that is unlike that on the others: 5% after Holm's correction "
-        f"over all {count} kinds.",
-    )
+    difference = _cell(whole, explanation, whole.reach_sign)
+    shown: list[Row] = [{"slice": "all", "items": explanation.items, "difference": difference}]
+    shown += [_kind_cells(kind, explanation, kind.contrast.reach_sign) for kind in kinds[:rows]]
     table = Table(
         title=f"Where {second} and {first} differ: {score_title(compared)}",
         columns=_difference_columns(explanation),
@@ -119,9 +103,17 @@ def _where(
         answer=[*_answer(explanation)],
         notes=[*general_notes(compared), *_where_notes(explanation, len(shown) - 1)],
         signatures=compared.signatures,
-        caption=" ".join(caption),
+        caption=lambda: joined(
+            f"{second} minus {first} on the {len(shown) - 1} of {len(kinds)} kinds of items whose "
+            "difference is most unlike that on the others, the surest first; "
+            f"{subject_of(compared)}",
+            *data_sentences(compared.marks),
+            f"Intervals: 95%, each on its own, over items; {DEPENDENCE}.",
+            "A sign marks a difference that is unlike that on the others: 5% after Holm's "
+            f"correction over all {len(kinds)} kinds.",
+        ),
     )
-    return table, facts
+    return table, [_kind_facts(kind, explanation) for kind in kinds]
 
 
 def _answer(explanation: Explanation) -> Iterator[str]:
@@ -129,13 +121,12 @@ def _answer(explanation: Explanation) -> Iterator[str]:
     names = _titles(explanation)
     yield from verdicts([explanation.whole], [*names])
     clear = [kind for kind in explanation.uneven if kind.contrast.significant]
-    second = names[explanation.second]
     if not clear:
         yield "on no kind of items is the difference clearly unlike that on the others"
     for kind in clear[:1]:
         points = _scale(explanation) * kind.contrast.delta
-        does = "more" if points > 0 else "less"
-        yield f"{second} gains {abs(points):z.1f} points {does} on {kind.title} than on other items"
+        does = f"{abs(points):z.1f} points {'more' if points > 0 else 'less'}"
+        yield f"{names[explanation.second]} gains {does} on {kind.title} than on other items"
     alone = [f"{names[side.model]} on {side.items:,}" for side in explanation.sides]
     yield f"alone right, of {explanation.items:,} items: {', '.join(alone)}"
 
@@ -179,36 +170,32 @@ def _combined(explanation: Explanation, rows: int) -> tuple[Table, list[Row]]:
     where it confirms none.
     """
     search, scale = explanation.search, _scale(explanation)
-    facts: list[Row] = [
-        {
-            **_kind_facts(tested.found, explanation),
+
+    def facts_of(tested: Tested) -> Row:
+        return _kind_facts(tested.found, explanation) | {
             "part": "combination",
             "searched": scale * tested.searched,
             "could_find": scale * tested.smallest,
             "p_corrected": tested.p_corrected,
             "significant": tested.is_confirmed,
         }
-        for tested in search.tested
-    ]
+
     chosen = search.confirmed[:rows] or search.tested[:_FEW]
-    shown = []
-    for tested in chosen:
-        sign = REACHES[tested.reach] if tested.is_confirmed else ""
-        fact = _kind_facts(tested.found, explanation)
-        cells = _difference_cells(fact, "", f"{sign}{tested.found.contrast.topic_sign}")
-        shown.append({**fact, **cells, "slice": tested.found.title})
     where = "on other topics" + (" and other seeds" if search.seeds else "")
     table = Table(
         title=f"Two properties together, {'confirmed' if search.confirmed else 'none confirmed'} "
         f"{where}",
         columns=_difference_columns(explanation),
-        rows=shown,
+        rows=[
+            _kind_cells(each.found, explanation, REACHES[each.reach] * each.is_confirmed)
+            for each in chosen
+        ],
         notes=[
             *_combined_notes(explanation),
             *hanging_note((tested.found.title, tested.found.contrast.topic) for tested in chosen),
         ],
     )
-    return table, facts
+    return table, [facts_of(tested) for tested in search.tested]
 
 
 def _combined_notes(explanation: Explanation) -> Iterator[str]:
@@ -231,53 +218,41 @@ def _combined_notes(explanation: Explanation) -> Iterator[str]:
             f"{REACHES['checkpoints']}: of these checkpoints: a recipe needs {FEWEST_SEEDS} seeds, "
             "or both halves have the same ones"
         )
-    reaches = sorted(scale * tested.smallest for tested in search.tested)
+    reaches = [scale * tested.smallest for tested in search.tested]
     yield (
-        f"80% power for contrasts of {reaches[0]:z.0f}–{reaches[-1]:z.0f} points, in the median "
+        f"80% power for contrasts of {min(reaches):z.0f}–{max(reaches):z.0f} points, in the median "
         f"{median(reaches):z.0f}"
     )
 
 
 def _common(side: Side, explanation: Explanation, rows: int) -> tuple[Table, list[Row]]:
     """Return what is more or less frequent among the items on which one model alone is right."""
-    facts: list[Row] = [
-        {
-            "part": "word" if common.by == "word" else "common",
-            "side": side.model,
-            "by": common.by,
-            "slice": common.title,
-            "items": common.items,
-            **{
-                name: 100 * getattr(common, name)
-                for name in ("share", "elsewhere", "difference", "low", "high")
-            },
-            "p": common.p,
-            "p_corrected": common.p_corrected,
-            "significant": common.significant,
-        }
-        for common in (*side.common, *side.words)
-    ]
-    clear = {
-        part: [fact for fact in facts if fact["significant"] and fact["part"] == part][:rows]
-        for part in ("common", "word")
-    }
-    count = len(side.common)
+    facts: dict[Literal["common", "word"], list[Row]] = {"common": [], "word": []}
+    for common in (*side.common, *side.words):
+        part: Literal["common", "word"] = "word" if common.by == "word" else "common"
+        fact: Row = {"part": part, "side": side.model, "by": common.by, "slice": common.title}
+        for name in ("share", "elsewhere", "difference", "low", "high"):
+            fact[name] = 100 * getattr(common, name)
+        for name in ("items", "p", "p_corrected", "significant"):
+            fact[name] = getattr(common, name)
+        facts[part].append(fact)
+    clear = {part: [fact for fact in own if fact["significant"]] for part, own in facts.items()}
+    chosen = clear["common"][:rows] or facts["common"][:_FEW]
     shown = [
         {
             **fact,
-            "share": TableCell(value=fact["share"], text=f"{fact['share']:z.1f}%"),
-            "elsewhere": TableCell(value=fact["elsewhere"], text=f"{fact['elsewhere']:z.1f}%"),
-            "difference": _interval(
-                fact, "difference", "low", "high", "*" if fact["significant"] else ""
-            ),
+            "share": number(fact["share"], digits=1, sign="%"),
+            "elsewhere": number(fact["elsewhere"], digits=1, sign="%"),
+            "difference": _points(fact, "*" * fact["significant"]),
         }
-        for fact in [*(clear["common"] or facts[: min(_FEW, count)]), *clear["word"]]
+        for fact in [*chosen, *clear["word"][:rows]]
     ]
     notes: list[str] = [_rule_of_sides(explanation)]
-    if count:
-        confirmed = sum(common.significant for common in side.common)
+    if count := len(side.common):
         notes += [
-            _sign(f"*: 5% after Holm over {count} shares, of which {confirmed} are clear"),
+            _sign(
+                f"*: 5% after Holm over {count} shares, of which {len(clear['common'])} are clear"
+            ),
             "how seeds vary is not counted",
         ]
     else:
@@ -299,7 +274,7 @@ def _common(side: Side, explanation: Explanation, rows: int) -> tuple[Table, lis
         rows=shown,
         notes=notes,
     )
-    return table, facts
+    return table, [*facts["common"], *facts["word"]]
 
 
 def _rule_of_sides(explanation: Explanation) -> str:
@@ -307,7 +282,7 @@ def _rule_of_sides(explanation: Explanation) -> str:
     if explanation.errors.ranks is not None:
         rule = (
             f"right: rank error within {RIGHT:g} points; wrong: {WRONG:g} or more; too high: "
-            f"ranked above the gold score"
+            "ranked above the gold score"
         )
         golds = outcomes.rows.group_by("block").agg(pl.col("gold").drop_nulls().n_unique())
         if (golds["gold"] == 2).any():
@@ -329,38 +304,28 @@ def _typical(side: Side, explanation: Explanation) -> tuple[Table, list[Row]]:
     ranks: dict[str, np.ndarray] = {}
     meaning = ""
     if errors.ranks is not None and errors.gold_ranks is not None:
-        ranks = dict(
-            zip(("gold", "first", "second"), (errors.gold_ranks, *errors.ranks), strict=True)
-        )
+        ranks = {"gold": errors.gold_ranks, "first": errors.ranks[0], "second": errors.ranks[1]}
         meaning = "; percentile ranks within the dataset"
     elif errors.found_at is not None:
         ranks = dict(zip(("first", "second"), errors.found_at, strict=True))
         meaning = "; ranks of the relevant text, the second one"
     facts: list[Row] = []
     for row in side.typical:
+        block = outcomes.blocks[int(outcomes.rows["block"][row])]
+        fact = {"part": "typical", "side": side.model, "datasets": block.dataset, "items": 1}
         numbers = {name: float(np.asarray(values)[row]) for name, values in ranks.items()}
-        facts.append(
-            {
-                "part": "typical",
-                "side": side.model,
-                "datasets": outcomes.blocks[int(outcomes.rows["block"][row])].dataset,
-                "items": 1,
-                **{name: rank if isfinite(rank) else None for name, rank in numbers.items()},
-                **{name: outcomes.sentences[name][row] for name in SENTENCES},
-            }
-        )
-    names = {"gold": "gold rank", **dict(zip(("first", "second"), titles.values(), strict=True))}
+        fact |= {name: rank for name, rank in numbers.items() if isfinite(rank)}
+        facts.append(fact | {name: outcomes.sentences[name][row] for name in SENTENCES})
+    names = dict(zip(("gold", "first", "second"), ("gold rank", *titles.values()), strict=True))
     has_second = any(fact["sentence2"] is not None for fact in facts)
+    columns = [Column(key="datasets", title="dataset", role="key")]
+    columns += [Column(key=key, title=names[key], digits=0) for key in ranks]
+    columns += [
+        Column(key=name, title=name, role="sentence") for name in SENTENCES[: 1 + has_second]
+    ]
     table = Table(
         title=f"Typical items on which {titles[side.model]} alone is right",
-        columns=[
-            Column(key="datasets", title="dataset", role="key"),
-            *(Column(key=key, title=names[key], digits=0) for key in ranks),
-            *(
-                Column(key=name, title=name, role="sentence")
-                for name in SENTENCES[: 2 if has_second else 1]
-            ),
-        ],
+        columns=columns,
         rows=facts,
         notes=[f"the largest leads, one a topic{meaning}"],
     )
@@ -391,7 +356,8 @@ def _difference_columns(explanation: Explanation) -> list[Column]:
 
 def _kind_facts(kind: Uneven, explanation: Explanation) -> Row:
     """Return what the frame has of a kind of items."""
-    scale, scores = _scale(explanation), kind.slice.scores
+    scale, scores, contrast = _scale(explanation), kind.slice.scores, kind.contrast
+    difference = kind.slice.differences[explanation.second]
     return {
         "part": "where",
         "by": kind.by,
@@ -400,31 +366,34 @@ def _kind_facts(kind: Uneven, explanation: Explanation) -> Row:
         "items": kind.items,
         "first": scale * scores[explanation.first].value,
         "second": scale * scores[explanation.second].value,
-        **_difference_facts(kind.slice.differences[explanation.second], "", explanation),
-        **_difference_facts(kind.contrast, "contrast_", explanation),
-        "p": kind.contrast.p,
-        "p_corrected": kind.contrast.p_holm,
-        "significant": kind.contrast.significant,
+        "difference": scale * difference.delta,
+        "low": scale * difference.low,
+        "high": scale * difference.high,
+        "contrast": scale * contrast.delta,
+        "contrast_low": scale * contrast.low,
+        "contrast_high": scale * contrast.high,
+        "p": contrast.p,
+        "p_corrected": contrast.p_holm,
+        "significant": contrast.significant,
     }
 
 
-def _difference_facts(difference: Difference, prefix: str, explanation: Explanation) -> Row:
-    scale = _scale(explanation)
+def _kind_cells(kind: Uneven, explanation: Explanation, sign: str) -> Row:
+    """Return what the table shows of a kind of items; SIGN is that of its contrast."""
     return {
-        prefix.rstrip("_") or "difference": scale * difference.delta,
-        f"{prefix}low": scale * difference.low,
-        f"{prefix}high": scale * difference.high,
+        "slice": kind.title,
+        "items": kind.items,
+        "difference": _cell(kind.slice.differences[explanation.second], explanation),
+        "contrast": _cell(kind.contrast, explanation, f"{sign}{kind.contrast.topic_sign}"),
     }
 
 
-def _difference_cells(fact: Row, sign: str, contrast_sign: str = "") -> dict[str, TableCell]:
-    cells = {"difference": _interval(fact, "difference", "low", "high", sign)}
-    if "contrast" in fact:
-        ends = ("contrast", "contrast_low", "contrast_high")
-        cells["contrast"] = _interval(fact, *ends, contrast_sign)
-    return cells
+def _cell(difference: Difference, explanation: Explanation, sign: str = "") -> TableCell:
+    scale = _scale(explanation)
+    ends = {"low": scale * difference.low, "high": scale * difference.high}
+    return _points({"difference": scale * difference.delta, **ends}, sign)
 
 
-def _interval(fact: Row, value: str, low: str, high: str, sign: str) -> TableCell:
-    ends = "" if isnan(fact[low]) else f" [{fact[low]:+z.1f}, {fact[high]:+z.1f}]"
-    return TableCell(value=fact[value], text=f"{fact[value]:+z.1f}{ends}{sign}")
+def _points(fact: Row, sign: str) -> TableCell:
+    ends = {"low": fact["low"], "high": fact["high"]}
+    return number(fact["difference"], digits=1, is_signed=True, sign=sign, **ends)

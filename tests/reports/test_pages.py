@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.reports.html import Section, check_page_path, page, write_page
+from embedlab.reports.pages import Section, check_page_path, page, write_page
 from embedlab.reports.series import Plot, Series
 from embedlab.reports.tables import Column, Table, TableCell
 

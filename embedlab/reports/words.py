@@ -14,7 +14,7 @@ from embedlab.data.words import ShownWord
 from embedlab.models.grammar import titles_of
 from embedlab.reports.frames import Row, Schema, tidy_frame
 from embedlab.reports.notes import generated_note, with_marks
-from embedlab.reports.tables import Column, Table, TableCell
+from embedlab.reports.tables import Column, Table, number
 
 _NUMBER, _TEXT, _COUNT = pl.Float64(), pl.String(), pl.Int64()
 
@@ -44,7 +44,6 @@ EXPLAINED: Schema = {
 _SHOWN = 5  # words, and two words together, that people see
 _NAMED = 3  # words in the answer
 _OTHER = "(other tokens)"
-Numbers = Callable[[ExplainedModel, int], Row]
 
 
 def effect_tables(
@@ -61,22 +60,22 @@ def _pair_table(effects: WordEffects, marks: Sequence[str], notes: Sequence[str]
     facts: list[Row] = []
     for model in effects.models:
         ranks = [member.ranks.whole for member in model.members]
-        fact: Row = {"similarity": model.similarities.whole, "rank": model.ranks.whole}
+        fact = {"kind": "pair", **_model_fields(effects, model), "rank": model.ranks.whole}
+        fact["similarity"] = model.similarities.whole
         fact["sd"] = float(np.std(ranks, ddof=1)) if len(ranks) > 1 else None
-        facts.append({"kind": "pair", **_of_model(effects, model), **fact})
-    seeds = [
+        facts.append(fact)
+    columns = [
+        Column(key="model", title="model", role="key"),
+        Column(key="similarity", title="similarity", digits=4),
+        Column(key="rank", title="percentile rank", digits=1),
         Column(key="sd", title="sd over seeds", digits=1),
         Column(key="seeds", title="seeds"),
     ]
+    has_seeds = any(len(model.members) > 1 for model in effects.models)
     first, second = effects.sentences
     return Table(
         title=with_marks(f"1 {first} / 2 {second}", marks),
-        columns=(
-            Column(key="model", title="model", role="key"),
-            Column(key="similarity", title="similarity", digits=4),
-            Column(key="rank", title="percentile rank", digits=1),
-            *(seeds if any(len(model.members) > 1 for model in effects.models) else ()),
-        ),
+        columns=columns if has_seeds else columns[:3],
         rows=facts,
         frame=tidy_frame(facts, EXPLAINED),
         answer=[*_answer(effects)],
@@ -95,11 +94,11 @@ def _answer(effects: WordEffects) -> Iterator[str]:
     titles = titles_of([model.name for model in effects.models])
 
     def listed(numbers: Floats) -> str:
-        order = np.argsort(-np.abs(numbers), kind="stable")[:_NAMED]
-        words = [(effects.places[row], numbers[row]) for row in order]
-        return ", ".join(
-            f"{word.text!r} of {side} {number:+z.1f}" for (side, word), number in words
-        )
+        words = []
+        for row in np.argsort(-np.abs(numbers), kind="stable")[:_NAMED]:
+            side, word = effects.places[row]
+            words.append(f"{word.text!r} of {side} {numbers[row]:+z.1f}")
+        return ", ".join(words)
 
     if not others:
         yield f"the words that count most: {listed(first.effects)}"
@@ -145,20 +144,15 @@ def _word_table(effects: WordEffects) -> Table:
         }
 
     table = _pivoted(effects, "What each word does", "word", places, numbers)
-    largest = np.max(
-        [np.abs(effects.difference(model)) for model in effects.models[1:]]
-        or [np.abs(effects.models[0].effects)],
-        axis=0,
-    )
-    shown = sorted(np.argsort(-largest, kind="stable")[:_SHOWN].tolist())
+    first, *others = effects.models
+    compared = [effects.difference(model) for model in others] or [first.effects]
+    order = np.argsort(-np.max(np.abs(compared), axis=0), kind="stable")
+    leading = [Column(key="sentence", title="in", role="group")]
+    leading.append(Column(key="word", title="word", role="key"))
     return replace(
         table,
-        columns=[
-            Column(key="sentence", title="in", role="group"),
-            Column(key="word", title="word", role="key"),
-            *table.columns,
-        ],
-        brief=shown if len(shown) < len(places) else (),
+        columns=[*leading, *table.columns],
+        brief=sorted(order[:_SHOWN].tolist()) if len(places) > _SHOWN else (),
         notes=["points of percentile rank that the pair loses without the word"],
     )
 
@@ -166,9 +160,9 @@ def _word_table(effects: WordEffects) -> Table:
 def _together_table(effects: WordEffects) -> Table:
     """Return the two words whose interaction is largest, or differs most between the models."""
     numbers = {model.name: effects.together(model) for model in effects.models}
-    largest = np.max([np.abs(each) for each in [*numbers.values()][1:] or numbers.values()], axis=0)
+    largest = np.max(np.abs([*numbers.values()][1:] or [*numbers.values()]), axis=0)
     order = np.argsort(-largest, axis=None, kind="stable")
-    pairs = [tuple(map(int, np.unravel_index(flat, largest.shape))) for flat in order]
+    pairs = [divmod(int(flat), largest.shape[1]) for flat in order]
     first, second = effects.words
     places: list[Row] = [
         {
@@ -190,13 +184,11 @@ def _together_table(effects: WordEffects) -> Table:
         },
     )
     some = f"the {_SHOWN} of {len(pairs)} with the largest numbers; --json has all"
+    leading = [Column(key="word", title="of 1", role="key")]
+    leading.append(Column(key="second_word", title="of 2", role="key"))
     return replace(
         table,
-        columns=[
-            Column(key="word", title="of 1", role="key"),
-            Column(key="second_word", title="of 2", role="key"),
-            *table.columns,
-        ],
+        columns=[*leading, *table.columns],
         rows=table.rows[:_SHOWN],
         notes=[some] if len(pairs) > _SHOWN else [],
         is_detail=True,
@@ -209,14 +201,6 @@ def _edit_table(effects: WordEffects) -> Table:
     def moved(model: ExplainedModel, row: int) -> float:
         return float(model.edited_ranks[row]) - model.ranks.whole
 
-    def numbers(model: ExplainedModel, row: int) -> Row:
-        return {
-            "similarity": float(model.edited[row]),
-            "rank": float(model.edited_ranks[row]),
-            "effect": moved(model, row),
-            "difference": moved(model, row) - moved(first, row),
-        }
-
     places: list[Row] = [
         {
             "sentence": edit.replaces + 1,
@@ -226,23 +210,36 @@ def _edit_table(effects: WordEffects) -> Table:
         }
         for edit in effects.edits
     ]
-    title = "Edited: percentile rank, and by how much it moves"
-    table = _pivoted(effects, title, "edit", places, numbers)
+    table = _pivoted(
+        effects,
+        "Edited: percentile rank, and by how much it moves",
+        "edit",
+        places,
+        lambda model, row: {
+            "similarity": float(model.edited[row]),
+            "rank": float(model.edited_ranks[row]),
+            "effect": moved(model, row),
+            "difference": moved(model, row) - moved(first, row),
+        },
+    )
     rule = "a rule changes one word: read its sentence before you trust it"
+    leading = [Column(key=key, title=title, role="key") for key, title in _EDIT.items()]
     return replace(
         table,
-        columns=[
-            Column(key="sentence", title="in", role="key"),
-            Column(key="made", title="made", role="key"),
-            *table.columns,
-            Column(key="text", title="instead", role="text"),
-        ],
+        columns=[*leading, *table.columns, Column(key="text", title="instead", role="text")],
         notes=[rule] if any(edit.rule for edit in effects.edits) else [],
     )
 
 
+_EDIT = {"sentence": "in", "made": "made"}
+
+
 def _pivoted(
-    effects: WordEffects, title: str, kind: str, places: Sequence[Row], numbers: Numbers
+    effects: WordEffects,
+    title: str,
+    kind: str,
+    places: Sequence[Row],
+    numbers: Callable[[ExplainedModel, int], Row],
 ) -> Table:
     """Return one row a place, one column a model with its effect, and one a further model with its
     difference from the first; the frame has one row a place and model.
@@ -255,43 +252,34 @@ def _pivoted(
         cells = {**place}
         for model in effects.models:
             fact = numbers(model, row)
-            if model is first:
-                del fact["difference"]
-            else:
-                cells[f"difference {model.name}"] = _signed(fact["difference"])
-            cells[model.name] = _signed(fact["effect"])
+            effect = number(fact["effect"], digits=1, is_signed=True)
             if kind == "edit":
-                text = f"{fact['rank']:z.1f} ({fact['effect']:+z.1f})"
-                cells[model.name] = TableCell(value=fact["effect"], text=text)
-            facts.append({"kind": kind, **_of_model(effects, model), **place, **fact})
+                effect = number(fact["rank"], digits=1, sign=f" ({effect.text})")
+                effect = replace(effect, value=fact["effect"])
+            cells[model.name] = effect
+            difference = fact.pop("difference")
+            if model is not first:
+                fact["difference"] = difference
+                cells[f"difference {model.name}"] = number(difference, digits=1, is_signed=True)
+            facts.append({"kind": kind, **_model_fields(effects, model), **place, **fact})
         shown.append(cells)
     columns = [
-        Column(key=model.name, title=titles[model.name], align="right", role="score")
-        for model in effects.models
+        Column(key=name, title=title, align="right", role="score") for name, title in titles.items()
     ]
-    columns += [
-        Column(
-            key=f"difference {model.name}",
-            title=f"{titles[model.name]} − {titles[first.name]}",
-            align="right",
-            role="difference",
-        )
-        for model in others
-    ]
+    for model in others:
+        head = f"{titles[model.name]} − {titles[first.name]}"
+        key = f"difference {model.name}"
+        columns.append(Column(key=key, title=head, align="right", role="difference"))
     return Table(title=title, columns=columns, rows=shown, frame=tidy_frame(facts, EXPLAINED))
 
 
-def _of_model(effects: WordEffects, model: ExplainedModel) -> Row:
+def _model_fields(effects: WordEffects, model: ExplainedModel) -> Row:
     return {
         "model": model.name,
         "seeds": len(model.members),
         "reference": effects.reference,
         "reference_pairs": effects.pairs,
     }
-
-
-def _signed(number: float) -> TableCell:
-    return TableCell(value=number, text=f"{number:+z.1f}")
 
 
 def token_tables(
@@ -304,53 +292,42 @@ def token_tables(
     it.
     """
     titles = titles_of([view.name for view in views])
-    first, second = ([*(word.text for word in sentence), _OTHER] for sentence in words)
+    texts = [[*(word.text for word in sentence), _OTHER] for sentence in words]
     facts: list[Row] = []
-    shown = []
-    for side, texts in enumerate((first, second)):
+    shown: list[Row] = []
+    for side in (0, 1):
         sums = {view.name: view.parts.sum(axis=1 - side) for view in views}
-        for index, text in enumerate(texts):
-            place: Row = {"sentence": side + 1, "word": text}
-            parts = {name: float(numbers[index]) for name, numbers in sums.items()}
-            for name, part in parts.items():
-                of_word = {"kind": "part", "model": name, "place": index + 1, "part": part}
-                facts.append({**place, **of_word})
-            cells = {
-                name: TableCell(value=part, text=f"{part:+z.3f}") for name, part in parts.items()
-            }
-            shown.append({**place, **cells})
-    facts += [
-        {
-            "kind": "parts",
-            "model": view.name,
-            "place": row + 1,
-            "word": one,
-            "second_place": column + 1,
-            "second_word": other,
-            "part": float(view.parts[row, column]),
-        }
-        for view in views
-        for row, one in enumerate(first)
-        for column, other in enumerate(second)
+        for index, text in enumerate(texts[side]):
+            place = {"sentence": side + 1, "word": text}
+            row: Row = {**place}
+            for name, parts in sums.items():
+                part = float(parts[index])
+                fact = {"kind": "part", "model": name, "place": index + 1, "part": part}
+                facts.append(place | fact)
+                row[name] = number(part, digits=3, is_signed=True)
+            shown.append(row)
+    for view in views:
+        for (row_at, column), part in np.ndenumerate(view.parts):
+            first = {"kind": "parts", "model": view.name, "place": row_at + 1}
+            second = {"second_place": column + 1, "second_word": texts[1][column]}
+            facts.append(first | second | {"word": texts[0][row_at], "part": float(part)})
+    columns = [
+        Column(key="sentence", title="in", role="group"),
+        Column(key="word", title="word", role="key"),
+    ]
+    columns += [
+        Column(key=name, title=title, align="right", role="score") for name, title in titles.items()
     ]
     cosines = "; ".join(f"{titles[view.name]} {view.cosine:z.4f}" for view in views)
-    return [
-        Table(
-            title=with_marks("Token view: how the cosine adds up over the words", marks),
-            columns=(
-                Column(key="sentence", title="in", role="group"),
-                Column(key="word", title="word", role="key"),
-                *(
-                    Column(key=view.name, title=titles[view.name], align="right", role="score")
-                    for view in views
-                ),
-            ),
-            rows=shown,
-            frame=tidy_frame(facts, EXPLAINED),
-            notes=[
-                f"the parts of each sentence add up to the cosine: {cosines}",
-                "a part is not what its word does: each token's vector holds the whole "
-                "sentence; `--view effects` leaves words out",
-            ],
-        )
-    ]
+    table = Table(
+        title=with_marks("Token view: how the cosine adds up over the words", marks),
+        columns=columns,
+        rows=shown,
+        frame=tidy_frame(facts, EXPLAINED),
+        notes=[
+            f"the parts of each sentence add up to the cosine: {cosines}",
+            "a part is not what its word does: each token's vector holds the whole "
+            "sentence; `--view effects` leaves words out",
+        ],
+    )
+    return [table]

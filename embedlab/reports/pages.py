@@ -1,0 +1,218 @@
+"""Pages and notebooks: tables and plots as HTML, in one file without a script or anything remote,
+light and dark, for screens of any width and for print.
+"""
+
+import html
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from pathlib import Path
+
+from embedlab.core.foreign_files import check_output
+from embedlab.core.note import shown_notes
+from embedlab.core.own_files import published
+from embedlab.core.printable import one_line, visible
+from embedlab.reports.series import Plot
+from embedlab.reports.tables import Table, TableCell, Value
+from embedlab.store.files import write_atomic
+
+# Nothing may be loaded, whatever a name or a note in the tables contains.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+GENERATOR = '<meta name="generator" content="embedlab">'  # identifies a page written by embedlab
+CONTENTS_FROM = 4  # sections from which a page has a list of contents
+MOST_ROWS = 24  # of a table in a notebook
+
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+{generator}
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<header>
+<h1>{title}</h1>
+{facts}
+</header>
+{contents}<main>
+{sections}
+</main>
+</body>
+</html>
+"""
+_NOTEBOOK_STYLE = """
+.embedlab { color: inherit; margin: 0.3em 0; }
+.embedlab table { border-collapse: collapse; border: 0; margin: 0 0 0.4em; font-size: 0.95em; color: inherit; }
+.embedlab table { font-variant-numeric: tabular-nums; }
+.embedlab caption { caption-side: top; text-align: left; padding: 0.2em 0; color: inherit; font-style: italic; white-space: nowrap; }
+.embedlab tr, .embedlab th, .embedlab td { background: transparent !important; color: inherit; border: 0; }
+.embedlab th, .embedlab td { padding: 0.15em 0.7em; text-align: left !important; vertical-align: baseline; white-space: nowrap; }
+.embedlab td.text { white-space: normal; max-width: 40em; }
+.embedlab th.number, .embedlab td.number { text-align: right !important; }
+.embedlab thead th { border-bottom: 1px solid currentColor; font-weight: 600; }
+.embedlab tbody tr:last-child td { border-bottom: 1px solid currentColor; }
+.embedlab td[title] { cursor: help; }
+.embedlab sup { font-size: 0.75em; }
+.embedlab ul { margin: 0; padding-left: 1.2em; font-size: 0.85em; opacity: 0.8; }
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A part of a page: paragraphs, then a table, then plots."""
+
+    title: str
+    text: tuple[str, ...] = ()
+    table: Table | None = None
+    plots: tuple[Plot, ...] = ()
+
+
+def page(title: str, sections: Sequence[Section], *, facts: Mapping[str, str]) -> str:
+    """Return the whole page as HTML; FACTS (the command, versions, the state of the data, the date)
+    are below its title.
+    """
+    style = files("embedlab.reports").joinpath("page.css").read_text(encoding="utf-8")
+    links = [
+        f'<li><a href="#section-{place}">{escaped(section.title)}</a></li>\n'
+        for place, section in enumerate(sections, start=1)
+    ]
+    contents = f'<nav aria-label="Contents"><ul>\n{"".join(links)}</ul></nav>\n'
+    stated = [f"<dt>{escaped(name)}</dt><dd>{escaped(fact)}</dd>" for name, fact in facts.items()]
+    body = [line for place, each in enumerate(sections, start=1) for line in _section(each, place)]
+    return published(
+        _PAGE.format(
+            generator=GENERATOR,
+            policy=POLICY,
+            title=escaped(title),
+            style=style,
+            facts="\n".join(['<dl class="facts">', *stated, "</dl>"]),
+            contents=contents if len(sections) >= CONTENTS_FROM else "",
+            sections="\n".join(body),
+        )
+    )
+
+
+def write_page(
+    path: Path, title: str, sections: Sequence[Section], *, facts: Mapping[str, str]
+) -> None:
+    """Write the page to PATH in one step, replacing an older page there; `check_page_path` refuses
+    other files.
+    """
+    check_page_path(path)
+    write_atomic(path, page(title, sections, facts=facts), hint="choose another place with --html")
+
+
+def check_page_path(path: Path) -> None:
+    """Refuse a PATH where a page cannot be written, or would replace something else, before long
+    work begins.
+    """
+    check_output(path, "--html", example="page.html", what="a page", mark=GENERATOR.encode())
+
+
+def escaped(text: str) -> str:
+    """Return TEXT for a page: no mark-up, and no character that a page or a browser cannot hold."""
+    return html.escape(visible(text))
+
+
+def _section(section: Section, place: int) -> Iterator[str]:
+    yield f'<section id="section-{place}">'
+    yield f"<h2>{escaped(section.title)}</h2>"
+    yield from (f"<p>{escaped(paragraph)}</p>" for paragraph in section.text)
+    if section.table is not None:
+        yield from _page_table(section.table)
+    if section.plots:
+        from embedlab.reports.plots import draw_svg
+
+        yield '<div class="plots">'
+        for plot in section.plots:
+            caption = f"<figcaption>{escaped(plot.title)}</figcaption>"
+            yield f"<figure>\n{caption}\n{draw_svg(plot)}\n</figure>"
+        yield "</div>"
+    yield "</section>"
+
+
+def _page_table(table: Table) -> Iterator[str]:
+    """Yield the table in a frame that scrolls sideways on a narrow screen; its answer in words
+    above, its notes below.
+    """
+    yield from (f"<p>{escaped(sentence)}</p>" for sentence in table.answer)
+    if table.columns:
+        label = escaped(table.shown_title or "table")
+        yield f'<div class="table" role="region" tabindex="0" aria-label="{label}">'
+        yield from _table(table, is_plain=True)
+        yield "</div>"
+    for name, lines in (("notes", table.notes), ("notes signatures", table.signature_lines)):
+        if lines:
+            yield f'<ul class="{name}">'
+            yield from (f"<li>{escaped(line)}</li>" for line in lines)
+            yield "</ul>"
+
+
+def _table(table: Table, *, is_plain: bool) -> Iterator[str]:
+    """Yield the table element; in a notebook, where it is not PLAIN, its best numbers are bold,
+    letters raised, and intervals where the pointer rests.
+    """
+    sides = []
+    for column in table.columns:
+        is_number = table.align(column) == "right"
+        sides.append("number" if is_number else "" if is_plain or not column.is_text else "text")
+    header, *body = table.texts()
+    scope = ' scope="col"' if is_plain else ""
+    yield "<table>"
+    yield f"<caption>{escaped(table.shown_title)}</caption>" if table.shown_title else ""
+    titles = [
+        f"<th{scope}{_attribute('class', side)}>{escaped(text)}</th>"
+        for text, side in zip(header, sides, strict=True)
+    ]
+    yield f"<thead><tr>{''.join(titles)}</tr></thead><tbody>"
+    for row, texts in zip(table.rows, body, strict=True):
+        cells = [
+            _cell(text if is_plain else row.get(column.key), text, _attribute("class", side))
+            for column, text, side in zip(table.columns, texts, sides, strict=True)
+        ]
+        yield f"<tr>{''.join(cells)}</tr>"
+    yield "</tbody></table>"
+
+
+def _cell(cell: Value | TableCell, text: str, attributes: str) -> str:
+    shown = escaped(text)
+    if isinstance(cell, TableCell):
+        shown = escaped(text.removesuffix(cell.raised).rstrip() if cell.raised else text)
+        shown = f"<b>{shown}</b>" if cell.is_best else shown
+        shown = f'<span style="opacity:.6">{shown}</span>' if cell.is_dim else shown
+        shown += f"<sup>{escaped(cell.raised)}</sup>" if cell.raised else ""
+        attributes += _attribute("title", cell.hover)
+    return f"<td{attributes}>{shown}</td>"
+
+
+def _attribute(name: str, value: str) -> str:
+    return f' {name}="{escaped(value)}"' if value else ""
+
+
+def report_html(tables: Sequence[Table], said: Sequence[str] = ()) -> str:
+    """Return TABLES with their notes for a notebook, in the colours of its light or dark theme, and
+    below them what was SAID on the way.
+    """
+    parts: list[str] = []
+    for table in tables:
+        shown = replace(table, rows=table.rows[:MOST_ROWS])
+        parts += _table(shown, is_plain=False) if table.columns else []
+        if table.shown_title and not table.columns:
+            parts.append(f"<p>{escaped(table.shown_title)}</p>")
+        more = len(table.rows) - MOST_ROWS
+        cut = [f".table() has {more} more {'row' if more == 1 else 'rows'}"] if more > 0 else []
+        notes = shown_notes(table.notes, table.titles, more=".notes has {count} more {notes}")
+        parts.append(_list([*cut, *notes]))
+    body = "".join([*parts, _list(said)])
+    return f'<div class="embedlab"><style>{_NOTEBOOK_STYLE}</style>{body}</div>'
+
+
+def _list(notes: Sequence[str]) -> str:
+    items = "".join(f"<li>{escaped(one_line(note))}</li>" for note in notes)
+    return f"<ul>{items}</ul>" if notes else ""

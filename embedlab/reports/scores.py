@@ -1,0 +1,736 @@
+"""The tables of scores: one tidy row a model and slice, and one pivot of them for people, whether
+models are evaluated, compared, or stated by others.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isnan, nan
+from statistics import fmean, stdev
+
+from embedlab.analysis.another_dataset import Elsewhere
+from embedlab.analysis.comparison import Difference, comparison_notes
+from embedlab.analysis.expressions import meanings
+from embedlab.analysis.scores import ModelColumns, is_checkpoint
+from embedlab.analysis.seed_notes import HANGS
+from embedlab.choices import TableRows
+from embedlab.core.note import Note
+from embedlab.core.signs import MODELS
+from embedlab.data.mteb_files import StatedFigures, plain_name
+from embedlab.data.published import remarks
+from embedlab.data.shared_text import Overlap
+from embedlab.experiments.published_rows import PublishedRow
+from embedlab.models.grammar import titles_of
+from embedlab.outcomes.cuts import DATASET
+from embedlab.outcomes.grouping import is_expression
+from embedlab.reports.captions import (
+    comparison_caption,
+    evaluation_caption,
+    is_mixed,
+    items_of,
+    measures_in,
+    scales_of,
+    score_caption,
+    unit_of,
+)
+from embedlab.reports.frames import COMPARED, EVALUATED, Row, tidy_frame
+from embedlab.reports.notes import (
+    facts_of,
+    generated_note,
+    model_note,
+    slice_note,
+    usage_note,
+    usage_notes,
+    with_marks,
+)
+from embedlab.reports.tables import ABSENT, Align, Column, Table, TableCell, Value, number
+from embedlab.reports.verdicts import verdicts
+from embedlab.runs.evaluations import Evaluation, StoredScore
+from embedlab.runs.signature import merged
+from embedlab.scoring.provenance import overlap_mark, overlap_notes
+from embedlab.scoring.selection import SelectedTask
+from embedlab.scoring.task_comparison import TEST, TaskComparison
+from embedlab.tasks.task import scale_of
+
+STATED = "stated"
+
+Intervals = Mapping[tuple[str, ...], tuple[float, float]]
+"""The 95% interval of a score by model, slice, metric and aggregation, if there is a choice."""
+
+
+def evaluation_table(
+    selected: SelectedTask,
+    evaluations: Mapping[str, Sequence[Evaluation]],
+    *,
+    by: str | None = None,
+    metric: str | None = None,
+    settings: Sequence[str] | None = None,
+    intervals: Intervals | None = None,
+    notes: Sequence[str] = (),
+) -> Table:
+    """Return one row a number of the EVALUATIONS of each model's members, one column a model: mean
+    ± standard deviation; of one model with several SETTINGS, one column a setting.
+
+    BY (datasets with their averages, sources, Dice fifths), METRIC and SETTINGS choose numbers; all
+    without.
+    """
+    kinds = None if by is None else ("dataset", "average") if by == DATASET else (by,)
+
+    def is_shown(score: StoredScore) -> bool:
+        return (
+            (kinds is None or score.by in kinds)
+            and (metric is None or score.metric == metric)
+            and (settings is None or score.setting in settings)
+        )
+
+    members = [each for several in evaluations.values() for each in several]
+    facts = list(_evaluated(evaluations, is_shown, intervals or {}))
+    scales = {fact["metric"]: fact["scale"] for fact in facts}
+    varying = [
+        name for name in ("metric", "setting", "split") if len({fact[name] for fact in facts}) > 1
+    ]
+    on = "setting" if len(evaluations) == 1 and varying == ["setting"] else "model"
+    has_items = by is not None and by != DATASET
+    leading = [
+        Column(key="slice", title="slice" if has_items else "dataset", role="key"),
+        *(Column(key=name, title=name, role="key") for name in varying if name != on),
+        *([Column(key="items", title="items")] if has_items else []),
+    ]
+    titles = titles_of([*evaluations])
+    columns = titles if on == "model" else {fact["setting"]: fact["setting"] for fact in facts}
+    has_measures = len(scales) == 1 or is_mixed(scales)
+    measures = f", {measures_in(scales)}" if has_measures else unit_of(scales)
+    measured = f"{selected.evaluation_name()}{measures}"
+    if metric is not None:
+        measured = f"{metric.capitalize()} x 100"
+    constant = [facts[0]["setting"]] if facts and "setting" not in varying else []
+    marks = sorted({mark for each in members for mark in each.marks})
+    return Table(
+        title=with_marks(", ".join(filter(None, [measured, *constant])), marks),
+        columns=[*leading, *_score_columns(columns, align="right")],
+        rows=pivot(facts, leading, on=on, marks_best=on == "model"),
+        titles=titles,
+        subject="" if on == "model" else next(iter(titles.values())),
+        score_columns="model" if on == "model" else "aggregate",
+        frame=tidy_frame(facts, EVALUATED),
+        notes=list(
+            dict.fromkeys((*generated_note(marks), *_evaluation_notes(evaluations), *notes))
+        ),
+        signatures={
+            model: str(
+                replace(
+                    merged([each.signature for each in several]),
+                    **{} if by is None else {"by": (by,)},
+                    **{} if metric is None else {"metric": (metric,)},
+                    **{} if settings is None else {"aggregation": tuple(settings)},
+                )
+            )
+            for model, several in evaluations.items()
+            if several
+        },
+        caption=lambda: evaluation_caption(
+            measured.replace(" x 100", " × 100"),
+            {
+                fact["slice"]: fact["items"]
+                for fact in facts
+                if fact["items"] and fact["by"] != "average"
+            },
+            marks=marks,
+            seen=[overlap for each in members for overlap in each.overlaps.values()],
+            seeds=map(len, evaluations.values()),
+            is_ranked=len(evaluations) > 1 and 100 in scales.values(),
+        ),
+    )
+
+
+def score_table(comparison: TaskComparison) -> Table:
+    """Return one row a slice and one column a model: its score with a 95% interval."""
+    facts = list(compared_rows(comparison))
+    leading = columns_of_slices(comparison, facts)
+    titles = titles_of([model.name for model in comparison.models])
+    rows = pivot(facts, leading, shows_intervals=True)
+    return Table(
+        title=score_title(comparison),
+        columns=[*leading, *_score_columns(titles, align="left")],
+        rows=rows,
+        titles=titles,
+        frame=tidy_frame(facts, EVALUATED),
+        notes=[*general_notes(comparison), *_slice_notes(comparison)],
+        signatures=comparison.signatures,
+        caption=lambda: score_caption(comparison),
+    )
+
+
+def comparison_table(
+    comparison: TaskComparison,
+    printed: Sequence[PublishedRow] = (),
+    stated: Sequence["StatedModel"] = (),
+    *,
+    rows: TableRows = "slices",
+) -> Table:
+    """Return one row a slice; one column a model, one a difference from the first, then one a
+    published row and one a stated model.
+
+    What is the same in all rows is in the title: a column that says it is left out. With ROWS of
+    models, one row a model and one column a slice, without the differences.
+    """
+    names = [model.name for model in comparison.models]
+    titles = titles_of([*names, *(model.name for model in stated)])
+    ranked = {
+        place: compared
+        for place, compared in enumerate(comparison.slices)
+        if compared.metric == "spearman"
+    }
+    keys = [compared.key for compared in ranked.values()]
+    facts = [
+        *compared_rows(comparison, printed),
+        *(
+            _stated_row(model, compared.task, compared.key, compared.average_of) | {"place": place}
+            for model in stated
+            for place, compared in ranked.items()
+        ),
+    ]
+    leading = columns_of_slices(comparison, facts)
+    table = Table(
+        title=score_title(comparison),
+        columns=[
+            *leading,
+            *_model_columns(comparison.models, titles),
+            *(
+                Column(
+                    key=f"{row.model}.published",
+                    title=f"{titles[row.model]}, {row.paper}",
+                    digits=2,
+                    role="difference",
+                )
+                for row in printed
+            ),
+            *(
+                Column(
+                    key=model.name,
+                    title=f"{titles[model.name]}, {STATED}",
+                    align="right",
+                    role="difference",
+                )
+                for model in stated
+            ),
+        ],
+        rows=pivot(facts, leading),
+        frame=tidy_frame(facts, COMPARED),
+        answer=verdicts(comparison.slices, names, by=comparison.slicing.by),
+        notes=list(
+            dict.fromkeys(
+                [
+                    *general_notes(comparison),
+                    *comparison_notes(
+                        comparison.slices, comparison.models, comparison.slicing.margin
+                    ),
+                    *_elsewhere_notes(comparison.elsewhere, titles),
+                    *_slice_notes(comparison),
+                    *(_printed_note(row, comparison.slicing.aggregate) for row in printed),
+                    *(note for model in stated for note in model.notes(keys)),
+                ]
+            )
+        ),
+        signatures=comparison.signatures,
+        titles=titles,
+        records={"another_dataset": [_elsewhere_record(each) for each in comparison.elsewhere]},
+        caption=lambda: comparison_caption(comparison, rows=rows),
+    )
+    if rows == "slices":
+        return table
+    return with_model_rows(replace(table, notes=[items_of(comparison), *table.notes]))
+
+
+def stated_table(
+    models: Sequence["StatedModel"], datasets: Mapping[str, Sequence[str]], metric: str, task: str
+) -> Table:
+    """Return one row a dataset of TASK that any of the models states, or an average over others,
+    and one column a model.
+    """
+    facts = [
+        _stated_row(model, task, key, over, metric) | {"place": key}
+        for model in models
+        for key, over in datasets.items()
+    ]
+    keys = {fact["slice"] for fact in facts if not isnan(fact["score"])}
+    keys |= {key for key in datasets if any(model.states(key) for model in models)}
+    facts = [fact for fact in facts if fact["slice"] in keys]
+    leading = [Column(key="slice", title="dataset", role="key")]
+    titles = titles_of([model.name for model in models])
+    return Table(
+        title=f"{metric.title()} x 100 [{STATED}]",
+        columns=[*leading, *_score_columns(titles, align="right")],
+        rows=pivot(facts, leading),
+        titles=titles,
+        frame=tidy_frame(facts, EVALUATED),
+        notes=[note for model in models for note in model.notes([*keys])],
+    )
+
+
+def pivot(
+    facts: Iterable[Row],
+    leading: Sequence[Column],
+    *,
+    on: str = "model",
+    shows_intervals: bool = False,
+    marks_best: bool = True,
+) -> list[dict[str, Value | TableCell]]:
+    """Return a row for the FACTS of each place, with a cell for each value ON which they differ,
+    and for its difference from the first model.
+
+    The best of a row is marked among the numbers that are shares, as far as digits are shown.
+    """
+    places: dict[object, list[Row]] = {}
+    for fact in facts:
+        place = fact.get("place", tuple(fact[column.key] for column in leading))
+        places.setdefault(place, []).append(fact)
+    rows = []
+    for group in places.values():
+        row: dict[str, Value | TableCell] = {
+            column.key: group[0][column.key] for column in leading if column.key in group[0]
+        }
+        row["slice"] = TableCell(value=group[0]["slice"], text=group[0]["title"])
+        shown = [
+            round(fact["score"], 2)
+            for fact in group
+            if fact["scale"] == 100 and not isnan(fact["score"])
+        ]
+        best = max(shown) if marks_best and len(shown) > 1 else None
+        for fact in group:
+            row |= _cells(fact, fact[on], best, shows_intervals=shows_intervals)
+        rows.append(row)
+    return rows
+
+
+def _cells(
+    fact: Row, key: str, best: float | None, *, shows_intervals: bool
+) -> dict[str, Value | TableCell]:
+    """Return the cells of a score, of its difference, and of what a paper prints for its model."""
+    low, high, letters = fact.get("low"), fact.get("high"), fact.get("letters") or ""
+    hover = "" if low is None or isnan(low) else f"95% interval {low:z.2f} to {high:z.2f}"
+    cells: dict[str, Value | TableCell] = {}
+    if "difference" in fact:
+        least, most = fact["difference_low"], fact["difference_high"]
+        is_clear = fact.get("significant", False)
+        signs = MODELS.sign * is_clear + "=" * fact.get("equivalent", False)
+        signs += HANGS * (fact["difference_without_topic"] is not None)
+        cells[f"{key}.delta"] = cell = number(
+            fact["difference"],
+            is_signed=True,
+            sign=signs,
+            low=least,
+            high=most,
+            is_dim=least * most > 0 and not is_clear,
+        )
+        hover += f"; difference from the first model {cell.text}" if hover else ""
+    cells[key] = number(
+        fact["score"],
+        mark=fact.get("mark", ""),
+        sd=fact.get("sd"),
+        sign=f" {letters}".rstrip(),
+        raised=letters,
+        is_best=fact["scale"] == 100 and round(fact["score"], 2) == best,
+        low=low if shows_intervals else None,
+        high=high if shows_intervals else None,
+        hover=hover,
+    )
+    if fact.get("published") is not None:
+        cells[f"{key}.published"] = fact["published"]
+    return cells
+
+
+def compared_rows(
+    comparison: TaskComparison, printed: Sequence[PublishedRow] = ()
+) -> Iterator[Row]:
+    """Yield what is known of each slice and model: what is in COMPARED, and what tables show."""
+    published = {row.model: row for row in printed}
+    by = comparison.slicing.by
+    for place, compared in enumerate(comparison.slices):
+        scale, topic = scale_of(compared.task, compared.metric), compared.largest_topic
+        title = compared.slice_title
+        if by != DATASET and compared.dataset:
+            title = title.removeprefix(compared.dataset).strip().removeprefix(f"{by}: ") or ABSENT
+        row = {
+            "place": place,
+            "title": title,
+            "scale": scale,
+            "dataset": compared.dataset,
+            "task": compared.task,
+            "by": "average" if compared.average_of else by,
+            "slice": compared.slice_key,
+            "metric": compared.metric,
+            "setting": compared.setting,
+            "items": compared.pairs,
+            "sentences": compared.sentences or None,
+            "topics": compared.topics,
+            "component_rows": topic.rows if topic else None,
+            "component_share": topic.share if topic else None,
+            "marks": ", ".join(comparison.marks),
+        }
+        for model, score in compared.scores.items():
+            overlap = comparison.shared.get(model, {}).get(compared.key)
+            line = published.get(model)
+            if line is not None and compared.metric != "spearman":
+                line = None
+            yield {
+                **row,
+                "model": model,
+                "score": scale * score.value,
+                "low": scale * score.low,
+                "high": scale * score.high,
+                "sd": scale * score.sd,
+                "design_effect": score.uncertainty.design_effect,
+                "seeds": len(score.members),
+                "letters": score.letters or None,
+                "mark": overlap_mark(overlap),
+                "published": line and _printed(line, compared.key, compared.average_of),
+                **overlap_fields(overlap),
+                **_difference_fields(compared.differences.get(model), scale),
+            }
+
+
+def _difference_fields(difference: Difference | None, scale: float) -> Row:
+    if difference is None:
+        return {}
+    topic = difference.topic
+    fields: Row = {
+        "difference": scale * difference.delta,
+        "difference_low": scale * difference.low,
+        "difference_high": scale * difference.high,
+        "difference_design_effect": difference.uncertainty.design_effect,
+        "difference_without_topic": scale * topic.without if topic else None,
+    }
+    if not isnan(difference.p_holm):
+        fields |= {
+            "test": TEST,
+            "p": difference.p,
+            "p_corrected": difference.p_holm,
+            "significant": difference.significant,
+            "reach": difference.reach,
+        }
+    if not isnan(difference.p_equivalent):
+        fields |= {"p_equivalent": difference.p_equivalent, "equivalent": difference.equivalent}
+    return fields
+
+
+def _evaluated(
+    evaluations: Mapping[str, Sequence[Evaluation]],
+    is_shown: Callable[[StoredScore], bool],
+    intervals: Intervals,
+) -> Iterator[Row]:
+    """Yield what is known of each number and model, the mean over its members."""
+    rows: dict[tuple[str, ...], Row] = {}
+    values: dict[tuple[str, ...], list[float]] = {}
+    for model, members in evaluations.items():
+        for evaluation in members:
+            for score in filter(is_shown, evaluation.scores):
+                split = score.split or ""
+                what = (evaluation.task, score.by, score.slice, score.metric, score.setting, split)
+                key = (*what, model)
+                number_of = (model, score.slice, score.metric)
+                ends = intervals.get((*number_of, score.setting)) or intervals.get((*number_of, ""))
+                low, high = ends if ends and split != "dev" else (nan, nan)
+                overlap = evaluation.overlaps.get(score.slice)
+                row = rows.setdefault(
+                    key,
+                    {
+                        **dict(zip(EVALUATED, key, strict=False)),
+                        "low": score.scale * low,
+                        "high": score.scale * high,
+                        "items": score.items,
+                        "marks": ", ".join(evaluation.marks),
+                        **overlap_fields(overlap),
+                        "title": score.title or score.slice,
+                        "scale": score.scale,
+                    },
+                )
+                row |= {"mark": overlap_mark(overlap)} if overlap else {}
+                values.setdefault(key, []).append(score.scale * score.value)
+    for row, seeds in zip(rows.values(), values.values(), strict=True):
+        is_known = len(seeds) > 1 and not any(map(isnan, seeds))
+        sd = stdev(seeds) if is_known else None
+        yield row | {"score": fmean(seeds), "sd": sd, "seeds": len(seeds)}
+
+
+def overlap_fields(shared: Overlap | None, prefix: str = "") -> dict[str, int]:
+    """Return the counts of text that a slice shares with training text, where there is any."""
+    if not shared:
+        return {}
+    return {
+        f"{prefix}shared_pairs": shared.shared_pairs,
+        f"{prefix}shared_sentences": shared.shared_sentences,
+    }
+
+
+def _score_columns(titles: Mapping[str, str], *, align: Align) -> Iterator[Column]:
+    for name, title in titles.items():
+        yield Column(key=name, title=title, align=align, role="score")
+
+
+def _model_columns(models: Sequence[ModelColumns], titles: Mapping[str, str]) -> Iterator[Column]:
+    """Yield a column a model, which says where its numbers are about one checkpoint alone, then of
+    each other one its difference from the first.
+    """
+    for model in models:
+        single = "1 seed: " if model.seeds or any(model.runs) else ""
+        about = f", {single}this checkpoint" if is_checkpoint(model) else ""
+        title = f"{titles[model.name]}{about}"
+        yield Column(key=model.name, title=title, align="left", role="score")
+    for model in models[1:]:
+        title = f"{titles[model.name]} − {titles[models[0].name]}"
+        yield Column(key=f"{model.name}.delta", title=title, align="left", role="difference")
+
+
+def columns_of_slices(comparison: TaskComparison, facts: Sequence[Row]) -> list[Column]:
+    """Return the columns that say what a row is of; slices by a property have their dataset in a
+    column, where there are several.
+    """
+    by = comparison.slicing.by
+    has_datasets = by != DATASET and not shared_dataset(comparison)
+    return leading_columns(facts, "slice", by.replace(",", " × "), has_datasets=has_datasets)
+
+
+def leading_columns(
+    facts: Sequence[Row], key: str, title: str, *, has_datasets: bool = False
+) -> list[Column]:
+    """Return the columns that say what a row is of: its task and metric where there are several,
+    KEY under TITLE, and its items.
+    """
+    varying = {name for name in ("task", "metric") if len({fact[name] for fact in facts}) > 1}
+    columns = {
+        "task": Column(key="task", title="task", role="group"),
+        "datasets": Column(key="dataset", title="dataset", role="group"),
+        "": Column(key=key, title=title, role="key"),
+        "metric": Column(key="metric", title="metric", role="key"),
+    }
+    shown = {*varying, "", *(["datasets"] if has_datasets else [])}
+    leading = [column for name, column in columns.items() if name in shown]
+    return [*leading, Column(key="items", title="items")]
+
+
+def score_title(comparison: TaskComparison) -> str:
+    """Return the metric of all rows, how the sources of datasets are put together, which items are
+    compared, and the marks.
+    """
+    scales = scales_of(comparison.slices)
+    settings = {compared.setting for compared in comparison.slices}
+    names = (
+        measures_in(scales) if len(scales) == 1 or is_mixed(scales) else f"scores{unit_of(scales)}"
+    )
+    names = f"{names[:1].upper()}{names[1:]}"
+    dataset = shared_dataset(comparison)
+    return titled(
+        comparison,
+        f"{names} on {dataset}" if dataset else names,
+        settings.pop() if len(settings) == 1 else None,
+    )
+
+
+def shared_dataset(comparison: TaskComparison) -> str:
+    """Return the dataset of which all rows are slices; nothing where they are of several, or whole
+    datasets.
+    """
+    names = {compared.dataset for compared in comparison.slices}
+    return names.pop() if comparison.slicing.by != DATASET and len(names) == 1 else ""
+
+
+def titled(comparison: TaskComparison, *parts: str | None) -> str:
+    """Return a title of PARTS with the number of items that all models score, where numbers are of
+    these, and the marks.
+    """
+    rows = comparison.rows
+    counted = f"{rows[0]} of {rows[1]} items" if rows is not None else ""
+    return with_marks(", ".join(filter(None, (*parts, counted))), comparison.marks)
+
+
+def general_notes(comparison: TaskComparison) -> Iterator[str]:
+    """Yield what holds of all numbers of a comparison: the data, the items that were picked, the
+    models and how they were used.
+    """
+    slicing = comparison.slicing
+    yield from generated_note(comparison.marks)
+    named = "".join(
+        f"; @{name} is {expression!r}"
+        for name, expression in meanings(f"{slicing.where} {slicing.by}").items()
+    )
+    if slicing.where:
+        yield f"items that fit {slicing.where!r}{named}"
+    elif is_expression(slicing.by):
+        yield f"fits: items that fit {slicing.by!r}{named}"
+    settings = {compared.task: compared.setting for compared in comparison.slices}
+    if slicing.by == DATASET and len({*settings.values()}) > 1:
+        for task, setting in settings.items():
+            if setting is not None:
+                yield f"{task}: aggregated by {setting!r}"
+    yield from comparison.notes
+    yield from overlap_footnotes(comparison.counts)
+    used = [model for model in comparison.models if model.members[0] in comparison.facts]
+    yield from usage_notes(used, comparison.facts)
+
+
+def overlap_footnotes(shared: Mapping[str, Mapping[str, Overlap]]) -> Iterator[str]:
+    """Yield what the marks mean, with the counts of each model."""
+    for model, counts in shared.items():
+        yield from (model_note(model, note) for note in overlap_notes(counts))
+
+
+def _slice_notes(comparison: TaskComparison) -> Iterator[str]:
+    for compared in comparison.slices:
+        yield from (slice_note(compared.key, note) for note in compared.notes)
+
+
+def _evaluation_notes(evaluations: Mapping[str, Sequence[Evaluation]]) -> Iterator[str]:
+    """Yield what must be said of the data, of each model's numbers, and of how it was used."""
+    for members in evaluations.values():
+        yield from (note for each in members for state in each.data for note in remarks(state))
+    for model, members in evaluations.items():
+        yield from (model_note(model, note) for each in members for note in each.notes)
+    for model, members in evaluations.items():
+        yield from usage_note(model, [facts_of(each, "truncated") for each in members])
+
+
+def _elsewhere_record(elsewhere: Elsewhere) -> Row:
+    """Return what is known of another dataset, as tables show it."""
+    scale = scale_of(elsewhere.task, elsewhere.metric)
+    return {
+        key: scale * value if isinstance(value, float) else value
+        for key, value in vars(elsewhere).items()
+    } | {"datasets": [*elsewhere.datasets]}
+
+
+def _elsewhere_notes(others: Sequence[Elsewhere], titles: Mapping[str, str]) -> Iterator[str]:
+    """Yield a line for each kind of datasets: each model's mean difference on such datasets, and
+    where that on another one is expected.
+    """
+    kinds: dict[tuple[str, str, tuple[str, ...]], list[Elsewhere]] = {}
+    for each in others:
+        kinds.setdefault((each.task, each.metric, each.datasets), []).append(each)
+    for (*_, datasets), models in kinds.items():
+        records = [_elsewhere_record(each) for each in models]
+        listed = "; ".join(
+            f"{titles[record['model']]} {record['mean']:+z.2f} "
+            f"[{record['low']:+z.2f}, {record['high']:+z.2f}] on average, "
+            f"{record['new_low']:+z.2f} to {record['new_high']:+z.2f} on another"
+            for record in records
+        )
+        shared = models[0].shared_pairs
+        share = f"share {shared or 'no'} pair{'s' * (shared != 1)}"
+        yield (
+            f"another dataset of this kind, difference from {titles[models[0].reference]}: "
+            f"{listed} (random effects over {', '.join(datasets)}, which {share}; 95%)"
+        )
+
+
+def _printed(row: PublishedRow, key: str, average_of: Sequence[str]) -> float | None:
+    """Return the published number of a dataset, or of the average over all datasets that the paper
+    prints.
+    """
+    is_average = bool(average_of) and {*average_of} == {*row.scores}
+    return row.average if is_average else row.scores.get(key)
+
+
+def _printed_note(row: PublishedRow, aggregate: str) -> str:
+    other = "" if row.aggregate == aggregate else f"; not comparable with {aggregate!r} here"
+    return (
+        f"{row.model}, {row.paper}: {row.table}, {row.encoder}, aggregated by "
+        f"{row.aggregate!r}{other}"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatedModel:
+    """A model of which only figures of whole datasets are known, as another program stated them:
+    shown as they are, without intervals, letters or tests.
+    """
+
+    name: str
+    figures: Sequence[StatedFigures]
+
+    def value(self, dataset: str, metric: str = "spearman", *, over: Sequence[str] = ()) -> float:
+        """Return the figure x 100 of a DATASET, of an average OVER others the mean of theirs; nan
+        where none is stated.
+        """
+        if over:
+            return sum(self.value(name, metric) for name in over) / len(over)
+        stated = self._stated([dataset])
+        return 100 * stated[0].figures.get(f"cosine_{metric}", nan) if stated else nan
+
+    def states(self, dataset: str) -> bool:
+        """Return whether a file has a result of DATASET, which may be no number."""
+        return bool(self._stated([dataset]))
+
+    def _stated(self, datasets: Iterable[str]) -> list[StatedFigures]:
+        names = {plain_name(dataset) for dataset in datasets}
+        return [figure for figure in self.figures if plain_name(figure.task) in names]
+
+    def notes(self, datasets: Iterable[str]) -> Iterator[str]:
+        """Yield what the figures of DATASETS are, with revision and split."""
+        stated = self._stated(datasets)
+        if stated:
+            versions = dict.fromkeys(f"mteb {each.version}" for each in stated if each.version)
+            source = ", ".join(versions) or "a result file"
+            text = f"figures of whole datasets as {source} states them, without pairs"
+            origins = ", ".join(each.origin for each in stated)
+            yield Note(f"{self.name}: {text}: {origins}", models=(self.name,), short=(text,))
+        for each in stated:
+            if isnan(each.figures["main_score"]):
+                text = f"main_score is NaN in {each.path.name}"
+                yield Note(f"{self.name}: {text}", models=(self.name,), short=(text,))
+
+
+def _stated_row(
+    model: StatedModel, task: str, key: str, over: Sequence[str], metric: str = "spearman"
+) -> Row:
+    """Return the row of a figure; none of a row that has one is the best."""
+    return {
+        "task": task,
+        "by": DATASET,
+        "slice": key,
+        "title": key,
+        "metric": metric,
+        "setting": STATED,
+        "split": "",
+        "model": model.name,
+        "score": model.value(key, metric, over=over),
+        "marks": STATED,
+        "scale": None,
+    }
+
+
+def with_model_rows(table: Table) -> Table:
+    """Return a table of scores with a row a model: without the differences, which would be as many
+    columns again, and the numbers of items; a table without scores or names stays as it is.
+    """
+    names = [column for column in table.columns if column.role == "key"]
+    groups = [column for column in table.columns if column.role == "group"]
+    models = [
+        column
+        for column in table.columns
+        if column.role in {"score", "difference"} and not column.key.endswith(".delta")
+    ]
+    if not (table.rows and models and names):
+        return table
+    labels = []
+    rows: dict[tuple[str, ...], dict[str, Value | TableCell]] = {}
+    for row, line in zip(table.rows, table.texts()[1:], strict=True):
+        texts = {column.key: text for column, text in zip(table.columns, line, strict=True)}
+        label = " ".join(texts[column.key] for column in names)
+        labels.append(label)
+        for column in models:
+            group = (column.key, *(texts[each.key] for each in groups))
+            cells = rows.setdefault(group, {"": column.title})
+            cells |= {each.key: row.get(each.key) for each in groups}
+            cells[f"={label}"] = row.get(column.key)
+    titles = [column.title for column in names if column.title]
+    # datasets need no name
+    is_named = len(titles) > 1 or (titles and table.score_columns != "model")
+    titled_labels = {f"={label}": label for label in labels}
+    columns = [
+        Column(key="", title=table.score_columns, role="key"),
+        *groups,
+        *_score_columns(titled_labels, align="right"),
+    ]
+    title = f"{table.title}; a column for each {' and '.join(titles)}"
+    return replace(
+        table, title=title if is_named else table.title, columns=columns, rows=[*rows.values()]
+    )

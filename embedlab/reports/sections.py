@@ -1,0 +1,103 @@
+"""The sections of pages: models by a property with plots of each task, pair by pair, and tables of
+a paper next to ours.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from embedlab.analysis.scores import ModelColumns
+from embedlab.data.dataset import DatasetState
+from embedlab.experiments.published_rows import PublishedRow
+from embedlab.models.grammar import title_of
+from embedlab.outcomes.cuts import DATASET
+from embedlab.outcomes.frame import Outcomes
+from embedlab.reports.figures import (
+    difference_plots,
+    gold_scatter,
+    metric_of,
+    reproduction_plots,
+    score_plots,
+    scores_of,
+    tasks_of,
+)
+from embedlab.reports.pages import Section, write_page
+from embedlab.reports.reproduction import Reproduction
+from embedlab.reports.scores import comparison_table
+from embedlab.reports.series import Plot, Series
+from embedlab.reports.tables import Table
+from embedlab.scoring.task_comparison import TaskComparison
+
+TITLES = {DATASET: "By dataset", "dice": "By word overlap"}
+
+PageFacts = Callable[[Sequence[DatasetState]], Mapping[str, str]]
+"""What a page states about itself, by the data that was read."""
+
+
+def comparison_section(comparison: TaskComparison, printed: Sequence[PublishedRow] = ()) -> Section:
+    """Return the models by one property: the table, then of each task their scores, the
+    differences, and each next to its published row.
+
+    A task with units of its own has only its rows in the table.
+    """
+    plots: list[Plot] = []
+    for slices in tasks_of(comparison).values():
+        of_task = replace(comparison, slices=slices)
+        plots += [*score_plots(of_task), *difference_plots(of_task)]
+        if any(compared.metric == "spearman" for compared in slices):
+            plots += [_next_to_published(of_task, row) for row in printed]
+    by = comparison.slicing.by
+    table = comparison_table(comparison, printed)
+    return Section(title=TITLES.get(by, f"By {by}"), table=table, plots=tuple(plots))
+
+
+def _next_to_published(comparison: TaskComparison, row: PublishedRow) -> Plot:
+    """Return a model's scores next to those that a paper prints for it."""
+    slices = [each for each in comparison.slices if each.key in row.scores]
+    names = [model.name for model in comparison.models]
+    ours = scores_of(comparison, slices)[names.index(row.model)]
+    values = [row.scores[compared.key] for compared in slices]
+    return Plot(
+        kind="dots",
+        title=f"{title_of(row.model)}: published and ours",
+        labels=[compared.key for compared in slices],
+        series=[Series(name=f"{row.paper}, {row.table}", values=values), ours],
+        axis=f"{metric_of(slices)}x 100, with 95% intervals",
+    )
+
+
+def scatter_section(outcomes: Outcomes, models: Sequence[ModelColumns]) -> Section:
+    """Return the similarity of each model against the gold score of every pair of one dataset."""
+    return Section(title="Pair by pair", plots=(gold_scatter(outcomes, models),))
+
+
+def write_reproduction_page(
+    path: Path, reproductions: Sequence[Reproduction], facts: PageFacts
+) -> None:
+    """Write the page of all reproduced tables to PATH: each next to the published values, with what
+    deviates above it and plots below.
+    """
+    scored = [each.scored for each in reproductions if each.scored is not None]
+    states = [state for gathered in scored for state in gathered.states]
+    sections = [section for each in reproductions for section in _reproduced(each)]
+    write_page(path, f"{reproductions[0].table.paper}, reproduced", sections, facts=facts(states))
+
+
+def write_claims_page(path: Path, paper: str, claims: Table, facts: Mapping[str, str]) -> None:
+    """Write the page of a paper's claims to PATH."""
+    write_page(path, f"{paper}, its claims", [_titled(claims)], facts=facts)
+
+
+def _titled(table: Table, *plots: Plot) -> Section:
+    return Section(title=table.title, table=replace(table, title=""), plots=plots)
+
+
+def _reproduced(reproduction: Reproduction) -> Iterator[Section]:
+    yield _titled(reproduction.deviations)
+    if reproduction.compared:
+        for comparison, answer in zip(reproduction.compared, reproduction.answers, strict=True):
+            yield _titled(answer, *comparison_section(comparison).plots)
+        return
+    plots = reproduction_plots(reproduction)
+    for place, answer in enumerate(reproduction.answers):
+        yield _titled(answer, *([] if place else plots))
