@@ -146,10 +146,6 @@ class Idea:
     files: tuple[str, ...]
 
 
-TABLES_OF_EVALUATIONS = (
-    "reports/score_table.py",
-    "reports/stated_figures.py",
-)
 IDEAS = {
     "the comparison": Idea(
         makes=calls("ComparedSlice", "Difference", "SliceScore"), files=("analysis/comparison.py",)
@@ -167,9 +163,8 @@ IDEAS = {
     "the signature": Idea(
         makes=calls("Signature"), files=("runs/evaluations.py", "runs/signature.py")
     ),
-    "a table with a column a model": Idea(makes=calls("ScoreRow"), files=TABLES_OF_EVALUATIONS),
-    "the mark of the best": Idea(  # of evaluations, of comparisons
-        makes=calls("best_of"), files=("reports/comparison_cells.py", "reports/model_columns.py")
+    "a table with a column a model": Idea(
+        makes=calls("_model_cells"), files=("reports/scores.py",)
     ),
     "the page": Idea(makes=begins_a_page, files=("reports/pages.py",)),
     "the atomic writer": Idea(

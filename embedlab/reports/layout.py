@@ -6,9 +6,8 @@ parts below each other, whichever takes fewer lines. Sentences go below their ro
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal
 
 from rich.cells import cell_len, chop_cells
@@ -20,12 +19,14 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 LineKind = Literal["title", "header", "body", "note"]
+Kind = Literal["number", "name", "text"]  # of what a column holds
 _STYLES: dict[LineKind, str] = {"title": "italic", "header": "bold", "note": "dim"}
 _GAP = 2  # blanks between columns; one more where there is room
-_LEAST_NAME, _LEAST_TEXT = 12, 28  # cells: what a name or a text is broken into where it is longer
+# cells: what a name or a text is broken into where it is longer
+_LEAST = {"name": 12, "text": 28}
 _LONGEST_WORD = 20  # cells: a longer word is broken where there is no room
 # where a line may break: a number from its spread or interval; a name after its signs too
-_BREAKS = {
+_BREAKS: dict[Kind, re.Pattern[str]] = {
     "number": re.compile(r" (?=[±\[])"),
     "name": re.compile(r"(?<!−) |(?<=[-_/,:+&=])(?=.)|(?<=.)(?=[@?])"),
     "text": re.compile(r" "),
@@ -61,23 +62,20 @@ def table_lines(table: Table, width: int | None = None) -> list[TableLine]:
         title = f"{table.title}: {len(table.brief)} of {len(table.rows)} rows"
         table = replace(table, title=title, rows=[table.rows[row] for row in table.brief])
     form, body = _body(table, width) if table.columns else (table, [])
-    lines = [
-        TableLine(text=line, kind="header")
-        for text in table.answer
-        for line in _wrapped(one_line(text), width, 2)
-    ]
-    lines += [
-        TableLine(text=line, kind="title") for line in _wrapped(form.shown_title, width) if line
-    ]
-    lines += body
-    lines += [
-        TableLine(text=line, kind="note")
-        for note in form.shown_notes
-        for line in _wrapped(note, width, 2)
-    ]
+
+    def said(texts: Iterable[str], kind: LineKind, indent: int = 2) -> list[TableLine]:
+        lines = [line for text in texts for line in _wrapped(text, width, indent)]
+        return [TableLine(text=line, kind=kind) for line in lines if line]
+
     # a signature is one line, so that it can be copied
     signatures = table.signature_lines if table.is_signed else []
-    return [*lines, *(TableLine(text=text, kind="note") for text in signatures)]
+    return [
+        *said(map(one_line, table.answer), "header"),
+        *said([form.shown_title], "title", 0),
+        *body,
+        *said(form.shown_notes, "note"),
+        *(TableLine(text=text, kind="note") for text in signatures),
+    ]
 
 
 def _body(table: Table, width: int | None) -> tuple[Table, list[TableLine]]:
@@ -85,157 +83,119 @@ def _body(table: Table, width: int | None) -> tuple[Table, list[TableLine]]:
     blank = TableLine(text="")
     if not table.rows and table.notes:  # which say why; a header over nothing would say less
         return table, [blank]
-    cells = {
-        column.key: texts for column, *texts in zip(table.columns, *table.texts(), strict=True)
-    }
-    # a column of texts without any is left out
-    full = [
-        column
-        for column in table.columns
-        if not (column.is_text and table.rows and {*cells[column.key][1:]} <= {"", ABSENT})
+    columns = [
+        _Shown(table, column, texts)
+        for column, *texts in zip(table.columns, *table.texts(), strict=True)
     ]
-    firm = [column for column in full if column.role != "minor"]
+    # a column of texts without any is left out
+    full = [each for each in columns if each.kind != "text" or each.has_texts]
+    firm = [each for each in full if each.role != "minor"]
+    if lines := _part(full, width):
+        return table, [blank, *lines, blank]
     smaller = table
     if len(firm) < len(full):
-        gone = ", ".join(column.title for column in full if column.role == "minor")
-        smaller = replace(
-            table, notes=[*table.notes, f"a wider terminal and --json also show: {gone}"]
-        )
-    for form, columns in ((table, full), (smaller, firm)):
-        if lines := _part(_texts(table, columns, cells), width, breaks_numbers=False):
-            return form, [blank, *lines, blank]
-    texts = _texts(table, firm, cells)
-    ways = [_parts(texts, width, breaks_numbers=breaks) for breaks in (False, True)]
-    if any(ways):
-        whole, divided = ways
-        # numbers stay with their intervals unless that takes many more lines
-        is_long = not whole or (divided and len(whole) > 1.5 * len(divided))
-        return smaller, [blank, *(divided if is_long else whole), blank]
-    return table, [blank, *_blocks(_texts(table, full, cells), width or 0)]
+        gone = ", ".join(each.title for each in full if each.role == "minor")
+        notes = [*table.notes, f"a wider terminal and --json also show: {gone}"]
+        smaller = replace(table, notes=notes)
+        if lines := _part(firm, width):
+            return smaller, [blank, *lines, blank]
+    whole, divided = (_parts(firm, width, breaks_numbers=breaks) for breaks in (False, True))
+    if not (whole or divided):
+        return table, [blank, *_blocks(full, width or 0)]
+    # numbers stay with their intervals unless that takes many more lines
+    is_long = not whole or (divided and len(whole) > 1.5 * len(divided))
+    return smaller, [blank, *(divided if is_long else whole), blank]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Texts:
+class _Shown:
     """One column as people read it: its title, its cells, and how they may break."""
 
-    title: str
-    cells: Sequence[str]
-    role: str | None
-    kind: Literal["number", "name", "text"]
-    is_right: bool
+    def __init__(self, table: Table, column: Column, texts: Sequence[str]) -> None:
+        self.title, *self.cells = texts
+        self.role = column.role
+        self.is_right = table.align(column) == "right"
+        self.has_texts = not self.cells or bool({*self.cells} - {"", ABSENT})
+        is_firm = column.role in {"group", "minor"} or table.is_numeric(column)
+        self.kind: Kind = "text" if column.is_text else "number" if is_firm else "name"
+        self.natural = _widest(texts)  # nothing breaks
 
-    def longest(self, breaks: bool) -> int:
-        """Return the width of the longest cell, or of the longest part that cannot break."""
-        lines = (line for cell in self.cells for line in cell.split("\n"))
-        parts = (
-            part
-            for line in lines
-            for part in (_BREAKS[self.kind].split(line) if breaks else [line])
-        )
-        return max(map(cell_len, parts), default=0)
-
-    @property
-    def least_title(self) -> int:
-        """Return the width that the title needs at least."""
-        parts = (part for line in self.title.split("\n") for part in _BREAKS["name"].split(line))
-        return min(max(map(cell_len, parts)), _LEAST_NAME)
-
-    @property
-    def natural(self) -> int:
-        """Return the width at which nothing breaks."""
-        return max([self.longest(breaks=False), *map(cell_len, self.title.split("\n"))])
-
-    def least(self, breaks_numbers: bool) -> int:
+    def least(self, *, breaks_numbers: bool) -> int:
         """Return the smallest width that is acceptable."""
-        words = max(self.least_title, self.longest(breaks=self.kind != "number" or breaks_numbers))
+        may_break = self.kind != "number" or breaks_numbers
+        title = min(_widest([self.title], "name"), _LEAST["name"])
+        words = max(title, _widest(self.cells, self.kind if may_break else None))
         if self.kind == "number":
             return words
-        bound = _LEAST_TEXT if self.kind == "text" else _LEAST_NAME
-        return min(self.natural, max(min(words, _LONGEST_WORD), bound))
+        return min(self.natural, max(min(words, _LONGEST_WORD), _LEAST[self.kind]))
 
 
-def _texts(table: Table, columns: Sequence[Column], cells: Mapping[str, list[str]]) -> list[_Texts]:
-    texts = []
-    for column in columns:
-        title, *body = cells[column.key]
-        is_firm = column.role in {"group", "minor"} or table.is_numeric(column)
-        texts.append(
-            _Texts(
-                title=title,
-                cells=body,
-                role=column.role,
-                kind="text" if column.is_text else "number" if is_firm else "name",
-                is_right=table.align(column) == "right",
-            )
-        )
-    return texts
+def _widest(texts: Iterable[str], kind: Kind | None = None) -> int:
+    """Return the width of the longest line, or of the longest part of a KIND that cannot break."""
+    lines = [line for text in texts for line in text.split("\n")]
+    if kind is not None:
+        lines = [part for line in lines for part in _BREAKS[kind].split(line)]
+    return max(map(cell_len, lines), default=0)
 
 
 def _fit(
-    columns: Sequence[_Texts], width: int | None, *, breaks_numbers: bool
+    columns: Sequence[_Shown], width: int | None, *, breaks_numbers: bool
 ) -> tuple[list[int], int] | None:
     """Return the widths of COLUMNS within WIDTH cells, and the gap between them; None where they do
     not fit. Texts break first, then titles of numbers, then names.
     """
     widths = [column.natural for column in columns]
-    least = [column.least(breaks_numbers) for column in columns]
-    if width is None:
-        return widths, _GAP + 1
+    over = 0
     for gap in (_GAP + 1, _GAP):
-        over = 1 + sum(widths) + gap * (len(widths) - 1) - width
-        if over <= 0:
+        over = 1 + sum(widths) + gap * (len(widths) - 1) - (width or 0)
+        if width is None or over <= 0:
             return widths, gap
+    least = [column.least(breaks_numbers=breaks_numbers) for column in columns]
     for kind in ("text", "number", "name"):
-        while over > 0:
-            room = [
-                (widths[place], place)
-                for place, column in enumerate(columns)
-                if column.kind == kind and widths[place] > least[place]
-            ]
-            if not room:
-                break
-            widths[max(room)[1]] -= 1
+        own = [place for place, column in enumerate(columns) if column.kind == kind]
+        while over > 0 and (room := [place for place in own if widths[place] > least[place]]):
+            widths[max(room, key=lambda place: (widths[place], place))] -= 1
             over -= 1
     return (widths, _GAP) if over <= 0 else None
 
 
-def _part(columns: Sequence[_Texts], width: int | None, *, breaks_numbers: bool) -> list[TableLine]:
+def _part(
+    columns: Sequence[_Shown], width: int | None, *, breaks_numbers: bool = False
+) -> list[TableLine]:
     """Return the lines of COLUMNS; none where they do not fit."""
     if (fit := _fit(columns, width, breaks_numbers=breaks_numbers)) is None:
         return []
     widths, gap = fit
-    sized = list(zip(columns, widths, strict=True))
-    titles = [
-        [line for text in column.title.split("\n") for line in broken(text, size, "name")]
-        for column, size in sized
+
+    def row(texts: Sequence[str], kind: LineKind) -> list[TableLine]:
+        """Return the lines of a row, as many as its highest cell has; titles are next to the
+        rule.
+        """
+        pieces = []
+        for text, column, size in zip(texts, columns, widths, strict=True):
+            lines = text.split("\n")
+            how = "name" if kind == "header" else column.kind
+            pieces.append([part for line in lines for part in broken(line, size, how)])
+        height = max(map(len, pieces))
+        for column, size, lines in zip(columns, widths, pieces, strict=True):
+            rest = [""] * (height - len(lines))
+            lines[:] = [*rest, *lines] if kind == "header" else [*lines, *rest]
+            for place, line in enumerate(lines):
+                blank = " " * (size - cell_len(line))
+                lines[place] = f"{blank}{line}" if column.is_right else f"{line}{blank}"
+        joined = [(" " * gap).join(cells) for cells in zip(*pieces, strict=True)]
+        return [TableLine(text=f" {line}".rstrip(), kind=kind) for line in joined]
+
+    rule = "─" * (sum(widths) + gap * (len(widths) - 1))
+    cells = zip(*(column.cells for column in columns), strict=True)
+    return [
+        *row([column.title for column in columns], "header"),
+        TableLine(text=f" {rule}"),
+        *(line for texts in cells for line in row(texts, "body")),
     ]
-    highest = max(map(len, titles))
-    titles = [[""] * (highest - len(title)) + title for title in titles]  # next to the rule
-    lines = [TableLine(text=text, kind="header") for text in _cell_lines(titles, sized, gap)]
-    lines.append(TableLine(text=f" {'─' * (sum(widths) + gap * (len(widths) - 1))}"))
-    for cells in zip(*(column.cells for column in columns), strict=True):
-        broken_cells = [
-            [line for text in cell.split("\n") for line in broken(text, size, column.kind)]
-            for cell, (column, size) in zip(cells, sized, strict=True)
-        ]
-        lines += [TableLine(text=text) for text in _cell_lines(broken_cells, sized, gap)]
-    return lines
-
-
-def _cell_lines(
-    cells: Sequence[Sequence[str]], sized: Sequence[tuple[_Texts, int]], gap: int
-) -> Iterator[str]:
-    """Yield the lines of a row, as many as its highest cell has."""
-    for texts in zip_longest(*cells, fillvalue=""):
-        padded = []
-        for text, (column, width) in zip(texts, sized, strict=True):
-            blank = " " * (width - cell_len(text))
-            padded.append(blank + text if column.is_right else text + blank)
-        yield f" {(' ' * gap).join(padded)}".rstrip()
 
 
 def _parts(
-    columns: Sequence[_Texts], width: int | None, *, breaks_numbers: bool
+    columns: Sequence[_Shown], width: int | None, *, breaks_numbers: bool
 ) -> list[TableLine]:
     """Return the columns in parts below each other, each with the columns that name the row; none
     where one does not fit. Differences that do not all fit beside scores are parts of their own.
@@ -261,7 +221,7 @@ def _parts(
     return lines
 
 
-def _blocks(columns: Sequence[_Texts], width: int) -> Iterator[TableLine]:
+def _blocks(columns: Sequence[_Shown], width: int) -> Iterator[TableLine]:
     """Yield each row as its titled values, none of them broken, with its sentences below."""
     for cells in zip(*(column.cells for column in columns), strict=True):
         facts = [""]
@@ -284,7 +244,7 @@ def _blocks(columns: Sequence[_Texts], width: int) -> Iterator[TableLine]:
         yield TableLine(text="")
 
 
-def broken(text: str, width: int, kind: Literal["number", "name", "text"]) -> list[str]:
+def broken(text: str, width: int, kind: Kind) -> list[str]:
     """Return TEXT in lines of at most WIDTH cells, broken where its KIND allows it; a word that is
     longer is cut.
     """

@@ -297,12 +297,12 @@ def pivot(
         ]
         best = max(shown) if marks_best and len(shown) > 1 else None
         for fact in group:
-            row |= _cells(fact, fact[on], best, shows_intervals=shows_intervals)
+            row |= _model_cells(fact, fact[on], best, shows_intervals=shows_intervals)
         rows.append(row)
     return rows
 
 
-def _cells(
+def _model_cells(
     fact: Row, key: str, best: float | None, *, shows_intervals: bool
 ) -> dict[str, Value | TableCell]:
     """Return the cells of a score, of its difference, and of what a paper prints for its model."""
