@@ -93,7 +93,8 @@ def reading_effect(
     if by_topic.topics >= FEWEST_TOPICS:
         below, above = by_topic.reach(ALPHA)[0]
         low, high = effect - float(below), effect + float(above)
-        p = float(by_topic.p(np.array([effect]))[0])
+        if isfinite(below + above):  # p and interval never contradict each other
+            p = float(by_topic.p(np.array([effect]))[0])
     return ReadingEffect(
         read=int(read.sum()),
         unread=int(unread.sum()),

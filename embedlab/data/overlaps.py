@@ -105,7 +105,8 @@ class KnownText:
         return Store(path.parent).load(TRAINING_TEXT, path.stem)
 
 
-def _table(text: KnownText) -> StoredTable:
+def text_table(text: KnownText) -> StoredTable:
+    """Return TEXT as it is stored."""
     key, sizes = (
         np.concatenate([text.sentences, text.pairs]),
         [len(text.sentences), len(text.pairs)],
@@ -113,7 +114,8 @@ def _table(text: KnownText) -> StoredTable:
     return StoredTable(frame=pl.DataFrame({"key": key, "is_pair": np.repeat([False, True], sizes)}))
 
 
-def _text(table: StoredTable, _path: Path) -> KnownText:
+def text_of_table(table: StoredTable, _path: Path) -> KnownText:
+    """Return the text that is stored in TABLE."""
     parts = [
         table.frame.filter(pl.col("is_pair") == is_pair)["key"].cast(pl.UInt64).to_numpy()
         for is_pair in (False, True)
@@ -122,7 +124,7 @@ def _text(table: StoredTable, _path: Path) -> KnownText:
 
 
 TRAINING_TEXT: EntryKind[KnownText] = EntryKind(
-    format=TableFormat(facts=None, to_table=_table, from_table=_text),
+    format=TableFormat(facts=None, to_table=text_table, from_table=text_of_table),
     again="delete it: the next evaluation makes it again",
 )
 

@@ -180,6 +180,16 @@ class Source:
             raise self._missing(chosen, split)
         return False
 
+    def hashes(self, chosen: Dataset, split: str) -> dict[str, str]:
+        """The SHA-256 of the files of a split in the data folder; none where they are not there, or
+        rows are generated.
+        """
+        folder = self.folder_of(chosen)
+        if folder is None or folder == TINY_FOLDER:
+            return {}
+        layout = self._layout(chosen.splits[split], folder)
+        return {} if layout is None else {file: file_hash(folder / file) for file in layout.files}
+
     def suite(self, datasets: Sequence[str]) -> Sequence[str]:
         """Return those of the DATASETS of a whole task that are read: of the starter set those that
         it holds, where it holds any.

@@ -4,19 +4,24 @@ A corpus that is not at hand may hold any test sentence: nothing is known of it,
 same as nothing shared.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import reduce
+from hashlib import sha256
+from operator import or_
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.foreign_files import MIB, refuse_foreign
-from embedlab.data.overlaps import KnownText, sentence_columns
+from embedlab.data.overlaps import KnownText, sentence_columns, text_of_table, text_table
 from embedlab.data.source import Source, dataset
 from embedlab.data.words import normalise
+from embedlab.store.entries import EntryKind, Store
+from embedlab.store.tables import TableFormat
 
 CARD = "README.md"
 LARGEST_CARD = 4 * MIB
@@ -47,82 +52,105 @@ CORPORA: Mapping[str, tuple[str, ...]] = {
     "nli-for-simcse": ("nli-triplets",),
     "wiki1m_for_simcse": ("wiki-1m",),
 }
-_SPLITS_READ = ("train",)  # cards name corpora whose test split is meant for tests
+TRAIN = "train"  # cards name corpora whose test split is meant for tests
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CorpusText:
+    """The text of a dataset's rows."""
+
+    rows: int
+    text: KnownText
+
+
+TEXTS: EntryKind[CorpusText] = EntryKind(
+    folder="training-text",
+    format=TableFormat(
+        facts="embedlab-training-text",
+        to_table=lambda corpus: replace(text_table(corpus.text), facts=str(corpus.rows)),
+        from_table=lambda table, path: CorpusText(
+            rows=int(table.facts), text=text_of_table(table, path)
+        ),
+    ),
+    is_cache=True,
+    most_entries=64,
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class StatedCorpus:
     """A corpus that a card names, and the text of it that is at hand."""
 
     name: str  # as the card names it
-    rows: int = 0  # at hand; 0: its text is not
-    published_rows: int | None = None
-    frames: tuple[pl.DataFrame, ...] = ()
-
-    @property
-    def is_at_hand(self) -> bool:
-        """Whether any of its text is."""
-        return bool(self.frames)
+    datasets: tuple[str, ...] = ()  # of which text is at hand
+    rows: int = 0  # at hand
+    published_rows: int = 0  # of the same datasets
+    text: KnownText | None = None  # None: not at hand
 
     @property
     def title(self) -> str:
         """The name, with how much of it is at hand where that is not all."""
-        if not self.is_at_hand or self.published_rows in {None, self.rows}:
+        if self.text is None or self.rows == self.published_rows:
             return self.name
         return f"{self.name} ({self.rows:,} of {self.published_rows:,} rows)"
 
 
-def card_corpora(folder: Path) -> tuple[str, ...] | None:
-    """Return the corpora that the card in the model FOLDER lists under `datasets`; None where there
+def card_corpora(folder: Path) -> tuple[str, ...]:
+    """Return the corpora that the card in the model FOLDER lists under `datasets`; none where there
     is no card, or it lists none.
     """
     path = folder / CARD
     if not path.is_file():
-        return None
-    from huggingface_hub import ModelCard  # 0.1 s
+        return ()
+    from huggingface_hub import metadata_load  # 0.1 s
 
     try:
         refuse_foreign(path, limit=LARGEST_CARD)
-        text = path.read_text(encoding="utf-8", errors="replace")
-        stated = ModelCard(text, ignore_metadata_errors=True).data.get("datasets")
+        stated = (metadata_load(path) or {}).get("datasets")
     except Exception:  # a damaged card can be any error of its parser
-        return None
+        return ()
     names = [stated] if isinstance(stated, str) else list(stated or ())
-    return tuple(dict.fromkeys(str(name) for name in names)) or None
+    return tuple(dict.fromkeys(str(name) for name in names))
 
 
-def open_stated(names: Sequence[str], source: Source) -> list[StatedCorpus]:
-    """Return the corpora with these NAMES, with the text of their train splits that SOURCE has."""
-    return [_open_corpus(name, source) for name in names]
+def open_stated(names: Sequence[str], source: Source, cache: Path) -> list[StatedCorpus]:
+    """Return the corpora with these NAMES, with the text of their training splits in the data
+    folder of SOURCE; what was hashed before is in CACHE.
+    """
+    source = replace(source, offline=True, allow_partial=True)
+    return [_open_corpus(name, source, Store(cache)) for name in names]
 
 
-def _open_corpus(name: str, source: Source) -> StatedCorpus:
-    frames, published = [], 0
+def _open_corpus(name: str, source: Source, store: Store) -> StatedCorpus:
+    texts: dict[str, CorpusText] = {}
+    published = 0
     for own in CORPORA.get(name.rpartition("/")[2].lower(), ()):
         chosen = dataset(own)
-        for split in _SPLITS_READ:
-            if split not in chosen.splits:
+        with suppress(EmbedlabError):  # damaged, or half there: not at hand
+            hashes = source.hashes(chosen, TRAIN) if TRAIN in chosen.splits else {}
+            if not hashes:
                 continue
-            try:
-                part = source.open(own, split)
-            except EmbedlabError:  # not at hand
-                continue
-            frames.append(part.frame)
-            published += part.state.expected_rows or len(part.frame)
-    rows = sum(map(len, frames))
+            key = sha256(repr((own, sorted(hashes.items()))).encode()).hexdigest()[:16]
+            text = store.get(TEXTS, key)
+            if text is None:
+                frame = source.open_split(chosen, TRAIN).frame
+                text = CorpusText(rows=len(frame), text=KnownText.of([frame]))
+                store.put(TEXTS, key, text)
+            texts[own] = text
+            expected = chosen.splits[TRAIN].expected
+            published += expected.rows if expected else text.rows
     return StatedCorpus(
-        name=name, rows=rows, published_rows=published or None, frames=tuple(frames)
+        name=name,
+        datasets=tuple(texts),
+        rows=sum(text.rows for text in texts.values()),
+        published_rows=published,
+        text=reduce(or_, (text.text for text in texts.values())) if texts else None,
     )
 
 
-def known_text(corpora: Sequence[StatedCorpus]) -> KnownText:
-    """Return the text of CORPORA that is at hand, as hashes."""
-    return KnownText.of(frame for corpus in corpora for frame in corpus.frames)
-
-
-def nearly_known(sentences: Sequence[str], corpora: Sequence[StatedCorpus]) -> NDArray[np.bool_]:
+def nearly_known(sentences: Sequence[str], known: Iterable[str]) -> NDArray[np.bool_]:
     """Return which SENTENCES, (sentences,), differ in at most one word, left out, put in or
-    replaced, from a sentence of CORPORA; case and punctuation do not count.
+    replaced, from a KNOWN one; case and punctuation do not count.
 
     Sentences are found by what they are without one of their words: nothing is compared with
     everything.
@@ -133,7 +161,7 @@ def nearly_known(sentences: Sequence[str], corpora: Sequence[StatedCorpus]) -> N
         for key in (("whole", words), *_gaps(words), *(("less", less) for _, less in _gaps(words))):
             places.setdefault(key, []).append(place)
     is_near = np.zeros(len(sentences), np.bool_)
-    for sentence in _texts(corpora):
+    for sentence in known:
         words = _words(sentence)
         wholes = [words, *(less for _, less in _gaps(words))]
         for key in (*(("whole", whole) for whole in wholes), ("less", words), *_gaps(words)):
@@ -151,8 +179,10 @@ def _gaps(words: tuple[str, ...]) -> list[tuple[int, tuple[str, ...]]]:
     return [(place, (*words[:place], *words[place + 1 :])) for place in range(len(words))]
 
 
-def _texts(corpora: Sequence[StatedCorpus]) -> Iterator[str]:
-    for corpus in corpora:
-        for frame in corpus.frames:
-            for column in sentence_columns(frame):
-                yield from frame[column].unique(maintain_order=True).to_list()
+def stated_sentences(corpora: Iterable[StatedCorpus], source: Source) -> Iterator[str]:
+    """Yield each sentence of CORPORA that is at hand in SOURCE, once a column."""
+    source = replace(source, offline=True, allow_partial=True)
+    for own in dict.fromkeys(name for corpus in corpora for name in corpus.datasets):
+        frame = source.open_split(dataset(own), TRAIN).frame
+        for column in sentence_columns(frame):
+            yield from frame[column].unique(maintain_order=True).to_list()

@@ -53,7 +53,7 @@ def member_outcomes(
         )
     source = Source.from_settings(settings)
     stored = _usable(place, selected, texts, setting, source)
-    evaluation = stored_evaluation(place, selected.stored_name(setting), texts, source)
+    evaluation = stored_evaluation(place, selected.stored_name(setting), texts, settings)
     if evaluation is not None and not _itemised(selected.task, evaluation) <= {
         outcomes.dataset for outcomes in stored.values()
     }:

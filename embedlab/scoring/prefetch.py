@@ -16,6 +16,7 @@ from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation
+from embedlab.scoring.training_text import training_text
 from embedlab.tasks.task import Texts
 
 
@@ -45,14 +46,15 @@ def encode_once(
 
 
 def stored_evaluation(
-    place: ScorePlace, name: str, texts: Texts | None, source: Source
+    place: ScorePlace, name: str, texts: Texts | None, settings: Settings
 ) -> Evaluation | None:
     """Return the evaluation stored under NAME for a member, if this version of embedlab made it
     from the same vectors and data.
 
     TEXTS is what its task reads; where that depends on the model, the data that it read is opened
-    in SOURCE again. A run and a copy of its folder have equal vectors; their training text, and so
-    their marks, depend on the member's name.
+    again, as SETTINGS say. What was counted of stated corpora must be what is at hand now. A run
+    and a copy of its folder have equal vectors; their training text, and so their marks, depend on
+    the member's name.
     """
     try:
         stored = Evaluation.load(place.evaluations / f"{name}.json")
@@ -63,7 +65,10 @@ def stored_evaluation(
         code_version(stored.task),
     ) or stored.fingerprint != place.fingerprint:
         return None
+    if (counted := training_text(place.spec, settings).lack) and counted not in stored.notes:
+        return None
     is_all = texts is None or len(stored.data) == len(texts.states)
+    source = Source.from_settings(settings)
     return stored if is_all and is_same_data(stored.data, texts, source) else None
 
 

@@ -14,6 +14,7 @@ from embedlab.models.folder import read_statement
 from embedlab.models.hub import downloaded_folder
 from embedlab.scoring.training_text import runs_in, starting_models
 
+UNCOUNTED = "what it, or the encoder it started from, was trained on is at most stated"
 START_UNKNOWN = Note("its starting encoder's training text is unknown", kind="detail")
 
 

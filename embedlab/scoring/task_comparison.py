@@ -104,8 +104,8 @@ class Gathered:
     texts: dict[str, KnownText] = field(
         default_factory=dict
     )  # the training text of models, where it is known
-    # models that were trained on text whose sentences are not here to be looked up
-    uncounted: set[str] = field(default_factory=set)
+    # what is not here to be looked up of each model's training text; empty where all is
+    uncounted: dict[str, str] = field(default_factory=dict)
     facts: dict[str, Facts] = field(
         default_factory=dict
     )  # by member, of those that could do a task
@@ -139,6 +139,7 @@ class Gathered:
                 for member in row.members[:1]
                 if member in self.texts
             },
+            uncounted={row.name: self.uncounted.get(row.members[0], "") for row in rows},
             overlaps={
                 row.name: {
                     key: overlap
@@ -245,16 +246,14 @@ class Gathered:
         """Return a note on the models whose training text the expression cannot look up."""
         picked = (slicing.where, *meanings(slicing.where).values())
         is_looked_up = any("trained:" in expression for expression in picked)
-        names = [
-            model.name for model in self.models if model.name in self.uncounted and is_looked_up
+        lacks = [
+            f"{model.name}: {lack}"
+            for model in self.models
+            if (lack := self.uncounted.get(model.name)) and is_looked_up
         ]
         return (
-            [
-                f"whether an item is in the training text of {', '.join(names)} is not known: what "
-                "a model, or the encoder it started from, was trained on is at most stated, and "
-                "nothing is left out for it"
-            ]
-            if names
+            [f"items may be in training text that is not at hand: {'; '.join(lacks)}"]
+            if lacks
             else []
         )
 
@@ -279,7 +278,8 @@ class Gathered:
         by_model = {name: _counted(outcomes, parts, text) for name, text in self.texts.items()}
         if slicing.is_plain:
             for name, overlaps in self.overlaps.items():  # what is declared, and kept without text
-                by_model[name] = by_model.get(name, {}) | overlaps
+                known = {key: shared for key, shared in by_model.get(name, {}).items() if shared}
+                by_model[name] = overlaps | known
         return by_model
 
     def _signed(self, slices: Sequence[ComparedSlice], slicing: Slicing) -> dict[str, str]:

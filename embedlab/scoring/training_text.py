@@ -1,6 +1,8 @@
-"""The training text of a model: of its runs, and of the runs that these started from."""
+"""The training text of a model: of its runs, of the runs that these started from, and of the
+corpora that the cards of published models in it state, as far as these are at hand.
+"""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -15,7 +17,9 @@ from embedlab.core.recipe import without_folders
 from embedlab.core.settings import Settings
 from embedlab.data.overlaps import KnownText
 from embedlab.data.source import Source
+from embedlab.data.stated_corpora import StatedCorpus, card_corpora, open_stated
 from embedlab.models.catalog import ModelSpec, resolve
+from embedlab.models.hub import downloaded_folder
 from embedlab.runs.store import RunFolder
 from embedlab.training.stage_data import open_stages
 
@@ -27,8 +31,29 @@ TRAINING = "training"
 class TrainingText:
     """What is known about a model's training text."""
 
-    text: KnownText | None = None  # None: no run of the model is known
-    notes: tuple[str, ...] = ()  # what could not be counted
+    text: KnownText | None = None  # None: nothing is at hand
+    notes: tuple[str, ...] = ()  # what is counted, and what could not be
+    corpora: tuple[StatedCorpus, ...] = ()  # as the cards of published models state them
+
+    @property
+    def at_hand(self) -> tuple[str, ...]:
+        """The stated corpora that are counted, those in part with their rows."""
+        return tuple(corpus.title for corpus in self.corpora if corpus.text is not None)
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """The stated corpora of which nothing is known."""
+        return tuple(corpus.name for corpus in self.corpora if corpus.text is None)
+
+    @property
+    def lack(self) -> str:
+        """What is not known where only some corpora are at hand; empty where none is."""
+        if not self.at_hand:
+            return ""
+        some, all_stated = len(self.at_hand), len(self.corpora)
+        counted = f"of the {all_stated} corpora that its card states {some} are counted"
+        absent = ", of the others nothing is known" if self.absent else ""
+        return f"{counted} ({', '.join(self.at_hand)}){absent}"
 
 
 def training_text(spec: ModelSpec, settings: Settings) -> TrainingText:
@@ -36,7 +61,7 @@ def training_text(spec: ModelSpec, settings: Settings) -> TrainingText:
     data again and stores it.
 
     A run whose training data is not available, or has changed since, is not counted, and a note
-    says so.
+    says so. Of what a card states the data folder may have some.
     """
     texts, notes = [], []
     for run in lineage(spec):
@@ -49,7 +74,48 @@ def training_text(spec: ModelSpec, settings: Settings) -> TrainingText:
                     kind="uncounted text",
                 )
             )
-    return TrainingText(text=reduce(or_, texts) if texts else None, notes=tuple(notes))
+    corpora = _stated_corpora(spec, settings)
+    texts += [corpus.text for corpus in corpora if corpus.text is not None]
+    known = TrainingText(text=reduce(or_, texts) if texts else None, corpora=corpora)
+    counted = [Note(known.lack, kind="detail")] if known.lack else []
+    return replace(known, notes=(*notes, *counted))
+
+
+def total_text(specs: Iterable[ModelSpec], settings: Settings) -> TrainingText:
+    """Return the training text of several models together, without notes."""
+    each = [training_text(spec, settings) for spec in specs]
+    texts = [known.text for known in each if known.text is not None]
+    corpora = {corpus.name: corpus for known in each for corpus in known.corpora}
+    return TrainingText(text=reduce(or_, texts) if texts else None, corpora=tuple(corpora.values()))
+
+
+def _stated_corpora(spec: ModelSpec, settings: Settings) -> tuple[StatedCorpus, ...]:
+    """Return what the cards of the published models in SPEC state."""
+    folders = [published_folder(model) for model in published_models(spec)]
+    names = [name for folder in folders if folder is not None for name in card_corpora(folder)]
+    source = Source.from_settings(settings)
+    return tuple(open_stated([*dict.fromkeys(names)], source, settings.cache))
+
+
+def published_models(spec: ModelSpec) -> Iterator[ModelSpec]:
+    """Yield the models with weights in SPEC, and those that its runs started from, that embedlab
+    did not train.
+    """
+    for part in spec.parts:
+        yield from published_models(part)
+    if spec.parts or spec.counts_words:
+        return
+    if not runs_in(spec):
+        yield spec
+    starts = (start for run in lineage(spec) for start in starting_models(run))
+    yield from (start for start in starts if not runs_in(start))
+
+
+def published_folder(spec: ModelSpec) -> Path | None:
+    """Return the folder of a model, or of its download; None where there is none."""
+    if Path(spec.location).is_dir():
+        return Path(spec.location)
+    return downloaded_folder(spec.location, spec.revision) if spec.is_on_hub else None
 
 
 def store_lineage(spec: ModelSpec, folder: Path, settings: Settings) -> None:

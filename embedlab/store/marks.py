@@ -160,6 +160,7 @@ _OWN: Mapping[str, Callable[[Path], list[Path]]] = MappingProxyType(
         "pairs": _own_file,
         "comparisons": _own_file,
         "similar-sentences": _own_file,
+        "training-text": _own_file,
     }
 )
 KINDS = tuple(_OWN)

@@ -1,9 +1,7 @@
 """Which test items a model has read in training, and what its score owes to them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import isnan
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -13,18 +11,11 @@ from embedlab.analysis.reading_effect import ReadingEffect, reading_effect
 from embedlab.analysis.seed_tests import holm
 from embedlab.comparison.topics import item_topics
 from embedlab.core.errors import UsageError
-from embedlab.core.settings import Settings
+from embedlab.data.dataset import DatasetState
 from embedlab.data.overlaps import KnownText
 from embedlab.data.source import Source
-from embedlab.data.stated_corpora import (
-    StatedCorpus,
-    card_corpora,
-    known_text,
-    nearly_known,
-    open_stated,
-)
+from embedlab.data.stated_corpora import card_corpora, nearly_known, stated_sentences
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.hub import downloaded_folder
 from embedlab.outcomes.frame import Outcomes, joined_outcomes
 from embedlab.outcomes.property import property_named
 from embedlab.reports.notes import generated_note, partial_notes, with_marks
@@ -32,7 +23,13 @@ from embedlab.reports.tables import Column, Table, TableCell, Value
 from embedlab.runs.outcomes import SENTENCES
 from embedlab.scoring.selection import select_from
 from embedlab.scoring.task_comparison import Slicing
-from embedlab.scoring.training_text import lineage, starting_models, training_text
+from embedlab.scoring.training_text import (
+    TrainingText,
+    lineage,
+    published_folder,
+    published_models,
+    total_text,
+)
 from embedlab.workflows.compare_tasks import gather
 from embedlab.workflows.models import resolve_models
 from embedlab.workflows.options.audit import AuditOptions
@@ -42,40 +39,6 @@ from embedlab.workflows.session import Session
 Flags = NDArray[np.bool_]
 STAR = 0.05
 _EFFECTS = ("effect", "owed", "placebo")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReadText:
-    """What is known of the text that a model has read."""
-
-    corpora: tuple[StatedCorpus, ...]  # as model cards state them
-    runs: KnownText | None  # what runs of embedlab were trained on
-    is_stated: bool  # whether every model without a run states what it read
-
-    @property
-    def known(self) -> KnownText:
-        """All text that is at hand."""
-        known = known_text(self.corpora)
-        return known if self.runs is None else known | self.runs
-
-    @property
-    def sentences(self) -> list[str]:
-        """What there is to say, what is not known last."""
-        at_hand = [corpus.title for corpus in self.corpora if corpus.is_at_hand]
-        absent = [corpus.name for corpus in self.corpora if not corpus.is_at_hand]
-        lines = []
-        if self.runs is not None:
-            lines.append("the training text of its runs is counted")
-        if at_hand:
-            lines.append(f"counted of what its card states: {', '.join(at_hand)}")
-        if absent:
-            lines.append(
-                f"not at hand, so that nothing is known of it: {len(absent)} of the "
-                f"{len(self.corpora)} corpora that its card states ({', '.join(absent)})"
-            )
-        if not self.is_stated:
-            lines.append("what it read is not stated, or not in full: more items may be read")
-        return lines
 
 
 def audit_report(options: AuditOptions, session: Session) -> Report:
@@ -89,56 +52,63 @@ def audit_report(options: AuditOptions, session: Session) -> Report:
             hint="name others with --reference and --placebo",
         )
     selected = select_from(options.suites, options.tasks, session.settings.data)
-    (model,) = resolve_models([options.model], session)
-    text = read_text(model.members, session.settings)
     gathered = gather(names, selected, session, slicing=Slicing(), setting="literature")
-    outcomes = joined_outcomes(gathered.outcomes)
-    with session.progress("looking for read sentences"):
-        read, near = read_items(outcomes, text)
     members = {each.name: [*each.members] for each in gathered.models}
+    outcomes = joined_outcomes(gathered.outcomes)
+    return audited(options, outcomes, members, gathered.marks, gathered.states, session)
+
+
+def audited(
+    options: AuditOptions,
+    outcomes: Outcomes,
+    members: dict[str, list[str]],
+    marks: set[str],
+    states: Sequence[DatasetState],
+    session: Session,
+) -> Report:
+    """Return the audit on OUTCOMES, which have the columns MEMBERS of each model."""
+    (model,) = resolve_models([options.model], session)
+    text = total_text(model.members, session.settings)
+    with session.progress("looking for read sentences"):
+        read, near = read_items(outcomes, text, Source.from_settings(session.settings))
+    names = [options.model, options.reference, options.placebo]
     rows = list(_rows(outcomes, names, members, read, near))
-    return _report(options, rows, text, gathered.marks, gathered.states)
+    return _report(options, rows, _statement(text, model.members), marks, states)
 
 
-def read_text(specs: Sequence[ModelSpec], settings: Settings) -> ReadText:
-    """Return what is known of the text that the member models SPECS have read."""
-    source = Source.from_settings(settings)
-    starts = [start for spec in specs for run in lineage(spec) for start in starting_models(run)]
-    runs: KnownText | None = None
-    stated: dict[str, None] = {}
-    is_stated = True
-    for spec in dict.fromkeys([*specs, *starts]):
-        text = training_text(spec, settings).text
-        runs = text if runs is None else runs if text is None else runs | text
-        corpora = _card_of(spec)
-        stated |= dict.fromkeys(corpora or ())
-        is_stated &= corpora is not None or text is not None or spec.counts_words
-    return ReadText(corpora=tuple(open_stated([*stated], source)), runs=runs, is_stated=is_stated)
+def _statement(text: TrainingText, spec: Sequence[ModelSpec]) -> list[str]:
+    """Return what there is to say of the text that is known, what is not known last."""
+    lines = []
+    if any(any(lineage(each)) for each in spec):
+        lines.append("the training text of its runs is counted")
+    if text.at_hand:
+        lines.append(f"counted of what its card states: {', '.join(text.at_hand)}")
+    if text.absent:
+        lines.append(
+            f"not at hand, so that nothing is known of it: {len(text.absent)} of the "
+            f"{len(text.corpora)} corpora that its card states ({', '.join(text.absent)})"
+        )
+    published = [model for each in spec for model in published_models(each)]
+    folders = [published_folder(model) for model in published]
+    if any(folder is None or not card_corpora(folder) for folder in folders):
+        lines.append("what it read is not stated, or not in full: more items may be read")
+    return lines
 
 
-def _card_of(spec: ModelSpec) -> tuple[str, ...] | None:
-    if spec.parts or spec.counts_words:
-        return None
-    folder = Path(spec.location)
-    if not folder.is_dir():
-        found = downloaded_folder(spec.location, spec.revision) if spec.is_on_hub else None
-        if found is None:
-            return None
-        folder = found
-    return card_corpora(folder)
-
-
-def read_items(outcomes: Outcomes, text: ReadText) -> tuple[NDArray[np.int64], Flags]:
+def read_items(
+    outcomes: Outcomes, text: TrainingText, source: Source
+) -> tuple[NDArray[np.int64], Flags]:
     """Return how many sentences of each item were read, as case-folded words, and which items have
     a sentence that was not but nearly was; (rows,) each.
     """
-    known, sides = text.known, outcomes.sentences.select(SENTENCES)
+    known, sides = text.text or KnownText.of([]), outcomes.sentences.select(SENTENCES)
     second = sides["sentence2"].zip_with(sides["sentence2"].is_not_null(), sides["sentence1"])
     columns = [sides["sentence1"].fill_null(""), second.fill_null("")]
     has = [known.has_any(pl.DataFrame({"sentence1": column}), ["sentence1"]) for column in columns]
     count = np.sum(has, axis=0)
     unread = sorted({*pl.concat(columns).filter(~pl.Series(np.concatenate(has))).to_list()})
-    is_near = dict(zip(unread, nearly_known(unread, text.corpora).tolist(), strict=True))
+    sentences = stated_sentences(text.corpora, source)
+    is_near = dict(zip(unread, nearly_known(unread, sentences).tolist(), strict=True))
     near = np.any(
         [[is_near.get(sentence, False) for sentence in column] for column in columns], axis=0
     )
@@ -213,9 +183,9 @@ def _finite(value: float) -> float | None:
 def _report(
     options: AuditOptions,
     rows: list[dict[str, Value]],
-    text: ReadText,
+    statement: Sequence[str],
     marks: set[str],
-    states: Sequence[object],
+    states: Sequence[DatasetState],
 ) -> Report:
     for title in ("effect", "placebo"):
         p = [
@@ -240,7 +210,7 @@ def _report(
     items = sum(int(row["items"] or 0) for row in rows)
     answer = f"{options.model} has read a sentence of {total:,} of {items:,} test items"
     notes = [
-        *text.sentences,
+        *statement,
         f"effect: by how much more {options.model} leads {options.reference} on items that it has "
         f"read than on others of the same source, gold, word overlap and length, in points of "
         f"Spearman x 100 an item; * differs from 0 (5%, Holm over {len(rows)} datasets)",
@@ -248,7 +218,7 @@ def _report(
         f"where it has a * too, the items differ in more than having been read",
         "nearly: one word apart from a read sentence; these items are in neither group",
         *generated_note(sorted(marks)),
-        *partial_notes(states),  # type: ignore[arg-type]
+        *partial_notes(states),
     ]
     table = Table(
         title=with_marks(answer, sorted(marks)),

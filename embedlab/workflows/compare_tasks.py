@@ -22,7 +22,7 @@ from embedlab.scoring.answers import MemberOutcomes, figure_evidence
 from embedlab.scoring.member import model_facts
 from embedlab.scoring.outcomes import member_outcomes
 from embedlab.scoring.selection import SelectedTask
-from embedlab.scoring.stated_text import is_text_uncounted
+from embedlab.scoring.stated_text import UNCOUNTED, is_text_uncounted
 from embedlab.scoring.task_comparison import (
     Facts,
     Gathered,
@@ -124,9 +124,15 @@ def _add_answers(
             gathered.overlaps.setdefault(model.name, {}).update(answer.overlaps)
             gathered.marks |= set(answer.marks)
             gathered.notes += [model_note(model.name, note) for note in answer.notes]
+        if model.name not in gathered.uncounted:
+            known_text = training_text(model.members[0], session.settings)
+            if known_text.text is not None:
+                gathered.texts[model.name] = known_text.text
+            counted = [model_note(model.name, note) for note in known_text.notes]
+            gathered.notes += [note for note in counted if note not in gathered.notes]
+            is_uncounted = any(is_text_uncounted(spec) for spec in model.members)
+            gathered.uncounted[model.name] = known_text.lack or UNCOUNTED if is_uncounted else ""
         for spec in model.members:
-            if is_text_uncounted(spec):
-                gathered.uncounted.add(model.name)
             if spec.name in answered and spec.name not in gathered.facts:
                 gathered.facts[spec.name] = _stored_facts(spec, session.settings)
             if spec.name in answered:
@@ -139,11 +145,6 @@ def _add_answers(
                     session.settings,
                 )
                 gathered.signatures.setdefault(model.name, []).append(signature)
-        if (
-            model.name not in gathered.texts
-            and (text := training_text(model.members[0], session.settings).text) is not None
-        ):
-            gathered.texts[model.name] = text
     if answers and task(selected.task).trains_classifiers:
         gathered.notes.append(f"{selected.task}: classifiers in the setting {setting!r}")
     if (

@@ -87,7 +87,7 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Kno
         for selected in work.selected:
             if not work.again:
                 evaluation = stored_evaluation(
-                    place, work.stored_name(selected), ready.texts.get(selected), source
+                    place, work.stored_name(selected), ready.texts.get(selected), session.settings
                 )
                 stored |= {(spec.name, selected): evaluation} if evaluation else {}
         todo = {

@@ -1,11 +1,12 @@
 """How often the gate of `compare` ends with 0, 4 or 5 where a candidate is worse by exactly the
 margin, and by twice the margin.
 
-    python research/programs/gate.py [--runs 2000]
+    python research/programs/gate.py [--runs 10000]
 
-The margin is the difference that `power` calls detectable with 80% (5% two-sided), the mean over 50
-pilots of such models. Items are classified (accuracy), or pairs with normal gold and predictions
-(Spearman), alone or three of a topic that share a sentence and 60% of their errors' variance.
+The margin is the difference that `power` calls detectable with 80% (5% two-sided), the mean over
+400 pilots of such models. Items are classified (accuracy), or pairs with normal gold and
+predictions (Spearman), alone or three of a topic that share a sentence and 60% of their errors'
+variance.
 """
 
 import argparse
@@ -26,7 +27,7 @@ from embedlab.workflows.gate import GateRow
 MODELS = [ModelColumns(name=name, members=(name,)) for name in ("candidate", "base")]
 BEST, SHARED = 0.75, 0.5  # the base's score, and the correlation of the two models' errors
 OF_TOPIC = 0.6
-PILOTS = 50
+PILOTS = 400
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +97,7 @@ CELLS = (
 def main() -> None:
     """Print a row a cell."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--runs", type=int, default=2000)
+    parser.add_argument("--runs", type=int, default=10_000)
     runs = parser.parse_args().runs
     print("| world | margin | truth | 0 | 4 | 5 |\n|---|---:|---|---:|---:|---:|")
     for cell in CELLS:

@@ -75,3 +75,20 @@ def test_a_source_that_was_read_as_a_whole_is_left_out() -> None:
     )
     assert (alone.read, alone.left_out) == (0, 120)
     assert np.isnan(alone.effect)
+
+
+def test_read_items_of_one_topic_have_no_interval_and_no_mark() -> None:
+    rng = np.random.default_rng(0)
+    gold, model, reference = rng.normal(size=(3, 120))
+    is_read = np.arange(120) < 30
+    effect = reading_effect(
+        gold,
+        np.where(is_read, gold, model),  # a large effect
+        reference,
+        is_read,
+        topics=np.maximum(np.arange(120), 29),
+        sources=np.zeros(120, np.intp),
+        covariates=rng.normal(size=(120, 1)),
+    )
+    assert np.isinf([effect.low, effect.high]).all()
+    assert np.isnan(effect.p)

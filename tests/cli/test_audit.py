@@ -1,5 +1,6 @@
 """An audit counts the items that a model has read, and says what nobody can know."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -71,17 +72,51 @@ def test_what_a_run_was_trained_on_is_counted_item_by_item(trained: Embedlab) ->
     assert "the training text of its runs is counted" in shown.out
 
 
-def test_a_card_names_what_is_not_at_hand(trained: Embedlab, tmp_path: Path) -> None:
+@pytest.fixture
+def published(trained: Embedlab, tmp_path: Path) -> Embedlab:
+    """A model that no run is known of, whose card states two corpora."""
     Path("mine.tsv").write_text(Path("test.tsv").read_text("utf-8"), encoding="utf-8")
     model = next(tmp_path.glob("runs/half/seed-1/model"))
     own = shutil.ignore_patterns("embedlab.json", "checksums.json", "training")
     shutil.copytree(model, tmp_path / "published", ignore=own)
     (tmp_path / "published/README.md").write_text("---\ndatasets: [eli5, snli]\n---\n")
-    answer = trained(
+    return trained
+
+
+def test_a_card_names_what_is_not_at_hand(published: Embedlab) -> None:
+    answer = published(
         *("audit", "./published", *SCORES, "--task", "test.tsv", "--offline", "--threads", "1"),
     )
     assert answer.code == 0, answer.err
     assert "2 of the 2 corpora that its card states (eli5, snli)" in " ".join(answer.out.split())
+
+
+def test_tables_and_unseen_count_the_corpora_of_a_card_as_the_audit_does(
+    published: Embedlab, tmp_path: Path
+) -> None:
+    words = ("--task", "test.tsv", "--data", "data", "--offline", "--threads", "1")
+    (tmp_path / "data/SNLI").mkdir(parents=True)
+    before = published("evaluate", "./published", *words)
+    assert before.code == 0, before.err
+    assert "†" not in before.out
+    pairs = [line.split("\t")[:2] for line in Path("train.tsv").read_text("utf-8").splitlines()[1:]]
+    rows = [
+        json.dumps({"gold_label": "neutral", "sentence1": first, "sentence2": second}) + "\n"
+        for first, second in pairs
+    ]
+    (tmp_path / "data/SNLI/snli_1.0_train.jsonl").write_text("".join(rows))
+    audited = published("audit", "./published", *SCORES, *words, "--json")
+    assert audited.rows[0]["both_read"] == 30
+    after = published("evaluate", "./published", *words)  # though one is stored
+    assert "†" in after.out
+    assert "30 of 60" in published("compare", "./published", "dice", *words, "--notes").out
+    unseen = published("compare", "./published", "dice", *words, "--unseen")
+    said = " ".join((unseen.out + unseen.err).split())
+    assert "of the 2 corpora that its card states 1 are counted (snli (30 of 549,367 rows))" in said
+    assert "of the others nothing is known" in said
+    assert "nothing is left out" not in said
+    chosen = published("compare", "./published", "dice", *words, "--unseen", "--json").rows
+    assert {row["items"] for row in chosen} == {30}
 
 
 def test_three_different_models_are_needed(trained: Embedlab) -> None:

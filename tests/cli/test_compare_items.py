@@ -335,5 +335,5 @@ def test_what_models_read_that_only_their_statement_names_is_said_to_be_unknown(
     for chosen in (("--unseen",), ("--where", "-trained:*")):
         said = embedlab(*words, *chosen)
         assert said.code == 0, said.err
-        assert "in the training text of wordllama is not known" in said.err
+        assert "training text that is not at hand: wordllama: what it, or the encoder" in said.err
         assert "nothing is left out: all" not in said.err

@@ -1,5 +1,6 @@
 """A server of the embeddings protocol that serves a transformer with one fault, or several that are
-joined by "+" in the model's name; transformers alone computes, in batches as they come.
+joined by "+" in the model's name; transformers alone computes, in batches as they come. Also a
+small decoder to serve.
 """
 
 import json
@@ -13,9 +14,20 @@ from typing import Any
 
 import numpy as np
 import torch
-from transformers import AutoModel, AutoTokenizer
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import (
+    AutoModel,
+    AutoTokenizer,
+    PreTrainedTokenizerFast,
+    Qwen3Config,
+    Qwen3Model,
+)
+
+from embedlab.encoders.chosen_texts import chosen_texts
 
 PROMPT = "query: "
+PADDED = {"no-mask", "right-pad"}  # faults that show in batches of all lengths
+WORDS = sorted({word for each in chosen_texts([64]) for word in each.text.lower().split()})
 
 
 class Served:
@@ -23,6 +35,7 @@ class Served:
 
     def __init__(self, folder: str, other: str | None) -> None:
         self.folder, self.other = folder, other
+        self.threads = torch.get_num_threads()
         self.tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
         self.model = AutoModel.from_pretrained(
             folder, dtype=torch.float32, trust_remote_code=False
@@ -59,6 +72,19 @@ class Served:
             return Served(self.other, None).vectors(texts, set())
         model = self.faulty_model(faults)
         ids = [self.ids(text, faults) for text in texts]
+        if not faults & PADDED:
+            order = np.argsort([len(row) for row in ids], kind="stable")
+            parts = [
+                self.pooled_states(
+                    model, [ids[place] for place in order[start : start + 16]], faults
+                )
+                for start in range(0, len(order), 16)
+            ]
+            return self.stored(np.concatenate(parts)[np.argsort(order)], faults)
+        return self.stored(self.pooled_states(model, ids, faults), faults)
+
+    def pooled_states(self, model: Any, ids: list[list[int]], faults: set[str]) -> np.ndarray:
+        """What MODEL makes of one batch of token IDS, before anything is done to components."""
         width = max(1, max(map(len, ids)))
         pad = self.tokenizer.pad_token_id or 0
         given = torch.tensor([[*row, *[pad] * (width - len(row))] for row in ids])
@@ -69,12 +95,13 @@ class Served:
             out = model(input_ids=given, attention_mask=mask, output_hidden_states=True)
         states = (out.hidden_states[-2] if "layer" in faults else out.last_hidden_state).float()
         pooling = next(iter(faults & {"cls", "mean", "last", "max"}), self.pooling)
-        vectors = pooled(states, mask, pooling, is_right="right-pad" in faults).numpy()
-        return self.stored(vectors, faults)
+        vectors: np.ndarray = pooled(states, mask, pooling, is_right="right-pad" in faults).numpy()
+        return vectors
 
     def faulty_model(self, faults: set[str]) -> Any:
         """The transformer with faults of its own."""
         model = self.model
+        torch.set_num_threads(1 if "one-thread" in faults else self.threads)
         if "int8-weights" in faults:
             model = torch.ao.quantization.quantize_dynamic(model, {torch.nn.Linear}, torch.qint8)
         if "float16" in faults:
@@ -100,7 +127,7 @@ class Served:
         if "noise" in faults:
             generator = np.random.default_rng(0)
             vectors = vectors @ generator.normal(size=(vectors.shape[1],) * 2)
-        if self.is_normalised and "not-normalised" not in faults:
+        if (self.is_normalised and "not-normalised" not in faults) or "normalised" in faults:
             lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
             vectors = vectors / np.where(lengths > 0, lengths, 1)
         if "dim-cut" in faults:
@@ -121,9 +148,8 @@ class Served:
             apart = unicodedata.normalize("NFD", text)
             text = "".join(sign for sign in apart if not unicodedata.combining(sign))
         times = 2 if "prompt-twice" in faults else 1
-        text = f"{self.prompt * times}{text}"
-        if "prompt" in faults:
-            text = f"{PROMPT}{text}"
+        own = self.prompt or (PROMPT if faults & {"prompt", "prompt-twice"} else "")
+        text = text if "no-prompt" in faults else f"{own * times}{text}"
         limit = next((int(fault[4:]) for fault in faults if fault.startswith("cut-")), self.limit)
         special = "no-special" not in faults
         ids = self.tokenizer(text, add_special_tokens=special, truncation=True, max_length=limit)[
@@ -167,12 +193,55 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(folder: Path, other: Path | None = None) -> Iterator[str]:
+def serving(folder: Path, other: Path | None = None, kind: type[Served] = Served) -> Iterator[str]:
     """The address of a server of the model in FOLDER."""
-    handler = type("Own", (Handler,), {"served": Served(str(folder), other and str(other))})
+    handler = type("Own", (Handler,), {"served": kind(str(folder), other and str(other))})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/v1"
     finally:
         server.shutdown()
+
+
+def add_modules(folder: Path, pooling: str, prompt: str = "", **sizes: Any) -> None:
+    """Let a transformers folder state its pooling, normalisation, longest input and prompt."""
+    names = ("Transformer", "Pooling", "Normalize")
+    modules = [
+        {"idx": idx, "name": str(idx), "path": "" if not idx else f"{idx}_{name}",
+         "type": f"sentence_transformers.models.{name}"}
+        for idx, name in enumerate(names)
+    ]  # fmt: skip
+    files = {
+        "modules.json": modules,
+        "1_Pooling/config.json": {f"pooling_mode_{pooling}": True, "word_embedding_dimension": 32},
+        "sentence_bert_config.json": sizes,
+        "config_sentence_transformers.json": {
+            "prompts": {"query": prompt} if prompt else {},
+            "default_prompt_name": "query" if prompt else None,
+        },
+    }
+    (folder / "1_Pooling").mkdir()
+    (folder / "2_Normalize").mkdir()
+    for name, content in files.items():
+        (folder / name).write_text(json.dumps(content), encoding="utf-8")
+
+
+def write_qwen(folder: Path, prompt: str = "") -> None:
+    """A small random decoder whose vector is that of the last token, which ends each text."""
+    ids = {word: number for number, word in enumerate(["<pad>", "<eos>", "<unk>", *WORDS])}
+    tokenizer = Tokenizer(models.WordLevel(ids, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="$A <eos>", special_tokens=[("<eos>", 1)]
+    )
+    special = {"pad_token": "<pad>", "eos_token": "<eos>", "unk_token": "<unk>"}
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=80, **special)
+    fast.save_pretrained(folder)
+    torch.manual_seed(2)
+    sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "head_dim": 8}
+    heads = {"num_attention_heads": 4, "num_key_value_heads": 2, "initializer_range": 0.3}
+    Qwen3Model(
+        Qwen3Config(vocab_size=len(ids), max_position_embeddings=128, **sizes, **heads)
+    ).save_pretrained(folder)
+    add_modules(folder, "lasttoken", prompt, max_seq_length=80)

@@ -84,6 +84,7 @@ def test_an_evaluation_is_cached_for_the_same_vectors_data_and_program_only(
     opened = open_transfer(source, ["mr", "mrpc"])
     made = evaluate_transfer(WordEncoder(), opened, "exact").evaluation
     everything = opened
+    settings = Settings(data=source.folder, allow_partial=source.allow_partial)
 
     def is_cached(
         name: str = "transfer-exact",
@@ -98,10 +99,10 @@ def test_an_evaluation_is_cached_for_the_same_vectors_data_and_program_only(
             precision="float32",
             evaluations=tmp_path,
         )
-        found = stored_evaluation(place, name, opened.texts, source)
+        found = stored_evaluation(place, name, opened.texts, settings)
         assert found is None or found.scores == made.scores
         # What its task reads may also be known from the evaluation alone.
-        assert opened is not everything or stored_evaluation(place, name, None, source) == found
+        assert opened is not everything or stored_evaluation(place, name, None, settings) == found
         return found is not None
 
     made.save(tmp_path)

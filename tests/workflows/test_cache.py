@@ -8,9 +8,12 @@ import pytest
 
 from benchmarks.pair_frames import store_similarities
 from embedlab.core.seal import sealed_json
+from embedlab.data.overlaps import KnownText
+from embedlab.data.stated_corpora import TEXTS, CorpusText
 from embedlab.encoders.encoder import sentence_keys
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.outcomes.stored_links import stored_links
+from embedlab.store.entries import Store
 from embedlab.store.files import write_atomic
 from embedlab.store.marks import KINDS
 from embedlab.store.sealed import write_checksums
@@ -42,6 +45,7 @@ def cache(tmp_path: Path) -> Path:
     build_random_encoder(tmp_path / "tiny-encoder" / "89d8d552", seed=1, layers=1)
     write_atomic(tmp_path / "comparisons" / "d.json", sealed_json({"by": "dataset"}))
     stored_links(pl.Series([f"{row} words" for row in range(300)]), tmp_path)
+    Store(tmp_path).put(TEXTS, "e", CorpusText(rows=1, text=KnownText.of([PAIR])))
     (tmp_path / "pairs").mkdir()
     PAIR.write_parquet(tmp_path / "pairs" / "c.parquet", metadata={"embedlab-pairs": "{}"})
     return tmp_path
@@ -81,7 +85,8 @@ def test_entries_of_each_kind_are_listed_and_deleted_whole(cache: Path) -> None:
         ("tiny-encoder", "89d8d552"),
         ("pairs", "c.parquet"),
         ("comparisons", "d.json"),
-        ("similar-sentences", state.entries[-1].path.name),
+        ("similar-sentences", state.entries[-2].path.name),
+        ("training-text", "e.parquet"),
     ]
     assert {*KINDS} == {entry.kind for entry in state.entries}
     assert state.mib == pytest.approx(

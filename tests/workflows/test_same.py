@@ -1,6 +1,5 @@
 """`same` names the fault of a server, and says that there is none where there is none."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,9 +7,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-import torch
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
-from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3Model
 
 from embedlab.core.settings import Settings
 from embedlab.encoders.chosen_texts import chosen_texts
@@ -19,28 +15,7 @@ from embedlab.models.hosts import note_typed
 from embedlab.workflows.notebook_session import NotebookSession
 from embedlab.workflows.options.same import SameOptions
 from embedlab.workflows.same import same_report
-from tests.encoders.altered_server import serving
-
-WORDS = sorted({word for each in chosen_texts([64]) for word in each.text.lower().split()})
-
-
-def add_modules(folder: Path, pooling: str, **sizes: Any) -> None:
-    """Let a transformers folder state its pooling, normalisation and longest input."""
-    names = ("Transformer", "Pooling", "Normalize")
-    modules = [
-        {"idx": idx, "name": str(idx), "path": "" if not idx else f"{idx}_{name}",
-         "type": f"sentence_transformers.models.{name}"}
-        for idx, name in enumerate(names)
-    ]  # fmt: skip
-    files = {
-        "modules.json": modules,
-        "1_Pooling/config.json": {f"pooling_mode_{pooling}": True, "word_embedding_dimension": 32},
-        "sentence_bert_config.json": sizes,
-    }
-    (folder / "1_Pooling").mkdir()
-    (folder / "2_Normalize").mkdir()
-    for name, content in files.items():
-        (folder / name).write_text(json.dumps(content), encoding="utf-8")
+from tests.encoders.altered_server import WORDS, add_modules, serving, write_qwen
 
 
 @pytest.fixture(scope="module")
@@ -55,22 +30,7 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def qwen(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A decoder whose vector is that of the last token, which ends each text."""
     folder = tmp_path_factory.mktemp("qwen") / "model"
-    ids = {word: number for number, word in enumerate(["<pad>", "<eos>", "<unk>", *WORDS])}
-    tokenizer = Tokenizer(models.WordLevel(ids, unk_token="<unk>"))
-    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="$A <eos>", special_tokens=[("<eos>", 1)]
-    )
-    special = {"pad_token": "<pad>", "eos_token": "<eos>", "unk_token": "<unk>"}
-    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=80, **special)
-    fast.save_pretrained(folder)
-    torch.manual_seed(2)
-    sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "head_dim": 8}
-    heads = {"num_attention_heads": 4, "num_key_value_heads": 2, "initializer_range": 0.3}
-    Qwen3Model(
-        Qwen3Config(vocab_size=len(ids), max_position_embeddings=128, **sizes, **heads)
-    ).save_pretrained(folder)
-    add_modules(folder, "lasttoken", max_seq_length=80)
+    write_qwen(folder)
     return folder
 
 
@@ -113,6 +73,9 @@ FAULTS = [
     ("bert", "no-mask", [("padding", "")]),
     ("bert", "dropout", [("chance", "")]),
     ("bert", "noise", None),
+    ("bert", "layer", [("layer", "1")]),
+    ("bert", "shuffled", [("order", None)]),
+    ("bert", "prompt-twice", [("prompt", "query: query: ")]),
     ("bert", "cls+prompt", [("pooling", "cls"), ("prompt", "query: ")]),
     ("bert", "max+cut-32", [("pooling", "max"), ("truncation", "32")]),
     ("bert", "cut-32+dim-cut", [("truncation", "32"), ("dim", "16")]),

@@ -318,7 +318,8 @@ def _evaluation_file(name: str, task: str, session: Session, reported: set[str] 
     source = Source.from_settings(session.settings)
     place = ScorePlace.of(spec, session.settings)
     is_stale = task == DEFAULT_TASK and (
-        stored_evaluation(place, task, find_task(task).texts(source, Selection()), source) is None
+        stored_evaluation(place, task, find_task(task).texts(source, Selection()), session.settings)
+        is None
     )
     if reported is not None and (is_stale or not path.is_file()):
         with session.progresses() as progress:
