@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from embedlab.cli.terminal import Terminal, Visible
 from embedlab.core.durations import duration
 from embedlab.core.printable import one_line
-from embedlab.reports.grid_tables import states_line
+from embedlab.reports.grids import states_line
 from embedlab.workflows.grid.run import ShowGrid
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ def show_cells(
 
     With the number of a CELL that one is shown alone.
     """
-    from embedlab.reports.grid_tables import cells_table
+    from embedlab.reports.grids import cells_table
     from embedlab.workflows.grid.plan import absent_trainings, entries_of_runs, estimate
 
     entries = [entries_of_runs(each.plan, cell) for each in planned]

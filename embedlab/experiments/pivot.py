@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 from statistics import fmean
 from typing import Any, TypeVar
@@ -136,27 +137,9 @@ def pivot(
         raise UsageError(
             f"axis {columns!r} cannot be rows and columns at once", hint="remove one of them"
         )
-    labels = {axis: _label(plan, axis, text) for axis, text in (where or {}).items()}
-    wanted = [
-        cell
-        for cell in plan.cells
-        if all(cell.variant.labels.get(axis) == label for axis, label in labels.items())
-    ]
-    results = list(_results(plan, wanted, measure))
-    if (
-        results
-        and score != DEV_SCORE
-        and all(set(result.scores) <= {DEV_SCORE} for result in results)
-    ):
-        _refuse_unknown_measure(
-            Evaluation.load(_evaluation_file(plan.run(results[0].cell), measure)), measure
-        )
-    is_evaluated = any(next(plan.run(cell).evaluations.rglob("*.json"), None) for cell in wanted)
-    if score == DEV_SCORE or (
-        measure.task == ScoreFilter.task and not is_evaluated
-    ):  # of the task that need not be named
-        known = {result.cell.id for result in results}
-        results += _dev_results(plan, [cell for cell in wanted if cell.id not in known])
+    chosen = {axis: _label(plan, axis, text) for axis, text in (where or {}).items()}
+    wanted = [cell for cell in plan.cells if chosen.items() <= cell.variant.labels.items()]
+    results = _finished(plan, wanted, measure, score)
     slices = list(dict.fromkeys(name for result in results for name in result.scores))
     if score is not None and results and score not in slices:
         guess = nearest_name(score, slices)
@@ -165,26 +148,15 @@ def pivot(
             hint=f"did you mean {guess!r}?" if guess else f"scores: {', '.join(slices)}",
         )
     shown = [score] if score is not None else slices[-1:] if columns is not None else slices
-    free = [axis for axis in plan.axes if axis != columns and axis not in (where or {})]
+    free = [axis for axis in plan.axes if axis != columns and axis not in chosen]
     row_axes = tuple(rows) if rows is not None else tuple(free)
-    values = _gather(results, row_axes, columns, shown)
-    shared = _shared(results, row_axes, columns, shown)
-    flawed = {result.cell.id for result in results if trained_flaw(plan.run(result.cell))}
-    spreads = {
-        key: Spread(
-            values=tuple(fmean(value for _, value in of_seed) for of_seed in seeds.values()),
-            cells=(cells := tuple(cell for of_seed in seeds.values() for cell, _ in of_seed)),
-            shared=shared.get(key),
-            is_flawed=not flawed.isdisjoint(cells),
-        )
-        for key, seeds in values.items()
-    }
-    is_ranked = all(
-        score.scale == 100
+    spreads = _spreads(plan, results, row_axes, columns, shown)
+    made = tuple(
+        (result.cell.variant.labels, result.evaluation)
         for result in results
         if result.evaluation is not None
-        for score in result.evaluation.scores
     )
+    is_ranked = all(each.scale == 100 for _, evaluation in made for each in evaluation.scores)
     pivoted = Pivot(
         row_axes=row_axes,
         rows=tuple(dict.fromkeys(row for row, _ in _in_order(plan, spreads, row_axes))),
@@ -195,19 +167,65 @@ def pivot(
         is_ranked=is_ranked,
         is_by_pairs=False,
         marks=tuple(sorted({mark for result in results for mark in result.marks})),
-        made=tuple(
-            (result.cell.variant.labels, result.evaluation)
-            for result in results
-            if result.evaluation is not None
-        ),
+        made=made,
         missing=len(wanted) - len(results),
         averaged=tuple(axis for axis in free if axis not in row_axes),
     )
-    return (
-        with_ties(pivoted, lambda _, first, second: apart_over_seeds(first, second))
-        if is_ranked
-        else pivoted
-    )
+    if not is_ranked:
+        return pivoted
+    return with_ties(pivoted, lambda _, first, second: apart_over_seeds(first, second))
+
+
+def _finished(
+    plan: GridPlan, cells: Sequence[Cell], measure: ScoreFilter, score: str | None
+) -> list[_Result]:
+    """Return the results of the CELLS that have any; an unknown MEASURE of evaluated ones is
+    refused.
+    """
+    results = list(_results(plan, cells, measure))
+    has_dev_alone = all({*result.scores} <= {DEV_SCORE} for result in results)
+    if results and score != DEV_SCORE and has_dev_alone:
+        path = _evaluation_file(plan.run(results[0].cell), measure)
+        _refuse_unknown_measure(Evaluation.load(path), measure)
+    is_evaluated = any(next(plan.run(cell).evaluations.rglob("*.json"), None) for cell in cells)
+    # of the task that need not be named
+    if score == DEV_SCORE or (measure.task == ScoreFilter.task and not is_evaluated):
+        known = {result.cell.id for result in results}
+        results += _dev_results(plan, [cell for cell in cells if cell.id not in known])
+    return results
+
+
+def _spreads(
+    plan: GridPlan,
+    results: Sequence[_Result],
+    row_axes: Sequence[str],
+    columns: str | None,
+    shown: Sequence[str],
+) -> dict[PivotKey, Spread]:
+    """Return the scores of each place, whose cells differ only by seed where no axis is
+    averaged.
+    """
+    values: dict[PivotKey, dict[int, dict[str, float]]] = {}  # by seed, then by cell
+    shared: dict[PivotKey, Overlap] = {}
+    flawed = {result.cell.id for result in results if trained_flaw(plan.run(result.cell))}
+    for result in results:
+        labels, evaluation = result.cell.variant.labels, result.evaluation
+        row = tuple(labels.get(axis, "") for axis in row_axes)
+        for name in (name for name in shown if name in result.scores):
+            key = row, name if columns is None else labels.get(columns, "")
+            of_seed = values.setdefault(key, {}).setdefault(result.cell.seed, {})
+            of_seed[result.cell.id] = result.scores[name]
+            if evaluation is not None and name in evaluation.overlaps:
+                shared[key] = evaluation.overlaps[name]
+    return {
+        key: Spread(
+            values=tuple(fmean(of_seed.values()) for of_seed in seeds.values()),
+            cells=(cells := tuple(chain(*seeds.values()))),
+            shared=shared.get(key),
+            is_flawed=not flawed.isdisjoint(cells),
+        )
+        for key, seeds in values.items()
+    }
 
 
 def usual_measure(
@@ -299,42 +317,6 @@ def last_dev(run: RunFolder) -> events.Dev | None:
         if event is None and events.is_damaged(line):
             return None  # it may be the last dev score
     return None
-
-
-def _gather(
-    results: Sequence[_Result], row_axes: Sequence[str], columns: str | None, shown: Sequence[str]
-) -> dict[PivotKey, dict[int, list[tuple[str, float]]]]:
-    """Return the cells and their values of each place by seed."""
-    gathered: dict[PivotKey, dict[int, list[tuple[str, float]]]] = {}
-    for result in results:
-        for name in shown:
-            if name in result.scores:
-                key = _place(result, row_axes, columns, name)
-                gathered.setdefault(key, {}).setdefault(result.cell.seed, []).append(
-                    (result.cell.id, result.scores[name])
-                )
-    return gathered
-
-
-def _shared(
-    results: Sequence[_Result], row_axes: Sequence[str], columns: str | None, shown: Sequence[str]
-) -> dict[PivotKey, Overlap]:
-    """Return what the slices of each place share with the training data of its cells, which differ
-    only by seed.
-    """
-    return {
-        _place(result, row_axes, columns, name): result.evaluation.overlaps[name]
-        for result in results
-        for name in shown
-        if result.evaluation is not None and name in result.evaluation.overlaps
-    }
-
-
-def _place(result: _Result, row_axes: Sequence[str], columns: str | None, name: str) -> PivotKey:
-    labels = result.cell.variant.labels
-    return tuple(
-        labels.get(axis, "") for axis in row_axes
-    ), name if columns is None else labels.get(columns, "")
 
 
 def _in_order(

@@ -12,7 +12,7 @@ from embedlab.analysis.seed_notes import REACH_SIGN, REACHES
 from embedlab.experiments.paper_table import PaperTable
 from embedlab.reports.captions import data_sentences
 from embedlab.reports.reproduction_tables import TableRows, reach_mark, verdict_note
-from embedlab.reports.tables import Column, Table, TableCell, Value, number
+from embedlab.reports.tables import Table, TableCell, Value, columns_of, number
 
 KEYS = (
     "claim",
@@ -51,20 +51,15 @@ def claims_table(
     has_verdict = {"holds", "reversed"}
     shown = [each for each in settled if not is_short or each.verdict in has_verdict]
     measured = [each for each in settled if not isnan(each.p)]
-    columns = [
-        Column(key="table", title="table", role="group"),
-        Column(
-            key="what", title="claim", role="key"
-        ),  # a claim breaks, so that its verdict is next to it
-        Column(key="printed", title="printed", digits=2, align="right"),
-        Column(key="ours", title="ours", align="right"),
-        Column(key="verdict", title="verdict", align="left"),
-    ]
-    if not is_short:
-        columns += [
-            Column(key="quotation", title="the paper's words", align="left", role="minor"),
-            Column(key="source", title="source", align="left", role="minor"),
-        ]
+    # a claim breaks, so that its verdict is next to it
+    keys = ("table", "what", "printed", "ours", "verdict", "quotation", "source")
+    columns = columns_of(
+        keys[:5] if is_short else keys,
+        titles={"what": "claim", "quotation": "the paper's words"},
+        roles={"table": "group", "what": "key", "quotation": "minor", "source": "minor"},
+    )
+    columns[2:4] = [replace(column, align="right") for column in columns[2:4]]
+    columns[4:] = [replace(column, align="left") for column in columns[4:]]
     title = " ".join([f"{paper}: do its claims hold?", *(f"[{mark}]" for mark in marks)])
     said = [*notes, *_explanations(paper, settled, shown, measured)]
     caption = (
@@ -166,7 +161,7 @@ def page_claims_table(settled: Sequence[SettledClaim], names: Mapping[str, str])
         "ours": "first minus second",
         "verdict": "verdict",
     }
-    columns = [Column(key=key, title=title, align="left") for key, title in titles.items()]
+    columns = columns_of(titles, titles=titles, align="left")
     stated = sum(not isnan(each.p) and each.found_in is None for each in settled)
     tests = sorted({each.found_in.tests for each in settled if each.found_in is not None})
     notes = [verdict_note(stated, "claim", "that papers state")] if stated else []

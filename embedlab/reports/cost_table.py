@@ -12,7 +12,7 @@ from embedlab.analysis.comparison import Difference, SliceScore
 from embedlab.analysis.trade_offs import undominated
 from embedlab.core.signs import UNBEATEN
 from embedlab.models.grammar import titles_of
-from embedlab.reports.tables import Column, Table, TableCell, Value, number
+from embedlab.reports.tables import Column, Table, TableCell, Value, columns_of, number
 from embedlab.tasks.task import scale_of
 
 FLOAT_BITS = 32
@@ -119,10 +119,7 @@ def cost_table(costs: Costs) -> Table:
     return Table(
         title=f"What a choice costs{of}, scores x 100",
         columns=[
-            Column(key="model", title="model", role="key"),
-            Column(key="dims", title="dims"),
-            Column(key="bits", title="bits"),
-            Column(key="bytes", title="bytes"),
+            *columns_of(("model", "dims", "bits", "bytes"), roles={"model": "key"}),
             *scored,
             Column(key="unbeaten", title=UNBEATEN.sign),
             Column(key="milliseconds", title="ms a sentence", align="right"),

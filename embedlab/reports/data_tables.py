@@ -6,16 +6,13 @@ import polars as pl
 
 from embedlab.data.dataset import ListedSplit
 from embedlab.reports.notes import generated_note, with_marks
-from embedlab.reports.tables import ABSENT, Column, Table, TableCell
+from embedlab.reports.tables import ABSENT, Table, TableCell, columns_of
 
-_COLUMNS = (
-    Column(key="dataset", title="dataset", role="key"),
-    Column(key="split", title="split"),
-    Column(key="expected", title="expected", align="right"),
-    Column(key="from", title="from"),
-    Column(key="kind", title="kind", role="minor"),
-    Column(key="summary", title="summary", role="text"),
-)
+_COLUMNS = [
+    *columns_of(("dataset", "split"), roles={"dataset": "key"}),
+    *columns_of(["expected"], align="right"),
+    *columns_of(("from", "kind", "summary"), roles={"kind": "minor", "summary": "text"}),
+]
 
 
 def datasets_table(splits: Sequence[ListedSplit], *, is_generated: bool, has_folder: bool) -> Table:

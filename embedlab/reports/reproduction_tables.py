@@ -20,7 +20,16 @@ from embedlab.experiments.paper_table import Deviation, PaperTable
 from embedlab.experiments.printed import paper_names, published_table, published_texts
 from embedlab.experiments.row_order import ComparedNumber, PairOrder, Ranking, RowOrder
 from embedlab.reports.captions import data_sentences
-from embedlab.reports.tables import ABSENT, Column, Role, Table, TableCell, Value, number
+from embedlab.reports.tables import (
+    ABSENT,
+    Column,
+    Role,
+    Table,
+    TableCell,
+    Value,
+    columns_of,
+    number,
+)
 
 # What people see first: rows of all columns; rows and notes, together at most 25 lines with what
 # is around them, as wide as a terminal.
@@ -36,13 +45,9 @@ def papers_table() -> Table:
         {"paper": paper, "tables": len(load_paper(paper)), "summary": summary_of(paper)}
         for paper in paper_names()
     ]
-    columns = [
-        Column(key=key, title=key, role="text" if key == "summary" else None)
-        for key in ("paper", "tables", "summary")
-    ]
     return Table(
         title="Papers",
-        columns=columns,
+        columns=columns_of(("paper", "tables", "summary"), roles={"summary": "text"}),
         rows=rows,
         notes=("`embedlab reproduce PAPER` lists its tables and figures",),
     )
@@ -83,19 +88,12 @@ def contents_table(
     if ALL_TABLES in progress:
         what = {"table": ALL_TABLES, "summary": "every table, each training once"}
         rows.append({**what, **_progress(whole), "here": every})
-    roles: dict[str, Role] = {
-        "table": "key",
-        "summary": "text",
-        "rows": "minor",
-        "task": "minor",
-        "printed": "minor",
-        "here": "minor",
-    }
-    titles = {"done": "trained", "seconds": "left"}
-    columns = [
-        Column(key=key, title=titles.get(key, key), role=roles.get(key))
-        for key in ("table", "summary", "rows", "task", "printed", "done", "seconds", "here")
-    ]
+    roles: dict[str, Role] = dict.fromkeys(("rows", "task", "printed", "here"), "minor")
+    columns = columns_of(
+        ("table", "summary", "rows", "task", "printed", "done", "seconds", "here"),
+        titles={"done": "trained", "seconds": "left"},
+        roles=roles | {"table": "key", "summary": "text"},
+    )
     lacks = [text for own in progress.values() for text in own.lacks]
     left = (
         "nothing is left"
@@ -134,15 +132,14 @@ def printed_table(table: PaperTable) -> Table:
         bare: TableRows = [{"row": row} for row in table.sources]
         return Table(
             title=title,
-            columns=[Column(key="row", title="row", role="text")],
+            columns=columns_of(["row"], roles={"row": "text"}),
             rows=bare,
             notes=["the paper prints no numbers of it", *notes],
         )
     frame = published_table(table.address, table.name)
-    columns = [
-        Column(key=column, title=column, role="key" if column in table.key else "score")
-        for column in frame.columns
-    ]
+    roles: dict[str, Role] = {
+        column: "key" if column in table.key else "score" for column in frame.columns
+    }
     texts = published_texts(table.address, table.name)
     printed = {
         column.name: _as_printed(
@@ -155,7 +152,7 @@ def printed_table(table: PaperTable) -> Table:
     ]
     return Table(
         title=title,
-        columns=columns,
+        columns=columns_of(frame.columns, roles=roles),
         rows=rows,
         notes=notes,
         score_columns="column",
@@ -211,15 +208,10 @@ def deviations_table(
         }
         for deviation in deviations
     ]
-    keys = (
-        "what",
-        "paper",
-        "here",
-        "rows",
-        *(("source",) if any(deviation.source for deviation in deviations) else ()),
-    )
-    roles: dict[str, Role] = {"what": "text", "paper": "text", "here": "text", "source": "minor"}
-    columns = [Column(key=key, title=key, align="left", role=roles.get(key)) for key in keys]
+    roles: dict[str, Role] = dict.fromkeys(("what", "paper", "here"), "text")
+    has_source = any(deviation.source for deviation in deviations)
+    keys = ("what", "paper", "here", "rows", "source")[: 4 + has_source]
+    columns = columns_of(keys, roles=roles | {"source": "minor"}, align="left")
     notes = () if rows else ("none is known" if trained else "no row has a finished run here",)
     title = f"{table.paper} {table.name}: deviations from the paper"
     return Table(title=title, columns=columns, rows=rows, notes=notes, caption=lambda: f"{title}.")
@@ -453,19 +445,13 @@ def orders_table(table: PaperTable, row_order: RowOrder, said: Sequence[str] = (
     The notes SAID about the runs come first below it.
     """
     rows: TableRows = [_order_row(pair, table.scale) for pair in row_order.pairs]
-    keys = ("better", "worse", "columns", "printed", "ours", "probability", "verdict", "claim")
-    roles: dict[str, Role] = {"better": "key", "worse": "key", "columns": "text", "claim": "text"}
-    is_single = len(table.ranked_by) == 1
-    columns = [
-        Column(
-            key=key,
-            title=key,
-            digits=_digits(table.scale) if key == "printed" else None,
-            role=roles.get(key),
-        )
-        for key in keys
-        if not (is_single and key == "columns") and (key != "claim" or table.claims)
-    ]
+    keys = ["better", "worse", "columns", "printed", "ours", "probability", "verdict", "claim"]
+    hidden = {"columns": len(table.ranked_by) == 1, "claim": not table.claims}
+    columns = columns_of(
+        [key for key in keys if not hidden.get(key)],
+        digits={"printed": _digits(table.scale)},
+        roles={"better": "key", "worse": "key", "columns": "text", "claim": "text"},
+    )
     notes = [
         *said,
         *(_ranking_note(ranking) for ranking in row_order.rankings),

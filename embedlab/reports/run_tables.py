@@ -9,21 +9,17 @@ from typing import Any
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.printable import one_line
-from embedlab.reports.tables import Column, Table, TableCell, Value
+from embedlab.reports.tables import Table, TableCell, Value, columns_of
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.events import Event
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 
-_COLUMNS = (
-    Column(key="run", title="run", role="key"),
-    Column(key="state", title="state"),
-    Column(key="step", title="step"),
-    Column(key="steps", title="of"),
-    Column(key="loss", title="loss", digits=4),
-    Column(key="dev", title="dev", digits=2),
-    Column(key="last", title="last event"),
-    Column(key="note", title="note", role="text"),
+_COLUMNS = columns_of(
+    ("run", "state", "step", "steps", "loss", "dev", "last", "note"),
+    titles={"steps": "of", "last": "last event"},
+    digits={"loss": 4, "dev": 2},
+    roles={"run": "key", "note": "text"},
 )
 
 
@@ -49,10 +45,7 @@ def run_table(run: RunFolder) -> Table:
         for key, value in facts.items()
         if value.value not in {None, ""}
     ]
-    columns = (
-        Column(key="fact", title="fact", role="key"),
-        Column(key="value", title="value", role="text"),
-    )
+    columns = columns_of(("fact", "value"), roles={"fact": "key", "value": "text"})
     return Table(title=run.id, columns=columns, rows=rows)
 
 

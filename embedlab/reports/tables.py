@@ -7,7 +7,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -79,6 +79,27 @@ class Column:
     def is_text(self) -> bool:
         """Whether the column holds words that wrap."""
         return self.role in {"text", "sentence"}
+
+
+def columns_of(
+    keys: Iterable[str],
+    *,
+    titles: Mapping[str, str] | None = None,
+    digits: Mapping[str, int] | None = None,
+    roles: Mapping[str, Role | None] | None = None,
+    align: Align | None = None,
+) -> list[Column]:
+    """Return a column for each of KEYS, which is its title where there is no other."""
+    return [
+        Column(
+            key=key,
+            title=(titles or {}).get(key, key),
+            digits=(digits or {}).get(key),
+            role=(roles or {}).get(key),
+            align=align,
+        )
+        for key in keys
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)

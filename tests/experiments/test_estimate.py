@@ -14,7 +14,7 @@ from embedlab.experiments.preparation import prepare_grid
 from embedlab.experiments.progress import GridFollower
 from embedlab.experiments.queue import Ending, Queue, QueueEntry
 from embedlab.experiments.scoring_times import START_UP
-from embedlab.reports.grid_tables import cells_table
+from embedlab.reports.grids import cells_table
 from embedlab.reports.layout import plain_text
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder

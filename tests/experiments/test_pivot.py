@@ -19,7 +19,7 @@ from embedlab.experiments.pivot import (
     usual_measure,
 )
 from embedlab.experiments.plan import Cell, GridFolder, GridPlan
-from embedlab.reports.grid_scores import pivot_table
+from embedlab.reports.grids import pivot_table
 from embedlab.runs.environment import Environment
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.events import Dev, EventLog, Finished, Started

@@ -9,7 +9,7 @@ import polars as pl
 from embedlab.core.settings import Settings
 from embedlab.experiments.listing import list_grids
 from embedlab.experiments.pivot import Pivot
-from embedlab.reports.grid_tables import grids_table, status_table
+from embedlab.reports.grids import grids_table, status_table
 from embedlab.workflows.grid.run import look_at_grid, planned_grid, run_grid
 from embedlab.workflows.grid.table import GridScores, grid_scores
 from embedlab.workflows.options.grid import GridOptions, ScoresOptions, StatusOptions

@@ -11,7 +11,7 @@ from embedlab.core.settings import Settings
 from embedlab.experiments.pair_differences import PairDifferences
 from embedlab.experiments.pivot import DEV_SCORE, Pivot, ScoreFilter, pivot, usual_measure
 from embedlab.experiments.plan import GridFolder, GridPlan
-from embedlab.reports.grid_scores import pivot_table
+from embedlab.reports.grids import pivot_table
 from embedlab.reports.tables import Table
 from embedlab.scoring.selection import stored_selection
 from embedlab.workflows.options.grid import ScoresOptions

@@ -55,7 +55,7 @@ def run(options: GridOptions, cells: CellOptions, *, terminal: Terminal) -> None
 
 def _run_all(planned: "PlannedGrid", terminal: Terminal) -> None:
     from embedlab.cli.grid_board import board
-    from embedlab.reports.grid_tables import summary_table
+    from embedlab.reports.grids import summary_table
     from embedlab.workflows.grid.run import run_grid
 
     result = run_grid(planned, terminal, partial(board, terminal=terminal))

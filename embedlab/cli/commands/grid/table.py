@@ -22,7 +22,7 @@ def table(options: ScoresOptions, shown: ShownOptions, *, terminal: Terminal) ->
 
     * is the best of its column (with --columns, of the table), = cannot be distinguished from it.
     """
-    from embedlab.reports.grid_scores import for_paper
+    from embedlab.reports.grids import for_paper
     from embedlab.workflows.grid.table import grid_scores
 
     figures = shown.checked("grid")

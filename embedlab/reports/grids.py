@@ -1,4 +1,4 @@
-"""The table of a grid's scores."""
+"""The tables of `embedlab grid`: its scores along its axes, the grids, and how their cells end."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,17 +6,38 @@ from dataclasses import replace
 from math import isnan
 from typing import Any
 
+from embedlab.core.durations import duration
 from embedlab.core.note import Note, phrases_of
 from embedlab.data.published import remarks
-from embedlab.experiments.pivot import Pivot, Spread
-from embedlab.experiments.plan import GridPlan
+from embedlab.experiments.listing import ListedGrid
+from embedlab.experiments.pivot import Pivot, Spread, last_dev
+from embedlab.experiments.plan import Cell, GridPlan
+from embedlab.experiments.progress import GridProgress
+from embedlab.experiments.queue import CellState, QueueEntry
 from embedlab.reports.captions import counted_items, seen_sentences
 from embedlab.reports.notes import facts_of, generated_note, unusual_usage, usage, with_marks
 from embedlab.reports.scores import overlap_fields
-from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value, number
+from embedlab.reports.tables import (
+    ABSENT,
+    Column,
+    Role,
+    Table,
+    TableCell,
+    Value,
+    columns_of,
+    number,
+)
 from embedlab.runs.signature import Signature, merged
-from embedlab.runs.status import trained_flaw
+from embedlab.runs.status import run_status, trained_flaw
 from embedlab.scoring.provenance import overlap_mark
+
+_LISTED_STATES: tuple[CellState, ...] = (
+    "done",
+    "running",
+    "waiting",
+    "cancelled",
+    "failed",
+)
 
 # How papers write an axis, by the last part of its key.
 SYMBOLS = {"weight": "λ", "temperature": "τ", "lr": "η"}
@@ -342,3 +363,121 @@ def _where(plan: GridPlan, chosen: list[Mapping[str, str]], every: list[Mapping[
         if not any(labels.get(axis, "none") in named for labels in others):
             return f"{axis} {', '.join(named)}"
     return "; ".join(dict.fromkeys(" ".join(labels.values()) for labels in chosen))
+
+
+def states_line(progress: GridProgress) -> str:
+    """Return the states in one line: "12 done, 3 running, 3 waiting, about 4m10s left"."""
+    parts = [
+        f"{progress.counts[state]} {state}"
+        for state in _LISTED_STATES
+        if progress.counts.get(state)
+    ]
+    left = (
+        f", about {duration(progress.cost.seconds)} left"
+        if progress.cost.cells and progress.cost.seconds is not None
+        else ""
+    )
+    return ", ".join(parts) + left
+
+
+def status_table(progress: GridProgress) -> Table:
+    """Return every cell with its state, in the order of the plan."""
+    plan, steps = progress.plan, {cell.entry.key: cell.step for cell in progress.running}
+    rows: list[dict[str, Value | TableCell]] = []
+    for entry in progress.entries:
+        cell = plan.cell(entry.number)
+        run = plan.run(cell)
+        status = run_status(run) if entry.state != "waiting" else None
+        step = steps.get(entry.key) or (status.step if status is not None else None)
+        at = {"step": step.step, "steps": step.steps, "loss": step.loss} if step else {}
+        dev = (status.dev or last_dev(run)) if status is not None else None
+        at |= {"dev": dev.score} if dev is not None else {}
+        outcome = {
+            "state": entry.state,
+            **at,
+            "seconds": entry.seconds or None,
+            "reason": entry.reason,
+            "run": cell.id,
+        }
+        rows.append(_cell_row(cell) | outcome)
+    keys = ("state", "step", "steps", "loss", "dev", "seconds", "reason", "run")
+    columns = _columns(plan, *keys, digits={"loss": 4, "dev": 2, "seconds": 1})
+    return Table(
+        title=f"{plan.name}: {plan.summary}",
+        columns=columns,
+        rows=rows,
+        notes=(states_line(progress),),
+    )
+
+
+def grids_table(grids: Sequence[ListedGrid]) -> Table:
+    """Return the list of grids."""
+    rows: list[dict[str, Any]] = [
+        {
+            "grid": grid.name,
+            "axes": ", ".join(f"{axis} ({count})" for axis, count in grid.axes),
+            "started": grid.is_started,
+            "summary": grid.summary,
+        }
+        for grid in grids
+    ]
+    roles: dict[str, Role] = {"grid": "key", "axes": "text", "summary": "text"}
+    columns = columns_of(("grid", "axes", "started", "summary"), roles=roles)
+    return Table(title="Grids", columns=columns, rows=rows)
+
+
+def cells_table(
+    plan: GridPlan,
+    entries: Sequence[QueueEntry],
+    seconds: Mapping[tuple[str, int], float] | None = None,
+    notes: Sequence[str] = (),
+) -> Table:
+    """Return the cells of a plan that ENTRIES are of, whether each is done already, and the SECONDS
+    that it is expected to take.
+    """
+    expected = seconds or {}
+    rows: list[dict[str, Any]] = []
+    for entry in entries:
+        cell = plan.cell(entry.number)
+        row = _cell_row(cell) | {"done": entry.state == "done", "run": cell.id}
+        if (taken := expected.get(entry.key)) is not None:
+            row["seconds"] = TableCell(value=taken, text=duration(taken))
+        rows.append(row)
+    keys = ("done", "seconds", "run") if expected else ("done", "run")
+    columns = _columns(plan, *keys, titles={"seconds": "expected"})
+    return Table(title=f"{plan.name}: {plan.summary}", columns=columns, rows=rows, notes=notes)
+
+
+def summary_table(plan: GridPlan, entries: Sequence[QueueEntry]) -> Table:
+    """Return the outcome of a grid: a line for each cell that is not done, and the count of the
+    others.
+    """
+    rows: list[dict[str, Any]] = []
+    for entry in entries:
+        if entry.state != "done":
+            row = _cell_row(plan.cell(entry.number))
+            rows.append(row | {"state": entry.state, "reason": entry.reason})
+    done = (
+        f"{len(entries) - len(rows)} of {len(entries)} cells are done; `embedlab grid table "
+        f"{plan.name}` shows their scores"
+    )
+    return Table(
+        title=plan.name,
+        columns=_columns(plan, "state", "reason") if rows else [],
+        rows=rows,
+        notes=(done,),
+    )
+
+
+def _cell_row(cell: Cell) -> dict[str, Any]:
+    return {"cell": cell.number, **cell.variant.labels, "seed": cell.seed}
+
+
+def _columns(plan: GridPlan, *keys: str, **more: Any) -> list[Column]:
+    """Return the columns of cells: number and labels name a cell, the run and the times are
+    minor.
+    """
+    names = ("cell", *plan.axes, "seed")
+    roles: dict[str, Role] = {"run": "minor", "seconds": "minor", "reason": "text"}
+    roles |= dict.fromkeys(names, "key")
+    return columns_of((*names, *keys), roles=roles, **more)
