@@ -109,7 +109,7 @@ def cost_table(costs: Costs) -> Table:
             ),
             Column(
                 key=f"{scored.key}.loss",
-                title=f"{scored.title}: lost" if several else "less or more than whole",
+                title=f"{scored.title}: change" if several else "change from full vectors",
                 role="difference",
             ),
         )
@@ -182,7 +182,7 @@ def _notes(costs: Costs) -> Iterator[str]:
     )
     if any(not row.is_whole for row in costs.rows):
         yield (
-            "less or more than whole: the difference from the model's own vectors with its "
+            "change from full vectors: the difference from the model's own vectors with its "
             "95% interval; *, °: different (5%, Holm over "
             "each model's own rows); what stores less is computed from whole vectors, in their time"
         )

@@ -350,6 +350,8 @@ def compared_rows(
         title = compared.slice_title
         if by != DATASET and compared.dataset:
             title = title.removeprefix(compared.dataset).strip().removeprefix(f"{by}: ") or ABSENT
+        if is_expression(by):
+            title = {"fits": "yes", "rest": "no"}.get(title, title)
         row = {
             "place": place,
             "title": title,
@@ -556,7 +558,7 @@ def general_notes(comparison: TaskComparison) -> Iterator[str]:
     if slicing.where:
         yield f"items that fit {slicing.where!r}{named}"
     elif is_expression(slicing.by):
-        yield f"fits: items that fit {slicing.by!r}{named}"
+        yield f"yes: items that fit {slicing.by!r}{named}"
     settings = {compared.task: compared.setting for compared in comparison.slices}
     if slicing.by == DATASET and len({*settings.values()}) > 1:
         for task, setting in settings.items():

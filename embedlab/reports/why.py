@@ -139,7 +139,7 @@ def _where_notes(explanation: Explanation, shown: int) -> Iterator[str]:
     sign = REACHES[kinds[0].contrast.reach]
     clear = sum(kind.contrast.significant for kind in kinds)
     yield _sign(
-        "more than elsewhere: the difference minus that on all other items; "
+        "minus other items: the difference minus that on all other items; "
         f"{sign}: 5% after Holm over {len(kinds)} kinds of items, of which {clear} "
         f"{'is' if clear == 1 else 'are'} clear"
     )
@@ -268,7 +268,7 @@ def _common(side: Side, explanation: Explanation, rows: int) -> tuple[Table, lis
             Column(key="slice", title="items", role="key"),
             Column(key="items", title="n"),
             Column(key="share", title="share", align="right"),
-            Column(key="elsewhere", title="of all others", align="right"),
+            Column(key="elsewhere", title="others", align="right"),
             Column(key="difference", title="difference in points", align="left", role="difference"),
         ],
         rows=shown,
@@ -350,7 +350,7 @@ def _difference_columns(explanation: Explanation) -> list[Column]:
         Column(key="slice", title="items", role="key"),
         Column(key="items", title="n"),
         Column(key="difference", title=f"{second} − {first}", align="left", role="difference"),
-        Column(key="contrast", title="more than elsewhere", align="left", role="difference"),
+        Column(key="contrast", title="minus other items", align="left", role="difference"),
     ]
 
 

@@ -147,7 +147,7 @@ def _word_table(effects: WordEffects) -> Table:
     first, *others = effects.models
     compared = [effects.difference(model) for model in others] or [first.effects]
     order = np.argsort(-np.max(np.abs(compared), axis=0), kind="stable")
-    leading = [Column(key="sentence", title="in", role="group")]
+    leading = [Column(key="sentence", title="sentence", role="group")]
     leading.append(Column(key="word", title="word", role="key"))
     return replace(
         table,
@@ -184,8 +184,8 @@ def _together_table(effects: WordEffects) -> Table:
         },
     )
     some = f"the {_SHOWN} of {len(pairs)} with the largest numbers; --json has all"
-    leading = [Column(key="word", title="of 1", role="key")]
-    leading.append(Column(key="second_word", title="of 2", role="key"))
+    leading = [Column(key="word", title="in 1", role="key")]
+    leading.append(Column(key="second_word", title="in 2", role="key"))
     return replace(
         table,
         columns=[*leading, *table.columns],
@@ -226,12 +226,16 @@ def _edit_table(effects: WordEffects) -> Table:
     leading = [Column(key=key, title=title, role="key") for key, title in _EDIT.items()]
     return replace(
         table,
-        columns=[*leading, *table.columns, Column(key="text", title="instead", role="text")],
+        columns=[
+            *leading,
+            *table.columns,
+            Column(key="text", title="edited sentence", role="text"),
+        ],
         notes=[rule] if any(edit.rule for edit in effects.edits) else [],
     )
 
 
-_EDIT = {"sentence": "in", "made": "made"}
+_EDIT = {"sentence": "sentence", "made": "edit"}
 
 
 def _pivoted(
@@ -312,7 +316,7 @@ def token_tables(
             second = {"second_place": column + 1, "second_word": texts[1][column]}
             facts.append(first | second | {"word": texts[0][row_at], "part": float(part)})
     columns = [
-        Column(key="sentence", title="in", role="group"),
+        Column(key="sentence", title="sentence", role="group"),
         Column(key="word", title="word", role="key"),
     ]
     columns += [
