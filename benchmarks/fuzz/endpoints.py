@@ -25,6 +25,7 @@ from damage import MUTATIONS
 from structures import change
 
 from embedlab.encoders import endpoint
+from embedlab.models.hosts import note_typed
 
 TEXTS = ["a dog runs", "the cat sleeps", "snow"]
 STATUSES = (
@@ -151,9 +152,9 @@ def request(answer: bytes, *, waits: bool) -> None:
             daemon=True,
         ).start()
         try:
-            vectors = endpoint.EndpointEncoder(
-                f"http://127.0.0.1:{listening.getsockname()[1]}/v1", "m"
-            ).encode(TEXTS)
+            address = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+            note_typed(address)
+            vectors = endpoint.EndpointEncoder(address, "m").encode(TEXTS)
         finally:
             ended.set()
             listening.shutdown(socket.SHUT_RDWR)

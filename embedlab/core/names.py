@@ -20,8 +20,16 @@ def recipe_names() -> list[str]:
     return sorted(path.stem for path in recipes_folder().glob("*.toml"))
 
 
+_LONGEST = 250  # bytes of a file's name, with .toml behind it
+
+
 def recipe_path(name: str) -> Path:
     """Return the file of a recipe given by name, or by the path of the user's own TOML file."""
+    if any(len(part.encode(errors="replace")) > _LONGEST for part in name.split("/")):
+        raise UsageError(
+            f"a recipe's name of {len(name)} characters is too long",
+            hint="`embedlab recipes` lists all",
+        )
     if name.endswith(".toml"):
         path = Path(name)
         if not path.is_file():

@@ -16,6 +16,7 @@ from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedM
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
+from embedlab.core.errors import MissingError
 from embedlab.cpu.attention import attend
 from embedlab.cpu.linear import rows_to_multiply
 from embedlab.cpu.spans import TokenSpan
@@ -92,7 +93,12 @@ def positions(backbone: PreTrainedModel, input_ids: Tensor) -> Tensor:
     """
     if backbone.config.model_type not in POSITIONS_AFTER_PADDING:
         return torch.arange(input_ids.shape[1], device=input_ids.device).expand_as(input_ids)
-    padding = int(backbone.config.pad_token_id)
+    if (padding := backbone.config.pad_token_id) is None:
+        raise MissingError(
+            f"config.json states no pad_token_id, after which {backbone.config.model_type} counts "
+            f"the places of tokens",
+            hint="state it, as the tokenizer does",
+        )
     is_counted = (input_ids != padding).long()
     return is_counted.cumsum(dim=1) * is_counted + padding
 

@@ -114,7 +114,7 @@ def parse_file_name(text: str) -> FileName:
     faults = {
         "labels": any(not (theirs and ours) for theirs, _, ours in labels),
         "held-out": not 0 < held_out <= _MOST_HELD_OUT,
-        **{key: not (column and chosen) for key, (column, _, chosen) in rows.items()},
+        **{key: not (column and colon) for key, (column, colon, _) in rows.items()},
     }
     if wrong := next((key for key, is_wrong in faults.items() if is_wrong and key in values), None):
         raise UsageError(f"{text!r}: {wrong} is {values[wrong]!r}", hint=_EXAMPLES[wrong])

@@ -8,11 +8,13 @@ into its result cache, states the revision, so that both belong into one folder.
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf, isfinite, nan
 from pathlib import Path
 from typing import Any
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.foreign_files import refuse_foreign
+from embedlab.core.plain_values import quote
 
 PREDICTIONS = "_predictions.json"
 _LARGEST = 3.4e38  # in float32
@@ -156,11 +158,14 @@ def read_figures(path: Path, split: str = "test") -> StatedFigures | None:
         return None
     of_subset = _chosen_subset(path, of_split)
     numbers = {key: value for key, value in of_subset.items() if isinstance(value, float | int)}
-    figures = {
-        key: float(value) for key, value in numbers.items() if not abs(value) > _LARGEST
-    }  # nan stays
-    if "main_score" not in figures:
-        raise MissingError(f"{path}: no number 'main_score'", hint=_WRITTEN)
+    figures = {key: float(value) for key, value in numbers.items() if abs(value) <= _LARGEST}
+    main = of_subset.get("main_score", "")
+    if main is None or (isinstance(main, float) and not isfinite(main)):  # JSON may hold null
+        figures["main_score"] = nan
+    elif not abs(figures.get("main_score", inf)) <= 1:
+        raise MissingError(
+            f"{path}: 'main_score' is {quote(main)}, not a number from -1 to 1", hint=_WRITTEN
+        )
     return StatedFigures(
         path=path,
         task=str(content["task_name"]),

@@ -23,6 +23,7 @@ from embedlab.core.printable import one_line
 from embedlab.data.dataset import NLI_LABELS
 from embedlab.data.file_name import LOW_SCORES, TEXT_FILE, FileName, option, parse_file_name
 from embedlab.data.table_file import (
+    NOTHING,
     PLACE,
     SEPARATORS,
     TABLES,
@@ -208,9 +209,9 @@ _NUMBERED = dict(zip("012", NLI_LABELS, strict=True))  # SNLI on the hub
 # in a column that says whether two texts are the same
 _TWO_NUMBERED = {"0": NLI_LABELS[2], "1": NLI_LABELS[0]}
 _SAME_COLUMNS = ("isduplicate", "duplicate", "isparaphrase", "paraphrase", "issimilar")
-# SNLI's files and SNLI on the hub where people did not agree, and how programs write nothing
+# SNLI's files and SNLI on the hub where people did not agree
 _NO_LABEL = ("-", "-1")
-_NOTHING = ("nan", "none", "null", "na", "n/a", "–", "—", "?", "unknown")
+_NO_MEANING = (*NOTHING, "?", "unknown")
 # a number in such a column is no similarity, or the opposite of one
 _OPPOSITE = re.compile(r"^(not|non|is(not|non))|differ|distan|dissim|unrelated|contradict|error")
 _WRITTEN_LIST = r"""^\s*(\[\s*["'{].*["'}]\s*\]|\{\s*["'].*\})\s*$"""
@@ -326,7 +327,8 @@ def _detected(name: str, _size: int, _modified_ns: int) -> OwnData:
         scores = ScoreScale.of(values) if len(values) and values.is_finite().all() else None
     _refuse_other_scale(file, kind, scores)
     if gold := columns.get("score") or columns.get("label"):
-        rows, blank = rows_with(file.path, rows, gold, without=no_labels(file.labels))
+        without = NOTHING if kind == SCORED else no_labels(file.labels)
+        rows, blank = rows_with(file.path, rows, gold, without=without)
         skipped |= blank
     read = {*columns.values(), file.source or "source"}
     first = rows.head(_SHOWN_ROWS).select(pl.col(*columns.values()).cast(pl.String).fill_null(""))
@@ -554,7 +556,7 @@ class _Columns:
             return PAIRS, self._two("anchor", "positive")
         name, texts = self._one("label", labels), self._two("s1", "s2")
         if name in self.numbers and not file.labels:
-            numbers = sorted({*self.values(name).drop_nans()})
+            numbers = sorted({*self.values(name)})
             if any(number != round(number) for number in numbers):
                 return SCORED, {**texts, "score": name}
             self._refuse_unclear_numbers(name, numbers, is_said="label" in said)
@@ -607,7 +609,7 @@ class _Columns:
             if _is_numbering(self.rows[name]):
                 return
             if _OPPOSITE.search(_squeezed(name)):
-                classes = [f"{value:g}" for value in sorted({*self.values(name).drop_nans()})]
+                classes = [f"{value:g}" for value in sorted({*self.values(name)})]
                 is_label = len(classes) <= len(NLI_LABELS)
                 other = _labels_option(name, classes, _unknown(classes)) if is_label else alone
                 raise self._ambiguous(f"{name!r} may be the opposite of their score", [other])
@@ -664,18 +666,18 @@ class _Columns:
             if meanings := _suggested(name, there):
                 asked, hint = _labels_option(name, there, meanings), "if this is what they mean"
             else:
-                asked = _labels_option(name, unknown, _unknown(unknown))
+                asked = _labels_option(name, unknown, {**self.file.labels, **_unknown(unknown)})
                 hint = f"say what they mean, each {' or '.join(NLI_LABELS)}"
             shown = ", ".join(map(repr, unknown[:6]))
             raise UsageError(
                 f"{self.file.path}: {name} holds {shown}, none of {', '.join(NLI_LABELS)}",
-                hint=f"{hint}: '{self.file.path}?{asked}'",
+                hint=f"{hint}: {self._typed(asked)}",
             )
         return {label: said[label] for label in said if said[label] != label and label in there}
 
     def values(self, name: str) -> pl.Series:
         """Return the numbers in a column."""
-        return self.rows.select(number_of(name)).to_series().drop_nulls()
+        return self.rows.select(number_of(name)).to_series().drop_nulls().drop_nans()
 
     def _called(self, role: str) -> list[str]:
         """Return the columns that are called as ROLE is, or the one that is said to be it."""
@@ -707,6 +709,8 @@ class _Columns:
             return {role: said.get(role) or rest.pop(0) for role in roles}
         path = self.file.path
         if not texts:
+            if other := next((n for n in self.names if _is_other(self.rows[n].dtype)), None):
+                raise other_values(path, self.rows, other)
             example = "s1=NAME&s2=NAME&score=NAME" if len(self.names) > 1 else "sentence=NAME"
             raise MissingError(
                 f"{path} has no column of texts: found {first_few(self.names)}",
@@ -730,20 +734,20 @@ class _Columns:
 
     def _ambiguous(self, why: str, options: Iterable[str], purpose: str = "") -> UsageError:
         """Return the error for what may be read as each of OPTIONS says, for a PURPOSE."""
+        names = " or ".join(map(self._typed, options))
+        return UsageError(f"{self.file.path}: {why}", hint=f"write {names}{purpose}")
+
+    def _typed(self, choice: str) -> str:
+        """Return the file's name with a CHOICE of options, and with what was typed of other parts
+        and columns.
+        """
         file = self.file
         typed = [] if file.is_plain else file.text[len(str(file.path)) + 1 :].split("&")
-        names = []
-        for choice in options:
-            settings = [setting.partition("=") for setting in choice.split("&")]
-            # What was said of the same part, or of the same column, is said anew.
-            taken = {key for key, _, _ in settings}, {column for _, _, column in settings}
-            others = [
-                said
-                for said in typed
-                if said.partition("=")[0] not in taken[0] and said.partition("=")[2] not in taken[1]
-            ]
-            names.append(f"'{file.path}?{'&'.join([*others, choice])}'")
-        return UsageError(f"{file.path}: {why}", hint=f"write {' or '.join(names)}{purpose}")
+        settings = [setting.partition("=") for setting in choice.split("&")]
+        keys, columns = {key for key, _, _ in settings}, {column for _, _, column in settings}
+        parts = [(said, *said.partition("=")[::2]) for said in typed]
+        others = [said for said, key, column in parts if key not in keys and column not in columns]
+        return f"'{file.path}?{'&'.join([*others, choice])}'"
 
 
 def selected_rows(
@@ -779,7 +783,8 @@ def splits_in(rows: pl.DataFrame, settled: Sequence[str]) -> tuple[str, dict[str
     """
     for column in rows.get_columns():
         dtype = column.dtype
-        may_say = dtype in {pl.String, pl.Boolean, pl.Categorical} or dtype.is_numeric()
+        texts = {pl.String, pl.Boolean, pl.Categorical, pl.Enum}
+        may_say = dtype.base_type() in texts or dtype.is_numeric()
         if not may_say or column.name in settled or column.null_count() == len(column):
             continue
         is_called_so = _SPLIT_COLUMNS.fullmatch(_squeezed(column.name))
@@ -795,10 +800,12 @@ def splits_in(rows: pl.DataFrame, settled: Sequence[str]) -> tuple[str, dict[str
 
 
 def _suggested(column: str, labels: Sequence[str]) -> dict[str, str] | None:
-    """Return what LABELS mean where all of them are written as people write such labels; rows
-    without one do not count.
+    """Return what LABELS of a COLUMN mean where all of them are written as people write such
+    labels; rows without one do not count.
     """
     given = [label for label in labels if not _is_no_label(label)]
+    if _OPPOSITE.search(_squeezed(column)):  # "yes" in a column `is_different`
+        return None
     tables = [_NUMBERED, *([_TWO_NUMBERED] if _squeezed(column) in _SAME_COLUMNS else [])]
     for meanings in tables:
         if {*given} == {*meanings}:
@@ -808,12 +815,12 @@ def _suggested(column: str, labels: Sequence[str]) -> dict[str, str] | None:
 
 
 def _is_no_label(label: str) -> bool:
-    return label in _NO_LABEL or label.strip().casefold() in _NOTHING
+    return label in _NO_LABEL or label.strip().casefold() in _NO_MEANING
 
 
 def _unknown(labels: Sequence[str]) -> dict[str, str]:
     """Return LABELS with what stands for a meaning that the user knows."""
-    return {label: "MEANING" for label in labels if label.casefold() not in _NOTHING}
+    return {label: "MEANING" for label in labels if label.casefold() not in _NO_MEANING}
 
 
 def _labels_option(column: str, labels: Sequence[str], meanings: Mapping[str, str]) -> str:

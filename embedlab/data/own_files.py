@@ -37,6 +37,7 @@ from embedlab.data.own_columns import (
 from embedlab.data.queries import Queries, is_query_folder, open_query_folder, queries_of_pairs
 from embedlab.data.shipped import shipped
 from embedlab.data.table_file import (
+    NOTHING,
     PLACE,
     TABLES,
     class_texts,
@@ -208,7 +209,7 @@ def scored_pairs(
         raise MissingError(f"{title} holds no pairs", hint="give one pair a row")
     frame, skipped = full_rows(title, frame, _PAIR)
     refuse_nested(title, frame, [*_REQUIRED[2:], "source"])
-    frame, blank = rows_with(title, frame, "score")
+    frame, blank = rows_with(title, frame, "score", without=NOTHING)
     gold = number_of("score")
     refuse_rows(title, frame, ~gold.is_finite().fill_null(False), "score is not a number", "score")
     if scale is not None:
@@ -414,12 +415,12 @@ def _rows(path: Path, shape: RowShape, named: ColumnMap, held_out: float | None)
         )
         if classes:
             hint = Hint(
-                "correct it, or say what it means: ", RecipeValue("data.labels.LABEL", classes[0])
+                "correct it, or say what it means: ", RecipeValue("data.labels.LABEL", "MEANING")
             )
             is_other, fault = ~pl.col(column).is_in(classes), f"{column} is none of "
             refuse_rows(path, rows, is_other, fault + ", ".join(classes), column, hint=hint)
     for name, largest in shape.numbers.items():
-        rows, blank = rows_with(path, rows, theirs[name])
+        rows, blank = rows_with(path, rows, theirs[name], without=NOTHING)
         skipped |= blank
         rows = rows.with_columns(_numbers(path, rows, theirs[name], largest).alias(theirs[name]))
     columns = {ours: rows[name] for ours, name in theirs.items()}

@@ -407,7 +407,7 @@ def _graded_lines(path: Path) -> Iterator[tuple[int, str, str, str]]:
     the first, the last but one and the last of three or four fields.
     """
     lines = read_lines(path)
-    separator = "\t" if lines[0].count("\t") > 1 else None
+    separator = next((mark for mark in ("\t", ",") if lines[0].count(mark) > 1), None)
     header = [name.strip() for name in lines[0].split(separator)]
     places: tuple[int, ...] = (0, -2, -1)
     width, start = (3 if len(header) == 3 else 4), 1

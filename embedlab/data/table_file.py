@@ -4,6 +4,7 @@ errors, or the sentences of one column as a stream.
 
 import csv
 import io
+import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -36,6 +37,7 @@ _NO_SEPARATORS = frozenset("_-. '\"()/?!")  # signs that names of columns have
 _LOOKED_AT = 1000  # rows
 _HEAD = 65536  # bytes
 _SHOWN_PLACES = 3
+NOTHING = ("nan", "none", "null", "na", "n/a", "–", "—", "-")  # how programs write no number
 _DESCRIPTORS = Path("/dev/fd")  # what a shell names <(command): its writer is there
 _PAIR = ("sentence1", "sentence2")
 
@@ -140,9 +142,9 @@ def _read_jsonl(path: Path) -> pl.DataFrame:
             "\n".join(line for _, line in lines).encode(), infer_schema_length=None
         )
     except pl.exceptions.PolarsError:
-        for number, line in lines:
-            json_object(path, number, line)
-        raise
+        objects = [json_object(path, number, line, reads_nan=True) for number, line in lines]
+        again = "\n".join(json.dumps(row) for row in objects)
+        frame = pl.read_ndjson(again.encode(), infer_schema_length=None)
     return frame.with_columns(pl.Series(PLACE, [number for number, _ in lines], dtype=pl.UInt32))
 
 
@@ -221,8 +223,10 @@ def number_of(column: str) -> pl.Expr:
 
 def class_texts(values: pl.Series) -> pl.Series:
     """Return labels as texts; a number such as 1.0 is the label 1, as programs write whole numbers
-    with blanks among them.
+    with blanks among them, and NaN is none.
     """
+    if values.dtype.is_float():
+        values = values.fill_nan(None)
     if values.dtype.is_float() and (values.drop_nulls() == values.drop_nulls().round()).all():
         values = values.cast(pl.Int64)
     return values.cast(pl.String).str.strip_chars()
@@ -316,6 +320,8 @@ def full_rows(
     for name in lists:
         count = pl.col(name).cast(pl.List(pl.String)).list.len().fill_null(0)
         if (empty := rows.filter(count == 0)).height:
+            if empty.height == rows.height:
+                raise _all_empty(title, name)
             skipped[f"empty {name} at {places(title, empty)}"] = empty.height
         rows = rows.filter(count > 0).explode(name)
     refuse_nested(title, rows, columns)
@@ -330,7 +336,7 @@ def full_rows(
         )
         blank = rows.filter(text.str.strip_chars() == "")
         if blank.height == rows.height > 0:
-            raise MissingError(f"{title}: {name} is empty in every row", hint=f"fill in {name}")
+            raise _all_empty(title, name)
         if blank.height:
             reason = f"empty {name} at {places(title, blank)}"
             skipped[reason] = skipped.get(reason, 0) + blank.height
@@ -338,15 +344,20 @@ def full_rows(
     return rows, skipped
 
 
+def _all_empty(title: Path | str, column: str) -> MissingError:
+    return MissingError(f"{title}: {column} is empty in every row", hint=f"fill in {column}")
+
+
 def rows_with(
     title: Path | str, rows: pl.DataFrame, column: str, *, without: Sequence[str] = ()
 ) -> tuple[pl.DataFrame, dict[str, int]]:
     """Return the ROWS with a label or score in a COLUMN, and how many others there are and where;
-    blank and WITHOUT are none.
+    blank and WITHOUT, in small letters, are none.
     """
-    is_blank = class_texts(rows[column]).fill_null("").is_in(["", *without])
+    texts = class_texts(rows[column]).fill_null("").str.to_lowercase()
+    is_blank = texts.is_in(["", *without])
     if is_blank.all():
-        raise MissingError(f"{title}: {column} is empty in every row", hint=f"fill in {column}")
+        raise _all_empty(title, column)
     blank = rows.filter(is_blank)
     skipped = {f"blank {column} at {places(title, blank)}": blank.height} if blank.height else {}
     return rows.filter(~is_blank), skipped

@@ -215,13 +215,14 @@ def as_lines(frame: pl.DataFrame, *, header: bool = False) -> str:
     return plain.write_csv(separator="\t", include_header=header, quote_style="never")
 
 
-def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
-    """Return the JSON object in the LINE of a file; anything else is an error at its number."""
+def json_object(path: Path, number: int, line: str, *, reads_nan: bool = False) -> dict[str, Any]:
+    """Return the JSON object in the LINE of a file; anything else is an error at its number. NaN,
+    which Python's json module writes, is null where READS_NAN.
+    """
 
     def refuse(name: str) -> None:
-        raise bad_line(
-            path, number, f"{name} is not JSON"
-        )  # Python's json module writes it nevertheless
+        if not (reads_nan and name == "NaN"):
+            raise bad_line(path, number, f"{name} is not JSON")
 
     try:
         row = json.loads(line, parse_constant=refuse)
@@ -263,4 +264,10 @@ def refuse_json_values(
         values = json_object(path, number, line)
         for name in columns:
             if not isinstance(value := values.get(name), str | None):
-                raise bad_line(path, number, f"{name!r} is {quote(value)}, not a text")
+                is_several = isinstance(value, list | dict)
+                raise MissingError(
+                    f"{path}, line {number}: {name!r} is {quote(value)}, not a text",
+                    hint="write one text a row; positives and negatives may be lists in all rows"
+                    if is_several
+                    else "correct the line, or get the file again",
+                )

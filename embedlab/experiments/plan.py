@@ -11,7 +11,7 @@ from typing import Annotated, Any, Self
 from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
-from embedlab.core.errors import UsageError
+from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import task_names
 from embedlab.core.nearest import unknown
 from embedlab.core.paths import INSIDE, data_name
@@ -259,6 +259,12 @@ class GridPlan:
     def from_json(cls, text: str, runs_folder: Path, *, where: Path) -> Self:
         """Return the plan that `to_json` wrote as TEXT, in this runs folder; errors name WHERE."""
         stored = read_json(_Stored, text, where=where, schema=SCHEMA, hint=_ANEW)
+        for variant in stored.variants:
+            for axis, label in variant.labels.items():
+                if label not in stored.axes.get(axis, ()):
+                    raise MissingError(
+                        f"{where}: damaged: {label!r} is no value of the axis {axis!r}", hint=_ANEW
+                    )
         place = vars(stored.place)
         values = {key: value for key, value in place.items() if key != "runs"}
         return cls(

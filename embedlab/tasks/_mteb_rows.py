@@ -9,15 +9,18 @@ queries and relevant pairs are tables of their own.
 import logging
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partialmethod
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from tqdm.std import tqdm
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
@@ -72,14 +75,51 @@ class OpenedTask:
 
     name: str  # as typed
     task: Any  # of mteb.AbsTask
-    parts: Mapping[
-        tuple[str, str], Part
-    ]  # by subset and split; sentences as `sentence`, or `sentence1` and `sentence2`, where they are
+    # by subset and split; sentences as `sentence`, or `sentence1` and `sentence2`, where they are
+    parts: Mapping[tuple[str, str], Part]
+    # of those parts of which some rows are left out, the numbers of the others
+    numbers: Mapping[tuple[str, str], NDArray[np.intp]] = field(default_factory=dict)
 
     @property
     def states(self) -> tuple[DatasetState, ...]:
         """Return the state of each subset and split."""
         return tuple(part.state for part in self.parts.values())
+
+    def rows(self, key: tuple[str, str]) -> NDArray[np.intp]:
+        """Return the numbers of the rows that are there among those of a subset and split."""
+        return self.numbers.get(key, np.arange(self.parts[key].state.rows))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return what is left out."""
+        states = {key: self.parts[key].state for key in self.numbers}
+        return tuple(
+            f"{state.name}: {state.rows - len(self.numbers[key])} of {state.rows} rows left out, "
+            f"without a vector"
+            for key, state in states.items()
+        )
+
+    def without(self, refused: Collection[str]) -> "OpenedTask":
+        """Return the same without the rows that hold one of the REFUSED texts."""
+
+        def kept(rows: Any) -> Any:
+            if not hasattr(rows, "select"):
+                return {key: kept(value) for key, value in rows.items()}
+            is_kept = (
+                not any(isinstance(text, str) and text in refused for text in row.values())
+                for row in rows
+            )
+            return rows.select([number for number, stays in enumerate(is_kept) if stays])
+
+        task, parts, numbers = copy(self.task), dict(self.parts), dict(self.numbers)
+        task.dataset = kept(task.dataset)
+        for key, part in self.parts.items():
+            is_read = ~pl.any_horizontal(pl.col(pl.String).is_in([*refused]))
+            stays = part.frame.select(is_read).to_series()
+            if not stays.all():
+                numbers[key] = self.rows(key)[stays.to_numpy()]
+                parts[key] = replace(part, frame=part.frame.filter(stays))
+        return replace(self, task=task, parts=parts, numbers=numbers)
 
     @property
     def main_score(self) -> str:

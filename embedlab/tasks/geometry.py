@@ -14,7 +14,15 @@ from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
-from embedlab.encoders.encoder import Encoder, Vectors, cosines, distinct, mean_cosine, unit_vectors
+from embedlab.encoders.encoder import (
+    Encoder,
+    Vectors,
+    cosines,
+    distinct,
+    encode_accepted,
+    mean_cosine,
+    unit_vectors,
+)
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.tasks.sts import STS_DATASETS
@@ -152,14 +160,19 @@ def evaluate_geometry(
     """
     columns = [part.frame[side].to_list() for part in parts for side in ("sentence1", "sentence2")]
     sentences, index = distinct([sentence for column in columns for sentence in column])
-    vectors = encoder.encode(sentences, progress("sentences") if progress else None)
+    start = progress("sentences") if progress else None
+    vectors, is_accepted = encode_accepted(encoder, sentences, start)
     places = np.split(index, np.cumsum([len(column) for column in columns])[:-1])
-    scores = [
-        score
-        for part, first, second in zip(parts, places[::2], places[1::2], strict=True)
-        for score in _scores(part, vectors, first, second)
-    ]
-    return evaluation_of("geometry", encoder, [part.state for part in parts], scores)
+    scores, notes = list[StoredScore](), list[str]()
+    for part, first, second in zip(parts, places[::2], places[1::2], strict=True):
+        is_read = is_accepted[first] & is_accepted[second]
+        kept = replace(part, frame=part.frame.filter(is_read))
+        scores += _scores(kept, vectors, first[is_read], second[is_read])
+        if lost := int((~is_read).sum()):
+            notes.append(
+                f"{part.state.name}: {lost} of {len(first)} pairs left out, without a vector"
+            )
+    return evaluation_of("geometry", encoder, [part.state for part in parts], scores, notes)
 
 
 def _scores(

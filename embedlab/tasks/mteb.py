@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.progress import StartProgress
@@ -20,6 +21,7 @@ from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.shared_text import NOTHING_SHARED
 from embedlab.data.source import Source
+from embedlab.encoders.encoder import RefusedTextsError
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import RowScores
 from embedlab.runs.evaluations import Evaluation, StoredScore
@@ -65,17 +67,36 @@ def _evaluated(
     scores: list[StoredScore] = []
     predicted: list[tuple[OpenedTask, Mapping[str, Any]]] = []
     for opened_task in opened:
-        result, predictions = _run(encoder, opened_task)
-        scores += _scores(opened_task, result)
-        predicted.append((opened_task, predictions))
+        read, result, predictions = _accepted(encoder, opened_task)
+        scores += _scores(read, result)
+        predicted.append((read, predictions))
     states = [state for each in opened for state in each.states]
-    evaluation = evaluation_of("mteb", encoder.encoder, states, scores, encoder.prompt_notes)
+    notes = [*encoder.prompt_notes, *(note for read, _ in predicted for note in read.notes)]
+    evaluation = evaluation_of("mteb", encoder.encoder, states, scores, notes)
     outcomes = [
-        outcome
-        for opened, predictions in predicted
-        for outcome in _outcomes(opened, evaluation, predictions)
+        replace(outcome, notes=read.notes)
+        for read, predictions in predicted
+        for outcome in _outcomes(read, evaluation, predictions)
     ]
     return TaskResult(evaluation=evaluation, outcomes=tuple(outcomes))
+
+
+def _accepted(encoder: Any, opened: OpenedTask) -> tuple[OpenedTask, Any, Mapping[str, Any]]:
+    """Return what `_run` does, and the task as the model can read it: where predictions are of
+    rows, those with a text that it refuses are left out.
+    """
+    refused: set[str] = set()
+    has_rows = opened.task.metadata.type in _PREDICTED
+    while True:
+        try:
+            return opened, *_run(encoder, opened)
+        except RefusedTextsError as error:
+            before, refused = len(refused), refused | {text for text, _ in error.refused}
+            if len(refused) == before or not has_rows:
+                raise
+            opened = opened.without(refused)
+            if not all(len(part.frame) for part in opened.parts.values()):
+                raise
 
 
 def _run(encoder: Any, opened: OpenedTask) -> tuple[Any, Mapping[str, Any]]:
@@ -114,9 +135,9 @@ def _scores(opened: OpenedTask, result: Any) -> Iterator[StoredScore]:
         if (entry["hf_subset"], split) in opened.parts
     }
     for key, value in scores.items():
-        yield _score(opened, opened.parts[key].state, value)
+        yield _score(opened, opened.parts[key].state, value, len(opened.rows(key)))
     if len(scores) > 1:
-        items = sum(state.rows for state in opened.states)
+        items = sum(len(opened.rows(key)) for key in opened.parts)
         yield StoredScore(
             by="dataset",
             slice=f"{PREFIX}{opened.task.metadata.name}",
@@ -127,7 +148,7 @@ def _scores(opened: OpenedTask, result: Any) -> Iterator[StoredScore]:
         )
 
 
-def _score(opened: OpenedTask, state: DatasetState, value: float) -> StoredScore:
+def _score(opened: OpenedTask, state: DatasetState, value: float, items: int) -> StoredScore:
     # Outcomes give accuracies and rank correlations; another main score of a task that has outcomes
     # needs a name of its own.
     is_covered = (
@@ -139,7 +160,7 @@ def _score(opened: OpenedTask, state: DatasetState, value: float) -> StoredScore
         metric=opened.main_score,
         setting="mteb",
         value=value,
-        items=state.rows,
+        items=items,
         split=state.split,
     )
 
@@ -155,22 +176,20 @@ def _outcomes(
                 if str(opened.task.metadata.main_score).startswith("cosine")
                 else predicted["similarity_scores"]
             )
-            yield _similarities(evaluation, part, values)
-        elif isinstance(predicted, list) and all(
-            len(values) == part.state.rows for values in predicted
-        ):
-            yield _classes(
-                evaluation,
-                part,
-                rows_of(opened.task, subset, split)[opened.task.label_column_name],
-                predicted,
-            )
+            yield _similarities(evaluation, part, values, opened.rows((subset, split)))
+        elif isinstance(predicted, list):
+            rows = opened.rows((subset, split))
+            if all(len(values) == len(rows) for values in predicted):
+                labels = rows_of(opened.task, subset, split)[opened.task.label_column_name]
+                yield _classes(evaluation, part, labels, predicted, rows)
 
 
-def _similarities(evaluation: Evaluation, part: Part, values: Sequence[float]) -> StoredOutcomes:
+def _similarities(
+    evaluation: Evaluation, part: Part, values: Sequence[float], rows: NDArray[np.intp]
+) -> StoredOutcomes:
     # The split that mteb evaluates is its test, whatever its name; the state has that.
     gold = part.frame["gold"]
-    return outcomes_of(evaluation, part, gold, values, is_class=False, split="test")
+    return outcomes_of(evaluation, part, gold, values, is_class=False, split="test", rows=rows)
 
 
 def _classes(
@@ -178,6 +197,7 @@ def _classes(
     part: Part,
     labels: Sequence[object],
     experiments: Sequence[Sequence[object]],
+    numbers: NDArray[np.intp],
 ) -> StoredOutcomes:
     """Return an item for each row and experiment, because mteb's accuracy is the mean over
     experiments.
@@ -187,7 +207,9 @@ def _classes(
     gold = [label for _ in experiments for label in labels]
     predicted = [label for experiment in experiments for label in experiment]
     frame = pl.concat([part.frame] * len(experiments))
-    rows = np.arange(len(gold))
+    rows = [
+        number + part.state.rows * each for each in range(len(experiments)) for number in numbers
+    ]
     repeated = replace(part, frame=frame)
     return outcomes_of(evaluation, repeated, gold, predicted, split="test", rows=rows)
 
@@ -215,7 +237,12 @@ def _brought(spec: ModelSpec, opened: Sequence[OpenedTask]) -> TaskResult:
                 notes.append(row_scores.note)
             elif (stated := figures.get(name)) is not None and stated.split == part.state.split:
                 scores.append(
-                    _score(opened_task, part.state, stated.figures.get("main_score", nan))
+                    _score(
+                        opened_task,
+                        part.state,
+                        stated.figures.get("main_score", nan),
+                        part.state.rows,
+                    )
                 )
                 notes.append(f"{stated.origin}: a figure that mteb stated, without items")
     if not rows and not scores:
@@ -227,7 +254,10 @@ def _brought(spec: ModelSpec, opened: Sequence[OpenedTask]) -> TaskResult:
         "mteb", spec, [state for each in opened for state in each.states], scores, notes
     )
     outcomes = tuple(
-        _similarities(evaluation, part, [float(x) for x in scores.scores]) for part, scores in rows
+        _similarities(
+            evaluation, part, [float(x) for x in scores.scores], np.arange(part.state.rows)
+        )
+        for part, scores in rows
     )
     return TaskResult(
         evaluation=replace(

@@ -46,7 +46,9 @@ def test_the_shortest_name_that_begins_with_what_was_typed_is_the_nearest() -> N
     )
 
 
-@pytest.mark.parametrize("name", ["../secrets", "no/such", "missing.toml"])
+@pytest.mark.parametrize(
+    "name", ["../secrets", "no/such", "missing.toml", "a" * 300, f"{'a' * 300}.toml"]
+)
 def test_a_recipe_name_is_no_way_around_the_folder(name: str) -> None:
     with pytest.raises(UsageError):
         recipe_path(name)

@@ -1,10 +1,12 @@
 """Packed sentences: the vectors and gradients of padded ones, without the padding."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 
+from embedlab.core.errors import MissingError
 from embedlab.cpu import linear as products
 from embedlab.cpu import packing
 from embedlab.cpu.forward import PaddedForward
@@ -222,3 +224,9 @@ def test_dropout_falls_on_the_last_attention(pooling: str, tmp_path: Path) -> No
             module.p = 0.0
     encoder.backbone.encoder.layer[-1].attention.self.dropout.p = 0.5  # type: ignore[union-attr, index]
     assert not torch.equal(encoder.forward_tokens(IDS, MASK), encoder.forward_tokens(IDS, MASK))
+
+
+def test_a_model_that_counts_positions_after_a_token_needs_to_state_it() -> None:
+    backbone = SimpleNamespace(config=SimpleNamespace(model_type="roberta", pad_token_id=None))
+    with pytest.raises(MissingError, match="states no pad_token_id"):
+        packing.positions(backbone, IDS)  # type: ignore[arg-type]

@@ -1,6 +1,7 @@
 """mteb's files as they are read: which split and subset, and what is refused."""
 
 import json
+from math import inf, isnan, nan
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from tests.data.conftest import Write
 META = {"model_name": "own/model", "revision": "8b3219a92973c328a8e22fadcfa821b5dc75636a"}
 
 
-def figures(*splits: tuple[str, float], subset: str = "default") -> str:
+def figures(*splits: tuple[str, float | None], subset: str = "default") -> str:
     """A result file with the main score of each split."""
     scores = {
         name: [{"main_score": value, "hf_subset": subset, "languages": ["eng-Latn"]}]
@@ -91,6 +92,18 @@ def test_a_split_that_a_file_has_not_gives_nothing(split: str, write: Write) -> 
     )
 
 
+@pytest.mark.parametrize("value", [None, nan, inf])
+def test_a_main_score_that_is_no_number_is_nan(value: float | None, write: Write) -> None:
+    found = read_figures(write("a.json", figures(("test", value))))
+    assert found is not None
+    assert isnan(found.main)
+
+
+def test_a_main_score_of_another_scale_is_refused(write: Write) -> None:
+    with pytest.raises(MissingError, match=r"'main_score' is 55.3, not a number from -1 to 1"):
+        read_figures(write("a.json", figures(("test", 55.3))))
+
+
 def test_predictions_are_those_of_the_requested_split_and_name_their_model(write: Write) -> None:
     found = read_predictions(
         write("STS16_predictions.json", predictions(validation=[0.5], test=[0.25, -1])), "test"
@@ -133,7 +146,7 @@ def test_the_english_subset_is_read_and_of_several_others_none(write: Write) -> 
         (
             '{"task_name": "a", "dataset_revision": "b", "scores": {"test": [{"hf_subset": '
             '"en", "x": 1}]}}',
-            "no number 'main_score'",
+            "'main_score' is '', not a number from -1 to 1",
         ),
     ],
 )

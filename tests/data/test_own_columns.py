@@ -84,6 +84,10 @@ csv :: a=L b=R state=x|y :: own.csv?label=state' or 'own.csv?anchor=a&positive=b
 csv :: a=L b=R votes=3|8|1|9 :: own.csv?score=votes' or 'own.csv?anchor=a&positive=b'
 csv :: a=L b=R is_different=0|1 :: labels=0:MEANING,1:MEANING
 csv :: a=L b=R edit_distance=% :: may be the opposite of their score
+csv?label=is_different :: a=L b=R is_different=yes|no :: labels=no:MEANING,yes:MEANING'
+csv?label=contradiction :: a=L b=R contradiction=true|false :: false:MEANING,true:MEANING'
+csv :: anchor=L positive=R split=test|test| :: own.csv?where=split:test' or 'own.csv?where=split:'
+csv?labels=0:neutral&where=part:x :: a=L b=R label=0|1 part=x :: own.csv?where=part:x&label=label&labels=0:neutral,1:MEANING'
 csv :: anchor=L positive=R is_test=0|0|1 :: 'is_test' says which split a row is in: 0 (16), 1 (8)
 csv :: anchor=L positive=R in_train=True|False :: says which split
 csv :: anchor=L positive=R fold=0|1|2 :: for all rows 'own.csv?where=fold:0,1,2'
@@ -158,6 +162,23 @@ FRAMES: dict[str, tuple[dict[str, object], str]] = {
     "decimals": (
         {"s1": TEXTS["L"], "s2": TEXTS["R"], "score": pl.Series(TEXTS["#"]).cast(pl.Decimal(9, 2))},
         "scores from 0 to 23 on a scale from 0 to 100",
+    ),
+    "splits as categories": (
+        {"anchor": TEXTS["L"], "positive": TEXTS["R"], "split": pl.Series(["train", "test"] * 12).cast(pl.Enum(["train", "test"]))},
+        "'split' says which split a row is in: ",
+    ),
+    "lists that are empty": (
+        {"anchor": TEXTS["L"], "positive": TEXTS["R"], "negative": pl.Series([[]] * ROWS, dtype=pl.List(pl.String))},
+        "negative is empty in every row",
+    ),
+    "tables alone": ({"pair": [{"en": "a b", "de": "c"}] * ROWS}, "pair holds lists, tables or bytes"),
+    "scores with NaN": (
+        {"s1": TEXTS["L"], "s2": TEXTS["R"], "score": [float("nan"), 4.0] * 12},
+        "scores from 4 to 4 on a scale from 1 to 4; left out: 12 blank score at own.parquet:1, 3, 5…",
+    ),
+    "labels with NaN": (
+        {"s1": TEXTS["L"], "s2": TEXTS["R"], "label": [float("nan"), 0.0, 1.0, 2.0] * 6},
+        "own.parquet?label=label&labels=0:entailment,1:neutral,2:contradiction'",
     ),
     "dates": ({"anchor": [date(2020, 1, 1)] * ROWS, "positive": TEXTS["R"]}, "refused: own.parquet: anchor"),
     "truth": ({"anchor": TEXTS["L"], "positive": [True] * ROWS}, "of the type Boolean"),
@@ -327,7 +348,7 @@ NAMES = {  # a name that is read and written again in the same words
 WRONG_NAMES = (
     "rating=x score= score=a&score=b scale=5 scale=5-0 scale=1-1 scale=1.2.3-4 scale=a-b labels=0 "
     "labels=:neutral labels=0: held-out=0.9 held-out=x held-out=0 held-out=-0.1 where=split "
-    "where=:train drop=label:"
+    "where=:train drop=label"
 )
 
 

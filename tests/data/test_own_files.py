@@ -65,6 +65,8 @@ READERS: dict[str, Callable[[Path], Any]] = {
 FILES = r"""
 pairs :: p.tsv :: sentence1\tsentence2\tscore\na\tb\t\nc\td\t0.5\n :: ('c', 'd', 0.5, None) {'blank score at p.tsv:2': 1}
 pairs :: p.tsv :: sentence1\tsentence2\tscore\na\tb\t1\nc\td\thigh\n :: line 3: score is not a number: 'high'
+pairs :: p.csv :: sentence1,sentence2,score\na,b,N/A\nc,d,2\ne,f,nan\n :: ('c', 'd', 2.0, None) {'blank score at p.csv:2, 4': 2}
+pairs :: p.jsonl :: {"sentence1": "a", "sentence2": "b", "score": NaN}\n{"sentence1": "c", "sentence2": "d", "score": 2} :: ('c', 'd', 2.0, None) {'blank score at p.jsonl:1': 1}
 pairs :: p.csv :: sentence1,sentence2,score\na,b,inf\n :: line 2: score is not a number: 'inf'
 pairs :: p.csv :: sentence1,sentence2,score\na,b,1\na, b,c,1\n :: line 3: 4 fields: the header has 3
 pairs :: p.csv :: sentence1,sentence2,score\na,b,1\n"a,b,1\n :: line 3: not readable as CSV
@@ -78,7 +80,7 @@ pairs :: p.jsonl :: {"sentence1": "a", "sentence2": "b", "score": 1}\n\n{"senten
 pairs :: p.jsonl :: {"sentence1": "\\ud83d\\ude00", "sentence2": "b", "score": 1} :: ('😀', 'b', 1.0, None)
 pairs :: p.jsonl :: {"sentence1": "\\ud800", "sentence2": "b", "score": 1} :: line 1: half of a surrogate pair
 pairs :: p.jsonl :: {"sentence1": "\\u0000", "sentence2": "b", "score": 1} :: line 1: a NUL character
-pairs :: p.jsonl :: {"sentence1": "a", "sentence2": "b", "score": NaN} :: line 1: NaN is not JSON
+pairs :: p.jsonl :: {"sentence1": "a", "sentence2": "b", "score": NaN} :: score is empty in every row
 pairs :: p.tsv :: sentence1\tsentence2\tscore\na\0\tb\t1\n :: line 2: a NUL byte
 pairs :: p.tsv :: sentence1\tsentence2\tscore\n\xff\tb\t1\n :: line 2: byte 0xff is not UTF-8
 pairs :: p.parquet :: no parquet :: is not a readable parquet file

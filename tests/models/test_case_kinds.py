@@ -108,13 +108,12 @@ def test_tensors_under_the_names_of_a_wrapper_are_named(folder: Path, cpu: Machi
     assert "save the model inside it" in refused.value.hint
 
 
-@pytest.mark.parametrize("kind", [np.uint8, np.int8])
+@pytest.mark.parametrize("kind", [np.uint8, np.int8, np.int64, np.uint16])
 def test_packed_bits_are_asked_about(tmp_path: Path, cpu: Machine, kind: type) -> None:
     vectors = np.arange(12).reshape(3, 4).astype(kind)
     np.save(tmp_path / "v.npy", vectors)
     (tmp_path / "v.txt").write_text("a\nb\nc\n")
-    inner = pl.UInt8 if kind is np.uint8 else pl.Int8
-    column = pl.Series("vector", vectors.tolist(), dtype=pl.List(inner))
+    column = pl.Series("vector", vectors.tolist(), dtype=pl.List(pl.Series(vectors[0]).dtype))
     pl.DataFrame({"sentence": ["a", "b", "c"], "vector": column}).write_parquet(
         tmp_path / "v.parquet"
     )

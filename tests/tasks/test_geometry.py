@@ -16,7 +16,7 @@ from embedlab.core.progress import ProgressCallback
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.source import Source
-from embedlab.encoders.encoder import EncoderFacts, Vectors
+from embedlab.encoders.encoder import EncoderFacts, RefusedTextsError, Vectors
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation
 from embedlab.tasks import geometry
@@ -208,6 +208,26 @@ class Lengths:
         self, first: list[str], second: list[str], progress: ProgressCallback | None = None
     ) -> NDArray[np.float32]:
         raise AssertionError
+
+
+class Refusing(Lengths):
+    """One that refuses a text."""
+
+    def encode(self, sentences: list[str], progress: ProgressCallback | None = None) -> Vectors:
+        vectors = super().encode(sentences)
+        if (place := sentences.index("a b c")) if "a b c" in sentences else None:
+            raise RefusedTextsError("it", [("a b c", "too odd")], [place], vectors[:0])
+        return vectors
+
+
+def test_a_pair_with_a_refused_text_is_left_out_and_counted() -> None:
+    state = DatasetState(name="d", split="test", rows=4, expected_rows=None, origin="file")
+    texts = {"sentence1": ["a", "b b", "c", "d d d"], "sentence2": ["e e", "a b c", "f", "g"]}
+    frame = pl.DataFrame({**texts, "gold": [5.0, 5.0, 1.0, 0.0]})
+    found = evaluate_geometry(Refusing(), [Part(frame=frame, state=state)])
+    kept = evaluate_geometry(Lengths(), [Part(frame=frame[[0, 2, 3]], state=state)])
+    assert str(found.scores) == str(kept.scores)  # some are nan
+    assert "d: 1 of 4 pairs left out, without a vector" in found.notes
 
 
 def test_every_dataset_has_its_measures_and_each_sentence_is_encoded_once(tmp_path: Path) -> None:

@@ -22,11 +22,13 @@ from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.shared_text import Overlap, total_overlap
 from embedlab.data.source import Source, dataset
 from embedlab.data.tiny import tiny_rows
+from embedlab.encoders.encoder import RefusedTextsError
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.scoring.provenance import overlap_mark, overlap_notes
 from embedlab.scoring.selection import SelectedTask, select_tasks
 from embedlab.tasks import mteb as mteb_task
-from embedlab.tasks._mteb_rows import TaskName, open_task
+from embedlab.tasks import task as task_module
+from embedlab.tasks._mteb_rows import OpenedTask, TaskName, open_task
 from embedlab.tasks._roles import listed_prompt, listed_prompts
 from embedlab.tasks.mteb import declared_tasks
 
@@ -114,6 +116,51 @@ def test_a_classification_has_items_that_give_mteb_s_accuracy(
     assert (
         compared["difference_low"][1] < compared["difference"][1] < compared["difference_high"][1]
     )
+
+
+class _Refusing:
+    """An encoder that refuses some texts alone."""
+
+    def __init__(self, inner: Any, refused: set[str]) -> None:
+        self._inner, self._refused = inner, refused
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def encode(self, sentences: list[str], progress: Any = None) -> Any:
+        places = [place for place, text in enumerate(sentences) if text in self._refused]
+        vectors = self._inner.encode(sentences, progress)
+        if places:
+            refused = [(sentences[place], "too odd") for place in places]
+            raise RefusedTextsError("it", refused, places, np.delete(vectors, places, axis=0))
+        return vectors
+
+
+@pytest.mark.parametrize("task", ["STS16", "Banking77Classification"])
+def test_a_row_with_a_refused_text_is_left_out_for_all_models_and_counted(
+    task: str,
+    data: Path,
+    tiny_encoder: Path,
+    other_encoder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    refused = pl.read_ndjson(data / "mteb" / "Banking77Classification" / "test.jsonl")["text"][7]
+    pairs = pl.read_csv(data / "pairs.tsv", separator="\t")
+    lost = pairs.filter(pl.any_horizontal(pl.col("sentence1", "sentence2") == refused)).height
+
+    def load_member(spec: ModelSpec, settings: Settings) -> Any:
+        encoder, notes = task_module.load_member(spec, settings)
+        is_first = spec.name == str(tiny_encoder)
+        return _Refusing(encoder, {refused}) if is_first else encoder, notes
+
+    monkeypatch.setattr("embedlab.tasks._mteb_encoder.load_member", load_member)
+    models = [str(other_encoder), str(tiny_encoder)]
+    compared = embedlab.compare(models, tasks=[f"mteb:{task}"], data=data, cache=tmp_path / "cache")
+    rows = (ROWS, 1) if task == "STS16" else (20, 10)
+    assert lost == 1 if task == "STS16" else refused in pairs["sentence1"].tail(20).to_list()
+    assert compared.frame["items"].to_list() == [(rows[0] - 1) * rows[1]] * 2
+    assert any("left out" in note for note in compared.notes)
 
 
 def test_predictions_that_mteb_writes_are_compared_as_models(
@@ -337,7 +384,8 @@ def test_experiments_that_do_not_predict_every_row_have_no_items(lacking: int) -
         frame=pl.DataFrame({"sentence1": ["a", "b"]}),
         state=DatasetState(name="x", split="test", rows=2, expected_rows=2, origin="hub"),
     )
-    one = SimpleNamespace(
+    one = OpenedTask(
+        name="x",
         parts={("default", "test"): part},
         task=SimpleNamespace(metadata=SimpleNamespace(type="Classification")),
     )

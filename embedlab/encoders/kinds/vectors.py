@@ -105,9 +105,9 @@ def _read_parquet(path: Path) -> tuple[list[str], Vectors]:
     try:
         table = read_foreign_parquet(path)
         sentences: Any = table["sentence"].cast(pl.String).to_list()
-        inner = getattr(table["vector"].dtype, "inner", None)
-        packed: dict[Any, Any] = {pl.UInt8: np.uint8, pl.Int8: np.int8}
-        kind = packed.get(inner, np.float64)
+        inner: Any = getattr(table["vector"].dtype, "inner", None)
+        is_whole = inner is not None and inner.is_integer()
+        kind = f"{'i' if inner.is_signed_integer() else 'u'}8" if is_whole else np.float64
         return sentences, _as_float32(np.array(table["vector"].to_list(), kind), path)
     except (OSError, ValueError, TypeError, pl.exceptions.PolarsError) as error:
         raise MissingError(f"{path}: {' '.join(str(error).split())[:200]}", hint=_FORMAT) from error
@@ -116,7 +116,13 @@ def _read_parquet(path: Path) -> tuple[list[str], Vectors]:
 def _as_float32(numbers: NDArray[Any], path: Path) -> Vectors:
     if np.iscomplexobj(numbers):
         raise ValueError("complex numbers")
-    if numbers.dtype in {np.dtype(np.uint8), np.dtype(np.int8)}:
+    is_byte = (
+        numbers.dtype.kind in "ui"
+        and numbers.size
+        and numbers.min() >= -128
+        and numbers.max() < 256
+    )
+    if is_byte and (numbers.itemsize == 1 or np.abs(numbers).max() > 1):
         raise UsageError(
             f"{path} holds {numbers.dtype}: packed bits, or numbers of 8 bits?",
             hint="of bits in uint8 store np.unpackbits(v, axis=1).astype(np.float32), in int8 the "
