@@ -147,11 +147,18 @@ def _page_table(table: Table) -> Iterator[str]:
         yield f'<div class="table" role="region" tabindex="0" aria-label="{label}">'
         yield from _table(table, is_plain=True)
         yield "</div>"
-    for name, lines in (("notes", table.notes), ("notes signatures", table.signature_lines)):
-        if lines:
-            yield f'<ul class="{name}">'
-            yield from (f"<li>{escaped(line)}</li>" for line in lines)
-            yield "</ul>"
+    if table.notes:
+        yield from _listed("notes", table.notes)
+    if table.signature_lines:
+        yield "<details><summary>signatures</summary>"
+        yield from _listed("notes signatures", table.signature_lines)
+        yield "</details>"
+
+
+def _listed(name: str, lines: Sequence[str]) -> Iterator[str]:
+    yield f'<ul class="{name}">'
+    yield from (f"<li>{escaped(line)}</li>" for line in lines)
+    yield "</ul>"
 
 
 def _table(table: Table, *, is_plain: bool) -> Iterator[str]:
@@ -161,7 +168,7 @@ def _table(table: Table, *, is_plain: bool) -> Iterator[str]:
     sides = []
     for column in table.columns:
         is_number = table.align(column) == "right"
-        sides.append("number" if is_number else "" if is_plain or not column.is_text else "text")
+        sides.append("number" if is_number else "text" if column.is_text else "")
     header, *body = table.texts()
     scope = ' scope="col"' if is_plain else ""
     yield "<table>"

@@ -336,17 +336,17 @@ def brief(table: PaperTable, tables: Sequence[Table]) -> list[Table]:
         return [*tables]
     numbers = answers[0]
     rows = [row for row in numbers.rows if row.get("what") != "difference"]
-    hides = ["the order of each pair"] if table.ranked_by else []
+    hides = ["the order of pairs"] if table.ranked_by else []
     if len(rows) > MOST_ROWS and table.average:
-        numbers, hides = _of_average(table, numbers), ["the other columns", *hides]
+        numbers, hides = _of_average(table, numbers), ["other columns", *hides]
     else:
         numbers = replace(numbers, rows=rows)
-    note = f"--notes shows {', '.join([*hides, 'deviations from the paper'])} ({len(listed.rows)})"
+    note = f"--notes shows {', '.join([*hides, 'deviations'])} ({len(listed.rows)})"
     notes, room = [*numbers.notes], MOST_LINES - len(numbers.rows)
     while len(notes) > MOST_NOTES or sum(-(-len(text) // WIDTH) for text in notes) > room:
         notes.pop()
     if len(notes) < len(numbers.notes):
-        note = f"{note}, more notes ({len(numbers.notes) - len(notes)})"
+        note = f"{note}, notes ({len(numbers.notes) - len(notes)})"
     first = replace(numbers, notes=[note, *notes])
     return [first, *(answer for answer in answers[1:] if answer.answer)]
 
@@ -364,7 +364,8 @@ def _of_average(table: PaperTable, numbers: Table) -> Table:
         *(replace(column, key=key, title=key) for key in ("published", "ours", "difference")),
     ]
     title = numbers.title.replace(";", f"; {table.average},", 1)
-    return replace(numbers, title=title, columns=columns, rows=[*lines.values()])
+    rows = [*lines.values()]
+    return replace(numbers, title=title, columns=columns, rows=rows, answer=numbers.answer[:1])
 
 
 def _has_numbers(table: PaperTable, row: str, numbers: Mapping[CellKey, ComparedNumber]) -> bool:

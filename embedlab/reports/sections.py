@@ -74,8 +74,8 @@ def scatter_section(outcomes: Outcomes, models: Sequence[ModelColumns]) -> Secti
 def write_reproduction_page(
     path: Path, reproductions: Sequence[Reproduction], facts: PageFacts
 ) -> None:
-    """Write the page of all reproduced tables to PATH: each next to the published values, with what
-    deviates above it and plots below.
+    """Write the page of all reproduced tables to PATH: each next to the published values, with plots
+    and what deviates below it.
     """
     scored = [each.scored for each in reproductions if each.scored is not None]
     states = [state for gathered in scored for state in gathered.states]
@@ -93,11 +93,10 @@ def _titled(table: Table, *plots: Plot) -> Section:
 
 
 def _reproduced(reproduction: Reproduction) -> Iterator[Section]:
-    yield _titled(reproduction.deviations)
-    if reproduction.compared:
-        for comparison, answer in zip(reproduction.compared, reproduction.answers, strict=True):
-            yield _titled(answer, *comparison_section(comparison).plots)
-        return
-    plots = reproduction_plots(reproduction)
     for place, answer in enumerate(reproduction.answers):
-        yield _titled(answer, *([] if place else plots))
+        if reproduction.compared:
+            plots = comparison_section(reproduction.compared[place]).plots
+        else:
+            plots = () if place else tuple(reproduction_plots(reproduction))
+        yield _titled(answer, *plots)
+    yield _titled(reproduction.deviations)

@@ -65,7 +65,7 @@ def test_people_see_the_answer_and_the_numbers_first() -> None:
     (shown,) = brief(table, tables)
     whats = [(row["row"], row["what"]) for row in shown.rows]
     assert whats == [("0.1", "published"), ("0.1", "ours")]
-    assert shown.notes[0] == "--notes shows the order of each pair, deviations from the paper (1)"
+    assert shown.notes[0] == "--notes shows the order of pairs, deviations (1)"
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_of_many_rows_people_see_the_average_and_at_most_25_lines(name: str) -> 
     text = plain_text(shown, 80)
     assert len(text.splitlines()) <= 25
     assert all(row in text for row in table.printed)
-    assert "more notes (" in shown.notes[0]
+    assert ", notes (" in shown.notes[0]
     assert [column.title for column in shown.columns[1:]] == ["published", "ours", "difference"]
     published = {row: values.get(table.average) for row, values in table.printed.items()}
     assert {row["row"]: row.get("published") for row in shown.rows} == published
