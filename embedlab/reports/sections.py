@@ -74,8 +74,8 @@ def scatter_section(outcomes: Outcomes, models: Sequence[ModelColumns]) -> Secti
 def write_reproduction_page(
     path: Path, reproductions: Sequence[Reproduction], facts: PageFacts
 ) -> None:
-    """Write the page of all reproduced tables to PATH: each next to the published values, with plots
-    and what deviates below it.
+    """Write the page of all reproduced tables to PATH: each next to the published values, with
+    plots and what deviates below it.
     """
     scored = [each.scored for each in reproductions if each.scored is not None]
     states = [state for gathered in scored for state in gathered.states]
