@@ -488,23 +488,16 @@ class Search:
                 kind="prompt", words="with its prompt twice", prompt=own + own, value="twice"
             )
         for prompt in dict.fromkeys((*self.reference.prompts, *PROMPTS)):
-            if prompt and prompt != own:
-                words = f"with the prompt {prompt!r}"
-                yield Change(kind="prompt", words=words, prompt=prompt, value=prompt)
-                if own:
-                    yield Change(
-                        kind="prompt",
-                        words=f"with the prompt {prompt!r} before its own",
-                        prompt=prompt + own,
-                        value=prompt,
-                    )
-                elif prompt in self.reference.prompts:
-                    yield Change(
-                        kind="prompt",
-                        words=f"with the prompt {prompt!r} twice",
-                        prompt=prompt + prompt,
-                        value=f"{prompt}{prompt}",
-                    )
+            if not prompt or prompt == own:
+                continue
+            words = f"with the prompt {prompt!r}"
+            yield Change(kind="prompt", words=words, prompt=prompt, value=prompt)
+            if own:
+                before = f"{words} before its own"
+                yield Change(kind="prompt", words=before, prompt=prompt + own, value=prompt)
+            else:
+                twice = prompt + prompt
+                yield Change(kind="prompt", words=f"{words} twice", prompt=twice, value=twice)
         yield Change(kind="upper", words="with upper-cased texts", text=str.upper)
         if transformer is None:
             return

@@ -38,6 +38,7 @@ from embedlab.workflows.session import Session
 
 Flags = NDArray[np.bool_]
 STAR = 0.05
+_COUNTS = ("both_read", "one_read", "nearly_read")
 _EFFECTS = ("effect", "owed", "placebo")
 
 
@@ -73,6 +74,8 @@ def audited(
         read, near = read_items(outcomes, text, Source.from_settings(session.settings))
     names = [options.model, options.reference, options.placebo]
     rows = list(_rows(outcomes, names, members, read, near))
+    if text.text is None and any(any(published_models(spec)) for spec in model.members):
+        rows = [{**row, **dict.fromkeys(_COUNTS)} for row in rows]  # not known is not none
     return _report(options, rows, _statement(text, model.members), marks, states)
 
 
@@ -208,7 +211,11 @@ def _report(
     )
     total = sum(int(row["both_read"] or 0) + int(row["one_read"] or 0) for row in rows)
     items = sum(int(row["items"] or 0) for row in rows)
-    answer = f"{options.model} has read a sentence of {total:,} of {items:,} test items"
+    answer = (
+        f"{options.model} is known to have read a sentence of {total:,} of {items:,} test items"
+    )
+    if all(row["both_read"] is None for row in rows):
+        answer = f"what {options.model} has read is not known: none of {items:,} items is looked up"
     notes = [
         *statement,
         f"effect: by how much more {options.model} leads {options.reference} on items that it has "
