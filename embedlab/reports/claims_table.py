@@ -11,7 +11,7 @@ from embedlab.analysis.claims import Claim, SettledClaim
 from embedlab.analysis.seed_notes import REACH_SIGN, REACHES
 from embedlab.experiments.paper_table import PaperTable
 from embedlab.reports.captions import data_sentences
-from embedlab.reports.reproduction_tables import TableRows, reach_mark, verdict_note
+from embedlab.reports.papers import TableRows, reach_mark, verdict_note
 from embedlab.reports.tables import Table, TableCell, Value, columns_of, number
 
 KEYS = (

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from embedlab.experiments.plan import GridPlan
     from embedlab.outcomes.frame import Outcomes
     from embedlab.reports.cost_table import CostRow, Costs
+    from embedlab.reports.papers import Reproduction
     from embedlab.reports.plots import PaperFigure
-    from embedlab.reports.reproduction import Reproduction
     from embedlab.runs.store import RunFolder
     from embedlab.scoring.task_comparison import TaskComparison
 

@@ -22,7 +22,7 @@ from embedlab.reports.figures import (
     tasks_of,
 )
 from embedlab.reports.pages import Section, write_page
-from embedlab.reports.reproduction import Reproduction
+from embedlab.reports.papers import Reproduction
 from embedlab.reports.scores import comparison_table
 from embedlab.reports.series import Plot, Series
 from embedlab.reports.tables import Table

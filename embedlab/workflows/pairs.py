@@ -18,8 +18,7 @@ from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.selection import ItemSelection, item_condition, items_that_fit
 from embedlab.outcomes.table import item_rows
 from embedlab.reports.frames import PAIRED
-from embedlab.reports.pair_list import TEXTS, listed_columns, pair_list
-from embedlab.reports.selection_notes import selection_notes
+from embedlab.reports.pairs import TEXTS, listed_columns, pair_list, selection_notes
 from embedlab.scoring.selection import SelectedTask
 from embedlab.scoring.task_comparison import Gathered, Slicing
 from embedlab.workflows.compare_tasks import gather

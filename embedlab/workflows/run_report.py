@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from embedlab.core.settings import Settings
-from embedlab.reports.run_tables import run_table, runs_table
+from embedlab.reports.runs import run_table, runs_table
 from embedlab.runs.curves import Curve
 from embedlab.runs.store import RunFolder, find_runs, select_runs, unreadable_folders
 from embedlab.workflows.report import Report, report_of

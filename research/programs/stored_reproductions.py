@@ -33,7 +33,7 @@ from embedlab.experiments.matching_runs import Member
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_table import PaperTable
 from embedlab.experiments.paper_trainings import for_encoder, trainings
-from embedlab.reports.reproduction import Reproduction
+from embedlab.reports.papers import Reproduction
 from embedlab.tasks.task import pair_scores
 from embedlab.workflows.notebook_session import NotebookSession
 from embedlab.workflows.reproduce.models import EvaluatedRows

@@ -19,7 +19,7 @@ from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.experiments.paper_file import select_tables
-from embedlab.reports.reproduction import Reproduction
+from embedlab.reports.papers import Reproduction
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
 from embedlab.scoring.dev_score import dev_score

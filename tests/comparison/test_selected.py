@@ -9,7 +9,7 @@ from scipy.stats import spearmanr
 from embedlab.comparison.selected import selected_and_rest
 from embedlab.outcomes.frame import joined_outcomes
 from embedlab.outcomes.selection import select_items
-from embedlab.reports.selection_notes import selection_notes
+from embedlab.reports.pairs import selection_notes
 from tests.comparison.planted import MODELS, made_pairs, questions
 
 

@@ -11,7 +11,7 @@ from embedlab.experiments.printed import paper_names, published_texts
 from embedlab.experiments.row_order import ComparedNumber, PairOrder, Ranking, RowOrder
 from embedlab.reports.latex import to_latex
 from embedlab.reports.layout import plain_text
-from embedlab.reports.reproduction_tables import (
+from embedlab.reports.papers import (
     brief,
     deviations_table,
     numbers_table,

@@ -48,7 +48,7 @@ def reproduce(
         options, is_plan=cells.dry_run, is_page=shown.html is not None, is_figure=bool(shown.figure)
     )
     from embedlab.experiments.paper_file import select_tables
-    from embedlab.reports import reproduction_tables as tables
+    from embedlab.reports import papers as tables
 
     if options.paper is None:
         return terminal.show(tables.papers_table())

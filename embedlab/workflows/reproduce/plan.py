@@ -23,7 +23,7 @@ from embedlab.experiments.paper_trainings import (
 from embedlab.experiments.plan import GridPlace, GridPlan
 from embedlab.experiments.planner import run_identity
 from embedlab.models.hosts import note_typed, refuse_strangers
-from embedlab.reports.reproduction_tables import TableProgress
+from embedlab.reports.papers import TableProgress
 from embedlab.workflows.grid.plan import Hands, PlannedGrid, entries_of_runs, estimate
 from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.starting import starting_encoder

@@ -8,8 +8,7 @@ import polars as pl
 
 from embedlab.experiments.paper_file import select_tables
 from embedlab.reports.claims_table import KEYS, claims_table
-from embedlab.reports.reproduction import Reproduction
-from embedlab.reports.reproduction_tables import printed_table
+from embedlab.reports.papers import Reproduction, printed_table
 from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.report import Report, report_of
 from embedlab.workflows.reproduce.claims import measure_claims

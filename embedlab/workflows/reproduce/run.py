@@ -21,8 +21,8 @@ from embedlab.experiments.row_order import (
     row_model,
     table_numbers,
 )
-from embedlab.reports.reproduction import Reproduction
-from embedlab.reports.reproduction_tables import (
+from embedlab.reports.papers import (
+    Reproduction,
     brief,
     deviations_table,
     epochs_table,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from embedlab.reports.trained_frame import trained_frame
+from embedlab.reports.runs import trained_frame
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
 from embedlab.scoring.selection import recipe_evaluations

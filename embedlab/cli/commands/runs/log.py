@@ -38,7 +38,7 @@ def log(options: LogOptions, *, terminal: Terminal) -> None:
 
 
 def _write(shown_events: "Sequence[Event]", terminal: Terminal) -> None:
-    from embedlab.reports.run_tables import event_line
+    from embedlab.reports.runs import event_line
     from embedlab.runs import events
 
     if terminal.settings.format == "json":

@@ -10,7 +10,7 @@ ALSO = ("list",)
 @common("data", "runs", "output")
 def ls(*, terminal: Terminal) -> None:
     """List runs with their state and latest numbers."""
-    from embedlab.reports.run_tables import runs_table
+    from embedlab.reports.runs import runs_table
     from embedlab.runs.store import find_runs, unreadable_folders
 
     folder = terminal.settings.runs

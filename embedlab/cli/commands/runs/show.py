@@ -23,7 +23,7 @@ def show(options: RunOptions, shown: FigureOptions, *, terminal: Terminal) -> No
 
     With --json one object: the facts of the run, or of several seeds {"runs": [facts, …]}.
     """
-    from embedlab.reports.run_tables import run_facts, run_table
+    from embedlab.reports.runs import run_facts, run_table
     from embedlab.runs.store import select_runs
 
     figures = shown.checked("runs")

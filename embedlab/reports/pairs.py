@@ -1,18 +1,26 @@
-"""The table of single pairs with every model's similarity and rank error."""
+"""The table of single pairs with every model's similarity and rank error, and what models score on
+the items of a selection and on the rest.
+"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from math import isnan
 from typing import Any
 
 import polars as pl
 
+from embedlab.analysis.comparison import ComparedSlice
+from embedlab.comparison.evidence import CHOSEN
+from embedlab.comparison.selected import SelectedAndRest
 from embedlab.core.signs import PAIRS_SHARED, SENTENCES_SHARED
 from embedlab.data.shared_text import Overlap
+from embedlab.models.grammar import titles_of
 from embedlab.reports.frames import PAIRED, Row, tidy_frame
 from embedlab.reports.notes import generated_note, usage_notes, with_marks
 from embedlab.reports.scores import overlap_footnotes
 from embedlab.reports.tables import Column, Table, TableCell
 from embedlab.scoring.provenance import overlap_sign
 from embedlab.scoring.task_comparison import Gathered
+from embedlab.tasks.task import scale_of
 
 DIGITS = 3  # of a similarity
 PROSE = ("sentence1", "sentence2")
@@ -124,3 +132,35 @@ def _columns(names: Sequence[str]) -> list[Column]:
         )
         for key in listed_columns(names)
     ]
+
+
+def selection_notes(halves: SelectedAndRest) -> Iterator[str]:
+    """Yield the scores on what is selected, those on the rest, and what they are means over."""
+    names = [*halves.selected.scores]
+    titles = dict(zip(names, titles_of(names).values(), strict=True))
+    yield (
+        f"{halves.selected.metric} of the {halves.selected.pairs} that match: "
+        f"{_scores(halves.selected, titles)}"
+    )
+    yield f"{halves.rest.metric} of the {halves.rest.pairs} others: {_scores(halves.rest, titles)}"
+    if halves.is_by_results:
+        yield CHOSEN
+    if len(halves.datasets) > 1:
+        yield f"scores are means over {len(halves.datasets)} datasets: {', '.join(halves.datasets)}"
+
+
+def _scores(compared: ComparedSlice, titles: dict[str, str]) -> str:
+    scale = scale_of(compared.task, compared.metric)
+    said = []
+    for name, score in compared.scores.items():
+        text = f"{titles[name]} {scale * score.value:z.2f}"
+        if (difference := compared.differences.get(name)) is not None:
+            text += f" ({scale * difference.delta:+z.2f}"
+            if not isnan(difference.low):
+                text += (
+                    f" [{scale * difference.low:+z.2f}, "
+                    f"{scale * difference.high:+z.2f}]{difference.reach_sign}"
+                )
+            text += ")"
+        said.append(text)
+    return ", ".join(said)

@@ -1,11 +1,9 @@
-"""The tables of `embedlab reproduce`: papers, published numbers, ours next to them, deviations, and
-whether the order holds.
-"""
+"""A paper's tables next to ours: published numbers, deviations, and whether the order holds."""
 
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import isnan
 from statistics import fmean, stdev
 from typing import Any
@@ -30,6 +28,30 @@ from embedlab.reports.tables import (
     columns_of,
     number,
 )
+from embedlab.scoring.task_comparison import Gathered, TaskComparison
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Reproduction:
+    """A table of a paper next to ours."""
+
+    table: PaperTable
+    deviations: Table
+    answers: tuple[Table, ...]  # the numbers, and whether the order holds
+    numbers: Mapping[CellKey, ComparedNumber]  # empty for a figure
+    row_order: RowOrder | None
+    compared: tuple[TaskComparison, ...]  # of a figure, one an answer
+    scored: Gathered | None
+    has_failed: bool  # whether a training failed
+    curves: Mapping[str, Sequence[float]] = field(
+        default_factory=dict
+    )  # of a figure along epochs: the mean dev score after each, by row
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """What is shown, deviations first."""
+        return self.deviations, *self.answers
+
 
 # What people see first: rows of all columns; rows and notes, together at most 25 lines with what
 # is around them, as wide as a terminal.
