@@ -37,6 +37,8 @@ class FigureOptions:
         """Return the figures of a COMMAND that were typed; what could not be drawn or
         written is refused before any work.
         """
+        if not self.figure:
+            return []
         from embedlab.reports.figures import FigureFile
 
         return [FigureFile.parse(name, command) for name in self.figure]

@@ -15,7 +15,7 @@ from embedlab.experiments.plan import Cell, GridPlan
 from embedlab.experiments.progress import GridProgress
 from embedlab.experiments.queue import CellState, QueueEntry
 from embedlab.reports.captions import counted_items, seen_sentences
-from embedlab.reports.notes import facts_of, generated_note, unusual_usage, usage, with_marks
+from embedlab.reports.notes import facts_of, generated_note, usage, with_marks
 from embedlab.reports.scores import overlap_fields
 from embedlab.reports.tables import (
     ABSENT,
@@ -318,7 +318,8 @@ def _made_notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
             *((note, (note,)) for note in of_data),
             *((note, phrases_of(note)) for note in evaluation.notes),
         ]
-        for remark in (*noted, (usage(facts), tuple(unusual_usage(facts)))):
+        used, unusual = usage(facts)
+        for remark in (*noted, (used, tuple(unusual))):
             cells.setdefault(remark, []).append(labels)
     for (note, phrases), cell in cells.items():
         where = _where(plan, cell, [labels for labels, _ in pivot.made])

@@ -57,16 +57,11 @@ def usage_note(name: str, members: "Sequence[Facts]") -> list[str]:
     means are over.
     """
     seeds = [f"mean of {len(members)} seeds"] if len(members) > 1 else []
-    notes = [
-        Note(
-            f"{name}: {', '.join([usage(facts), *seeds])}",
-            models=(name,),
-            short=[*seeds, *unusual_usage(facts)],
-            kind="usage",
-        )
-        for facts in members
-    ]
-    return list(dict.fromkeys(notes))
+    notes = {}
+    for full, shown in map(usage, members):
+        text = f"{name}: {', '.join([full, *seeds])}"
+        notes[text] = Note(text, models=(name,), short=[*seeds, *shown], kind="usage")
+    return list(notes.values())
 
 
 def model_note(name: str, note: str) -> Note:
@@ -79,47 +74,24 @@ def slice_note(key: str, note: str) -> str:
     return note.with_text(f"{key}: {note}") if isinstance(note, Note) else f"{key}: {note}"
 
 
-def unusual_usage(facts: "Facts") -> list[str]:
-    """Return the phrases that people see of how one member was used that is not the default."""
-    precision, trained = (
-        facts.get("precision", DEFAULT_PRECISION),
-        facts.get("training_precision", DEFAULT_PRECISION),
-    )
-    is_usual = precision == trained == DEFAULT_PRECISION
-    cut = facts.get("truncated", "0")
-    return [
-        *([f"precision {precision}"] if not is_usual else []),
-        *([f"trained in {trained}"] if not is_usual and "training_precision" in facts else []),
-        *(
-            [
-                f"{cut} inputs cut"
-                + (f" at {facts['max_tokens']} tokens" if "max_tokens" in facts else "")
-            ]
-            if cut != "0"
-            else []
-        ),
-        *_odd_texts(facts),
-    ]
-
-
-def usage(facts: "Facts") -> str:
-    """Return how one member was used, in words."""
-    used = [f"{key.replace('_', ' ')} {facts[key]}" for key in USED if key in facts]
-    trained = [f"trained in {facts['training_precision']}"] if "training_precision" in facts else []
-    return ", ".join(
-        [
-            *used,
-            *trained,
-            *([f"{facts['truncated']} inputs cut"] if facts.get("truncated", "0") != "0" else []),
-            *_odd_texts(facts),
-        ]
-    )
-
-
-def _odd_texts(facts: "Facts") -> tuple[str, ...]:
+def usage(facts: "Facts") -> tuple[str, list[str]]:
+    """Return how one member was used, in words, and the phrases that people see of what is not the
+    default.
+    """
     from embedlab.encoders.encoder import odd_texts
 
-    return odd_texts(int(facts.get("zero_vectors", 0)), int(facts.get("unknown_texts", 0)))
+    used = [f"{key.replace('_', ' ')} {facts[key]}" for key in USED if key in facts]
+    precision = facts.get("precision", DEFAULT_PRECISION)
+    trained = facts.get("training_precision")
+    is_usual = precision == (trained or DEFAULT_PRECISION) == DEFAULT_PRECISION
+    after = [f"trained in {trained}"] if trained else []
+    shown = [] if is_usual else [f"precision {precision}", *after]
+    if (cut := facts.get("truncated", "0")) != "0":
+        after.append(f"{cut} inputs cut")
+        at = f" at {facts['max_tokens']} tokens" if "max_tokens" in facts else ""
+        shown.append(f"{cut} inputs cut{at}")
+    odd = odd_texts(int(facts.get("zero_vectors", 0)), int(facts.get("unknown_texts", 0)))
+    return ", ".join([*used, *after, *odd]), [*shown, *odd]
 
 
 def facts_of(noted: "Evaluation | EncoderFacts", *more: str) -> "Facts":

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from embedlab.core.errors import UsageError
 from embedlab.experiments.published_rows import PublishedRow, published_row
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.grouping import refuse_unknown_property
-from embedlab.reports.cost_table import Costs, cost_table
 from embedlab.reports.frames import COMPARED
 from embedlab.reports.scores import StatedModel, comparison_table, with_model_rows
 from embedlab.reports.tables import Table
@@ -16,13 +15,15 @@ from embedlab.scoring.selection import SelectedTask, select_from
 from embedlab.scoring.task_comparison import Gathered, Slicing, TaskComparison
 from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.compare_tasks import compared, gather, refuse_without_items
-from embedlab.workflows.costs import costs_of
 from embedlab.workflows.models import refuse_twice
 from embedlab.workflows.options.compare import CompareOptions
 from embedlab.workflows.own_files import hints_at_own_columns, note_files
 from embedlab.workflows.report import Report
 from embedlab.workflows.session import Session
 from embedlab.workflows.stated import without_stated
+
+if TYPE_CHECKING:
+    from embedlab.reports.cost_table import Costs
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -35,7 +36,7 @@ class ComparisonReport(Report):
     compared: TaskComparison
     gathered: Gathered
     printed: tuple[PublishedRow, ...] = ()
-    costs: Costs | None = None
+    costs: "Costs | None" = None
 
     @property
     def notebook_tables(self) -> Sequence[Table]:
@@ -67,12 +68,14 @@ def comparison_report(options: CompareOptions, session: Session) -> ComparisonRe
     comparison = compared(gathered, slicing, session)
     printed = tuple(_published(names, session)) if options.published else ()
     table = comparison_table(comparison, printed, stated, rows=options.rows)
-    costs = costs_of(names, options, selected, slicing, gathered, session) if options.cost else None
-    frame = Report.of(
-        [table, *([cost_table(costs)] if costs is not None else [])],
-        COMPARED,
-        is_whole=comparison.is_whole,
-    )
+    tables, costs = [table], None
+    if options.cost:
+        from embedlab.reports.cost_table import cost_table
+        from embedlab.workflows.costs import costs_of
+
+        costs = costs_of(names, options, selected, slicing, gathered, session)
+        tables.append(cost_table(costs))
+    frame = Report.of(tables, COMPARED, is_whole=comparison.is_whole)
     return ComparisonReport(
         **vars(frame), compared=comparison, gathered=gathered, printed=printed, costs=costs
     )

@@ -13,7 +13,6 @@ from embedlab.core.settings import Format
 from embedlab.reports.frames import Schema, tidy_frame
 from embedlab.reports.latex import to_latex
 from embedlab.reports.layout import plain_text
-from embedlab.reports.pages import report_html
 from embedlab.reports.series import COLUMN_IN
 from embedlab.reports.tables import Table
 
@@ -80,6 +79,8 @@ class Report:
         return self.table()
 
     def _repr_html_(self) -> str:
+        from embedlab.reports.pages import report_html
+
         of_tables = {note for table in self.tables for note in table.notes}
         return report_html(
             self.notebook_tables, said=[note for note in self.notes if note not in of_tables]
