@@ -16,6 +16,7 @@ from embedlab.comparison.in_common import Common, Fact, in_common, words_in_comm
 from embedlab.comparison.sides import Sides, Steadiness, sides_of, steadiness, typical
 from embedlab.comparison.topics import Topics, item_topics
 from embedlab.comparison.uneven import Kind, Uneven, item_kinds, refuse_mixed, where_they_differ
+from embedlab.core.errors import UsageError
 from embedlab.core.progress import StartProgress, unseen
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.selection import ItemSelection
@@ -70,6 +71,7 @@ def explained(
     """
     refuse_mixed(outcomes)
     first, second = models
+    difference = _whole(outcomes, models, whole)
     kinds, topics = item_kinds(outcomes, selection), item_topics(outcomes)
     sides = sides_of(outcomes, first.members, second.members)
     among = sides.known if selection is None else sides.known & selection.holds
@@ -77,7 +79,7 @@ def explained(
     return Explanation(
         first=first.name,
         second=second.name,
-        whole=_whole(outcomes, models, whole),
+        whole=difference,
         items=int(among.sum()),
         uneven=tuple(
             where_they_differ(outcomes, models, kinds, progress("comparing kinds of items"))
@@ -115,6 +117,11 @@ def _whole(
         for each in evidence
         if (each.task, each.key, each.metric) in keys and not np.isnan(each.points).any()
     ]
+    if not evidences:
+        raise UsageError(
+            f"no number of both {models[0].name!r} and {models[1].name!r}, and so no difference",
+            hint="compare them on the same data: it says why there is none",
+        )
     return compare_evidence(
         [evidences[0] if len(evidences) == 1 else average_evidence("all", evidences)],
         models,

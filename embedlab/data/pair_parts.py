@@ -1,10 +1,8 @@
 """The scored pairs of several datasets, opened together."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.plugins import shipped_names
-from embedlab.data.aliases import datasets_of
 from embedlab.data.dataset import Dataset, Part
 from embedlab.data.source import Source, available, dataset, dataset_names
 
@@ -45,20 +43,3 @@ def is_scored(candidate: Dataset) -> bool:
     split chooses settings.
     """
     return candidate.kind == "sts" and ("test" in candidate.splits or len(candidate.splits) == 1)
-
-
-def shipped_pairs() -> Iterator[tuple[Dataset, str]]:
-    """Yield the test split of every shipped dataset of scored pairs, or its only one, and all of
-    STS-B, whose fifths need all.
-
-    Those that papers average over come first, in their order.
-    """
-    names, averaged = shipped_names("datasets"), datasets_of("sts")
-    ordered = [
-        *(name for name in averaged if name in names),
-        *(name for name in names if name not in averaged),
-    ]
-    for candidate in filter(is_scored, map(dataset, ordered)):
-        for split in candidate.splits:
-            if split == "test" or candidate.name == FIFTHS_OF or len(candidate.splits) == 1:
-                yield candidate, split

@@ -8,7 +8,7 @@ itself; `?split=NAME` selects qrels.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -209,61 +209,31 @@ def open_query_folder(name: str) -> Queries:
         texts, lines, again = _read_texts(files[1], lambda row: row.get("text"))
         corpus, _, copies = _read_texts(files[2], _document_text)
         notes = [*notes, *again, *copies]
-        is_known = pl.col("query").is_in([*texts])
-        unknown, qrels = qrels.filter(~is_known), qrels.filter(is_known)
-        wanted = qrels.filter(pl.col("grade") > 0)["query"].unique(maintain_order=True)
-        empty = [query for query in wanted if not texts[query].strip()]
-        qrels = qrels.filter(~pl.col("query").is_in(empty))
-        if unknown.height:
-            places = _places(graded, unknown["line"])
-            reason = f"query that is not in {QUERIES} ({places})"
-            skipped[reason] = unknown["query"].n_unique()
-            if qrels.is_empty():
-                raise MissingError(
-                    f"{graded}: no query is in {QUERIES}: {unknown['query'][0]!r} in line "
-                    f"{unknown['line'][0]}, {next(iter(texts), '')!r} there",
-                    hint="give the queries and qrels of one collection",
-                )
-        if empty:
-            places = _places(files[1], [lines[query] for query in empty])
-            skipped[f"empty query ({places})"] = len(empty)
+        qrels, lost = _of_asked(files, qrels, texts, lines)
+        skipped |= lost
     relevant = qrels.filter(pl.col("grade") > 0)
-    if relevant.is_empty():
-        raise MissingError(
-            f"{graded} names no relevant document",
-            hint="a grade above 0 says that a document is relevant",
-        )
     absent = relevant.filter(~pl.col("document").is_in([*corpus]))
-    if absent.height == relevant.height:
-        raise MissingError(
-            f"{graded}: no relevant document is in {CORPUS}: {absent['document'][0]!r} in line "
-            f"{absent['line'][0]}, {next(iter(corpus), '')!r} there",
-            hint="give the documents and qrels of one collection",
-        )
-    if lost := absent["document"].n_unique():
-        said = _counted(lost, "relevant document is", "relevant documents are")
-        notes.insert(
-            0, f"{said} not in {CORPUS} and never found ({_places(graded, absent['line'])})"
-        )
+    _refuse_none(graded, relevant, absent, corpus)
+    if lost_documents := absent["document"].n_unique():
+        said = _counted(lost_documents, "relevant document is", "relevant documents are")
+        where = _places(graded, absent["line"])
+        notes.insert(0, f"{said} not in {CORPUS} and never found ({where})")
     if has_texts and (same := len(corpus) - len({*corpus.values()})):
         notes.append(f"{_counted(same, 'document has', 'documents have')} the text of another")
-    ids = (
-        relevant["query"].unique(maintain_order=True).to_list(),
-        [*corpus, *absent["document"].unique(maintain_order=True)],
-    )
-    if without := qrels["query"].n_unique() - len(ids[0]):
+    query_ids = relevant["query"].unique(maintain_order=True).to_list()
+    document_ids = [*corpus, *absent["document"].unique(maintain_order=True)]
+    if without := qrels["query"].n_unique() - len(query_ids):
         skipped[NONE_RELEVANT] = without
-    asked, candidates = tuple(texts[query] for query in ids[0]), tuple(corpus.values())
+    asked, candidates = tuple(texts[query] for query in query_ids), tuple(corpus.values())
     query, document = (
-        np.array([number[key] for key in relevant[column]], np.intp)
-        for column, keys in zip(("query", "document"), ids, strict=True)
-        for number in [{key: index for index, key in enumerate(keys)}]
+        _indices(relevant["query"], query_ids),
+        _indices(relevant["document"], document_ids),
     )
     # the document of the same id whose text holds that of the query, as in ArguAna
     at = {key: index for index, key in enumerate(corpus)}
     itself = [
         (number, at[key])
-        for number, key in enumerate(ids[0])
+        for number, key in enumerate(query_ids)
         if has_texts and key in at and texts[key] in corpus[key]
     ]
     state = DatasetState(
@@ -277,10 +247,10 @@ def open_query_folder(name: str) -> Queries:
         notes=notes,
         empty=sum(not text.strip() for text in candidates) if has_texts else 0,
     )
-    lost_ids = ids[1][len(candidates) :]
     frame = pl.DataFrame({"item": np.arange(len(query))})
     if has_texts:
-        frame = item_frame(asked, [*candidates, *lost_ids], query, document)
+        shown = [*candidates, *document_ids[len(candidates) :]]
+        frame = item_frame(asked, shown, query, document)
     return Queries(
         part=Part(frame=frame, state=state),
         texts=asked,
@@ -289,8 +259,56 @@ def open_query_folder(name: str) -> Queries:
         relevant=document,
         grade=relevant["grade"].to_numpy(),
         excluded=own_texts(asked, candidates, query, document, itself),
-        ids=ids,
+        ids=(query_ids, document_ids),
     )
+
+
+def _of_asked(
+    files: Sequence[Path],
+    qrels: pl.DataFrame,
+    texts: Mapping[str, str],
+    lines: Mapping[str, int],
+) -> tuple[pl.DataFrame, dict[str, int]]:
+    """Return the grades of queries that have a text, and how many queries have none."""
+    skipped = dict[str, int]()
+    is_known = pl.col("query").is_in([*texts])
+    unknown, known = qrels.filter(~is_known), qrels.filter(is_known)
+    if unknown.height and known.is_empty():
+        raise MissingError(
+            f"{files[0]}: no query is in {QUERIES}: {unknown['query'][0]!r} in line "
+            f"{unknown['line'][0]}, {next(iter(texts), '')!r} there",
+            hint="give the queries and qrels of one collection",
+        )
+    if unknown.height:
+        reason = f"query that is not in {QUERIES} ({_places(files[0], unknown['line'])})"
+        skipped[reason] = unknown["query"].n_unique()
+    wanted = known.filter(pl.col("grade") > 0)["query"].unique(maintain_order=True)
+    if empty := [query for query in wanted if not texts[query].strip()]:
+        places = _places(files[1], [lines[query] for query in empty])
+        skipped[f"empty query ({places})"] = len(empty)
+    return known.filter(~pl.col("query").is_in(empty)), skipped
+
+
+def _refuse_none(
+    path: Path, relevant: pl.DataFrame, absent: pl.DataFrame, corpus: Mapping[str, str]
+) -> None:
+    """Refuse grades of which none is of a relevant document that is there."""
+    if relevant.is_empty():
+        raise MissingError(
+            f"{path} names no relevant document",
+            hint="a grade above 0 says that a document is relevant",
+        )
+    if absent.height == relevant.height:
+        raise MissingError(
+            f"{path}: no relevant document is in {CORPUS}: {absent['document'][0]!r} in line "
+            f"{absent['line'][0]}, {next(iter(corpus), '')!r} there",
+            hint="give the documents and qrels of one collection",
+        )
+
+
+def _indices(keys: Iterable[str], of: Sequence[str]) -> Places:
+    places = {key: index for index, key in enumerate(of)}
+    return np.array([places[key] for key in keys], np.intp)
 
 
 def _qrels_file(folder: Path, split: str | None, name: str) -> Path:

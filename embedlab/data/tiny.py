@@ -6,12 +6,10 @@ synonyms, so that two sentences can mean the same with other words.
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 
 import polars as pl
 
-from embedlab.core.paths import TINY_FOLDER
 from embedlab.data.dataset import COLUMNS, NLI_LABELS, Dataset
 from embedlab.data.definitions import of_split
 
@@ -45,11 +43,6 @@ FUNCTION_WORDS = ("the", "a", "two", "in", "is", "word", "for", "not", "of", "ki
 KINDS = ("agent", "action", "thing", "place", "manner")
 
 Scene = tuple[int | None, ...]  # the number of each part's meaning, None where it is not said
-
-
-def is_tiny(folder: Path | None) -> bool:
-    """Return whether a data FOLDER is the generated one."""
-    return folder == TINY_FOLDER
 
 
 def vocabulary() -> tuple[str, ...]:

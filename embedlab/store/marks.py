@@ -1,9 +1,8 @@
 """Which files of the cache folder embedlab wrote: only those are counted, trimmed and cleared.
 
 The folder may be one that the user chose, with other files in it. Each file of ours carries a mark:
-segments of vectors their names, parquet files our metadata, JSON files our checksum (older ones
-their keys), folders of tokens their list of checksums, encoders of `--data tiny` their
-statement. Earlier versions wrote the same marks.
+segments of vectors their names, parquet files our metadata, JSON files our checksum, folders of
+tokens their list of checksums, encoders of `--data tiny` their statement.
 """
 
 import json
@@ -21,12 +20,6 @@ NAME_FILE = "model.txt"  # in a folder of vectors: the name under which the enco
 LARGEST_JSON = 64 * MIB
 
 _SEAL = re.compile(rb'"checksum": "embedlab-xxh3:[0-9a-f]{32}"')
-_EVALUATION_KEYS = {
-    "task",
-    "model",
-    "fingerprint",
-    "scores",
-}  # of stored evaluations before they had a checksum
 _FINGERPRINT = re.compile("[0-9a-f]{16}")
 _SEGMENT = re.compile(r"[0-9a-f]{32}\.(vectors|cut|sums|keys)\.npy")
 _UNFINISHED = re.compile(rf"\.{_SEGMENT.pattern}\.((tmp|old)-[0-9a-f]+|[0-9a-f]{{32}}\.tmp)")
@@ -77,9 +70,7 @@ def is_ours(path: Path) -> bool:
         return _has_metadata(path)
     with suppress(OSError, ValueError, RecursionError, MissingError):
         content = read_foreign(path, limit=LARGEST_JSON)
-        return path.suffix == ".json" and (
-            _SEAL.search(content) is not None or set(json.loads(content)) >= _EVALUATION_KEYS
-        )
+        return path.suffix == ".json" and _SEAL.search(content) is not None
     return False
 
 

@@ -43,3 +43,12 @@ def test_a_file_is_the_reference_of_an_explanation(rows: str, embedlab: Embedlab
     answer = embedlab(*typed)
     assert answer.code == 0, answer.err
     assert "own.csv" in answer.out
+
+
+def test_why_says_where_there_is_no_number_of_both(embedlab: Embedlab) -> None:
+    pytest.importorskip("wordllama")
+    rows = "".join(f"the cat {row} sat\ta dog {row % 7} ran\t3\n" for row in range(30))
+    Path("equal.tsv").write_text(f"sentence1\tsentence2\tscore\n{rows}")
+    ended = embedlab("why", "dice", "wordllama", "equal.tsv")
+    assert ended.code == 2
+    assert "no number of both 'dice' and 'wordllama'" in ended.err

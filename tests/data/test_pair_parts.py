@@ -4,8 +4,7 @@ import pytest
 
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import TINY_FOLDER
-from embedlab.data.aliases import datasets_of
-from embedlab.data.pair_parts import is_scored, open_parts, shipped_pairs
+from embedlab.data.pair_parts import is_scored, open_parts
 from embedlab.data.source import Source, dataset, dataset_names
 
 
@@ -33,11 +32,3 @@ def test_scored_pairs_are_those_with_a_test_split_or_one_alone() -> None:
     assert "sts-course" not in found  # dev and train
     assert not is_scored(dataset("snli"))
     assert not is_scored(dataset("mr"))  # one split, but of sentences
-    splits: dict[str, list[str]] = {}
-    for one, split in shipped_pairs():
-        splits.setdefault(one.name, []).append(split)
-    assert splits.keys() == found
-    assert (*splits,)[:7] == datasets_of("sts")
-    assert sorted(splits.pop("sts-benchmark")) == ["dev", "test", "train"]
-    assert splits.pop("c-sts") == ["validation"]
-    assert {split for own in splits.values() for split in own} == {"test"}
