@@ -18,6 +18,7 @@ from embedlab.experiments.paper_table import Deviation, PaperTable
 from embedlab.experiments.printed import paper_names, published_table, published_texts
 from embedlab.experiments.row_order import ComparedNumber, PairOrder, Ranking, RowOrder
 from embedlab.reports.captions import data_sentences
+from embedlab.reports.layout import plain_text
 from embedlab.reports.tables import (
     ABSENT,
     Column,
@@ -53,9 +54,9 @@ class Reproduction:
         return self.deviations, *self.answers
 
 
-# What people see first: rows of all columns; rows and notes, together at most 25 lines with what
-# is around them, as wide as a terminal.
-MOST_ROWS, MOST_LINES, MOST_NOTES, WIDTH = 8, 16, 4, 78
+# What people see first, as wide as a terminal: rows of all columns, lines with what is around the
+# table, and notes beside that on the rest.
+MOST_ROWS, MOST_LINES, MOST_NOTES, WIDTH = 8, 25, 4, 80
 NO_NUMBER = ComparedNumber(printed=None, values=())
 
 TableRows = list[dict[str, Value | TableCell]]
@@ -364,13 +365,20 @@ def brief(table: PaperTable, tables: Sequence[Table]) -> list[Table]:
     else:
         numbers = replace(numbers, rows=rows)
     note = f"--notes shows {', '.join([*hides, 'deviations'])} ({len(listed.rows)})"
-    notes, room = [*numbers.notes], MOST_LINES - len(numbers.rows)
-    while len(notes) > MOST_NOTES or sum(-(-len(text) // WIDTH) for text in notes) > room:
-        notes.pop()
-    if len(notes) < len(numbers.notes):
-        note = f"{note}, notes ({len(numbers.notes) - len(notes)})"
-    first = replace(numbers, notes=[note, *notes])
+    for count in range(min(len(numbers.notes), MOST_NOTES), -1, -1):
+        first = _noted(numbers, note, count)
+        if len(plain_text(first, WIDTH).splitlines()) <= MOST_LINES:
+            break
     return [first, *(answer for answer in answers[1:] if answer.answer)]
+
+
+def _noted(numbers: Table, note: str, count: int) -> Table:
+    """Return NUMBERS with a NOTE and the first COUNT of their own."""
+    hidden = len(numbers.notes) - count
+    return replace(
+        numbers,
+        notes=[f"{note}, notes ({hidden})" if hidden else note, *numbers.notes[:count]],
+    )
 
 
 def _of_average(table: PaperTable, numbers: Table) -> Table:

@@ -86,6 +86,7 @@ def test_of_many_rows_people_see_the_average_and_at_most_25_lines(name: str) -> 
     (shown,) = brief(table, (listed, whole))
     text = plain_text(shown, 80)
     assert len(text.splitlines()) <= 25
+    assert len(shown.notes) <= 5
     assert all(row in text for row in table.printed)
     assert ", notes (" in shown.notes[0]
     assert [column.title for column in shown.columns[1:]] == ["published", "ours", "difference"]
