@@ -3,6 +3,9 @@
 from functools import cache
 from urllib.error import HTTPError
 
+OFFLINE = "embedlab is set to stay offline"  # by an option, a variable or a file
+ONLINE = "remove --offline; where it was not typed, `embedlab config` shows where offline is set"
+
 
 @cache
 def is_reachable() -> bool:

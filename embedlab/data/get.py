@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from embedlab.core.errors import MissingError
+from embedlab.core.network import OFFLINE, ONLINE
 from embedlab.core.paths import file_hash
 from embedlab.data.dataset import Dataset, Split
 from embedlab.data.fetched import record
@@ -32,8 +33,7 @@ def get_dataset(dataset: Dataset, folder: Path, *, offline: bool = False) -> lis
     }
     if absent and offline:
         raise MissingError(
-            f"--offline forbids fetching {dataset.name!r} ({next(iter(absent))})",
-            hint="remove --offline",
+            f"{dataset.name!r} ({next(iter(absent))}) is not fetched: {OFFLINE}", hint=ONLINE
         )
     return [
         path for name, split in absent.items() for path in _get_split(dataset, name, split, folder)

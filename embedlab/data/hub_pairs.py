@@ -15,8 +15,8 @@ import polars as pl
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.first_few import first_few
-from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.name_options import option_values, split_name
+from embedlab.core.network import OFFLINE, ONLINE
 from embedlab.core.paths import typed_path
 from embedlab.data.dataset import DatasetState, HubSource, Part
 from embedlab.data.file_name import HUB, stated_scale
@@ -94,10 +94,7 @@ def open_hub_pairs(name: str, *, offline: bool = False) -> Part:
             )
         sha256 = copy_hashes(folder)
     elif offline:
-        raise MissingError(
-            f"--offline forbids reading {name!r}",
-            hint=Hint("remove ", NamedOption("--offline"), f", or {NO_HUB}"),
-        )
+        raise MissingError(f"{name!r} is not read: {OFFLINE}", hint=f"{ONLINE}; or {NO_HUB}")
     else:
         hub = said.at(commit(hub.repository, hub.revision or "main"))
     rows = scored_pairs(name, _renamed(hub, load_split(hub, otherwise=NO_HUB)), scale=said.scale)

@@ -13,6 +13,7 @@ import polars as pl
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError, NotDownloadedError, UsageError
 from embedlab.core.hints import Hint, NamedOption
+from embedlab.core.network import OFFLINE
 from embedlab.core.paths import TINY_FOLDER, file_hash
 from embedlab.core.plugins import Plugin
 from embedlab.core.settings import Settings
@@ -288,7 +289,7 @@ class Source:
         )
         folder = self.folder_of(chosen)
         if folder is None:
-            why = "no data folder is set" + (" and --offline forbids the hub" if has_hub else "")
+            why = "no data folder is set" + (f", and {OFFLINE}" if has_hub else "")
             return MissingError(
                 f"{label} is missing: {why}",
                 hint=Hint(get, NamedOption("--data", "DIR"), ", or ", OFFER),

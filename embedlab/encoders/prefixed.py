@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.network import OFFLINE, ONLINE
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.encoder import (
@@ -210,8 +211,8 @@ def load_prefixed(
     def load() -> PrefixedEncoder:
         if kind.is_remote and offline:
             raise MissingError(
-                f"{spec.name!r} has no cached vectors of some sentences, and --offline is set",
-                hint="remove --offline",
+                f"{spec.name!r} has no cached vectors of some sentences, and {OFFLINE}",
+                hint=ONLINE,
             )
         return PrefixedEncoder(spec=spec, fingerprint=fingerprint, inner=_open(kind, spec))
 

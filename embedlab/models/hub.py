@@ -5,7 +5,7 @@ network.
 from pathlib import Path
 
 from embedlab.core.errors import MissingError
-from embedlab.core.network import is_reachable
+from embedlab.core.network import OFFLINE, is_reachable
 from embedlab.models.folder_files import ADAPTER, weight_files
 
 # No pickled weights and no code: only tokenizer, config, safetensors, and the training text of our
@@ -94,7 +94,7 @@ def _snapshot(repository: str, revision: str, offline: bool) -> Path:
             hint="check the name; private models need `hf auth login`",
         ) from error
     except LocalEntryNotFoundError as error:
-        where = "and embedlab is set to stay offline" if offline else "and the hub is out of reach"
+        where = f"and {OFFLINE}" if offline else "and the hub is out of reach"
         raise MissingError(
             f"{repository!r} is not on this machine, {where}",
             hint="give a folder, or run once with a network",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.nearest import unknown
+from embedlab.core.network import OFFLINE, ONLINE
 from embedlab.models.catalog import resolve
 from embedlab.models.packaged import NAMES, PACKAGED, PREFIXED, InPackage, packaged
 from embedlab.workflows.session import Session
@@ -81,7 +82,7 @@ def get_model(name: str, session: Session) -> Path:
         session.note(f"{entry.name} is there already")
         return path
     if session.settings.offline:
-        raise MissingError(f"--offline forbids fetching {name!r}", hint="remove --offline")
+        raise MissingError(f"{name!r} is not fetched: {OFFLINE}", hint=ONLINE)
     from embedlab.models.assembled import assemble
 
     session.note(

@@ -127,7 +127,7 @@ def test_without_a_network_or_an_allowed_one_the_error_says_so(
     ) as caught:
         Source().open("hub:owner/pairs")
     assert "hub:FOLDER" in caught.value.hint
-    with pytest.raises(MissingError, match="--offline forbids reading 'hub:owner/pairs'"):
+    with pytest.raises(MissingError, match="'hub:owner/pairs' is not read: embedlab is set"):
         Source(offline=True).open("hub:owner/pairs")
 
 

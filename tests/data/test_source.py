@@ -64,7 +64,9 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 
 
 def test_without_folder_and_network_the_error_says_so() -> None:
-    with pytest.raises(MissingError, match="no data folder is set and --offline forbids the hub"):
+    with pytest.raises(
+        MissingError, match="no data folder is set, and embedlab is set to stay offline"
+    ):
         Source(offline=True).open("sts12")
     with pytest.raises(MissingError) as caught:
         Source().open("sick-r")
@@ -189,7 +191,7 @@ def test_get_writes_nothing_when_the_hub_gives_a_truncated_set(
 
 
 def test_get_offline_or_of_what_no_hub_has_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(MissingError, match="--offline forbids fetching 'snli'"):
+    with pytest.raises(MissingError, match=r"'snli' \(train\) is not fetched: embedlab is set"):
         get_dataset(dataset("snli"), tmp_path, offline=True)
     with pytest.raises(MissingError, match=r"'sick-r' .* is not on the hub") as caught:
         get_dataset(dataset("sick-r"), tmp_path)
@@ -218,7 +220,7 @@ def test_offline_never_calls_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("the hub was asked")
 
     monkeypatch.setattr("datasets.load_dataset", refuse)
-    with pytest.raises(MissingError, match="--offline"):
+    with pytest.raises(MissingError, match="stay offline"):
         Source(offline=True).open("snli")
 
 

@@ -72,7 +72,8 @@ def test_the_second_run_requests_nothing(server: str, cpu: Machine, tmp_path: Pa
     assert (again.encode(TEXTS) == first).all()
     assert answered(server) == before
     with pytest.raises(
-        MissingError, match="no cached vectors of some sentences, and --offline is set"
+        MissingError,
+        match="no cached vectors of some sentences, and embedlab is set to stay offline",
     ):
         again.encode(["something new"])
 

@@ -264,7 +264,7 @@ def test_what_an_extra_installs_and_unknown_names_are_refused(tmp_path: Path) ->
         assert raised.value.hint.startswith("pip install 'embedlab[")
     with pytest.raises(UsageError, match="no model of packages named 'mpnett'"):
         get_model("mpnett", session)
-    with pytest.raises(MissingError, match="--offline forbids fetching"):
+    with pytest.raises(MissingError, match="is not fetched: embedlab is set to stay offline"):
         get_model("all-mpnet-base-v2", session)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from embedlab.core.errors import EmbedlabError, MissingError, NotDownloadedError, NotLoadedError
 from embedlab.core.hints import Hint, NamedOption
-from embedlab.core.network import is_reachable
+from embedlab.core.network import OFFLINE, is_reachable
 from embedlab.core.paths import STARTER_FOLDER
 from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
@@ -178,7 +178,7 @@ def _missing_dataset(source: Source, name: str, split: str, settings: Settings) 
 
 def _from_hub(what: str, settings: Settings) -> Hint:
     if settings.offline:
-        return Hint(f"{what} is not on this machine, and --offline is set")
+        return Hint(f"{what} is not on this machine, and {OFFLINE}")
     return Hint(
         f"{what} will be downloaded from the hub"
         if is_reachable()
