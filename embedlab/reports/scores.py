@@ -23,6 +23,7 @@ from embedlab.models.grammar import titles_of
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.grouping import is_expression
 from embedlab.reports.captions import (
+    Scales,
     comparison_caption,
     evaluation_caption,
     is_mixed,
@@ -97,11 +98,8 @@ def evaluation_table(
     ]
     titles = titles_of([*evaluations])
     columns = titles if on == "model" else {fact["setting"]: fact["setting"] for fact in facts}
-    has_measures = len(scales) == 1 or is_mixed(scales)
-    measures = f", {measures_in(scales)}" if has_measures else unit_of(scales)
-    measured = f"{selected.evaluation_name()}{measures}"
-    if metric is not None:
-        measured = f"{metric.capitalize()} x 100"
+    name = selected.evaluation_name()
+    measured = f"{metric.capitalize()} x 100" if metric is not None else _measured(name, scales)
     constant = [facts[0]["setting"]] if facts and "setting" not in varying else []
     marks = sorted({mark for each in members for mark in each.marks})
     return Table(
@@ -116,14 +114,7 @@ def evaluation_table(
             dict.fromkeys((*generated_note(marks), *_evaluation_notes(evaluations), *notes))
         ),
         signatures={
-            model: str(
-                replace(
-                    merged([each.signature for each in several]),
-                    **{} if by is None else {"by": (by,)},
-                    **{} if metric is None else {"metric": (metric,)},
-                    **{} if settings is None else {"aggregation": tuple(settings)},
-                )
-            )
+            model: _signature(several, by=by, metric=metric, aggregation=settings)
             for model, several in evaluations.items()
             if several
         },
@@ -140,6 +131,21 @@ def evaluation_table(
             is_ranked=len(evaluations) > 1 and 100 in scales.values(),
         ),
     )
+
+
+def _measured(name: str, scales: Scales) -> str:
+    has_measures = len(scales) == 1 or is_mixed(scales)
+    return f"{name}, {measures_in(scales)}" if has_measures else f"{name}{unit_of(scales)}"
+
+
+def _signature(members: Sequence[Evaluation], **chosen: str | Sequence[str] | None) -> str:
+    """Return the signature of a model's MEMBERS, with what was CHOSEN of their numbers."""
+    known = {
+        name: (values,) if isinstance(values, str) else tuple(values)
+        for name, values in chosen.items()
+        if values is not None
+    }
+    return str(replace(merged([each.signature for each in members]), **known))
 
 
 def score_table(comparison: TaskComparison) -> Table:
@@ -190,47 +196,18 @@ def comparison_table(
         ),
     ]
     leading = columns_of_slices(comparison, facts)
+    said = [note for model in stated for note in model.notes(keys)]
     table = Table(
         title=score_title(comparison),
         columns=[
             *leading,
             *_model_columns(comparison.models, titles),
-            *(
-                Column(
-                    key=f"{row.model}.published",
-                    title=f"{titles[row.model]}, {row.paper}",
-                    digits=2,
-                    role="difference",
-                )
-                for row in printed
-            ),
-            *(
-                Column(
-                    key=model.name,
-                    title=f"{titles[model.name]}, {STATED}",
-                    align="right",
-                    role="difference",
-                )
-                for model in stated
-            ),
+            *_columns_of_others(printed, stated, titles),
         ],
         rows=pivot(facts, leading),
         frame=tidy_frame(facts, COMPARED),
         answer=verdicts(comparison.slices, names, by=comparison.slicing.by),
-        notes=list(
-            dict.fromkeys(
-                [
-                    *general_notes(comparison),
-                    *comparison_notes(
-                        comparison.slices, comparison.models, comparison.slicing.margin
-                    ),
-                    *_elsewhere_notes(comparison.elsewhere, titles),
-                    *_slice_notes(comparison),
-                    *(_printed_note(row, comparison.slicing.aggregate) for row in printed),
-                    *(note for model in stated for note in model.notes(keys)),
-                ]
-            )
-        ),
+        notes=list(dict.fromkeys([*_comparison_notes(comparison, printed, titles), *said])),
         signatures=comparison.signatures,
         titles=titles,
         records={"another_dataset": [_elsewhere_record(each) for each in comparison.elsewhere]},
@@ -483,6 +460,18 @@ def _model_columns(models: Sequence[ModelColumns], titles: Mapping[str, str]) ->
         yield Column(key=f"{model.name}.delta", title=title, align="left", role="difference")
 
 
+def _columns_of_others(
+    printed: Sequence[PublishedRow], stated: Sequence["StatedModel"], titles: Mapping[str, str]
+) -> Iterator[Column]:
+    """Yield a column a published row and one a stated model."""
+    for row in printed:
+        title = f"{titles[row.model]}, {row.paper}"
+        yield Column(key=f"{row.model}.published", title=title, digits=2, role="difference")
+    for model in stated:
+        title = f"{titles[model.name]}, {STATED}"
+        yield Column(key=model.name, title=title, align="right", role="difference")
+
+
 def columns_of_slices(comparison: TaskComparison, facts: Sequence[Row]) -> list[Column]:
     """Return the columns that say what a row is of; slices by a property have their dataset in a
     column, where there are several.
@@ -568,6 +557,20 @@ def general_notes(comparison: TaskComparison) -> Iterator[str]:
     yield from overlap_footnotes(comparison.counts)
     used = [model for model in comparison.models if model.members[0] in comparison.facts]
     yield from usage_notes(used, comparison.facts)
+
+
+def _comparison_notes(
+    comparison: TaskComparison, printed: Sequence[PublishedRow], titles: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield what must be said beside the numbers: of the data, of each model, of the tests, of
+    single rows.
+    """
+    slicing = comparison.slicing
+    yield from general_notes(comparison)
+    yield from comparison_notes(comparison.slices, comparison.models, slicing.margin)
+    yield from _elsewhere_notes(comparison.elsewhere, titles)
+    yield from _slice_notes(comparison)
+    yield from (_printed_note(row, slicing.aggregate) for row in printed)
 
 
 def overlap_footnotes(shared: Mapping[str, Mapping[str, Overlap]]) -> Iterator[str]:
