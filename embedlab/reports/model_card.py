@@ -3,9 +3,11 @@ scores.
 """
 
 from collections.abc import Sequence
-from math import isfinite
+from math import isfinite, nan
 
 from embedlab.reports.captions import is_mixed, measures_in, unit_of
+from embedlab.reports.notes import with_marks
+from embedlab.reports.tables import Table, TableCell, Value, columns_of, number
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.scoring.stored_intervals import StoredIntervals
 
@@ -32,55 +34,51 @@ def scores_section(evaluations: Sequence[tuple[Evaluation, StoredIntervals]]) ->
     """Return a table of the stored scores of each task, with their intervals, marks and precisions;
     empty without any.
     """
-    parts = [
-        _task(evaluation, intervals)
-        for evaluation, intervals in evaluations
-        if any(map(_is_shown, evaluation.scores))
-    ]
-    return "\n## Scores\n" + "".join(parts) if parts else ""
+    parts = [_task(evaluation, intervals) for evaluation, intervals in evaluations]
+    return "\n## Scores\n" + "".join(parts) if any(parts) else ""
 
 
 def _task(evaluation: Evaluation, intervals: StoredIntervals) -> str:
-    marks = "".join(f" [{mark}]" for mark in evaluation.marks)
-    trained = (
-        f", trained in {evaluation.training_precision}" if evaluation.training_precision else ""
-    )
-    scales = {score.metric: score.scale for score in evaluation.scores if _is_shown(score)}
-    unit = f", {measures_in(scales)}" if is_mixed(scales) else unit_of(scales)
-    rows = [_row(score, intervals) for score in evaluation.scores if _is_shown(score)]
-    notes = [f"- {note}" for note in (*evaluation.notes, *_about(intervals))]
-    head = f"{evaluation.task}{unit}{marks}, evaluated in {evaluation.precision}{trained}:"
-    table = [
-        "| dataset | measure | setting | score | 95% interval | items |",
-        "|---|---|---|---:|---:|---:|",
-        *rows,
-    ]
-    return "\n".join(["", head, "", *table, *(["", *notes] if notes else []), ""])
-
-
-def _about(intervals: StoredIntervals) -> Sequence[str]:
-    """Return what the intervals are of, and why some are absent."""
+    scores = [score for score in evaluation.scores if _is_shown(score)]
+    if not scores:
+        return ""
+    rows: list[dict[str, Value | TableCell]] = []
+    for score in scores:
+        low, high = intervals.of(score) or (nan, nan)
+        value = score.scale * score.value
+        rows.append(
+            {
+                "dataset": score.slice,
+                "measure": score.metric,
+                "setting": ", ".join(
+                    filter(None, (score.setting, "dev" if score.split == "dev" else ""))
+                ),
+                "score": number(value, low=score.scale * low, high=score.scale * high),
+                "items": score.items,
+            }
+        )
     meaning = (
         "intervals are about this checkpoint: they count rows of one topic as dependent, and "
         "no other seeds"
     )
-    return (
-        *([meaning] if intervals.intervals else []),
-        *(f"without an interval: {reason}" for reason in intervals.reasons),
+    table = Table(
+        columns=columns_of(rows[0], titles={"score": "score [95% interval]"}),
+        rows=rows,
+        notes=[
+            *evaluation.notes,
+            *([meaning] if intervals.intervals else []),
+            *(f"without an interval: {reason}" for reason in intervals.reasons),
+        ],
+        has_all_notes=True,
     )
+    scales = {score.metric: score.scale for score in scores}
+    unit = f", {measures_in(scales)}" if is_mixed(scales) else unit_of(scales)
+    trained = evaluation.training_precision
+    after = f", trained in {trained}" if trained else ""
+    head = with_marks(f"{evaluation.task}{unit}", evaluation.marks)
+    return f"\n{head}, evaluated in {evaluation.precision}{after}:\n\n{table.to_markdown()}"
 
 
 def _is_shown(score: StoredScore) -> bool:
-    return (
-        score.by in SHOWN and isfinite(score.value) and not {score.metric, score.setting} & _OTHERS
-    )
-
-
-def _row(score: StoredScore, intervals: StoredIntervals) -> str:
-    interval, scale = intervals.of(score), score.scale
-    shown = "–" if interval is None else f"[{scale * interval[0]:z.2f}, {scale * interval[1]:z.2f}]"
-    setting = ", ".join(filter(None, (score.setting, "dev" if score.split == "dev" else "")))
-    return (
-        f"| {score.slice} | {score.metric} | {setting} | {scale * score.value:z.2f} | "
-        f"{shown} | {score.items} |"
-    )
+    is_other = {score.metric, score.setting} & _OTHERS
+    return score.by in SHOWN and isfinite(score.value) and not is_other

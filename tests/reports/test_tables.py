@@ -155,36 +155,3 @@ def test_without_columns_only_title_and_notes_are_shown() -> None:
     assert plain_text(said) == "mine\n4 of 4 cells are done\n"
     assert lines(said) == ["mine", "4 of 4 cells are done"]
     assert said.to_markdown() == "**mine**\n\n- 4 of 4 cells are done\n"
-
-
-@pytest.mark.parametrize(
-    "table",
-    [
-        Table(
-            title="A title",
-            columns=[Column(key="a", title="name"), Column(key="b", title="n", digits=2)],
-            rows=[{"a": "x y", "b": 1.5}],
-        ),
-        Table(
-            columns=[Column(key="a", title="long title"), Column(key="b", title="b")],
-            rows=[{"b": 12}, {"a": "猫 é", "b": None}],
-        ),
-        Table(
-            title="none",
-            columns=[Column(key="a", title="name")],
-            rows=[],
-            notes=("a note", "another"),
-        ),
-        Table(
-            columns=[Column(key="a", title="a", align="right"), Column(key="b", title="")],
-            rows=[{"a": "two\nlines", "b": True}] * 3,
-        ),
-    ],
-)
-def test_a_pipe_gets_what_rich_would_print(table: Table) -> None:
-    console = Console(width=1000, highlight=False, file=io.StringIO())
-    with console.capture() as captured:
-        console.print(to_rich(table, 1000))
-    assert plain_text(table) == "".join(
-        f"{line.rstrip()}\n" for line in captured.get().splitlines()
-    )
