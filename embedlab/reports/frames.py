@@ -3,7 +3,6 @@ and CSV are the same.
 """
 
 from collections.abc import Iterable, Mapping
-from math import isnan
 from typing import Any
 
 import polars as pl
@@ -91,9 +90,6 @@ PAIRED: Schema = {
 
 def tidy_frame(rows: Iterable[Row], schema: Schema) -> pl.DataFrame:
     """A frame with the columns of SCHEMA; what a row lacks or what is undefined is null."""
-    columns = [[_or_null(row.get(name)) for name in schema] for row in rows]
-    return pl.DataFrame(columns, schema=dict(schema), orient="row")
-
-
-def _or_null(value: Any) -> Any:
-    return None if isinstance(value, float) and isnan(value) else value
+    values = ([row.get(name) for name in schema] for row in rows)
+    known = [[None if value != value else value for value in row] for row in values]
+    return pl.DataFrame(known, schema=dict(schema), orient="row")

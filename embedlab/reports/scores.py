@@ -568,7 +568,8 @@ def _comparison_notes(
     slicing = comparison.slicing
     yield from general_notes(comparison)
     yield from comparison_notes(comparison.slices, comparison.models, slicing.margin)
-    yield from _elsewhere_notes(comparison.elsewhere, titles)
+    if comparison.elsewhere:
+        yield from _elsewhere_notes(comparison.elsewhere, titles)
     yield from _slice_notes(comparison)
     yield from (_printed_note(row, slicing.aggregate) for row in printed)
 
