@@ -73,8 +73,10 @@ def _decoded(path: Path, content: bytes, encoding: Encoding) -> str:
         )
         if is_latin:
             return content.decode("latin-1")
-        raise bad_line(
-            path, _line_of(content, error.start), f"byte 0x{content[error.start]:02x} is not UTF-8"
+        line, byte = _line_of(content, error.start), content[error.start]
+        raise MissingError(
+            f"{path}, line {line}: byte 0x{byte:02x} is not UTF-8",
+            hint="convert the file, for example with iconv; a damaged one get again",
         ) from error
 
 

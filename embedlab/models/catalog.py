@@ -578,9 +578,11 @@ def _located(name: str, *, has_pooling: bool) -> tuple[ModelSpec, ...]:
     if folder.is_dir():
         return (ModelSpec(name=name, kind="folder", location=str(folder)),)
     if folder.is_file() and folder.suffix in {".safetensors", *OTHER_WEIGHTS}:
-        what, way = OTHER_WEIGHTS.get(
-            folder.suffix, ("weights without their description", f"name {folder.parent}")
+        has_config = (folder.parent / "config.json").is_file()
+        way = (
+            f"name {folder.parent}" if has_config else "give the folder that save_pretrained wrote"
         )
+        what, way = OTHER_WEIGHTS.get(folder.suffix, ("weights without their description", way))
         raise UsageError(f"{name!r} is a file of {what}, not a model folder", hint=way)
     if folder.is_file():
         kinds = _kinds_of_file(folder)

@@ -5,6 +5,7 @@ whether it has a head.
 from pathlib import Path
 
 from embedlab.core.errors import MissingError
+from embedlab.data.table_file import TABLES
 from embedlab.models.folder_files import (
     Config,
     TokenizerFile,
@@ -81,6 +82,12 @@ def read_config(folder: Path) -> Config:
         if not weight_files(folder):
             refuse_other_weights(folder)
         below = sorted(path.parent for path in folder.glob("*/config.json"))
+        rows = sorted(path for path in folder.glob("*") if path.suffix in TABLES)
+        if rows and not below:
+            raise MissingError(
+                f"{str(folder)!r} is a folder of files of rows, not a model",
+                hint=f"name one of them, for example {rows[0]}",
+            )
         raise MissingError(
             f"{str(folder)!r} holds no transformers model: there is no config.json",
             hint=f"{below[0]} has one" if below else "give the folder that save_pretrained wrote",

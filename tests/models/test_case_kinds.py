@@ -173,3 +173,22 @@ def test_what_a_plugin_raises_is_its_own_error(
         load_encoder(
             resolve(f"sentence-transformers:{tmp_path}", Path("none")).members[0], cpu
         ).encode(["a"])
+
+
+def test_a_hint_about_a_file_or_folder_that_is_no_model_looked_at_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cpu: Machine
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("model.safetensors").touch()
+    with pytest.raises(UsageError) as alone:
+        opened("./model.safetensors", cpu)
+    assert "name ." not in alone.value.hint
+    Path("config.json").touch()
+    with pytest.raises(UsageError) as beside:
+        opened("./model.safetensors", cpu)
+    assert beside.value.hint == "name ."
+    Path("rows").mkdir()
+    Path("rows/pairs.csv").touch()
+    with pytest.raises(MissingError, match="a folder of files of rows") as folder:
+        opened("./rows", cpu)
+    assert "rows/pairs.csv" in folder.value.hint
