@@ -154,7 +154,7 @@ IDEAS = {
         makes=calls("TaskComparison"), files=("scoring/task_comparison.py",)
     ),
     "an evaluation": Idea(makes=calls("Evaluation"), files=("tasks/task.py",)),
-    "the name of a slice": Idea(makes=takes_the_metric_off, files=("analysis/slice_names.py",)),
+    "the name of a slice": Idea(makes=takes_the_metric_off, files=("analysis/evidence.py",)),
     "the evaluation of a member": Idea(makes=lets_a_task_evaluate, files=("scoring/member.py",)),
     "the frame of outcomes": Idea(  # of several frames together, of members, of the dashboard
         makes=calls("Outcomes"),

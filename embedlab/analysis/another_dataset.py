@@ -169,7 +169,7 @@ def _of_model(
         compared.differences[name] for _, compared in counted if name in compared.differences
     ]
     values = np.array(
-        [[difference.delta, difference.uncertainty.rows] for difference in differences]
+        [[difference.delta, difference.uncertainty.variance_of_rows] for difference in differences]
     )
     if len(values) < len(counted) or not np.isfinite(values).all():
         return None

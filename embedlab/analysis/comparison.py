@@ -12,16 +12,15 @@ from itertools import combinations
 from math import isnan, nan
 
 import numpy as np
+from numpy.typing import NDArray
 
-from embedlab.analysis.evidence import Evidence, member_columns
-from embedlab.analysis.letters import compact_letters
+from embedlab.analysis.evidence import Evidence, NamedSlice, member_columns
 from embedlab.analysis.scores import ModelColumns, Reach, weakest
 from embedlab.analysis.seed_notes import CHECKPOINT_NOTE, HANGS, REACHES, seed_notes
 from embedlab.analysis.seed_tests import holm
-from embedlab.analysis.slice_names import NamedSlice
 from embedlab.analysis.uncertainty import (
-    UNKNOWN_PARTS,
-    VarianceParts,
+    UNKNOWN,
+    Uncertainty,
     correlation_interval,
     difference_interval,
     share_interval,
@@ -30,6 +29,51 @@ from embedlab.analysis.weighing import Topic, Weighed
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.note import Note
 from embedlab.core.signs import MODELS
+
+
+def compact_letters(scores: Sequence[float], differs: NDArray[np.bool_]) -> list[str]:
+    """Letters of each model: two models share a letter exactly if they do not differ; "a" belongs
+    to the best.
+
+    differs: (models, models), symmetric. By insertion and absorption (Piepho 2004): one set of all
+    models; each two models that differ split the sets that hold both; sets inside others are
+    dropped. A model without a score (nan) has no letter.
+    """
+    order = [
+        int(index)
+        for index in np.argsort(-np.asarray(scores, dtype=np.float64), kind="stable")
+        if not np.isnan(scores[index])
+    ]
+    sets = [frozenset(order)] if order else []
+    for start, first in enumerate(order):
+        for second in order[start + 1 :]:
+            if differs[first, second]:
+                sets = _split(sets, first, second)
+    rank = {index: position for position, index in enumerate(order)}
+    letters = [""] * len(scores)
+    for number, members in enumerate(
+        sorted(sets, key=lambda members: sorted(rank[index] for index in members))
+    ):
+        for index in members:
+            letters[index] += _letter(number)
+    return letters
+
+
+def _split(sets: Sequence[frozenset[int]], first: int, second: int) -> list[frozenset[int]]:
+    """The sets without any that holds both models; those inside another are dropped."""
+    parts = [
+        part
+        for group in sets
+        for part in ([group - {first}, group - {second}] if {first, second} <= group else [group])
+    ]
+    distinct = list(dict.fromkeys(parts))
+    return [group for group in distinct if not any(group < other for other in distinct)]
+
+
+def _letter(number: int) -> str:
+    """Give a … z, then a2 … z2, and so on."""
+    return chr(ord("a") + number % 26) + (str(number // 26 + 1) if number >= 26 else "")
+
 
 SIGNIFICANT = 0.05
 LEAST_SHOWN = 0.00005  # a smaller difference is shown as 0.00 x 100
@@ -46,7 +90,7 @@ class SliceScore:
     high: float
     # two models of a slice share a letter exactly if they do not differ; empty unless asked for
     letters: str = ""
-    uncertainty: VarianceParts = UNKNOWN_PARTS
+    uncertainty: Uncertainty = UNKNOWN
 
     @property
     def sd(self) -> float:
@@ -63,7 +107,7 @@ class Difference:
     high: float
     p: float
     p_holm: float  # corrected over the differences from the reference on all slices
-    uncertainty: VarianceParts = UNKNOWN_PARTS
+    uncertainty: Uncertainty = UNKNOWN
     # of "differs by the margin or more", corrected over the differences shown; nan where no margin
     # is set
     p_equivalent: float = nan
@@ -124,11 +168,9 @@ class ComparedSlice(NamedSlice):
         """The largest design effect of the differences shown, or of a single model's score; nan
         where nothing is tested.
         """
-        of = [difference.uncertainty for difference in (self.differences or self.scores).values()]
-        effects = [
-            variance_parts.design_effect for variance_parts in of if not isnan(variance_parts.rows)
-        ]
-        return max(effects, default=nan)
+        shown = (self.differences or self.scores).values()
+        effects = [each.uncertainty.design_effect for each in shown]
+        return max((effect for effect in effects if not isnan(effect)), default=nan)
 
 
 def compare_evidence(
@@ -280,7 +322,7 @@ class _Draft(Weighed):
             low=low,
             high=high,
             letters=letters,
-            uncertainty=uncertainty.parts,
+            uncertainty=uncertainty,
         )
 
     def _difference(
@@ -302,7 +344,7 @@ class _Draft(Weighed):
             high=high,
             p=self.p[pair],
             p_holm=corrected[pair],
-            uncertainty=uncertainty.parts,
+            uncertainty=uncertainty,
             p_equivalent=uncertainty.equivalence(delta, margin) if margin is not None else nan,
             reach=weakest([self.models[name], self.models[reference]]),
             topic=topic

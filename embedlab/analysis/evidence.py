@@ -20,9 +20,27 @@ from embedlab.analysis.measures import Measure, Scale
 from embedlab.analysis.near_duplicates import NearDuplicates
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.sign_flips import TopicSums
-from embedlab.analysis.slice_names import NamedSlice
 from embedlab.choices import Aggregate
 from embedlab.core.names import DEFAULT_TASK
+
+
+class NamedSlice:
+    """What has a key and a title that end in the metric."""
+
+    key: str
+    title: str
+    metric: str
+
+    @property
+    def slice_key(self) -> str:
+        """The key of the slice itself."""
+        return self.key.removesuffix(f" {self.metric}")
+
+    @property
+    def slice_title(self) -> str:
+        """The title of the slice itself."""
+        return self.title.removesuffix(f" {self.metric}")
+
 
 TextIds = NDArray[np.uint64]
 

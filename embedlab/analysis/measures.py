@@ -4,19 +4,13 @@ it.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from embedlab.analysis.binary import (
-    area_under_roc,
-    area_under_roc_influence,
-    pair_average_precision,
-    pair_average_precision_influence,
-)
-from embedlab.analysis.contrasts import is_closer
 from embedlab.analysis.correlations import pearson, spearman_of_each
 from embedlab.analysis.influence import (
     Floats,
@@ -30,18 +24,269 @@ from embedlab.analysis.influence import (
     spearman_influences,
 )
 from embedlab.analysis.leaving_out import WithoutOf, scored_again, spearman_without
-from embedlab.analysis.retrieval import (
-    CUTS,
-    FIRST,
-    OfQueries,
-    average_precision,
-    mean_of_items,
-    normalised_gain,
-    query_influence,
-    query_mean,
-    reciprocal_rank,
-    share_found,
-)
+
+CUTS = (1, 10, 100)  # of recall@k in tables
+FIRST = 10  # of nDCG@10 and MRR@10
+MOST_GRADES = 1024
+
+OfQueries = Callable[["_Queries", Floats], Floats]
+"""The value of each query, from the ranks of its items."""
+
+
+def query_gold(query: ArrayLike, grades: ArrayLike) -> Floats:
+    """Return the gold value of items: the number of the query, and as its fraction how much a grade
+    from 1 to 1024 is above 1.
+    """
+    return (
+        np.asarray(query, dtype=np.float64)
+        + (np.asarray(grades, dtype=np.float64) - 1) / MOST_GRADES
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Queries:
+    """Which query each item is of, and how relevant its text is."""
+
+    index: NDArray[np.intp]  # (items,)
+    sizes: NDArray[np.intp]  # (queries,) relevant texts
+    grades: Floats  # (items,) 1 and more
+
+    @classmethod
+    def of(cls, gold: ArrayLike) -> Self:
+        values = np.asarray(gold, dtype=np.float64)
+        numbers = np.trunc(values)
+        _, index, sizes = np.unique(numbers, return_inverse=True, return_counts=True)
+        return cls(index=index, sizes=sizes, grades=(values - numbers) * MOST_GRADES + 1)
+
+    def sums(self, values: Floats) -> Floats:
+        """Return the sum of the VALUES of each query's items."""
+        totals: Floats = np.bincount(self.index, weights=values, minlength=len(self.sizes)).astype(
+            np.float64
+        )
+        return totals
+
+    def places(self, values: Floats) -> Floats:
+        """Return the place of each item among those of its query in the order of VALUES, from 1."""
+        order = np.lexsort((values, self.index))
+        ranks = np.empty(len(order))
+        ranks[order] = (
+            1 + np.arange(len(order)) - np.repeat(np.cumsum(self.sizes) - self.sizes, self.sizes)
+        )
+        return ranks
+
+    @cached_property
+    def ideal(self) -> Floats:
+        """The gain of each query where its texts come first, the most relevant before the
+        others.
+        """
+        return self.sums(self.grades * _discount(self.places(np.negative(self.grades))))
+
+
+def _discount(ranks: Floats) -> Floats:
+    discounts: Floats = np.where(ranks <= FIRST, 1 / np.log2(ranks + 1), 0.0)
+    return discounts
+
+
+def normalised_gain(queries: _Queries, ranks: Floats) -> Floats:
+    """Return nDCG@10 of each query: the grades of its texts divided by log2(rank + 1), as a share
+    of the highest that it could be.
+    """
+    return queries.sums(queries.grades * _discount(ranks)) / queries.ideal
+
+
+def reciprocal_rank(queries: _Queries, ranks: Floats, *, cut: float = np.inf) -> Floats:
+    """Return 1 over the rank of the first relevant text of each query, 0 where that is beyond
+    CUT.
+    """
+    reciprocals = np.zeros(len(queries.sizes))
+    np.maximum.at(reciprocals, queries.index, np.where(ranks <= cut, 1 / ranks, 0.0))
+    return reciprocals
+
+
+def average_precision(queries: _Queries, ranks: Floats) -> Floats:
+    """Return the mean over the relevant texts of each query of the share of relevant texts among
+    those up to its rank.
+    """
+    return queries.sums(queries.places(ranks) / ranks) / queries.sizes
+
+
+def share_found(queries: _Queries, ranks: Floats, *, cut: int) -> Floats:
+    """Return the share of the relevant texts of each query that rank CUT or better."""
+    return queries.sums((ranks <= cut).astype(np.float64)) / queries.sizes
+
+
+def mean_of_items(
+    queries: _Queries, numbers: Floats, *, of: Callable[[Floats], Floats] | None = None
+) -> Floats:
+    """Return the mean number of the items of each query, or of what OF makes of these numbers."""
+    return queries.sums(numbers if of is None else of(numbers)) / queries.sizes
+
+
+def query_mean(gold: ArrayLike, ranks: ArrayLike, *, of: OfQueries) -> float:
+    """Return the mean over queries of the value OF each."""
+    return float(of(_Queries.of(gold), np.asarray(ranks, dtype=np.float64)).mean())
+
+
+def query_influence(gold: ArrayLike, ranks: ArrayLike, *, of: OfQueries) -> Floats:
+    """Return the influence of each item on that mean, (items,): divided by their number, those of a
+    query add up to its own.
+    """
+    queries = _Queries.of(gold)
+    values = of(queries, np.asarray(ranks, dtype=np.float64))
+    shares: Floats = (
+        ((values - values.mean()) / queries.sizes)[queries.index]
+        * len(queries.index)
+        / len(queries.sizes)
+    )
+    return shares
+
+
+Rows = NDArray[np.intp]
+
+
+def pair_average_precision(gold: Floats, scores: Floats) -> float:
+    """Return the mean precision at the places of the positive pairs, equal scores as one place.
+
+    gold, scores: (pairs,), gold 0 or 1; nan without a positive pair.
+    """
+    if not gold.any():
+        return float("nan")
+    hits, found, place = _cumulated(gold, scores)
+    return float((gold * (hits / found)[place]).sum() / gold.sum())
+
+
+def pair_average_precision_influence(gold: Floats, scores: Floats) -> Floats:
+    """Return the influence of each pair on average precision; (pairs,), with mean zero.
+
+    With h, p the shares of positive pairs and of all pairs that score at least s, and π the share
+    of positive ones, the measure is E[y h(s)/p(s)]/π. A pair changes the outer mean at its own
+    place, and h and p at the places of all pairs that score at most as much.
+    """
+    n, share = len(gold), gold.mean()
+    if share == 0:
+        return np.full(n, np.nan)
+    hits, found, place = _cumulated(gold, scores)
+    precision = hits / found
+    positives = np.bincount(place, gold)  # at each place
+    # Places are in descending order of scores: what scores at most as much comes at or after them.
+    by_hits = np.cumsum((positives / found)[::-1])[::-1]
+    by_found = np.cumsum((positives * precision / found)[::-1])[::-1]
+    mean = float((gold * precision[place]).sum() / gold.sum())
+    moved = gold * (precision[place] + by_hits[place] - mean) - by_found[place]
+    influence: Floats = (moved - moved.mean()) / share
+    return influence
+
+
+def area_under_roc(gold: Floats, scores: Floats) -> float:
+    """Return how often a positive pair scores more than a negative one, equal scores as a half.
+
+    gold, scores: (pairs,), gold 0 or 1; nan where one of both is lacking.
+    """
+    below, _ = _shares_beside(gold, scores)
+    return float(below[gold == 1].mean()) if 0 < gold.sum() < len(gold) else float("nan")
+
+
+def area_under_roc_influence(gold: Floats, scores: Floats) -> Floats:
+    """Return the influence of each pair on the area under the ROC curve; (pairs,), mean zero."""
+    share = gold.mean()
+    if not 0 < share < 1:
+        return np.full(len(gold), np.nan)
+    below, above = _shares_beside(gold, scores)
+    area = below[gold == 1].mean()
+    moved = np.where(gold == 1, (below - area) / share, (above - area) / (1 - share))
+    influence: Floats = moved - moved.mean()
+    return influence
+
+
+def best_threshold(gold: Floats, scores: Floats, *, by_f1: bool) -> float:
+    """Return the threshold, half-way between two scores, above which calling a pair positive gives
+    the highest accuracy, or F1; of equally good ones the highest.
+
+    gold, scores: (pairs,), gold 0 or 1.
+    """
+    hits, found, _ = _cumulated(gold, scores)
+    values = np.unique(scores)[::-1]
+    hits, found = np.append(0, hits), np.append(0, found)  # nothing is called positive
+    positives = gold.sum()
+    good = 2 * hits / (found + positives) if by_f1 and positives else 2 * hits - found
+    ends = np.concatenate([[values[0] + 1], (values[:-1] + values[1:]) / 2, [values[-1] - 1]])
+    return float(ends[int(np.argmax(good))])
+
+
+def classes_by_threshold(
+    gold: Floats, scores: Floats, folds: Rows, *, by_f1: bool
+) -> NDArray[np.int64]:
+    """Return the class of each pair, 1 above the threshold that is best on the pairs of the other
+    folds.
+
+    gold, scores: (pairs,); folds: (pairs,), which of at least two folds a pair is in. Pairs of one
+    topic must share a fold.
+    """
+    classes = np.zeros(len(gold), np.int64)
+    for fold in np.unique(folds):
+        inside = folds == fold
+        threshold = best_threshold(gold[~inside], scores[~inside], by_f1=by_f1)
+        classes[inside] = scores[inside] > threshold
+    return classes
+
+
+def two_folds(topics: Sequence[int] | NDArray[np.integer], seed: int = 0) -> Rows:
+    """Return a fold, 0 or 1, for each pair, so that topics stay whole and both have about half of
+    the pairs; topics are put in an order that SEED draws, the largest first.
+
+    topics: (pairs,) the topic of each pair.
+    """
+    _, topic, sizes = np.unique(np.asarray(topics), return_inverse=True, return_counts=True)
+    drawn = np.random.default_rng(seed).permutation(len(sizes))
+    order = drawn[np.argsort(-sizes[drawn], kind="stable")]
+    filled, fold_of = [0, 0], np.zeros(len(sizes), np.intp)
+    for number in order.tolist():
+        fold_of[number] = int(filled[1] < filled[0])
+        filled[fold_of[number]] += int(sizes[number])
+    return fold_of[topic]
+
+
+def _cumulated(gold: Floats, scores: Floats) -> tuple[Floats, Floats, Rows]:
+    """Return how many positive pairs and how many pairs score at least each different score, the
+    highest first, and the place of each pair among these scores.
+    """
+    _, ascending, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    place = len(counts) - 1 - ascending
+    hits: Floats = np.cumsum(np.bincount(place, gold, minlength=len(counts)))
+    return hits, np.cumsum(counts[::-1]).astype(np.float64), place
+
+
+def _shares_beside(gold: Floats, scores: Floats) -> tuple[Floats, Floats]:
+    """Return of each pair the share of negative pairs that score less, and of positive pairs that
+    score more, equal ones as halves.
+    """
+    hits, found, place = _cumulated(gold, scores)
+    misses = found - hits
+    at_hits, at_misses = np.diff(hits, prepend=0), np.diff(misses, prepend=0)
+    negative, positive = max(len(gold) - gold.sum(), 1), max(gold.sum(), 1)
+    below = (misses[-1] - misses + at_misses / 2)[place] / negative
+    above = (hits - at_hits / 2)[place] / positive
+    return below, above
+
+
+def margins(entailed: ArrayLike, contradicted: ArrayLike) -> Floats:
+    """Return by how much each entailed sentence is closer than the contradicted one, (items,), in
+    units of the model's own spread.
+
+    The spread is the standard deviation of all these similarities; where a model gives all pairs
+    the same similarity, margins are 0.
+    """
+    first, second = np.asarray(entailed, np.float64), np.asarray(contradicted, np.float64)
+    spread = float(np.std(np.concatenate([first, second]))) if len(first) else 0.0
+    difference: Floats = first - second
+    return difference / spread if spread > 0 else np.zeros_like(difference)
+
+
+def is_closer(margin: Floats) -> Floats:
+    """Return 1 where a margin is positive, ½ where it is 0, otherwise 0."""
+    closer: Floats = (np.sign(margin) + 1) / 2
+    return closer
+
 
 Scale = Literal["correlation", "share", "plain"]  # which interval a score has
 

@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.influence import Floats
-from embedlab.analysis.word_sets import WordSets, digest
+from embedlab.analysis.overlap import WordSets, digest
 
 LEAST_COSINE = 0.3
 METHOD = "words-1"  # of the links that other processes stored; another one for another method

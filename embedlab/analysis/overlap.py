@@ -1,69 +1,218 @@
-"""Word overlap of sentence pairs: the Dice coefficient."""
+"""Word overlap of sentence pairs: the Dice coefficient, 2|A∩B| / (|A|+|B|) of the sets of words,
+from 0 to 1; of two sentences without any words it is 0.
+"""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self, cast
 
 import numpy as np
 import polars as pl
+import xxhash
 from numpy.typing import NDArray
 
-from embedlab.analysis.word_sets import WordSets
-from embedlab.data.words import distinct_words
+from embedlab.analysis.influence import Floats
+
+_AT_ONCE = 50_000  # sentences, or pairs
+_DIGESTED_AT_ONCE = 100_000
+_WORD = re.compile(r"\w+")
+_ASCII_WORD = r"[0-9a-z_]+"  # what is left of \w in a lower-case text of ASCII characters
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WordSets:
+    """Lower-case words, as `distinct_words` finds them, of sentences in order; numbered from 0 as
+    they first appear.
+    """
+
+    numbers: NDArray[
+        np.int32
+    ]  # of the words of all sentences, one sentence after the other, each word of a sentence once
+    starts: NDArray[np.int64]  # (sentences + 1,) where in them each sentence begins, and their end
+    distinct: int  # words
+
+    @classmethod
+    def of(cls, sentences: pl.Series) -> Self:
+        """Return the words of SENTENCES; of the same ones as the last time those found then."""
+        key = digest(sentences)
+        if (known_sets := _last.get(key)) is not None:
+            return cast("Self", known_sets)
+        known = _Vocabulary()
+        parts = [
+            _numbered(sentences[start : start + _AT_ONCE], known)
+            for start in range(0, len(sentences), _AT_ONCE)
+        ]
+        sizes = np.concatenate([np.zeros(1, np.int64), *(sizes for _, sizes in parts)])
+        numbers = np.concatenate([np.zeros(0, np.int32), *(numbers for numbers, _ in parts)])
+        found = cls(numbers=numbers, starts=np.cumsum(sizes), distinct=len(known))
+        _last.clear()
+        _last[key] = found
+        return found
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of words of each sentence; (sentences,)."""
+        return np.diff(self.starts)
+
+    def dice(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> Floats:
+        """Return the Dice coefficient of each two sentences, given by their places; 0 where neither
+        has a word; (pairs,).
+        """
+        coefficients = np.zeros(len(first))
+        for start in range(0, len(first), _AT_ONCE):
+            block = slice(start, start + _AT_ONCE)
+            (left, left_sizes), (right, right_sizes) = (
+                self._keys(places[block]) for places in (first, second)
+            )
+            index = np.searchsorted(left, right)
+            is_shared = (
+                left[np.minimum(index, len(left) - 1)] == right
+                if len(left)
+                else np.zeros(len(right), np.bool_)
+            )
+            shared = np.bincount(
+                np.repeat(np.arange(len(right_sizes)), right_sizes)[is_shared],
+                minlength=len(right_sizes),
+            )
+            total = left_sizes + right_sizes
+            coefficients[block] = np.divide(
+                2 * shared, total, out=np.zeros(len(total)), where=total > 0
+            )
+        return coefficients
+
+    def _keys(self, places: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return ascending numbers of the words of the sentences at PLACES, different for different
+        places, and how many each has.
+        """
+        entries, sizes = self.entries(places)
+        return np.repeat(np.arange(len(places)), sizes) * self.distinct + self.numbers[
+            entries
+        ], sizes
+
+    def entries(self, places: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return where in the numbers the words of the sentences at PLACES are, and how many each
+        has.
+        """
+        starts = self.starts[places]
+        sizes = self.starts[np.asarray(places) + 1] - starts
+        ends = np.cumsum(sizes)
+        return np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(
+            starts - ends + sizes, sizes
+        ), sizes
+
+
+_last: dict[str, WordSets] = {}  # what was found last, by its sentences
+
+
+def digest(sentences: pl.Series, method: str = "") -> str:
+    """Return what identifies SENTENCES in this order, and what a METHOD finds in them."""
+    hashed = xxhash.xxh3_128(method.encode())
+    for start in range(0, len(sentences), _DIGESTED_AT_ONCE):
+        own = sentences[start : start + _DIGESTED_AT_ONCE]
+        hashed.update(own.str.len_bytes().to_numpy().astype("<u4").tobytes())  # where each ends
+        hashed.update("".join(own.to_list()).encode("utf-8"))
+    return hashed.hexdigest()
+
+
+class _Vocabulary:
+    """The numbers of words by their hashes, in the order in which they first appeared: of millions
+    of words less memory than their text.
+    """
+
+    def __init__(self) -> None:
+        self._hashes = np.zeros(0, np.uint64)  # ascending
+        self._numbers = np.zeros(0, np.int32)
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    def numbers_of(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """Return the number of each of some words; a new one gets the next number."""
+        distinct, places, of_word = np.unique(hashes, return_index=True, return_inverse=True)
+        found = np.searchsorted(self._hashes, distinct)
+        is_known = np.zeros(len(distinct), np.bool_)
+        inside = found < len(self)
+        is_known[inside] = self._hashes[found[inside]] == distinct[inside]
+        numbers = np.empty(len(distinct), np.int32)
+        numbers[is_known] = self._numbers[found[is_known]]
+        added = np.flatnonzero(~is_known)
+        numbers[added[np.argsort(places[added])]] = len(self) + np.arange(
+            len(added), dtype=np.int32
+        )
+        self._numbers = np.insert(self._numbers, found[added], numbers[added])
+        self._hashes = np.insert(self._hashes, found[added], distinct[added])
+        return numbers[of_word]
+
+
+def _numbered(
+    sentences: pl.Series, known: _Vocabulary
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the numbers of the words of each sentence, and how many it has; words that are not
+    KNOWN get the next numbers.
+    """
+    words = _words(sentences)
+    row = np.repeat(np.arange(len(words)), words.list.len().to_numpy())
+    found = known.numbers_of(words.explode().drop_nulls().hash().to_numpy())
+    keys = np.sort(row * max(len(known), 1) + found, kind="stable")  # each row is short
+    keys = keys[np.diff(keys, prepend=-1) != 0]
+    own, number = np.divmod(keys, max(len(known), 1))
+    return number.astype(np.int32), np.bincount(own, minlength=len(words)).astype(np.int64)
+
+
+def _words(sentences: pl.Series) -> pl.Series:
+    """Return the words of each sentence as they come; those with other characters than ASCII are
+    split by Python, whose words differ.
+    """
+    is_plain = sentences.str.len_bytes() == sentences.str.len_chars()
+    plain = sentences.filter(is_plain).str.to_lowercase().str.extract_all(_ASCII_WORD)
+    if is_plain.all():
+        return plain
+    others = pl.Series(
+        list(_split(sentences.filter(~is_plain).to_list())), dtype=pl.List(pl.String)
+    )
+    order = np.argsort(
+        np.concatenate([is_plain.arg_true().to_numpy(), (~is_plain).arg_true().to_numpy()]),
+        kind="stable",
+    )
+    return pl.concat([plain, others]).gather(order)
+
+
+def _split(texts: list[str]) -> Iterator[list[str]]:
+    for text in texts:
+        yield _WORD.findall(text.lower())
+
+
+Texts = Sequence[str] | pl.Series
 
 
 def dice(first: str, second: str) -> float:
-    """Return the word overlap of two sentences, 2|A∩B| / (|A|+|B|), from 0 to 1; without any words
-    it is 0.
-    """
-    return _dice(distinct_words(first), distinct_words(second))
+    """Return the word overlap of two sentences."""
+    return float(dice_of_rows([first], [second])[0])
 
 
-def dice_column(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
-    """Return the Dice coefficient of each pair; a sentence in several pairs is split into words
-    once.
-    """
-    known = {sentence: distinct_words(sentence) for sentence in {*first, *second}}
-    pairs = zip(first, second, strict=True)
-    return np.fromiter(
-        (_dice(known[a], known[b]) for a, b in pairs), dtype=np.float64, count=len(first)
-    )
-
-
-def dice_table(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
-    """Return the Dice coefficient of each text of FIRST with each of SECOND, (first, second), as
-    `dice_column` has those of pairs.
-    """
-    from scipy.sparse import csr_array
-
-    words: dict[str, int] = {}
-    tables, counts = [], []
-    for texts in (first, second):
-        word_sets = [distinct_words(text) for text in texts]
-        sizes = [len(word_set) for word_set in word_sets]
-        columns = [
-            words.setdefault(word, len(words)) for word_set in word_sets for word in word_set
-        ]
-        tables.append((np.ones(len(columns), np.int32), columns, np.cumsum([0, *sizes])))
-        counts.append(np.array(sizes, dtype=np.float64))
-    here, there = (
-        csr_array(table, shape=(len(table[2]) - 1, max(len(words), 1))) for table in tables
-    )
-    total = counts[0][:, None] + counts[1][None]
-    shared: NDArray[np.float64] = (here @ there.T).toarray().astype(np.float64)
-    return np.divide(2 * shared, total, out=np.zeros_like(total), where=total > 0)
-
-
-def dice_of_rows(first: pl.Series, second: pl.Series) -> pl.Series:
-    """Return the Dice coefficient of the two sentences of each row; of a million rows it takes a
-    fifth of the time and of the memory.
-    """
-    count, texts = len(first), pl.concat([first, second])
+def dice_of_rows(first: Texts, second: Texts) -> pl.Series:
+    """Return the word overlap of the two sentences of each row."""
+    texts = pl.concat([pl.Series(side, dtype=pl.String) for side in (first, second)])
     _, places, numbers = np.unique(texts.hash().to_numpy(), return_index=True, return_inverse=True)
     order = np.argsort(places)  # as they first appear: links are found of the same sentences
     numbers = np.argsort(order)[numbers]
-    words = WordSets.of(texts.gather(places[order]))
+    words, count = WordSets.of(texts.gather(places[order])), len(first)
     return pl.Series("dice", words.dice(numbers[:count], numbers[count:]))
 
 
-def _dice(first: frozenset[str], second: frozenset[str]) -> float:
-    total = len(first) + len(second)
-    return 2 * len(first & second) / total if total else 0.0
+def dice_table(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
+    """Return the word overlap of each text of FIRST with each of SECOND; (first, second)."""
+    from scipy.sparse import csr_array
+
+    words = WordSets.of(pl.Series([*first, *second], dtype=pl.String))
+    has = csr_array(
+        (np.ones(len(words.numbers), np.int32), words.numbers, words.starts),
+        shape=(len(words.sizes), max(words.distinct, 1)),
+    )
+    shared: NDArray[np.float64] = (
+        (has[: len(first)] @ has[len(first) :].T).toarray().astype(np.float64)
+    )
+    total = words.sizes[: len(first), None] + words.sizes[None, len(first) :]
+    np.divide(2 * shared, total, out=shared, where=total > 0)
+    return shared

@@ -17,10 +17,9 @@ from math import inf, isnan, nan, sqrt
 import numpy as np
 
 from embedlab.analysis.comparison import SIGNIFICANT
-from embedlab.analysis.evidence import Evidence
+from embedlab.analysis.evidence import Evidence, NamedSlice
 from embedlab.analysis.influence import Floats
 from embedlab.analysis.scores import ModelColumns
-from embedlab.analysis.slice_names import NamedSlice
 from embedlab.analysis.uncertainty import (
     LEVEL,
     SeedSpread,

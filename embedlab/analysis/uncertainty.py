@@ -33,30 +33,6 @@ _FARTHEST = 37.0  # a normal quantile whose tail is still a float
 
 
 @dataclass(frozen=True, kw_only=True)
-class VarianceParts:
-    """What the variance of an estimate consists of, in squared units of the estimate; nan where
-    unknown.
-    """
-
-    rows: float  # over rows or their topics
-    independent: float  # the same as if rows were independent
-    seeds: float = 0.0
-    other: float = 0.0
-
-    @property
-    def design_effect(self) -> float:
-        """How many times as large the variance over rows is as that of independent rows, at least
-        1; nan where it is unknown.
-        """
-        effect = (
-            (self.rows + self.other) / (self.independent + self.other)
-            if self.independent + self.other != 0
-            else 1.0
-        )
-        return 1.0 if effect < 1 else effect
-
-
-@dataclass(frozen=True, kw_only=True)
 class Uncertainty:
     """The topics and the variances of an estimate, in squared units of the estimate; nan where
     undefined.
@@ -82,19 +58,13 @@ class Uncertainty:
         return float(self.topics.variance[0]) if self.topics is not None else self.rows
 
     @property
-    def parts(self) -> VarianceParts:
-        """What the variance consists of."""
-        return VarianceParts(
-            rows=self.variance_of_rows,
-            independent=self.independent,
-            seeds=self.seeds,
-            other=self.other,
-        )
-
-    @property
     def design_effect(self) -> float:
-        """How many times as large the variance over rows is as that of independent rows."""
-        return self.parts.design_effect
+        """How many times as large the variance over rows is as that of independent rows, at least
+        1; nan where it is unknown.
+        """
+        independent = self.independent + self.other
+        effect = (self.variance_of_rows + self.other) / independent if independent != 0 else 1.0
+        return 1.0 if effect < 1 else effect
 
     @property
     def reversed(self) -> "Uncertainty":
@@ -330,7 +300,6 @@ def _together(uncertain: Sequence[Uncertainty]) -> tuple[TopicSums, Floats, Floa
 
 
 UNKNOWN = Uncertainty(rows=nan, rows_freedom=nan, independent=nan)
-UNKNOWN_PARTS = VarianceParts(rows=nan, independent=nan)
 
 
 @dataclass(frozen=True, kw_only=True)

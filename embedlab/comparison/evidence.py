@@ -11,12 +11,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.binary import classes_by_threshold, two_folds
 from embedlab.analysis.correlations import SAME_SIMILARITY, correlated_groups, why_undefined_gold
 from embedlab.analysis.dependence import SharedSentences
 from embedlab.analysis.evidence import Evidence, ItemGroups, average_evidence, evidence_of
 from embedlab.analysis.families import families, largest_joined
-from embedlab.analysis.measures import MEASURES, Measure
+from embedlab.analysis.measures import MEASURES, Measure, classes_by_threshold, two_folds
 from embedlab.analysis.near_duplicates import NearDuplicates
 from embedlab.analysis.slices import has_all
 from embedlab.choices import Aggregate
@@ -182,7 +181,8 @@ def _of_slice(
     dtype = np.int64 if block.classes else np.float64
     gold = scored["gold"].to_numpy().astype(dtype)
     predicted = {number: values[members[number]].to_numpy().astype(dtype) for number in there}
-    texts = _texts(scored)
+    needs_texts = is_tested or any(MEASURES[name].is_of_classes for name in block.measures)
+    texts = _texts(scored) if needs_texts else None
     for index, name in enumerate(block.measures):
         key, title = (
             (item_slice.key, item_slice.title)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.analysis.overlap import dice_column, dice_table
+from embedlab.analysis.overlap import dice_of_rows, dice_table
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.encoder import EncoderFacts
 from embedlab.models.fingerprint import combined_fingerprint
@@ -22,7 +22,7 @@ class DiceScorer:
         self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
     ) -> NDArray[np.float32]:
         """Return the word overlap of each pair, 0 to 1."""
-        return dice_column(first, second).astype(np.float32)
+        return dice_of_rows(first, second).to_numpy().astype(np.float32)
 
     def score_all(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float32]:
         """Return the word overlap of each text of FIRST with each of SECOND; (first, second)."""

@@ -91,8 +91,12 @@ class PairDifferences:
             self.evidence[name].of_members([order.index(member) for member in members]), models
         )
         pair = ("first", "second")
-        parts = weighed.of_pair[pair].parts
-        return Apart(p=weighed.p[pair], variance=100**2 * (parts.rows + parts.seeds + parts.other))
+        uncertainty = weighed.of_pair[pair]
+        return Apart(
+            p=weighed.p[pair],
+            variance=100**2
+            * (uncertainty.variance_of_rows + uncertainty.seeds + uncertainty.other),
+        )
 
     def _model(self, name: str, spread: Spread) -> ModelColumns:
         return ModelColumns(

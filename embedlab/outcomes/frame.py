@@ -234,10 +234,10 @@ def text_numbers(outcomes: Outcomes) -> NDArray[np.uint64]:
     return ids.to_numpy()
 
 
-def measured_by(outcomes: Outcomes, measure: str) -> Outcomes:
-    """Return OUTCOMES whose scores are of another MEASURE."""
+def measured_by(outcomes: Outcomes, *measures: str) -> Outcomes:
+    """Return OUTCOMES whose scores are of other MEASURES."""
     measured = replace(
-        outcomes, blocks=tuple(replace(block, measures=(measure,)) for block in outcomes.blocks)
+        outcomes, blocks=tuple(replace(block, measures=measures) for block in outcomes.blocks)
     )
     measured.computed.update(outcomes.computed)
     return measured

@@ -15,6 +15,16 @@ from embedlab.core.errors import UnknownFieldError, UsageError
 from embedlab.core.nearest import unknown
 from embedlab.outcomes.frame import Outcomes
 
+COUNTED = ("none", "one", "both")  # of the sentences of a pair; a single sentence has it or not
+
+
+def counted(items: pl.DataFrame, has: Callable[[pl.Series], pl.Series]) -> pl.Series:
+    """Return how many of each item's sentences HAS is true of."""
+    first, second = (
+        has(items[name]).fill_null(value=False).cast(pl.Int8) for name in ("sentence1", "sentence2")
+    )
+    return (first + second).replace_strict(dict(enumerate(COUNTED)))
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Property:

@@ -171,7 +171,8 @@ def items_frame(
         columns |= dict(zip(TEXT_IDS, np.asarray(text_ids, np.uint64).T, strict=True))
     frame = pl.DataFrame(columns, schema_overrides=ITEMS | _MORE, strict=False)
     values = predicted if isinstance(predicted, pl.Series) else np.asarray(predicted)
-    return frame.with_columns(pl.Series(PREDICTED, values)).sort("item", maintain_order=True)
+    frame = frame.with_columns(pl.Series(PREDICTED, values))
+    return frame if frame["item"].is_sorted() else frame.sort("item", maintain_order=True)
 
 
 def class_indices(labels: Sequence[object], classes: Sequence[str]) -> np.ndarray[Any, Any]:

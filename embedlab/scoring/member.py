@@ -17,14 +17,13 @@ from embedlab.models.shape import backends, vector_length
 from embedlab.outcomes.stored import joined_members
 from embedlab.runs.evaluations import Evaluation
 from embedlab.scoring.brought_items import evaluate_items
-from embedlab.scoring.frames import keyed_items
 from embedlab.scoring.provenance import (
     overlap_notes,
     training_marks,
     training_notes,
     training_precision,
 )
-from embedlab.scoring.training_text import training_text
+from embedlab.scoring.training_text import keyed_items, training_text
 from embedlab.tasks.task import Selection, TaskResult
 from embedlab.tasks.task import task as find_task
 

@@ -153,11 +153,10 @@ def _task_with(name: str) -> Task | None:
     """Return the task that scores the dataset NAME: of several that of the dataset's kind, wherever
     their names are in the alphabet.
     """
-    having = [task for task in all_tasks() if task.has_dataset(name)]
-    kind = (
-        dataset(name).kind if len(having) > 1 and plugins.find("datasets", name) is not None else ""
-    )
-    return next((task for task in having if task.name == kind), next(iter(having), None))
+    kind = dataset(name).kind if plugins.find("datasets", name) is not None else ""
+    if kind in task_names() and (of_kind := find_task(kind)).has_dataset(name):
+        return of_kind
+    return next((task for task in all_tasks() if task.has_dataset(name)), None)
 
 
 def _task_of(name: str) -> str:

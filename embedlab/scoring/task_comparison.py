@@ -8,12 +8,13 @@ from math import isnan
 from pathlib import Path
 from types import MappingProxyType
 
+import polars as pl
 import xxhash
 
 from embedlab.analysis.another_dataset import Elsewhere, elsewhere
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence
 from embedlab.analysis.evidence import Evidence, member_columns
-from embedlab.analysis.expressions import meanings
+from embedlab.analysis.expressions import TRAINED, meanings
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.uncertainty import METHOD
 from embedlab.choices import Aggregate
@@ -30,11 +31,30 @@ from embedlab.outcomes.selection import ItemSelection, select_items
 from embedlab.outcomes.stored import joined_members
 from embedlab.runs.signature import HASH_DIGITS, Signature, merged
 from embedlab.scoring.answers import Answers
-from embedlab.scoring.frames import keyed_items
 from embedlab.scoring.outcomes import averages_of, shared_rows
-from embedlab.scoring.provenance import COMMON
+from embedlab.scoring.provenance import COMMON, overlap_sign
 from embedlab.scoring.selection import SelectedTask
-from embedlab.scoring.trained_pairs import trained_column
+from embedlab.scoring.training_text import keyed_items
+
+
+def trained_column(keys: pl.DataFrame, texts: Mapping[str, KnownText]) -> pl.Series:
+    """Return the models that were trained on each item († the pair, ‡ a sentence of it), null for
+    none; KEYS are the hashes of their sentences, TEXTS by model.
+    """
+    known = keys.select(pl.all_horizontal(pl.all().is_not_null())).to_series()
+    marked = [
+        [
+            f"{mark}{name}" if (mark := overlap_sign(overlap)) else ""
+            for overlap in text.row_overlaps(keys.filter(known))
+        ]
+        for name, text in texts.items()
+    ]
+    nothing = pl.Series(TRAINED, [None], dtype=pl.String).new_from_index(0, keys.height)
+    if not texts:
+        return nothing
+    named = [", ".join(filter(None, row)) or None for row in zip(*marked, strict=True)]
+    return nothing.scatter(known.arg_true(), pl.Series(named, dtype=pl.String))
+
 
 Facts = Mapping[
     str, str

@@ -10,6 +10,8 @@ from operator import or_
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.note import Note
 from embedlab.core.paths import TINY_FOLDER
@@ -20,8 +22,19 @@ from embedlab.data.source import Source
 from embedlab.data.stated_corpora import StatedCorpus, card_corpora, open_stated
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.models.hub import downloaded_folder
+from embedlab.outcomes.cuts import ItemSlice
+from embedlab.outcomes.frame import KEYS, Outcomes
 from embedlab.runs.store import RunFolder
 from embedlab.training.stage_data import open_stages
+
+
+def keyed_items(outcomes: Outcomes, items: ItemSlice) -> pl.DataFrame:
+    """Return the hashes of the sentences of a slice, to count those in a training text; of single
+    sentences one column.
+    """
+    keys = outcomes.text_keys[items.rows].drop_nulls()
+    return keys if outcomes.blocks[items.block].is_of_pairs else keys.select(KEYS[0])
+
 
 # folder of an exported model with what its marks need; uploaded with the model to the hub
 TRAINING = "training"

@@ -128,36 +128,29 @@ def pair_scores(outcomes: Outcomes, member: str) -> tuple[StoredScore, ...]:
     """Return every number of a member: by dataset in three aggregations, by source and by Dice
     fifth, Spearman and Pearson.
     """
-    slices = {by: slices_of(outcomes, (), by=by) for by in BYS}
-    measured = {method: measured_by(outcomes, method) for method in METHODS}
     scores: list[tuple[str, Evidence, str, str | None]] = []
     for aggregate in AGGREGATES:
         for method in METHODS:
-            evidence = outcome_evidence(
-                measured[method],
-                [member],
-                slices["dataset"],
-                aggregate=aggregate,
-                is_tested=False,
-            )
+            measured = measured_by(outcomes, method)
+            evidence = outcome_evidence(measured, [member], aggregate=aggregate, is_tested=False)
             scores += [
                 ("average" if each.average_of else "dataset", each, aggregate, None)
                 for each in evidence
             ]
     for by in BYS[1:]:
-        both = [
-            outcome_evidence(measured[method], [member], slices[by], is_tested=False)
-            for method in METHODS
-        ]
+        evidence = outcome_evidence(
+            measured_by(outcomes, *METHODS),
+            [member],
+            slices_of(outcomes, (), by=by),
+            is_tested=False,
+        )
         scores += [
-            (by, each, "all", each.title if by == "dice" else None)
-            for of_slice in zip(*both, strict=True)
-            for each in of_slice
+            (by, each, "all", each.slice_title if by == "dice" else None) for each in evidence
         ]
     return tuple(
         StoredScore(
             by=by,
-            slice=each.key,
+            slice=each.slice_key,
             metric=each.metric,
             setting=aggregate,
             value=float(each.points[0]),

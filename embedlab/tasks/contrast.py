@@ -15,8 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.contrasts import margins
-from embedlab.analysis.measures import MEASURES
+from embedlab.analysis.measures import MEASURES, margins
 from embedlab.analysis.overlap import dice_of_rows
 from embedlab.analysis.tags import word_counts
 from embedlab.choices import TableScale

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.analysis.measures import MEASURES
-from embedlab.analysis.retrieval import CUTS, FIRST, query_gold
+from embedlab.analysis.measures import CUTS, FIRST, MEASURES, query_gold
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.progress import StartProgress, unseen
 from embedlab.core.settings import Settings

@@ -427,6 +427,14 @@ def pair_task(
     return PairTask(name, summary, datasets, averages)
 
 
+def pair_texts(source: Source, datasets: Sequence[str]) -> Texts:
+    """Return the sentences of the pairs of DATASETS."""
+    parts, missing = available(datasets, lambda name: open_scored(source, name))
+    columns = tuple(part.frame[side] for part in parts for side in SENTENCES)
+    states = tuple(part.state for part in parts)
+    return Texts(columns=columns, states=states, missing=tuple(missing))
+
+
 def task(name: str) -> Task:
     """Return the task called NAME."""
     return _load(plugins.require("tasks", name))

@@ -24,7 +24,7 @@ from record import write_table
 from embedlab.analysis.dependence import SharedSentences
 from embedlab.analysis.families import families, largest_joined
 from embedlab.analysis.near_duplicates import near_duplicates
-from embedlab.analysis.overlap import dice_column
+from embedlab.analysis.overlap import dice_of_rows
 from embedlab.analysis.reading_effect import rank_errors, reading_effect
 from embedlab.data.source import Source
 
@@ -73,7 +73,7 @@ def row(frame: pl.DataFrame, runs: int, planted: float, whole: bool) -> list[str
     facts = {
         "topics": topics,
         "sources": (frame["source"].rank("dense") - 1).to_numpy().astype(np.intp),
-        "covariates": np.stack([dice_column(*texts), lengths], axis=1),
+        "covariates": np.stack([dice_of_rows(*texts).to_numpy(), lengths], axis=1),
     }
     rng, count = np.random.default_rng(1), topics.max() + 1
     effects, gains = [], []

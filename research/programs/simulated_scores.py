@@ -20,7 +20,7 @@ from pair_frames import near_pairs, sentence_numbers
 
 from embedlab.analysis.evidence import SliceRows
 from embedlab.analysis.near_duplicates import NearDuplicates
-from embedlab.analysis.word_sets import WordSets
+from embedlab.analysis.overlap import WordSets
 
 Floats = NDArray[np.float64]
 

@@ -57,13 +57,13 @@ from embedlab.reports.notes import model_note, partial_notes
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import SENTENCES, StoredOutcomes, items_frame
 from embedlab.runs.signature import UNKNOWN, Signature
-from embedlab.scoring.frames import keyed_items
 from embedlab.scoring.member import model_facts
 from embedlab.scoring.outcomes import averages_of, shared_rows
 from embedlab.scoring.provenance import training_marks, training_notes
 from embedlab.scoring.selection import SelectedTask
 from embedlab.scoring.stated_text import START_UNKNOWN
 from embedlab.scoring.task_comparison import Gathered, Progress, Slicing, TaskComparison
+from embedlab.scoring.training_text import keyed_items
 from embedlab.tasks.task import Selection, Texts, evaluation_without_scores
 from embedlab.tasks.task import task as find_task
 from embedlab.training.stage_data import StageData, open_stages

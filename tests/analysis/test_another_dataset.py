@@ -141,7 +141,7 @@ def test_five_datasets_say_something_of_another_one() -> None:
     counted = [one for one in slices if one.key in found.datasets]
     deltas, rows = (
         np.array([value(one.differences["b"]) for one in counted])
-        for value in (lambda d: d.delta, lambda d: d.uncertainty.rows)
+        for value in (lambda d: d.delta, lambda d: d.uncertainty.variance_of_rows)
     )
     points = np.mean([one.points for one in evidence if one.key in found.datasets], axis=0)
     expected = predicted(deltas, rows, float(points[:3].var(ddof=1) / 3), 2.0)
@@ -190,7 +190,7 @@ def test_two_models_that_share_runs_vary_by_their_differences_seed_by_seed() -> 
         (found,) = elsewhere(evidence, slices, models, "a")
         deltas, rows = (
             [value(one.differences["c"]) for one in slices]
-            for value in (lambda d: d.delta, lambda d: d.uncertainty.rows)
+            for value in (lambda d: d.delta, lambda d: d.uncertainty.variance_of_rows)
         )
         expected = predicted(np.array(deltas), np.array(rows), float(noise), freedom)
         assert (found.low, found.high) == pytest.approx(expected[1])

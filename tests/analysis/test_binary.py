@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
-from embedlab.analysis.binary import (
+from embedlab.analysis.measures import (
     area_under_roc,
     area_under_roc_influence,
     best_threshold,

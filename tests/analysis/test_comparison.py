@@ -22,7 +22,7 @@ from embedlab.analysis.evidence import evidence_of
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.seed_notes import HANGS, REACHES
-from embedlab.analysis.uncertainty import VarianceParts
+from embedlab.analysis.uncertainty import Uncertainty
 from embedlab.analysis.weighing import Topic
 
 
@@ -106,7 +106,9 @@ def test_the_signs_of_a_table_are_those_of_any_tested_difference() -> None:
 
 
 def test_the_design_effect_of_a_slice_is_the_largest_of_its_differences() -> None:
-    parts = [VarianceParts(rows=rows, independent=1.0) for rows in (2.0, 5.0, nan, 3.0)]
+    parts = [
+        Uncertainty(rows=rows, rows_freedom=9.0, independent=1.0) for rows in (2.0, 5.0, nan, 3.0)
+    ]
     found = compared({str(place): difference(uncertainty=one) for place, one in enumerate(parts)})
     assert (
         found.design_effect

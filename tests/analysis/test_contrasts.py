@@ -5,7 +5,7 @@ from statistics import pstdev
 import numpy as np
 import pytest
 
-from embedlab.analysis.contrasts import is_closer, margins
+from embedlab.analysis.measures import is_closer, margins
 
 
 @pytest.mark.parametrize("unit", [0.01, 1.0, 40.0])

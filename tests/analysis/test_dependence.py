@@ -46,33 +46,6 @@ def test_every_two_rows_that_share_a_sentence_are_counted_once(
         assert found.value[place] == pytest.approx(max(total / (1 - linked), independent))
 
 
-def test_rows_that_share_nothing_have_the_variance_of_independent_ones(values: np.ndarray) -> None:
-    found = SharedSentences.none(80).sums(values).variances()
-    np.testing.assert_allclose(found.value, found.independent)
-    np.testing.assert_allclose(found.value, values.var(axis=1, ddof=1) * 80)
-
-
-def test_a_combination_has_the_variance_of_its_own_contributions(
-    graph: tuple[np.ndarray, np.ndarray], values: np.ndarray
-) -> None:
-    shared = SharedSentences.of(*graph)
-    weights = np.array([[1.0, -1.0, 0.0], [0.5, 0.5, -1.0]])
-    combined, direct = (
-        shared.sums(values).combined(weights).variances(),
-        shared.sums(weights @ values).variances(),
-    )
-    np.testing.assert_allclose(combined.value, direct.value)
-    np.testing.assert_allclose(combined.freedom, direct.freedom)
-
-
-def test_a_row_that_recurs_many_times_has_the_variance_of_their_sum() -> None:
-    values = np.repeat(np.random.default_rng(2).normal(size=40), 5)
-    values -= values.mean()
-    copies = np.repeat(np.arange(40), 5)
-    found = SharedSentences.of(2 * copies, 2 * copies + 1).sums(values[None]).variances()
-    assert found.value[0] == pytest.approx(5 * (values**2).sum() / (1 - 1 / 40))
-
-
 def test_groups_are_corrected_for_their_own_centring() -> None:
     rng = np.random.default_rng(3)
     first, second = np.concatenate(
@@ -92,29 +65,6 @@ def test_groups_are_corrected_for_their_own_centring() -> None:
     found = SharedSentences.of(first, second, group).sums(values[None]).variances()
     assert found.value[0] == pytest.approx(expected)
     assert expected > found.independent[0]
-
-
-def test_intervals_cover_where_sentences_have_errors_of_their_own() -> None:
-    """Pairs of forty sentences, six in ten parts of an error belonging to sentences: independent
-    pairs cover far less than 95%.
-    """
-    rng = np.random.default_rng(4)
-    first, second = np.array(
-        [(a, b) for a in range(40) for b in range(a + 1, 40) if rng.random() < 0.15]
-    ).T
-    shared, covered, naive = SharedSentences.of(first, second), 0, 0
-    from scipy.stats import t
-
-    for _ in range(400):
-        errors = rng.normal(size=40)
-        values = np.sqrt(0.3) * (errors[first] + errors[second]) + np.sqrt(0.4) * rng.normal(
-            size=len(first)
-        )
-        found = shared.sums(((values - values.mean()) / len(values))[None]).variances()
-        covered += abs(values.mean()) < t.ppf(0.975, found.freedom[0]) * np.sqrt(found.value[0])
-        naive += abs(values.mean()) < 1.96 * np.sqrt(found.independent[0])
-    assert covered / 400 > 0.92
-    assert naive / 400 < 0.8
 
 
 def test_combined_values_are_a_product_of_matrices_whose_zeros_do_not_count() -> None:

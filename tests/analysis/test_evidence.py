@@ -36,23 +36,6 @@ def single(names: str) -> list[ModelColumns]:
     return [ModelColumns(name=name, members=(name,)) for name in names]
 
 
-def test_differences_of_accuracies_vary_as_in_an_explicit_bootstrap() -> None:
-    gold, predicted = predictions(300, 2)
-    evidence = evidence_of(
-        "transfer", "mr", gold, dict(enumerate(predicted)), 2, measure=MEASURES["accuracy"]
-    )
-    (found,) = compare_evidence([evidence], single("ab"), "a")
-    right = predicted == gold
-    rng = np.random.default_rng(1)
-    drawn = [
-        right[1][rows].mean() - right[0][rows].mean() for rows in rng.integers(0, 300, (3000, 300))
-    ]
-    difference = found.differences["b"]
-    assert (difference.low, difference.high) == pytest.approx(
-        tuple(np.quantile(drawn, [0.025, 0.975])), abs=0.008
-    )
-
-
 def test_few_discordant_items_do_not_make_a_difference() -> None:
     """Equal models that disagree on few items are found to differ in at most one of twenty samples,
     as by McNemar's exact test.
@@ -86,32 +69,6 @@ def test_a_member_without_predictions_has_no_score_and_takes_nothing_from_the_ot
     assert compare_evidence([alone], single("ac"), "a")[0].differences["c"].p == pytest.approx(
         found.differences["c"].p
     )
-
-
-def test_an_average_weighs_its_datasets_equally() -> None:
-    parts = []
-    for size in (40, 400):
-        gold, predicted = predictions(size, 2, seed=size)
-        parts.append(
-            evidence_of(
-                "transfer",
-                str(size),
-                gold,
-                dict(enumerate(predicted)),
-                2,
-                measure=MEASURES["accuracy"],
-            )
-        )
-    found = average_evidence("both", parts)
-    np.testing.assert_allclose(found.points, (parts[0].points + parts[1].points) / 2)
-    assert found.pairs == 440
-    small, large = compare_evidence(parts, single("ab"), "a")
-    (both,) = compare_evidence([found], single("ab"), "a")
-    variances = [one.differences["b"].uncertainty.rows for one in (small, large)]
-    # Not exactly: a dataset is measured anew without each of its largest topics, an average of two
-    # without fewer of them.
-    assert both.differences["b"].uncertainty.rows == pytest.approx(sum(variances) / 4, rel=0.03)
-    assert both.average_of == ("40", "400")
 
 
 @pytest.mark.parametrize(("metric", "slow"), [("spearman", spearmanr), ("pearson", pearsonr)])
@@ -165,24 +122,6 @@ def test_scores_are_shown_at_once_and_intervals_follow_slice_by_slice() -> None:
                     whole.scores[name].high,
                 )
                 assert has_interval == (place < done)
-
-
-def test_the_rows_vary_by_the_mean_over_the_members_of_each_model() -> None:
-    gold, predicted = predictions(400, 5)
-    evidence = evidence_of(
-        "transfer", "mr", gold, dict(enumerate(predicted)), 5, measure=MEASURES["accuracy"]
-    )
-    models = [
-        ModelColumns(name="x", members=("a", "b"), seeds=(1, 2)),
-        ModelColumns(name="y", members=("c", "d", "e"), seeds=(1, 2, 3)),
-    ]
-    (found,) = compare_evidence([evidence], models, "x")
-    means = {"x": (predicted[:2] == gold).mean(axis=0), "y": (predicted[2:] == gold).mean(axis=0)}
-    for name, right in means.items():
-        assert found.scores[name].uncertainty.rows == pytest.approx(right.var() / 400, rel=0.01)
-    assert found.differences["y"].uncertainty.rows == pytest.approx(
-        (means["y"] - means["x"]).var() / 400, rel=0.01
-    )
 
 
 def plain_rows(items: int = 30, members: int = 2, seed: int = 0) -> SliceRows:
@@ -281,7 +220,7 @@ def test_a_contrast_of_two_slices_is_the_difference_of_their_scores_over_all_the
     assert found.points.tolist() == pytest.approx((fits.points - rest.points).tolist())
     (compared,) = compare_evidence([found], single("ab"), "a")
     variances = [part.points * (1 - part.points) / part.pairs for part in (fits, rest)]
-    assert compared.scores["a"].uncertainty.rows == pytest.approx(
+    assert compared.scores["a"].uncertainty.variance_of_rows == pytest.approx(
         sum(one[0] for one in variances), rel=0.03
     )
     assert contrast_evidence("apart", replace(fits, rows=None), rest).rows is None
@@ -325,62 +264,3 @@ def test_a_comparison_reaches_as_far_as_the_weakest_of_the_models_that_have_a_sc
         found.scores["c"].letters != "",
     ) == (True, "", True)
     assert found.tests == 1
-
-
-def test_the_topics_of_several_groups_have_the_variance_of_the_score_though_each_group_sums_to_zero() -> (
-    None
-):
-    rng, draws = np.random.default_rng(5), 1_500
-    groups, topics = (
-        np.repeat(np.arange(4), 60),
-        np.repeat(np.arange(16), 15),
-    )  # four topics a group
-    errors = rng.normal(size=(draws, 16))[:, topics] + 0.5 * rng.normal(size=(draws, 240))
-    means = errors.reshape(draws, 4, 60).mean(axis=2)
-    centred = errors - np.repeat(means, 60, axis=1)
-    rows = SliceRows(
-        contributions=centred / 240,
-        texts=np.stack([topics, topics], axis=1).astype(np.uint64),
-        groups=groups,
-    )
-    assert rows.topics.variance.mean() == pytest.approx(errors.mean(axis=1).var(), rel=0.1)
-    assert rows.topics.sums.sum(axis=1) == pytest.approx(0.0, abs=1e-12)
-    one = replace(
-        rows,
-        groups=np.zeros(240, np.intp),
-        contributions=(errors - errors.mean(axis=1, keepdims=True)) / 240,
-    )
-    assert one.topics.sums[0] == pytest.approx(np.bincount(topics, weights=one.contributions[0])), (
-        "of one group nothing changes"
-    )
-
-
-def test_large_topics_are_scaled_as_the_rows_of_their_group_are() -> None:
-    rng = np.random.default_rng(6)
-    groups, topics = (
-        np.repeat([0, 1], [40, 80]),
-        np.repeat(np.arange(12), 10),
-    )  # four topics, and eight
-    errors = rng.normal(size=(2, 120))
-    for group in (0, 1):
-        errors[:, groups == group] -= errors[:, groups == group].mean(axis=1, keepdims=True)
-
-    class Linear:
-        """Scores that move by what the rows contribute, so that exact values are those of
-        influences.
-        """
-
-        def without(self, rows: np.ndarray) -> np.ndarray:
-            raise NotImplementedError
-
-        def moved(self, rows: np.ndarray) -> np.ndarray:
-            found: np.ndarray = errors[:, rows].sum(axis=1) / 120
-            return found
-
-    rows = SliceRows(
-        contributions=errors / 120,
-        texts=np.stack([topics, topics], axis=1).astype(np.uint64),
-        groups=groups,
-    )
-    assert len(np.unique(rows.row_factors)) == 2
-    assert replace(rows, leaving=Linear()).topics.sums == pytest.approx(rows.topics.sums)

@@ -7,7 +7,6 @@ import pytest
 
 from embedlab.analysis import families as tested
 from embedlab.analysis.dependence import SharedSentences
-from embedlab.analysis.evidence import SliceRows, joined
 from embedlab.analysis.families import FEWEST_JOINED, families, largest_joined
 from embedlab.analysis.near_duplicates import Links, NearDuplicates
 
@@ -65,22 +64,6 @@ def test_families_are_those_of_a_slow_loop(seed: int, monkeypatch: pytest.Monkey
     assert numbers.max() < shared.components.max()
 
 
-def test_what_shares_sentences_stays_whole_and_what_is_joined_is_limited() -> None:
-    shared, shares, _, near = world(300, 1, density=3000)
-    numbers = families(shared, shares, near, LARGEST)
-    sizes, own = (
-        np.bincount(numbers, weights=shares),
-        np.bincount(shared.components, weights=shares),
-    )
-    assert all(
-        len(set(numbers[shared.components == number])) == 1
-        for number in range(shared.components.max() + 1)
-    )
-    assert sum(size > LARGEST + 1e-9 for size in sizes) == sum(
-        size > LARGEST + 1e-9 for size in own
-    )
-
-
 def test_few_rows_and_unknown_words_join_nothing() -> None:
     shared, shares, _, near = world(FEWEST_JOINED - 1, 2, density=2000)
     assert families(shared, shares, near, LARGEST) is shared.components
@@ -90,34 +73,3 @@ def test_few_rows_and_unknown_words_join_nothing() -> None:
 
 def test_families_are_joined_up_to_a_hundred_rows_and_a_tenth_of_them() -> None:
     assert [largest_joined(rows) for rows in (100, 1_000, 4_000)] == [0.1, 0.1, 0.025]
-
-
-def test_in_an_average_families_are_limited_as_in_its_parts_on_average() -> None:
-    rng = np.random.default_rng(0)
-    parts = [
-        SliceRows(
-            contributions=np.zeros((1, count)),
-            texts=rng.integers(0, 9_999, (count, 2), np.uint64),
-            groups=np.zeros(count, np.intp),
-        )
-        for count in (500, 4_000)
-    ]
-    assert [part.largest_joined for part in parts] == [0.1, 0.025]
-    both = joined([(part, 0.5) for part in parts])
-    assert both.largest_joined == pytest.approx(0.0625)
-    assert joined([(both, 0.5), (parts[1], 0.5)]).largest_joined == pytest.approx(0.04375)
-
-
-@pytest.mark.parametrize("largest", [0.02, 0.2])
-def test_rows_are_joined_up_to_their_own_limit(largest: float) -> None:
-    _, shares, texts, near = world(300, 1, density=3000)
-    rows = SliceRows(
-        contributions=np.zeros((1, 300)),
-        texts=texts,
-        groups=np.zeros(300, np.intp),
-        shares=shares,
-        near=near,
-        largest=largest,
-    )
-    assert rows.families.tolist() == families(rows.shared, shares, near, largest).tolist()
-    assert rows.families.tolist() != families(rows.shared, shares, near, 0.1).tolist()

@@ -60,27 +60,6 @@ def test_influence_on_pearson_is_its_change_when_a_pair_weighs_more(ties: bool) 
     assert np.isnan(found[1]).all()
 
 
-def spearman_of_rows(gold: np.ndarray, scores: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """Spearman's coefficient of each draw of rows, all at once: a call of scipy for each takes
-    seconds.
-    """
-    first, second = (scipy.stats.rankdata(values[draws], axis=1) for values in (gold, scores))
-    first, second = (ranks - ranks.mean(axis=1, keepdims=True) for ranks in (first, second))
-    coefficients: np.ndarray = (first * second).sum(axis=1) / np.sqrt(
-        (first**2).sum(axis=1) * (second**2).sum(axis=1)
-    )
-    return coefficients
-
-
-def test_independent_pairs_have_the_standard_error_of_the_bootstrap() -> None:
-    gold, scores = scored_pairs(300, ties=True)
-    rng = np.random.default_rng(1)
-    drawn = spearman_of_rows(gold, scores, rng.integers(0, 300, (2000, 300)))
-    assert np.sqrt((spearman_influence(gold, scores) ** 2).sum()) / 300 == pytest.approx(
-        np.std(drawn), rel=0.06
-    )
-
-
 def test_a_constant_or_unscored_column_has_no_influence_values() -> None:
     gold = np.arange(5.0)
     assert np.isnan(spearman_influence(gold, np.ones(5))).all()

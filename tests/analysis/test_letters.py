@@ -3,7 +3,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from embedlab.analysis.letters import compact_letters
+from embedlab.analysis.comparison import compact_letters
 
 
 def display(scores: list[float], *pairs: tuple[int, int]) -> list[str]:

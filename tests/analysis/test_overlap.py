@@ -1,12 +1,10 @@
 import csv
 
-import numpy as np
 import polars as pl
 import pytest
 
-from embedlab.analysis import word_sets
-from embedlab.analysis.overlap import dice, dice_column, dice_of_rows
-from embedlab.analysis.word_sets import WordSets
+from embedlab.analysis import overlap as word_sets
+from embedlab.analysis.overlap import dice, dice_of_rows, dice_table
 from embedlab.data.words import distinct_words, normalise
 from embedlab.experiments.printed import paper_folder
 
@@ -38,14 +36,6 @@ def test_dice_at_its_edges(first: str, second: str, value: float) -> None:
     assert dice(first, second) == value
 
 
-def test_dice_column_equals_dice_pair_by_pair() -> None:
-    first, second = ["a b c", "a b c", "", "x"], ["a b d", "c", "", "x x"]
-    assert dice_column(first, second).tolist() == [
-        dice(a, b) for a, b in zip(first, second, strict=True)
-    ]
-    assert dice_column([], []).shape == (0,)
-
-
 ODD = [
     "A cat's hat_1, the CAT",
     "Café İstanbul ﬁ",
@@ -59,32 +49,15 @@ ODD = [
 
 
 @pytest.mark.parametrize("at_once", [1, 3, 50_000])
-def test_word_sets_are_those_of_each_sentence(
-    at_once: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(word_sets, "_AT_ONCE", at_once)
-    found = WordSets.of(pl.Series(ODD))
-    order = list(
-        dict.fromkeys(word for text in ODD for word in word_sets._WORD.findall(text.lower()))
-    )
-    own = [
-        found.numbers[start:end] for start, end in zip(found.starts, found.starts[1:], strict=False)
-    ]
-    assert [{order[number] for number in numbers} for numbers in own] == [
-        distinct_words(text) for text in ODD
-    ]
-    assert all((np.diff(numbers) > 0).all() for numbers in own)
-    assert found.distinct == len(order)
-
-
-@pytest.mark.parametrize("at_once", [1, 3, 50_000])
 def test_dice_of_rows_is_that_of_each_pair(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(word_sets, "_AT_ONCE", at_once)
     first, second = [text for text in ODD for _ in ODD], ODD * len(ODD)
-    assert dice_of_rows(pl.Series(first), pl.Series(second)).to_list() == [
-        dice(a, b) for a, b in zip(first, second, strict=True)
-    ]
-    assert dice_of_rows(pl.Series([], dtype=pl.String), pl.Series([], dtype=pl.String)).len() == 0
+    sets = [(distinct_words(a), distinct_words(b)) for a, b in zip(first, second, strict=True)]
+    slow = [2 * len(a & b) / (len(a) + len(b)) if a or b else 0.0 for a, b in sets]
+    assert dice_of_rows(pl.Series(first), second).to_list() == slow
+    assert [dice(a, b) for a, b in zip(first, second, strict=True)] == slow
+    assert dice_table(ODD, ODD).ravel().tolist() == slow
+    assert dice_of_rows([], []).len() == dice_table([], []).size == 0
 
 
 def test_normalise_ignores_case_blanks_and_punctuation() -> None:

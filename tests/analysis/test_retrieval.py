@@ -9,8 +9,7 @@ import pytest
 
 from embedlab.analysis.dependence import SharedSentences
 from embedlab.analysis.evidence import evidence_of
-from embedlab.analysis.measures import MEASURES
-from embedlab.analysis.retrieval import CUTS, MOST_GRADES, query_gold
+from embedlab.analysis.measures import CUTS, MEASURES, MOST_GRADES, query_gold
 
 NAMES = ("ndcg@10", "mrr@10", "map", "mrr", *(f"recall@{cut}" for cut in CUTS))
 

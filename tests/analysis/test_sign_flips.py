@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from embedlab.analysis.sign_flips import FEWEST_TOPICS, MOST_COUNTED, MOST_EXACT, TopicSums
+from embedlab.analysis.sign_flips import FEWEST_TOPICS, MOST_COUNTED, TopicSums
 
 
 def world(topics: int, estimates: int = 5, seed: int = 0, spread: float = 5.0) -> TopicSums:
@@ -43,16 +43,6 @@ def test_the_p_of_few_topics_is_the_count_over_all_signs(topics: int, noise: flo
         assert found.p(distance, extra) == pytest.approx(expected, abs=1e-12)
 
 
-def test_the_closed_form_is_near_the_count_where_both_are_known() -> None:
-    found = world(17, 6, spread=20.0)
-    for factor in (1.6, 2.0, 2.5):
-        distance = factor * np.sqrt(found.variance)
-        expected = [
-            tried(own, found.shares, one) for own, one in zip(found.sums, distance, strict=True)
-        ]
-        assert np.log(found.p(distance)) == pytest.approx(np.log(expected), abs=0.1)
-
-
 def test_many_equal_topics_give_a_normal_tail_far_out() -> None:
     topics = 4000
     sums = np.tile([1.0, -1.0], topics // 2)[None] / topics
@@ -64,15 +54,6 @@ def test_many_equal_topics_give_a_normal_tail_far_out() -> None:
             2 * norm.sf(distance / spread), rel=0.02
         )
     assert 0 < found.p(np.array([25 / np.sqrt(topics)]))[0] < 1e-110
-
-
-def test_the_rest_beyond_the_largest_topics_changes_little(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = world(400, 6, seed=3)
-    distance = 2 * np.sqrt(whole.variance)
-    rest = whole.p(distance)
-    monkeypatch.setattr("embedlab.analysis.sign_flips.MOST_EXACT", 1000)
-    assert rest == pytest.approx(world(400, 6, seed=3).p(distance), rel=0.01)
-    assert MOST_EXACT < 400
 
 
 @pytest.mark.parametrize("topics", [6, 9, 12, 13, 30, 200, 1500])
@@ -114,46 +95,11 @@ def test_equal_scores_have_p_one_and_an_interval_of_no_width() -> None:
     assert found.reach(0.05).tolist() == [[0.0, 0.0]]
 
 
-def test_a_large_topic_makes_intervals_wide_and_lopsided_but_does_not_hide_a_difference_that_all_topics_show() -> (
-    None
-):
-    rng = np.random.default_rng(5)
-    shares = np.array([0.1, *np.full(300, 0.9 / 300)])
-    sums = np.array([0.06, *rng.normal(0, 0.0005, 300)])
-    found = TopicSums(sums=(sums - shares * sums.sum())[None], shares=shares)
-    below, above = found.reach(0.05)[0]
-    assert below != pytest.approx(above, rel=0.05)
-    assert min(below, above) > 1.96 * 0.0005 * np.sqrt(300) * 2
-    assert found.p(np.array([0.5]))[0] < 1e-6
-
-
 def test_an_estimates_numbers_do_not_depend_on_those_beside_it() -> None:
     found = world(100, 8)
     distance, noise = 1.7 * np.sqrt(found.variance), np.linspace(0, 1, 8) * found.variance
     assert found.of([3]).p(distance[3:4], noise[3:4])[0] == found.p(distance, noise)[3]
     assert found.of([3]).reach(0.05, noise[3:4])[0].tolist() == found.reach(0.05, noise)[3].tolist()
-
-
-def test_the_other_sign_has_the_other_ends() -> None:
-    found = world(60, 3)
-    assert found.scaled(-1.0).reach(0.05) == pytest.approx(found.reach(0.05)[:, ::-1])
-    assert found.scaled(3.0).reach(0.05) == pytest.approx(3 * found.reach(0.05))
-
-
-@pytest.mark.parametrize("topics", [6, 9, 14, 30])
-@pytest.mark.parametrize("noise", [0.0, 0.5])
-def test_a_topic_without_a_share_that_adds_nothing_changes_nothing(
-    topics: int, noise: float
-) -> None:
-    found = world(topics, 3, seed=topics)
-    more = TopicSums(
-        sums=np.insert(found.sums, 4, 0.0, axis=1), shares=np.insert(found.shares, 4, 0.0)
-    )
-    extra = noise * found.variance
-    distance = np.array([-2.2, 0.3, 1.9]) * np.sqrt(found.variance)
-    assert more.p(distance, extra) == pytest.approx(found.p(distance, extra), rel=1e-6)
-    assert more.reach(0.2, extra) == pytest.approx(found.reach(0.2, extra), rel=1e-6)
-    assert more.variance == pytest.approx(found.variance)
 
 
 def test_noise_beside_some_estimates_is_that_of_these_alone() -> None:
@@ -180,14 +126,3 @@ def test_no_p_is_smaller_than_the_signs_as_they_are_and_all_reversed_allow(topic
                 p = found.p(sign * factor * np.sqrt(found.variance))
                 assert (p >= 2.0 ** (1 - topics) * (1 - 1e-9)).all()
         assert found.p(1e9 * np.sqrt(found.variance)) == pytest.approx(2.0 ** (1 - topics))
-
-
-def test_the_variance_is_that_of_contributions_that_were_centred() -> None:
-    """Each topic's error is independent; what is stored has its share of their sum subtracted."""
-    rng = np.random.default_rng(0)
-    shares = rng.dirichlet(np.full(40, 2.0))
-    errors = rng.normal(size=(4000, 40)) * shares
-    found = TopicSums(sums=errors - shares * errors.sum(axis=1, keepdims=True), shares=shares)
-    assert found.variance.mean() == pytest.approx((shares**2).sum(), rel=0.05)
-    single = TopicSums(sums=np.array([[0.3, -0.3]]), shares=np.array([0.999, 0.001]))
-    assert single.variance[0] == pytest.approx(2 * 0.3**2 / 0.5)  # never more than doubled

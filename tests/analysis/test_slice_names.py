@@ -2,7 +2,7 @@
 
 import pytest
 
-from embedlab.analysis.slice_names import NamedSlice
+from embedlab.analysis.evidence import NamedSlice
 
 
 @pytest.mark.parametrize(

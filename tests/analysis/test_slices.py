@@ -2,7 +2,7 @@ from pathlib import Path
 
 import numpy as np
 
-from embedlab.analysis.overlap import dice_column
+from embedlab.analysis.overlap import dice_of_rows
 from embedlab.analysis.slices import dice_fifths
 
 
@@ -35,6 +35,6 @@ def test_published_fifths_of_sts_benchmark(shared_data: Path) -> None:
     rows = [
         line.split("\t") for file in files for line in file.read_text(encoding="utf-8").splitlines()
     ]
-    found = dice_fifths(dice_column([row[5] for row in rows], [row[6] for row in rows]))
+    found = dice_fifths(dice_of_rows([row[5] for row in rows], [row[6] for row in rows]))
     assert found.sizes == (1726, 1726, 1726, 1725, 1725)
     assert found.ties == (186, 487, 259, 194)

@@ -14,14 +14,12 @@ from embedlab.analysis.uncertainty import (
     UNKNOWN,
     SeedSpread,
     Uncertainty,
-    VarianceParts,
     correlation_interval,
     correlations_skew,
     difference_interval,
     p_of_zero,
     share_interval,
     share_runs,
-    shares_spread,
     solved,
     spread_of,
     with_seeds,
@@ -100,85 +98,12 @@ def test_p_has_no_lower_bound_and_no_value_where_nothing_is_known() -> None:
     )
 
 
-def test_three_seeds_each_have_welchs_degrees_of_freedom() -> None:
-    first, second = np.array([1.0, 1.4, 1.9]), np.array([0.2, 0.1, 0.6, 0.4])
-    spreads = [
-        SeedSpread(members=len(one), scatter=float(((one - one.mean()) ** 2).sum()), noise=0.0)
-        for one in (first, second)
-    ]
-    found = with_seeds(ROWS, 0, spreads)
-    welch = scipy.stats.ttest_ind(first, second, equal_var=False)
-    assert found.seeds_freedom == pytest.approx(welch.df)
-    assert (first.mean() - second.mean()) / np.sqrt(found.seeds) == pytest.approx(welch.statistic)
-
-
-def test_recipes_of_two_seeds_share_a_pooled_spread_and_one_seed_takes_the_others() -> None:
-    two, other = (
-        SeedSpread(members=2, scatter=0.5, noise=0.1),
-        SeedSpread(members=2, scatter=0.1, noise=0.1),
-    )
-    found = with_seeds(ROWS, 0, [two, other])
-    assert (found.seeds, found.seeds_freedom) == (pytest.approx(0.6 / 2 * (1 / 2 + 1 / 2)), 2)
-    three = SeedSpread(members=3, scatter=0.4, noise=0.1)
-    alone = with_seeds(ROWS, 0, [SeedSpread(members=1, scatter=0.0, noise=0.0), three])
-    assert (alone.seeds, alone.seeds_freedom) == (pytest.approx(0.3 / 2 * (1 + 1 / 3)), 2)
-    assert shares_spread([two, other])
-    assert shares_spread([replace(two, members=1), three])
-    assert not shares_spread([two, three])
-    assert not shares_spread([replace(two, members=1, is_recipe=False), three])
-    assert not shares_spread([replace(two, members=1), replace(two, members=1)])
-
-
-def test_two_seeds_against_three_have_welchs_width() -> None:
-    """Their spreads may differ: pooled, intervals of two that vary much against three that vary
-    little cover three in four times.
-    """
-    rng, covered = np.random.default_rng(0), np.zeros(2)
-    for _ in range(3000):
-        first, second = rng.normal(0, 1.0, 2), rng.normal(0, 0.05, 3)
-        own = [
-            SeedSpread(members=len(one), scatter=float(((one - one.mean()) ** 2).sum()), noise=0.0)
-            for one in (first, second)
-        ]
-        found = with_seeds(NOTHING, 0, own)
-        pooled = (own[0].scatter + own[1].scatter) / 3 * (1 / 2 + 1 / 3)
-        widths = (found.half_width(), t.ppf(0.975, 3) * np.sqrt(pooled))
-        covered += [abs(first.mean() - second.mean()) <= half for half in widths]
-    assert 0.91 < covered[0] / 3000 < 0.97
-    assert covered[1] / 3000 < 0.8
-
-
-def test_nothing_is_subtracted_from_the_spread_of_two_seeds() -> None:
-    """Two seeds that agree by chance would otherwise leave an interval over rows alone."""
-    two, three = (
-        SeedSpread(members=2, scatter=0.1, noise=0.3),
-        SeedSpread(members=3, scatter=0.6, noise=0.3),
-    )
-    assert with_seeds(ROWS, 0, [two, two]).seeds == pytest.approx(0.1)
-    assert with_seeds(ROWS, 0, [two]).seeds == pytest.approx(0.05)
-    assert with_seeds(ROWS, 0, [two, three]).seeds == pytest.approx(0.05 + (0.6 - 0.3) / 6)
-
-
 def test_a_fixed_model_adds_no_spread_and_two_single_seeds_have_none() -> None:
     fixed = SeedSpread(members=1, scatter=0.0, noise=0.0, is_recipe=False)
     one = SeedSpread(members=1, scatter=0.0, noise=0.0)
     three = SeedSpread(members=3, scatter=0.4, noise=0.0)
     assert with_seeds(ROWS, 0, [fixed, three]).seeds == pytest.approx(0.4 / 6)
     assert with_seeds(ROWS, 0, [one, one]).seeds == 0
-
-
-def test_what_the_rows_own_noise_explains_is_not_counted_twice() -> None:
-    """Seeds that differ by independent errors of their pairs alone: scatter and noise are alike on
-    average.
-    """
-    rng, apart = np.random.default_rng(0), []
-    for _ in range(200):
-        values = rng.normal(size=(3, 100))
-        sums = SharedSentences.none(100).sums((values - values.mean(axis=1, keepdims=True)) / 100)
-        found = spread_of(values.mean(axis=1), sums, is_recipe=True)
-        apart.append(found.scatter - found.noise)
-    assert np.mean(apart) == pytest.approx(0, abs=0.004)
-    assert np.mean(np.abs(apart)) > 0.004
 
 
 def test_intervals_of_scores_stay_in_their_range() -> None:
@@ -188,17 +113,6 @@ def test_intervals_of_scores_stay_in_their_range() -> None:
     assert correlation_interval(1.0, wide) == (1.0, 1.0)
     low, high = share_interval(1.0, Uncertainty(rows=0.0, rows_freedom=19, independent=0.0), 20)
     assert (low, high) == (pytest.approx(20 / (20 + t.ppf(0.975, 19) ** 2)), pytest.approx(1.0))
-
-
-def test_the_interval_of_an_accuracy_is_wilsons() -> None:
-    share, items = 0.8, 400
-    found = Uncertainty(
-        rows=share * (1 - share) / items, rows_freedom=1e9, independent=share * (1 - share) / items
-    )
-    expected = scipy.stats.binomtest(320, 400).proportion_ci(method="wilson")
-    assert share_interval(share, found, items) == pytest.approx(
-        (expected.low, expected.high), abs=1e-4
-    )
 
 
 def of_topics(topics: int, seed: int = 0, **fields: float) -> Uncertainty:
@@ -230,24 +144,6 @@ def test_the_p_of_topics_and_seeds_is_the_level_of_the_interval_that_reaches_zer
     )
 
 
-def test_seeds_are_convolved_with_topics() -> None:
-    """As draws of signs of the topics and of a normal value of the seeds' variance, which Student's
-    t makes wider.
-    """
-    found = of_topics(300)
-    found = replace(found, seeds=found.variance_of_rows, seeds_freedom=4.0)
-    distance = 2.5 * np.sqrt(found.variance_of_rows)
-    p = found.p(distance)
-    assert found.topics is not None
-    flipped = found.topics.sums[0] + found.topics.shares * distance
-    rng = np.random.default_rng(1)
-    wider = (t.ppf(p / 2, 4.0) / scipy.stats.norm.ppf(p / 2)) ** 2
-    draws = (2.0 * rng.integers(0, 2, (40_000, 300)) - 1) @ flipped + np.sqrt(
-        wider * found.seeds
-    ) * rng.normal(size=40_000)
-    assert p == pytest.approx(np.mean(np.abs(draws) >= distance), abs=0.006)
-
-
 def test_topics_count_where_they_are_known_and_students_t_where_rows_have_a_variance_alone() -> (
     None
 ):
@@ -270,29 +166,6 @@ def test_a_skewed_interval_reaches_farther_on_one_side_and_p_goes_with_it() -> N
     assert skewed.p(-above) == pytest.approx(0.05)
     assert skewed.reversed.reach() == pytest.approx((above, 1.5 * below))
     assert p_of_zero([skewed, skewed], [1.5 * below, -above]) == pytest.approx([0.05, 0.05])
-
-
-def test_the_interval_of_two_unequal_correlations_reaches_farther_where_the_higher_one_is_lower() -> (
-    None
-):
-    """As the most extreme differences among draws of both on Fisher's scale, on its most probable
-    path.
-    """
-    variances = ((1 - 0.9**2) ** 2 / 20, (1 - 0.3**2) ** 2 / 20)
-    apart = sum(variances)
-    below, above = correlations_skew(0.9, 0.3, (*variances, apart))
-    width = scipy.stats.norm.ppf(0.975) * np.sqrt(apart)
-    z = np.arctanh([0.9, 0.3])
-    steps = (
-        np.array([variances[0], -variances[1]]) / apart * width / (1 - np.array([0.9, 0.3]) ** 2)
-    )
-    lower, upper = (float(np.diff(np.tanh(z + sign * steps)[::-1])[0]) for sign in (-1, 1))
-    assert below == pytest.approx(max(1.0, (0.6 - lower) / width))
-    assert above == pytest.approx(max(1.0, (upper - 0.6) / width))
-    assert max(below, above) > 1.03
-    assert correlations_skew(0.3, 0.9, (variances[1], variances[0], apart)) == pytest.approx(
-        (above, below)
-    )
 
 
 def test_models_that_err_alike_are_not_skewed() -> None:
@@ -381,13 +254,6 @@ def test_a_difference_is_within_what_differences_of_such_scores_can_be() -> None
     assert difference_interval(0.5, wide, "plain") == pytest.approx((0.5 - reach, 0.5 + reach))
 
 
-def test_a_design_effect_counts_what_is_beside_the_rows_and_is_at_least_one() -> None:
-    assert VarianceParts(rows=6.0, independent=2.0, other=2.0).design_effect == 2
-    assert VarianceParts(rows=1.0, independent=2.0).design_effect == 1
-    assert VarianceParts(rows=0.0, independent=0.0).design_effect == 1
-    assert isnan(VarianceParts(rows=nan, independent=nan).design_effect)
-
-
 @pytest.mark.parametrize(
     ("first", "second", "shares"),
     [
@@ -407,12 +273,3 @@ def test_models_share_runs_where_one_is_behind_the_same_member_of_both(
         for names in (first, second)
     )
     assert share_runs(own, other) == shares
-
-
-def test_a_correlation_has_fishers_interval_on_each_side() -> None:
-    found = Uncertainty(rows=0.0009, rows_freedom=inf, independent=0.0009, skew=(2.0, 1.0))
-    reach = scipy.stats.norm.ppf(0.975) * 0.03
-    low, high = np.tanh(np.arctanh(0.8) + np.array([-2 * reach, reach]) / (1 - 0.8**2))
-    assert correlation_interval(0.8, found) == pytest.approx((low, high))
-    assert correlation_interval(-1.0, found) == (-1.0, -1.0)
-    assert np.isnan(correlation_interval(nan, found)).all()

@@ -2,17 +2,16 @@
 no interval.
 """
 
-from math import isnan, sqrt
+from math import isnan
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 
 from embedlab.analysis.evidence import Evidence, evidence_of
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.sign_flips import FEWEST_TOPICS
-from embedlab.analysis.uncertainty import FEWEST_ROWS, correlations_skew
+from embedlab.analysis.uncertainty import FEWEST_ROWS
 from embedlab.analysis.weighing import DECIDING, LARGE_TOPIC, Topic, Weighed
 
 RUNS = tuple(frozenset({f"run@{seed}"}) for seed in (1, 2, 3))
@@ -74,42 +73,6 @@ def test_models_that_share_runs_are_compared_seed_by_seed() -> None:
     first, second = Weighed(evidence, [A, B]).spreads["a", "b"]
     for spread, scores in ((first, evidence.points[:3]), (second, evidence.points[3:])):
         assert spread.scatter == pytest.approx(((scores - scores.mean()) ** 2).sum())
-
-
-@pytest.mark.parametrize("metric", ["spearman", "accuracy", "f1"])
-def test_differences_of_correlations_alone_are_skewed_and_those_of_accuracies_steadied(
-    metric: str,
-) -> None:
-    evidence = slice_of(metric, 4)
-    weighed = Weighed(evidence, [A, FIXED])
-    found = weighed.of_pair["a", "fixed"]
-    variances = [weighed.single[name].variance_of_rows for name in ("a", "fixed")]
-    skew = correlations_skew(
-        weighed.means["a"],
-        weighed.means["fixed"],
-        (variances[0], variances[1], found.variance_of_rows),
-    )
-    assert found.skew == (skew if metric == "spearman" else (1.0, 1.0))
-    assert found.other == (2 / 300**2 if metric == "accuracy" else 0.0)
-    assert skew != (1.0, 1.0)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_p_of_two_models_is_nearly_that_of_a_normal_difference(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    gold = rng.normal(size=400)
-    predicted = {
-        place: gold + rng.normal(scale=scale, size=400) for place, scale in enumerate((1.0, 1.12))
-    }
-    weighed = Weighed(
-        evidence_of("sts", "s", gold, predicted, 2, measure=MEASURES["spearman"]),
-        [FIXED, named("x")],
-    )
-    difference, found = weighed.means["fixed"] - weighed.means["x"], weighed.of_pair["fixed", "x"]
-    assert weighed.p["fixed", "x"] == found.p(difference)
-    assert weighed.p["fixed", "x"] == pytest.approx(
-        2 * norm.sf(abs(difference) / sqrt(found.variance_of_rows)), abs=0.02
-    )
 
 
 @pytest.mark.parametrize("topics", range(1, FEWEST_TOPICS + 2))

@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from embedlab.analysis import word_sets
-from embedlab.analysis.word_sets import WordSets
+from embedlab.analysis import overlap as word_sets
+from embedlab.analysis.overlap import WordSets
 from embedlab.data.words import distinct_words
 
 SENTENCES = [

@@ -9,14 +9,12 @@ import pytest
 import scipy.stats
 
 from benchmarks.pair_frames import pair_outcomes, pair_table
-from embedlab.analysis.comparison import comparison_notes
 from embedlab.analysis.scores import ModelColumns, weakest
 from embedlab.choices import Aggregate
 from embedlab.comparison.comparison import Comparison, compare_outcomes
 from embedlab.core.errors import UsageError
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.sts import STS_YEARS
-from tests.analysis.test_influence import spearman_of_rows
 from tests.pair_tables import compare_models, correlate
 
 NOISE = {
@@ -95,15 +93,6 @@ def test_a_model_compared_with_itself_does_not_differ(scored: pl.DataFrame) -> N
     for one in compare_models(scored, [GOOD, again]).slices:
         difference = one.differences["again"]
         assert (difference.delta, difference.low, difference.high, difference.p) == (0, 0, 0, 1)
-
-
-def test_seeds_widen_the_interval(scored: pl.DataFrame) -> None:
-    apart = ModelColumns(name="apart", members=("good@1", "bad@2"))
-    widths = {}
-    for model in (apart, ModelColumns(name="one", members=("good@1",))):
-        score = compare_models(scored, [model]).slices[0].scores[model.name]
-        widths[model.name] = score.high - score.low
-    assert widths["apart"] > 2 * widths["one"]
 
 
 @pytest.mark.parametrize("aggregate", ["mean", "wmean"])
@@ -265,20 +254,6 @@ def test_bad_questions_are_usage_errors(scored: pl.DataFrame) -> None:
         compare_models(scored, [])
 
 
-def test_the_interval_of_independent_pairs_is_that_of_an_explicit_bootstrap(
-    scored: pl.DataFrame,
-) -> None:
-    one = compare_models(scored, [TWIN, ModelColumns(name="bad", members=("bad@1",))]).slices[0]
-    part = scored.filter(dataset="sts12")
-    gold, twin, bad = (part[name].to_numpy() for name in ("gold", "twin", "bad@1"))
-    draws = np.random.default_rng(9).integers(0, 100, (1000, 100))
-    deltas = spearman_of_rows(gold, bad, draws) - spearman_of_rows(gold, twin, draws)
-    difference = one.differences["bad"]
-    assert (difference.low, difference.high) == pytest.approx(
-        tuple(np.quantile(deltas, [0.025, 0.975])), abs=0.03
-    )
-
-
 def test_p_is_corrected_over_the_differences_from_the_reference_on_all_slices(
     scored: pl.DataFrame,
 ) -> None:
@@ -301,51 +276,6 @@ def test_letters_never_contradict_stars_or_intervals(scored: pl.DataFrame, by: s
                 assert difference.significant or is_shared or np.isnan(difference.p)
                 if not np.isnan(difference.low):
                     assert (difference.p < 0.05) == (not difference.low <= 0 <= difference.high)
-
-
-def shared_sentences(table: pl.DataFrame) -> pl.DataFrame:
-    """The same pairs, of which each five share their first sentence."""
-    return table.with_columns(sentence1=pl.concat_str(pl.lit("s"), pl.int_range(pl.len()) // 5))
-
-
-def test_pairs_that_share_a_sentence_widen_intervals_where_their_errors_agree(
-    table: pl.DataFrame,
-) -> None:
-    rng = np.random.default_rng(0)
-    together = table.with_columns(
-        one=pl.col("gold") + pl.Series(np.repeat(rng.normal(scale=2, size=26), 5)),
-        two=pl.col("gold") + pl.Series(rng.normal(size=130)),
-    )
-    models = [ModelColumns(name=name, members=(name,)) for name in ("two", "one")]
-    free, tied = (
-        compare_models(frame, models).slices[0] for frame in (together, shared_sentences(together))
-    )
-    assert free.sentences == 200
-    assert tied.sentences == 120
-    assert free.design_effect < 1.05
-    assert tied.design_effect > 1.5
-    widths = [one.differences["one"].high - one.differences["one"].low for one in (free, tied)]
-    assert widths[1] > 1.2 * widths[0]
-    notes = " ".join(comparison_notes([tied], models))
-    assert "design effect (variance against independent rows): sts12 " in notes
-
-
-def test_sentences_that_recur_in_another_dataset_are_counted_in_averages(
-    make_part: Callable[..., Part],
-) -> None:
-    parts = [
-        make_part(name, {"one": 60}, seed=0) for name in (*STS_YEARS, "sts-benchmark", "sick-r")
-    ]
-    apart = pair_table(parts)
-    rng = np.random.default_rng(0)
-    error = np.tile(rng.normal(scale=3, size=60), 7)
-    apart = apart.with_columns(twin=pl.col("gold") + pl.Series(error))
-    again = apart.with_columns(pl.concat_str(pl.lit("s"), pl.col("pair")).alias("sentence1"))
-    free, recurring = (
-        compare_models(frame, [TWIN]).slices[-1].scores["twin"].uncertainty
-        for frame in (apart, again)
-    )
-    assert recurring.rows > 5 * free.rows
 
 
 def test_models_that_share_runs_are_compared_seed_by_seed(scored: pl.DataFrame) -> None:
@@ -515,37 +445,6 @@ def test_a_star_reaches_as_far_as_the_seeds_of_both_models(scored: pl.DataFrame)
     assert not any(
         note.startswith("°") for note in compare_models(scored, [published, recipe]).notes
     )
-
-
-def test_families_of_nearly_equal_sentences_make_intervals_wider(
-    make_part: Callable[..., Part],
-) -> None:
-    """Thirty variations of each of twelve sentences, whose errors are alike."""
-    rng = np.random.default_rng(0)
-    part = make_part("mine", {None: 360})
-    kind = np.repeat(np.arange(12), 30)
-    words = [
-        f"alpha{number} beta{number} gamma{number} delta{number} row{row}"
-        for row, number in enumerate(kind)
-    ]
-    error = rng.normal(size=12)[kind] + 0.3 * rng.normal(size=360)
-    widths = []
-    for sentences in (words, [f"word{row} other{row}" for row in range(360)]):
-        frame = part.frame.with_columns(
-            sentence1=pl.Series(sentences),
-            sentence2=pl.Series([f"{text} too" for text in sentences]),
-        )
-        table = pair_table([replace(part, frame=frame)])
-        table = table.with_columns(
-            one=pl.col("gold") + pl.Series(error),
-            other=pl.col("gold") + pl.Series(rng.normal(size=360)),
-        )
-        found = compare_models(
-            table, [ModelColumns(name=name, members=(name,)) for name in ("one", "other")]
-        ).slices[0]
-        widths.append(found.differences["other"].high - found.differences["other"].low)
-        assert (found.topics < 60) == (sentences is words)
-    assert widths[0] > 1.3 * widths[1]
 
 
 @pytest.mark.parametrize("common", [False, True])

@@ -17,7 +17,7 @@ from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import ROWS, Block, Outcomes, joined_outcomes
 from embedlab.outcomes.grouping import lacking_datasets
 from embedlab.outcomes.selection import select_items
-from embedlab.scoring.frames import keyed_items
+from embedlab.scoring.training_text import keyed_items
 
 metrics = pytest.importorskip("sklearn.metrics")
 

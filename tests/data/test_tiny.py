@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from scipy.stats import spearmanr
 
-from embedlab.analysis.overlap import dice_column
+from embedlab.analysis.overlap import dice_of_rows
 from embedlab.core.errors import UsageError
 from embedlab.core.paths import TINY_FOLDER, data_folder, data_name
 from embedlab.data.dataset import COLUMNS, NLI_LABELS
@@ -50,7 +50,7 @@ def test_pairs_keep_the_real_sources_and_range_and_word_overlap_does_not_solve_t
         frame, (low, high) = TINY.open(name).frame, dataset(name).gold_range
         assert frame["gold"].is_between(low, high).all()
         assert min(frame.group_by("source").len()["len"]) >= 100
-        dice = dice_column(frame["sentence1"].to_list(), frame["sentence2"].to_list())
+        dice = dice_of_rows(frame["sentence1"].to_list(), frame["sentence2"].to_list())
         correlations.append(spearmanr(frame["gold"], dice).statistic)
     assert 0.2 < np.mean(correlations) < 0.8
 

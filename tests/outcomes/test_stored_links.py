@@ -9,8 +9,8 @@ import pytest
 
 from embedlab.analysis import near_duplicates
 from embedlab.analysis.near_duplicates import Links, links_key, similar_pairs
-from embedlab.outcomes import stored_links as tested
-from embedlab.outcomes.stored_links import LINKS, stored_links
+from embedlab.outcomes import stored as tested
+from embedlab.outcomes.stored import LINKS, stored_links
 from embedlab.store.entries import Store
 from embedlab.store.marks import own_files
 from embedlab.store.tables import StoredTable

@@ -9,8 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from embedlab.analysis.contrasts import is_closer, margins
-from embedlab.analysis.measures import MEASURES
+from embedlab.analysis.measures import MEASURES, is_closer, margins
 from embedlab.core.errors import UsageError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings

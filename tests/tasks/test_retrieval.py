@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embedlab.analysis.measures import MEASURES
-from embedlab.analysis.retrieval import query_gold
+from embedlab.analysis.measures import MEASURES, query_gold
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings

@@ -12,7 +12,7 @@ from embedlab.data.overlaps import KnownText
 from embedlab.data.stated_corpora import TEXTS, CorpusText
 from embedlab.encoders.encoder import sentence_keys
 from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.outcomes.stored_links import stored_links
+from embedlab.outcomes.stored import stored_links
 from embedlab.store.entries import Store
 from embedlab.store.files import write_atomic
 from embedlab.store.marks import KINDS

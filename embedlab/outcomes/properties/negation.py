@@ -1,8 +1,7 @@
 """Whether an item is negated."""
 
 from embedlab.data.words import negating_words
-from embedlab.outcomes.property import Property
-from embedlab.outcomes.property_values import COUNTED, counted
+from embedlab.outcomes.property import COUNTED, Property, counted
 
 PROPERTY = Property(
     name="negation",

@@ -1,7 +1,6 @@
 """Whether an item is a question."""
 
-from embedlab.outcomes.property import Property
-from embedlab.outcomes.property_values import COUNTED, counted
+from embedlab.outcomes.property import COUNTED, Property, counted
 
 PROPERTY = Property(
     name="question",
