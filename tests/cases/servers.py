@@ -1,9 +1,13 @@
 """Inputs about servers of vectors, and about names that mean several things."""
 
+from itertools import count
+
 from tests.cases.runner import FOLDER, Case
 
 _SERVER = FOLDER / "endpoint-batch-limit" / "srv.py"
-_HOST = "http://127.0.0.1:18765"
+_PORT = 18765
+_PORTS = count(_PORT)
+_HOST = f"http://127.0.0.1:{_PORT}"
 _PREFIXED = """
 import shutil, sys
 from pathlib import Path
@@ -20,11 +24,20 @@ for prefix in ("module.", "_orig_mod.", "base_model.model."):
 
 
 def _served(name: str, command: str, *says: str) -> Case:
-    """Return the row of a COMMAND beside the server of an input, which ends with it."""
-    started = f"python {_SERVER} & server=$!; trap 'kill $server' EXIT; until python -c "
-    waits = "'import socket; socket.create_connection((\"127.0.0.1\", 18765))'"
+    """Return the row of a COMMAND beside the server of an input, which ends with it and has a port
+    of its own.
+    """
+    port = next(_PORTS)
+    started = f"sed s/{_PORT}/{port}/ {_SERVER} > own.py; python own.py & server=$!; "
+    waits = f"until python -c 'import socket; socket.create_connection((\"127.0.0.1\", {port}))' "
     quiet = "2>/dev/null; do sleep 0.1; done; "
-    return Case(name=name, command=f"{started}{waits} {quiet}{command}", says=says, in_shell=True)
+    return Case(
+        name=name,
+        command=f"{started}trap 'kill $server' EXIT; {waits}{quiet}"
+        f"{command.replace(str(_PORT), str(port))}",
+        says=says,
+        in_shell=True,
+    )
 
 
 CASES = (
