@@ -216,9 +216,7 @@ def stored_members(
                 facts=facts,
                 notes=training_notes(spec),
                 marks=training_marks(spec),
-                description=replace(
-                    described, earlier_fingerprint=place.earlier, **model_facts(spec)
-                ),
+                description=replace(described, **model_facts(spec)),
                 overlaps=overlaps,
                 training=stored_training(spec),
             )
