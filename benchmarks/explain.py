@@ -147,7 +147,7 @@ def _random_order(first: str, second: str) -> Floats:
 
 
 def _left_out(scorer: Any, first: str, second: str) -> Floats:
-    from embedlab.workflows.explain.run import Variants, member_numbers
+    from embedlab.commands.explain import Variants, member_numbers
 
     found = member_numbers(
         scorer, Variants.of(first, second), np.linspace(-1, 1, 3, dtype=np.float32)
@@ -344,13 +344,12 @@ def _cell(lost: Floats | None) -> str:
 
 def duration(options: argparse.Namespace) -> None:
     """Write how long two sentences of 15 words take."""
+    from embedlab.api import NotebookSession
+    from embedlab.commands.explain import ExplainOptions, Variants, explain
     from embedlab.core.settings import Settings
     from embedlab.encoders.loading import load_plain
+    from embedlab.evaluation import load_members
     from embedlab.models.catalog import resolve
-    from embedlab.workflows.explain.run import Variants, explanation_report
-    from embedlab.workflows.models import load_members
-    from embedlab.workflows.notebook import NotebookSession
-    from embedlab.workflows.options.explain import ExplainOptions
 
     words = (
         (Path(__file__).parents[1] / "embedlab/data/starter/STS/STSBenchmark/sts-test.csv")
@@ -374,13 +373,13 @@ def duration(options: argparse.Namespace) -> None:
             return loaded.setdefault(model.name, load_members(model, session, cached=cached))
 
         with _replaced(
-            "embedlab.workflows.explain.run.load_members", members
+            "embedlab.evaluation.load_members", members
         ):  # a loaded model, as the dashboard and notebooks have it
             ours, theirs = [], []
             for place in range(0, len(sentences), 4):
                 explained, encoded = sentences[place : place + 2], sentences[place + 2 : place + 4]
                 started = time.perf_counter()
-                explanation_report(
+                explain(
                     ExplainOptions(
                         first=explained[0],
                         second=explained[1],

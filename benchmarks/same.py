@@ -29,12 +29,11 @@ sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 from record import write_table
 
+from embedlab.api import NotebookSession
+from embedlab.commands.same import SameOptions, same
 from embedlab.core.settings import Settings
 from embedlab.models.catalog import resolve
 from embedlab.models.hosts import note_typed
-from embedlab.workflows.notebook_session import NotebookSession
-from embedlab.workflows.options.same import SameOptions
-from embedlab.workflows.same import same_report
 from tests.encoders.altered_server import PROMPT, Served, serving, write_qwen
 
 Causes = set[tuple[str, str]]
@@ -152,7 +151,7 @@ def rows_of(title: str, folder: Path, other: Path, chosen: list[str]) -> Iterato
             note_typed(served)
             start, used = perf_counter(), process_time()
             with redirect_stderr(StringIO()):
-                report = same_report(
+                report = same(
                     SameOptions(reference=str(folder), served=served, candidates=(str(other),)),
                     NotebookSession(settings=Settings(device="cpu", endpoint_check="off")),
                 )

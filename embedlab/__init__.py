@@ -15,31 +15,7 @@ from typing import TYPE_CHECKING, Any
 from embedlab.core.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from embedlab.workflows.notebook import (
-        compare,
-        encode,
-        evaluate,
-        explain,
-        items,
-        load,
-        nearest,
-        overlaps,
-        pairs,
-        power,
-        score_pairs,
-        verify,
-        why,
-    )
-    from embedlab.workflows.notebook_training import (
-        export,
-        grid,
-        grid_status,
-        grid_table,
-        list_runs,
-        reproduce,
-        run,
-        train,
-    )
+    from embedlab.api import encode, list_runs, load, score_pairs
 
 # Threads of torch that wait for each other sleep instead of spinning: beside one other busy process
 # a spinning step is eight times slower. OpenMP reads it when torch is loaded, here and in every
@@ -47,16 +23,6 @@ if TYPE_CHECKING:
 if "GOMP_SPINCOUNT" not in os.environ:
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-_TRAINING = {
-    "export",
-    "grid",
-    "grid_status",
-    "grid_table",
-    "reproduce",
-    "list_runs",
-    "run",
-    "train",
-}
 __all__ = [
     "compare",
     "encode",
@@ -89,7 +55,4 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(
-        import_module(f"embedlab.workflows.notebook{'_training' if name in _TRAINING else ''}"),
-        name,
-    )
+    return getattr(import_module("embedlab.api"), name)

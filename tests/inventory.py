@@ -113,8 +113,8 @@ def python() -> Iterator[tuple[str, list[str]]]:
 
     for name in embedlab.__all__:
         yield name, list(inspect.signature(getattr(embedlab, name)).parameters)
-    from embedlab.workflows.notebook import LoadedModel
-    from embedlab.workflows.report import Report
+    from embedlab.api import LoadedModel
+    from embedlab.reports.report import Report
 
     for cls in (LoadedModel, Report):
         public = {*dir(cls), *(one.name for one in fields(cls))}

@@ -57,19 +57,42 @@ def describe(frame: pl.DataFrame, _: Options, rng: np.random.Generator) -> list[
 LOSS = PLUGINS["margin.py"].partition("    def __init__")
 COMMAND = '''"""`embedlab overlap`: the words that two sentences share."""
 
-from embedlab.cli.options import common, examples
-from embedlab.cli.terminal import Terminal
+from __future__ import annotations
 
-EXAMPLES = examples('embedlab overlap "A man sings." "A man."', 'embedlab overlap "It rains." "It pours." --json')
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from embedlab.commands.command import command
+from embedlab.commands.options import Flag
+from embedlab.core.session import Session
+
+if TYPE_CHECKING:
+    from embedlab.reports.report import Report
 
 
-@common("output")
-def overlap(first: str, second: str, *, terminal: Terminal) -> None:
+@dataclass(frozen=True, kw_only=True)
+class OverlapOptions:
+    """Two sentences."""
+
+    first: Annotated[str, Flag(metavar="FIRST", help="A sentence.")]
+    second: Annotated[str, Flag(metavar="SECOND", help="Another one.")]
+
+
+@command(
+    "output",
+    examples=(
+        'embedlab overlap "A man sings." "A man."',
+        'embedlab overlap "It rains." "It pours." --json',
+    ),
+)
+def overlap(options: OverlapOptions, session: Session) -> Report:
     """Print the word overlap of two sentences."""
     from embedlab.analysis.overlap import dice
+    from embedlab.reports.report import Report
     from embedlab.reports.tables import Column, Table
 
-    terminal.show(Table(columns=(Column(key="dice", title="Dice", digits=2),), rows=[{"dice": dice(first, second)}]))
+    rows = [{"dice": dice(options.first, options.second)}]
+    return Report.of([Table(columns=(Column(key="dice", title="Dice", digits=2),), rows=rows)])
 '''
 CORPUS = """
 kind = "sts"
@@ -118,7 +141,7 @@ ADDED = {  # what is added → its files
     "pooling": {"embedlab/encoders/poolings/ends.py": PLUGINS["ends.py"]},
     "kind of encoder": {"embedlab/encoders/kinds/letters.py": PLUGINS["letters.py"]},
     "property": {"embedlab/outcomes/properties/capitals.py": PLUGINS["capitals.py"]},
-    "command": {"embedlab/cli/commands/overlap.py": COMMAND},
+    "command": {"embedlab/commands/overlap.py": COMMAND},
     "recipe": {"recipes/margin.toml": RECIPE},
     "grid": {
         "recipes/grids/margins.toml": 'summary = "Margins"\nbase = '

@@ -198,14 +198,12 @@ IDEAS = {
     "the file of an array": Idea(
         makes=saves_an_array, files=("store/arrays.py", "store/vectors.py")
     ),  # of a whole, of rows
-    "the mark": Idea(makes=calls("own_files"), files=("store/eviction.py", "workflows/cache.py")),
+    "the mark": Idea(makes=calls("own_files"), files=("commands/cache.py", "store/eviction.py")),
     "the eviction": Idea(
-        makes=calls("remove_own"), files=("store/eviction.py", "workflows/cache.py")
+        makes=calls("remove_own"), files=("commands/cache.py", "store/eviction.py")
     ),  # and `cache clear`
-    # --version, all options of commands, and the settings that commands share
-    "what is typed": Idea(
-        makes=declares_an_option, files=("cli/app.py", "cli/generated_options.py", "cli/options.py")
-    ),
+    # --version, and all options of commands
+    "what is typed": Idea(makes=declares_an_option, files=("cli/app.py", "cli/declared.py")),
     "the reader of fields": Idea(
         makes=splits_fields,
         files=("core/frame_files.py", "data/table_file.py", "data/text_file.py"),

@@ -31,6 +31,7 @@ from campaign import Case, arguments, generator, report, timed
 from damage import MUTATIONS, VALUES
 from pair_frames import pair_outcomes, pair_table
 
+from embedlab.commands.training_plan import own_training, recipe_of
 from embedlab.comparison.evidence import outcome_evidence
 from embedlab.data.dataset import COLUMNS, DatasetKind
 from embedlab.data.mteb_files import read_figures, read_predictions
@@ -41,7 +42,6 @@ from embedlab.encoders.kinds.scores import open_scores
 from embedlab.encoders.kinds.vectors import open_vectors
 from embedlab.encoders.lexical import DiceScorer
 from embedlab.encoders.transformed import read_vectors
-from embedlab.workflows.train.own_file import own_training, recipe_of
 
 ROWS = 12
 _WORDS = (

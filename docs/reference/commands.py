@@ -44,9 +44,10 @@ def _walk(command: Any, name: str) -> Iterator[Command]:
 
 def shared_names() -> dict[str, str]:
     """Return each option that many commands share, with its group."""
-    from embedlab.cli.options import GROUPS
+    from embedlab.commands.command import SHARED
+    from embedlab.commands.options import options_of
 
-    return {name: group for group, options in GROUPS.items() for name in options}
+    return {option.name: group for group, own in SHARED.items() for option in options_of(own)}
 
 
 def page() -> str:

@@ -8,13 +8,12 @@ from docs.reference.text import code, field_table, fields_of, first_line, table
 
 def settings_page() -> str:
     """Return the page of settings."""
-    from embedlab.cli.options import GROUPS
+    from embedlab.commands.command import SHARED
+    from embedlab.commands.options import options_of
     from embedlab.core.settings import SHOWN, Settings
 
     helps = {
-        name: annotation.__metadata__[0].help
-        for group in GROUPS.values()
-        for name, annotation in group.items()
+        option.name: option.flag.help for group in SHARED.values() for option in options_of(group)
     }
     rows = [
         (

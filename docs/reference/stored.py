@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from docs.reference.text import code, escaped, fields_of, first_line, notes_of, table
+from docs.reference.text import code, fields_of, first_line, notes_of, table
 
 ANSWERS = {  # the command whose rows a frame holds
     "EVALUATED": "evaluate",
@@ -127,8 +127,8 @@ def _dtype(dtype: Any) -> str:
 def python_page() -> str:
     """Return the page of the Python API: signatures and docstrings of `import embedlab`."""
     import embedlab
-    from embedlab.workflows.notebook import LoadedModel
-    from embedlab.workflows.report import Report
+    from embedlab.api import LoadedModel
+    from embedlab.reports.report import Report
 
     parts = [
         "# Python API\n\n[In Python](../python.md) explains these with examples. Settings "
@@ -149,20 +149,14 @@ def python_page() -> str:
 
 
 def _callable(name: str, function: Any) -> str:
-    from embedlab.workflows.options.json_schema import options_schema
-    from embedlab.workflows.options.python import FUNCTIONS
+    from embedlab.commands.options import options_schema
 
     text = (
         f"## "
         f"{name}\n\n```py\n{name}{_lines(_signature(function))}\n```\n\n{inspect.cleandoc(function.__doc__ or '')}\n"
     )
-    if (known := FUNCTIONS.get(name.removeprefix("embedlab."))) is None:
-        return text
-    rows = [
-        (code(argument), escaped(field.flag.help)) for argument, field in known.arguments.items()
-    ]
-    schema = _folded(options_schema(known.options))
-    return f"{text}\n{table(('argument', 'as the command says'), rows)}\n{schema}"
+    options = getattr(function, "options", None)
+    return text if options is None else f"{text}\n{_folded(options_schema(options))}"
 
 
 def _signature(function: Any) -> str:

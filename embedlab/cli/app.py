@@ -15,9 +15,9 @@ from typing import Annotated, Any
 
 import typer
 
-from embedlab.cli.command_folder import add_commands
-from embedlab.cli.help_pages import EXIT_CODES, ORDER, WHAT, front_page
-from embedlab.cli.terminal import open_door, report, reported_errors, to_stderr
+from embedlab.cli.declared import add_commands, shared_page
+from embedlab.cli.help_pages import EXIT_CODES, WHAT, front_page
+from embedlab.commands.terminal import open_door, report, reported_errors, to_stderr
 from embedlab.core.crash_reports import run_guarded
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
 from embedlab.core.interrupts import STOPS, interrupts
@@ -55,7 +55,7 @@ def program(typed: str = "") -> typer.Typer:
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
     )
-    add_commands(app, "embedlab.cli.commands", ORDER, typed)
+    add_commands(app, typed)
     app.callback()(_program)
     return app
 
@@ -115,8 +115,6 @@ def _run(arguments: Sequence[str] | None) -> int:
                 (typer.echo if words else to_stderr)(front_page())
                 return ExitCode.OK if words else ExitCode.USAGE
             if list(words) == ["--options"]:
-                from embedlab.cli.options import shared_page
-
                 typer.echo(shared_page())
                 return ExitCode.OK
             app = program(words[0])

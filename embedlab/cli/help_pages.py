@@ -7,7 +7,7 @@ from typing import Any
 
 from typer.core import TyperCommand
 
-EXPERT, SHARED = "expert", "shared"  # where an option is shown; others come first
+EXPERT, SHARED_PANEL = "expert", "shared"  # where an option is shown; others come first
 WHAT = "Train, compare and debug sentence embeddings, and know whether a difference is real."
 EXIT_CODES = (
     "Exit codes: 0 ok, 1 the work failed, 2 what was typed is wrong, 3 something needed is "
@@ -46,10 +46,12 @@ ORDER = (*(name for group in EVERYDAY.values() for name in group), *MORE)
 
 def front_page() -> str:
     """Return what `embedlab --help` prints, without loading a command."""
+    everyday = {name for group in EVERYDAY.values() for name in group}
+    more = [name for name in command_names() if name not in everyday]
     lines = ["Usage: embedlab COMMAND …", "", f"  {WHAT}"]
     for title, commands in EVERYDAY.items():
         lines += ["", f"{title}:", *(f"  {name:<11}{text}" for name, text in commands.items())]
-    lines += ["", "More:", f"  {', '.join(more_commands())}", "", "Options:"]
+    lines += ["", "More:", f"  {', '.join(more)}", "", "Options:"]
     lines += [
         "  -h, --help            of a command: embedlab COMMAND --help",
         "  --options             the options that most commands share",
@@ -60,13 +62,13 @@ def front_page() -> str:
     return "\n".join([*lines, *_wrapped(EXIT_CODES), ""])
 
 
-def more_commands() -> list[str]:
-    """Return the commands that are not on the front page, those of MORE in its order."""
-    folder = Path(__file__).with_name("commands")
-    names = {path.stem for path in folder.iterdir() if not path.name.startswith("_")}
-    everyday = {name for group in EVERYDAY.values() for name in group}
-    rest = names - everyday
-    return [*(name for name in MORE if name in rest), *sorted(rest - set(MORE))]
+def command_names() -> list[str]:
+    """Return the commands in the order of the front page, those that are not on it by name; they
+    are files that declare one.
+    """
+    folder = Path(__file__).parents[1] / "commands"
+    names = {path.stem for path in folder.glob("*.py") if "\n@command(" in path.read_text("utf-8")}
+    return sorted(names, key=lambda name: (ORDER.index(name) if name in ORDER else 99, name))
 
 
 def _wrapped(text: str) -> list[str]:
@@ -80,7 +82,7 @@ class HelpedCommand(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments and options in layers."""
-        arguments, layers = [], {None: [], EXPERT: [], SHARED: []}  # type: ignore[var-annotated]
+        arguments, layers = [], {None: [], EXPERT: [], SHARED_PANEL: []}  # type: ignore[var-annotated]
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
             if record is None:
@@ -97,8 +99,8 @@ class HelpedCommand(TyperCommand):
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
-        if layers[SHARED]:
-            names = [words.partition(" <")[0] for words, _ in layers[SHARED]]
+        if layers[SHARED_PANEL]:
+            names = [words.partition(" <")[0] for words, _ in layers[SHARED_PANEL]]
             with formatter.section("Shared (`embedlab --options` explains them)"):
                 for line in textwrap.wrap(", ".join(names), 76):
                     formatter.write(f"  {line}\n")

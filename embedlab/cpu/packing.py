@@ -100,7 +100,8 @@ def positions(backbone: PreTrainedModel, input_ids: Tensor) -> Tensor:
             hint="state it, as the tokenizer does",
         )
     is_counted = (input_ids != padding).long()
-    return is_counted.cumsum(dim=1) * is_counted + padding
+    places: Tensor = is_counted.cumsum(dim=1) * is_counted + padding
+    return places
 
 
 def make_packable(backbone: PreTrainedModel) -> None:

@@ -17,11 +17,10 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.pair_frames import pair_outcomes, pair_table
+from embedlab.api import NotebookSession
+from embedlab.commands.audit import AuditOptions, audited
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
-from embedlab.workflows.audit import audited
-from embedlab.workflows.notebook_session import NotebookSession
-from embedlab.workflows.options.audit import AuditOptions
 
 SCORES = ROOT / "research/scores/negation.parquet"
 SETS = ("sts12", "sts13", "sts14", "sts15", "sts16", "sts-benchmark", "sick-r")

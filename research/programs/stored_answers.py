@@ -37,6 +37,7 @@ from embedlab.analysis.comparison import compare_evidence
 from embedlab.analysis.evidence import Evidence, member_columns
 from embedlab.analysis.near_duplicates import Links, NearDuplicates
 from embedlab.analysis.scores import ModelColumns
+from embedlab.commands.options import with_aliases
 from embedlab.comparison.evidence import outcome_evidence
 from embedlab.core.settings import Settings, load_settings
 from embedlab.data.dataset import DatasetState
@@ -55,7 +56,6 @@ from embedlab.scoring.outcomes import member_outcomes
 from embedlab.scoring.selection import SelectedTask
 from embedlab.scoring.task_comparison import Gathered, Slicing, TaskComparison, item_outcomes
 from embedlab.tasks.task import task as find_task
-from embedlab.workflows.options.models import with_aliases
 
 FACTS = "embedlab-answers"  # the parquet metadata key
 ITEM_COLUMNS = {"item": pl.UInt32(), "gold": pl.String(), "predicted": pl.String()}
@@ -132,9 +132,8 @@ def store(
     """Write the answers of the models called NAMES, and the PROPERTIES of items, into PATH; those
     that lack are evaluated first.
     """
-    from embedlab.workflows.compare_tasks import gather
-    from embedlab.workflows.models import resolve_model
-    from embedlab.workflows.notebook_session import NotebookSession
+    from embedlab.api import NotebookSession
+    from embedlab.evaluation import gather, resolve_model
 
     session = NotebookSession(settings=settings)
     gathered = gather(names, tasks, session, slicing=Slicing(), setting="literature")

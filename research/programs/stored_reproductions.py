@@ -24,6 +24,9 @@ import table_pages
 from stored_runs import UNTRAINED, StoredTraining
 
 from embedlab.analysis.scores import ModelColumns
+from embedlab.api import NotebookSession
+from embedlab.commands.reproduce_models import EvaluatedRows
+from embedlab.commands.reproduce_run import KnownRows, compare_rows
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.settings import Settings, load_settings
 from embedlab.core.signs import OVERLAP
@@ -35,9 +38,6 @@ from embedlab.experiments.paper_table import PaperTable
 from embedlab.experiments.paper_trainings import for_encoder, trainings
 from embedlab.reports.papers import Reproduction
 from embedlab.tasks.task import pair_scores
-from embedlab.workflows.notebook_session import NotebookSession
-from embedlab.workflows.reproduce.models import EvaluatedRows
-from embedlab.workflows.reproduce.run import KnownRows, compare_rows
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

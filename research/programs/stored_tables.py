@@ -152,8 +152,8 @@ def store(path: Path, names: Sequence[str], settings: Settings, *, fifths: bool)
     """Write the similarities of the models called NAMES into PATH; what is not scored yet is scored
     first.
     """
-    from embedlab.workflows.models import resolve_models
-    from embedlab.workflows.notebook_session import NotebookSession
+    from embedlab.api import NotebookSession
+    from embedlab.evaluation import resolve_models
 
     models = resolve_models(names, NotebookSession(settings=settings))
     selections = (SUITE, FIFTHS) if fifths else (SUITE,)
@@ -271,8 +271,8 @@ def score_all(names: Sequence[str], settings: Settings, datasets: Sequence[str])
     """Return the pairs of the seven test splits, or of DATASETS alone, scored by the models called
     NAMES.
     """
-    from embedlab.workflows.compare_tasks import gather
-    from embedlab.workflows.notebook_session import NotebookSession
+    from embedlab.api import NotebookSession
+    from embedlab.evaluation import gather
 
     selected = SelectedTask(task=DEFAULT_TASK, names=tuple(datasets))
     session = NotebookSession(settings=settings)

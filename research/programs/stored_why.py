@@ -30,7 +30,7 @@ from embedlab.scoring.task_comparison import Slicing, TaskComparison
 
 def explained_again(scored: StoredPairs) -> tuple[Explanation, TaskComparison]:
     """Return why the two models of SCORED differ, and both compared, by the procedure of today."""
-    from embedlab.workflows.why import HALVES_SEED
+    from embedlab.commands.why import HALVES_SEED
 
     compared = scored.compared(Slicing())
     rng = np.random.default_rng(HALVES_SEED)

@@ -9,29 +9,29 @@ import polars as pl
 import pytest
 from stored_answers import ShownRows, add, refreshed, shown, store
 
+from embedlab.api import NotebookSession
+from embedlab.commands.compare import CompareOptions, compare
+from embedlab.commands.data import ItemsOptions, items
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.scoring.selection import SelectedTask
-from embedlab.workflows.compare import comparison_report
-from embedlab.workflows.items import listed_items
-from embedlab.workflows.notebook_session import NotebookSession
-from embedlab.workflows.options.compare import CompareOptions
 
 RESULTS = Path(__file__).parents[1]
 
 
 def test_a_table_of_brought_answers_is_made_again_without_them(tmp_path: Path) -> None:
     settings = Settings(data=TINY_FOLDER, cache=tmp_path / "cache", threads=1)
-    items = listed_items(["sentiment"], settings).frame
+    session = NotebookSession(settings=settings)
+    listed = items(ItemsOptions(names=["sentiment"]), session).frame
     other = dict(
-        zip(labels := sorted(items["label"].unique()), [*labels[1:], labels[0]], strict=True)
+        zip(labels := sorted(listed["label"].unique()), [*labels[1:], labels[0]], strict=True)
     )
     wrong = pl.when(pl.col("item") % 3 == 0).then(pl.col("label").replace(other)).otherwise("label")
     names = []
     for name, prediction in (("good", pl.col("label")), ("fair", wrong)):
-        items.select("dataset", "item", prediction=prediction).write_csv(tmp_path / f"{name}.csv")
-        names.append(f"items:{tmp_path / name}.csv")
-    (table,) = comparison_report(
+        listed.select("dataset", "item", prediction=prediction).write_csv(tmp_path / f"{name}.csv")
+        names.append(f"listed:{tmp_path / name}.csv")
+    (table,) = compare(
         CompareOptions(models=names, suites=["multitask"]), NotebookSession(settings=settings)
     ).tables
     before = replace(table, is_signed=True, has_all_notes=True).to_markdown()
@@ -67,9 +67,7 @@ def test_a_table_by_a_property_is_made_again_without_the_sentences(tmp_path: Pat
         NotebookSession(settings=settings),
         ["contrast-snli", "contrast-counterfactual"],
     )
-    (table,) = comparison_report(
-        CompareOptions(models=names, tasks=tasks, by="phenomenon"), session
-    ).tables
+    (table,) = compare(CompareOptions(models=names, tasks=tasks, by="phenomenon"), session).tables
 
     file = tmp_path / "answers.parquet"
     store(

@@ -13,6 +13,9 @@ import stored_answers
 import stored_tables
 from stored_reproductions import refreshed, reproduced
 
+from embedlab.api import NotebookSession
+from embedlab.commands.reproduce_plan import ReproductionOptions
+from embedlab.commands.reproduce_run import reproduce_tables
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
@@ -26,9 +29,6 @@ from embedlab.scoring.dev_score import dev_score
 from embedlab.scoring.selection import SelectedTask
 from embedlab.training.stage_data import open_stages
 from embedlab.training.stages import train_run
-from embedlab.workflows.notebook_session import NotebookSession
-from embedlab.workflows.options.reproduce import ReproductionOptions
-from embedlab.workflows.reproduce.run import reproduce_tables
 from tests.conftest import thin_out
 from tests.tasks.test_head_predictions import MACHINE, SAMPLE
 

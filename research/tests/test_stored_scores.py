@@ -12,12 +12,13 @@ from stored_answers import FACTS, LARGEST, shown, store, stored_answers, stored_
 from stored_runs import cosines_of
 from stored_scores import column_of, refreshed, scores_table
 
+from embedlab.api import NotebookSession
+from embedlab.commands.data import ItemsOptions, items
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.runs.events import Step, VectorSpread, to_line
 from embedlab.runs.store import RunFolder
 from embedlab.scoring.selection import SelectedTask
-from embedlab.workflows.items import listed_items
 
 RESULTS = Path(__file__).parents[1]
 
@@ -29,9 +30,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """
     folder = tmp_path_factory.mktemp("scores")
     settings = Settings(data=TINY_FOLDER, cache=folder / "cache", threads=1)
-    items = listed_items(["sentiment"], settings).frame
+    session = NotebookSession(settings=settings)
+    listed = items(ItemsOptions(names=["sentiment"]), session).frame
     other = dict(
-        zip(labels := sorted(items["label"].unique()), [*labels[1:], labels[0]], strict=True)
+        zip(labels := sorted(listed["label"].unique()), [*labels[1:], labels[0]], strict=True)
     )
     names = []
     for name, every in (("good", 10**6), ("fair", 3), ("poor", 2)):
@@ -40,9 +42,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             .then(pl.col("label").replace(other))
             .otherwise("label")
         )
-        items.select("dataset", "item", prediction=wrong).write_csv(folder / f"{name}.csv")
+        listed.select("dataset", "item", prediction=wrong).write_csv(folder / f"{name}.csv")
         names.append(f"{name}=items:{folder / name}.csv")
-    from embedlab.workflows.options.models import with_aliases
+    from embedlab.commands.options import with_aliases
 
     store(
         folder / "answers.parquet", with_aliases(names), [SelectedTask(task="multitask")], settings

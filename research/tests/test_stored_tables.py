@@ -24,7 +24,11 @@ from stored_tables import (
 )
 
 from embedlab.analysis.overlap import dice_of_rows
+from embedlab.api import NotebookSession
 from embedlab.choices import By
+from embedlab.commands.compare import CompareOptions, compare
+from embedlab.commands.reproduce import reproduce
+from embedlab.commands.reproduce_plan import ReproductionOptions
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
@@ -36,11 +40,6 @@ from embedlab.runs.outcomes import SENTENCES
 from embedlab.runs.store import RunFolder
 from embedlab.scoring.task_comparison import Slicing
 from embedlab.training.stage_data import open_stages
-from embedlab.workflows.compare import comparison_report
-from embedlab.workflows.notebook_session import NotebookSession
-from embedlab.workflows.options.compare import CompareOptions
-from embedlab.workflows.options.reproduce import ReproductionOptions
-from embedlab.workflows.reproduce.report import reproduction_report
 from tests.conftest import thin_out
 
 RESULTS = Path(__file__).parents[1]
@@ -75,7 +74,7 @@ def compared(settings: Settings, models: list[str], by: By) -> str:
             score_all(models, settings, NAMES[FIFTHS]).compared(Slicing(by=by))
         )
     else:
-        (table,) = comparison_report(
+        (table,) = compare(
             CompareOptions(models=models, by=by), NotebookSession(settings=settings)
         ).tables
     return replace(table, is_signed=True, has_all_notes=True).to_markdown()
@@ -170,7 +169,7 @@ def test_a_table_of_unseen_pairs_has_the_numbers_that_compare_has_with_the_model
         ["mine", "dice"],
         NotebookSession(settings=settings),
     )
-    (before,) = comparison_report(
+    (before,) = compare(
         CompareOptions(models=models, unseen=True, aggregate="wmean"), session
     ).tables
     rows = ("SBERT baseline=mine", "allpalln-lambda0.3-SCL=dice")
@@ -179,7 +178,7 @@ def test_a_table_of_unseen_pairs_has_the_numbers_that_compare_has_with_the_model
     )
     reproduced = {
         row["column"]: row["ours"]
-        for row in reproduction_report(options, session).frame.iter_rows(named=True)
+        for row in reproduce(options, session).frame.iter_rows(named=True)
         if row["seeds"] == 2
     }
     store(file, models, settings, fifths=False)

@@ -9,11 +9,10 @@ from stored_claims import settled_page
 from stored_tables import store, stored_pairs, texts_of_pairs
 from stored_why import contrasts_by_kind, refreshed
 
+from embedlab.api import NotebookSession
+from embedlab.commands.why import WhyOptions, why
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
-from embedlab.workflows.notebook_session import NotebookSession
-from embedlab.workflows.options.why import WhyOptions
-from embedlab.workflows.why import why_report
 from research.tests.test_stored_tables import brought_scores
 from tests.conftest import thin_out
 
@@ -41,7 +40,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 def test_a_page_says_why_two_models_differ_without_them(settings: Settings, tmp_path: Path) -> None:
     brought = brought_scores(settings, tmp_path)
     model, file = f"scores:{brought}", tmp_path / "mine.parquet"
-    found = why_report(
+    found = why(
         WhyOptions(first="dice", second=model, tasks=["sick-r"], examples=0),
         NotebookSession(settings=settings),
     )

@@ -112,7 +112,7 @@ def test_a_stop_is_not_lost_in_a_library_that_discards_exceptions(
             signal.raise_signal(signal.SIGTERM)
         return []
 
-    monkeypatch.setattr("embedlab.cli.commands.recipes.recipe_names", probe)
+    monkeypatch.setattr("embedlab.commands.recipes.recipe_names", probe)
     assert main(["recipes"]) == 130
     assert capsys.readouterr().err.startswith("embedlab: stopped by SIGTERM")
 
@@ -145,7 +145,7 @@ def test_a_bug_is_two_lines_and_a_report_that_debug_shows_too(
     def broken() -> list[str]:
         raise TypeError("not foreseen")
 
-    monkeypatch.setattr("embedlab.cli.commands.recipes.recipe_names", broken)
+    monkeypatch.setattr("embedlab.commands.recipes.recipe_names", broken)
     assert main(["recipes"]) == 1
     first, second = capsys.readouterr().err.splitlines()
     assert first == "embedlab: error: unforeseen: TypeError: not foreseen"
@@ -161,7 +161,7 @@ def test_a_bug_of_a_detached_process_is_an_event_with_the_path_of_its_report(
     def broken() -> list[str]:
         raise TypeError("not foreseen")
 
-    monkeypatch.setattr("embedlab.cli.commands.recipes.recipe_names", broken)
+    monkeypatch.setattr("embedlab.commands.recipes.recipe_names", broken)
     monkeypatch.setenv("EMBEDLAB_ERRORS_TO", str(tmp_path / "events.jsonl"))
     assert main(["recipes"]) == 1
     event = json.loads((tmp_path / "events.jsonl").read_text())
@@ -175,7 +175,7 @@ def test_memory_that_is_not_there_is_missing(
     def large() -> list[str]:
         raise MemoryError("Unable to allocate 3 TiB")
 
-    monkeypatch.setattr("embedlab.cli.commands.recipes.recipe_names", large)
+    monkeypatch.setattr("embedlab.commands.recipes.recipe_names", large)
     assert main(["recipes"]) == 3
     assert capsys.readouterr().err.startswith(
         "embedlab: error: not enough memory: Unable to allocate 3 TiB\nhint: "
@@ -188,7 +188,7 @@ def test_the_end_of_a_file_is_not_an_interruption(
     def short() -> list[str]:
         raise EOFError("no data left in file")
 
-    monkeypatch.setattr("embedlab.cli.commands.recipes.recipe_names", short)
+    monkeypatch.setattr("embedlab.commands.recipes.recipe_names", short)
     assert main(["recipes"]) == 1
     assert capsys.readouterr().err.startswith(
         "embedlab: error: unforeseen: EOFError: no data left in file\nhint: "

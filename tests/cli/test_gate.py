@@ -2,8 +2,8 @@
 
 import pytest
 
+from embedlab.commands.gate import GateRow
 from embedlab.core.errors import ExitCode
-from embedlab.workflows.gate import GateRow
 from tests.cli.conftest import Embedlab
 
 STARTER = ("--data", "starter", "--task", "sts-benchmark")

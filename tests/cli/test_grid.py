@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from embedlab.cli.app import main, program
-from embedlab.cli.grid_board import sparkline
-from embedlab.cli.terminal import Terminal
+from embedlab.commands.grid_run import sparkline
+from embedlab.commands.terminal import Terminal
 from embedlab.core.errors import ExitCode
 from embedlab.core.settings import Settings
 from embedlab.experiments.cell import CellLock
@@ -208,7 +208,7 @@ def test_cells_that_fail_are_reported_with_their_reasons_and_end_the_grid_with_1
     plan: GridPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "embedlab.workflows.grid.run.LocalWorkers", partial(LocalWorkers, program=STAND_IN)
+        "embedlab.commands.grid_run.LocalWorkers", partial(LocalWorkers, program=STAND_IN)
     )
     monkeypatch.setenv(
         "FAULTS", json.dumps({plan.cell(1).id: "diverge", plan.cell(3).id: "memory"})
@@ -235,7 +235,7 @@ def test_a_started_grid_goes_on_by_its_name_without_its_file(
     plan: GridPlan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(
-        "embedlab.workflows.grid.run.LocalWorkers", partial(LocalWorkers, program=STAND_IN)
+        "embedlab.commands.grid_run.LocalWorkers", partial(LocalWorkers, program=STAND_IN)
     )
     prepare_grid(plan, GridFolder.of(plan.place.runs_folder, plan.name))
     Path("mine.toml").unlink()
@@ -261,7 +261,7 @@ def test_a_grid_with_nothing_left_to_do_starts_nothing(
 ) -> None:
     run_stand_in(plan)
     monkeypatch.setattr(
-        "embedlab.workflows.grid.run.ray_tasks", lambda *_, **__: pytest.fail("nothing is to do")
+        "embedlab.commands.grid_run.ray_tasks", lambda *_, **__: pytest.fail("nothing is to do")
     )
     words = ("run", "mine.toml", "--data", "tiny", "--cluster", "127.0.0.1:1")
     assert "3 of 3 cells are done" in answer(capsys, *words, "--json")
@@ -279,7 +279,7 @@ def test_a_cell_of_a_job_array_is_not_run_under_an_older_plan(
     Path("mine.toml").write_text(
         Path("mine.toml").read_text().replace("[1e-5, 2e-5, 5e-5]", "[1e-5, 3e-5]")
     )
-    monkeypatch.setattr("embedlab.workflows.grid.run.run_cell", lambda *_: None)
+    monkeypatch.setattr("embedlab.commands.grid_run.run_cell", lambda *_: None)
     assert main(["grid", "run", "mine.toml", "--data", "tiny", "--cell", "2"]) == ExitCode.OK
     assert GridPlan.load(folder.plan_file).axes["optim.lr"] == ("1e-05", "3e-05")
 

@@ -5,7 +5,7 @@ import time
 
 from rich.console import Console
 
-from embedlab.cli.grid_board import render
+from embedlab.commands.grid_run import render
 from embedlab.experiments.estimate import Cost
 from embedlab.experiments.plan import GridPlan
 from embedlab.experiments.progress import CellProgress, GridProgress

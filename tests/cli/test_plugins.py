@@ -14,6 +14,7 @@ from docs.blocks import ROOT, blocks_of
 from embedlab.core import plugins
 from embedlab.core.settings import load_settings
 from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.evaluation import one_member
 from embedlab.experiments.cell import cell_environment
 from embedlab.experiments.grid_file import load_grid
 from embedlab.experiments.grid_trainings import expand_grid
@@ -22,7 +23,6 @@ from embedlab.models.catalog import resolve
 from embedlab.runs.evaluations import Evaluation
 from embedlab.scoring.stored_intervals import stored_intervals
 from embedlab.tui.runs.launching import choice_of_file, new_form
-from embedlab.workflows.models import one_member
 from tests.cli.conftest import Embedlab
 
 PAGE = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")

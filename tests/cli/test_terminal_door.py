@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.cli.terminal import Terminal
+from embedlab.commands.terminal import Terminal
 from embedlab.core.settings import Settings
 from embedlab.reports.tables import Column, Table
 from tests.cli.conftest import Embedlab

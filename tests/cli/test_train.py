@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
+from embedlab.commands.training import settings_of_run
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
-from embedlab.workflows.train.run import settings_of_run
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Answer, Embedlab

@@ -49,7 +49,7 @@ def test_a_stop_that_is_discarded_on_its_way_comes_again(
             time.sleep(0.01)
         return []
 
-    monkeypatch.setattr("embedlab.cli.commands.recipes.recipe_names", work)
+    monkeypatch.setattr("embedlab.commands.recipes.recipe_names", work)
     began = time.monotonic()
     assert main(["recipes"]) == 130
     assert time.monotonic() - began < LONG_S / 2
@@ -101,7 +101,7 @@ def test_a_second_signal_interrupts_also_the_end(
             time.sleep(LONG_S)
         return []
 
-    monkeypatch.setattr("embedlab.cli.commands.recipes.recipe_names", work)
+    monkeypatch.setattr("embedlab.commands.recipes.recipe_names", work)
     began = time.monotonic()
     assert main(["recipes"]) == 130
     assert time.monotonic() - began < LONG_S / 2

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from embedlab.cli.commands import tui
+from embedlab.commands import tui
 from embedlab.core import python_processes
 from embedlab.core.paths import PACKAGE
 from embedlab.experiments.cell import PROGRAM, CellLock

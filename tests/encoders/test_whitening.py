@@ -160,17 +160,16 @@ def test_what_cannot_be_whitened_is_one_line(
 def test_what_encodes_sentences_in_parts_takes_no_fit(
     small_bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from embedlab.api import NotebookSession
+    from embedlab.commands.encode import EncodeOptions, encode
     from embedlab.core.settings import Settings
     from embedlab.tasks._mteb_encoder import MtebEncoder
-    from embedlab.workflows.encode import encode_file
-    from embedlab.workflows.notebook_session import NotebookSession
-    from embedlab.workflows.options.sentences import EncodeOptions
 
     monkeypatch.chdir(tmp_path)
     Path("lines.txt").write_text("a dog\n" * 50)
     name = f"{small_bert}?whiten=fit"
     with pytest.raises(UsageError, match="in pieces") as error:
-        encode_file(
+        encode(
             EncodeOptions(model=name, file=Path("lines.txt"), out=Path("v.npy")),
             NotebookSession(settings=Settings()),
         )

@@ -12,6 +12,7 @@ import scipy.stats
 
 from benchmarks.pair_frames import pair_table
 from embedlab.analysis.scores import ModelColumns
+from embedlab.commands.grid import ScoresOptions, grid_scores
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import from_table
 from embedlab.core.settings import Settings
@@ -24,8 +25,6 @@ from embedlab.runs.environment import Environment
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.events import EventLog, Finished
 from embedlab.runs.outcomes import StoredOutcomes, items_frame
-from embedlab.workflows.grid.table import grid_scores
-from embedlab.workflows.options.grid import ScoresOptions
 from tests.experiments.conftest import plan_of
 from tests.pair_tables import compare_models
 

@@ -10,6 +10,8 @@ from zipfile import ZipFile
 
 import pytest
 
+from embedlab.api import NotebookSession
+from embedlab.commands.models import get_model, list_models
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.settings import Settings
 from embedlab.models import assembled, packaged
@@ -17,8 +19,6 @@ from embedlab.models.assembled import assemble
 from embedlab.models.catalog import model_names, resolve, starting_location
 from embedlab.models.packaged import PACKAGED, InPackage, InParts, Packaged
 from embedlab.scoring.task_comparison import model_columns
-from embedlab.workflows.notebook_session import NotebookSession
-from embedlab.workflows.packaged_models import get_model, list_models
 
 WEIGHTS = b"weights " * 2_000
 

@@ -7,17 +7,20 @@ import polars as pl
 import pytest
 
 import embedlab
+from embedlab.api import NotebookSession
+from embedlab.commands.data import ItemsOptions, items
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
-from embedlab.workflows.items import listed_items
 
 SAMPLE: dict[str, Any] = {"data": "tiny"}
 
 
 def listed(*names: str) -> pl.DataFrame:
     """The items of `--data tiny`'s datasets, as the command lists them."""
-    return listed_items(names, Settings(data=TINY_FOLDER)).frame
+    return items(
+        ItemsOptions(names=names), NotebookSession(settings=Settings(data=TINY_FOLDER))
+    ).frame
 
 
 def predicted(path: Path, *names: str, wrong: int = 0, name: str = "prediction") -> Path:

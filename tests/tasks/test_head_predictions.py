@@ -15,6 +15,8 @@ from safetensors.torch import load_file, save_file
 from scipy.spatial.distance import cosine
 from scipy.stats import pearsonr
 
+from embedlab.api import NotebookSession
+from embedlab.commands.compare import CompareOptions, compare
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import load_recipe
@@ -40,9 +42,6 @@ from embedlab.tasks._heads import load_trained
 from embedlab.tasks.multitask import MULTITASK_DATASETS, TASK
 from embedlab.tasks.task import Selection
 from embedlab.training.stages import train_run
-from embedlab.workflows.compare import comparison_report
-from embedlab.workflows.notebook_session import NotebookSession
-from embedlab.workflows.options.compare import CompareOptions
 from tests.stored_json import without_checksums
 from tests.tasks.labelled_sentences import WordEncoder
 
@@ -305,7 +304,7 @@ def test_the_mean_of_the_three_tasks_has_an_interval(runs: Path, tmp_path: Path)
         settings=replace(SETTINGS, runs=runs.with_name("runs"), cache=tmp_path)
     )
     options = CompareOptions(models=["multitask", "multitask-baseline"], suites=["multitask"])
-    (table,) = comparison_report(options, session).tables
+    (table,) = compare(options, session).tables
     rows = {str(getattr(row["slice"], "value", "")): row for row in table.rows}
     assert list(rows) == ["sentiment", "paraphrases", "sts-course", "mean of the three"]
     differences = [getattr(row["multitask-baseline.delta"], "value", 0.0) for row in rows.values()]

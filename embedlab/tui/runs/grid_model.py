@@ -5,6 +5,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from typing import Literal
 
+from embedlab.commands.grid import ScoresOptions, grid_scores
 from embedlab.core.durations import duration
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
@@ -12,8 +13,6 @@ from embedlab.experiments.pivot import DEV_SCORE, Pivot
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.progress import GridFollower
 from embedlab.tui.runs.model import ACTIVE, ENDED, Entry, Training, short_labels
-from embedlab.workflows.grid.table import grid_scores
-from embedlab.workflows.options.grid import ScoresOptions
 
 Mark = Literal["*", "=", ""]
 

@@ -13,6 +13,7 @@ from textual.screen import Screen
 from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
+from embedlab.commands.grid_plan import cancel_grid
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
 from embedlab.experiments.pivot import Pivot
@@ -28,7 +29,6 @@ from embedlab.tui.runs.grid_model import (
 from embedlab.tui.runs.launching import resume_grid
 from embedlab.tui.runs.model import SIGNS, Entry, RunFollower, sparkline
 from embedlab.tui.runs.run_list import AT_WORK, STATE_STYLES, bar
-from embedlab.workflows.grid.plan import cancel_grid
 
 LOOK_EVERY_S = 1.0
 _NUMBER, _BAR, _SPARK = 17, 16, 10

@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 import tomli_w
 
+from embedlab.commands.training_plan import recipe_of
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.names import recipe_names, recipe_path, refuse_path
 from embedlab.core.paths import data_name, typed_path
@@ -32,7 +33,6 @@ from embedlab.experiments.grid_file import grid_names, grid_path, load_grid
 from embedlab.experiments.plan import GridFolder
 from embedlab.runs.launch import shared_flags, start_detached
 from embedlab.store.files import write_atomic
-from embedlab.workflows.train.own_file import recipe_of
 
 AXIS = "axis "  # before the name of an axis, as a field
 _WRITTEN_GRIDS = 50  # files of changed grids that stay; a grid that was started has read its own

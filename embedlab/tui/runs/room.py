@@ -507,7 +507,7 @@ class RunsRoom(Room):
         if here is None or not here.is_active:
             return
         if here.plan is not None:
-            from embedlab.workflows.grid.plan import cancel_grid
+            from embedlab.commands.grid_plan import cancel_grid
 
             grid = here.plan.name
             await self._do(lambda: cancel_grid(grid, self.settings), f"stopping {grid}")

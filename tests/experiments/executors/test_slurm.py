@@ -14,6 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.api import NotebookSession
+from embedlab.commands.grid_plan import cancel_grid
+from embedlab.commands.training import submit_training
+from embedlab.commands.training_plan import TrainOptions, plan_training
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
 from embedlab.core.settings import Settings
 from embedlab.experiments.executors.executor import run_cells
@@ -22,11 +26,6 @@ from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.preparation import prepare_grid
 from embedlab.experiments.progress import GridFollower
 from embedlab.experiments.queue import Queue
-from embedlab.workflows.grid.plan import cancel_grid
-from embedlab.workflows.notebook_session import NotebookSession
-from embedlab.workflows.options.train import TrainOptions
-from embedlab.workflows.train.plan import plan_training
-from embedlab.workflows.train.run import submit_training
 from tests.experiments.conftest import STAND_IN
 from tests.experiments.executors.test_local import assert_each_done_once, expected_value
 

@@ -1,0 +1,485 @@
+"""The functions of `import embedlab`, made from the commands: each takes what its command takes,
+and gives a frozen result instead of printing it.
+"""
+
+import html
+import inspect
+import operator
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import MISSING, dataclass, field, fields, replace
+from importlib import import_module
+from inspect import signature
+from numbers import Integral
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+import numpy as np
+import polars as pl
+import xxhash
+from numpy.typing import NDArray
+from tqdm.auto import tqdm
+
+from embedlab.commands.command import answer
+from embedlab.commands.options import Option, options_of
+from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.nearest import unknown
+from embedlab.core.overrides import overrides_of
+from embedlab.core.plain_values import quote
+from embedlab.core.printable import one_line
+from embedlab.core.progress import ProgressDisplay
+from embedlab.core.session import successive
+from embedlab.core.settings import Settings, load_settings
+from embedlab.encoders.encoder import PairScorer, Vectors
+from embedlab.encoders.kinds.live import live_name, session_folder
+from embedlab.evaluation import load_members, resolve_model
+from embedlab.models.aliases import declared
+from embedlab.reports.report import Report
+from embedlab.reports.runs import runs_table
+from embedlab.runs.store import find_runs, unreadable_folders
+
+_SHOWN_STEPS = 200  # of a bar in a notebook: each is a message to the browser
+Similarities = NDArray[np.float32]
+OneModel = Any
+"""A name, an object with `encode(sentences)`, or a function from texts to vectors."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadedModel:
+    """A model of one or several seeds, ready to encode and to score."""
+
+    name: str
+    members: tuple[PairScorer, ...]
+
+    def encode(self, sentences: Sequence[str]) -> Vectors:
+        """The vectors of SENTENCES, (sentences, dim) in float32; a model of several seeds, or
+        without vectors, is a UsageError.
+        """
+        if len(self.members) > 1:
+            raise UsageError(
+                f"{self.name!r} has {len(self.members)} seeds",
+                hint=f"load one: {self.members[0].name}",
+            )
+        encode_sentences: Callable[[Sequence[str]], Vectors] | None = getattr(
+            self.members[0], "encode", None
+        )
+        if encode_sentences is None:
+            raise UsageError(
+                f"{self.name!r} has no vectors of sentences", hint="score() compares pairs with it"
+            )
+        return encode_sentences(texts_of(sentences, "sentences"))
+
+    def score(self, first: Sequence[str], second: Sequence[str]) -> Similarities:
+        """The similarity of each pair, (pairs,): the mean over the seeds."""
+        sides = pairs_of(first, second)
+        mean: Similarities = np.mean([member.score(*sides) for member in self.members], axis=0)
+        return mean
+
+
+def load(name: OneModel, *, progress: bool = False, **settings: Any) -> LoadedModel:
+    """Load the model NAME (a run, run@seed, folder, hub id, catalog name, combination,
+    word-vectors:FILE or dice).
+    """
+    session = session_of(load, progress, settings)
+    model = resolve_model(model_name(name), session)
+    return LoadedModel(name=model.name, members=tuple(load_members(model, session, cached=True)))
+
+
+def encode(
+    model: OneModel, sentences: Sequence[str], *, progress: bool = False, **settings: Any
+) -> Vectors:
+    """The vectors of SENTENCES by MODEL, (sentences, dim) in float32."""
+    return load(model, progress=progress, **settings).encode(sentences)
+
+
+def score_pairs(
+    model: OneModel,
+    first: Sequence[str],
+    second: Sequence[str],
+    *,
+    progress: bool = False,
+    **settings: Any,
+) -> Similarities:
+    """The similarity of each pair of sentences by MODEL, (pairs,)."""
+    return load(model, progress=progress, **settings).score(first, second)
+
+
+def _python_function(command: str) -> Callable[..., Any]:
+    """Return the function of a COMMAND, as MODULE.NAME: its options are arguments, those without a
+    default first, and settings are keywords; it gives what the command would print.
+    """
+    module, _, name = command.partition(".")
+    work = getattr(import_module(f"embedlab.commands.{module}"), name)
+    kind: type = work.__globals__[work.__annotations__["options"]]
+    own = {option.argument: option for option in options_of(kind) if option.argument}
+
+    def function(*positional: Any, progress: bool = False, **keywords: Any) -> Any:
+        bound = function.__signature__.bind_partial(*positional).arguments  # type: ignore[attr-defined]
+        if twice := bound.keys() & keywords.keys():
+            raise TypeError(f"{min(twice)} is given twice")
+        given = {**bound, **{key: keywords.pop(key) for key in [*keywords] if key in own}}
+        session = session_of(function, progress, keywords)
+        if lacking := [key for key in own if own[key].default is MISSING and key not in given]:
+            raise TypeError(f"{function.__name__}() lacks {', '.join(lacking)}")
+        values = {own[key].name: _value(own[key], value) for key, value in given.items()}
+        return _answered(work, kind(**values), session)
+
+    # Sorting keeps the order among those that are alike.
+    arguments = sorted(
+        own.values(), key=lambda option: (option.default is not MISSING, bool(option.flag.names))
+    )
+    parameters = [
+        inspect.Parameter(
+            option.argument,
+            inspect.Parameter.KEYWORD_ONLY
+            if option.flag.names and option.default is not MISSING
+            else inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            default=inspect.Parameter.empty if option.default is MISSING else option.default,
+            annotation=option.kind,
+        )
+        for option in arguments
+    ]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            *parameters,
+            inspect.Parameter("progress", keyword, default=False, annotation=bool),
+            inspect.Parameter("settings", inspect.Parameter.VAR_KEYWORD, annotation=Any),
+        ]
+    )
+    function.__doc__ = "\n".join(
+        [
+            inspect.cleandoc(work.__doc__ or ""),
+            "",
+            *(f"- {option.argument}: {option.flag.help}" for option in arguments),
+        ]
+    )
+    function.options = kind  # type: ignore[attr-defined]
+    return function
+
+
+def _answered(work: Callable[..., Any], options: Any, session: "NotebookSession") -> Any:
+    """The report of a command with what was said on the way; an error carries that too, for its
+    traceback.
+    """
+    try:
+        report = answer(work, options, session)
+    except EmbedlabError as error:
+        for text in session.said:
+            error.add_note(text)
+        raise
+    if report is None:
+        return options.folder  # of an export
+    return replace(report, notes=tuple(dict.fromkeys([*report.notes, *session.said])))
+
+
+def _value(option: Option, given: Any) -> Any:
+    """Return what is GIVEN of an option as the command takes it; what a command line cannot get
+    wrong is refused.
+    """
+    flag, name = option.flag, option.argument
+    if name == "set":
+        return given_values(given)
+    if flag.completes == "models" and option.is_several:
+        names = model_names(given)
+        if not names:
+            hint = 'for example embedlab.evaluate(["dice"], data="starter")'
+            raise UsageError("no model is named", hint=hint)
+        return names
+    if given is None:
+        return () if option.is_several else None
+    if flag.completes == "models":
+        return model_name(given)
+    if option.is_several:
+        if isinstance(given, Mapping):
+            return tuple(f"{key}={value}" for key, value in given.items())
+        if get_args(option.kind)[0] is int:
+            return given_seeds(given)
+        return task_names(given)
+    kinds = (option.kind, *get_args(option.kind))
+    if Path in kinds:
+        return Path(given)
+    choices = [value for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)]
+    if choices and given not in choices:
+        raise unknown(name, str(given), choices)
+    for bound, is_beyond, word in (
+        (flag.min, operator.lt, "more"),
+        (flag.max, operator.gt, "less"),
+    ):
+        if bound is not None and is_beyond(given, bound):
+            raise UsageError(f"option {name} is {given}", hint=f"give {bound} or {word}")
+    return given
+
+
+FUNCTIONS = {
+    "evaluate": "evaluate.evaluate",
+    "compare": "compare.compare",
+    "power": "power.power",
+    "why": "why.why",
+    "pairs": "pairs.pairs",
+    "explain": "explain.explain",
+    "nearest": "nearest.nearest",
+    "verify": "same.verify",
+    "export": "export.export",
+    "train": "train.train",
+    "run": "runs.run",
+    "grid": "grid.grid",
+    "grid_status": "grid.status",
+    "grid_table": "grid.table",
+    "reproduce": "reproduce.reproduce",
+    "items": "data.items",
+    "overlaps": "data.overlaps",
+}
+
+
+def list_runs(**settings: Any) -> Report:
+    """Every run with its state and latest numbers."""
+    session = session_of(list_runs, False, settings)
+    folder = session.settings.runs
+    return Report.of([runs_table(folder, find_runs(folder), unreadable_folders(folder))])
+
+
+def __getattr__(name: str) -> Any:
+    if name not in FUNCTIONS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    function = _python_function(FUNCTIONS[name])
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = "embedlab"
+    globals()[name] = function
+    return function
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotebookSession:
+    """A session without a terminal: what is said is gathered, progress is shown as bars where that
+    is wanted.
+    """
+
+    settings: Settings
+    shows_progress: bool = False
+    said: list[str] = field(default_factory=list)
+
+    def note(self, text: str) -> None:
+        """Gather TEXT."""
+        self.said.append(text)
+
+    def warn(self, text: str) -> None:
+        """Gather TEXT."""
+        self.said.append(text)
+
+    def report(self, error: EmbedlabError) -> None:
+        """Gather the message of an error."""
+        self.said.append(error.message)
+
+    def done(self, text: str, **facts: Any) -> None:
+        """Gather TEXT."""
+        self.said.append(text)
+
+    @contextmanager
+    def progress(self, label: str) -> Iterator[ProgressDisplay]:
+        """Show a bar with a LABEL, or nothing."""
+        if not self.shows_progress:
+            yield lambda _done, _total, _text="": None
+        elif is_notebook():
+            with _notebook_bar(label) as tick:
+                yield tick
+        else:
+            with _terminal_bar(label) as tick:
+                yield tick
+
+    def progresses(self) -> AbstractContextManager[Callable[[str], ProgressDisplay]]:
+        """Show one bar after the other."""
+        return successive(self.progress)
+
+
+def session_of(
+    function: Callable[..., Any], progress: bool, settings: dict[str, Any]
+) -> NotebookSession:
+    """The settings of the command line as keywords; what is not given comes from the environment
+    and the files.
+    """
+    _refuse_unknown_keywords(settings, function)
+    if is_notebook():
+        _import_quietly(
+            "tqdm.auto"
+        )  # it warns of a missing extension, which no bar here needs, when a library first imports it
+    effective, _ = load_settings(settings, given_as="keyword")
+    return NotebookSession(settings=effective, shows_progress=progress)
+
+
+def is_notebook() -> bool:
+    """Whether a kernel runs this code, whose outputs a browser shows."""
+    ipython = sys.modules.get("IPython")  # which a kernel has imported before
+    shell = ipython.get_ipython() if ipython is not None else None
+    return getattr(shell, "kernel", None) is not None
+
+
+def _import_quietly(module: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import_module(module)
+
+
+@contextmanager
+def _notebook_bar(label: str) -> Iterator[ProgressDisplay]:
+    """A bar of the browser's own, which needs no extension and no escape codes; it is gone when the
+    work is done.
+    """
+    notebook: Any = import_module("IPython.display")
+    handle = notebook.display(notebook.HTML(_bar_html(label, 0, 0, "")), display_id=True)
+    shown = -1
+
+    def tick(done: int, total: int, /, text: str = "") -> None:
+        nonlocal shown
+        if (step := _SHOWN_STEPS * done // max(total, 1)) != shown:
+            shown = step
+            handle.update(notebook.HTML(_bar_html(label, done, total, text)))
+
+    try:
+        yield tick
+    finally:
+        handle.update(notebook.HTML(""))
+
+
+def _bar_html(label: str, done: int, total: int, text: str) -> str:
+    value = f' value="{done}" max="{total}"' if total else ""
+    said = " ".join(filter(None, (f"{done:,} of {total:,}" if total else "", one_line(text))))
+    return (
+        f"<div>{html.escape(one_line(label))} <progress{value}></progress> "
+        f"{html.escape(said)}</div>"
+    )
+
+
+@contextmanager
+def _terminal_bar(label: str) -> Iterator[ProgressDisplay]:
+
+    with tqdm(
+        desc=label, disable=False
+    ) as bar:  # also while the bars of other programs are silenced
+
+        def tick(done: int, total: int, /, text: str = "") -> None:
+            bar.total = total
+            bar.set_postfix_str(text, refresh=False)
+            bar.update(done - bar.n)
+
+        yield tick
+
+
+def model_names(models: Any) -> list[str]:
+    """Return the names of MODELS: names, live models, both in a list, or live models by name."""
+    if isinstance(models, Mapping):
+        return [model_name(model, name) for name, model in models.items()]
+    listed = list(models) if isinstance(models, list | tuple | set) else [models]
+    return [model_name(model) for model in listed]
+
+
+def model_name(model: Any, name: str = "") -> str:
+    """Return the name of a MODEL that is typed, or is an object with `encode` or a function."""
+    if isinstance(model, str | Path):
+        return declared(f"{name}={model}" if name else str(model))
+    return live_name(model, name)
+
+
+def task_names(tasks: Any) -> list[str]:
+    """Return the names of TASKS: names, and data frames or lists of pairs, which are written to
+    files of this session.
+    """
+    if tasks is None:
+        return []
+    is_rows = isinstance(tasks, list | tuple) and len(tasks) > 0 and not isinstance(tasks[0], str)
+    if is_rows and not any(map(_is_frame, tasks)):
+        return [_written(tasks)]
+    listed = tasks if isinstance(tasks, list | tuple | set) else [tasks]
+    return [str(task) if isinstance(task, str | Path) else _written(task) for task in listed]
+
+
+def _is_frame(rows: Any) -> bool:
+    return hasattr(rows, "columns")
+
+
+def _written(rows: Any) -> str:
+    """Write a data frame, or rows of two texts and a score, to a file, and return its path."""
+    try:
+        frame = (
+            rows
+            if isinstance(rows, pl.DataFrame)
+            else pl.DataFrame(rows.to_dict("list"))
+            if _is_frame(rows)
+            else pl.DataFrame(
+                [tuple(row) for row in rows],
+                schema=("sentence1", "sentence2", "score")[: len(rows[0])],
+                orient="row",
+            )
+        )
+    except (TypeError, ValueError, AttributeError, pl.exceptions.PolarsError) as error:
+        raise UsageError(
+            f"tasks is {quote(rows)}: neither names nor rows",
+            hint="give names, a data frame, or a list of (sentence1, sentence2, score)",
+        ) from error
+    key = f"{frame.columns}{frame.hash_rows(seed=0).sum()}{frame.height}".encode()
+    path = session_folder() / f"rows-{xxhash.xxh3_64_hexdigest(key)[:6]}.parquet"
+    if not path.exists():
+        frame.write_parquet(path)
+    return str(path)
+
+
+def texts_of(texts: Iterable[str], argument: str) -> list[str]:
+    """Return TEXTS as a list; a single text, whose letters would be encoded one by one, and what is
+    not text are UsageErrors.
+    """
+    if isinstance(texts, str):
+        raise UsageError(
+            f"{argument} is one text: {quote(texts)}", hint=f"give a list: [{quote(texts)}]"
+        )
+    listed = list(texts)
+    for number, text in enumerate(listed):
+        if not isinstance(text, str):
+            raise UsageError(
+                f"{argument}[{number}] is {quote(text)}: not a text",
+                hint="give texts alone; an empty one is ''",
+            )
+    return listed
+
+
+def pairs_of(first: Iterable[str], second: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return both sides of pairs, which must have as many texts."""
+    sides = texts_of(first, "first"), texts_of(second, "second")
+    if len(sides[0]) != len(sides[1]):
+        raise UsageError(
+            f"first has {len(sides[0])} texts, second {len(sides[1])}",
+            hint="give the two texts of each pair",
+        )
+    return sides
+
+
+def given_seeds(seeds: int | Iterable[int]) -> tuple[int, ...]:
+    """Return SEEDS as a tuple; a single one need not be in one."""
+    given: Any = seeds
+    listed = [given] if isinstance(given, Integral | str) else list(given)
+    for seed in listed:
+        if isinstance(seed, bool) or not isinstance(seed, Integral):
+            raise UsageError(
+                f"seed {quote(seed)} is not a whole number", hint="for example seeds=[1, 2, 3]"
+            )
+    return tuple(int(seed) for seed in listed)
+
+
+def _refuse_unknown_keywords(given: Iterable[str], function: Callable[..., Any]) -> None:
+    """Refuse what is neither an argument of FUNCTION nor a setting, with the nearest name of
+    either.
+    """
+    settings = {field.name for field in fields(Settings)}
+    parameters = {name for name in signature(function).parameters if name != "settings"}
+    if wrong := next((name for name in given if name not in settings), None):
+        raise unknown("keyword", wrong, {*parameters, *settings})
+
+
+def given_values(values: Mapping[str, object] | None) -> tuple[str, ...]:
+    """Return the VALUES that a recipe is trained with, by key, as `--set` takes them."""
+    if values is not None and not isinstance(values, Mapping):
+        raise UsageError(
+            f"set is {quote(values)}: not a dictionary", hint='for example set={"optim.lr": 1e-5}'
+        )
+    return overrides_of(values or {})

@@ -1,0 +1,217 @@
+"""The command line made from the commands: their options, those that they share, and what is done
+with an answer.
+"""
+
+import inspect
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import MISSING, replace
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+import typer
+
+from embedlab.cli import completion
+from embedlab.cli.help_pages import EXPERT, SHARED_PANEL, HelpedCommand, command_names
+from embedlab.commands.command import SHARED, Command, answer, commands_of
+from embedlab.commands.options import Option, options_of
+from embedlab.commands.terminal import Terminal
+from embedlab.core.crash_reports import ENDS, unforeseen
+from embedlab.core.errors import EmbedlabError, ExitCode, UsageError
+from embedlab.core.plugins import gathered_faults
+from embedlab.core.settings import files_named, load_settings, process_rank
+from embedlab.models.hosts import allow_hosts
+from embedlab.store.sealed import unverified_files
+
+if TYPE_CHECKING:
+    from embedlab.reports.report import Report
+
+
+def add_commands(app: typer.Typer, typed: str = "") -> None:
+    """Add all commands to APP, in the order of the help; where one is called as was TYPED, it
+    alone, because the options of all take longer than its help.
+    """
+    names = command_names()
+    for name in [typed] if typed in names else names:
+        module = import_module(f"embedlab.commands.{name}")
+        own = commands_of(module)
+        place = app
+        if [each.name for each in own] != [name]:
+            help = (module.__doc__ or "").partition(": ")[2].strip()
+            place = typer.Typer(name=name, help=help[:1].upper() + help[1:], no_args_is_help=True)
+            app.add_typer(place)
+        for each in own:
+            epilog = "\n".join(["\b", "Examples:", *(f"  $ {line}" for line in each.examples)])
+            for word in (each.name, *each.also):
+                add = place.command(
+                    word, cls=HelpedCommand, epilog=epilog, hidden=word != each.name
+                )
+                add(typed_function(each))
+
+
+def typed_function(command: Command) -> Callable[..., None]:
+    """Return the function that Typer calls: with a parameter for each option of a COMMAND."""
+    own = options_of(command.options) if command.options is not None else ()
+    shared = [each for group in (*command.shared, "files") for each in options_of(SHARED[group])]
+
+    def run(**arguments: Any) -> None:
+        typed = {
+            each.name: value for each in shared if (value := arguments.pop(each.name)) is not None
+        }
+        with files_named(typed.pop("config", None), typed.pop("plugin", ())):
+            _run(command, own, arguments, _settings_typed(typed))
+
+    parameters = [*map(_parameter, own), *(_parameter(each, SHARED_PANEL) for each in shared)]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    run.__doc__ = command.work.__doc__
+    return run
+
+
+def _parameter(option: Option, panel: str | None = None) -> inspect.Parameter:
+    """Return a parameter of an option; one of several values is None where it was not typed."""
+    flag, kind, default = option.flag, option.kind, option.default
+    if flag.typed is not None:
+        kind, default = flag.typed, None
+    elif option.is_several:
+        kind = list[get_args(kind)[0]]  # type: ignore[misc]
+        if default is not MISSING:
+            kind, default = kind | None, None
+    declare: Callable[..., Any] = typer.Option if flag.names else typer.Argument
+    declared = declare(
+        *flag.names,
+        metavar=flag.metavar,
+        help=flag.help,
+        min=flag.min,
+        max=flag.max,
+        autocompletion=getattr(completion, f"complete_{flag.completes}")
+        if flag.completes
+        else None,
+        show_default=panel is None,
+        # what may not be read is refused where it is read, as missing: for Typer it would be a
+        # wrong word
+        readable=False,
+        rich_help_panel=panel or (EXPERT if flag.is_expert else None),
+    )
+    return inspect.Parameter(
+        option.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if default is MISSING else default,
+        annotation=Annotated[kind, declared],
+    )
+
+
+def _settings_typed(typed: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings among what was TYPED; two formats are a UsageError."""
+    allow_hosts(typed.pop("allow_host", ()))
+    formats = {f"--format {typed['format']}": typed["format"]} if "format" in typed else {}
+    formats |= {f"--{name}": name for name in ("json", "latex") if typed.pop(name, False)}
+    if len({*formats.values()}) > 1:
+        raise UsageError(
+            f"{' and '.join(formats)} exclude each other", hint="choose one format for the answer"
+        )
+    return typed | ({"format": next(iter(formats.values()))} if formats else {})
+
+
+def _run(
+    command: Command,
+    own: Sequence[Option],
+    arguments: Mapping[str, Any],
+    typed: Mapping[str, Any],
+) -> None:
+    """Do the work of a COMMAND with the ARGUMENTS and settings that were TYPED."""
+    notes: list[str] = []
+    settings, _ = load_settings(typed, note=notes.append)
+    # Of several processes that train together the first one talks.
+    terminal = Terminal(
+        settings if process_rank() == 0 else replace(settings, quiet=True),
+        *([f"--{name}", str(typed[name])] if name in typed else [] for name in ("runs", "data")),
+    )
+    for text in notes:
+        terminal.note(text)
+    with unverified_files() as unverified, gathered_faults() as faults:
+        try:
+            with _no_end_of_file_is_a_stop():
+                _answer(command, own, arguments, terminal)
+        except BaseException as error:
+            if isinstance(error, EmbedlabError):
+                error.hint = terminal.placed(error.hint)
+            if terminal.settings.debug and not isinstance(error, (*ENDS, typer.Exit, typer.Abort)):
+                terminal.error(traceback.format_exc())
+            raise
+        finally:
+            for fault in faults:
+                terminal.note(fault)
+            if unverified:
+                terminal.note(_unverified_note(unverified))
+
+
+def _answer(
+    command: Command, own: Sequence[Option], arguments: Mapping[str, Any], terminal: Terminal
+) -> None:
+    """Do the work, show the answer as was typed, draw its figures, and end."""
+    values = {}
+    for each in own:
+        if (value := arguments[each.name]) is not None:
+            read = each.flag.reads(value) if each.flag.reads is not None else value
+            values[each.name] = tuple(read) if each.is_several else read
+    options = command.options(**values) if command.options is not None else None
+    figures = []
+    typed: Sequence[str] = getattr(options, "figure", [])
+    if typed:
+        from embedlab.reports.figures import FigureFile
+
+        figures = [FigureFile.parse(name, command.draws) for name in typed]
+    report = answer(command.work, options, terminal)
+    if report is not None and not isinstance(report, ExitCode):
+        is_signed = getattr(options, "signature", False)
+        if report.tables:
+            terminal.show(*(replace(table, is_signed=is_signed) for table in report.tables))
+        for figure in figures:
+            caption = figure.write(report.drawn)
+            terminal.note(f"the figure is {figure.path}; caption: {caption}")
+    return _end(report, terminal)
+
+
+def _end(report: "Report | ExitCode | None", terminal: Terminal) -> None:
+    """End as the REPORT says: with 3 where something that was selected is missing."""
+    code = report or ExitCode.OK
+    if not isinstance(code, ExitCode):
+        if code.last:
+            terminal.note_lines(code.last)
+        code = code.exit_code or (ExitCode.OK if code.is_whole else ExitCode.MISSING)
+    if code:
+        raise typer.Exit(code)
+
+
+@contextmanager
+def _no_end_of_file_is_a_stop() -> Iterator[None]:
+    """Let the end of a file that nothing expected be a bug: Typer takes any EOFError for a user who
+    ends a question.
+    """
+    try:
+        yield
+    except EOFError as error:
+        raise unforeseen(error) from error
+
+
+def _unverified_note(paths: Sequence[Path]) -> str:
+    """What must be said of files that have no checksum."""
+    more = len(set(paths)) - 1
+    others = f" and {more} more" if more else ""
+    return (
+        f"{str(paths[0])!r}{others} of an older embedlab: without a checksum, so that damage "
+        f"would not be noticed"
+    )
+
+
+def shared_page() -> str:
+    """Return what `embedlab --options` prints."""
+    lines = ["Options that most commands take:", ""]
+    for group in SHARED.values():
+        for option in options_of(group):
+            words = f"{', '.join(option.flag.names)} {option.flag.metavar or ''}"
+            lines += [f"  {words:<18}  {option.flag.help}"]
+    return "\n".join([*lines, ""])

@@ -1,0 +1,304 @@
+"""`embedlab audit`: the test items that a model has read in training, and what its score owes to
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import isnan
+from typing import TYPE_CHECKING, Annotated
+
+from embedlab.commands.command import command
+from embedlab.commands.options import SUITES, TASKS, model_flag
+from embedlab.core.errors import UsageError
+from embedlab.core.session import Session
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from embedlab.analysis.reading_effect import ReadingEffect
+    from embedlab.data.dataset import DatasetState
+    from embedlab.data.source import Source
+    from embedlab.models.catalog import ModelSpec
+    from embedlab.outcomes.frame import Outcomes
+    from embedlab.reports.report import Report
+    from embedlab.reports.tables import TableCell, Value
+    from embedlab.scoring.training_text import TrainingText
+
+
+STAR = 0.05
+_COUNTS = ("both_read", "one_read", "nearly_read")
+_EFFECTS = ("effect", "owed", "placebo")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditOptions:
+    """A model, the tasks whose items it may have read, and the models that it is compared with."""
+
+    model: Annotated[str, model_flag()]
+    tasks: Annotated[Sequence[str], TASKS] = ()
+    suites: Annotated[Sequence[str], SUITES] = ()
+    reference: Annotated[str, model_flag("A model that has not read the items.", "--reference")] = (
+        "wordllama"
+    )
+    placebo: Annotated[
+        str,
+        model_flag("Another one: what it shows is not because of reading.", "--placebo"),
+    ] = "dice"
+
+
+@command(
+    *("data", "runs", "machine", "output", "latex"),
+    examples=(
+        "embedlab audit minilm --data DIR",
+        "embedlab audit snli-supcl --task sts15 --reference dice --placebo wordllama --json",
+    ),
+)
+def audit(options: AuditOptions, session: Session) -> Report:
+    """Say which test items MODEL has read in training, and what its score owes to them.
+
+    Read are sentences of its runs' training text and of the corpora that its model card states, as
+    far as these are in the data folder; what is not there is unknown, not unread.
+    """
+    from embedlab.evaluation import gather
+    from embedlab.outcomes.frame import joined_outcomes
+    from embedlab.scoring.selection import select_from
+    from embedlab.scoring.task_comparison import Slicing
+
+    names = [options.model, options.reference, options.placebo]
+    if len({*names}) < len(names):
+        raise UsageError(
+            f"{', '.join(names)}: the model, the reference and the placebo are three models",
+            hint="name others with --reference and --placebo",
+        )
+    selected = select_from(options.suites, options.tasks, session.settings.data)
+    gathered = gather(names, selected, session, slicing=Slicing(), setting="literature")
+    members = {each.name: [*each.members] for each in gathered.models}
+    outcomes = joined_outcomes(gathered.outcomes)
+    return audited(options, outcomes, members, gathered.marks, gathered.states, session)
+
+
+def audited(
+    options: AuditOptions,
+    outcomes: Outcomes,
+    members: dict[str, list[str]],
+    marks: set[str],
+    states: Sequence[DatasetState],
+    session: Session,
+) -> Report:
+    """Return the audit on OUTCOMES, which have the columns MEMBERS of each model."""
+    from embedlab.data.source import Source
+    from embedlab.evaluation import resolve_models
+    from embedlab.scoring.training_text import published_models, total_text
+
+    (model,) = resolve_models([options.model], session)
+    text = total_text(model.members, session.settings)
+    with session.progress("looking for read sentences"):
+        read, near = read_items(outcomes, text, Source.from_settings(session.settings))
+    names = [options.model, options.reference, options.placebo]
+    rows = list(_rows(outcomes, names, members, read, near))
+    if text.text is None and any(any(published_models(spec)) for spec in model.members):
+        rows = [{**row, **dict.fromkeys(_COUNTS)} for row in rows]  # not known is not none
+    return _report(options, rows, _statement(text, model.members), marks, states)
+
+
+def _statement(text: TrainingText, spec: Sequence[ModelSpec]) -> list[str]:
+    """Return what there is to say of the text that is known, what is not known last."""
+    from embedlab.data.stated_corpora import card_corpora
+    from embedlab.scoring.training_text import lineage, published_folder, published_models
+
+    lines = []
+    if any(any(lineage(each)) for each in spec):
+        lines.append("the training text of its runs is counted")
+    if text.at_hand:
+        lines.append(f"counted of what its card states: {', '.join(text.at_hand)}")
+    if text.absent:
+        lines.append(
+            f"not at hand, so that nothing is known of it: {len(text.absent)} of the "
+            f"{len(text.corpora)} corpora that its card states ({', '.join(text.absent)})"
+        )
+    published = [model for each in spec for model in published_models(each)]
+    folders = [published_folder(model) for model in published]
+    if any(folder is None or not card_corpora(folder) for folder in folders):
+        lines.append("what it read is not stated, or not in full: more items may be read")
+    return lines
+
+
+def read_items(
+    outcomes: Outcomes, text: TrainingText, source: Source
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return how many sentences of each item were read, as case-folded words, and which items have
+    a sentence that was not but nearly was; (rows,) each.
+    """
+    import numpy as np
+    import polars as pl
+
+    from embedlab.data.overlaps import KnownText
+    from embedlab.data.stated_corpora import nearly_known, stated_sentences
+    from embedlab.runs.outcomes import SENTENCES
+
+    known, sides = text.text or KnownText.of([]), outcomes.sentences.select(SENTENCES)
+    second = sides["sentence2"].zip_with(sides["sentence2"].is_not_null(), sides["sentence1"])
+    columns = [sides["sentence1"].fill_null(""), second.fill_null("")]
+    has = [known.has_any(pl.DataFrame({"sentence1": column}), ["sentence1"]) for column in columns]
+    count = np.sum(has, axis=0)
+    unread = sorted({*pl.concat(columns).filter(~pl.Series(np.concatenate(has))).to_list()})
+    sentences = stated_sentences(text.corpora, source)
+    is_near = dict(zip(unread, nearly_known(unread, sentences).tolist(), strict=True))
+    near = np.any(
+        [[is_near.get(sentence, False) for sentence in column] for column in columns], axis=0
+    )
+    return count, near & (count == 0)
+
+
+def _rows(
+    outcomes: Outcomes,
+    names: Sequence[str],
+    members: dict[str, list[str]],
+    read: NDArray[np.int64],
+    near: NDArray[np.bool_],
+) -> Iterator[dict[str, Value]]:
+    import numpy as np
+    import polars as pl
+
+    from embedlab.analysis.reading_effect import reading_effect
+    from embedlab.comparison.topics import item_topics
+    from embedlab.outcomes.property import property_named
+
+    topics = item_topics(outcomes)
+    dice, length = (property_named(name).values(outcomes) for name in ("dice", "length"))
+    model, reference, placebo = names
+    for index, block in enumerate(outcomes.blocks):
+        rows = outcomes.rows_of(index)
+        row: dict[str, Value] = {
+            "dataset": block.dataset,
+            "items": len(rows),
+            "both_read": int((read[rows] == 2).sum()),
+            "one_read": int((read[rows] == 1).sum()),
+            "nearly_read": int(near[rows].sum()),
+        }
+        effects = {}
+        if block.measures[0] == "spearman" and not block.classes:
+            used = rows[~near[rows]]
+            facts = [column.gather(used).cast(pl.Float64).to_numpy() for column in (dice, length)]
+            columns = {
+                name: outcomes.predictions.select(members[name])[used].to_numpy().T
+                for name in names
+            }
+            has_all = np.all([~np.isnan(each).any(axis=0) for each in columns.values()], axis=0)
+            for title, (ahead, behind) in {
+                "effect": (model, reference),
+                "placebo": (placebo, reference),
+            }.items():
+                effects[title] = reading_effect(
+                    outcomes.rows["gold"].gather(used).to_numpy()[has_all],
+                    columns[ahead][:, has_all],
+                    columns[behind][:, has_all],
+                    (read[used] > 0)[has_all],
+                    topics=topics[used][has_all],
+                    sources=_numbers(outcomes.rows["source"].gather(used))[has_all],
+                    covariates=np.stack([facts[0], np.log(facts[1] + 1)], axis=1)[has_all],
+                )
+        yield {**row, **_effect_values(effects, len(rows))}
+
+
+def _numbers(source: pl.Series) -> NDArray[np.intp]:
+    import numpy as np
+
+    numbers = source.fill_null("").rank("dense").to_numpy() - 1
+    return numbers.astype(np.intp)
+
+
+def _effect_values(effects: dict[str, ReadingEffect], items: int) -> dict[str, Value]:
+    values: dict[str, Value] = {}
+    for title, effect in effects.items():
+        parts = {"": effect.effect, "_low": effect.low, "_high": effect.high, "_p": effect.p}
+        values |= {f"{title}{end}": _finite(value) for end, value in parts.items()}
+    if (found := effects.get("effect")) is not None:
+        values["compared_read"], values["compared_unread"] = found.read, found.unread
+        for end, value in zip(("", "_low", "_high"), found.owed(items), strict=True):
+            values[f"owed{end}"] = _finite(value)
+    return values
+
+
+def _finite(value: float) -> float | None:
+    import numpy as np
+
+    return float(value) if np.isfinite(value) else None
+
+
+def _report(
+    options: AuditOptions,
+    rows: list[dict[str, Value]],
+    statement: Sequence[str],
+    marks: set[str],
+    states: Sequence[DatasetState],
+) -> Report:
+    import polars as pl
+
+    from embedlab.analysis.seed_tests import holm
+    from embedlab.reports.notes import generated_note, partial_notes, with_marks
+    from embedlab.reports.report import Report
+    from embedlab.reports.tables import Column, Table
+
+    for title in ("effect", "placebo"):
+        p = [
+            float(value) if (value := row.get(f"{title}_p")) is not None else float("nan")
+            for row in rows
+        ]
+        for row, corrected in zip(rows, holm(p), strict=True):
+            row[f"{title}_p_corrected"] = None if isnan(corrected) else corrected
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    shown = [{**row, **{key: _cell(row, key) for key in _EFFECTS}} for row in rows]
+    columns = (
+        Column(key="dataset", title="dataset", role="key"),
+        Column(key="items", title="items"),
+        Column(key="both_read", title="both read"),
+        Column(key="one_read", title="one read"),
+        Column(key="nearly_read", title="nearly"),
+        Column(key="effect", title="effect on a read item", role="difference"),
+        Column(key="owed", title="the score owes", role="difference"),
+        Column(key="placebo", title=f"placebo ({options.placebo})", role="difference"),
+    )
+    total = sum(int(row["both_read"] or 0) + int(row["one_read"] or 0) for row in rows)
+    items = sum(int(row["items"] or 0) for row in rows)
+    answer = (
+        f"{options.model} is known to have read a sentence of {total:,} of {items:,} test items"
+    )
+    if all(row["both_read"] is None for row in rows):
+        answer = f"what {options.model} has read is not known: none of {items:,} items is looked up"
+    notes = [
+        *statement,
+        f"effect: by how much more {options.model} leads {options.reference} on items that it has "
+        f"read than on others of the same source, gold, word overlap and length, in points of "
+        f"Spearman x 100 an item; * differs from 0 (5%, Holm over {len(rows)} datasets)",
+        f"placebo: the same for {options.placebo}, which did not read them as far as is known: "
+        f"where it has a * too, the items differ in more than having been read",
+        "nearly: one word apart from a read sentence; these items are in neither group",
+        *generated_note(sorted(marks)),
+        *partial_notes(states),
+    ]
+    table = Table(
+        title=with_marks(answer, sorted(marks)),
+        columns=columns,
+        rows=shown,
+        frame=frame,
+        notes=tuple(notes),
+        keys=tuple(frame.columns),
+    )
+    return Report(frame=frame, tables=(table,), notes=tuple(notes))
+
+
+def _cell(row: dict[str, Value], key: str) -> TableCell:
+    from embedlab.reports.tables import TableCell
+
+    value, low, high = (row.get(f"{key}{end}") for end in ("", "_low", "_high"))
+    if value is None:
+        return TableCell(value=None, text="–")
+    corrected = row.get(f"{key}_p_corrected")
+    star = "*" if corrected is not None and float(corrected) < STAR else ""
+    interval = f" [{low:+.1f}, {high:+.1f}]" if low is not None and high is not None else ""
+    return TableCell(value=value, text=f"{value:+.1f}{interval}{star}")

@@ -1,0 +1,209 @@
+"""A command: a function from options and a session to its answer, with what else the doors need
+of it.
+
+The command line shows the answer; a function of `import embedlab` gives it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated, Any, TypeVar
+
+from embedlab.commands.options import Flag
+from embedlab.core.errors import UnknownFieldError, UsageError
+from embedlab.core.settings import MOST_THREADS, Device, Format, Precision
+
+Work = TypeVar("Work", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """What a command line is made of. Its help is the text of the function."""
+
+    work: Callable[..., Any]
+    shared: tuple[str, ...]  # groups of SHARED
+    examples: tuple[str, ...]
+    draws: str  # whose figures --figure draws
+    also: tuple[str, ...]  # other names
+
+    @property
+    def name(self) -> str:
+        """The word that is typed."""
+        return self.work.__name__
+
+    @property
+    def options(self) -> type | None:
+        """The dataclass of its options; None where it has none of its own."""
+        kind: Any = self.work.__annotations__.get("options")
+        own: type | None = self.work.__globals__[kind] if isinstance(kind, str) else kind
+        return own
+
+
+def command(
+    *shared: str, examples: Sequence[str], draws: str = "", also: Sequence[str] = ()
+) -> Callable[[Work], Work]:
+    """Make a function a command that also takes the options of the groups SHARED."""
+
+    def declare(work: Work) -> Work:
+        work.command = Command(  # type: ignore[attr-defined]
+            work=work, shared=shared, examples=tuple(examples), draws=draws, also=tuple(also)
+        )
+        return work
+
+    return declare
+
+
+def commands_of(module: ModuleType) -> list[Command]:
+    """Return the commands of a MODULE in their order: the one of its name, or those of a group."""
+    return [
+        known.command
+        for known in vars(module).values()
+        if hasattr(known, "command") and known.__module__ == module.__name__
+    ]
+
+
+def answer(work: Callable[..., Any], options: Any, session: Any) -> Any:
+    """Do the WORK of a command; where a property is not known and the user's own file has a column
+    of its name, the error says so.
+    """
+    try:
+        return work(session) if options is None else work(options, session)
+    except UnknownFieldError as error:
+        from embedlab.commands.own_rows import with_own_column
+
+        raise with_own_column(error, getattr(options, "tasks", ())) from error
+
+
+# None = not typed, so that only what was typed overrides environment and files.
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataOptions:
+    """Where data comes from."""
+
+    data: Annotated[
+        Path | None,
+        Flag(
+            names=("--data",),
+            help="Folder of corpora in their own layouts, or starter: the small set inside "
+            "embedlab.",
+            metavar="DIR",
+        ),
+    ] = None
+    offline: Annotated[bool | None, Flag(names=("--offline",), help="Never touch the network.")] = (
+        None
+    )
+    allow_host: Annotated[
+        Sequence[str],
+        Flag(
+            names=("--allow-host",),
+            help="Send sentences, and no key, to this server that a file names; again for more.",
+            metavar="HOST",
+        ),
+    ] = ()
+    allow_partial: Annotated[
+        bool | None,
+        Flag(
+            names=("--allow-partial",),
+            help="Take incomplete data; numbers are then marked partial.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunsOptions:
+    """Where runs lie."""
+
+    runs: Annotated[
+        Path | None, Flag(names=("--runs",), help="Folder of runs (./runs).", metavar="DIR")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachineOptions:
+    """Where and how numbers are computed."""
+
+    device: Annotated[Device | None, Flag(names=("--device",), help="Where to compute.")] = None
+    precision: Annotated[
+        Precision | None,
+        Flag(
+            names=("--precision",),
+            help="Floating-point type; by default float32, on a GPU bf16 or fp16 to train.",
+        ),
+    ] = None
+    deterministic: Annotated[
+        bool | None,
+        Flag(
+            names=("--deterministic",), help="On a GPU, too, give the same bits each time; slower."
+        ),
+    ] = None
+    threads: Annotated[
+        int | None,
+        Flag(names=("--threads",), help="Processor threads.", metavar="N", min=1, max=MOST_THREADS),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions:
+    """How an answer is written."""
+
+    format: Annotated[
+        Format | None, Flag(names=("--format",), help="How the answer is written.")
+    ] = None
+    json: Annotated[bool | None, Flag(names=("--json",), help="Short for --format json.")] = None
+    quiet: Annotated[
+        bool | None, Flag(names=("--quiet", "-q"), help="No progress and no notes.")
+    ] = None
+    notes: Annotated[
+        bool | None,
+        Flag(
+            names=("--notes",),
+            help="Show all notes, also those that do not change how a number is read.",
+        ),
+    ] = None
+    debug: Annotated[
+        bool | None, Flag(names=("--debug",), help="Show the traceback behind an error.")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LatexOptions:
+    """A format that some commands have."""
+
+    latex: Annotated[
+        bool | None, Flag(names=("--latex",), help="Short for --format latex, for booktabs.")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileOptions:
+    """Files that hold for one command, which every command takes."""
+
+    config: Annotated[
+        Path | None, Flag(names=("--config",), help="File of further settings.", metavar="FILE")
+    ] = None
+    plugin: Annotated[
+        Sequence[Path],
+        Flag(
+            names=("--plugin",),
+            help="File with plug-ins, whose code runs (repeatable).",
+            metavar="FILE",
+        ),
+    ] = ()
+
+
+SHARED: dict[str, type] = {
+    "data": DataOptions,
+    "runs": RunsOptions,
+    "machine": MachineOptions,
+    "output": OutputOptions,
+    "latex": LatexOptions,
+    "files": FileOptions,
+}
+
+
+def confirm(question: str, refusal: str, terminal: Any, *, is_confirmed: bool) -> None:
+    """Go on where the user agrees; otherwise it is a UsageError with the REFUSAL."""
+    if not is_confirmed and not terminal.confirm(question):
+        raise UsageError(f"{refusal}: not confirmed", hint="add --yes")

@@ -1,0 +1,279 @@
+"""`embedlab compare`: models side by side, and whether they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from embedlab.choices import Aggregate
+from embedlab.commands.command import command
+from embedlab.commands.options import HTML, Flag, GroupedItems, ModelsAndFiles, Signed
+from embedlab.core.errors import UsageError
+from embedlab.core.session import Session
+
+if TYPE_CHECKING:
+    from embedlab.reports.report import Report
+    from embedlab.scoring.selection import SelectedTask
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions(Signed, GroupedItems, ModelsAndFiles):
+    """What is compared, and how."""
+
+    aggregate: Annotated[
+        Aggregate,
+        Flag(
+            names=("--aggregate",),
+            is_expert=True,
+            help="How a dataset's sources become one number.",
+        ),
+    ] = "all"
+    equivalent: Annotated[
+        float | None,
+        Flag(
+            names=("--equivalent",),
+            is_expert=True,
+            metavar="MARGIN",
+            help="Also test whether models are equal within MARGIN points; = marks those.",
+        ),
+    ] = None
+    letters: Annotated[
+        bool,
+        Flag(
+            names=("--letters",),
+            is_expert=True,
+            help="Also test each two models: those that share a letter are not distinguished.",
+        ),
+    ] = False
+    another_dataset: Annotated[
+        bool,
+        Flag(
+            names=("--another-dataset",),
+            is_expert=True,
+            help="Also say what the differences let expect on another dataset of this kind.",
+        ),
+    ] = False
+    published: Annotated[
+        bool,
+        Flag(
+            names=("--published",),
+            is_expert=True,
+            help="Also show what papers print for models of these names.",
+        ),
+    ] = False
+    cost: Annotated[
+        bool,
+        Flag(
+            names=("--cost",),
+            is_expert=True,
+            help="Also measure what each model costs here, time, memory and bytes, and what it "
+            "loses with fewer dimensions or bits.",
+        ),
+    ] = False
+    fail_if_worse: Annotated[
+        float | None,
+        Flag(
+            names=("--fail-if-worse",),
+            is_expert=True,
+            metavar="MARGIN",
+            help="CANDIDATE BASE: end with 0 where CANDIDATE is shown to be less than MARGIN "
+            "points worse, 4 where it is shown to be worse by more, otherwise 5.",
+            python="",
+        ),
+    ] = None
+    require_better: Annotated[
+        bool,
+        Flag(
+            names=("--require-better",),
+            is_expert=True,
+            help="The same gate with 0 where CANDIDATE is shown to be better, 4 where worse.",
+            python="",
+        ),
+    ] = False
+    html: Annotated[Path | None, HTML] = None
+
+    @property
+    def margin(self) -> float | None:
+        """The margin of the gate in points; None: there is no gate."""
+        return 0.0 if self.require_better else self.fail_if_worse
+
+
+@command(
+    *("data", "runs", "machine", "output", "latex"),
+    examples=(
+        "embedlab compare dice snli-ce snli-supcl --data DIR",
+        "embedlab compare sbert defsent average:sbert,defsent --by source --format markdown",
+        "embedlab compare sbert defsent --suite sts --suite transfer",
+        "embedlab compare base mine faq.csv --by dice",
+        "embedlab compare CANDIDATE BASE --task faq.csv --fail-if-worse 0.5",
+        "embedlab compare sbert defsent --suite all --html sbert-defsent.html",
+        "embedlab compare sbert defsent --rows models --latex --figure scores.pdf --figure "
+        "'gold.pdf?kind=calibration'",
+    ),
+    draws="compare",
+)
+def compare(options: CompareOptions, session: Session) -> Report:
+    """Compare MODELs with the first of them: scores, differences and their 95% intervals, over
+    the items and over the seeds.
+
+    A FILE among them is your own rows to compare on; one with the scores of a model is scores:FILE.
+    What is not scored yet is scored first.
+
+    How to read it: * marks a difference from the first model that is shown, after Holm's
+    correction over the table; without a * the models are not distinguished. Items of one topic,
+    those with equal or nearly equal sentences, count as dependent. Marks that you see are explained
+    below the table: § a difference that one topic decides, † a score on items of the model's
+    training data, ‡ with the share of sentences that were in it.
+    """
+    from embedlab.commands.own_rows import models_and_files, note_files
+    from embedlab.evaluation import compared, gather, refuse_twice, without_stated
+    from embedlab.outcomes.cuts import DATASET
+    from embedlab.reports.frames import COMPARED
+    from embedlab.reports.report import Report
+    from embedlab.reports.scores import StatedModel, comparison_table
+    from embedlab.scoring.selection import select_from
+    from embedlab.scoring.task_comparison import Slicing
+
+    names, files = models_and_files(options, session.settings)
+    options = replace(
+        options,
+        models=names,
+        tasks=options.tasks or files,
+        where=options.expression,
+        selection="",
+        unseen=False,
+    )
+    _check_gate(options, names)
+    if options.html is not None:
+        from embedlab.reports.pages import check_page_path
+
+        check_page_path(options.html)
+    refuse_twice(names)
+    _check(options)
+    note_files(options.tasks, session)
+    selected = select_from(options.suites, options.tasks, session.settings.data)
+    _refuse_options(options, selected)
+    scored, stated = [*names], list[StatedModel]()
+    if any(each.definition.aggregates for each in selected):
+        scored, stated = without_stated(names, session)
+        if not scored:
+            raise UsageError(
+                "only figures of whole datasets are known of these models",
+                hint="name one that scores pairs; `embedlab evaluate` shows them",
+            )
+    slicing = Slicing(
+        by=options.by,
+        where=options.where,
+        has_rest=bool(options.where) and options.by == DATASET,
+        aggregate=options.aggregate,
+        common=options.common,
+        margin=None if options.equivalent is None else options.equivalent / 100,
+        has_letters=options.letters,
+        has_another=options.another_dataset,
+    )
+    gathered = gather(scored, selected, session, slicing=slicing, setting=options.setting)
+    comparison = compared(gathered, slicing, session)
+    printed = {}
+    if options.published:
+        from embedlab.experiments.published_rows import published_row
+
+        printed = {name: published_row(name) for name in scored}
+        if absent := [name for name, row in printed.items() if row is None]:
+            session.note(f"no published numbers for {', '.join(absent)}")
+    rows = tuple(row for row in printed.values() if row is not None)
+    table = comparison_table(comparison, rows, stated, rows=options.rows)
+    tables, costs = [table], None
+    if options.cost:
+        from embedlab.commands.costs import costs_of
+        from embedlab.reports.cost_table import cost_table
+
+        costs = costs_of(scored, options.setting, selected, slicing, gathered, session)
+        tables.append(cost_table(costs))
+    report = Report.of(
+        tables,
+        COMPARED,
+        is_whole=comparison.is_whole,
+        command="compare",
+        drawn={"compared": comparison, "pairs": gathered.scored, "costs": costs},
+        by_model=1,
+        behind={"compared": comparison, "gathered": gathered, "printed": rows, "costs": costs},
+    )
+    if len(names) == 1:
+        session.note(
+            f"one model: nothing to compare it with; `embedlab evaluate {names[0]}` "
+            f"shows all its numbers"
+        )
+    if options.html is not None:
+        from embedlab.commands.pages import write_comparison_page
+
+        write_comparison_page(options.html, report, session)
+    if options.margin is None:
+        return report
+    from embedlab.commands.gate import gated
+
+    return gated(report, options.margin)
+
+
+def _check(options: CompareOptions) -> None:
+    """Refuse options that contradict each other."""
+    from embedlab.outcomes.cuts import DATASET
+    from embedlab.outcomes.grouping import refuse_unknown_property
+
+    if options.equivalent is not None:
+        if not 0 < options.equivalent < 100:
+            hint = "give points above 0 and below 100, for example 0.5"
+            raise UsageError(
+                f"the margin of equivalence is {options.equivalent:g} points", hint=hint
+            )
+        if len(options.models) == 1:
+            raise UsageError("a margin of equivalence needs two models", hint="name another model")
+    if options.by != DATASET:
+        refuse_unknown_property(options.by)
+        if options.aggregate != "all":
+            message = (
+                f"option aggregate {options.aggregate!r} is for whole datasets: a "
+                f"{options.by} is scored at once"
+            )
+            raise UsageError(message, hint="remove it, or group by dataset")
+    if options.cost and (options.by != DATASET or options.where or options.common):
+        raise UsageError(
+            "option cost is for whole datasets", hint="remove --by, --where and --common, or --cost"
+        )
+
+
+def _refuse_options(options: CompareOptions, selected: Sequence[SelectedTask]) -> None:
+    """Refuse what no selected task has, and what is known of pairs alone."""
+    from embedlab.evaluation import refuse_without_items
+
+    refuse_without_items(selected, options.by, options.where)
+    if any(each.definition.aggregates for each in selected):
+        return
+    chosen = {
+        f"aggregate {options.aggregate!r}": options.aggregate != "all",
+        "published": options.published,
+    }
+    if wrong := next((name for name, is_chosen in chosen.items() if is_chosen), None):
+        raise UsageError(
+            f"option {wrong} is for the task sts alone", hint="remove it, or select the task sts"
+        )
+
+
+def _check_gate(options: CompareOptions, models: Sequence[str]) -> None:
+    """Refuse a gate that cannot be."""
+    if options.margin is None:
+        return
+    if options.require_better and options.fail_if_worse is not None:
+        raise UsageError(
+            "--fail-if-worse and --require-better are two gates", hint="give one of them"
+        )
+    if not 0 <= options.margin < 100:
+        raise UsageError(
+            f"the margin is {options.margin:g} points", hint="give 0 to 100, for example 0.5"
+        )
+    if len(models) != 2:
+        raise UsageError(
+            f"a gate is for two models, and {len(models)} are named",
+            hint="embedlab compare CANDIDATE BASE --fail-if-worse MARGIN",
+        )

@@ -1,0 +1,37 @@
+"""`embedlab config`: which settings are in force and why."""
+
+from __future__ import annotations
+
+from embedlab.commands.command import command
+from embedlab.commands.terminal import Terminal
+from embedlab.core.paths import user_config_file
+from embedlab.core.settings import load_settings
+
+
+@command(
+    "output", examples=("embedlab config", "EMBEDLAB_DEVICE=cpu embedlab config --format json")
+)
+def config(session: Terminal) -> None:
+    """Show every setting, its value and where it was set.
+
+    Flags come before EMBEDLAB_* variables, these before the file of --config, then the user's file.
+    ./embedlab.toml (or tool.embedlab in pyproject.toml) sets only how an answer is shown.
+    """
+    from embedlab.reports.tables import Column, Table
+
+    _, origins = load_settings({})
+    notices = (f"the user's file: {user_config_file()}",)
+    columns = (
+        Column(key="setting", title="setting", role="key"),
+        Column(key="value", title="value"),
+        Column(key="source", title="set by"),
+    )
+    rows = [
+        {
+            "setting": origin.key,
+            "value": None if origin.value is None else str(origin.value),
+            "source": origin.source,
+        }
+        for origin in origins
+    ]
+    session.show(Table(title="Settings", columns=columns, rows=rows, notes=notices))

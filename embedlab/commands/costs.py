@@ -1,0 +1,200 @@
+"""What models cost on this machine beside what they score: each measured in a process of its own,
+its vectors also in fewer numbers.
+"""
+
+import json
+import random
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+
+from embedlab.analysis.comparison import ComparedSlice
+from embedlab.choices import SettingName
+from embedlab.core.errors import EmbedlabError
+from embedlab.core.python_processes import python_command, start
+from embedlab.core.schema import build
+from embedlab.core.session import Session
+from embedlab.core.settings import Settings, worker_values
+from embedlab.encoders.cost_worker import MeasuredCost
+from embedlab.evaluation import gather, needs_network, resolve_model
+from embedlab.models.catalog import FIT, Model
+from embedlab.models.grammar import BITS, Single, parse_model, title_of
+from embedlab.models.shape import vector_length
+from embedlab.reports.cost_table import FLOAT_BITS, CostRow, Costs, ScoredSlice
+from embedlab.scoring.selection import SelectedTask
+from embedlab.scoring.task_comparison import Gathered, Slicing, TaskComparison
+
+SAMPLE = 512  # different sentences of the compared items, drawn by a fixed seed
+SHARES = (2, 4)  # of the numbers of a vector: a half, a quarter
+FEWEST_DIMS = 16
+# of which scores are shown: the datasets of a task, or their average where there are more
+MOST_SLICES = 3
+_WORKER = "embedlab.encoders.cost_worker"
+
+
+def costs_of(
+    names: Sequence[str],
+    setting: SettingName,
+    selected: Sequence[SelectedTask],
+    slicing: Slicing,
+    gathered: Gathered,
+    session: Session,
+) -> Costs:
+    """Return what the models called NAMES cost, and what each of them loses with fewer numbers or
+    bits a vector.
+    """
+    models = {name: resolve_model(name, session) for name in names}
+    measured, notes = _measured(models, _sentences(gathered), session)
+    rows: list[CostRow] = []
+    slices: tuple[ScoredSlice, ...] = ()
+    for name, model in models.items():
+        variants = variants_of(name, model)
+        comparison = gather(
+            [name, *variants], selected, session, slicing=slicing, setting=setting
+        ).compared(slicing)
+        slices = slices or _slices(comparison)
+        rows += _rows(name, model, variants, comparison, measured.get(name), slices)
+    used = next(iter(measured.values()), None)
+    return Costs(rows=rows, slices=slices, machine=_machine(used, measured), notes=tuple(notes))
+
+
+def variants_of(name: str, model: Model) -> dict[str, tuple[int, int]]:
+    """Return the names of the MODEL's vectors with fewer numbers or bits, and how many of both: of
+    one without vectors none.
+    """
+    spec, parsed = model.members[0], parse_model(name)
+    length = vector_length(spec)
+    if (
+        length is None
+        or not isinstance(parsed, Single)
+        or spec.bits is not None
+        or spec.whiten == FIT
+    ):
+        return {}
+    variants = {
+        f"{name}@dim={length // share}": (length // share, FLOAT_BITS)
+        for share in SHARES
+        if length // share >= FEWEST_DIMS
+    }
+    if spec.dim is not None or not _can_cut(spec.kind):
+        variants = {}
+    return variants | {f"{name}@bits={bits}": (length, bits) for bits in BITS}
+
+
+def _can_cut(kind: str) -> bool:
+    from embedlab.models.encoder_kind import prefix_of, shipped_kind
+
+    return prefix_of(f"{kind}:") is None or "dim" in shipped_kind(kind).options
+
+
+def _sentences(gathered: Gathered) -> list[str]:
+    """Return different sentences of the compared items."""
+    sentences: dict[str, None] = {}
+    for outcomes in gathered.outcomes:
+        for column in outcomes.sentences.get_columns():
+            sentences |= dict.fromkeys(column.drop_nulls().to_list())
+    texts = sorted(text for text in sentences if text.strip())
+    return random.Random(0).sample(texts, min(SAMPLE, len(texts)))
+
+
+def _measured(
+    models: Mapping[str, Model], sentences: Sequence[str], session: Session
+) -> tuple[dict[str, MeasuredCost], list[str]]:
+    """Return the cost of each model that computes on this machine, one after the other, and why
+    others have none.
+    """
+    costs, notes = {}, []
+    with session.progress("measuring") as tick:
+        for number, (name, model) in enumerate(models.items()):
+            tick(number, len(models))
+            spec = model.members[0]
+            if needs_network(spec) or spec.only_searches:
+                notes.append(
+                    f"{title_of(name)}: not measured: "
+                    f"{'a server computes it' if needs_network(spec) else 'it only searches'}"
+                )
+                continue
+            try:
+                costs[name] = _measure(spec.name, sentences, session.settings)
+            except EmbedlabError as error:
+                notes.append(f"{title_of(name)}: not measured: {error.message}")
+    pairs = [title_of(name) for name, cost in costs.items() if cost.is_of_pairs]
+    return costs, [
+        *notes,
+        *([f"{', '.join(pairs)}: milliseconds of a pair, not of a sentence"] if pairs else []),
+    ]
+
+
+def _measure(name: str, sentences: Sequence[str], settings: Settings) -> MeasuredCost:
+    command = python_command(json.dumps(worker_values(settings)), name, module=_WORKER)
+    with start(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        written, log = process.communicate(json.dumps(sentences).encode())
+    if process.returncode != 0:
+        lines = log.decode(errors="replace").strip().splitlines() or ["it ended"]
+        raise EmbedlabError(
+            next((line for line in lines if "error:" in line), lines[-1]),
+            hint="`embedlab evaluate` shows the error",
+        )
+    return build(MeasuredCost, json.loads(written.decode().splitlines()[-1]), where="cost")
+
+
+def _slices(comparison: TaskComparison) -> tuple[ScoredSlice, ...]:
+    """Return the first measure of each dataset, or of the average where there are many."""
+    first: dict[tuple[str, str], ComparedSlice] = {}
+    for compared in comparison.slices:
+        first.setdefault((compared.task, compared.slice_key), compared)
+    averages = [compared_slice for compared_slice in first.values() if compared_slice.average_of]
+    shown = [compared_slice for compared_slice in first.values() if not compared_slice.average_of]
+    chosen = averages[-1:] if averages and len(shown) > MOST_SLICES else shown[:MOST_SLICES]
+    return tuple(
+        ScoredSlice(
+            key=compared_slice.key,
+            title=compared_slice.slice_title,
+            task=compared_slice.task,
+            metric=compared_slice.metric,
+        )
+        for compared_slice in chosen
+    )
+
+
+def _rows(
+    name: str,
+    model: Model,
+    variants: Mapping[str, tuple[int, int]],
+    comparison: TaskComparison,
+    cost: MeasuredCost | None,
+    slices: Sequence[ScoredSlice],
+) -> Iterator[CostRow]:
+    length = vector_length(model.members[0])
+    bits = model.members[0].bits or FLOAT_BITS
+    compared = {compared.key: compared for compared in comparison.slices}
+    shown = {scored.key: compared[scored.key] for scored in slices if scored.key in compared}
+    for variant, (dims, depth) in {name: (length, bits), **variants}.items():
+        yield CostRow(
+            model=name,
+            name=variant,
+            dims=dims,
+            bits=depth,
+            milliseconds=cost.milliseconds if cost is not None else (),
+            memory_mib=cost.memory_mib if cost is not None else None,
+            scores={key: compared.scores[variant] for key, compared in shown.items()},
+            losses={
+                key: compared.differences[variant]
+                for key, compared in shown.items()
+                if variant in compared.differences
+            },
+        )
+
+
+def _machine(used: MeasuredCost | None, measured: Mapping[str, MeasuredCost]) -> str:
+    if used is None:
+        return "nothing was measured"
+    counts = sorted({cost.sentences for cost in measured.values()})
+    some = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    rounds, threads = len(used.milliseconds), f"{used.threads} thread{'s' * (used.threads != 1)}"
+    on = used.processor if used.device == "cpu" else f"{used.device}, {used.processor}"
+    return (
+        f"measured on {on}, {threads}: {some} sentences of these items, the median of "
+        f"{rounds} rounds (fastest–slowest)"
+    )

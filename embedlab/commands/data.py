@@ -1,0 +1,610 @@
+"""`embedlab data`: see, check, compare and fetch corpora."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Annotated
+
+from embedlab.commands.command import command
+from embedlab.commands.options import Flag
+from embedlab.commands.terminal import Terminal
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.nearest import unknown
+from embedlab.core.paths import TINY_FOLDER, typed_path
+from embedlab.core.session import Session
+from embedlab.core.settings import Settings
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from embedlab.analysis.own_audit import Finding
+    from embedlab.data.dataset import Dataset, DatasetState, ListedSplit, Part
+    from embedlab.data.source import Source
+    from embedlab.reports.report import Report
+    from embedlab.reports.tables import Role
+    from embedlab.tasks.task import GoldItems
+
+
+_SENTENCES = ("sentence", "sentence1", "sentence2")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetsOptions:
+    """Datasets, or all of them."""
+
+    names: Annotated[
+        Sequence[str], Flag(metavar="[DATASET]...", help="All when absent.", completes="datasets")
+    ] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemsOptions:
+    """Datasets of classified items."""
+
+    names: Annotated[
+        Sequence[str],
+        Flag(
+            metavar="DATASET...",
+            help="Datasets of transfer, probing, glue or multitask.",
+            completes="datasets",
+        ),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedOptions(DatasetsOptions):
+    """What is listed of datasets."""
+
+    items: Annotated[
+        bool,
+        Flag(
+            names=("--items",),
+            help="The scored items of these datasets of transfer, probing, glue or multitask, with "
+            "the numbers by which a file of predictions (items:FILE) names them.",
+        ),
+    ] = False
+    selections: Annotated[
+        bool,
+        Flag(
+            names=("--selections",),
+            help="The selections of items that `embedlab pairs --name` gave a name, @NAME in a "
+            "filter.",
+        ),
+    ] = False
+    remove: Annotated[
+        Sequence[str],
+        Flag(names=("--remove",), metavar="NAME", help="Take this name away; again for more."),
+    ] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverlapsOptions:
+    """A training set, and the evaluation sets that may share text with it."""
+
+    training: Annotated[
+        str, Flag(metavar="TRAINING", help="A dataset, or dataset:split.", completes="datasets")
+    ]
+    evaluations: Annotated[
+        Sequence[str],
+        Flag(metavar="EVALUATION...", help="Datasets, or dataset:split.", completes="datasets"),
+    ]
+
+
+@command(
+    *("data", "output"),
+    examples=(
+        "embedlab data ls --data DIR",
+        "embedlab data ls --json",
+        "embedlab data ls 'hub:OWNER/NAME?split=test'",
+        "embedlab data ls trec --items --data DIR --format csv > trec.csv",
+        "embedlab data ls --selections --remove negated",
+    ),
+    also=("list",),
+)
+def ls(options: ListedOptions, session: Session) -> Report:
+    """List the known datasets, or those that are named, and where each split would come from;
+    nothing is read.
+    """
+    from embedlab.reports.data_tables import datasets_table
+    from embedlab.reports.report import Report
+
+    settings = session.settings
+    if options.selections or options.remove:
+        return _selections(options)
+    if options.items:
+        if not options.names:
+            raise UsageError(
+                "--items needs a dataset", hint="embedlab data ls trec --items --data DIR"
+            )
+        return items(ItemsOptions(names=options.names), session)
+    table = datasets_table(
+        list_splits(options.names, settings),
+        is_generated=settings.data == TINY_FOLDER,
+        has_folder=settings.data is not None,
+    )
+    return Report.of([table])
+
+
+@command(
+    *("data", "output"),
+    examples=(
+        "embedlab data check --data DIR",
+        "embedlab data check snli sts12 --allow-partial --json",
+        "embedlab data check ./my-folder",
+    ),
+)
+def check(options: DatasetsOptions, session: Session) -> Report:
+    """Read datasets, your own files and folders or hub:OWNER/NAME, and compare datasets with the
+    published corpora.
+
+    Your own rows are audited, also split against split: duplicates, near duplicates, contradictory
+    gold, scores out of scale, labels and ids that only one side has, and text of the test in train.
+
+    All in the data folder when none is named. "whole" has the published counts and the published
+    content; "counts right" has the counts, but a file with another hash, or one of which no hash is
+    recorded. Ends with 3 when one is missing, truncated or damaged.
+    """
+    from embedlab.data.hub_pairs import is_hub_name
+    from embedlab.reports.report import Report
+    from embedlab.reports.tables import Column, Table
+
+    parts = list(_parts(options.names, session.settings))
+    if not parts:
+        raise MissingError(
+            "there is no dataset to check",
+            hint="give the folder of the corpora with --data DIR, or name a dataset",
+        )
+    checked: list[CheckedSplit] = []
+    with session.progress("checking") as progress:
+        for done, (name, split, definition, source) in enumerate(parts, start=1):
+            is_own = definition is None and not is_hub_name(name)
+            checked += (
+                _own_rows(name, source) if is_own else [_checked(name, split, definition, source)]
+            )
+            progress(done, len(parts))
+    titles = ("dataset", "split", "rows", "expected", "state", "skipped", "note")
+    roles: dict[str, Role] = {"dataset": "key", "split": "key", "skipped": "text", "note": "text"}
+    columns = tuple(Column(key=key, title=key, role=roles.get(key)) for key in titles)
+    rows = [vars(split) for split in checked]
+    return Report.of(
+        [Table(title="Datasets checked", columns=columns, rows=rows)],
+        is_whole=all(split.is_usable for split in checked),
+    )
+
+
+@command(
+    *("data", "output"),
+    examples=(
+        "embedlab data overlaps snli sts12 --data DIR",
+        "embedlab data overlaps sts-benchmark:train sts12 sts13 sts14 --json",
+    ),
+)
+def overlaps(options: OverlapsOptions, session: Session) -> Report:
+    """Count the sentences and pairs of evaluation sets that a training set holds too, whatever
+    their case and punctuation.
+    """
+    from embedlab.data.aliases import canonical_name
+    from embedlab.data.marks import data_marks
+    from embedlab.data.overlaps import find_overlaps
+    from embedlab.data.source import Source
+    from embedlab.reports.notes import generated_note, partial_notes, with_marks
+    from embedlab.reports.report import Report
+    from embedlab.reports.tables import Column, Table
+
+    source = Source.from_settings(session.settings)
+    parts = [
+        _open(source, name, "train" if number == 0 else None)
+        for number, name in enumerate(map(canonical_name, [options.training, *options.evaluations]))
+    ]
+    states = [part.state for part in parts]
+    marks = data_marks(states)
+    notes = (*generated_note(marks), *partial_notes(states))
+    frame = find_overlaps(parts[:1], parts[1:])
+    titles = ("training", "evaluation", "sentences", "shared_sentences", "pairs", "shared_pairs")
+    columns = tuple(Column(key=key, title=key.replace("_", " ")) for key in titles)
+    table = Table(
+        title=with_marks("Overlaps", marks),
+        columns=columns,
+        rows=frame.to_dicts(),
+        notes=notes,
+    )
+    return Report(frame=frame, tables=(table,), notes=notes)
+
+
+@command(
+    *("data", "output"),
+    examples=(
+        "embedlab data get snli sts-benchmark --data DIR",
+        "embedlab data get multinli --data corpora",
+    ),
+)
+def get(options: DatasetsOptions, session: Terminal) -> None:
+    """Fetch corpora from the hub into the data folder, on a machine that has a network; what is
+    there already stays.
+    """
+    from embedlab.data.aliases import canonical_names
+    from embedlab.data.get import get_dataset, is_fetchable
+    from embedlab.data.source import all_datasets, dataset
+    from embedlab.data.starter import is_starter
+
+    folder = session.settings.data
+    if folder is None or is_starter(folder):
+        fault = (
+            "no data folder is set" if folder is None else "nothing is fetched into the starter set"
+        )
+        raise UsageError(fault, hint="name the folder for the corpora: --data DIR")
+    written: list[str] = []
+    for definition in (
+        [dataset(name) for name in canonical_names(options.names)]
+        if options.names
+        else [known for known in all_datasets().values() if is_fetchable(known)]
+    ):
+        session.note(f"getting {definition.name}")
+        for path in get_dataset(definition, folder, offline=session.settings.offline):
+            written.append(str(path))
+            if session.settings.format != "json":
+                session.write(str(path))
+    session.done(f"{len(written)} files written", folder=str(folder), files=written)
+
+
+def items(options: ItemsOptions, session: Session) -> Report:
+    """The scored items of datasets, by the numbers with which a file of predictions names them; the
+    frame has a row an item.
+    """
+    import polars as pl
+
+    from embedlab.data.marks import data_marks
+    from embedlab.data.source import Source
+    from embedlab.reports.notes import generated_note, partial_notes, with_marks
+    from embedlab.reports.report import Report
+    from embedlab.reports.tables import Column, Table
+    from embedlab.tasks.task import all_tasks
+
+    source = Source.from_settings(session.settings)
+    tasks = {name: task for task in all_tasks() for name in task.item_datasets}
+    for name in options.names:
+        if name not in tasks:
+            raise unknown("dataset of classified items", name, list(tasks))
+    gold_items = [
+        gold for name in dict.fromkeys(options.names) for gold in tasks[name].items(source, [name])
+    ]
+    states = tuple(gold.part.state for gold in gold_items)
+    marks = data_marks(states)
+    frame = pl.concat(map(_frame, gold_items), how="diagonal")
+    notes = (*generated_note(marks), *partial_notes(states))
+    roles: dict[str, Role] = {
+        key: "sentence" for key in frame.columns if key.startswith("sentence")
+    }
+    columns = tuple(Column(key=key, title=key, role=roles.get(key)) for key in frame.columns)
+    table = Table(
+        title=with_marks("Items", marks),
+        columns=columns,
+        rows=frame.to_dicts(),
+        notes=notes,
+    )
+    return Report(frame=frame, tables=(table,), notes=notes)
+
+
+def _frame(gold: GoldItems) -> pl.DataFrame:
+    import polars as pl
+
+    count, frame = len(gold.labels), gold.part.frame
+    known = {
+        "dataset": [gold.name] * count,
+        "item": range(count),
+        "split": [gold.part.state.split] * count,
+        "label": gold.labels,
+    }
+    return pl.DataFrame(
+        {**known, **{name: frame[name] for name in _SENTENCES if name in frame.columns}}
+    )
+
+
+def _selections(options: ListedOptions) -> Report:
+
+    from embedlab.analysis.named_selections import named_selections, store_selection
+    from embedlab.reports.report import Report
+    from embedlab.reports.tables import Column, Table
+
+    for name in options.remove:
+        if name not in named_selections():
+            listing = "`embedlab data ls --selections` lists all"
+            raise unknown("selection", name, named_selections(), listing=listing)
+        store_selection(name, "")
+    columns = (
+        Column(key="name", title="name", role="key"),
+        Column(key="expression", title="expression"),
+    )
+    rows = [
+        {"name": f"@{name}", "expression": expression}
+        for name, expression in named_selections().items()
+    ]
+    return Report.of([Table(title="Named selections", columns=columns, rows=rows)])
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedSplit:
+    """What a split, or a user's own file, holds."""
+
+    dataset: str
+    split: str
+    # "whole", "counts right", "not counted", "partial", "generated", "truncated",
+    # "odd" or "unusable"; of a user's own rows also what is wrong with some of them
+    state: str
+    rows: int | None = None
+    expected: int | None = None
+    skipped: str | None = None
+    note: str = ""
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether embedlab takes the split as it is."""
+        return self.state not in {"unusable", "truncated", "odd"}
+
+
+def list_splits(names: Sequence[str], settings: Settings) -> list[ListedSplit]:
+    """Return every split of the datasets called NAMES, all known ones where none is named; nothing
+    is read.
+    """
+    from embedlab.data.aliases import canonical_names
+    from embedlab.data.own_files import is_pair_file
+    from embedlab.data.source import all_datasets, dataset
+
+    listed = []
+    for name in canonical_names(names) or all_datasets():
+        listed += (
+            [_own_pairs(name)]
+            if is_pair_file(name)
+            else [_listed(dataset(name), split, settings) for split in dataset(name).splits]
+        )
+    return listed
+
+
+def _listed(definition: Dataset, split: str, settings: Settings) -> ListedSplit:
+    from embedlab.data.dataset import ListedSplit
+
+    expected = definition.splits[split].expected
+    return ListedSplit(
+        dataset=definition.name,
+        split=split,
+        kind=definition.kind,
+        expected=expected.rows if expected else None,
+        origin=_origin(definition, split, settings),
+        summary=definition.summary,
+    )
+
+
+def _own_pairs(name: str) -> ListedSplit:
+    """Return the row of a user's own file of pairs, or of pairs on the hub, whose name is
+    checked.
+    """
+    from embedlab.data.dataset import ListedSplit
+    from embedlab.data.file_name import file_path
+    from embedlab.data.hub_pairs import is_hub_name, parse_hub_name
+    from embedlab.data.own_columns import PAIRS, TRIPLETS, own_data
+
+    if is_hub_name(name):
+        hub = parse_hub_name(name).source
+        where = f"{hub.repository}, {hub.split}{f' of {hub.config}' if hub.config else ''}"
+        return ListedSplit(
+            dataset=name,
+            split="all",
+            kind="sts",
+            expected=None,
+            origin="hub",
+            summary=f"scored pairs of {where}",
+        )
+    if not file_path(name).is_file():
+        return ListedSplit(
+            dataset=name,
+            split="all",
+            kind="sts",
+            expected=None,
+            origin="missing",
+            summary="pairs of your own",
+        )
+    kind, summary = "sts", "scored pairs of your own"
+    with suppress(EmbedlabError, OSError):  # `data check` says why it cannot be read
+        data = own_data(name)
+        kind, summary = (
+            ("pairs" if data.kind == PAIRS else "triplets" if data.kind == TRIPLETS else "sts"),
+            f"{data.kind.title} of your own",
+        )
+    return ListedSplit(
+        dataset=name, split="all", kind=kind, expected=None, origin="file", summary=summary
+    )
+
+
+def _parts(
+    names: Sequence[str], settings: Settings
+) -> Iterator[tuple[str, str, Dataset | None, Source]]:
+    """What is to be checked: each split with its dataset and its source, a user's own file without
+    a dataset.
+    """
+    from embedlab.data.aliases import canonical_names
+    from embedlab.data.source import Source, all_datasets
+    from embedlab.data.starter import is_starter
+
+    wanted = {"folder", "tiny"} | (
+        {"starter", "hub", "missing"}
+        if names
+        else {"starter"}
+        if is_starter(settings.data)
+        else set()
+    )
+    source = Source.from_settings(settings)
+    for name in canonical_names(names) or [*all_datasets(), *_own_suites(settings)]:
+        known = _known(name, source)
+        for definition, data_source in known:
+            source_settings = replace(settings, data=data_source.folder)
+            yield from (
+                (definition.name, split, definition, data_source)
+                for split in definition.splits
+                if _origin(definition, split, source_settings) in wanted
+            )
+        if not known:
+            yield name, "all", None, source
+
+
+def _origin(dataset: Dataset, split: str, settings: Settings) -> str:
+    """Where a split would come from."""
+    from embedlab.data.get import is_in_folder
+    from embedlab.data.starter import is_starter
+
+    if settings.data == TINY_FOLDER:
+        return "tiny"
+    definition = dataset.splits[split]
+    folder = dataset.folder or settings.data
+    if folder is not None and is_in_folder(definition, folder):
+        return "starter" if is_starter(folder) else "folder"
+    return "hub" if definition.hub is not None and not settings.offline else "missing"
+
+
+def _own_suites(settings: Settings) -> list[str]:
+    """The sets of probing files in the data folder: they have no place among the datasets."""
+    from embedlab.data.probing import SENTEVAL, suite_names
+
+    is_folder = settings.data is not None and settings.data.is_dir()
+    return [name for name in suite_names(settings.data if is_folder else None) if name != SENTEVAL]
+
+
+def _known(name: str, source: Source) -> list[tuple[Dataset, Source]]:
+    """The datasets that NAME names, each with the source it is opened in; none for a user's own
+    file of pairs.
+    """
+    from embedlab.data.own_files import is_pair_file
+    from embedlab.data.probing import set_of, suite, suite_folder
+    from embedlab.data.source import dataset
+
+    if (suite_name := set_of(name)) is not None:
+        suite_source = replace(source, folder=suite_folder(suite_name, source.folder))
+        datasets = [
+            definition
+            for definition in suite(suite_name, source.folder)
+            if name in {suite_name, definition.name}
+        ]
+        return [(definition, suite_source) for definition in datasets] or [(dataset(name), source)]
+    return [] if is_pair_file(name) else [(dataset(name), source)]
+
+
+def _checked(name: str, split: str, definition: Dataset | None, source: Source) -> CheckedSplit:
+    """What a split, or a user's own file where DEFINITION is None, holds; of a split, compared with
+    the published corpus.
+    """
+    from embedlab.data.manifest import corpus_differences
+
+    opener = replace(source, allow_partial=True)
+    try:
+        part = (
+            _open(opener, name, split)
+            if definition is None
+            else opener.open_split(definition, split)
+        )
+    except EmbedlabError as error:
+        return CheckedSplit(dataset=name, split=split, state="unusable", note=error.message)
+    state = part.state
+    checked = CheckedSplit(
+        dataset=name,
+        split=split,
+        state=_state_name(state),
+        rows=state.rows,
+        expected=state.expected_rows,
+    )
+    expected = definition.splits[split].expected if definition is not None else None
+    is_refused = state.partial and not (state.is_of_starter_set or source.allow_partial)
+    if is_refused and definition is not None and expected is not None:
+        odd = "truncated" if state.rows < expected.rows else "odd"
+        return replace(
+            checked,
+            state=odd,
+            note=f"{odd}: {', '.join(corpus_differences(definition.kind, part.frame, expected))}",
+        )
+    skipped = ", ".join(f"{count} {reason}" for reason, count in state.skipped.items())
+    notes = "; ".join([*_notes(state), *_sources(part.frame)])
+    return replace(checked, skipped=skipped, note=notes)
+
+
+def _own_rows(name: str, source: Source) -> Iterator[CheckedSplit]:
+    """Yield what each split of a user's own file or folder holds, then what is wrong in them."""
+    from embedlab.analysis.own_audit import findings_of, own_splits, query_findings
+    from embedlab.data.file_name import file_part
+    from embedlab.data.own_columns import SENTENCES, own_data
+    from embedlab.data.queries import PREFIX, QRELS, is_query_folder, open_query_folder
+
+    try:
+        if is_query_folder(name):
+            folder = file_part(name)
+            files = typed_path(folder.removeprefix(PREFIX)).glob(f"{QRELS}/*")
+            names = {file.stem: f"{folder}?split={file.stem}" for file in files}
+            yield from (_checked(names[split], split, None, source) for split in sorted(names))
+            texts = {split: open_query_folder(names[split]).texts for split in sorted(names)}
+            findings: list[Finding] = [*query_findings(texts)]
+        else:
+            splits = own_splits(name)
+            for split in splits:
+                checked = _checked(split.name, split.split, None, source)
+                is_sentences = own_data(split.name).kind == SENTENCES
+                if is_sentences and not checked.is_usable:
+                    rows = split.rows.height
+                    checked = replace(checked, state="not counted", rows=rows, note="sentences")
+                yield replace(checked, split=split.split if len(splits) > 1 else "all")
+            findings = [*findings_of(splits)]
+    except EmbedlabError as error:
+        yield CheckedSplit(dataset=name, split="all", state="unusable", note=error.message)
+        return
+    for found in findings:
+        row = {"split": found.split, "state": found.check, "rows": found.rows, "note": found.note}
+        yield CheckedSplit(dataset=name, **row)  # type: ignore[arg-type]
+
+
+def _sources(frame: pl.DataFrame) -> Iterator[str]:
+    """What the sources of pairs are, where there are several, and how many pairs each has."""
+    if "source" in frame.columns:
+        counts = frame.drop_nulls("source").group_by("source", maintain_order=True).len()
+        if counts.height > 1:
+            yield f"sources: {', '.join(f'{name} {pairs}' for name, pairs in counts.rows())}"
+
+
+def _state_name(state: DatasetState) -> str:
+    """What is known of a split in a word or two; "whole" is what has the published counts and
+    content.
+    """
+    from embedlab.data.published import content_of
+
+    if state.origin == "tiny" or state.partial:
+        return "partial" if state.partial else "generated"
+    if state.expected_rows is None:
+        return "not counted"
+    return "whole" if state.revision or content_of(state.sha256) == "published" else "counts right"
+
+
+def _notes(state: DatasetState) -> Iterator[str]:
+    """What is to be known of a split: its revision, what differs from the published files, and its
+    empty sentences.
+    """
+    from embedlab.data.published import content_of, remarks
+
+    if state.revision:
+        yield state.revision
+    yield from remarks(asdict(state), is_named=False)
+    if (
+        state.origin == "folder"
+        and state.expected_rows is not None
+        and not state.revision
+        and content_of(state.sha256) == "unrecorded"
+    ):
+        yield "content unknown: no hash of the published file is recorded"
+
+
+def _open(source: Source, name: str, split: str | None) -> Part:
+    """The part that NAME or NAME:SPLIT names; SPLIT where the dataset has it and none is typed."""
+    from embedlab.data.hub_pairs import is_hub_name
+    from embedlab.data.own_files import is_pair_file, open_evaluated_file
+    from embedlab.data.source import dataset
+
+    if is_pair_file(name):
+        return source.open(name) if is_hub_name(name) else open_evaluated_file(name)
+    base, _, typed = name.partition(":")
+    return source.open(base, typed or (split if split in dataset(base).splits else None))

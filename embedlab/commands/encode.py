@@ -1,0 +1,226 @@
+"""`embedlab encode`: a file of sentences becomes a file of vectors, chunk by chunk, so that a kill
+costs one chunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from embedlab.commands.command import command
+from embedlab.commands.options import COLUMN, Flag, model_flag
+from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
+from embedlab.core.paths import file_hash
+from embedlab.core.session import Session
+from embedlab.core.settings import Settings
+
+if TYPE_CHECKING:
+    from embedlab.encoders.encoder import Encoder, RefusedTextsError
+    from embedlab.encoders.partial_vectors import PartialVectors, Shard
+    from embedlab.models.catalog import ModelSpec
+
+
+FLOAT_BYTES = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncodeOptions:
+    """What is encoded, by which model, and where to."""
+
+    model: Annotated[str, model_flag()]
+    file: Annotated[
+        Path,
+        Flag(metavar="FILE", help="Text with one sentence a line, or a .tsv, .csv or .jsonl file."),
+    ]
+    out: Annotated[
+        Path,
+        Flag(
+            names=("--output", "--out", "-o"),
+            help="The file to write: .npy, or .parquet with sentence and vector.",
+        ),
+    ]
+    column: Annotated[str | None, COLUMN] = None
+    is_replaced: Annotated[bool, Flag(names=("--force",), help="Replace an existing file.")] = False
+    shard: Annotated[
+        str | None,
+        Flag(
+            names=("--shard",),
+            is_expert=True,
+            metavar="I/N",
+            help="Encode the I-th of N shares, whole chunks of 8,192 sentences, for N processes or "
+            "machines; then the same command without --shard joins them.",
+        ),
+    ] = None
+
+
+@command(
+    *("data", "runs", "machine", "output"),
+    examples=(
+        "embedlab encode snli-supcl sentences.txt -o vectors.npy",
+        "embedlab encode sbert pairs.tsv --column sentence1 -o vectors.parquet",
+    ),
+)
+def encode(options: EncodeOptions, session: Session) -> None:
+    """Write one vector for each sentence of FILE, in order.
+
+    After an interruption the same command continues from the last chunk that it saved.
+    """
+    from embedlab.encoders import partial_vectors
+    from embedlab.encoders.partial_vectors import PartialVectors, Shard
+    from embedlab.evaluation import one_member, resolve_model
+    from embedlab.reports.notes import facts_of
+
+    shard = Shard.read(options.shard) if options.shard is not None else None
+    _check_out(options.out, is_replaced=options.is_replaced)
+    count = _count(options.file, options.column)
+    spec = one_member(resolve_model(options.model, session))
+    if spec.is_fitted:
+        raise UsageError(
+            f"{options.model!r}: @whiten=fit needs all sentences at once, and files are "
+            f"encoded in pieces",
+            hint=f"@whiten={options.file}",
+        )
+
+    encoder = _encoder(spec, count, session.settings)
+    job = partial_vectors.Job(
+        fingerprint=encoder.fingerprint,
+        input_sha256=file_hash(options.file),
+        column=options.column,
+        sentences=count,
+        chunk=partial_vectors.CHUNK,
+    )
+    with PartialVectors.held(
+        options.out, job, is_replaced=options.is_replaced, shard=shard
+    ) as partial:
+        _encode_all(partial, encoder, options.file, session, shard)
+        rows, message = count, f"{count} vectors of {encoder.dim} numbers in {options.out}"
+        if shard is not None:
+            firsts = range(0, count, job.chunk)
+            rows = sum(min(job.chunk, count - at) for at in firsts if shard.has(at, job))
+            message = (
+                f"shard {options.shard}: {rows} vectors of {encoder.dim} numbers; when all shards "
+                f"are there, the same command without --shard writes {options.out}"
+            )
+        truncated = 0 if shard is not None else partial.assemble(options.out, encoder.dim)
+    if shard is None:
+        for text in encoder.facts.notes:
+            session.note(text)
+    if truncated:
+        session.note(f"{truncated} sentences were cut at {encoder.facts.max_tokens} tokens")
+    session.done(
+        message,
+        file=str(options.out),
+        rows=rows,
+        dim=encoder.dim,
+        model=options.model,
+        **facts_of(encoder.facts),
+    )
+
+
+def _encoder(spec: ModelSpec, sentences: int, settings: Settings) -> Encoder:
+    """Return the encoder of SPEC, which reads and fills the cache of vectors, for so many
+    SENTENCES.
+
+    A file whose vectors would take more than half of the cache, and push out those of other models,
+    is encoded without it; but the answers of a server may cost money, and none is lost.
+    """
+    from embedlab.encoders.device import machine
+    from embedlab.encoders.loading import GIB, load_encoder
+    from embedlab.evaluation import needs_network
+
+    def opened(cache: Path | None) -> Encoder:
+        return load_encoder(
+            spec,
+            machine(settings),
+            cache=cache,
+            cache_gib=settings.cache_gib,
+            offline=settings.offline,
+        )
+
+    encoder = opened(settings.cache)
+    is_large = sentences * encoder.dim * FLOAT_BYTES > settings.cache_gib * GIB / 2
+    return opened(None) if is_large and not needs_network(spec) else encoder
+
+
+def _count(file: Path, column: str | None) -> int:
+    """The number of sentences in a file, which must be readable twice."""
+    from embedlab.data.table_file import sentences
+
+    if file.exists() and not file.is_file() and not file.is_dir():  # a pipe
+        raise UsageError(
+            f"{str(file)!r} can be read only once, and is read again",
+            hint="write its lines to a file, and give that",
+        )
+    count = sum(1 for _ in sentences(file, column))
+    if not count:
+        raise MissingError(f"{file} holds no sentence", hint="give a file with one sentence a line")
+    return count
+
+
+def _check_out(out: Path, *, is_replaced: bool) -> None:
+    """Refuse what cannot be written, or was made before and would be lost, before the model is
+    loaded.
+    """
+    from embedlab.encoders import partial_vectors
+
+    if out.suffix not in {".npy", ".parquet"}:
+        raise UsageError(
+            f"--output is {str(out)!r}: neither .npy nor .parquet",
+            hint=f"for example -o {out.stem}.npy",
+        )
+    if not out.parent.is_dir():
+        raise UsageError(
+            f"--output is {str(out)!r}, but there is no folder {str(out.parent)!r}",
+            hint=f"mkdir -p {out.parent}",
+        )
+    partial_vectors.refuse_existing(out, is_replaced=is_replaced)
+
+
+def _encode_all(
+    partial: PartialVectors, encoder: Encoder, file: Path, session: Session, shard: Shard | None
+) -> None:
+    """Encode the chunks of FILE, or of one SHARD of it, that PARTIAL lacks."""
+    from embedlab.data.table_file import sentences
+    from embedlab.encoders.encoder import RefusedTextsError
+
+    for note in partial.notes:
+        session.note(note)
+
+    job, done = partial.job, 0
+    refused: list[tuple[int, RefusedTextsError]] = []  # the first row of the chunk
+    with session.progress(f"encoding {file.name}") as tick:
+        try:
+            for chunk in _chunks(sentences(file, job.column), job.chunk):
+                is_ours = shard is None or shard.has(done, job)
+                if is_ours and not partial.holds(done, chunk):
+                    before = encoder.facts.truncated
+                    try:
+                        partial.write(
+                            done, chunk, encoder.encode(chunk), encoder.facts.truncated - before
+                        )
+                    except RefusedTextsError as error:
+                        refused.append((done + chunk.index(error.refused[0][0]), error))
+                done += len(chunk)
+                tick(done, job.sentences)
+        except KeyboardInterrupt:
+            raise Interrupted(
+                "stopped; the chunks so far are saved", hint="the same command goes on from there"
+            ) from None
+    if done != job.sentences:
+        raise MissingError(
+            f"{str(file)!r} was changed while it was read", hint="type the command again"
+        )
+    if refused:
+        row, first = refused[0]
+        known = first.at([text for _, error in refused for text in error.refused])
+        raise EmbedlabError(
+            f"{file}, sentence {row + 1}: {known.message}", hint=known.hint
+        ) from first
+
+
+def _chunks(stream: Iterator[str], size: int) -> Iterator[list[str]]:
+    while chunk := list(islice(stream, size)):
+        yield chunk

@@ -1,0 +1,388 @@
+"""`embedlab evaluate`: a model's numbers on the tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import chain
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast, get_args
+
+from embedlab.choices import Aggregate, By, Correlation
+from embedlab.commands.command import command
+from embedlab.commands.options import Flag, GroupedItems, ModelsAndFiles, Signed
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.session import Session
+
+if TYPE_CHECKING:
+    from embedlab.evaluation import Evaluations, Known
+    from embedlab.models.catalog import Model, ModelSpec
+    from embedlab.reports.report import Report
+    from embedlab.reports.tables import Table
+    from embedlab.runs.store import RunFolder
+    from embedlab.scoring.selection import SelectedTask
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions(Signed, GroupedItems, ModelsAndFiles):
+    """What is evaluated, and which of its numbers are shown."""
+
+    aggregate: Annotated[
+        Aggregate | None,
+        Flag(
+            names=("--aggregate",),
+            is_expert=True,
+            help="Only this aggregation of a dataset's sources.",
+        ),
+    ] = None
+    metric: Annotated[Correlation, Flag(names=("--metric",), help="The correlation to show.")] = (
+        "spearman"
+    )
+    again: Annotated[
+        bool,
+        Flag(names=("--again",), help="Evaluate also what was evaluated before on the same data."),
+    ] = False
+    mteb: Annotated[
+        Path | None,
+        Flag(
+            names=("--mteb",),
+            is_expert=True,
+            metavar="DIR",
+            help="Also write the STS results into DIR/MODEL as files that mteb reads.",
+        ),
+    ] = None
+    submission: Annotated[
+        Path | None,
+        Flag(
+            names=("--submission",),
+            is_expert=True,
+            metavar="DIR",
+            help="Also write predictions of GLUE's test splits into DIR, for its server.",
+        ),
+    ] = None
+
+
+@command(
+    *("data", "runs", "machine", "output", "latex"),
+    examples=(
+        "embedlab evaluate snli-supcl dice --suite sts --data DIR",
+        "embedlab evaluate sbert --task sts12 --task my-pairs.tsv --by source --metric pearson "
+        "--json",
+        "embedlab evaluate sbert --task mrpc --task trec --task gum-probing --setting prototyping",
+        "embedlab evaluate mine faq.csv",
+        "embedlab evaluate sbert --suite all",
+        "embedlab evaluate glue-finetune@1 --suite glue --submission predictions",
+    ),
+    draws="evaluate",
+)
+def evaluate(options: EvaluateOptions, session: Session) -> Report:
+    """Evaluate MODELs: correlations with human scores of pairs (sts), accuracies of linear
+    classifiers (transfer, probing) …, x 100. What was measured is stored.
+
+    A FILE among them is your own: of scored or labelled pairs the correlation, of anchors and
+    positives MRR and recall.
+
+    How to read it: `all` correlates a dataset's pairs at once, `mean` averages its sources, `wmean`
+    weights them by pairs. Dice fifths are cut within each dataset. A run with several seeds shows
+    mean ± standard deviation.
+    """
+    from embedlab.commands.own_rows import models_and_files, note_files
+    from embedlab.outcomes.cuts import DATASET
+    from embedlab.runs.scoring import being_scored
+    from embedlab.scoring.selection import select_from
+
+    names, files = models_and_files(options, session.settings)
+    options = replace(
+        options,
+        models=names,
+        tasks=options.tasks or files,
+        where=options.expression,
+        selection="",
+        unseen=False,
+    )
+    if options.aggregate is not None and options.by != DATASET:
+        message = (
+            f"option aggregate {options.aggregate!r} is for datasets: a {options.by} is "
+            f"correlated at once"
+        )
+        raise UsageError(message, hint="remove it, or group by dataset")
+    note_files(options.tasks, session)
+    selected = select_from(options.suites, options.tasks, session.settings.data)
+    with being_scored(_runs_of(options.models, session)):
+        return _evaluated(options, selected, session)
+
+
+def _runs_of(models: Sequence[str], session: Session) -> Iterator[RunFolder]:
+    """Yield the runs among MODELS; what is wrong with a name is reported when it is evaluated."""
+    from embedlab.models.aliases import declared
+    from embedlab.models.catalog import resolve
+    from embedlab.runs.store import RunFolder
+
+    for model in models:
+        with suppress(EmbedlabError):
+            for member in resolve(declared(model), session.settings.runs).members:
+                if member.is_run:
+                    yield RunFolder(Path(member.location).parent)
+
+
+def _evaluated(
+    options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session
+) -> Report:
+    from embedlab.data.own_files import is_pair_file
+    from embedlab.data.source import Source
+    from embedlab.evaluation import without_stated
+    from embedlab.outcomes.cuts import DATASET
+    from embedlab.reports.scores import StatedModel, stated_table
+    from embedlab.tasks.task import is_binary
+
+    # What is shown is in no stored evaluation where single items are picked or grouped.
+    is_of_items = (
+        options.where
+        or options.common
+        or options.by not in get_args(By)
+        or (options.by != DATASET and not all(each.definition.aggregates for each in selected))
+    )
+    # Pairs of the user's own with two gold values are not correlated.
+    source = Source.from_settings(session.settings)
+    own = [name for each in selected if each.definition.aggregates for name in each.names]
+    if is_of_items or any(is_pair_file(name) and is_binary(source, name) for name in own):
+        return _evaluate_items(options, selected, session)
+    names, stated = [*dict.fromkeys(options.models)], list[StatedModel]()
+    if len(selected) == 1 and selected[0].definition.aggregates:
+        names, stated = without_stated(names, session)
+    _check(options, selected)
+    tables, is_whole = _evaluate_tasks(options, names, selected, session) if names else ([], True)
+    if stated:
+        datasets = _stated_datasets(selected[0])
+        tables.append(stated_table(stated, datasets, options.metric, selected[0].task))
+    return _report(tables, options, is_whole=is_whole)
+
+
+def _report(tables: Sequence[Table], options: EvaluateOptions, *, is_whole: bool) -> Report:
+    from embedlab.reports.frames import EVALUATED
+    from embedlab.reports.report import Report
+    from embedlab.reports.scores import with_model_rows
+
+    report = Report.of(tables, EVALUATED, is_whole=is_whole, by_model=len(tables))
+    if options.rows == "models":
+        tables = [*map(with_model_rows, tables)]
+    drawn = {"frame": report.frame}
+    return replace(report, tables=tuple(tables), command="evaluate", drawn=drawn)
+
+
+def _evaluate_items(
+    options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session
+) -> Report:
+    """One table of all tasks: the scores of the items that fit, by a property."""
+    from embedlab.evaluation import compared, gather, refuse_without_items
+    from embedlab.outcomes.cuts import DATASET
+    from embedlab.outcomes.grouping import refuse_unknown_property
+    from embedlab.reports.scores import score_table
+    from embedlab.scoring.task_comparison import Slicing
+
+    if options.by != DATASET:
+        refuse_unknown_property(options.by)
+    refuse_without_items(selected, options.by, options.where)
+    others = {
+        f"metric {options.metric!r}": options.metric != "spearman",
+        "mteb": options.mteb is not None,
+        "submission": options.submission is not None,
+        "again": options.again,
+    }
+    if wrong := next((name for name, is_chosen in others.items() if is_chosen), None):
+        raise UsageError(
+            f"option {wrong} is for whole datasets, not for items that are picked",
+            hint="remove one of the two options",
+        )
+    has_rest = bool(options.where) and options.by == DATASET
+    aggregate: Aggregate = options.aggregate or "all"
+    slicing = Slicing(
+        by=options.by,
+        where=options.where,
+        has_rest=has_rest,
+        aggregate=aggregate,
+        common=options.common,
+    )
+    names = list(dict.fromkeys(options.models))
+    comparison = compared(
+        gather(names, selected, session, slicing=slicing, setting=options.setting), slicing, session
+    )
+    return _report([score_table(comparison)], options, is_whole=comparison.is_whole)
+
+
+def _stated_datasets(selected: SelectedTask) -> dict[str, Sequence[str]]:
+    """The datasets of a selection, and of a whole task its averages with the datasets that they are
+    over.
+    """
+    datasets = selected.names or selected.definition.datasets
+    return {
+        **dict.fromkeys(datasets, ()),
+        **({} if selected.names else selected.definition.averages(datasets, selected.task)),
+    }
+
+
+def _evaluate_tasks(
+    options: EvaluateOptions,
+    names: Sequence[str | Model],
+    selected: Sequence[SelectedTask],
+    session: Session,
+) -> tuple[list[Table], bool]:
+    """One table a task, and whether nothing is missing; all sentences are encoded before, each
+    once.
+    """
+    from embedlab.evaluation import (
+        Work,
+        encode_for_all,
+        evaluate_on_task,
+        one_member,
+        resolve_models,
+    )
+    from embedlab.reports.mteb import write_mteb
+    from embedlab.tasks.task import task as find_task
+
+    models = resolve_models(names, session)
+    predicting: list[ModelSpec] = []
+    submission = (
+        find_task(selected[0].task).submission() if options.submission is not None else None
+    )
+    if submission is not None:
+        predicting = [one_member(model) for model in models]
+        submission.check(predicting, session.settings)
+    work = Work(selected=selected, setting=options.setting, again=options.again)
+    known = encode_for_all(models, work, session)
+    evaluated: dict[str, list[tuple[SelectedTask, Evaluations]]] = {}
+    is_whole = known.is_whole
+    for selected_task in (each for each in selected if each not in known.ready.missing):
+        title = (
+            selected_task.task if selected_task.is_each_alone else selected_task.stored_name()
+        )  # datasets that are evaluated one by one share a table
+        try:
+            if evaluations := evaluate_on_task(models, selected_task, work, known, session):
+                evaluated.setdefault(title, []).append((selected_task, evaluations))
+        except MissingError as error:
+            if work.is_one:
+                raise
+            session.report(error)
+            is_whole = False
+    if options.submission is not None and submission is not None:
+        for path, author in submission.write(
+            options.submission, predicting, session.settings
+        ).items():
+            session.note(f"{author}: predictions for {submission.server} in {path}")
+    if not evaluated:
+        refusal = UsageError if is_whole else MissingError
+        raise refusal(
+            f"nothing to evaluate on {', '.join(each.task for each in selected)}",
+            hint="the notes say why of each task",
+        )
+    if options.mteb is not None:
+        for evaluation in chain(*next(iter(evaluated.values()))[0][1].values()):
+            written = write_mteb(options.mteb, evaluation)
+            session.note(
+                f"{evaluation.model}: {len(written) - 1} results for mteb in {written[0].parent}"
+            )
+    return [
+        _table(options, parts, models, known, session) for parts in evaluated.values()
+    ], is_whole
+
+
+def _table(
+    options: EvaluateOptions,
+    parts: Sequence[tuple[SelectedTask, Evaluations]],
+    models: Sequence[Model],
+    known: Known,
+    session: Session,
+) -> Table:
+    """The table of the evaluations of one task, with the intervals of what is stored by item."""
+    from embedlab.comparison.comparison import compare_outcomes
+    from embedlab.evaluation import stored_items
+    from embedlab.outcomes.cuts import DATASET
+    from embedlab.reports.notes import slice_note
+    from embedlab.reports.scores import evaluation_table
+    from embedlab.scoring.task_comparison import model_columns
+
+    evaluations = {
+        model.name: [each for _, of_models in parts for each in of_models.get(model.name, ())]
+        for model in models
+    }
+    selected = parts[0][0]
+    settings: Sequence[str] | None = None
+    if selected.definition.aggregates:
+        settings = [options.aggregate] if options.aggregate else list(get_args(Aggregate))
+        if options.by != DATASET:
+            settings = ["all"]
+    intervals: dict[tuple[str, ...], tuple[float, float]] = {}
+    notes: list[str] = []
+    for one, of_models in parts:
+        texts = known.texts.get(one)
+        notes += texts.notes if texts is not None else ()
+        for model in (model for model in models if model.name in of_models):
+            outcomes = stored_items(one, model, texts, options.setting, session)
+            if outcomes is None:
+                continue
+            has_sources = outcomes.rows["source"].null_count() < outcomes.rows.height
+            if settings is not None and options.aggregate is None and not has_sources:
+                settings = ["all"]  # own pairs may name no source
+            for aggregate in settings or ["all"]:
+                of = compare_outcomes(
+                    outcomes,
+                    [model_columns(model)],
+                    by=options.by,
+                    aggregate=cast("Aggregate", aggregate),
+                )
+                notes += [slice_note(each.key, note) for each in of.slices for note in each.notes]
+                setting = aggregate if settings is not None else ""
+                intervals |= {
+                    (model.name, each.slice_key, each.metric, setting): (score.low, score.high)
+                    for each in of.slices
+                    for score in each.scores.values()
+                    if not isnan(score.low)
+                }
+    return evaluation_table(
+        selected,
+        evaluations,
+        by=options.by if settings is not None else None,
+        metric=options.metric if settings is not None else None,
+        settings=settings,
+        intervals=intervals,
+        notes=notes,
+    )
+
+
+def _check(options: EvaluateOptions, selected: Sequence[SelectedTask]) -> None:
+    """Refuse options that do not apply to the tasks that are SELECTED, and folders that are
+    files.
+    """
+    from embedlab.tasks.task import all_tasks
+    from embedlab.tasks.task import task as find_task
+
+    is_pairs_alone = len(selected) == 1 and bool(selected[0].definition.aggregates)
+    has_submission = len(selected) == 1 and find_task(selected[0].task).submission() is not None
+    of_pairs = {
+        f"by {options.by!r}": options.by != "dataset",
+        f"aggregate {options.aggregate!r}": options.aggregate is not None,
+        f"metric {options.metric!r}": options.metric != "spearman",
+        "mteb": options.mteb is not None,
+    }
+    if not is_pairs_alone and (
+        wrong := next((name for name, is_chosen in of_pairs.items() if is_chosen), None)
+    ):
+        raise UsageError(
+            f"option {wrong} is for the task sts alone", hint="remove it, or select the task sts"
+        )
+    if options.submission is not None and not has_submission:
+        names = ", ".join(task.name for task in all_tasks() if task.submission() is not None)
+        raise UsageError(
+            f"option submission writes predictions of the task {names} alone",
+            hint=f"select the task {names}",
+        )
+    if is_pairs_alone and options.setting != "literature":
+        message = f"option setting {options.setting!r} is for classifiers: sts has none"
+        raise UsageError(message, hint="select the task transfer or probing")
+    for option, folder in (("mteb", options.mteb), ("submission", options.submission)):
+        if folder is not None and folder.exists() and not folder.is_dir():
+            raise UsageError(
+                f"option {option} is {str(folder)!r}, a file", hint="give the name of a folder"
+            )

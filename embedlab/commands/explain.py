@@ -1,0 +1,406 @@
+"""`embedlab explain`: what the words of two sentences do to their similarity, under each of some
+models and between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, cast
+
+from embedlab.choices import EDIT_RULES, ExplainView
+from embedlab.commands.command import command
+from embedlab.commands.options import Flag
+from embedlab.commands.score import TwoSentences
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.nearest import unknown
+from embedlab.core.progress import ProgressCallback
+from embedlab.core.session import Session
+from embedlab.core.settings import Settings
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from embedlab.analysis.word_effects import EditedSentence, MemberNumbers, TokenView
+    from embedlab.data.dataset import Part
+    from embedlab.data.words import ShownWord
+    from embedlab.encoders.encoder import Encoder, PairScorer
+    from embedlab.models.catalog import Model, ModelSpec
+    from embedlab.reports.report import Report
+
+
+DEFAULT_REFERENCE = "starter"  # the pairs inside embedlab
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplainOptions(TwoSentences):
+    """Two sentences, the models that compare them, and what is shown."""
+
+    reference: Annotated[
+        str | None,
+        Flag(
+            names=("--reference",),
+            metavar="DATASET|FILE",
+            help="Pairs among which similarities are ranked. [default: the dataset that the pair "
+            "is from, or else starter]",
+            completes="datasets",
+        ),
+    ] = None
+    instead: Annotated[
+        Sequence[str],
+        Flag(
+            names=("--instead",),
+            metavar="SENTENCE",
+            help="An edited sentence in place of the nearer one. Give it again for more.",
+        ),
+    ] = ()
+    edits: Annotated[
+        Sequence[str],
+        Flag(
+            names=("--edit",),
+            metavar="|".join(EDIT_RULES),
+            help="Edit a sentence by rule, the second where it is safe there.",
+        ),
+    ] = ()
+    view: Annotated[
+        ExplainView,
+        Flag(
+            names=("--view",),
+            help="effects: words are left out. tokens: the sum over pairs of tokens, of mean "
+            "pooling.",
+        ),
+    ] = "effects"
+
+
+@command(
+    *("data", "runs", "machine", "output", "latex"),
+    examples=(
+        'embedlab explain "A man plays a guitar." "A man is not playing a guitar." -m minilm '
+        "-m dice",
+        'embedlab explain "It rains." "It is raining." -m minilm -m wordllama --instead "It is '
+        'not raining."',
+        'embedlab explain "Two dogs are running." "Two dogs run." -m minilm --edit negate --edit '
+        "number",
+    ),
+)
+def explain(options: ExplainOptions, session: Session) -> Report:
+    """Print what each word of two sentences does to their similarity: what is lost without it, in
+    points of percentile rank.
+
+    Percentile ranks among the pairs of a reference make models of different scales comparable; with
+    several models their differences from the first show which words make them differ. A model with
+    vectors encodes each sentence without each word, once.
+    """
+    from embedlab.evaluation import refuse_twice, resolve_models
+
+    check_options(options)
+    refuse_twice(options.models)
+    models = resolve_models(options.models, session)
+    for spec in (spec for model in models for spec in model.members):
+        check_member(spec)
+    make = _token_report if options.view == "tokens" else _effect_report
+    return make(options, models, session)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Variants:
+    """All sentences that an explanation compares."""
+
+    first: tuple[str, ...]  # the first sentence, and without each of its words
+    second: tuple[str, ...]
+    edited: tuple[tuple[str, str], ...]  # pairs with an edited sentence
+
+    @classmethod
+    def of(cls, first: str, second: str, edits: Sequence[EditedSentence] = ()) -> Variants:
+        """Return the variants of two sentences."""
+        from embedlab.data.words import without_each
+
+        pairs = (
+            (edit.text, second) if edit.replaces == 0 else (first, edit.text) for edit in edits
+        )
+        return cls(first=without_each(first), second=without_each(second), edited=tuple(pairs))
+
+    @property
+    def sentences(self) -> list[str]:
+        """Each different sentence once."""
+        return list(
+            dict.fromkeys(
+                [*self.first, *self.second, *(text for pair in self.edited for text in pair)]
+            )
+        )
+
+
+def check_options(options: ExplainOptions) -> None:
+    """Refuse sentences without a word, and options of another view."""
+    from embedlab.data.words import shown_words
+
+    for sentence in (options.first, options.second):
+        if not shown_words(sentence):
+            raise UsageError(
+                f"{sentence!r} has no word to leave out", hint="give two sentences in quotes"
+            )
+    if options.view == "tokens" and (
+        options.instead or options.edits or options.reference is not None
+    ):
+        option = "instead" if options.instead else "edit" if options.edits else "reference"
+        raise UsageError(
+            f"option {option} is for the view 'effects', where words are left out",
+            hint="remove one of the two options",
+        )
+    if wrong := next((rule for rule in options.edits if rule not in EDIT_RULES), None):
+        raise unknown("rule of edits", wrong, EDIT_RULES)
+
+
+def check_member(spec: ModelSpec) -> None:
+    """Refuse a model that has no similarity of sentences without one of their words."""
+    from embedlab.models.encoder_kind import encoder_kind
+
+    for part in spec.parts:
+        check_member(part)
+    if spec.is_fitted:
+        raise UsageError(
+            f"{spec.name!r} is whitened by the sentences that are scored: variants of two "
+            f"sentences are too few for that",
+            hint="whiten it by a file: @whiten=FILE",
+        )
+    if spec.is_prefixed and encoder_kind(spec.kind).backend == "file":
+        what = "vectors" if encoder_kind(spec.kind).has_vectors else "scores"
+        raise UsageError(
+            f"{spec.name!r} has the {what} that a file holds: none of the sentences without "
+            f"one of their words",
+            hint="name the model itself, which can compute them",
+        )
+    if spec.kind == "ensemble":
+        raise UsageError(
+            f"{spec.name!r} has no vectors: it averages predictions",
+            hint="average:a,b averages vectors",
+        )
+
+
+def member_numbers(
+    scorer: PairScorer,
+    variants: Variants,
+    reference: NDArray[np.float32],
+    progress: ProgressCallback | None = None,
+) -> MemberNumbers:
+    """Return what SCORER gives the VARIANTS: what has vectors encodes each of the n + m + 2
+    sentences, and each edit, once.
+    """
+    import numpy as np
+
+    from embedlab.analysis.word_effects import MemberNumbers
+    from embedlab.encoders.encoder import similarities, similarity_rows
+
+    firsts, seconds = (
+        [first for first, _ in variants.edited],
+        [second for _, second in variants.edited],
+    )
+    if hasattr(scorer, "encode"):
+        encoder = cast("Encoder", scorer)
+        places = {text: row for row, text in enumerate(variants.sentences)}
+        vectors = encoder.encode(list(places), progress)
+        of = [
+            vectors[[places[text] for text in texts]]
+            for texts in (variants.first, variants.second, firsts, seconds)
+        ]
+        table = similarity_rows(of[0], of[1], encoder.similarity)
+        edited = similarities(of[2], of[3], encoder.similarity)
+    else:
+        pairs = (
+            [first for first in variants.first for _ in variants.second],
+            [*variants.second] * len(variants.first),
+        )
+        scores = scorer.score([*pairs[0], *firsts], [*pairs[1], *seconds], progress)
+        table, edited = (
+            scores[: len(pairs[0])].reshape(len(variants.first), -1),
+            scores[len(pairs[0]) :],
+        )
+    if np.isnan(table).any() or np.isnan(edited).any():
+        raise UsageError(
+            f"{scorer.name!r} gives no score of some variants of the sentences",
+            hint="name a model that scores all pairs",
+        )
+    return MemberNumbers.of(table, edited, reference)
+
+
+def _effect_report(options: ExplainOptions, models: Sequence[Model], session: Session) -> Report:
+    import numpy as np
+
+    from embedlab.analysis.word_effects import ExplainedModel, WordEffects
+    from embedlab.data.marks import data_marks
+    from embedlab.data.words import shown_words
+    from embedlab.evaluation import load_members
+    from embedlab.reports.notes import model_marks, model_notes
+    from embedlab.reports.report import Report
+    from embedlab.reports.words import EXPLAINED, effect_tables
+
+    edits = list(_edits(options))
+    variants = Variants.of(options.first, options.second, edits)
+    part = _reference(options, session)
+    pairs = part.frame["sentence1"].to_list(), part.frame["sentence2"].to_list()
+    explained, notes = [], []
+    for model in models:
+        members = load_members(model, session, cached=True)
+        _say_cost(model, members, variants, pairs, session)
+        numbers = []
+        with session.progress(f"explaining by {model.name}") as tick:
+            for member in members:
+                reference = member.score(*pairs, tick)
+                known = reference[~np.isnan(reference)]
+                if not len(known):
+                    raise MissingError(
+                        f"{member.name!r} scores no pair of {part.state.name}",
+                        hint="name another set: --reference DATASET",
+                    )
+                numbers.append(member_numbers(member, variants, known, tick))
+        explained.append(ExplainedModel(name=model.name, members=tuple(numbers)))
+        notes += model_notes(model, members)
+    effects = WordEffects(
+        sentences=(options.first, options.second),
+        words=(tuple(shown_words(options.first)), tuple(shown_words(options.second))),
+        models=tuple(explained),
+        reference=part.state.name,
+        pairs=len(pairs[0]),
+        edits=tuple(edits),
+    )
+    marks = sorted({*model_marks(models), *data_marks([part.state])})
+    return Report.of(
+        effect_tables(effects, marks=marks, notes=notes),
+        EXPLAINED,
+        behind={"explanation": effects, "token_views": ()},
+    )
+
+
+def _edits(options: ExplainOptions) -> Iterator[EditedSentence]:
+    """Yield the sentences that the user edited, each in place of the nearer one, and those of
+    rules: of the second if one is safe there.
+    """
+    from embedlab.analysis.word_effects import EditedSentence
+    from embedlab.data.edits import edited
+    from embedlab.data.words import nearer, shown_words
+
+    for text in options.instead:
+        if text in {options.first, options.second}:
+            raise UsageError(
+                f"{text!r} is the sentence itself", hint="--instead takes an edited one"
+            )
+        if not shown_words(text):
+            raise UsageError(
+                f"the edited sentence {text!r} has no word", hint='--instead "an edited sentence"'
+            )
+        yield EditedSentence(text=text, replaces=nearer(text, options.first, options.second))
+    for rule in (rule for rule in EDIT_RULES if rule in options.edits):
+        made = [
+            (side, edited(text, rule)) for side, text in ((1, options.second), (0, options.first))
+        ]
+        if not (
+            safe := [
+                EditedSentence(text=text, replaces=side, rule=rule)
+                for side, text in made
+                if text is not None
+            ]
+        ):
+            raise UsageError(
+                f"the rule {rule!r} is not safe in either sentence",
+                hint='type the edited one: --instead "…"',
+            )
+        yield safe[0]
+
+
+def _reference(options: ExplainOptions, session: Session) -> Part:
+    """Return the pairs that similarities are ranked among."""
+    from embedlab.data.aliases import canonical_name
+    from embedlab.data.own_files import holds_queries, open_query_file
+    from embedlab.data.pair_parts import open_scored
+    from embedlab.data.source import Source
+    from embedlab.tasks.task import task
+
+    source = Source.from_settings(session.settings)
+    if options.reference is not None:
+        name = canonical_name(options.reference)
+        return open_query_file(name).part if holds_queries(name) else open_scored(source, name)
+    at_hand = replace(source, downloads=False)
+    for name in source.suite(task("sts").datasets):
+        try:
+            part = at_hand.open(name)
+        except MissingError:  # it is not needed
+            continue
+        if _holds(part, options):
+            session.note(f"the pair is from {name}: ranks are among its pairs")
+            return part
+    return source.open(DEFAULT_REFERENCE)
+
+
+def _holds(part: Part, options: ExplainOptions) -> bool:
+    first, second = part.frame["sentence1"], part.frame["sentence2"]
+    one, other = options.first, options.second
+    return bool((((first == one) & (second == other)) | ((first == other) & (second == one))).any())
+
+
+def _say_cost(
+    model: Model,
+    members: Sequence[PairScorer],
+    variants: Variants,
+    pairs: tuple[list[str], list[str]],
+    session: Session,
+) -> None:
+    """Report first what is computed by a model that costs money or time: one of a server, and one
+    that scores pairs one by one.
+    """
+    from embedlab.encoders.cached_encoder import CachedEncoder
+    from embedlab.evaluation import needs_network
+
+    sentences = list(dict.fromkeys([*variants.sentences, *pairs[0], *pairs[1]]))
+    for spec, member in zip(model.members, members, strict=True):
+        if needs_network(spec):
+            new = len(sentences)
+            if isinstance(member, CachedEncoder):
+                new -= int(member.knows(sentences).sum())
+            session.note(
+                f"{member.name}: {new} sentences to request of its server; the pair has "
+                f"{len(variants.sentences)}"
+            )
+        elif not hasattr(member, "encode") and spec.kind != "dice":
+            count = len(variants.first) * len(variants.second) + len(variants.edited)
+            session.note(
+                f"{member.name} scores pairs: {count} for the two sentences and "
+                f"{len(pairs[0])} of the reference"
+            )
+
+
+def _token_report(options: ExplainOptions, models: Sequence[Model], session: Session) -> Report:
+    """The exact sum over pairs of tokens, of each member of each model."""
+    from embedlab.data.words import shown_words
+    from embedlab.reports.notes import model_marks
+    from embedlab.reports.report import Report
+    from embedlab.reports.words import EXPLAINED, token_tables
+
+    words = shown_words(options.first), shown_words(options.second)
+    views = [_token_view(model, options, words, session.settings) for model in models]
+    tables = token_tables(views, words, marks=model_marks(models))
+    behind = {"explanation": None, "token_views": tuple(views)}
+    return Report.of(tables, EXPLAINED, behind=behind)
+
+
+def _token_view(
+    model: Model, options: ExplainOptions, words: Sequence[Sequence[ShownWord]], settings: Settings
+) -> TokenView:
+    import numpy as np
+
+    from embedlab.analysis.word_effects import TokenView, by_word, owners, token_pair_sum
+    from embedlab.encoders.token_sums import token_vectors_of  # heavy
+
+    tables = []
+    for spec in model.members:
+        tokens_of = token_vectors_of(spec, settings)
+        tokens = tokens_of(options.first), tokens_of(options.second)
+        places = [
+            owners(token.spans, [word.span for word in sentence])
+            for token, sentence in zip(tokens, words, strict=True)
+        ]
+        tables.append(
+            by_word(token_pair_sum(*tokens), places[0], places[1], (len(words[0]), len(words[1])))
+        )
+    parts = np.mean(tables, axis=0)
+    return TokenView(name=model.name, cosine=float(parts.sum()), parts=parts)

@@ -1,0 +1,352 @@
+"""`embedlab grid`: run ablations: a recipe and axes, each combination with several seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+
+from embedlab.commands.command import command
+from embedlab.commands.grid_plan import GridOptions, OfGrid
+from embedlab.commands.options import (
+    Flag,
+    Signed,
+)
+from embedlab.commands.terminal import Terminal
+from embedlab.core.errors import EmbedlabError, ExitCode, UsageError
+from embedlab.core.names import DEFAULT_TASK, task_names
+from embedlab.core.nearest import unknown
+from embedlab.core.session import Session
+from embedlab.core.settings import Settings
+
+if TYPE_CHECKING:
+    from embedlab.commands.grid_plan import PlannedGrid
+    from embedlab.experiments.pivot import Pivot, ScoreFilter
+    from embedlab.experiments.plan import GridPlan
+    from embedlab.reports.report import Report
+    from embedlab.reports.tables import Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoresOptions(Signed, OfGrid):
+    """Which scores of a grid are shown, along which of its axes."""
+
+    rows: Annotated[
+        tuple[str, ...],
+        Flag(
+            names=("--rows",),
+            metavar="AXIS",
+            help="Group rows by this axis. [default: all, of two the first]",
+        ),
+    ] = ()  # none: all
+    columns: Annotated[
+        str | None,
+        Flag(
+            names=("--columns",),
+            metavar="AXIS",
+            help="Group columns by this axis. [default: scores, of two axes the second]",
+        ),
+    ] = None
+    score: Annotated[
+        str | None,
+        Flag(
+            names=("--score",), metavar="NAME", help="Only this score: dev, a dataset, an average."
+        ),
+    ] = None
+    where: Annotated[
+        tuple[str, ...],
+        Flag(names=("--where",), metavar="AXIS=VALUE", help="Only cells with this value."),
+    ] = ()
+    task: Annotated[
+        str, Flag(names=("--task",), metavar="NAME", help="Whose scores.", completes="tasks")
+    ] = DEFAULT_TASK
+    metric: Annotated[
+        str | None,
+        Flag(
+            names=("--metric",), help="Which measure of the task. [default: spearman, or its first]"
+        ),
+    ] = None
+    setting: Annotated[
+        str | None,
+        Flag(
+            names=("--aggregate",),
+            is_expert=True,
+            help="How the measure was taken. [default: all, or its first]",
+            python="aggregate",
+        ),
+    ] = None
+    by: Annotated[
+        tuple[str, ...],
+        Flag(names=("--by",), help="Kinds of scores to show: dataset, average, source, dice."),
+    ] = (
+        "dataset",
+        "average",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatusOptions:
+    """One grid, or all of them."""
+
+    grid: Annotated[
+        str | None, Flag(metavar="GRID", help="One grid, cell by cell.", completes="grids")
+    ] = None
+
+
+@command(
+    *("data", "runs", "machine", "output"),
+    examples=(
+        "embedlab grid run snli-supcl-lambda --data DIR --workers 2",
+        "embedlab grid run mine.toml --dry-run --data tiny",
+    ),
+)
+def run(options: GridOptions, session: Terminal) -> Report | None:
+    """Run the cells of GRID that are not done yet, each in a process of its own.
+
+    It can be interrupted at any time: the same command continues, and several of them share the
+    cells. A cell that fails is tried once more and stops no other. With --threads each cell takes
+    that many processor threads, instead of the number in the grid file.
+    """
+    from embedlab.commands.grid_run import board, planned_grid, run_grid, run_one_cell
+    from embedlab.reports.grids import summary_table
+    from embedlab.reports.report import Report
+
+    planned = planned_grid(options, session.settings)
+    if options.dry_run:
+        return cells_report([planned], session, cell=options.cell)
+    if options.cell is not None:
+        run_one_cell(planned, options.cell, session)
+        return None
+    result = run_grid(planned, session, partial(board, terminal=session))
+    code = ExitCode.FAILED if result.has_failed else ExitCode.OK
+    return Report.of([summary_table(result.plan, result.entries)], exit_code=code)
+
+
+def grid(options: GridOptions, session: Session) -> Report:
+    """Run the cells of a grid that are not done yet, each in a process of its own; the report has a
+    row a cell.
+
+    `grid_table` has the scores. A cell that fails stops no other: `.has_failed`.
+    """
+    from embedlab.commands.grid_run import look_at_grid, planned_grid, run_grid
+    from embedlab.reports.grids import status_table
+    from embedlab.reports.report import Report
+
+    planned = planned_grid(options, session.settings)
+    result = run_grid(planned, session)
+    table = status_table(look_at_grid(planned.plan.name, session.settings))
+    return Report.of([table], behind={"has_failed": result.has_failed})
+
+
+def cells_report(
+    planned: Sequence[PlannedGrid], session: Session, *, cell: int | None = None
+) -> Report:
+    """The cells of every plan, which of them are done, what the others would cost, and which
+    rows lack data; nothing runs. With the number of a CELL that one is shown alone.
+    """
+    from embedlab.commands.grid_plan import absent_trainings, entries_of_runs, estimate
+    from embedlab.reports.grids import cells_table
+    from embedlab.reports.report import Report
+
+    tables = []
+    for each in planned:
+        entries = entries_of_runs(each.plan, cell)
+        estimated = estimate(each, entries)
+        tables.append(cells_table(each.plan, entries, estimated.seconds, each.notes))
+        session.note(estimated.text)
+        for error in absent_trainings(each):
+            session.report(error)
+    return Report.of(tables)
+
+
+@command(
+    *("data", "runs", "output"),
+    examples=("embedlab grid status", "embedlab grid status snli-supcl-lambda --json"),
+)
+def status(options: StatusOptions, session: Session) -> Report:
+    """Show how far GRID is, or list all grids."""
+    from embedlab.commands.grid_run import look_at_grid
+    from embedlab.experiments.listing import list_grids
+    from embedlab.reports.grids import grids_table, status_table
+    from embedlab.reports.report import Report
+
+    if options.grid is None:
+        return Report.of([grids_table(list_grids(session.settings.runs))])
+    return Report.of([status_table(look_at_grid(options.grid, session.settings))])
+
+
+@command(
+    *("data", "runs", "output", "latex"),
+    examples=(
+        "embedlab grid table snli-supcl-lambda --aggregate wmean",
+        "embedlab grid table mine --rows optim.lr --columns encoder.pooling --score dev --latex",
+        "embedlab grid table mine --score sts12-16 --figure mine.pdf",
+    ),
+    draws="grid",
+)
+def table(options: ScoresOptions, session: Session) -> Report:
+    """Show the results of GRID: mean ± standard deviation over seeds.
+
+    * is the best of its column (with --columns, of the table), = cannot be distinguished from it.
+    """
+    import polars as pl
+
+    from embedlab.reports.grids import for_paper
+    from embedlab.reports.report import Report
+
+    is_typed = isinstance(session, Terminal)
+    is_crossed = is_typed and session.settings.format not in {"json", "csv"}
+    scores = grid_scores(options, session.settings, is_crossed=is_crossed)
+    shown = scores.table
+    if session.settings.format == "latex":
+        shown = for_paper(shown, [*scores.plan.axes])
+    return Report.of(
+        [shown],
+        frame=pl.DataFrame(list(_rows(scores.pivot)), infer_schema_length=None),
+        command="grid",
+        drawn=scores.drawn,
+        behind={"scores": scores},
+    )
+
+
+@command(
+    *("data", "runs", "output"),
+    examples=(
+        "embedlab grid cancel snli-supcl-lambda",
+        "embedlab grid cancel mine --runs elsewhere",
+    ),
+)
+def cancel(options: OfGrid, session: Session) -> None:
+    """Stop every process that works on GRID after it has saved its cell."""
+    from embedlab.commands.grid_plan import cancel_grid
+
+    name = cancel_grid(options.grid, session.settings).name
+    session.done(
+        f"requested the workers of {name} to stop; the command that started it continues "
+        f"from there",
+        cancelled=name,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridScores:
+    """The scores of a grid, and what is measured."""
+
+    plan: GridPlan
+    pivot: Pivot
+    measured: str
+
+    @property
+    def table(self) -> Table:
+        """The scores as a table."""
+        from embedlab.reports.grids import pivot_table
+
+        return pivot_table(self.plan, self.pivot, self.measured)
+
+    @property
+    def drawn(self) -> Mapping[str, Any]:
+        """What its figures are drawn of."""
+        return {"plan": self.plan, "pivot": self.pivot, "caption": self.table.caption()}
+
+
+def grid_scores(
+    options: ScoresOptions, settings: Settings, *, is_crossed: bool = False
+) -> GridScores:
+    """Return the scores of a started grid; where no finished cell has such scores, that is an
+    error.
+
+    CROSSED, two axes are rows and columns of one score, where the user chose nothing.
+    """
+    from embedlab.experiments.pair_differences import PairDifferences
+    from embedlab.experiments.pivot import DEV_SCORE, pivot, usual_measure
+    from embedlab.experiments.plan import GridFolder, GridPlan
+    from embedlab.scoring.selection import stored_selection
+
+    plan = GridPlan.load(GridFolder.find(settings.runs, options.grid).plan_file)
+    options = _with_usual_axes(options, plan) if is_crossed else options
+    measure = usual_measure(
+        plan, options.task, metric=options.metric, setting=options.setting, by=options.by
+    )
+    pivoted = pivot(
+        plan,
+        measure,
+        rows=list(options.rows) or None,
+        columns=options.columns,
+        score=options.score,
+        where=_axis_values(options.where),
+    )
+    if not pivoted.rows:
+        if stored_selection(options.task) is None:
+            raise unknown("task", options.task, task_names())
+        raise EmbedlabError(
+            f"grid {plan.name!r} has no finished cell with "
+            + (
+                "a dev score"
+                if options.score == DEV_SCORE
+                else f"{measure.task} scores ({measure.metric}, {measure.setting})"
+            ),
+            hint=f"`embedlab grid status {plan.name}` shows its cells",
+        )
+    if (differences := PairDifferences.of(plan, pivoted, measure, settings.cache)) is not None:
+        pivoted = differences.marked(pivoted)
+    return GridScores(
+        plan=plan, pivot=pivoted, measured=_measured(measure, pivoted, options.columns)
+    )
+
+
+def _with_usual_axes(options: ScoresOptions, plan: GridPlan) -> ScoresOptions:
+    """Return OPTIONS with the second of two axes as columns, where the user chose nothing."""
+    free = [axis for axis in plan.axes if len(plan.axes[axis]) > 1]
+    if options.rows or options.columns or options.score or options.where or len(free) != 2:
+        return options
+    return replace(options, rows=(free[0],), columns=free[1])
+
+
+def _measured(measure: ScoreFilter, pivoted: Pivot, columns: str | None) -> str:
+    from embedlab.experiments.pivot import DEV_SCORE
+
+    if pivoted.shown == (DEV_SCORE,):
+        return "last dev score"
+    score = pivoted.shown[0] if columns else None
+    name = (
+        f"{measure.task} {measure.metric} ({measure.setting})"
+        if measure.setting
+        else f"{measure.task} {measure.metric}"
+    )
+    return (
+        name + (" x 100" if pivoted.is_ranked else "") + (f", {score}" if score is not None else "")
+    )
+
+
+def _axis_values(where: Sequence[str]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in where]
+    for text, (_, equals, _) in zip(where, pairs, strict=True):
+        if not equals:
+            raise UsageError(
+                f"--where takes AXIS=VALUE, not {text!r}", hint="for example --where optim.lr=2e-05"
+            )
+    return {axis: label for axis, _, label in pairs}
+
+
+def _rows(pivot: Pivot) -> Iterator[dict[str, Any]]:
+    """Yield a row for each score of each place: its axes, the mean and spread over seeds, and
+    whether it is the best.
+    """
+    for (labels, column), spread in pivot.spreads.items():
+        axes = dict(zip(pivot.row_axes, (label or None for label in labels), strict=True))
+        axes |= {pivot.column_axis: column or None} if pivot.column_axis is not None else {}
+        score = pivot.shown[0] if pivot.column_axis is not None else column
+        numbers = {
+            "score": score,
+            "mean": spread.mean,
+            "sd": spread.sd,
+            "seeds": len(spread.values),
+        }
+        yield {
+            **axes,
+            **numbers,
+            "is_best": spread.is_best,
+            "is_tied": spread.is_tied,
+            "optimism": spread.optimism,
+        }

@@ -1,0 +1,408 @@
+"""What a grid will run, from what a user typed: its cells, what is left to do, what that costs, and
+what this machine lacks. Nothing is written.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from embedlab.commands.options import (
+    DRY_RUN,
+    Flag,
+    cluster_flag,
+    encoder_flag,
+    override_flag,
+    profile_flag,
+    seeds_flag,
+    with_profile,
+    workers_flag,
+)
+from embedlab.commands.training_plan import starting_encoder
+from embedlab.core.durations import duration
+from embedlab.core.errors import (
+    MissingError,
+    NotDownloadedError,
+    NotLoadedError,
+    UsageError,
+)
+from embedlab.core.hints import Hint
+from embedlab.core.settings import Settings
+
+if TYPE_CHECKING:
+    from embedlab.core.recipe import Recipe
+    from embedlab.experiments.estimate import Cost
+    from embedlab.experiments.grid_file import Grid
+    from embedlab.experiments.plan import GridFolder, GridPlan, Variant
+    from embedlab.experiments.queue import QueueEntry
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfGrid:
+    """One grid."""
+
+    grid: Annotated[
+        str, Flag(metavar="GRID", help="A grid's name, or its TOML file.", completes="grids")
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridOptions(OfGrid):
+    """What a user selects of a grid."""
+
+    workers: Annotated[int | None, workers_flag("cells. [default: GPUs, or CPUs]")] = None
+    overrides: Annotated[tuple[str, ...], override_flag("every cell")] = ()
+    # None: that of the file, or paper
+    profile: Annotated[str | None, profile_flag("every cell's recipe")] = None
+    # None: those of the file
+    seeds: Annotated[int | None, seeds_flag("Each of the seeds 1 to N.")] = None
+    encoder: Annotated[str | None, encoder_flag("Start every cell")] = None
+    cluster: Annotated[str | None, cluster_flag("cells")] = None
+
+    dry_run: Annotated[bool, DRY_RUN] = False
+    cell: Annotated[
+        int | None,
+        Flag(
+            names=("--cell",),
+            metavar="K",
+            help="Only the cell of this number, for a job array.",
+            python="",
+        ),
+    ] = None
+
+    @property
+    def all_overrides(self) -> tuple[str, ...]:
+        """What is set in every cell."""
+        return with_profile(self.profile, self.overrides)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hands:
+    """Who works on the cells: processes of this machine, or a cluster."""
+
+    workers: int | None = None  # cells at once; absent = by the GPUs and processors of this machine
+    cluster: str | None = None  # the address of a Ray cluster, or slurm with options of sbatch
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedGrid:
+    """A grid ready to run."""
+
+    plan: GridPlan
+    hands: Hands = Hands()
+    absent: Mapping[str, MissingError] = field(
+        default_factory=dict
+    )  # what rows of a paper lack that are not in the plan, by label
+    notes: tuple[str, ...] = ()  # how the trainings deviate from their paper
+
+    @property
+    def folder(self) -> GridFolder:
+        """The folder of the grid's own state."""
+        from embedlab.experiments.plan import GridFolder
+
+        return GridFolder.of(self.plan.place.runs_folder, self.plan.name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridEstimate:
+    """What is left of a grid, where it runs, and what it costs."""
+
+    cost: Cost
+    gpus: tuple[str, ...]  # of this machine
+    at_once: int  # cells
+    free_bytes: int  # on the disk of the runs
+    where: str
+    text: str  # all in one line
+    seconds: Mapping[tuple[str, int], float] | None  # of each cell to do, by its key
+
+
+def plan_grid(options: GridOptions, settings: Settings) -> PlannedGrid:
+    """Return the cells that OPTIONS select; a key, value, seed or place that cannot be is a
+    UsageError.
+
+    A grid that was started from the user's own file continues by its name as it was planned. The
+    encoder of the generated corpora decides the names of its runs; where it is not built yet, the
+    cells are named by the recipe's own encoder.
+    """
+    plan = _started_plan(options, settings) or _new_plan(options, settings)
+    return PlannedGrid(plan=plan, hands=Hands(workers=options.workers, cluster=options.cluster))
+
+
+def entries_of_runs(plan: GridPlan, number: int | None = None) -> list[QueueEntry]:
+    """Return the state of every cell according to its run, in the order of the plan; with a NUMBER
+    of the cell that has it alone.
+    """
+    from embedlab.experiments.progress import entry_of_run
+
+    return [
+        entry_of_run(plan, cell) for cell in (plan.cells if number is None else [plan.cell(number)])
+    ]
+
+
+def estimate(planned: PlannedGrid, entries: Sequence[QueueEntry]) -> GridEstimate:
+    """Return what the cells cost that are still to do according to ENTRIES, which may be of some
+    cells alone.
+    """
+    from embedlab.experiments.estimate import CellTimes
+    from embedlab.experiments.executors.local import visible_gpus
+
+    plan, hands = planned.plan, planned.hands
+    gpus = tuple(visible_gpus(plan.place.device)) if hands.cluster is None else ()
+    at_once, is_part = (
+        hands.workers or len(gpus) or _free_processors() // plan.threads or 1,
+        len(entries) < len(plan),
+    )
+    at_once = min(at_once, len(entries)) if is_part else at_once
+    cells = f"{len(entries)} of {len(plan)} cells" if is_part else f"{len(plan)} cells"
+    where = (
+        _cluster(hands.cluster)
+        if hands.cluster
+        else f"{at_once} at once" + (f" on {len(gpus)} GPUs" if gpus else "")
+    )
+    times = CellTimes.of(plan, entries)
+    cost = times.cost(at_once)
+    free = shutil.disk_usage(_existing(plan.place.runs_folder)).free
+    text = (
+        f"{plan.name}: {cells}, {cost.cells} to do, {where}, {_threads(plan.threads)}; "
+        f"{_time(cost)}; {_disk(cost, free)}"
+    )
+    return GridEstimate(
+        cost=cost,
+        gpus=gpus,
+        at_once=at_once,
+        free_bytes=free,
+        where=where,
+        text=text,
+        seconds=times.seconds,
+    )
+
+
+def absent_trainings(planned: PlannedGrid) -> list[MissingError]:
+    """Return what the rows lack that a plan leaves out: one error for all rows that lack the
+    same.
+    """
+    labels: dict[str, list[str]] = {}
+    for label, error in planned.absent.items():
+        labels.setdefault(error.message, []).append(label)
+    errors = {error.message: error for error in planned.absent.values()}
+    return [
+        MissingError(f"left out ({', '.join(rows)}): {message}", hint=errors[message].advice)
+        for message, rows in labels.items()
+    ]
+
+
+def cancel_grid(name: str, settings: Settings) -> GridPlan:
+    """Request every process that works on a started grid to save its cell and stop."""
+    from embedlab.experiments.executors.slurm import cancel_tasks
+    from embedlab.experiments.plan import GridFolder, GridPlan
+    from embedlab.experiments.queue import Ending, Queue
+    from embedlab.experiments.worker import is_alive
+
+    folder = GridFolder.find(settings.runs, name)
+    plan = GridPlan.load(folder.plan_file)
+    left = [] if is_alive(folder) else cancel_tasks(folder)  # their process stops its jobs itself
+    if not left and not is_alive(folder):
+        raise UsageError(
+            f"grid {plan.name!r} is not running",
+            hint=f"`embedlab grid status {plan.name}` shows its cells",
+        )
+    with Queue(folder.queue_file) as queue:
+        queue.request_cancel()
+        for entry in queue.entries():
+            if entry.number in left and entry.state == "running":
+                queue.settle(entry, Ending(state="waiting"), 0)
+    return plan
+
+
+def _started_plan(options: GridOptions, settings: Settings) -> GridPlan | None:
+    """The plan of a grid of the user's own that was started; None for a grid of the package, and
+    for a file.
+    """
+    from embedlab.experiments.grid_file import grid_names
+    from embedlab.experiments.plan import GridFolder, GridPlan
+
+    name, started = options.grid, GridFolder.of(settings.runs, options.grid).plan_file
+    if name in grid_names() or name.endswith(".toml") or not started.is_file():
+        return None
+    if options.all_overrides or options.seeds is not None or options.encoder is not None:
+        raise UsageError(
+            f"grid {name!r} goes on as it was planned",
+            hint="for --set, --profile, --seeds or --encoder give its TOML file",
+        )
+    plan = GridPlan.load(started)
+    _refuse_other_place(plan, settings)
+    return plan
+
+
+def start_of(options: GridOptions, settings: Settings) -> str | None:
+    """Return where all cells start from; None where the grid or its recipes say so. The
+    generated corpora have an encoder of their own.
+    """
+    from embedlab.experiments.grid_file import sets_key
+
+    is_open = options.encoder is not None or not sets_key(_selected_grid(options), "encoder.model")
+    return starting_encoder(options.encoder, settings) if is_open else None
+
+
+def _new_plan(options: GridOptions, settings: Settings) -> GridPlan:
+    from embedlab.experiments.grid_file import with_fixed
+    from embedlab.experiments.grid_trainings import expand_grid
+    from embedlab.experiments.plan import GridPlace
+
+    grid, start = _selected_grid(options), start_of(options, settings)
+    if start is not None and (options.encoder is not None or Path(start).is_dir()):
+        grid = with_fixed(grid, [f"encoder.model={start}"])
+    if settings.threads is not None:
+        grid = replace(grid, threads=settings.threads)
+    return expand_grid(
+        grid,
+        GridPlace.of(settings),
+        seeds=range(1, options.seeds + 1) if options.seeds is not None else None,
+    )
+
+
+def _selected_grid(options: GridOptions) -> Grid:
+    from embedlab.experiments.grid_file import load_grid, with_fixed
+
+    return with_fixed(load_grid(options.grid), options.all_overrides)
+
+
+def _refuse_other_place(plan: GridPlan, settings: Settings) -> None:
+    """Refuse a selection that differs from how the cells of a started grid are made, instead of
+    ignoring it.
+    """
+    from embedlab.experiments.plan import GridPlace
+
+    default, selected = GridPlace(runs="", cache=""), GridPlace.of(settings)
+    keys = ("data", "offline", "allow_partial", "device", "precision", "deterministic")
+    others = [
+        key
+        for key in keys
+        if getattr(selected, key) not in {getattr(default, key), getattr(plan.place, key)}
+    ]
+    others += ["threads"] if settings.threads not in {None, plan.threads} else []
+    if others:
+        raise UsageError(
+            f"grid {plan.name!r} goes on as it was planned, not with other {' or '.join(others)}",
+            hint="remove that option, or plan the grid again by its TOML file or the command that "
+            "began it",
+        )
+
+
+def _free_processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _existing(folder: Path) -> Path:
+    """FOLDER, or the first folder above it that exists."""
+    return next(path for path in (folder, *folder.parents) if path.is_dir())
+
+
+def _cluster(address: str) -> str:
+    from embedlab.experiments.executors.slurm import is_slurm
+
+    return "as jobs of Slurm" if is_slurm(address) else f"on the Ray cluster {address}"
+
+
+def _threads(count: int) -> str:
+    return f"{count} thread{'s' if count > 1 else ''} each"
+
+
+def _time(cost: Cost) -> str:
+    if cost.seconds is None:
+        return cost.measured
+    return f"about {duration(cost.seconds)} (from {cost.measured})"
+
+
+def _disk(cost: Cost, free: int) -> str:
+    if cost.disk_bytes is None:
+        return "disk not known"
+    short = "; THIS DISK IS TOO SMALL" if cost.disk_bytes > free else ""
+    return f"up to {cost.disk_bytes / 2**30:.1f} GiB of {free / 2**30:.1f} GiB free{short}"
+
+
+def check_variants(variants: Iterable[Variant], settings: Settings) -> list[MissingError]:
+    """Refuse what no cell of VARIANTS could be trained or evaluated with, as `embedlab train` does;
+    return what its evaluation lacks.
+    """
+    from embedlab.data.source import Source
+    from embedlab.models.catalog import starting_location
+    from embedlab.scoring.readiness import check_recipe_evaluation
+
+    source = Source.from_settings(settings)
+    variants = list(variants)
+    for name in _encoders(variants):
+        starting_location(name, settings.runs)
+    errors = [
+        error for recipe in _recipes(variants) for error in check_recipe_evaluation(recipe, source)
+    ]
+    return list({error.message: error for error in errors}.values())
+
+
+def missing_of_variants(variants: Iterable[Variant], settings: Settings) -> list[Hint]:
+    """Return a line about each encoder and each part of the evaluation's data that is missing;
+    training data is checked by the plan.
+    """
+    from embedlab.commands.training import missing_encoder, missing_evaluation
+
+    variants = list(variants)
+    encoders = [line for name in _encoders(variants) for line in missing_encoder(name, settings)]
+    return list(
+        dict.fromkeys(
+            [
+                *encoders,
+                *(
+                    line
+                    for recipe in _recipes(variants)
+                    for line in missing_evaluation(recipe, settings)
+                ),
+            ]
+        )
+    )
+
+
+def check_variant_rows(plan: GridPlan, settings: Settings) -> None:
+    """Refuse rows that a stage of a cell cannot be trained on, as for a recipe; what has to be
+    downloaded is not read.
+
+    Variants that differ in other things than their data, or in the number of its rows, are checked
+    once.
+    """
+    from embedlab.core.recipe import from_table
+    from embedlab.data.source import Source
+    from embedlab.objectives.needs import check_columns
+    from embedlab.training.stage_data import open_stages
+
+    source, seen = replace(Source.from_settings(settings), downloads=False), set()
+    for variant in plan.variants:
+        recipe = from_table(variant.recipe, name=variant.run, where=variant.run)
+        check_columns(recipe)
+        data = repr([(stage.objective, replace(stage.data, rows=None)) for stage in recipe.stages])
+        if data not in seen:
+            seen.add(data)
+            with suppress(NotDownloadedError, NotLoadedError):
+                open_stages(recipe, source, plan.seeds[0])
+
+
+def _encoders(variants: Iterable[Variant]) -> list[str]:
+    return list(dict.fromkeys(str(variant.recipe["encoder"]["model"]) for variant in variants))
+
+
+def _recipes(variants: Iterable[Variant]) -> Iterator[Recipe]:
+    """One recipe of each kind of evaluation: a task looks at the data and the objectives of the
+    stages, besides its own data.
+    """
+    from embedlab.core.recipe import from_table
+
+    seen = set()
+    for variant in variants:
+        recipe = from_table(variant.recipe, name=variant.run, where=variant.run)
+        stages = tuple((stage.objective.name, stage.data.datasets) for stage in recipe.stages)
+        if (kind := (recipe.evaluate.tasks, recipe.evaluate.dev, stages)) not in seen:
+            seen.add(kind)
+            yield recipe

@@ -1,0 +1,247 @@
+"""A planned grid run, with a board of what is at work; one of its cells run alone."""
+
+import itertools
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.markup import escape
+from rich.padding import Padding
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from embedlab.commands.grid_plan import (
+    GridEstimate,
+    GridOptions,
+    PlannedGrid,
+    check_variant_rows,
+    check_variants,
+    estimate,
+    plan_grid,
+    start_of,
+)
+from embedlab.commands.terminal import Terminal, Visible
+from embedlab.commands.training_plan import build_tiny_encoder
+from embedlab.core.durations import duration
+from embedlab.core.printable import one_line
+from embedlab.core.session import Session
+from embedlab.core.settings import Settings
+from embedlab.experiments.executors.executor import Executor, run_cells
+from embedlab.experiments.executors.local import LocalWorkers
+from embedlab.experiments.executors.ray import ray_tasks
+from embedlab.experiments.executors.slurm import is_slurm, slurm_tasks
+from embedlab.experiments.grid_file import grid_names
+from embedlab.experiments.plan import Cell, GridFolder, GridPlan
+from embedlab.experiments.preparation import alone, started, store_plan
+from embedlab.experiments.progress import CellProgress, GridFollower, GridProgress
+from embedlab.experiments.queue import QueueEntry
+from embedlab.experiments.single_cell import run_cell
+from embedlab.reports.grids import states_line
+from embedlab.training.signals import stop_requests
+
+ShowGrid = Callable[[GridProgress], None]
+"""Replaces what was shown of a grid before."""
+
+Board = Callable[[str], AbstractContextManager[ShowGrid]]
+"""Shows the grid of this name while its cells run."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridResult:
+    """How the cells of a grid ended."""
+
+    plan: GridPlan
+    entries: tuple[QueueEntry, ...]
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether a cell failed."""
+        return any(entry.state == "failed" for entry in self.entries)
+
+
+def planned_grid(options: GridOptions, settings: Settings) -> PlannedGrid:
+    """Return the plan of a grid; the encoder of the generated corpora is built before, since it
+    decides the names of the runs.
+    """
+    if options.grid in grid_names() or options.grid.endswith(".toml"):
+        build_tiny_encoder(start_of(options, settings), settings)
+    return plan_grid(options, settings)
+
+
+def run_grid(planned: PlannedGrid, session: Session, board: Board | None = None) -> GridResult:
+    """Run the cells that are not done, and return all as they ended; BOARD shows them meanwhile."""
+    with (
+        started(planned.plan, planned.folder),
+        closing(GridFollower(planned.folder)) as follower,
+    ):
+        expected = estimate(planned, follower.look().entries)
+        session.note(expected.text)
+        if expected.cost.cells:
+            _check_cells(planned, follower.look().entries, session)
+            with (board or _plain_board(session))(planned.plan.name) as show:
+                _run_cells(planned, expected, lambda: show(follower.look()))
+        return GridResult(plan=planned.plan, entries=follower.look().entries)
+
+
+def run_one_cell(planned: PlannedGrid, number: int, session: Session) -> Cell:
+    """Run the cell of this NUMBER alone, as one task of a job array does."""
+    plan, folder = planned.plan, planned.folder
+    cell = plan.cell(number)
+    session.note(f"cell {number} of {len(plan)}: {cell.id}, log {plan.run(cell).log_file}")
+    with alone(folder):
+        store_plan(plan, folder)
+    run_cell(plan, folder, number)
+    session.note(f"cell {number} is done")
+    return cell
+
+
+def look_at_grid(name: str, settings: Settings) -> GridProgress:
+    """Return a started grid as it is now."""
+    with closing(GridFollower(GridFolder.find(settings.runs, name))) as follower:
+        return follower.look()
+
+
+def _check_cells(planned: PlannedGrid, entries: Sequence[QueueEntry], session: Session) -> None:
+    """Check what the cells that are not done need, unless it is on the machines of a cluster."""
+    if planned.hands.cluster is None:
+        todo = {entry.run for entry in entries if entry.state != "done"}
+        for error in check_variants(
+            [variant for variant in planned.plan.variants if variant.run in todo], session.settings
+        ):
+            session.report(error)
+        check_variant_rows(planned.plan, session.settings)
+
+
+def _run_cells(planned: PlannedGrid, expected: GridEstimate, look: Callable[[], None]) -> None:
+    with stop_requests() as stop:
+
+        def is_stopping() -> bool:
+            return stop.signal is not None
+
+        run_cells(
+            planned.plan,
+            planned.folder,
+            _executor(planned, expected),
+            show=look,
+            is_stopping=is_stopping,
+        )
+
+
+def _executor(planned: PlannedGrid, expected: GridEstimate) -> AbstractContextManager[Executor]:
+    """Return what runs the cells: this machine, Slurm or a Ray cluster."""
+    plan, folder, hands = planned.plan, planned.folder, planned.hands
+    if hands.cluster is None:
+        return LocalWorkers(folder, expected.at_once, gpus=expected.gpus)
+    if is_slurm(hands.cluster):
+        return slurm_tasks(plan, folder, hands.cluster, at_once=hands.workers)
+    return ray_tasks(plan, folder, hands.cluster, at_once=hands.workers)
+
+
+def _plain_board(session: Session) -> Board:
+    """The board of a session that has none of its own: how many cells have ended."""
+
+    @contextmanager
+    def board(name: str) -> Iterator[ShowGrid]:
+        with session.progress(name) as tick:
+            yield lambda progress: tick(progress.ended, len(progress.entries))
+
+    return board
+
+
+BARS = "▁▂▃▄▅▆▇█"
+CURVE_WIDTH = 24
+FAILURES = 5  # the newest that are shown
+REFRESHES_PER_S = 4
+
+
+@contextmanager
+def board(name: str, terminal: Terminal) -> Iterator[ShowGrid]:
+    """Yield what shows a grid: a live board on a terminal, a plain line now and then elsewhere,
+    nothing with `--quiet`.
+    """
+    if terminal.settings.quiet or not sys.stderr.isatty():
+        with terminal.progress(name) as tick:
+            yield lambda progress: tick(
+                progress.ended, len(progress.entries), states_line(progress)
+            )
+        return
+
+    with Live(
+        console=Console(stderr=True), refresh_per_second=REFRESHES_PER_S, transient=True
+    ) as live:
+        yield lambda progress: live.update(Visible(render(progress)))
+
+
+def render(progress: "GridProgress") -> "RenderableType":
+    """The board: a bar of the whole grid, a line a running cell, the newest failures."""
+    table = Table(box=None, pad_edge=False)
+    for title in ("cell", *progress.plan.axes, "seed", "step", "loss", "", "dev", ""):
+        table.add_column(title, no_wrap=True)
+    for cell in progress.running:
+        table.add_row(*_row(cell, list(progress.plan.axes)))
+    failures = [
+        Text(
+            f"cell {entry.number} failed: {one_line(entry.reason)}",
+            style="red",
+            overflow="ellipsis",
+            no_wrap=True,
+        )
+        for entry in progress.failed[-FAILURES:]
+    ]
+    head = Text(f"{progress.plan.name}: {states_line(progress)}", style="bold")
+    return Group(
+        head,
+        # A bar alone does not end its line, on which the header would follow.
+        Padding(
+            ProgressBar(total=max(1, len(progress.entries)), completed=progress.ended, width=60), 0
+        ),
+        table,
+        *failures,
+    )
+
+
+def sparkline(values: Sequence[float], width: int = CURVE_WIDTH) -> str:
+    """A curve in one line: the means of WIDTH parts, from the lowest to the highest bar; values
+    that are not numbers are left out.
+    """
+    finite = [value for value in values if math.isfinite(value)]
+    if not finite:
+        return ""
+    parts = min(width, len(finite))
+    cuts = [len(finite) * index // parts for index in range(parts + 1)]
+    means = [sum(finite[start:end]) / (end - start) for start, end in itertools.pairwise(cuts)]
+    low, high = min(means), max(means)
+    return "".join(
+        BARS[int((mean - low) / (high - low) * (len(BARS) - 1)) if high > low else 0]
+        for mean in means
+    )
+
+
+def _stage(progress: "CellProgress") -> str:
+    """How far a cell is: its step, or the task that is scored and for how long."""
+    if progress.trained_s is not None:
+        waited = duration(max(0.0, time.time() - progress.trained_s))
+        number = min(progress.scored + 1, len(progress.cell.tasks))
+        return f"scoring {number}/{len(progress.cell.tasks)} {waited}"
+    return f"{progress.step.step}/{progress.step.steps}" if progress.step else "starting"
+
+
+def _row(progress: "CellProgress", axes: Sequence[str]) -> list[str]:
+
+    cell, step = progress.cell, progress.step
+    return [
+        str(cell.number),
+        *(escape(one_line(cell.variant.labels.get(axis, ""))) for axis in axes),
+        str(cell.seed),
+        _stage(progress),
+        f"{step.loss:.4f}" if step else "",
+        sparkline(progress.losses),
+        f"{progress.dev[-1]:.2f}" if progress.dev else "",
+        sparkline(progress.dev),
+    ]

@@ -1,0 +1,183 @@
+"""`embedlab models`: see and get real models that come in packages; names of your own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from embedlab.commands.command import command
+from embedlab.commands.options import Flag
+from embedlab.commands.terminal import Terminal
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.nearest import unknown
+from embedlab.core.session import Session
+
+if TYPE_CHECKING:
+    from embedlab.reports.report import Report
+
+
+@command("output", examples=("embedlab models ls", "embedlab models ls --json"), also=("list",))
+def ls(session: Session) -> Report:
+    """List the models that packages of the package index bring, under names that every command
+    takes, and what installs each.
+
+    The names that you gave models by NAME=MODEL, the aliases, follow them.
+    """
+    from embedlab.models.aliases import aliases
+    from embedlab.reports.report import Report
+    from embedlab.reports.tables import Column, Table
+
+    titles = {
+        "name": "name",
+        "model": "is",
+        "state": "state",
+        "get": "get it by",
+        "licence": "licence",
+    }
+    columns = tuple(
+        Column(key=key, title=title, role="key" if key == "name" else None)
+        for key, title in titles.items()
+    )
+    notes = ("any folder of sentence-transformers, and any model of the hub, is a model too",)
+    rows: list[dict[str, str | None]] = [vars(model) for model in list_models()]
+    rows += [{"name": name, "model": model, "state": "alias"} for name, model in aliases().items()]
+    return Report.of(
+        [Table(title="Models in packages and aliases", columns=columns, rows=rows, notes=notes)]
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedModel:
+    """A model of packages, and how one has it."""
+
+    name: str
+    model: str  # its repository on the hub, or the name in full
+    state: str  # "installed" or "missing"
+    get: str  # what to type to have it
+    licence: str
+    place: str | None = None  # its folder
+
+
+def list_models() -> Iterator[ListedModel]:
+    """Yield every model that packages bring; nothing is loaded."""
+    from embedlab.models.packaged import PACKAGED, PREFIXED
+
+    for entry in PACKAGED.values():
+        path = entry.source.place
+        yield ListedModel(
+            name=entry.name,
+            model=entry.repository,
+            state=entry.state,
+            get=entry.source.way,
+            licence=entry.licence,
+            place=str(path) if path is not None else None,
+        )
+    for name, full in PREFIXED.items():
+        place = _located(full)
+        state = "installed" if place is not None else "missing"
+        yield ListedModel(
+            name=name,
+            model=full,
+            state=state,
+            get=f"pip install 'embedlab[{name}]'",
+            licence="MIT",
+            place=place,
+        )
+
+
+def _located(name: str) -> str | None:
+    from embedlab.models.catalog import resolve
+
+    try:
+        return resolve(name, Path()).members[0].location.partition("#")[0]
+    except EmbedlabError:
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackagedOptions:
+    """A model that packages bring."""
+
+    name: Annotated[
+        str, Flag(metavar="NAME", help="A model that is spread over several packages: mpnet.")
+    ]
+
+
+@command(
+    *("data", "output"),
+    examples=("embedlab models get all-mpnet-base-v2", "embedlab models get mpnet --json"),
+)
+def get(options: PackagedOptions, session: Terminal) -> None:
+    """Put a model together from its packages: pip fetches them, their SHA-256 are checked, and none
+    of their code is installed or run.
+
+    It is stored in the user's data folder (XDG_DATA_HOME), once for all projects.
+    """
+    path = get_model(options.name, session)
+    if session.settings.format != "json":
+        session.write(str(path))
+    session.done(f"{options.name} is ready", folder=str(path))
+
+
+def get_model(name: str, session: Session) -> Path:
+    """Return the folder of the model called NAME, put together from its packages where it is not
+    there yet.
+    """
+    from embedlab.models.assembled import assemble
+    from embedlab.models.packaged import NAMES, PACKAGED, PREFIXED, InPackage, packaged
+
+    entry = packaged(name)
+    if entry is None and name not in PREFIXED:
+        raise unknown(
+            "model of packages",
+            name,
+            [*NAMES, *(known.repository.partition("/")[2] for known in PACKAGED.values())],
+        )
+    if entry is None or isinstance(entry.source, InPackage):
+        extra = (
+            entry.source.extra
+            if entry is not None and isinstance(entry.source, InPackage)
+            else name
+        )
+        raise UsageError(
+            f"{name!r} comes with an extra of embedlab", hint=f"pip install 'embedlab[{extra}]'"
+        )
+    if (path := entry.source.place) is not None:
+        session.note(f"{entry.name} is there already")
+    elif session.settings.offline:
+        from embedlab.core.network import OFFLINE, ONLINE
+
+        raise MissingError(f"{name!r} is not fetched: {OFFLINE}", hint=ONLINE)
+    else:
+        session.note(
+            f"getting {len(entry.source.packages)} packages of {entry.repository}, "
+            f"{entry.source.mib} MiB together"
+        )
+        with session.progress(entry.name) as progress:
+            path = assemble(entry, entry.source, progress)
+    return path
+
+
+@dataclass(frozen=True, kw_only=True)
+class AliasOptions:
+    """A name that the user gave a model."""
+
+    name: Annotated[
+        str,
+        Flag(
+            metavar="NAME",
+            help="The NAME of a NAME=MODEL that was typed before.",
+            completes="aliases",
+        ),
+    ]
+
+
+@command("output", examples=("embedlab models forget mini", "embedlab models forget mini --json"))
+def forget(options: AliasOptions, session: Session) -> None:
+    """Remove a name that you gave a model; the model itself and its results stay."""
+    from embedlab.models.aliases import remove_alias
+
+    model = remove_alias(options.name)
+    session.done(f"{options.name} no longer means {model}", name=options.name, model=model)

@@ -1,0 +1,193 @@
+"""`embedlab nearest`: the sentences of a file, or of the datasets, that models find closest to
+one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from embedlab.commands.command import command
+from embedlab.commands.options import COLUMN, NAMED_MODELS, Flag
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.names import DEFAULT_TASK
+from embedlab.core.progress import ProgressCallback
+from embedlab.core.session import Session
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from embedlab.encoders.encoder import PairScorer
+    from embedlab.reports.report import Report
+    from embedlab.reports.tables import Value
+
+
+@dataclass(frozen=True, kw_only=True)
+class NearestOptions:
+    """A sentence, the file to search, and the models that search it."""
+
+    sentence: Annotated[str, Flag(metavar="SENTENCE", help="The sentence to compare with.")]
+    models: Annotated[Sequence[str], NAMED_MODELS]
+    file: Annotated[
+        Path | None,
+        Flag(
+            metavar="FILE",
+            help="Text with one sentence a line, or a .tsv, .csv or .jsonl file. [default: the "
+            "STS datasets]",
+        ),
+    ] = None
+    column: Annotated[str | None, COLUMN] = None
+    top: Annotated[int, Flag(names=("--top",), metavar="K", help="How many to show.", min=1)] = 10
+
+
+@command(
+    *("data", "runs", "machine", "output"),
+    examples=(
+        'embedlab nearest "A dog runs." captions.txt --model snli-supcl --top 5',
+        'embedlab nearest "A dog runs." --model snli-supcl --model dice',
+        'embedlab nearest "A dog runs." pairs.tsv --column sentence1 --model dice --model sbert '
+        "--json",
+    ),
+)
+def nearest(options: NearestOptions, session: Session) -> Report:
+    """Print the sentences closest to SENTENCE, each different one once, for each model; seeds of a
+    run are averaged.
+
+    Without FILE the sentences of the available STS datasets are searched by the vectors that
+    evaluations have cached.
+    """
+    import numpy as np
+    import polars as pl
+
+    from embedlab.evaluation import load_members, refuse_blank, resolve_models
+    from embedlab.reports.notes import generated_note, model_marks, model_notes, with_marks
+    from embedlab.reports.report import Report
+    from embedlab.reports.tables import Column, Table
+
+    if options.column is not None and options.file is None:
+        raise UsageError(
+            f"--column is {options.column!r}, and no FILE is named",
+            hint="name the file that has this column",
+        )
+    refuse_blank([options.sentence])
+    # where each sentence is first
+    places = _of_file(options) if options.file is not None else _of_datasets(session)
+    kind = "dataset" if options.file is None else "row"
+    models = resolve_models(dict.fromkeys(options.models), session)
+    corpus = list(places)
+    rows: list[dict[str, Value]] = []
+    notes: list[str] = []
+    for model in models:
+        with session.progress(f"scoring {len(corpus)} sentences") as tick:
+            members = load_members(model, session, cached=True)
+            scores = np.mean(
+                [_similarities(member, options, corpus, tick) for member in members],
+                axis=0,
+            )
+        for text in dict.fromkeys(
+            f"{member.name}: {text}" for member in members for text in member.facts.notes
+        ):
+            session.note(text)
+        known = int(np.isfinite(scores).sum())
+        if known < len(corpus):
+            session.note(
+                f"{model.name}: {known} of {len(corpus)} sentences have a "
+                f"cached vector; the others are not searched"
+            )
+        closest = np.argsort(-scores, kind="stable")[: min(options.top, known)]
+        rows += [
+            {
+                "model": model.name,
+                "rank": rank,
+                "similarity": float(scores[number]),
+                kind: places[corpus[number]],
+                "sentence": corpus[number],
+            }
+            for rank, number in enumerate(closest.tolist(), start=1)
+        ]
+        notes += model_notes(model, members)
+    marks = model_marks(models)
+    columns = (
+        # JSON names the model in any case
+        *([Column(key="model", title="model")] if len(models) > 1 else []),
+        Column(key="rank", title="rank"),
+        Column(key="similarity", title="similarity", digits=4),
+        Column(key=kind, title=kind),
+        Column(key="sentence", title="sentence", role="sentence"),
+    )
+    table = Table(
+        title=with_marks(
+            f"Nearest to {options.sentence!r} by {', '.join(dict.fromkeys(options.models))}", marks
+        ),
+        columns=columns,
+        rows=rows,
+        frame=pl.DataFrame(rows),
+        notes=[*generated_note(marks), *notes],
+    )
+    return Report.of([table])
+
+
+def _of_file(options: NearestOptions) -> dict[str, int | str]:
+    """Return the sentences of the file with their first rows."""
+    from embedlab.data.table_file import sentences
+
+    places: dict[str, int | str] = {}
+    assert options.file is not None
+    for number, text in enumerate(sentences(options.file, options.column), start=1):
+        if text.strip():
+            places.setdefault(text, number)
+    if not places:
+        raise MissingError(
+            f"{options.file} holds no sentence", hint="give a file with one sentence a line"
+        )
+    return places
+
+
+def _of_datasets(session: Session) -> dict[str, int | str]:
+    """Return the sentences of the test splits of the STS datasets that are available."""
+    from embedlab.data.pair_parts import open_parts
+    from embedlab.data.source import Source
+    from embedlab.tasks.task import task
+
+    source = Source.from_settings(session.settings)
+    parts, missing = open_parts(source, source.suite(task(DEFAULT_TASK).datasets))
+    for error in missing:
+        session.report(error)
+    places: dict[str, int | str] = {}
+    for part in parts:
+        for column in ("sentence1", "sentence2"):
+            for text in part.frame[column]:
+                if text.strip():
+                    places.setdefault(text, part.state.name)
+    return places
+
+
+def _similarities(
+    member: PairScorer,
+    options: NearestOptions,
+    corpus: Sequence[str],
+    tick: ProgressCallback,
+) -> NDArray[np.float32]:
+    """Return the similarity of each sentence of the CORPUS, nan for those of datasets whose vector
+    is not cached; (sentences,).
+    """
+    import numpy as np
+
+    from embedlab.encoders.cached_encoder import CachedEncoder
+
+    query = [options.sentence]
+    if options.file is not None or not isinstance(member, CachedEncoder):
+        return member.score(query * len(corpus), corpus, tick)
+    is_known = member.knows(corpus)
+    if not is_known.any():
+        raise MissingError(
+            f"no vectors of {member.name!r} are cached for the sentences of the datasets",
+            hint=f"`embedlab evaluate {member.name}` caches them, or name a FILE to search",
+        )
+    known = [text for text, has in zip(corpus, is_known, strict=True) if has]
+    scores = np.full(len(corpus), np.nan, np.float32)
+    scores[is_known] = member.score(query * len(known), known, tick)
+    return scores

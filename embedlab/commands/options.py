@@ -1,0 +1,386 @@
+"""Options: fields of frozen dataclasses, each with its flag and its help, and those that commands
+share.
+
+Nothing here imports what takes time: options are imported with the command line.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from typing import Annotated, Any, TypeVar, get_origin, get_type_hints
+
+from embedlab.choices import SettingName, TableRows
+from embedlab.core.overrides import PROFILE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flag:
+    """The words that set one field, as an annotation of it; without names the field is an
+    argument.
+    """
+
+    help: str
+    names: tuple[str, ...] = ()
+    metavar: str | None = None
+    completes: str | None = None  # the function of cli/completion that lists values
+    min: int | None = None
+    max: int | None = None
+    typed: Any = None  # what is typed where that is not of the field's type, and then
+    reads: Callable[[Any], Any] | None = None  # what makes the field's value of it
+    is_expert: bool = False  # few need it: help shows it below the others
+    python: str | None = None  # its name in Python, where that is another; "": only a terminal's
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """A field of options: its name, its type, its default (MISSING where it has none), and its
+    flag.
+    """
+
+    name: str
+    kind: Any
+    default: Any
+    flag: Flag
+
+    @property
+    def is_several(self) -> bool:
+        """Whether it holds several values, each typed by itself."""
+        return get_origin(self.kind) in {Sequence, tuple}
+
+    @property
+    def argument(self) -> str:
+        """Its name in Python; empty where a terminal alone has it."""
+        return self.name if self.flag.python is None else self.flag.python
+
+
+@cache
+def options_of(options: type) -> tuple[Option, ...]:
+    """Return the fields of OPTIONS that have a flag, shared ones before the command's own."""
+    hints = get_type_hints(options, include_extras=True)
+    return tuple(
+        Option(name=field.name, kind=hints[field.name].__origin__, default=field.default, flag=flag)
+        for field in fields(options)
+        for flag in getattr(hints[field.name], "__metadata__", ())
+        if isinstance(flag, Flag)
+    )
+
+
+def options_schema(options: type) -> Mapping[str, Any]:
+    """Return the JSON Schema of OPTIONS, for programs that write or check them."""
+    own = options_of(options)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": options.__name__,
+        "description": (options.__doc__ or "").partition("\n")[0],
+        "type": "object",
+        "properties": {option.name: _option_schema(option) for option in own},
+        "required": [option.name for option in own if option.default is MISSING],
+        "additionalProperties": False,
+    }
+
+
+def _option_schema(option: Option) -> Mapping[str, Any]:
+    from pydantic import TypeAdapter
+
+    made = TypeAdapter(option.kind)
+    schema = made.json_schema()
+    flag = option.flag
+    bounds = {"minimum": flag.min, "maximum": flag.max} if flag.typed is None else {}
+    for part in [schema, schema.get("items", {}), *schema.get("anyOf", ())]:
+        if part.get("type") in {"integer", "number"}:
+            part.update({name: bound for name, bound in bounds.items() if bound is not None})
+    if option.default is not MISSING:
+        schema["default"] = made.dump_python(option.default, mode="json")
+    return {**schema, "description": flag.help}
+
+
+Typed = TypeVar("Typed", str, list[str])
+
+
+def with_aliases(value: Typed) -> Typed:
+    """Store the aliases among typed models, and give their names."""
+    from embedlab.models.aliases import declared
+
+    return [declared(name) for name in value] if isinstance(value, list) else declared(value)
+
+
+MODEL_HELP = (
+    "A run, run@seed, folder, hub id, catalog name, dice, average:a,b, or word-vectors:FILE, "
+    "scores:FILE, vectors:FILE, wordllama:NAME, "
+    "http://HOST/v1#MODEL; NAME=MODEL calls it NAME from then on; "
+    "options follow it: @pooling=, @prompt=, @role=, @dim=, @layer=, @whiten=, "
+    "@normalise, @bits=, @adapter=, "
+    "@code=native, @revision=, @max_tokens=, @case=, @special=, @padding=, @dtype=."
+)
+
+
+def model_flag(
+    help: str = MODEL_HELP, *names: str, metavar: str = "MODEL", is_expert: bool = False
+) -> Flag:
+    """Return the flag of a field that names models."""
+    return Flag(
+        names=names,
+        metavar=metavar,
+        help=help,
+        completes="models",
+        reads=with_aliases,
+        is_expert=is_expert,
+    )
+
+
+COLUMN = Flag(
+    names=("--column",), help="Column of a .tsv, .csv or .jsonl file. [default: sentence]"
+)
+NAMED_MODELS = model_flag(f"{MODEL_HELP} Give it again for more.", "--model", "-m")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelsAndFiles:
+    """Models, among which a user may name files to evaluate them on."""
+
+    models: Annotated[
+        Sequence[str],
+        model_flag(
+            f"{MODEL_HELP} A .csv, .tsv, .jsonl or .parquet file of your own is what they are "
+            f"evaluated on.",
+            metavar="MODEL... [FILE...]",
+        ),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoModels:
+    """Two models that are compared, and a file to compare them on."""
+
+    first: Annotated[str, model_flag()]
+    second: Annotated[str, model_flag()]
+    file: Annotated[
+        str | None, Flag(metavar="FILE", help="Your own rows, in place of --task FILE.", python="")
+    ] = None
+
+    @property
+    def models(self) -> Sequence[str]:
+        """All that was typed, in order."""
+        return [self.first, self.second, *([self.file] if self.file is not None else [])]
+
+
+TASKS = Flag(
+    names=("--task", "--dataset"),
+    metavar="NAME",
+    help="Only this dataset, your own file of pairs, hub:OWNER/NAME, mteb:NAME, probing "
+    "files (gum-probing, probing:DIR) "
+    "or a task; again for more.",
+    completes="datasets",
+)
+UNSEEN = Flag(
+    names=("--unseen",),
+    help="Only items of whose text no compared model is known to have read any in training.",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChosenItems:
+    """Which items."""
+
+    tasks: Annotated[Sequence[str], TASKS] = ()
+    where: Annotated[
+        str,
+        Flag(
+            names=("--where",),
+            metavar="EXPRESSION",
+            help="Only items that fit, such as 'negation:one dice>0.5'; see `embedlab pairs`.",
+        ),
+    ] = ""
+    selection: Annotated[
+        str,
+        Flag(
+            names=("--selection",),
+            is_expert=True,
+            metavar="NAME",
+            help="Only items of the selection called NAME; `embedlab data ls --selections` lists "
+            "them.",
+        ),
+    ] = ""
+    unseen: Annotated[bool, UNSEEN] = False
+
+    @property
+    def expression(self) -> str:
+        """What picks the items; empty for all."""
+        terms = [
+            *([f"@{self.selection.removeprefix('@')}"] if self.selection else []),
+            *(["-trained:*"] if self.unseen else []),
+        ]
+        if not terms:
+            return self.where.strip()
+        from embedlab.analysis.expressions import with_terms
+
+        return with_terms(self.where, terms)
+
+
+SUITES = Flag(
+    names=("--suite",),
+    metavar="TASK",
+    help="A task, mteb:BENCHMARK, or all; again for more. [default: sts]",
+    completes="tasks",
+    python="suite",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskItems(ChosenItems):
+    """Which tasks and datasets, and which of their items."""
+
+    suites: Annotated[Sequence[str], SUITES] = ()
+    setting: Annotated[
+        SettingName,
+        Flag(
+            names=("--setting",),
+            is_expert=True,
+            help="How transfer and probing train their classifiers.",
+        ),
+    ] = "literature"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommonItems(TaskItems):
+    """The same, where models need not score all items."""
+
+    common: Annotated[
+        bool,
+        Flag(
+            names=("--common",),
+            is_expert=True,
+            help="Take the items that all models score, where a brought file lacks some; titles "
+            "count them.",
+        ),
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupedItems(CommonItems):
+    """The same, in groups that are the rows of a table."""
+
+    by: Annotated[
+        str,
+        Flag(
+            names=("--by",),
+            metavar="PROPERTY",
+            help="Group items by dataset, source, dice, words, negation or another property (a "
+            "wrong name lists them), numbers by fifths "
+            "or, as words:3, by so many groups; again to cross two; or by an expression such "
+            "as 'dice>0.5': what fits, and the rest.",
+            completes="properties",
+            typed=list[str],
+            reads=",".join,
+        ),
+    ] = "dataset"
+    rows: Annotated[
+        TableRows,
+        Flag(
+            names=("--rows",),
+            is_expert=True,
+            help="One row a slice, or one row a model: no differences, and narrow enough for most "
+            "papers.",
+        ),
+    ] = "slices"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawn:
+    """What is drawn of an answer."""
+
+    figure: Annotated[
+        Sequence[str],
+        Flag(
+            names=("--figure",),
+            is_expert=True,
+            metavar="FILE",
+            help="Also draw FILE.pdf, .svg or .png for a paper; "
+            "'FILE?kind=KIND&width=INCHES&title' chooses (a wrong kind lists them).",
+            python="",
+        ),
+    ] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signed(Drawn):
+    """What is shown besides an answer."""
+
+    signature: Annotated[
+        bool,
+        Flag(
+            names=("--signature",),
+            is_expert=True,
+            help="Also show, in one line a model, everything that decides its numbers.",
+            python="",
+        ),
+    ] = False
+
+
+HTML = Flag(
+    names=("--html",), metavar="FILE", help="Also write a page with tables and plots.", python=""
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Confirmed:
+    """Whether the question before a deletion is answered already."""
+
+    yes: Annotated[bool, Flag(names=("--yes", "-y"), help="Delete without confirmation.")] = False
+
+
+DRY_RUN = Flag(names=("--dry-run",), help="Print the cells; run nothing.", python="")
+
+
+def override_flag(of: str) -> Flag:
+    """Return the flag of other values for the keys OF recipes."""
+    return Flag(
+        names=("--set",),
+        metavar="KEY=VALUE",
+        help=f"Another value for a key of {of}; again for more.",
+        python="set",
+    )
+
+
+def encoder_flag(start: str) -> Flag:
+    """Return the flag of the encoder from which trainings START."""
+    return model_flag(f"{start} from this encoder.", "--encoder")
+
+
+def workers_flag(of: str) -> Flag:
+    """Return the flag of how many trainings run at once, by what they are called."""
+    return Flag(names=("--workers",), metavar="N", help=f"Number of parallel {of}", min=1, max=4096)
+
+
+def cluster_flag(of: str) -> Flag:
+    """Return the flag of where trainings run, by what they are called."""
+    return Flag(
+        names=("--cluster",),
+        is_expert=True,
+        metavar="ADDRESS",
+        help=f"Run the {of} on this Ray cluster, or as jobs of Slurm: slurm[:KEY=VALUE,...].",
+    )
+
+
+def seeds_flag(help: str, *, typed: Any = None, reads: Callable[[int], Any] | None = None) -> Flag:
+    """Return the flag of the seeds 1 to N."""
+    return Flag(
+        names=("--seeds",), metavar="N", help=help, min=1, max=10_000, typed=typed, reads=reads
+    )
+
+
+def profile_flag(of: str) -> Flag:
+    """Return the flag of the profile OF recipes: what a paper says, or what its authors' code
+    does.
+    """
+    return Flag(
+        names=("--profile",),
+        is_expert=True,
+        metavar="NAME",
+        help=f"Values of {of}: paper, or code for what its authors' public code does.",
+    )
+
+
+def with_profile(profile: str | None, overrides: Iterable[str]) -> tuple[str, ...]:
+    """Return OVERRIDES behind a PROFILE, as `--set` takes them; None for that of the recipe."""
+    return (*((f"{PROFILE}={profile}",) if profile is not None else ()), *overrides)

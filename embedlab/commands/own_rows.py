@@ -1,0 +1,118 @@
+"""A user's own files among the arguments of `evaluate` and `compare`, and what is noted of them."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Protocol
+
+from embedlab.core.errors import EmbedlabError, MissingError, UnknownFieldError, UsageError
+from embedlab.core.foreign_files import refuse_foreign
+from embedlab.core.session import Session
+from embedlab.core.settings import Settings
+from embedlab.data.file_name import FileName, is_row_file, parse_file_name
+from embedlab.data.hub_pairs import is_hub_name
+from embedlab.data.own_columns import own_data
+from embedlab.data.own_files import is_pair_file
+from embedlab.data.table_file import read_rows
+from embedlab.evaluation import refuse_twice
+from embedlab.models.catalog import finished_runs
+
+
+class OfModels(Protocol):
+    """Options that name models, and tasks or files."""
+
+    @property
+    def models(self) -> Sequence[str]:
+        """What was typed as models."""
+
+    @property
+    def tasks(self) -> Sequence[str]:
+        """Tasks, datasets and files."""
+
+
+def with_own_column(error: UnknownFieldError, names: Sequence[str]) -> UnknownFieldError:
+    """Return ERROR, or one that says that what is unknown is a column of the user's own file among
+    NAMES, and how the file's name makes it the source.
+    """
+    if (file := _file_with(error.field, names)) is None:
+        return error
+    name = file.with_options(source=error.field).text
+    hint = (
+        f"{error.field} is a column of {file.path}: name the file '{name}', which "
+        f"--by source and --where source:VALUE read"
+    )
+    return UnknownFieldError(error.message, hint=hint, reason=error.reason, field=error.field)
+
+
+def _file_with(column: str, names: Sequence[str]) -> FileName | None:
+    """Return the first of the user's own files among NAMES that has a COLUMN."""
+    for name in names:
+        if column and is_pair_file(name) and not is_hub_name(name):
+            with suppress(EmbedlabError, OSError):  # whoever opens it says why it cannot be read
+                file = parse_file_name(name)
+                if column in read_rows(file.path).columns:
+                    return file
+    return None
+
+
+def models_and_files(options: OfModels, settings: Settings) -> tuple[list[str], list[str]]:
+    """Return the models among what was typed, and the files of rows to evaluate them on.
+
+    A table by its ending is such a file: a file that is a model, such as one of scores, is named by
+    its prefix. Where tasks are named by an option too, and where a run has the name of a file,
+    neither reading is taken.
+    """
+    arguments = options.models
+    has_tasks = bool(options.tasks or getattr(options, "suites", ()))
+    files = [name for name in arguments if _is_table(name)]
+    models = [name for name in arguments if name not in files]
+    for name in files:
+        if name in finished_runs(settings.runs):
+            raise UsageError(
+                f"{name!r} is a file, and a run too",
+                hint=f"write ./{name} for the file, or name the run by a seed: {name}@1",
+            )
+        path = parse_file_name(name).path
+        refuse_foreign(path)
+        if not path.is_file():
+            raise MissingError(
+                f"no file {str(path)!r}", hint="give the path of a file, or the name of a model"
+            )
+        if has_tasks:
+            hint = f"scores of a model: scores:{name}; more rows to evaluate on: --task {name}"
+            raise UsageError(
+                f"{name!r} is a file of rows, and --task or --suite name others", hint=hint
+            )
+    if files and not models:
+        hint = f"for example dice {files[0]}; scores of a model: scores:FILE"
+        raise UsageError(f"{files[0]!r} is a file of rows, and no model is named", hint=hint)
+    return models, files
+
+
+def two_models(options: OfModels, command: str, settings: Settings) -> tuple[list[str], list[str]]:
+    """Return the two models of a COMMAND that compares two, and the files among what was typed."""
+    names, files = models_and_files(options, settings)
+    if len(names) != 2:
+        raise UsageError(
+            f"{len(names)} models are named, and two are compared",
+            hint=f"embedlab {command} {' '.join([*names, *['MODEL'] * 2][:2])} FILE",
+        )
+    refuse_twice(names)
+    return names, files
+
+
+def note_files(names: Sequence[str], session: Session) -> None:
+    """Note what was detected of the user's own files among NAMES, of those whose columns have other
+    names than ours.
+    """
+    for name in names:
+        if not is_pair_file(name) or is_hub_name(name):
+            continue
+        with suppress(EmbedlabError, OSError):  # whoever opens it says why it cannot be read
+            data = own_data(name)
+            if not data.said.is_plain and data.file.held_out is None:
+                for line in data.lines():
+                    session.note(line)
+
+
+def _is_table(name: str) -> bool:
+    return is_row_file(name) and parse_file_name(name).is_table

@@ -1,0 +1,166 @@
+"""`embedlab pairs`: single pairs, as people and models score them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated
+
+from embedlab.commands.command import command
+from embedlab.commands.options import ChosenItems, Flag, ModelsAndFiles
+from embedlab.commands.terminal import Terminal
+from embedlab.core.names import DEFAULT_TASK
+from embedlab.core.nearest import unknown
+from embedlab.core.session import Session
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from embedlab.outcomes.frame import Outcomes
+    from embedlab.outcomes.selection import ItemSelection
+    from embedlab.reports.report import Report
+    from embedlab.scoring.task_comparison import Gathered
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairsOptions(ChosenItems, ModelsAndFiles):
+    """Which pairs are shown, of which models."""
+
+    name: Annotated[
+        str,
+        Flag(
+            names=("--name",),
+            metavar="NAME",
+            help="Call the pairs that fit @NAME in every filter from now on.",
+        ),
+    ] = ""
+    sort: Annotated[
+        str | None,
+        Flag(
+            names=("--sort",),
+            metavar="KEY",
+            help="gap (default; with one model: its error), dice, gold, a model or error(MODEL), "
+            "largest first; -KEY: smallest first.",
+        ),
+    ] = None
+    limit: Annotated[
+        int | None,
+        Flag(names=("--limit",), metavar="N", help="How many to show. [default: 20]", min=1),
+    ] = None  # in Python: all
+
+
+@command(
+    *("data", "runs", "machine", "output"),
+    examples=(
+        "embedlab pairs snli-ce snli-supcl --dataset sts12 --sort gap --limit 10 --data DIR",
+        "embedlab pairs dice --where 'dice>0.8 gold<2 source:headlines' --sort 'error(dice)' "
+        "--format csv",
+    ),
+)
+def pairs(options: PairsOptions, session: Session) -> Report:
+    """Show single pairs with every MODEL's similarity and rank error, where they disagree most
+    first.
+
+    EXPR is for example: dice>0.7 gold<2 gap>30 source:headlines sbert>0.8 "free text" /regex/
+    -negated. A rank error is a model's percentile rank of a pair minus that of the gold score; the
+    gap is the largest difference between the models' ranks.
+    """
+    import polars as pl
+
+    from embedlab.analysis.expressions import OF_PAIR, refuse_unnamable
+    from embedlab.analysis.named_selections import store_selection
+    from embedlab.analysis.rank_errors import with_rank_errors
+    from embedlab.commands.own_rows import models_and_files
+    from embedlab.data.aliases import canonical_names
+    from embedlab.evaluation import gather
+    from embedlab.outcomes.selection import item_condition, items_that_fit
+    from embedlab.outcomes.table import item_rows
+    from embedlab.reports.frames import PAIRED
+    from embedlab.reports.pairs import pair_list
+    from embedlab.reports.report import Report
+    from embedlab.scoring.selection import SelectedTask
+    from embedlab.scoring.task_comparison import Slicing
+
+    named_models, files = models_and_files(options, session.settings)
+    names = list(dict.fromkeys(named_models))
+    if options.name:
+        refuse_unnamable(options.name, options.expression)
+    matches = item_condition(options.expression, names)
+    named = [name for name in OF_PAIR if name in matches.meta.root_names()]
+    key, is_ascending = _sort_key(options.sort, names)
+    selected = SelectedTask(task=DEFAULT_TASK, names=tuple(canonical_names(options.tasks or files)))
+    gathered = gather(names, [selected], session, slicing=Slicing(), setting="literature")
+    outcomes = gathered.outcomes[0]
+    # Ranks are within the whole dataset: they must not change with what is shown of it.
+    ranked = with_rank_errors(item_rows(outcomes), gathered.models)
+    members = {model.name: model.members for model in gathered.models}
+    selection = (
+        items_that_fit(outcomes, matches, members, expression=options.expression)
+        if options.expression
+        else None
+    )
+    facts = _with_facts(ranked, outcomes, named)
+    matching = facts.filter(pl.Series(selection.holds)) if selection is not None else facts
+    limit = options.limit or (20 if isinstance(session, Terminal) else None)
+    shown = matching.sort(
+        pl.col(key), descending=not is_ascending, nulls_last=True, maintain_order=True
+    )
+    shown = shown.head(limit) if limit is not None else shown
+    if options.name:
+        store_selection(options.name, options.expression)
+        session.note(f"@{options.name} is {options.expression!r} from now on, in every filter")
+    numbers = _numbers(gathered, selection) if selection is not None else ()
+    table = pair_list(
+        gathered, shown, _count(shown.height, matching.height, ranked.height), added=named
+    )
+    table = replace(table, notes=[*numbers, *table.notes])
+    return Report.of([table], PAIRED, is_whole=gathered.is_whole)
+
+
+def _with_facts(pairs: pl.DataFrame, outcomes: Outcomes, named: Sequence[str]) -> pl.DataFrame:
+    """PAIRS with the columns that a filter names of what is known besides the scores."""
+    from embedlab.analysis.expressions import NOTE, TRAINED
+    from embedlab.analysis.pair_notes import PairNotes, pair_keys
+
+    if TRAINED in named:
+        pairs = pairs.with_columns(outcomes.trained_models.alias(TRAINED))
+    if NOTE in named:
+        notes = PairNotes.load()
+        if notes.trouble is not None:
+            raise notes.trouble
+        pairs = notes.joined(pairs.with_columns(pair_keys(pairs)), always=True)
+    return pairs
+
+
+def _numbers(gathered: Gathered, selection: ItemSelection) -> Iterator[str]:
+    """Yield the score of each model on the pairs that match, and on the rest; with intervals where
+    results took no part in picking them.
+    """
+    from embedlab.comparison.selected import selected_and_rest
+    from embedlab.reports.pairs import selection_notes
+
+    halves = None
+    if selection.holds.any():
+        halves = selected_and_rest(gathered.outcomes[0], gathered.models, selection)
+    if halves is not None:
+        yield from selection_notes(halves)
+
+
+def _sort_key(sort: str | None, names: Sequence[str]) -> tuple[str, bool]:
+    """The column to sort by, and whether the smallest value is first."""
+    from embedlab.reports.pairs import TEXTS, listed_columns
+
+    if not sort:
+        return "gap" if len(names) > 1 else f"error({names[0]})", False
+    key = sort.removeprefix("-")
+    sortable = [column for column in listed_columns(names) if column not in TEXTS]
+    if key not in sortable:
+        raise unknown("column to sort by", key, sortable)
+    return key, sort.startswith("-")
+
+
+def _count(shown: int, matching: int, total: int) -> str:
+    """How many pairs are shown, of those that match and of all."""
+    if matching == total:
+        return f"{shown} of {total} pairs"
+    return f"{matching} of {total} pairs match" + (f", {shown} shown" if shown < matching else "")

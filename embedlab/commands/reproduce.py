@@ -1,0 +1,148 @@
+"""`embedlab reproduce`: a paper's tables run here, beside what it prints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from embedlab.commands.command import command
+from embedlab.commands.reproduce_plan import ReproductionOptions
+from embedlab.commands.terminal import Terminal
+from embedlab.core.errors import ExitCode
+from embedlab.core.session import Session
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from embedlab.experiments.paper_table import PaperTable
+    from embedlab.reports.papers import Reproduction
+    from embedlab.reports.report import Report
+
+
+@command(
+    *("data", "runs", "machine", "output", "latex"),
+    examples=(
+        "embedlab reproduce liao table7 --data DIR --encoder MODEL --seeds 3",
+        "embedlab reproduce liao all --data tiny --seeds 1 --html liao.html",
+        "embedlab reproduce tsukagoshi --published-only",
+        "embedlab reproduce tsukagoshi table3 --from runs --data DIR --html table3.html",
+        "embedlab reproduce tsukagoshi --claims --data DIR",
+    ),
+    draws="reproduce",
+)
+def reproduce(options: ReproductionOptions, session: Session) -> Report:
+    """Run a TABLE of PAPER and print its numbers beside the published ones, the differences, and
+    whether the order of the rows holds.
+
+    A training that another table or grid has made is not repeated; it can be interrupted at any
+    time, and the same command continues. Every deviation from the paper is shown above the numbers.
+    TABLE all runs every table. Without a TABLE the paper's tables are listed, with how much of each
+    is trained here, how long the rest takes and which data is missing. --claims prints which of the
+    paper's sentences about an order hold here, are reversed, stay open, or are not measured.
+    """
+    from embedlab.commands.grid import cells_report
+    from embedlab.commands.reproduce_plan import check_selection, progress_of, refused_data
+    from embedlab.commands.reproduce_run import trainings_of
+    from embedlab.experiments.paper_file import select_tables
+    from embedlab.reports import papers as tables
+    from embedlab.reports.pages import check_page_path
+    from embedlab.reports.report import Report
+
+    check_selection(options)
+    if options.paper is None:
+        return Report.of([tables.papers_table()])
+    chosen = select_tables(options.paper, options.table)
+    if options.published_only:
+        return Report.of([tables.printed_table(table) for table in chosen])
+    if options.table is None and options.trains:
+        progress, where = progress_of(chosen, options, session.settings)
+        return Report.of([tables.contents_table(options.paper, chosen, progress, where)])
+    if options.dry_run:
+        planned = trainings_of(chosen, options, session.settings)
+        for error in refused_data(planned, session.settings):
+            session.report(error)
+        return cells_report(planned, session)
+    if options.html is not None:
+        check_page_path(options.html)
+    return (_claims if options.claims else _reproduced)(chosen, options, session)
+
+
+def _claims(chosen: Sequence[PaperTable], options: ReproductionOptions, session: Session) -> Report:
+    """The verdicts on a paper's claims; the frame has one row a claim."""
+    import polars as pl
+
+    from embedlab.commands.pages import page_facts
+    from embedlab.commands.reproduce_run import measure_claims
+    from embedlab.reports.claims_table import KEYS, claims_table
+    from embedlab.reports.report import Report
+    from embedlab.reports.sections import write_claims_page
+
+    claims = measure_claims(chosen, options, session)
+    shown = claims_table(
+        claims.paper, claims.tables, claims.settled, marks=claims.marks, notes=claims.notes
+    )
+    if options.html is not None:
+        write_claims_page(options.html, claims.paper, shown, page_facts(claims.states))
+        session.note(f"the page is {options.html}")
+    numbers = {"size", "printed", "ours", "low", "high", "p", "visible"}
+    schema = {key: pl.Float64() if key in numbers else pl.String() for key in KEYS}
+    return Report.of([shown], frame=pl.DataFrame(shown.data()["rows"], schema=schema))
+
+
+def _reproduced(
+    chosen: Sequence[PaperTable], options: ReproductionOptions, session: Session
+) -> Report:
+    """Every chosen table next to ours; one that holds no scores is shown as it is published. The
+    frame has one row a number.
+    """
+    import polars as pl
+
+    from embedlab.commands.grid_run import board
+    from embedlab.commands.pages import page_facts
+    from embedlab.commands.reproduce_run import reproduce_tables, shown_tables
+    from embedlab.reports.report import Report
+    from embedlab.reports.sections import write_reproduction_page
+
+    is_typed = isinstance(session, Terminal)
+    shows = partial(board, terminal=session) if isinstance(session, Terminal) else None
+    found = reproduce_tables(chosen, options, session, shows)
+    is_brief = is_typed and session.settings.format == "table" and not session.settings.notes
+    has_failed = any(reproduction.has_failed for reproduction in found)
+    if options.html is not None:
+        write_reproduction_page(options.html, found, page_facts)
+        session.note(f"the page is {options.html}")
+    return Report.of(
+        shown_tables(chosen, found, is_brief=is_brief),
+        frame=pl.concat([*map(_numbers, found)]) if found else pl.DataFrame(),
+        command="reproduce",
+        drawn={"reproductions": found},
+        exit_code=ExitCode.FAILED if has_failed else ExitCode.OK,
+        behind={"has_failed": has_failed, "found": found},
+    )
+
+
+def _numbers(reproduction: Reproduction) -> pl.DataFrame:
+    import polars as pl
+
+    rows = [
+        (
+            reproduction.table.paper,
+            reproduction.table.name,
+            row,
+            column,
+            number.printed,
+            number.mean,
+            number.sd,
+            len(number.values),
+            number.difference,
+        )
+        for (row, column), number in reproduction.numbers.items()
+    ]
+    schema = {
+        **dict.fromkeys(("paper", "table", "row", "column"), pl.String()),
+        **dict.fromkeys(("published", "ours", "sd"), pl.Float64()),
+        "seeds": pl.Int64(),
+        "difference": pl.Float64(),
+    }
+    return pl.DataFrame(rows, schema=schema, orient="row")

@@ -1,0 +1,530 @@
+"""What a user selects of a reproduction, the trainings that it needs, and the runs behind its rows:
+trained now, or taken from those that are finished.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from embedlab.commands.grid_plan import Hands, PlannedGrid, entries_of_runs, estimate
+from embedlab.commands.options import (
+    DRY_RUN,
+    HTML,
+    UNSEEN,
+    Flag,
+    Signed,
+    cluster_flag,
+    encoder_flag,
+    override_flag,
+    profile_flag,
+    seeds_flag,
+    with_profile,
+    workers_flag,
+)
+from embedlab.commands.training_plan import starting_encoder
+from embedlab.core.errors import (
+    EmbedlabError,
+    NotDownloadedError,
+    UsageError,
+)
+from embedlab.core.nearest import unknown
+from embedlab.core.session import Session
+from embedlab.core.settings import Settings
+
+if TYPE_CHECKING:
+    from embedlab.commands.grid_run import Board
+    from embedlab.experiments.deviations import RowRecipes
+    from embedlab.experiments.matching_runs import RowModels
+    from embedlab.experiments.paper_table import PaperTable
+    from embedlab.experiments.paper_trainings import TablePlan
+    from embedlab.experiments.plan import GridPlan
+    from embedlab.experiments.queue import QueueEntry
+    from embedlab.reports.papers import TableProgress
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReproductionOptions(Signed):
+    """Which tables of a paper, which models are behind them, and whether they are trained for
+    it.
+    """
+
+    paper: Annotated[
+        str | None, Flag(metavar="PAPER", help="A paper's name, or its folder.", completes="papers")
+    ] = None
+    table: Annotated[
+        str | None, Flag(metavar="TABLE", help="One of its tables, or all.", completes="tables")
+    ] = None
+    published_only: Annotated[
+        bool, Flag(names=("--published-only",), help="Print the paper's numbers; run nothing.")
+    ] = False
+    claims: Annotated[
+        bool, Flag(names=("--claims",), help="Print whether its claims hold; train nothing.")
+    ] = False
+    from_: Annotated[
+        Literal["runs", "scores"] | None,
+        Flag(
+            names=("--from",),
+            help="Train nothing: use the runs that are there, or only what --row gives.",
+        ),
+    ] = None
+    models: Annotated[
+        tuple[str, ...],
+        Flag(
+            names=("--row",),
+            metavar="ROW=MODEL",
+            help="Take MODEL for a row: any model, or scores:FILE; again for more.",
+            python="row",
+        ),
+    ] = ()
+    seeds: Annotated[int | None, seeds_flag("Each of the seeds 1 to N. [default: 3]")] = None
+    overrides: Annotated[tuple[str, ...], override_flag("every recipe")] = ()
+    profile: Annotated[str | None, profile_flag("the rows' recipes")] = None  # None: paper
+    encoder: Annotated[str | None, encoder_flag("Start every row")] = None
+    unseen: Annotated[bool, UNSEEN] = False
+    workers: Annotated[int | None, workers_flag("trainings.")] = None
+    cluster: Annotated[str | None, cluster_flag("trainings")] = None
+
+    dry_run: Annotated[bool, DRY_RUN] = False
+    html: Annotated[Path | None, HTML] = None
+
+    @property
+    def profile_override(self) -> tuple[str, ...]:
+        """The profile as it is set in every recipe."""
+        return with_profile(self.profile, ())
+
+    @property
+    def all_overrides(self) -> tuple[str, ...]:
+        """What is set in every recipe."""
+        return (*self.profile_override, *self.overrides)
+
+    @property
+    def trains(self) -> bool:
+        """Whether what is missing is trained."""
+        return self.from_ is None and not self.claims
+
+    @property
+    def uses_runs(self) -> bool:
+        """Whether rows have the runs that are there, and not only the models that are named for
+        them.
+        """
+        return self.from_ != "scores"
+
+
+_OF_CLAIMS = ("--from", "--html")  # by which claims are shown, too
+
+
+def named_rows(options: ReproductionOptions) -> dict[str, str]:
+    """Return the model that a user names for each row."""
+    named = {}
+    for text in options.models:
+        row, equals, model = text.partition("=")
+        if not (row and equals and model):
+            raise UsageError(
+                f"--row takes ROW=MODEL: {text!r}",
+                hint="for example --row 'BERT-base SBERT=scores:sbert.csv'",
+            )
+        named[row] = model
+    return named
+
+
+def check_named_rows(tables: Sequence[PaperTable], options: ReproductionOptions) -> None:
+    """Refuse a model for a row that no table has, and scores without any."""
+    rows = {row for table in tables for row in table.sources}
+    for row in named_rows(options):
+        if row not in rows:
+            raise unknown("row", row, rows)
+    if not options.uses_runs and not options.models:
+        raise UsageError(
+            "--from scores reads the models that --row names",
+            hint="for example --row 'BERT-base SBERT=scores:sbert.csv'",
+        )
+
+
+def check_servers(tables: Sequence[PaperTable], options: ReproductionOptions) -> None:
+    """Refuse the servers that rows of TABLES name, but for those that the user typed or allowed."""
+    from embedlab.models.hosts import note_typed, refuse_strangers
+
+    named = named_rows(options)
+    for model in named.values():
+        note_typed(model)
+    refuse_strangers(
+        source.model or ""
+        for table in tables
+        for row, source in table.sources.items()
+        if row not in named
+    )
+
+
+def check_selection(options: ReproductionOptions) -> None:
+    """Refuse ways to show a paper that exclude each other, or that need a table: its trainings
+    alone, or also a page or a figure.
+    """
+    paper, table, runs = options.paper, options.table, options.from_ is not None
+    is_plan, is_page, is_figure = options.dry_run, options.html is not None, bool(options.figure)
+    is_shown = is_page or is_figure
+    ways = {
+        "--dry-run": is_plan,
+        "--published-only": options.published_only,
+        "--from": runs,
+        "--html": is_page,
+        "--figure": is_figure,
+    }
+    if options.claims:
+        _refuse_together(
+            "--claims",
+            "the verdicts on a paper's claims",
+            [way for way in ways if ways[way] and way not in _OF_CLAIMS],
+        )
+    if options.claims and paper is None:
+        raise UsageError("--claims prints the verdicts on a paper's claims", hint="name the paper")
+    if is_plan:
+        _refuse_together(
+            "--dry-run",
+            "the trainings of one table",
+            [way for way in ways if ways[way] and way != "--dry-run"],
+        )
+    if is_plan and table is None:
+        raise UsageError(
+            "--dry-run prints the trainings of one table", hint="name the paper and the table"
+        )
+    if paper is None and is_shown:
+        raise UsageError(
+            "--html and --figure show a paper's tables",
+            hint="name the paper, and a table or --from runs",
+        )
+    if options.published_only and runs:
+        _refuse_together("--published-only", "what the paper says, and nothing of ours", ["--from"])
+    if is_shown and (options.published_only or (table is None and not runs and not options.claims)):
+        raise UsageError(
+            "--html and --figure show tables that are run or found here",
+            hint="name a table, or take --from runs",
+        )
+
+
+def _refuse_together(option: str, printed: str, others: Sequence[str]) -> None:
+    """Refuse OPTION, by which something is PRINTED, with the first of OTHERS, by which something
+    else is.
+    """
+    if others:
+        raise UsageError(
+            f"{option} and {others[0]} exclude each other",
+            hint=f"{option} prints {printed}; remove one of the two",
+        )
+
+
+def planned_trainings(
+    tables: Sequence[PaperTable], options: ReproductionOptions, settings: Settings
+) -> list[PlannedGrid]:
+    """Return the trainings of TABLES, one grid a table that needs any; a list without a single
+    training is a UsageError.
+
+    A row whose data is missing is left out and named, unless no training would remain.
+    """
+    from embedlab.experiments.paper_trainings import trainings
+
+    if not any(trainings(table) for table in tables):
+        raise UsageError(
+            f"nothing is trained for {tables[0].name!r}",
+            hint=f"embedlab reproduce {tables[0].typed}",
+        )
+    start = start_of_rows(options, settings)
+    rows = [select_rows(table, options, start, settings)[0] for table in tables]
+    plans = [plan_table(table, options, start, settings, leaves_out=True) for table in rows]
+    planned = [
+        replace(
+            as_grid(plan.plan, options),
+            absent=plan.absent,
+            notes=tuple(_foreseen(table, options, start)),
+        )
+        for table, plan in zip(rows, plans, strict=True)
+        if plan.plan is not None
+    ]
+    if not planned and (errors := [error for plan in plans for error in plan.absent.values()]):
+        raise errors[0]
+    return planned
+
+
+def _foreseen(table: PaperTable, options: ReproductionOptions, start: str | None) -> Iterator[str]:
+    """Yield a sentence for each deviation that is known before anything is trained."""
+    from embedlab.experiments.deviations import deviations, recipes_of, rows_text
+
+    recipes = recipes_of(table, table.profile, options.overrides, start)
+    seeds = dict.fromkeys(recipes, len(seeds_of(table, options)))
+    for deviation in deviations(table, recipes, [], {}, seeds):
+        yield (
+            f"{deviation.what}: {deviation.paper} in the paper, {deviation.here} here "
+            f"({rows_text(deviation, list(recipes))})"
+        )
+
+
+def progress_of(
+    tables: Sequence[PaperTable], options: ReproductionOptions, settings: Settings
+) -> tuple[dict[str, TableProgress], str]:
+    """Return how far each of TABLES is that has trainings, by name, and all together under "all";
+    and where the trainings would run. Nothing is read or written but which runs and corpora are
+    there.
+    """
+    from embedlab.experiments.paper_file import ALL_TABLES
+    from embedlab.experiments.paper_trainings import expected_recipe, trainings
+    from embedlab.experiments.planner import run_identity
+    from embedlab.reports.papers import TableProgress
+
+    start = start_of_rows(options, settings)
+    found: dict[str, TableProgress] = {}
+    every: dict[tuple[str, int], bool] = {}  # whether a training is done
+    expected: dict[tuple[str, int], float] = {}
+    lacking, where = set[str](), ""
+    for table in (table for table in tables if trainings(table) and is_startable(table, start)):
+        rows = select_rows(table, options, start, settings)[0]
+        planned = plan_table(rows, options, start, settings, leaves_out=True)
+        entries = entries_of_runs(planned.plan) if planned.plan is not None else []
+        done = {
+            (run_identity(entry.run), entry.seed): entry.state == "done" for entry in entries
+        }  # tables may call one training by different names
+        left = None
+        if planned.plan is not None:
+            estimated = estimate(as_grid(planned.plan, options), entries)
+            left, where = estimated.cost.seconds, estimated.where
+            for (run, seed), seconds in (estimated.seconds or {}).items():
+                expected[run_identity(run), seed] = seconds
+        lacks = tuple(dict.fromkeys(error.message for error in planned.absent.values()))
+        lacking |= {
+            expected_recipe(source, options.all_overrides, start).hash
+            for label, source in trainings(rows).values()
+            if label in planned.absent
+        }
+        every |= done
+        found[table.name] = TableProgress(
+            done=sum(done.values()),
+            cells=len(done) + len(seeds_of(rows, options)) * len(planned.absent),
+            seconds=left if not all(done.values()) else None,
+            lacks=lacks,
+        )
+    todo = {key for key, is_done in every.items() if not is_done}
+    at_once = int(where.split()[0]) if where[:1].isdigit() else 1
+    if len(found) > 1:
+        found[ALL_TABLES] = TableProgress(
+            done=len(every) - len(todo),
+            cells=len(every) + len(lacking) * (options.seeds or tables[0].seeds),
+            seconds=sum(expected[key] for key in todo) / at_once
+            if todo and todo <= expected.keys()
+            else None,
+            lacks=(),
+        )
+    return found, where
+
+
+def is_startable(table: PaperTable, start: str | None) -> bool:
+    """Return whether rows of TABLE can start from START; those about an encoder of their own
+    cannot.
+    """
+    sources = table.sources.values()
+    return bool(sources) and (start is None or any(source.encoder is None for source in sources))
+
+
+def select_rows(
+    table: PaperTable, options: ReproductionOptions, start: str | None, settings: Settings
+) -> tuple[PaperTable, list[str]]:
+    """Return TABLE with the rows that can be run here, at the rates that its grids chose, and
+    notes on both.
+    """
+    from embedlab.experiments.chosen_rates import with_chosen_rates
+    from embedlab.experiments.paper_trainings import for_encoder, for_profile
+    from embedlab.experiments.plan import GridPlace
+
+    table, unprofiled = for_profile(table, options.profile)
+    table, foreign = for_encoder(table, start)
+    table, notes = with_chosen_rates(table, GridPlace.of(settings), options.all_overrides, start)
+    if foreign:
+        notes.append(f"left out with one encoder for every row: {', '.join(foreign)}")
+    if unprofiled:
+        notes.append(f"left out, without a profile {table.profile}: {', '.join(unprofiled)}")
+    return table, notes
+
+
+def refused_data(planned: Sequence[PlannedGrid], settings: Settings) -> Iterator[EmbedlabError]:
+    """Yield why corpora that cells are to be trained on would be refused, such as a truncated one.
+
+    What the hub has is fetched by the first cell that reads it, and is not opened here.
+    """
+    from embedlab.data.source import Source
+
+    source = replace(Source.from_settings(settings), downloads=False)
+    wanted = {
+        (name, str(stage["data"]["split"])): None
+        for each in planned
+        for variant in each.plan.variants
+        for stage in variant.recipe["stage"]
+        for name in stage["data"].get("datasets", ())
+    }
+    for name, split in wanted:
+        try:
+            source.open(name, split)
+        except NotDownloadedError:
+            continue
+        except EmbedlabError as error:
+            yield error
+
+
+def start_of_rows(options: ReproductionOptions, settings: Settings) -> str | None:
+    """Return where every row starts from; None where each starts from the encoder of its paper.
+
+    The encoder of the generated corpora counts once it is built.
+    """
+    start = starting_encoder(options.encoder, settings)
+    return start if options.encoder is not None or start is None or Path(start).is_dir() else None
+
+
+def plan_table(
+    table: PaperTable,
+    options: ReproductionOptions,
+    start: str | None,
+    settings: Settings,
+    *,
+    leaves_out: bool = False,
+) -> TablePlan:
+    """Return the trainings of a table whose rows all begin from START, where that is stated.
+
+    Those whose data is missing are left out if LEAVES_OUT, and refused otherwise.
+    """
+    from embedlab.experiments.paper_trainings import expand_table
+    from embedlab.experiments.plan import GridPlace
+
+    overrides = [*([f"encoder.model={start}"] if start is not None else []), *options.all_overrides]
+    place, seeds, threads = GridPlace.of(settings), seeds_of(table, options), settings.threads or 1
+    return expand_table(
+        table, place, seeds=seeds, threads=threads, overrides=overrides, leaves_out=leaves_out
+    )
+
+
+def as_grid(plan: GridPlan, options: ReproductionOptions) -> PlannedGrid:
+    """Return the trainings of a table as a grid that can run."""
+    return PlannedGrid(plan=plan, hands=Hands(workers=options.workers, cluster=options.cluster))
+
+
+def seeds_of(table: PaperTable, options: ReproductionOptions) -> range:
+    """Return the seeds of each training."""
+    return range(1, (options.seeds or table.seeds) + 1)
+
+
+Recipes = Mapping[str, "RowRecipes"]  # by row
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainedRows:
+    """The runs behind the trained rows of a table."""
+
+    models: RowModels
+    recipes: Recipes
+    failures: Mapping[str, str] = field(
+        default_factory=dict
+    )  # why a training failed, by the label of its row
+    lacking: Mapping[str, str] = field(default_factory=dict)  # what data is missing, likewise
+    apart: tuple[
+        str, ...
+    ] = ()  # the note on runs that differ from each other in more than the table's rows do
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether a training failed."""
+        return bool(self.failures)
+
+
+def train_rows(
+    table: PaperTable,
+    options: ReproductionOptions,
+    start: str | None,
+    session: Session,
+    board: Board | None,
+) -> TrainedRows:
+    """Run the trainings of TABLE that are not done."""
+    from embedlab.commands.grid_run import run_grid
+    from embedlab.experiments.deviations import RowRecipes
+    from embedlab.experiments.matching_runs import RowModels
+    from embedlab.experiments.paper_file import ALL_TABLES
+    from embedlab.experiments.paper_trainings import trainings
+
+    settings = session.settings
+    planned = plan_table(table, options, start, settings, leaves_out=options.table == ALL_TABLES)
+    entries = (
+        run_grid(as_grid(planned.plan, options), session, board).entries
+        if planned.plan is not None
+        else ()
+    )
+    recipes = {
+        label: RowRecipes.of(source, planned.variants[key].recipe, options.profile_override)
+        for key, (label, source) in trainings(table).items()
+        if key in planned.variants
+    }
+    started = start or next((recipe.ours["encoder"]["model"] for recipe in recipes.values()), "")
+    run_of = {key: variant.run for key, variant in planned.variants.items()}
+    models = RowModels(
+        table=table,
+        runs=settings.runs,
+        run_of=run_of,
+        encoder=started,
+        seeds=seeds_of(table, options),
+    )
+    return TrainedRows(
+        models=models,
+        recipes=recipes,
+        failures=_failures(table, planned, entries),
+        lacking={label: error.message for label, error in planned.absent.items()},
+    )
+
+
+def _failures(
+    table: PaperTable, planned: TablePlan, entries: Sequence[QueueEntry]
+) -> dict[str, str]:
+    """Why trainings failed, by the label of their rows."""
+    from embedlab.experiments.paper_trainings import trainings
+
+    reasons: dict[str, dict[str, list[int]]] = {}  # by run and reason, the seeds
+    for entry in (entry for entry in entries if entry.state == "failed"):
+        reasons.setdefault(entry.run, {}).setdefault(str(entry.reason), []).append(entry.seed)
+    return {
+        label: "; ".join(
+            f"training failed, seed {', '.join(map(str, seeds))}: {reason}"
+            for reason, seeds in reasons[variant.run].items()
+        )
+        for key, (label, _) in trainings(table).items()
+        if (variant := planned.variants.get(key)) is not None and variant.run in reasons
+    }
+
+
+def find_trained_rows(
+    table: PaperTable, options: ReproductionOptions, start: str | None, runs: Path
+) -> TrainedRows:
+    """Take the finished runs in RUNS that fit the rows best."""
+    from embedlab.core.recipe import recipe_to_table
+    from embedlab.experiments.deviations import RowRecipes
+    from embedlab.experiments.matching_runs import RowModels, find_runs_of, settings_apart
+    from embedlab.experiments.paper_trainings import expected_recipe, trainings
+    from embedlab.models.catalog import finished_seeds
+    from embedlab.runs.store import RunFolder
+
+    run_of = find_runs_of(table, runs, options.all_overrides, start)
+    recipes = {}
+    for key, (label, source) in trainings(table).items():
+        if (name := run_of.get(key)) is not None:
+            seed = next(iter(finished_seeds(runs, name)))
+            ours = recipe_to_table(RunFolder.of(runs, name, seed).recipe())
+            recipes[label] = RowRecipes.of(source, ours, options.profile_override)
+    printed = (expected_recipe(source).encoder.model for _, source in trainings(table).values())
+    started = start or next(
+        (recipe.ours["encoder"]["model"] for recipe in recipes.values()), next(printed, "")
+    )
+    seeds = range(1, options.seeds + 1) if options.seeds is not None else None
+    models = RowModels(table=table, runs=runs, run_of=run_of, encoder=started, seeds=seeds)
+    apart = tuple(
+        f"{key} ({', '.join(values).replace('null', 'not set')})"
+        for key, values in settings_apart(table, runs, run_of).items()
+    )
+    note = (
+        f"the runs behind the rows differ from each other in {'; '.join(apart)}: their order "
+        f"says nothing about that of the rows",
+    )
+    return TrainedRows(models=models, recipes=recipes, apart=note if apart else ())

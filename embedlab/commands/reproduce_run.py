@@ -1,0 +1,484 @@
+"""Tables of a paper reproduced: their models trained or found, evaluated where that is missing, and
+compared with the published values; and what its claims are worth on them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Any
+
+from embedlab.analysis.claims import ClaimedDifference, SettledClaim, settle_claims
+from embedlab.choices import By
+from embedlab.commands.grid_plan import PlannedGrid
+from embedlab.commands.grid_run import Board
+from embedlab.commands.reproduce_models import (
+    EvaluatedRows,
+    Members,
+    absent_rows,
+    evaluate_models,
+    training_data_of,
+    with_named_rows,
+)
+from embedlab.commands.reproduce_plan import (
+    Recipes,
+    ReproductionOptions,
+    check_named_rows,
+    check_servers,
+    find_trained_rows,
+    is_startable,
+    planned_trainings,
+    select_rows,
+    start_of_rows,
+    train_rows,
+)
+from embedlab.commands.training_plan import build_tiny_encoder, starting_encoder
+from embedlab.core.session import Session
+from embedlab.core.settings import Settings
+from embedlab.data.dataset import DatasetState
+from embedlab.evaluation import load_members, resolve_model
+from embedlab.experiments.claim_evidence import measured_claims
+from embedlab.experiments.deviations import deviations
+from embedlab.experiments.estimate import seconds_spent
+from embedlab.experiments.matching_runs import CellKey, failed_trainings
+from embedlab.experiments.paper_file import ALL_TABLES
+from embedlab.experiments.paper_table import PaperTable
+from embedlab.experiments.paper_trainings import for_claims
+from embedlab.experiments.row_order import (
+    ComparedNumber,
+    RowOrder,
+    find_row_order,
+    row_model,
+    table_numbers,
+)
+from embedlab.reports.papers import (
+    Reproduction,
+    brief,
+    deviations_table,
+    epochs_table,
+    example_pairs,
+    numbers_table,
+    orders_table,
+    printed_table,
+)
+from embedlab.reports.scores import comparison_table
+from embedlab.reports.tables import Table
+from embedlab.runs.curves import Curve
+from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.signature import merged
+from embedlab.runs.store import RunFolder
+from embedlab.scoring.task_comparison import Slicing, TaskComparison
+from embedlab.training.stage_data import groups_of
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class KnownRows:
+    """The models behind the rows of a table, and what is known of them."""
+
+    table: PaperTable
+    known: EvaluatedRows
+    members: Members  # those that are present
+    recipes: Recipes
+    training: Mapping[
+        str, Sequence[Mapping[str, Any]]
+    ]  # by row, the states of the data that its models were trained on
+    notes: tuple[str, ...]  # what is missing
+    apart: tuple[
+        str, ...
+    ] = ()  # the note on runs that differ from each other in more than the table's rows do
+    has_failed: bool = False  # whether a training failed
+    inconclusive: frozenset[str] = frozenset()  # rows whose runs say nothing about the paper's
+
+
+def reproduce_tables(
+    tables: Sequence[PaperTable],
+    options: ReproductionOptions,
+    session: Session,
+    board: Board | None = None,
+) -> list[Reproduction]:
+    """Train or find the models of TABLES, evaluate what is missing, and compare each table with the
+    published one.
+    """
+    check_servers(tables, options)
+    start = built_start(options, session.settings)
+    is_all = options.table in {None, ALL_TABLES}
+    tables = [table for table in tables if table.sources]
+    return [
+        compare_rows(known_rows(table, options, start, session, board), session)
+        for table in tables
+        if not is_all or is_startable(table, start)
+    ]
+
+
+def shown_tables(
+    tables: Sequence[PaperTable],
+    reproductions: Sequence[Reproduction],
+    *,
+    is_brief: bool = False,
+) -> list[Table]:
+    """Return what is shown of TABLES, all of it or what answers; one that is not reproduced is
+    shown as published.
+    """
+    found = {
+        reproduction.table.name: brief(reproduction.table, reproduction.tables)
+        if is_brief
+        else reproduction.tables
+        for reproduction in reproductions
+    }
+    return [shown for table in tables for shown in found.get(table.name, (printed_table(table),))]
+
+
+def trainings_of(
+    tables: Sequence[PaperTable], options: ReproductionOptions, settings: Settings
+) -> list[PlannedGrid]:
+    """Return the trainings of TABLES under the names that their runs will have."""
+    built_start(options, settings)
+    return planned_trainings(tables, options, settings)
+
+
+def built_start(options: ReproductionOptions, settings: Settings) -> str | None:
+    """Return where every row starts from, None for the papers' encoders; the encoder of the
+    generated corpora is built first.
+    """
+    build_tiny_encoder(starting_encoder(options.encoder, settings), settings)
+    return start_of_rows(options, settings)
+
+
+def compare_rows(rows: KnownRows, session: Session) -> Reproduction:
+    """Return the deviations of a table, its numbers next to the published ones, and the order of
+    its rows.
+    """
+    seeds = _seeds_behind(rows.table, rows.members)
+    deviating = deviations(
+        rows.table, rows.recipes, rows.known.evaluations.values(), rows.training, seeds
+    )
+    listed = deviations_table(rows.table, deviating, list(rows.recipes))
+    if rows.table.pairs:
+        return _pairs(rows, listed, session)
+    by = rows.table.by
+    if by == "epoch":
+        return _epochs(rows, listed, session)
+    if by == "minutes":
+        return _minutes(rows, listed, session)
+    return _figure(rows, by, listed, session) if by is not None else _numbers(rows, listed, session)
+
+
+def known_rows(
+    table: PaperTable,
+    options: ReproductionOptions,
+    start: str | None,
+    session: Session,
+    board: Board | None = None,
+    *,
+    says_untrained: bool = True,
+) -> KnownRows:
+    """Return the models behind the rows of TABLE, trained or found, with what they score.
+
+    Unless SAYS_UNTRAINED is false, a note names the rows without a run.
+    """
+    table, selected = select_rows(table, options, start, session.settings)
+    if options.trains:
+        trained = train_rows(table, options, start, session, board)
+    else:
+        trained = find_trained_rows(table, options, start, session.settings.runs)
+    everything = with_named_rows(trained.models.all_members(), options, session)
+    known = evaluate_models(table, everything, options, session)
+    untrained = {**trained.lacking, **trained.failures}, options, session.settings
+    absent = absent_rows(table, everything, known, *untrained, says_untrained=says_untrained)
+    notes = [*trained.apart, *absent, *known.missing, *selected]
+    members = known.present(everything)
+    failed = failed_trainings(
+        table,
+        session.settings.runs,
+        (member for row_members in members.values() for member in row_members),
+        options.profile_override,
+    )
+    behind = {run for models in members.values() for member in models for run in member.runs}
+    for reason in dict.fromkeys(failed.values()):
+        runs = [run for run in failed if failed[run] == reason]
+        named = "every run" if len(runs) == len(behind) > 1 else ", ".join(runs)
+        notes.append(f"{named}: {reason}: no order of it is concluded")
+    training = training_data_of(table, members, session)
+    return KnownRows(
+        table=table,
+        known=known,
+        members=members,
+        recipes=trained.recipes,
+        training=training,
+        notes=tuple(notes),
+        apart=trained.apart,
+        has_failed=trained.has_failed,
+        inconclusive=frozenset(
+            row
+            for (row, _), row_members in members.items()
+            if any(not failed.keys().isdisjoint(member.runs) for member in row_members)
+        ),
+    )
+
+
+def _numbers(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
+    """A table: its numbers next to the published ones, and the order of its rows."""
+    table, known = rows.table, rows.known
+    numbers = table_numbers(table, rows.members, known.evaluations)
+    with session.progress("comparing") as progress:
+        row_order: RowOrder = find_row_order(
+            table,
+            rows.members,
+            known.evaluations,
+            known.items,
+            progress,
+            inconclusive=rows.inconclusive,
+        )
+    marks = sorted({mark for evaluation in known.evaluations.values() for mark in evaluation.marks})
+    ours = replace(
+        numbers_table(table, numbers, marks, rows.notes, row_order),
+        signatures=_signatures(rows.members, known.evaluations),
+    )
+    answers = (ours, orders_table(table, row_order, rows.apart))
+    return Reproduction(
+        table=table,
+        deviations=listed,
+        answers=answers if table.ranked_by else answers[:1],
+        numbers=numbers,
+        row_order=row_order,
+        compared=(),
+        scored=known.scored,
+        has_failed=rows.has_failed,
+    )
+
+
+def _pairs(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
+    """A table of sentence pairs: their similarities to each model next to the published ones."""
+    table = rows.table
+    first, second = map(list, zip(*table.pairs, strict=True))
+    numbers: dict[CellKey, ComparedNumber] = {}
+    for row in table.sources:
+        encoders = [
+            scorer
+            for member in rows.members[row, ""]
+            for scorer in load_members(resolve_model(member.name, session), session, cached=False)
+        ]
+        encoder_scores = [encoder.score(first, second) for encoder in encoders]
+        for index, column in enumerate(table.columns):
+            printed = table.printed.get(row, {}).get(column)
+            numbers[row, column] = ComparedNumber(
+                printed=printed, values=tuple(float(scores[index]) for scores in encoder_scores)
+            )
+    return _unordered(
+        rows,
+        listed,
+        numbers_table(table, numbers, (), [*example_pairs(table), *rows.notes]),
+        numbers=numbers,
+    )
+
+
+def _epochs(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
+    """A figure along epochs: the dev scores that the runs behind each row have in their events."""
+    scores: dict[str, list[list[float]]] = {}
+    for row in rows.table.sources:
+        for run in _runs_of(rows, row, session):
+            if found := _last_scores(run):
+                scores.setdefault(row, []).append(found)
+    means = {
+        row: [fmean(values) for values in zip(*runs, strict=False)] for row, runs in scores.items()
+    }
+    return _unordered(rows, listed, epochs_table(rows.table, scores, rows.notes), curves=means)
+
+
+def _minutes(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
+    """A table of times: how long the runs behind each row took, but those that were interrupted."""
+    table = rows.table
+    numbers = {}
+    for row in table.sources:
+        spent = [seconds_spent(run) / 60 for run in _runs_of(rows, row, session)]
+        printed = table.printed[row]["minutes"]
+        values = tuple(minutes for minutes in spent if minutes > 0)
+        numbers[row, "minutes"] = ComparedNumber(printed=printed, values=values)
+    return _unordered(rows, listed, numbers_table(table, numbers, (), rows.notes), numbers=numbers)
+
+
+def _runs_of(rows: KnownRows, row: str, session: Session) -> list[RunFolder]:
+    runs = session.settings.runs
+    return [
+        RunFolder.of(runs, member.name.partition("@")[0], member.seed)
+        for member in rows.members[row, ""]
+        if member.seed is not None
+    ]
+
+
+def _last_scores(run: RunFolder) -> list[float]:
+    """Return the dev scores of RUN in the stages that are trained last; in those before, the heads
+    have not begun.
+    """
+    curve = Curve()
+    curve.read_on(run.events_file)
+    first = groups_of(run.recipe().stages)[-1][0]
+    before = max((step for stage, step in curve.stage_steps.items() if stage < first), default=0)
+    return [
+        score
+        for step, score in zip(curve.dev_steps, curve.dev_scores, strict=True)
+        if step > before
+    ]
+
+
+def _unordered(
+    rows: KnownRows,
+    listed: Table,
+    answer: Table,
+    *,
+    numbers: Mapping[CellKey, ComparedNumber] | None = None,
+    curves: Mapping[str, Sequence[float]] | None = None,
+) -> Reproduction:
+    """A table whose rows are in no order."""
+    return Reproduction(
+        table=rows.table,
+        deviations=listed,
+        answers=(answer,),
+        numbers=numbers or {},
+        row_order=None,
+        compared=(),
+        scored=None,
+        has_failed=rows.has_failed,
+        curves=curves or {},
+    )
+
+
+def _figure(rows: KnownRows, by: By, listed: Table, session: Session) -> Reproduction:
+    """A figure: the rows compared slice by slice with the first of them."""
+    table, members = rows.table, rows.members
+    row_members = {row: members[row, ""] for row in table.sources if members[row, ""]}
+    models = [
+        (row_model(row, members, rows.known.published), tuple(member.name for member in members))
+        for row, members in row_members.items()
+    ]
+    columns = tuple(
+        replace(model, members=names) for model, names in models
+    )  # as the table of pairs calls them
+    title, notes = f"{table.paper} {table.name}: {table.summary}", [*table.notes, *rows.notes]
+    scored = rows.known.scored
+    compared: tuple[TaskComparison, ...] = ()
+    if scored is not None and columns:
+        gathered = scored.of_rows(columns)
+        cuts = (by, "dataset") if by == "source" else (by,)
+        with session.progress("comparing") as progress:
+            compared = tuple(gathered.compared(Slicing(by=cut), progress) for cut in cuts)
+    shown = [comparison_table(comparison) for comparison in compared]
+    answers = [
+        replace(answer, title=f"{title}; {answer.title}", notes=[*notes, *answer.notes])
+        for answer in shown
+    ]
+    return Reproduction(
+        table=table,
+        deviations=listed,
+        answers=tuple(answers) or (Table(title=title, columns=(), rows=(), notes=notes),),
+        numbers={},
+        row_order=None,
+        compared=compared,
+        scored=scored,
+        has_failed=rows.has_failed,
+    )
+
+
+def _signatures(
+    members: Members, evaluations: Mapping[tuple[str, str], Evaluation]
+) -> dict[str, str]:
+    """The signature of each row's own numbers, over all its columns."""
+    behind: dict[str, set[str]] = {}
+    for (row, _), row_members in members.items():
+        behind.setdefault(row, set()).update(member.name for member in row_members)
+    by_row = {
+        row: [
+            evaluation.signature for (name, _), evaluation in evaluations.items() if name in names
+        ]
+        for row, names in behind.items()
+    }
+    return {row: str(merged(signatures)) for row, signatures in by_row.items() if signatures}
+
+
+def _seeds_behind(table: PaperTable, members: Members) -> dict[str, int]:
+    """How many seeds are behind each trained row, the most of its columns; a control of two seeds
+    is not the paper's.
+    """
+    counts = {
+        row: max(len(member) for (other, _), member in members.items() if other == row)
+        for row in table.sources
+    }
+    seeded = {
+        row
+        for (row, _), row_members in members.items()
+        if any(member.seed is not None for member in row_members)
+    }
+    return {
+        row: count
+        for row, count in counts.items()
+        if row in seeded and not table.sources[row].is_control
+    }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PaperClaims:
+    """The claims of a paper with their verdicts."""
+
+    paper: str
+    tables: Mapping[str, PaperTable]  # those that claims are about, by name
+    settled: tuple[SettledClaim, ...]
+    marks: tuple[str, ...]  # of the numbers: partial, generated …
+    notes: tuple[str, ...]  # what is missing
+    states: tuple[DatasetState, ...]  # of the data that was read
+
+
+def measure_claims(
+    tables: Sequence[PaperTable], options: ReproductionOptions, session: Session
+) -> PaperClaims:
+    """Return the verdicts on the claims about TABLES of one paper, on the models that are there;
+    nothing is trained.
+    """
+    check_named_rows(tables, options)
+    check_servers(tables, options)
+    claimed = [for_claims(table) for table in tables if table.claims]
+    start = built_start(options, session.settings)
+    fitting = [
+        table
+        for table in claimed
+        if start is None or any(source.encoder is None for source in table.sources.values())
+    ]
+    return settled_rows(
+        tables[0].paper,
+        claimed,
+        [known_rows(table, options, start, session, says_untrained=False) for table in fitting],
+    )
+
+
+def settled_rows(
+    paper: str, claimed: Sequence[PaperTable], known: Sequence[KnownRows]
+) -> PaperClaims:
+    """Return the verdicts on the claims about CLAIMED tables, of whose rows some are KNOWN; all
+    that are measured are one family.
+    """
+    measured: dict[str, ClaimedDifference] = {}
+    for rows in known:
+        differences = measured_claims(
+            rows.table, rows.members, rows.known.items, rows.known.evaluations
+        )
+        measured |= {
+            name: difference
+            for name, difference in differences.items()
+            if rows.inconclusive.isdisjoint(
+                {(claim := rows.table.claims[name]).first, claim.second}
+            )
+        }
+    claims = {name: claim for table in claimed for name, claim in table.claims.items()}
+    scored = [rows.known.scored for rows in known if rows.known.scored is not None]
+    evaluated = {
+        mark
+        for rows in known
+        for evaluation in rows.known.evaluations.values()
+        for mark in evaluation.marks
+    }
+    return PaperClaims(
+        paper=paper,
+        tables={table.name: table for table in claimed},
+        settled=tuple(settle_claims(claims, measured)),
+        marks=tuple(sorted({*evaluated, *(mark for each in scored for mark in each.marks)})),
+        notes=tuple(dict.fromkeys(note for rows in known for note in rows.notes)),
+        states=tuple(state for each in scored for state in each.states),
+    )

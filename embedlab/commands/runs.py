@@ -1,0 +1,313 @@
+"""`embedlab runs`: see, stop, resume, rename and remove runs."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated
+
+from embedlab.commands.command import command, confirm
+from embedlab.commands.options import Confirmed, Drawn, Flag
+from embedlab.commands.terminal import Terminal
+from embedlab.core.errors import UsageError
+from embedlab.core.session import Session
+
+if TYPE_CHECKING:
+    from embedlab.reports.report import Report
+    from embedlab.runs import events
+    from embedlab.runs.events import Event
+    from embedlab.runs.store import RunFolder
+
+
+FOLLOW_S = 0.5  # between two looks at the events of a running run
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """One run."""
+
+    run: Annotated[
+        str,
+        Flag(
+            metavar="RUN",
+            help="A run, or one seed of it as name@seed.",
+            completes="runs",
+            python="name",
+        ),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownRun(Drawn, RunOptions):
+    """One run, and what is drawn of it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogOptions(RunOptions):
+    """One run, and whether its events are followed."""
+
+    follow: Annotated[bool, Flag(names=("--follow", "-f"), help="Go on until the run ends.")] = (
+        False
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CancelOptions(RunOptions):
+    """One run, and how it ends."""
+
+    force: Annotated[
+        bool, Flag(names=("--force",), help="End the process at once, without a checkpoint.")
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class RenameOptions(RunOptions):
+    """One run, and its other name."""
+
+    new: Annotated[str, Flag(metavar="NEW", help="The new name.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PruneOptions:
+    """Runs, or all of them."""
+
+    names: Annotated[
+        Sequence[str],
+        Flag(
+            metavar="[RUN]...",
+            help="Runs, or single seeds as name@seed. [default: all]",
+            completes="runs",
+        ),
+    ] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemovedRun(Confirmed, RunOptions):
+    """One run that is deleted."""
+
+
+@command(
+    *("data", "runs", "output"),
+    examples=("embedlab runs ls", "embedlab runs ls --format json"),
+    also=("list",),
+)
+def ls(session: Terminal) -> None:
+    """List runs with their state and latest numbers."""
+    from embedlab.reports.runs import runs_table
+    from embedlab.runs.store import find_runs, unreadable_folders
+
+    folder = session.settings.runs
+    session.show(runs_table(folder, find_runs(folder), unreadable_folders(folder)))
+
+
+@command(
+    *("data", "runs", "output"),
+    examples=(
+        "embedlab runs show snli-supcl",
+        "embedlab runs show snli-supcl@2 --json",
+        "embedlab runs show snli-supcl --figure curves.pdf",
+    ),
+    draws="runs",
+)
+def show(options: ShownRun, session: Terminal) -> Report:
+    """Show what a run is, what it ran on and how far it is; --figure draws its loss and dev score,
+    a line for each seed.
+
+    With --json one object: the facts of the run, or of several seeds {"runs": [facts, …]}.
+    """
+    from embedlab.reports.runs import run_facts
+
+    report = run(options, session)
+    if session.settings.format != "json":
+        return report
+    facts = [run_facts(folder) for folder in report.runs]
+    answer = facts[0] if len(facts) == 1 else {"runs": facts}
+    session.write_json(json.dumps(answer, ensure_ascii=False, allow_nan=False, indent=2))
+    return replace(report, tables=())
+
+
+def run(options: RunOptions, session: Session) -> Report:
+    """What a run is, what it ran on and how far it is; its frame has the loss and the dev scores,
+    `.plot()` draws them.
+    """
+    import polars as pl
+
+    from embedlab.reports.report import Report
+    from embedlab.reports.runs import run_table
+    from embedlab.runs.curves import Curve
+    from embedlab.runs.store import select_runs
+
+    runs = tuple(select_runs(session.settings.runs, options.run))
+    curves = {"run": pl.String(), "step": pl.Int64(), "what": pl.String(), "value": pl.Float64()}
+    rows = []
+    for each in runs:
+        curve = Curve()
+        curve.read_on(each.events_file)
+        parts = (("loss", curve.steps, curve.losses), ("dev", curve.dev_steps, curve.dev_scores))
+        for what, steps, values in parts:
+            rows += [(each.id, *point, what) for point in zip(steps, values, strict=True)]
+    frame = pl.DataFrame(
+        [(name, step, what, value) for name, step, value, what in rows], schema=curves, orient="row"
+    )
+    return Report.of(
+        [*map(run_table, runs)],
+        frame=frame,
+        command="runs",
+        drawn={"runs": runs},
+        behind={"runs": runs},
+    )
+
+
+@command(
+    *("data", "runs", "output"),
+    examples=("embedlab runs log snli-supcl", "embedlab runs log snli-supcl@1 --follow"),
+)
+def log(options: LogOptions, session: Terminal) -> None:
+    """Print a run's events in words, or with --format json as JSON lines; then what a detached
+    process printed.
+    """
+    from embedlab.core.foreign_files import refuse_links
+    from embedlab.runs.store import select_runs
+
+    chosen = select_runs(session.settings.runs, options.run)[0]
+    refuse_links(chosen.path)
+    for event in read_events(chosen, follows=options.follow):
+        _write(event, session)
+    if chosen.log_file.exists() and session.settings.format != "json":
+        session.write(
+            f"--- "
+            f"{chosen.log_file}\n{chosen.log_file.read_text(encoding='utf-8', errors='replace')}"
+        )
+
+
+def _write(shown_events: Sequence[Event], session: Terminal) -> None:
+    from embedlab.reports.runs import event_line
+    from embedlab.runs import events
+
+    if session.settings.format == "json":
+        session.write_json("".join(events.to_line(event) for event in shown_events))
+    else:
+        session.write("".join(f"{event_line(event)}\n" for event in shown_events))
+
+
+def read_events(run: RunFolder, *, follows: bool) -> Iterator[Sequence[events.Event]]:
+    """Yield a run's events as they come; with FOLLOWS until the run ends."""
+    from embedlab.runs import events
+    from embedlab.runs.status import run_status
+
+    offset = 0
+    while True:
+        is_running = run_status(run).state in {"starting", "running", "silent"}
+        recorded, offset = (
+            events.events_after(run.events_file, offset) if run.events_file.exists() else ([], 0)
+        )
+        if recorded:
+            yield recorded
+        if not (follows and is_running):
+            return
+        time.sleep(FOLLOW_S)
+
+
+@command(
+    *("data", "runs", "machine", "output"),
+    examples=("embedlab runs resume snli-supcl", "embedlab runs resume snli-supcl@2 --threads 2"),
+)
+def resume(options: RunOptions, session: Session) -> Report | None:
+    """Continue the unfinished seeds of a run from their newest checkpoints, then evaluate them on
+    the tasks of their recipe.
+    """
+    from embedlab.commands.training import continue_training
+    from embedlab.runs.status import run_status
+    from embedlab.runs.store import select_runs
+
+    chosen = select_runs(session.settings.runs, options.run)
+    unfinished = [run for run in chosen if run_status(run).is_unfinished]
+    if not unfinished:
+        raise UsageError(
+            f"run {options.run!r} has no unfinished seed",
+            hint="`embedlab runs ls` shows the state of all runs",
+        )
+    return continue_training(unfinished, session)
+
+
+@command(
+    *("data", "runs", "output"),
+    examples=("embedlab runs cancel snli-supcl", "embedlab runs cancel snli-supcl@2 --force"),
+)
+def cancel(options: CancelOptions, session: Session) -> None:
+    """Stop a running run after it has saved a checkpoint."""
+    from embedlab.runs import launch
+    from embedlab.runs.store import select_runs
+
+    chosen = select_runs(session.settings.runs, options.run)
+    running = [run for run in chosen if run.holder() is not None] or chosen[:1]
+    pids = {run.id: launch.cancel_run(run, force=options.force) for run in running}
+    shown = [f"{name} (process {pid})" for name, pid in pids.items()]
+    session.done(f"requested the stop of {', '.join(shown)}", cancelled=[*pids])
+
+
+@command(
+    *("data", "runs", "output"),
+    examples=(
+        "embedlab runs rename snli-supcl snli-supcl-old",
+        "embedlab runs rename sbert sbert-cased --runs /data/runs",
+    ),
+)
+def rename(options: RenameOptions, session: Session) -> None:
+    """Give a run with all its seeds another name."""
+    from embedlab.models.catalog import refuse_other_meaning
+    from embedlab.runs.store import rename_runs
+
+    refuse_other_meaning(options.new)
+    rename_runs(session.settings.runs, options.run, options.new)
+    session.done(f"{options.run} is now {options.new}", run=options.run, new=options.new)
+
+
+@command(
+    *("data", "runs", "output"),
+    examples=("embedlab runs prune", "embedlab runs prune snli-supcl sbert@3 --json"),
+)
+def prune(options: PruneOptions, session: Session) -> None:
+    """Delete the checkpoints of finished runs, and what killed processes left behind, also of a run
+    that was being removed.
+
+    Models, heads, scores and the checkpoints of unfinished runs stay; a running one is left alone.
+    """
+    from embedlab.runs.store import find_runs, select_runs
+    from embedlab.runs.tidy import prune_removed, prune_run
+
+    folder, names = session.settings.runs, options.names
+    named = [run for name in names for run in select_runs(folder, name)]
+    chosen = list(dict.fromkeys(named if names else find_runs(folder)))
+    idle = [run for run in chosen if run.holder() is None]
+    freed = {run.id: size for run in idle if (size := prune_run(run))}
+    # What is left of runs whose removal was killed.
+    removed = prune_removed(folder) if not names else {}
+    freed |= {name: freed.get(name, 0) + size for name, size in removed.items()}
+    running = [run.id for run in chosen if run not in idle]
+    looked_at = len({run.id for run in chosen} | removed.keys())
+    freed_bytes = sum(freed.values())
+    text = f"freed {freed_bytes:,} bytes of {len(freed)} of {looked_at} runs"
+    session.done(
+        f"{text}; left alone: {', '.join(running)}" if running else text,
+        freed_bytes=freed_bytes,
+        pruned=list(freed),
+        running=running,
+    )
+
+
+@command(
+    *("data", "runs", "output"),
+    examples=("embedlab runs rm snli-supcl@3", "embedlab runs rm snli-supcl --yes"),
+)
+def rm(options: RemovedRun, session: Terminal) -> None:
+    """Delete a run, or one seed of it, with its checkpoints, model and scores."""
+    from embedlab.runs.store import remove_runs, select_runs
+
+    chosen = select_runs(session.settings.runs, options.run)
+    names = ", ".join(folder.id for folder in chosen)
+    confirm(f"delete {names}?", f"{names} not deleted", session, is_confirmed=options.yes)
+    remove_runs(chosen)
+    session.done(f"deleted {names}", deleted=[folder.id for folder in chosen])

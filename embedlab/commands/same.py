@@ -1,0 +1,456 @@
+"""`embedlab same`: whether what is served is the model that one thinks, or two results are of the
+same thing, and if not, why.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from embedlab.commands.command import command
+from embedlab.commands.compare import CompareOptions, compare
+from embedlab.commands.options import MODEL_HELP, Flag, model_flag
+from embedlab.core.errors import EmbedlabError, ExitCode, MissingError, UsageError
+from embedlab.core.session import Session
+
+if TYPE_CHECKING:
+    from embedlab.encoders.chosen_texts import ChosenText
+    from embedlab.encoders.encoder import Encoder, Vectors
+    from embedlab.encoders.same import Change, Explanation, VariedReference
+    from embedlab.models.catalog import ModelSpec
+    from embedlab.reports.report import Report
+    from embedlab.reports.tables import Table
+    from embedlab.runs.results import StoredResult
+
+
+FEWEST = 8  # texts that both encode, below which nothing is said
+MOST_TEXTS = 200
+MOST_RUNS = 8  # whose vectors are tried
+SHOWN = 10  # hypotheses in JSON
+LIMITS = (64, 128, 256, 512)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SameOptions:
+    """A reference, and what is served in its name."""
+
+    reference: Annotated[
+        str,
+        model_flag(f"What it should be. {MODEL_HELP}", metavar="REFERENCE"),
+    ]
+    served: Annotated[
+        str | None,
+        model_flag(
+            "What answers: an endpoint, a folder, vectors:FILE, or any other model.",
+            metavar="SERVED",
+        ),
+    ] = None
+    candidates: Annotated[
+        Sequence[str],
+        Flag(
+            names=("--candidate",),
+            metavar="MODEL",
+            help="Another model that it may be, beside those of packages, finished runs and "
+            "downloaded revisions; again for more.",
+            completes="models",
+        ),
+    ] = ()
+    tasks: Annotated[
+        Sequence[str],
+        Flag(
+            names=("--task",),
+            metavar="NAME",
+            help="Also what the difference costs in points on this dataset or file; again for "
+            "more.",
+            completes="datasets",
+        ),
+    ] = ()
+    texts: Annotated[
+        Path | None,
+        Flag(
+            names=("--write-texts",),
+            metavar="FILE",
+            help="Only write the chosen texts to FILE.jsonl, for a program that brings their "
+            "vectors.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifyOptions:
+    """Two files of results."""
+
+    first: Annotated[
+        Path,
+        Flag(
+            metavar="A.json",
+            help="What `evaluate --json` or `compare --json` printed, or a run's "
+            "evaluations/TASK.json.",
+        ),
+    ]
+    second: Annotated[Path, Flag(metavar="B.json", help="Another such file.")]
+
+
+@command(
+    *("data", "runs", "machine", "output"),
+    examples=(
+        "embedlab same minilm http://localhost:8000/v1#MODEL",
+        "embedlab same minilm ./quantised --task sts-benchmark",
+        "embedlab same minilm vectors:exported.parquet --json",
+        "embedlab same mine.json theirs.json",
+    ),
+)
+def same(options: SameOptions, session: Session) -> Report:
+    """Say whether SERVED is REFERENCE, and if not, which change of REFERENCE gives its vectors.
+
+    About 150 texts of many kinds are encoded by both: short and around each usual limit of tokens,
+    casing, accents, other scripts, emoji, code, spaces. Then REFERENCE is varied: pooling, layer,
+    prompts, special tokens, truncation at any length, casing and spaces, dimensions, bits, padding
+    in batches, the order of texts, other models at hand; singly and together. Lengths of vectors
+    are compared too, as a cosine cannot see them. Ends with 0 where both are the same to the
+    precision that is stated (1 − cosine at most 2e-6 in float32, 1e-4 in float16, 3e-3 in bf16),
+    with 4 where they differ, explained or not, and with 5 where that is not known.
+
+    Two results, A.json and B.json, as `evaluate --json`, `compare --json` or a run's evaluations
+    hold them, are compared by their signatures, part by part, and by the scores that both have.
+    Another version of embedlab is shown, but is the same thing if the rest is. Scores agree where
+    they are apart by less than half of the last digit that tables print; a difference has an
+    interval where the pairs are at hand (--data) and the scores of both models are stored.
+    """
+    from embedlab.encoders.same import Search, VariedReference
+    from embedlab.evaluation import needs_network, one_member, resolve_model
+    from embedlab.reports.report import Report
+
+    if options.served is not None and all(
+        name.endswith(".json") for name in (options.reference, options.served)
+    ):
+        files = VerifyOptions(first=Path(options.reference), second=Path(options.served))
+        return verify(files, session)
+
+    spec = one_member(resolve_model(options.reference, session))
+    reference = VariedReference(_encoder(spec, session), _prompts(spec))
+    if options.texts is not None:
+        return _written(options.texts, _texts(reference))
+    if options.served is None:
+        raise UsageError("no SERVED is named", hint=f"embedlab same {options.reference} SERVED")
+    other = one_member(resolve_model(options.served, session))
+    encoder = _encoder(other, session)
+    texts = _file_texts(other) if other.kind == "vectors" else _texts(reference)
+    with session.progress("encoding") as tick:
+        texts, served, refused = _served(encoder, texts)
+        tick(1, 2)
+        if len(texts) < FEWEST:
+            return _unknown(options, len(texts), refused)
+        explanation = Search(
+            texts,
+            served,
+            reference,
+            again=encoder.encode if needs_network(other) else None,
+            others=dict(_others(options, spec, other, served.shape[1], session)),
+        ).explanation()
+        tick(2, 2)
+    tables = [_table(options, explanation, refused)]
+    if options.tasks:
+        compared = compare(
+            CompareOptions(models=(options.reference, options.served), tasks=options.tasks), session
+        )
+        tables += compared.tables
+    return Report.of(
+        tables,
+        exit_code=ExitCode.OK if explanation.is_same else ExitCode.DIFFERENT,
+        behind={"cause": _cause(explanation.causes) or None},
+    )
+
+
+def _encoder(spec: ModelSpec, session: Session) -> Encoder:
+
+    from embedlab.encoders.device import machine
+    from embedlab.encoders.loading import load_encoder
+
+    return load_encoder(spec, machine(session.settings), offline=session.settings.offline)
+
+
+def _prompts(spec: ModelSpec) -> list[str]:
+    """The prompts that the folder of a model states."""
+    from embedlab.models.prompts import stated_prompts
+
+    if not spec.is_transformer or not Path(spec.location).is_dir():
+        return []
+    with suppress(MissingError):
+        return list(stated_prompts(Path(spec.location)).values())
+    return []
+
+
+def _texts(reference: VariedReference) -> list[ChosenText]:
+
+    from embedlab.encoders.chosen_texts import chosen_texts
+
+    own = [] if reference.transformer is None else [reference.transformer.max_tokens]
+    limits = sorted({*LIMITS, *(limit for limit in own if limit <= 2 * max(LIMITS))})
+    return chosen_texts(limits, reference.begin)
+
+
+def _file_texts(spec: ModelSpec) -> list[ChosenText]:
+    """Texts of exported vectors: of all lengths, the longest included."""
+    import numpy as np
+
+    from embedlab.encoders.chosen_texts import LENGTH, PLAIN, ChosenText
+    from embedlab.encoders.kinds.vectors import open_vectors
+
+    texts = sorted(open_vectors(spec.location).sentences, key=lambda text: (len(text), text))
+    places = np.unique(np.linspace(0, len(texts) - 1, MOST_TEXTS).astype(int))
+    chosen = [texts[place] for place in places.tolist()]
+    return [
+        ChosenText(
+            text=text,
+            kind=LENGTH
+            if len(text.split()) > 40
+            else PLAIN
+            if text.isascii() and text.strip() == text
+            else "not ASCII",
+        )
+        for text in chosen
+    ]
+
+
+def _served(encoder: Encoder, texts: Sequence[ChosenText]) -> tuple[list[ChosenText], Vectors, int]:
+    """The texts that are encoded, their vectors, and how many texts are refused."""
+    from embedlab.encoders.encoder import RefusedTextsError
+
+    try:
+        return [*texts], encoder.encode([each.text for each in texts]), 0
+    except RefusedTextsError as error:
+        refused = {text for text, _ in error.refused}
+        left = [each for each in texts if each.text not in refused]
+        vectors = encoder.encode([each.text for each in left]) if left else error.vectors
+        return left, vectors, len(texts) - len(left)
+
+
+def _others(
+    options: SameOptions, reference: ModelSpec, served: ModelSpec, dim: int, session: Session
+) -> Iterator[tuple[str, Callable[[], Encoder]]]:
+    """Yield other models that may be served: named ones, downloaded revisions, those of packages
+    and finished runs.
+    """
+    from embedlab.evaluation import resolve_model
+    from embedlab.models.catalog import finished_runs
+    from embedlab.models.packaged import PACKAGED
+
+    names = [*options.candidates]
+    if reference.is_on_hub or "snapshots" in Path(reference.location).parts:
+        folder = Path(reference.location)
+        names += [str(path) for path in folder.parent.glob("*") if path != folder]
+    names += [name for name, model in PACKAGED.items() if model.state == "installed"]
+    names += finished_runs(session.settings.runs)[:MOST_RUNS]
+    for name in dict.fromkeys(names):
+        try:
+            spec = resolve_model(name, session).members[0]
+            if {spec.location} & {reference.location, served.location}:
+                continue
+            yield name, partial(_encoder, spec, session)
+        except EmbedlabError:
+            if name in options.candidates:
+                raise
+
+
+def _unknown(options: SameOptions, count: int, refused: int) -> Report:
+    from embedlab.reports.report import Report
+    from embedlab.reports.tables import Table
+
+    title = (
+        f"whether {options.served} is {options.reference} is not known: {count} texts were encoded "
+        f"by both, and {refused} refused"
+    )
+    table = Table(title=title, columns=[], rows=[], records={"verdict": [{"same": None}]})
+    return Report.of([table], exit_code=ExitCode.UNKNOWN, behind={"cause": None})
+
+
+def _written(path: Path, texts: Sequence[ChosenText]) -> Report:
+    from embedlab.reports.report import Report
+    from embedlab.reports.tables import Table
+    from embedlab.store.files import write_atomic
+
+    lines = [json.dumps({"sentence": each.text, "kind": each.kind}) + "\n" for each in texts]
+    write_atomic(path, "".join(lines).encode(), hint="choose another FILE")
+    table = Table(title=f"{len(texts)} texts are in {path}", columns=[], rows=[])
+    return Report.of([table], behind={"cause": None})
+
+
+def _finite(value: float) -> float | None:
+    import numpy as np
+
+    return value if np.isfinite(value) else None
+
+
+def _cause(causes: Sequence[Change]) -> str:
+    return ", ".join(cause.words for cause in causes)
+
+
+def _table(options: SameOptions, explanation: Explanation, refused: int) -> Table:
+    import numpy as np
+
+    from embedlab.reports.tables import Column, Table
+
+    kinds = list(dict.fromkeys(each.kind for each in explanation.texts))
+    rows: list[Mapping[str, str | float]] = []
+    for kind in kinds:
+        place = np.array([each.kind == kind for each in explanation.texts])
+        row: dict[str, str | float] = {
+            "kind": kind,
+            "texts": int(place.sum()),
+            "reference": 1 - float(explanation.reference[place].max()),
+        }
+        if explanation.causes:
+            row["explained"] = 1 - float(explanation.explained[place].max())
+        rows.append(row)
+    columns = [
+        Column(key="kind", title="texts", role="key"),
+        Column(key="texts", title="n"),
+        Column(key="reference", title="least cosine", digits=6, align="right"),
+    ]
+    if explanation.causes:
+        columns.append(Column(key="explained", title="explained", digits=6, align="right"))
+    least = 1 - float(explanation.reference.max())
+    notes = []
+    if refused:
+        notes.append(f"{refused} texts were refused by {options.served} and are left out")
+    served, own = explanation.norms
+    notes.append(f"median length of a vector: {served:.4g} served, {own:.4g} of the reference")
+    if not explanation.is_same and not explanation.causes:
+        nearest = "; ".join(
+            f"{words}, median cosine {1 - median:.3f}" for words, _, median in explanation.tried[:3]
+        )
+        notes.append(f"nearest of {len(explanation.tried)} hypotheses: {nearest}")
+    verdict = {
+        "same": explanation.is_same,
+        "cause": _cause(explanation.causes) or None,
+        "causes": [
+            {"kind": cause.kind, "value": cause.value, "words": cause.words}
+            for cause in explanation.causes
+        ],
+        "precision": explanation.precision,
+        "least_cosine": _finite(least),
+        "least_cosine_explained": _finite(1 - float(explanation.explained.max())),
+        "texts": len(explanation.texts),
+        "unexplained": int(explanation.unexplained.sum()),
+        "norm_served": served,
+        "norm_reference": own,
+    }
+    return Table(
+        title=_verdict(options, explanation),
+        columns=columns,
+        rows=rows,
+        notes=notes,
+        records={
+            "verdict": [verdict],
+            "hypotheses": [
+                {"words": words, "explained": share, "median_cosine": 1 - median}
+                for words, share, median in explanation.tried[:SHOWN]
+                if np.isfinite(median)
+            ],
+        },
+    )
+
+
+def _verdict(options: SameOptions, explanation: Explanation) -> str:
+    import numpy as np
+
+    from embedlab.models.grammar import title_of
+
+    served, reference = title_of(str(options.served)), title_of(options.reference)
+    base, left = explanation.reference, explanation.unexplained
+    least = "other dimensions" if np.isinf(base).any() else f"least cosine {1 - base.max():.2f}"
+    if explanation.is_same:
+        return (
+            f"{served} is {reference}, to the precision of {explanation.precision}: least cosine "
+            f"{1 - base.max():.7f} over {len(base)} texts"
+        )
+    if not explanation.causes:
+        kinds = [
+            each.kind for each, is_left in zip(explanation.texts, left, strict=True) if is_left
+        ]
+        where = f" on {', '.join(dict.fromkeys(kinds))}" if left.mean() < 0.5 else ""
+        return f"{served} is not {reference}{where} ({least}): not explained"
+    rest = f"; {int(left.sum())} texts are not explained" if left.any() else ""
+    worst = explanation.explained.max()
+    reached = "" if np.isnan(worst) else f": least cosine {1 - worst:.4f}"
+    return (
+        f"{served} is {reference} {_cause(explanation.causes)}{reached} ({reference} itself: "
+        f"{least}){rest}"
+    )
+
+
+def verify(options: VerifyOptions, session: Session) -> Report:
+    """Whether two files of results are of the same thing and agree: `.is_same`, and what differs.
+
+    The results of one model and task in both are compared; what is only in one is noted.
+    """
+    from embedlab.reports.report import Report
+    from embedlab.reports.verification_table import verification_table
+    from embedlab.runs.results import read_results
+    from embedlab.scoring.verification import ResultPair
+
+    first, second = options.first, options.second
+    mine, theirs = (read_results(path) for path in (first, second))
+    sides = [
+        ResultPair(first=result, second=other, files=(first, second), settings=session.settings)
+        for result, other in _matched(mine, theirs, first, second)
+    ]
+    verified = [verification_table(side) for side in sides]
+    _note_others(first, mine, [side.first for side in sides], session)
+    _note_others(second, theirs, [side.second for side in sides], session)
+    is_same = all(is_same for _, is_same in verified)
+    return Report.of(
+        [table for table, _ in verified],
+        exit_code=ExitCode.OK if is_same else ExitCode.DIFFERENT,
+        behind={"is_same": is_same},
+    )
+
+
+def _matched(
+    mine: Sequence[StoredResult], theirs: Sequence[StoredResult], first: Path, second: Path
+) -> list[tuple[StoredResult, StoredResult]]:
+    """The results to compare: the only ones, or those of one model on the same task in both
+    files.
+    """
+    if len(mine) == len(theirs) == 1:
+        return [(mine[0], theirs[0])]
+    matched = [
+        (result, other) for result in mine for other in theirs if _is_counterpart(result, other)
+    ]
+    if not matched:
+        ours, other = (", ".join(dict.fromkeys(map(_name, results))) for results in (mine, theirs))
+        raise UsageError(
+            f"no model and task is in both files: {str(first)!r} has {ours}, {str(second)!r} "
+            f"has {other}",
+            hint="give files with one result each, or of the same models and tasks",
+        )
+    return matched
+
+
+def _is_counterpart(result: StoredResult, other: StoredResult) -> bool:
+    return result.model == other.model and bool({*result.signature.task} & {*other.signature.task})
+
+
+def _name(result: StoredResult) -> str:
+    from embedlab.models.grammar import title_of
+    from embedlab.reports.verification_table import joined_or_none
+
+    return f"{title_of(result.model)} on {joined_or_none(result.signature.task)}"
+
+
+def _note_others(
+    path: Path, results: Sequence[StoredResult], matched: Sequence[StoredResult], session: Session
+) -> None:
+    """Say which results of a file have no counterpart."""
+    if others := [
+        _name(result)
+        for result in results
+        if all(result is not stored_result for stored_result in matched)
+    ]:
+        session.note(f"not compared, only in {path}: {'; '.join(others)}")

@@ -1,0 +1,343 @@
+"""The only module that writes to the terminal: the answer to stdout, everything else to stderr,
+control characters escaped.
+"""
+
+import codecs
+import io
+import json
+import os
+import re
+import shlex
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TextIO
+
+from embedlab.core import printable
+from embedlab.core.errors import EmbedlabError, ExitCode
+from embedlab.core.note import Note
+from embedlab.core.progress import ProgressDisplay
+from embedlab.core.session import successive
+from embedlab.core.settings import Settings
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+
+    from embedlab.reports.tables import Table
+
+PLAIN_EVERY_S = 10.0
+RUN_COMMAND = re.compile(r"\bembedlab (?:runs|grid) [a-z]+")
+_reported: ContextVar[list[EmbedlabError] | None] = ContextVar(
+    "reported", default=None
+)  # where they are gathered
+
+
+class Terminal:
+    """The output of one command, in the format and with the quietness of its settings.
+
+    RUNS are the options for its runs folder, and DATA those for its corpora, as the user would type
+    them again.
+    """
+
+    def __init__(
+        self, settings: Settings, runs: Sequence[str] = (), data: Sequence[str] = ()
+    ) -> None:
+        self.settings = settings
+        self._runs, self._data = runs, data
+        self._noted: set[str] = set()
+
+    def show(self, *tables: "Table") -> None:
+        """Write tables as the answer, in the chosen format; with `--quiet` without their notes,
+        which JSON always contains.
+        """
+        from embedlab.reports.latex import to_latex
+        from embedlab.reports.layout import plain_text
+
+        has_all = self.settings.notes
+        tables = tuple(
+            replace(
+                table,
+                notes=[self._placed_note(note) for note in table.notes],
+                has_all_notes=has_all,
+            )
+            for table in tables
+        )
+        shown, quiet = tables if has_all else _without_details(tables), self.settings.quiet
+        if quiet:
+            shown = [replace(table, notes=()) for table in shown]
+        match self.settings.format:
+            case "json":
+                self.write_json(_json(tables))
+            case "csv":
+                self.write("\n".join(table.to_csv() for table in tables))
+                self._note_all([replace(table, notes=()) for table in tables] if quiet else tables)
+            case "markdown":
+                self.write("\n".join(table.to_markdown() for table in shown))
+            case "latex":
+                self.write("\n".join(to_latex(table) for table in shown))
+            case "table":
+                if sys.stdout.isatty():
+                    self._show_rich(*shown)
+                else:
+                    width = shutil.get_terminal_size().columns
+                    texts = [plain_text(table, width) for table in shown]
+                    self.write(
+                        "".join(
+                            text + _gap(table, shown)
+                            for text, table in zip(texts, shown, strict=True)
+                        )
+                    )
+
+    def _note_all(self, tables: "Sequence[Table]") -> None:
+        """Write the notes of tables to stderr, because CSV has no place for them."""
+        for note in dict.fromkeys(note for table in tables for note in table.notes):
+            self.note(note)
+        for line in dict.fromkeys(
+            line for table in tables if table.is_signed for line in table.signature_lines
+        ):
+            self.error(line)
+
+    def _show_rich(self, *tables: "Table") -> None:
+        from rich.console import Console
+
+        from embedlab.reports.layout import to_rich
+
+        console = Console(file=sys.stdout, highlight=False)
+        with console.capture() as captured:
+            for table in tables:
+                console.print(Visible(to_rich(table, console.width)))
+                console.print(_gap(table, tables), end="")
+        _to_stdout(
+            "".join(f"{line.rstrip()}\n" for line in captured.get().split("\n")[:-1])
+        )  # the colours are Rich's own
+
+    def write(self, text: str) -> None:
+        """Write text as the answer."""
+        _to_stdout(printable.visible(text))
+
+    def write_json(self, text: str) -> None:
+        """Write JSON text as the answer, with escapes for characters that the encoding of stdout
+        lacks.
+        """
+        self.write(text if _holds_unicode(sys.stdout) else printable.ascii_json(text))
+
+    def done(self, text: str, **facts: Any) -> None:
+        """Report what was done, and with `--json` its FACTS as the answer."""
+        if self.settings.format == "json":
+            self.write_json(json.dumps(facts, ensure_ascii=False, indent=2))
+        self.note(text)
+
+    def note(self, text: str) -> None:
+        """Write a note to stderr, once however often it is made, unless `--quiet`."""
+        if not self.settings.quiet and not (text and text in self._noted):
+            self._noted.add(text)
+            self.error(printable.one_line(self.placed(text)))
+
+    def note_lines(self, text: str) -> None:
+        """Write a note of several lines to stderr, unless `--quiet`."""
+        for line in text.splitlines():
+            self.note(line)
+
+    def warn(self, text: str) -> None:
+        """Write a warning to stderr, even with `--quiet`."""
+        self.error(printable.one_line(f"embedlab: warning: {self.placed(text)}"))
+
+    def error(self, text: str) -> None:
+        """Write lines to stderr."""
+        to_stderr(text)
+
+    def report(self, error: EmbedlabError) -> None:
+        """Show an error that does not end the work."""
+        report(error)
+
+    def placed(self, text: str) -> str:
+        """Return TEXT with the options of this command's runs and data added to each `embedlab runs
+        …` and `embedlab grid …` in it.
+        """
+        return RUN_COMMAND.sub(self._typed, text)
+
+    def _placed_note(self, note: str) -> str:
+        return note.with_text(self.placed(note)) if isinstance(note, Note) else self.placed(note)
+
+    def _typed(self, command: re.Match[str]) -> str:
+        data = self._data if command[0] == "embedlab grid run" else ()
+        return shlex.join([*command[0].split(), *self._runs, *data])
+
+    def confirm(self, question: str) -> bool:
+        """Ask for confirmation before something is lost; without a terminal, the answer is no."""
+        if not sys.stdin.isatty():
+            return False
+        sys.stderr.write(f"{printable.one_line(question)} [y/N] ")
+        sys.stderr.flush()
+        return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+    @contextmanager
+    def progress(self, label: str) -> Iterator[ProgressDisplay]:
+        """Yield a callback (done, total, text): a bar on a terminal, a plain line now and then
+        elsewhere, nothing with `--quiet`.
+        """
+        if self.settings.quiet:
+            yield lambda _done, _total, text="": None
+        elif sys.stderr.isatty():
+            with _bar(label) as tick:
+                yield tick
+        else:
+            yield _plain_progress(label)
+
+    def progresses(self) -> AbstractContextManager[Callable[[str], ProgressDisplay]]:
+        """Yield a function that starts the progress display of a label; labels come one after the
+        other.
+        """
+        return successive(self.progress)
+
+
+def _without_details(tables: "Sequence[Table]") -> "Sequence[Table]":
+    """Return the tables that people see, the last of which says how many more there are."""
+    shown = [table for table in tables if not table.is_detail]
+    if count := len(tables) - len(shown):
+        more = f"--notes shows {count} more table{'s' * (count != 1)}"
+        shown[-1] = replace(shown[-1], more=more)
+    return shown
+
+
+def _gap(table: "Table", tables: "Sequence[Table]") -> str:
+    """Return the empty line between the notes of a table and the next one; below rows without notes
+    there is one already.
+    """
+    return "\n" if table.shown_notes and table is not tables[-1] else ""
+
+
+def _json(tables: "Sequence[Table]") -> str:
+    """Return one JSON object a command."""
+    if len(tables) == 1:
+        return tables[0].to_json()
+    return json.dumps(
+        {"tables": [table.data() for table in tables]},
+        ensure_ascii=False,
+        allow_nan=False,
+        indent=2,
+    )
+
+
+@contextmanager
+def _bar(label: str) -> Iterator[ProgressDisplay]:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[text]}", markup=False),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(printable.one_line(label), total=None, text="")
+        yield lambda done, total, text="": bar.update(
+            task, completed=done, total=total, text=printable.one_line(text)
+        )
+
+
+def _plain_progress(label: str) -> ProgressDisplay:
+    last = time.monotonic()
+
+    def tick(done: int, total: int, /, text: str = "") -> None:
+        nonlocal last
+        if time.monotonic() - last >= PLAIN_EVERY_S:
+            last = time.monotonic()
+            to_stderr(f"{label}: {done} of {total}  {text}".rstrip())
+
+    return tick
+
+
+@contextmanager
+def _closed_pipe_is_the_end() -> Iterator[None]:
+    """End the program quietly when the reader of stdout (`| head`) has gone."""
+    try:
+        yield
+    except BrokenPipeError:
+        # The interpreter flushes stdout once more when it ends: redirect it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(ExitCode.OK) from None
+
+
+class Visible:
+    """Rich output without control characters: the styles are Rich's, the text is not trusted."""
+
+    def __init__(self, content: "RenderableType") -> None:
+        self.content = content
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
+        from rich.segment import Segment
+
+        for segment in console.render(self.content, options):
+            yield (
+                segment
+                if segment.control
+                else Segment(printable.visible(segment.text), segment.style)
+            )
+
+
+def open_door() -> None:
+    """Let stdout and stderr accept any text in any locale: characters that their encoding lacks are
+    escaped. One that was closed before the start (`>&-`) counts as /dev/null, so that no file that
+    is opened later takes its number.
+    """
+    for name, flags in (("stdin", os.O_RDONLY), ("stdout", os.O_WRONLY), ("stderr", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, os.fdopen(os.open(os.devnull, flags), mode, encoding="utf-8"))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=printable.ERROR_HANDLER)
+
+
+def _holds_unicode(stream: TextIO) -> bool:
+    return codecs.lookup(stream.encoding or "utf-8").name.startswith("utf")
+
+
+def _to_stdout(text: str) -> None:
+    with _closed_pipe_is_the_end():
+        sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+        sys.stdout.flush()
+
+
+def to_stderr(text: str) -> None:
+    """Write lines to stderr; a closed stderr is not an error."""
+    shown = printable.visible(text)
+    try:
+        sys.stderr.write(shown if shown.endswith("\n") else f"{shown}\n")
+        sys.stderr.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
+@contextmanager
+def reported_errors() -> Iterator[list[EmbedlabError]]:
+    """Gather the errors that `report` shows while the block lasts."""
+    errors: list[EmbedlabError] = []
+    token = _reported.set(errors)
+    try:
+        yield errors
+    finally:
+        _reported.reset(token)
+
+
+def report(error: EmbedlabError) -> None:
+    """Show the two lines that a user sees of an error."""
+    if (errors := _reported.get()) is not None:
+        errors.append(error)
+    label = "" if error.exit_code is ExitCode.INTERRUPTED else "error: "
+    to_stderr(printable.one_line(f"embedlab: {label}{error.message}"))
+    if error.hint:
+        to_stderr(printable.one_line(f"hint: {error.hint}"))

@@ -1,0 +1,227 @@
+"""`embedlab train`: a recipe becomes one run a seed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from embedlab.commands.command import command
+from embedlab.commands.terminal import Terminal
+from embedlab.commands.training_plan import TrainOptions
+from embedlab.core.errors import EmbedlabError, ExitCode
+from embedlab.core.printable import one_line
+from embedlab.core.settings import Settings
+
+if TYPE_CHECKING:
+    from embedlab.core.recipe import Recipe
+    from embedlab.objectives.rows import WordIds
+    from embedlab.reports.report import Report
+    from embedlab.training.stage_data import StageData
+
+
+@command(
+    *("data", "runs", "machine", "output"),
+    examples=(
+        "embedlab train pairs.csv --encoder ENCODER --dev dev.csv --name mine",
+        "embedlab train snli-supcl --data DIR --seeds 3",
+        "embedlab train snli-ce --set optim.lr=1e-5 --name snli-ce-slow --resume",
+        "embedlab train own-pairs --set data.files=faq.csv --set data.columns.anchor=question "
+        "--set data.columns.positive=answer",
+    ),
+)
+def train(options: TrainOptions, session: Terminal) -> Report | ExitCode | None:
+    """Train RECIPE and score the model on the recipe's tasks, or train on the rows of FILE.
+
+    Of a FILE the columns, the kind of rows and the scale of scores are detected and shown;
+    'FILE?score=NAME' corrects them. Without --dev a part of its rows is held out for the dev score,
+    whole topics that share no sentence with the others.
+
+    Ctrl-C saves a checkpoint and stops, a second one stops at once; `--resume` continues from the
+    checkpoint. A job that may be restarted can always pass `--resume`: it starts the run, continues
+    it, evaluates it, or says that it is finished.
+    """
+    from embedlab.commands import training
+    from embedlab.commands.training_plan import plan_training
+
+    settings = session.settings
+    if options.dry_run:
+        shown = preview(options, settings)
+        if settings.format == "json":
+            session.write_json(shown.to_json())
+        else:
+            session.write(shown.to_text())
+        return None
+    plan = plan_training(options, settings)
+    elsewhere = options.cluster is not None
+    here = replace(plan, options=replace(options, gpus=None)) if elsewhere else plan
+    training.check_training(here, session)
+    if plan.todo and options.cluster is not None:
+        training.submit_training(plan, options.cluster, session)
+    elif plan.todo and options.detach:
+        training.start_detached_training(plan, session)
+    elif plan.todo and (options.gpus or 1) > 1:
+        # the processes report why one fails
+        return ExitCode(training.train_together(plan, settings))
+    else:
+        return training.train_plan(plan, session)
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StagePreview:
+    """One stage of a training that has not begun."""
+
+    index: int
+    rows: int
+    steps: int
+    batch_size: int
+    example: tuple[tuple[str, str], ...]  # role and sentence
+    scale: str = ""  # the range of the user's own scores, and what the objective says of it
+    excluded: str = ""  # rows that are left out, and why
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainPreview:
+    """A training that has not begun."""
+
+    recipe: Recipe
+    steps: int
+    whole_steps: int  # without `max_steps`
+    stages: tuple[StagePreview, ...]
+    notes: tuple[str, ...] = ()  # what was detected of a file in place of a recipe
+
+    def to_text(self) -> str:
+        """The recipe as TOML that can be trained, the examples as comments below."""
+        from embedlab.core.recipe import declared_text, to_toml
+
+        lines = [
+            *(f"# {note}" for note in self.notes),
+            *([""] if self.notes else []),
+            to_toml(self.recipe) + declared_text(self.recipe),
+        ]
+        lines += (
+            [f"# shortened to {self.steps} of {self.whole_steps} steps"]
+            if self.steps < self.whole_steps
+            else []
+        )
+        for stage in self.stages:
+            lines.append(
+                f"# stage {stage.index}: {stage.rows} rows, {stage.steps} steps of "
+                f"{stage.batch_size} rows; one example:"
+            )
+            lines += [f"#   {note}" for note in (stage.scale, stage.excluded) if note]
+            lines += [f"#   {role:<12} {one_line(sentence)}" for role, sentence in stage.example]
+        return "\n".join(lines)
+
+    def to_json(self) -> str:
+        """The same as one object."""
+        from embedlab.core.recipe import recipe_to_table
+
+        stages = [
+            {
+                "stage": stage.index,
+                "rows": stage.rows,
+                "steps": stage.steps,
+                "batch_size": stage.batch_size,
+                "scale": stage.scale,
+                "excluded": stage.excluded,
+                "example": [
+                    {"role": role, "sentence": sentence} for role, sentence in stage.example
+                ],
+            }
+            for stage in self.stages
+        ]
+        fields: dict[str, object] = {"notes": list(self.notes)} if self.notes else {}
+        fields |= {
+            "recipe": recipe_to_table(self.recipe),
+            "steps": self.steps,
+            "whole_steps": self.whole_steps,
+            "stages": stages,
+        }
+        return json.dumps(fields, indent=2, ensure_ascii=False)
+
+
+def preview(options: TrainOptions, settings: Settings) -> TrainPreview:
+    """Return what a new training with OPTIONS reads and how long it is; nothing is written."""
+    from embedlab.commands.training_plan import check_start, planned_folders, selected_recipe
+    from embedlab.data.source import Source
+    from embedlab.objectives.needs import require_data
+    from embedlab.training.blocks import blocks
+    from embedlab.training.stage_data import example, open_stages
+
+    recipe, start, own = selected_recipe(options, settings)
+    require_data(recipe)
+    planned_folders(options, recipe, settings)
+    check_start(options, recipe, start, settings)
+    words = _words_of(recipe, settings, options.planned_seeds[0])
+    stages = open_stages(recipe, Source.from_settings(settings), options.planned_seeds[0], words)
+    order = blocks(stages, recipe.mix)
+    return TrainPreview(
+        recipe=recipe,
+        steps=order[-1].end,
+        whole_steps=sum(block.whole_steps for block in order),
+        notes=own.notes if own is not None else (),
+        stages=tuple(
+            StagePreview(
+                index=data.index,
+                rows=len(data.rows),
+                steps=sum(data.epochs),
+                batch_size=data.stage.optim.batch_size,
+                example=tuple(example(data)) if data.steps else (),
+                scale=data.scale,
+                excluded="; ".join(_left_out(data, is_known=words is not None)),
+            )
+            for data in stages
+        ),
+    )
+
+
+def _left_out(data: StageData, *, is_known: bool) -> Iterator[str]:
+    """Yield what is said of the rows that a stage does not read; IS_KNOWN: whether words are looked
+    up in the encoder.
+    """
+    from embedlab.objectives.needs import objective_needs
+
+    if data.excluded:
+        yield data.excluded
+    if objective_needs(data.stage.objective).words:
+        count = data.rows.left_out
+        yield (
+            f"{count} rows are left out: their word is not one token of the encoder"
+            if is_known
+            else _UNKNOWN
+        )
+
+
+_UNKNOWN = (
+    "the encoder is not on this machine: rows whose word is not one of its tokens are still "
+    "counted, and left out by the training"
+)
+
+
+def _words_of(recipe: Recipe, settings: Settings, seed: int) -> WordIds | None:
+    """Return how the encoder reads single words, where a stage needs it and the tokenizer was
+    found; without torch.
+    """
+    from tokenizers import Tokenizer
+
+    from embedlab.encoders.word_tokens import single_tokens
+    from embedlab.models.catalog import starting_members
+    from embedlab.models.location import model_folder
+    from embedlab.objectives.needs import objective_needs
+
+    if not any(objective_needs(stage.objective).words for stage in recipe.stages):
+        return None
+
+    try:
+        (member,) = starting_members(recipe.encoder.model, settings.runs, [seed])
+        file = model_folder(member, offline=True) / "tokenizer.json"
+    except EmbedlabError:  # not downloaded yet
+        return None
+    if not file.is_file():
+        return None
+
+    return partial(single_tokens, Tokenizer.from_file(str(file)))

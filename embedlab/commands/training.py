@@ -1,0 +1,547 @@
+"""A planned training carried out: what it lacks is said first, each run is trained, the models are
+scored; or it is started in other processes.
+"""
+
+import os
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from embedlab.choices import Tracker
+from embedlab.commands.evaluate import EvaluateOptions, evaluate
+from embedlab.commands.training_plan import (
+    TrainPlan,
+    build_tiny_encoder,
+    selected_recipe,
+    tiny_encoder_folder,
+    train_arguments,
+)
+from embedlab.core.errors import (
+    EmbedlabError,
+    MissingError,
+    NotDownloadedError,
+    NotLoadedError,
+    UsageError,
+)
+from embedlab.core.foreign_files import open_own
+from embedlab.core.hints import Hint, NamedOption
+from embedlab.core.network import OFFLINE, is_reachable
+from embedlab.core.paths import STARTER_FOLDER
+from embedlab.core.progress import ProgressDisplay
+from embedlab.core.python_processes import python_command
+from embedlab.core.recipe import Recipe
+from embedlab.core.session import Session
+from embedlab.core.settings import Precision, Settings, process_rank
+from embedlab.data.file_name import file_path
+from embedlab.data.hub import is_local
+from embedlab.data.hub_pairs import is_hub_name, parse_hub_name
+from embedlab.data.own_files import is_pair_file
+from embedlab.data.source import Source, dataset
+from embedlab.experiments.executors.slurm import Submission, is_slurm
+from embedlab.models.catalog import trainable
+from embedlab.reports.report import Report
+from embedlab.reports.runs import trained_frame
+from embedlab.runs import events
+from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.launch import Detached, run_together, shared_flags, start_run
+from embedlab.runs.status import Status, collapse_of, run_status
+from embedlab.runs.store import RunFolder
+from embedlab.runs.tidy import drop_checkpoints
+from embedlab.scoring.selection import recipe_evaluations
+from embedlab.store.files import disk_errors
+
+if TYPE_CHECKING:
+    from embedlab.encoders.device import Machine
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainedRun:
+    """One run after its training."""
+
+    run: RunFolder
+    status: Status
+
+
+def check_training(plan: TrainPlan, session: Session) -> None:
+    """Refuse what cannot be trained or evaluated, and report what will be missing, before a step of
+    any run is trained.
+
+    What a file in place of a recipe holds is noted first. Finished runs are noted too, and lose the
+    checkpoints that a killed process could not delete.
+    """
+    from embedlab.scoring.readiness import check_recipe_evaluation
+    from embedlab.training.stage_data import check_own_rows
+
+    for note in plan.notes:
+        session.note(note)
+    from embedlab.data.source import Source
+
+    if plan.todo:
+        check_own_rows(plan.recipe, Source.from_settings(session.settings), plan.todo[0].seed)
+
+    if plan.todo:
+        refuse_missing(plan, session.settings)
+    build_tiny_encoder(plan.start, session.settings)
+    if not plan.options.keeps_checkpoints:
+        for planned in plan.runs:
+            if planned.state == "finished":
+                drop_checkpoints(planned.run)
+    missing = (
+        check_recipe_evaluation(plan.recipe, Source.from_settings(session.settings))
+        if plan.todo
+        else ()
+    )
+    for error in missing if process_rank() == 0 else ():
+        session.report(error)
+    if plan.options.gpus is not None:
+        _require_gpus(plan.options.gpus)
+
+
+def train_plan(plan: TrainPlan, session: Session) -> Report:
+    """Train the runs of PLAN that are not finished, one after the other, and evaluate all on the
+    tasks of its recipe; the frame has one row a run and score.
+    """
+    options = plan.options
+    train_runs(
+        plan.recipe,
+        plan.todo,
+        session,
+        resume=options.resume,
+        track=options.track,
+        keeps_checkpoints=options.keeps_checkpoints,
+    )
+    evaluated = _evaluated([plan.model], plan.recipe, session) or _evaluated_on_own(plan, session)
+    runs = tuple(
+        TrainedRun(run=planned.run, status=run_status(planned.run)) for planned in plan.runs
+    )
+    stored = recipe_evaluations(plan.recipe.evaluate.tasks)
+    evaluations = {
+        each.run.id: [
+            Evaluation.load(path)
+            for task in stored
+            if (path := each.run.evaluations / f"{task}.json").is_file()
+        ]
+        for each in runs
+    }
+    statuses = [(each.run, each.status) for each in runs]
+    report = evaluated if evaluated is not None else Report.of([])
+    return replace(
+        report,
+        frame=trained_frame(statuses, plan.recipe.evaluate, evaluations),
+        by_model=0,
+        command="runs",
+        drawn={"runs": [each.run for each in runs]},
+        behind={"runs": runs},
+    )
+
+
+def continue_training(runs: Sequence[RunFolder], session: Session) -> Report | None:
+    """Train RUNS, seeds of one recipe, on from their newest checkpoints, and evaluate them on its
+    tasks, if it has any.
+    """
+    recipe = runs[0].recipe()
+    train_runs(recipe, runs, session)
+    return _evaluated([run.id for run in runs], recipe, session)
+
+
+def _evaluated(models: Sequence[str], recipe: Recipe, session: Session) -> Report | None:
+    if process_rank() != 0 or not recipe.evaluate.tasks:
+        return None
+    return evaluate(EvaluateOptions(models=models, tasks=recipe.evaluate.tasks), session)
+
+
+def _evaluated_on_own(plan: TrainPlan, session: Session) -> Report | None:
+    """The model on the rows of the dev score of a file in place of a recipe, and what compares it
+    with the encoder that it was.
+    """
+    if process_rank() != 0 or plan.own is None or plan.own.dev is None:
+        return None
+    start = plan.options.encoder or plan.recipe.encoder.model
+    session.note(
+        f"compare it with what it was before: embedlab compare {start} {plan.model} "
+        f"'{plan.own.dev}'"
+    )
+    return evaluate(EvaluateOptions(models=[plan.model], tasks=[plan.own.dev]), session)
+
+
+def train_runs(
+    recipe: Recipe,
+    runs: Sequence[RunFolder],
+    session: Session,
+    *,
+    resume: bool = True,
+    track: Tracker | None = None,
+    keeps_checkpoints: bool = False,
+) -> None:
+    """Train RECIPE into each of RUNS, one after the other."""
+    from embedlab.encoders.device import machine
+    from embedlab.scoring.dev_score import dev_notes, dev_score
+    from embedlab.training.stages import train_run
+
+    if not runs:
+        return
+    seeds = ", ".join(str(run.seed) for run in runs)
+    session.note(
+        f"training {runs[0].name} ({recipe.summary}), seed {seeds}, into {runs[0].path.parent}"
+    )
+
+    from embedlab.data.source import Source
+
+    settings = session.settings
+    source = Source.from_settings(settings)
+    threads = machine(settings, training=True).threads
+    score_dev = dev_score(source, recipe.evaluate.dev) if recipe.evaluate.dev != "none" else None
+    for note in dev_notes(source, recipe.evaluate.dev) if score_dev is not None else ():
+        session.note(note)
+    shown = ""
+    for run in runs:
+        computer = machine(
+            settings_of_run(run, settings, threads) if resume else settings, training=True
+        )
+        if (where := _place(computer)) != shown:
+            session.note(shown := where)
+        with session.progress(run.id) as progress:
+            train_run(
+                recipe,
+                source,
+                computer,
+                run,
+                run.seed,
+                resume=resume,
+                dev_score=score_dev,
+                report=event_reporter(run.id, logged(run.log_file, session), progress),
+                progress=progress,
+                track=track,
+                cache=settings.cache,
+                keeps_checkpoints=keeps_checkpoints,
+            )
+
+
+def settings_of_run(run: RunFolder, settings: Settings, threads: int) -> Settings:
+    """SETTINGS with the precision and the threads that RUN was begun with, except where others are
+    selected.
+    """
+    before = run.environment() if run.environment_file.exists() else None
+    precision = (
+        before.precision
+        if before is not None and settings.precision == "auto"
+        else settings.precision
+    )
+    threads = settings.threads or (before.threads if before is not None else threads)
+    return replace(settings, precision=cast("Precision", precision), threads=threads)
+
+
+def start_detached_training(plan: TrainPlan, session: Session) -> Detached:
+    """Train PLAN in a process that outlives this one, once its data is known to be there."""
+    from embedlab.data.source import Source
+    from embedlab.training.stage_data import open_stages
+
+    first, names = plan.todo[0], ", ".join(run.id for run in plan.todo)
+    open_stages(plan.recipe, Source.from_settings(session.settings), first.seed)
+    process = start_run(train_arguments(plan.options, session.settings), first)
+    session.note(
+        f"process {process.pid} trains {names}; `embedlab runs log {first.id} --follow` follows it"
+    )
+    return process
+
+
+def submit_training(plan: TrainPlan, address: str, session: Session) -> tuple[str, ...]:
+    """Submit the runs of PLAN as jobs of Slurm, which outlive this process; return their numbers.
+
+    A job that nears its time limit saves a checkpoint and goes on later.
+    """
+    if not is_slurm(address):
+        raise UsageError(
+            f"--cluster {address}: a training runs on Slurm",
+            hint="for example --cluster slurm:partition=gpu,time=2:00:00",
+        )
+    submission, settings = Submission.at(address), session.settings
+    jobs = []
+    for run in plan.todo:
+        options = replace(plan.options, seeds=(), seed=run.seed, resume=True)
+        job = submission.submit(
+            f"embedlab-{run.id}",
+            shlex.join(python_command(*train_arguments(options, settings))),
+            run.path / "slurm",
+            device=settings.device,
+            threads=settings.threads or 1,
+            gpus=options.gpus or 1,
+            folder=Path.cwd(),
+        )
+        jobs.append(job)
+        session.note(
+            f"job {job} of Slurm trains {run.id}; `embedlab runs log {run.id} --follow` follows it"
+        )
+    return tuple(jobs)
+
+
+def train_together(plan: TrainPlan, settings: Settings) -> int:
+    """Train PLAN in one process a GPU; gives the exit code of the first that fails, which has
+    reported why, else 0.
+    """
+    return run_together(
+        train_arguments(replace(plan.options, gpus=None), settings), plan.options.gpus or 1
+    )
+
+
+def _place(computer: "Machine") -> str:
+    """Where a training computes, in words."""
+    from embedlab.encoders.device import has_bf16_units
+
+    is_emulated = computer.precision == "bf16" and not has_bf16_units(computer.device)
+    threads = f"{computer.threads} thread{'s' if computer.threads > 1 else ''}"
+    return (
+        f"on {computer.device} in "
+        f"{computer.precision}{' (emulated: no bf16 units here)' if is_emulated else ''}, {threads}"
+    )
+
+
+def _require_gpus(count: int) -> None:
+
+    import torch
+
+    if (available := torch.cuda.device_count()) < count:
+        hint = (
+            f"several processes on a processor: torchrun --standalone --nproc-per-node "
+            f"{count} -m embedlab train … --device cpu"
+        )
+        raise MissingError(f"--gpus {count}: found {available} GPUs", hint=hint)
+
+
+def missing_to_train(recipe: Recipe, settings: Settings) -> list[Hint]:
+    """Return a line about each dataset, file and encoder that is read before the first step."""
+    return list(
+        dict.fromkeys(
+            [*_missing_data(recipe, settings), *missing_encoder(recipe.encoder.model, settings)]
+        )
+    )
+
+
+def refuse_missing(plan: TrainPlan, settings: Settings) -> None:
+    """Refuse a training that lacks data or weights which the hub cannot give now: all of it at
+    once, with a command that needs nothing more where there is one.
+    """
+    lines = _without_hub(plan.recipe, settings)
+    if lines and (settings.offline or not is_reachable()):
+        every = [
+            *missing_to_train(plan.recipe, settings),
+            *missing_evaluation(plan.recipe, settings),
+        ]
+        said = "; ".join(str(line.parts[0]).removesuffix("; ") for line in every)
+        raise MissingError(said, hint=_command_beside(plan, settings))  # one for all of them
+
+
+def _without_hub(recipe: Recipe, settings: Settings) -> list[Hint]:
+    """Return what is missing to train RECIPE and for its dev score."""
+    untasked = replace(recipe, evaluate=replace(recipe.evaluate, tasks=()))
+    return [*missing_to_train(recipe, settings), *missing_evaluation(untasked, settings)]
+
+
+def _command_beside(plan: TrainPlan, settings: Settings) -> Hint:
+    """Return the command that trains the same on what is inside embedlab or installed, or else what
+    to bring.
+    """
+    beside, options = settings, plan.options
+    if beside.data is None:
+        beside = replace(beside, data=STARTER_FOLDER)
+    if any(missing_encoder(plan.recipe.encoder.model, settings)):
+        options = replace(options, encoder="minilm")
+    dev = ("evaluate.dev=none",)
+    for overrides in (options.overrides, (*options.overrides, *dev)):
+        tried = replace(options, overrides=overrides)
+        with suppress(EmbedlabError):
+            recipe, *_ = selected_recipe(tried, beside)
+            has_head = not any(
+                stage.objective.name == "definition_to_word" for stage in recipe.stages
+            )
+            if (has_head or options == plan.options) and not _without_hub(recipe, beside):
+                flags, usual = shared_flags(beside), shared_flags(Settings())
+                words = train_arguments(tried, beside)[: -len(flags)]
+                for key, value, default in zip(
+                    flags[:6:2], flags[1:6:2], usual[1:6:2], strict=True
+                ):
+                    words += [key, value] if value != default else []
+                return Hint(f"on this machine: embedlab {shlex.join([*words, *flags[6:]])}")
+    return Hint(
+        "give the folder of the corpora with ",
+        NamedOption("--data", "DIR"),
+        " and that of an encoder with ",
+        NamedOption("--encoder", "DIR"),
+        ", or run once with a network",
+    )
+
+
+def check_rows(plan: TrainPlan, settings: Settings) -> None:
+    """Refuse rows that the stages of PLAN cannot be trained on, as `train --detach` does; what has
+    to be downloaded is not read.
+    """
+    from embedlab.training.stage_data import open_stages
+
+    with suppress(NotDownloadedError, NotLoadedError):
+        open_stages(
+            plan.recipe, replace(Source.from_settings(settings), downloads=False), plan.todo[0].seed
+        )
+
+
+def missing_encoder(name: str, settings: Settings) -> Iterator[Hint]:
+    """Yield a line about each set of weights of the encoder NAME that is not on this machine; the
+    generated corpora build their own.
+    """
+    if name == str(tiny_encoder_folder(settings)):
+        return
+    for spec in trainable(name, settings.runs):
+        if spec.is_on_hub and not _is_downloaded(spec.location, spec.revision):
+            yield _from_hub(f"encoder {spec.location!r}", settings)
+
+
+def missing_evaluation(recipe: Recipe, settings: Settings) -> Iterator[Hint]:
+    """Yield a line about the missing data that a recipe's dev score or its tasks read, and one with
+    the number of further datasets.
+    """
+    from embedlab.scoring.readiness import check_recipe_evaluation
+
+    try:
+        errors = check_recipe_evaluation(
+            recipe, replace(Source.from_settings(settings), downloads=False)
+        )
+        lines = list(
+            dict.fromkeys(
+                _line(error, settings) for error in errors if not isinstance(error, NotLoadedError)
+            )
+        )
+        yield from (Hint(line, " (the evaluation goes on without it)") for line in lines[:1])
+        if more := len(lines[1:]):
+            yield Hint(
+                f"{more} more dataset{'s' if more > 1 else ''} of the evaluation "
+                f"{'are' if more > 1 else 'is'} missing"
+            )
+    except NotLoadedError:  # the training loads its plug-ins, and checks then
+        return
+    except MissingError as error:  # the training refuses to begin
+        yield _line(error, settings)
+
+
+def _line(error: EmbedlabError, settings: Settings) -> Hint:
+    """What is missing in one line, with what the hub can do about it."""
+    if isinstance(error, NotDownloadedError):
+        return _from_hub(error.subject, settings)
+    return Hint(f"{error.message}; ", error.advice)
+
+
+def _missing_data(recipe: Recipe, settings: Settings) -> Iterator[Hint]:
+    source = Source.from_settings(settings)
+    for stage in recipe.stages:
+        for file in stage.data.files or ():
+            if not Path(file).is_file():
+                yield Hint(f"no file {file!r}")
+        for name in stage.data.datasets:
+            try:
+                yield from _missing_dataset(source, name, stage.data.split, settings)
+            except EmbedlabError as error:
+                yield Hint(f"{error.message}; ", error.advice)
+
+
+def _missing_dataset(source: Source, name: str, split: str, settings: Settings) -> Iterator[Hint]:
+    if is_hub_name(name):
+        repository = parse_hub_name(name).source.repository
+        if not is_local(repository):
+            yield _from_hub(f"dataset {name!r}", settings)
+        elif not Path(repository).is_dir():
+            raise MissingError(
+                f"no folder {repository!r}", hint="hub:FOLDER is a copy of a repository of the hub"
+            )
+    elif is_pair_file(name):  # hub names would be one too
+        if not file_path(name).is_file():
+            raise MissingError(
+                f"no file {str(file_path(name))!r}", hint="give the path of a file with pairs"
+            )
+    elif not source.is_at_hand(dataset(name), split):
+        yield _from_hub(f"dataset {name!r} ({split})", settings)
+
+
+def _from_hub(what: str, settings: Settings) -> Hint:
+    if settings.offline:
+        return Hint(f"{what} is not on this machine, and {OFFLINE}")
+    return Hint(
+        f"{what} will be downloaded from the hub"
+        if is_reachable()
+        else f"{what} is not on this machine, and the hub cannot be reached"
+    )
+
+
+def _is_downloaded(repository: str, revision: str | None) -> bool:
+
+    from huggingface_hub import try_to_load_from_cache
+
+    return isinstance(try_to_load_from_cache(repository, "config.json", revision=revision), str)
+
+
+Note = Callable[[str], None]
+
+
+def logged(log: Path, session: Session) -> Note:
+    """Return a function that notes a line in SESSION and appends it to LOG, unless stderr is that
+    file already, as of a detached run.
+    """
+
+    def note(text: str) -> None:
+        session.note(text)
+        if not _is_stderr(log):
+            _append(log, text, session)
+
+    return note
+
+
+def event_reporter(
+    label: str, note: Note, progress: ProgressDisplay
+) -> Callable[[events.Event], None]:
+    """Return a function that reports each event of the run LABEL as a line or as progress."""
+    latest = ""  # loss and speed of the last step that has them
+
+    def report(event: events.Event) -> None:
+        nonlocal latest
+        match event:
+            case events.Started(step=step) if step:
+                note(f"{label}: resumed after step {step} of {event.steps}")
+            case events.Step():
+                skipped = f"{event.skipped} skipped  " if event.skipped else ""
+                latest = f"loss {event.loss:.4f}  {event.rows_per_s:.0f} rows/s  {skipped}"
+                progress(event.step, event.steps, f"{latest}{event.eta_s:.0f} s left")
+            case events.Progress():
+                progress(event.step, event.steps, f"{latest}{event.eta_s:.0f} s left")
+            case events.Dev():
+                note(f"{label}: dev {event.score:.2f} after step {event.step}")
+            case events.VectorSpread() if event.is_collapsed:
+                note(f"{label}: after step {event.step} {collapse_of(event)}")
+            case events.Noted():
+                note(f"{label}: {event.text}")
+            case events.Finished():
+                note(f"{label}: finished after {event.step} steps")
+                if event.flaw:
+                    note(f"{label}: {event.flaw}")
+            case _:
+                pass
+
+    return report
+
+
+def _append(log: Path, text: str, session: Session) -> None:
+    """A disk that refuses costs the line, not the training."""
+    try:
+        with disk_errors(log):
+            log.parent.mkdir(parents=True, exist_ok=True)
+            with open_own(log) as file:
+                file.write(f"{text}\n".encode())
+    except MissingError as error:
+        session.warn(error.message)
+
+
+def _is_stderr(log: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(sys.stderr.fileno()), log.stat())
+    except (OSError, ValueError):  # no log yet, or a stderr without a descriptor
+        return False

@@ -1,0 +1,663 @@
+"""What a training will do, from what a user typed: its recipe, or that of a file of rows, its
+start, its runs, and what is there already. Nothing is written but the encoder of `--data tiny`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from embedlab.choices import Tracker
+from embedlab.commands.options import (
+    Flag,
+    encoder_flag,
+    override_flag,
+    profile_flag,
+    seeds_flag,
+    with_profile,
+)
+from embedlab.core.errors import UsageError
+from embedlab.core.overrides import overrides_of
+from embedlab.core.paths import TINY_FOLDER
+from embedlab.core.settings import Settings
+
+if TYPE_CHECKING:
+    from embedlab.core.recipe import Recipe
+    from embedlab.data.file_name import FileName
+    from embedlab.data.own_columns import OwnData
+    from embedlab.runs.store import RunFolder
+
+
+def _seeds_to(last: int) -> tuple[int, ...]:
+    return tuple(range(1, last + 1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainOptions:
+    """What a user selects of a training."""
+
+    recipe: Annotated[
+        str,
+        Flag(
+            metavar="RECIPE|FILE",
+            help="A name from `embedlab recipes`, a TOML file, or your own rows in a .csv, .tsv, "
+            ".jsonl, .parquet or .txt file.",
+            completes="recipes",
+        ),
+    ]
+    overrides: Annotated[tuple[str, ...], override_flag("the recipe")] = ()
+    profile: Annotated[str | None, profile_flag("the recipe")] = None  # None: paper
+    seed: Annotated[
+        int | None,
+        Flag(
+            names=("--seed",),
+            metavar="S",
+            help="Train one seed, the number S. [default: 1]",
+            python="",
+            min=0,
+            max=2**63 - 1,
+        ),
+    ] = None
+    seeds: Annotated[
+        tuple[int, ...],
+        seeds_flag(
+            "Train N seeds, the numbers 1 to N, a run each.", typed=int | None, reads=_seeds_to
+        ),
+    ] = ()
+    epochs: Annotated[
+        int | None,
+        Flag(
+            names=("--epochs",),
+            metavar="N",
+            help="Passes over the data: short for --set optim.epochs=N.",
+            min=1,
+        ),
+    ] = None
+    lr: Annotated[
+        float | None,
+        Flag(
+            names=("--lr",),
+            metavar="RATE",
+            help="Learning rate: short for --set optim.lr=RATE.",
+        ),
+    ] = None
+    batch_size: Annotated[
+        int | None,
+        Flag(
+            names=("--batch-size",),
+            metavar="N",
+            help="Rows a step: short for --set optim.batch_size=N.",
+            min=1,
+        ),
+    ] = None
+    max_steps: Annotated[
+        int | None,
+        Flag(
+            names=("--max-steps",),
+            metavar="N",
+            help="A training of N steps: stages in their order until N is reached, warm-up and "
+            "schedule over the steps that a stage "
+            "then has. Its scores are marked as shortened.",
+            min=1,
+        ),
+    ] = None
+    name: Annotated[
+        str | None, Flag(names=("--name",), help="Name of the run. [default: the recipe's]")
+    ] = None
+    # None: the recipe's, or that of `--data tiny`
+    encoder: Annotated[str | None, encoder_flag("Start")] = None
+    dev: Annotated[
+        str | None,
+        Flag(
+            names=("--dev",),
+            metavar="FILE",
+            help="Your own file, or a dataset, whose score is followed while training.",
+        ),
+    ] = None  # None: the recipe's, or a part of the user's own rows
+    resume: Annotated[
+        bool,
+        Flag(
+            names=("--resume",),
+            help="Go on with the newest unfinished run of this name; start it where there is none.",
+        ),
+    ] = False
+    gpus: Annotated[
+        int | None,
+        Flag(
+            names=("--gpus",),
+            is_expert=True,
+            metavar="N",
+            help="Train with N GPUs: the same loss and gradient.",
+            python="",
+            min=1,
+        ),
+    ] = None
+    keeps_checkpoints: Annotated[
+        bool,
+        Flag(
+            names=("--keep-checkpoints",),
+            is_expert=True,
+            help="Keep the checkpoints of the finished run.",
+            python="keep_checkpoints",
+        ),
+    ] = False
+    track: Annotated[
+        Tracker | None,
+        Flag(names=("--track",), is_expert=True, help="Also log to an experiment tracker."),
+    ] = None
+
+    dry_run: Annotated[
+        bool,
+        Flag(
+            names=("--dry-run",),
+            python="",
+            help="Print the resolved recipe and one example in words; train nothing.",
+        ),
+    ] = False
+    detach: Annotated[
+        bool,
+        Flag(
+            names=("--detach",),
+            python="",
+            is_expert=True,
+            help="Train in a process that outlives this terminal.",
+        ),
+    ] = False
+    cluster: Annotated[
+        str | None,
+        Flag(
+            names=("--cluster",),
+            python="",
+            is_expert=True,
+            metavar="ADDRESS",
+            help="Train as jobs of Slurm: slurm[:KEY=VALUE,...].",
+        ),
+    ] = None
+
+    @property
+    def all_overrides(self) -> tuple[str, ...]:
+        """What is set in the recipe, with its profile and the length that `max_steps` gives the
+        training.
+        """
+        short = {
+            "optim.epochs": self.epochs,
+            "optim.lr": self.lr,
+            "optim.batch_size": self.batch_size,
+            "max_steps": self.max_steps,
+        }
+        set_by_short = [f"{key}={value}" for key, value in short.items() if value is not None]
+        return with_profile(self.profile, [*self.overrides, *set_by_short])
+
+    @property
+    def planned_seeds(self) -> tuple[int, ...]:
+        """The seeds to train with."""
+        return self.seeds or (self.seed if self.seed is not None else 1,)
+
+    @property
+    def names_seeds(self) -> bool:
+        """Whether the seeds were given, and not left to what is there already."""
+        return self.seed is not None or bool(self.seeds)
+
+
+PlannedState = Literal["new", "unfinished", "running", "finished"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedRun:
+    """One run and what is there of it already."""
+
+    run: RunFolder
+    state: PlannedState
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainPlan:
+    """A training that can begin."""
+
+    options: TrainOptions
+    recipe: Recipe
+    start: str | None  # where the encoder to start from is; None = as the recipe says
+    runs: tuple[PlannedRun, ...]
+    own: OwnTraining | None = None  # where a file of rows was given in place of a recipe
+
+    @property
+    def todo(self) -> list[RunFolder]:
+        """The runs that are not finished."""
+        return [planned.run for planned in self.runs if planned.state != "finished"]
+
+    @property
+    def model(self) -> str:
+        """The name under which what was trained is evaluated: all seeds of a run, or the one that
+        was selected.
+        """
+        runs = [planned.run for planned in self.runs]
+        return runs[0].name if self.options.seeds or len(runs) > 1 else runs[0].id
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know before it begins."""
+        finished = (
+            f"{planned.run.id} is finished already: skipped"
+            for planned in self.runs
+            if planned.state == "finished"
+        )
+        return (*(self.own.notes if self.own is not None else ()), *finished)
+
+    def refuse_running(self) -> None:
+        """Raise where a process trains one of the runs now."""
+        for planned in self.runs:
+            if planned.state == "running":
+                raise _running(planned.run)
+
+
+def plan_training(options: TrainOptions, settings: Settings) -> TrainPlan:
+    """Return what OPTIONS select; a key, value, encoder, name or run that cannot be is a
+    UsageError.
+    """
+    from embedlab.objectives.needs import require_data
+
+    recipe, start, training = selected_recipe(options, settings)
+    runs = planned_folders(options, recipe, settings)
+    if options.resume and not options.names_seeds:
+        runs = _to_resume(settings.runs, runs[0].name) or runs
+        if not options.all_overrides and options.encoder is None and runs[0].recipe_file.exists():
+            recipe = _stored_recipe(runs[0], recipe, is_named=options.name is not None)
+    require_data(recipe)
+    if not (
+        options.resume and any(run.recipe_file.exists() for run in runs)
+    ):  # it may have been begun with another encoder
+        check_start(options, recipe, start, settings)
+    planned = tuple(
+        PlannedRun(run=run, state=_state(run, recipe, resume=options.resume)) for run in runs
+    )
+    return TrainPlan(options=options, recipe=recipe, start=start, runs=planned, own=training)
+
+
+def selected_recipe(
+    options: TrainOptions, settings: Settings
+) -> tuple[Recipe, str | None, OwnTraining | None]:
+    """Return the recipe with all its values, where the encoder is that replaces its own, and what a
+    file in place of a recipe gives.
+    """
+    from embedlab.experiments.plan import stored_evaluations
+    from embedlab.objectives.needs import check_columns
+
+    if options.seed is not None and options.seeds:
+        raise UsageError(
+            "--seed and --seeds exclude each other",
+            hint="--seeds 3 trains with the seeds 1, 2 and 3",
+        )
+    if wrong := next((seed for seed in options.planned_seeds if not 0 <= seed < 2**63), None):
+        raise UsageError(
+            f"seed {wrong} is not a number from 0 to 2^63 - 1", hint="for example seeds 1, 2 and 3"
+        )
+    if twice := [seed for seed in options.seeds if options.seeds.count(seed) > 1]:
+        raise UsageError(f"seed {twice[0]} is given twice", hint="give each seed once")
+    is_set = any(override.startswith("encoder.model=") for override in options.overrides)
+    start = (
+        None if is_set and options.encoder is None else starting_encoder(options.encoder, settings)
+    )
+    recipe, training = recipe_of(
+        options.recipe, options.all_overrides, encoder=start, dev=options.dev
+    )
+    check_columns(recipe)
+    stored_evaluations(recipe.evaluate.tasks)
+    return recipe, start, training
+
+
+def planned_folders(options: TrainOptions, recipe: Recipe, settings: Settings) -> list[RunFolder]:
+    """Return the folder of each seed; a name that no run can have is a UsageError."""
+    from embedlab.models.catalog import refuse_other_meaning
+    from embedlab.runs.store import RunFolder
+
+    label = options.name if options.name is not None else recipe.name
+    if options.name not in {None, recipe.name} and not (settings.runs / label).exists():
+        refuse_other_meaning(label)
+    return [RunFolder.of(settings.runs, label, seed) for seed in options.planned_seeds]
+
+
+def check_start(
+    options: TrainOptions, recipe: Recipe, start: str | None, settings: Settings
+) -> None:
+    """Refuse an encoder of the recipe that is not one to start from; one that replaces it was
+    checked when it was selected.
+    """
+    from embedlab.models.catalog import starting_members
+
+    if start is None:
+        starting_members(recipe.encoder.model, settings.runs, options.planned_seeds)
+
+
+def train_arguments(options: TrainOptions, settings: Settings) -> list[str]:
+    """Return the words behind `embedlab` that train the same in another process."""
+    from embedlab.runs.launch import shared_flags
+
+    if options.seeds and options.seeds != tuple(range(1, len(options.seeds) + 1)):
+        raise UsageError(
+            f"seeds {', '.join(map(str, options.seeds))}: another process takes 1 to N",
+            hint="for example seeds 1, 2 and 3",
+        )
+    values = {
+        "--epochs": options.epochs,
+        "--lr": options.lr,
+        "--batch-size": options.batch_size,
+        "--max-steps": options.max_steps,
+        "--name": options.name,
+        "--profile": options.profile,
+        "--encoder": options.encoder,
+        "--dev": options.dev,
+        "--seed": options.seed,
+        "--seeds": len(options.seeds) or None,
+        "--gpus": options.gpus,
+        "--track": options.track,
+        "--format": settings.format if settings.format != "table" else None,
+    }
+    switches = {
+        "--resume": options.resume,
+        "--keep-checkpoints": options.keeps_checkpoints,
+        "--quiet": settings.quiet,
+    }
+    return [
+        *("train", options.recipe),
+        *(word for override in options.overrides for word in ("--set", override)),
+        *(
+            word
+            for option, value in values.items()
+            if value is not None
+            for word in (option, str(value))
+        ),
+        *(switch for switch, is_on in switches.items() if is_on),
+        *shared_flags(settings),
+    ]
+
+
+def _state(run: RunFolder, recipe: Recipe, *, resume: bool) -> PlannedState:
+    """What is there of a run; one of another recipe is refused, and without RESUME one that has
+    begun.
+    """
+    from embedlab.runs.status import is_trained, refuse_begun, run_status
+
+    state = run_status(run).state
+    if state == "finished" and is_trained(run):
+        run.refuse_other(recipe)
+        return "finished"
+    if state in {"starting", "running", "silent"}:
+        return "running"
+    if not resume:
+        refuse_begun(run)
+        return "new"
+    if not (
+        run.environment_file.exists() and run.recipe_file.exists()
+    ):  # it ended before its first step
+        return "new"
+    run.refuse_other(recipe)
+    return "unfinished"
+
+
+def _to_resume(folder: Path, name: str) -> list[RunFolder]:
+    """The newest unfinished run of this name, or all finished ones; empty where none has been
+    begun.
+    """
+    from embedlab.runs.status import run_status
+    from embedlab.runs.store import find_runs
+
+    runs = [(run, run_status(run)) for run in find_runs(folder) if run.name == name]
+    if unfinished := [(shown.last_s or 0.0, run) for run, shown in runs if shown.is_unfinished]:
+        return [max(unfinished, key=lambda item: item[0])[1]]
+    if held := [run for run, _ in runs if run.holder() is not None]:
+        raise _running(held[0])
+    return [run for run, shown in runs if shown.state == "finished"]
+
+
+def _running(run: RunFolder) -> UsageError:
+    hint = (
+        f"follow it with `embedlab runs log {run.id} --follow`, stop it with `embedlab runs "
+        f"cancel {run.id}`"
+    )
+    return UsageError(f"run {run.id!r} is running", hint=hint)
+
+
+def _stored_recipe(run: RunFolder, typed: Recipe, *, is_named: bool) -> Recipe:
+    """The recipe that RUN was begun with; under a name of the user's own it must be the typed one,
+    but for settings within it.
+    """
+    stored = run.recipe()
+    if is_named and _outline(stored) != _outline(typed):
+        run.refuse_other(typed)
+    return stored
+
+
+def _outline(recipe: Recipe) -> Sequence[object]:
+    """What distinguishes recipes, whatever their numbers are set to."""
+    return recipe.summary, *((stage.objective.name, stage.data.datasets) for stage in recipe.stages)
+
+
+SHARE = 0.1  # of the rows, for the dev score, where no dev file is named
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnTraining:
+    """The recipe and its values that train on a file, and what the user should know of them."""
+
+    recipe: str
+    overrides: tuple[str, ...]
+    name: str  # of the run
+    notes: tuple[str, ...]
+    dev: (
+        str | None
+    )  # the rows of the dev score as one types them, relative to the working folder; None without any
+
+
+def recipe_of(
+    typed: str, overrides: Sequence[str] = (), *, encoder: str | None = None, dev: str | None = None
+) -> tuple[Recipe, OwnTraining | None]:
+    """Return the recipe called TYPED, or that of the file of rows TYPED, with the values of
+    OVERRIDES, and what was detected of a file.
+    """
+    from embedlab.core.recipe import load_recipe
+
+    if (training := own_training(typed, overrides, dev)) is not None:
+        return replace(
+            load_recipe(training.recipe, (*training.overrides, *overrides), encoder=encoder),
+            name=training.name,
+        ), training
+    said = overrides_of({"evaluate.dev": dev}) if dev is not None else ()
+    return load_recipe(typed, (*said, *overrides), encoder=encoder), None
+
+
+def own_training(typed: str, overrides: Sequence[str], dev: str | None) -> OwnTraining | None:
+    """Return how the file that was TYPED in place of a recipe is trained on; None for the name or
+    the TOML file of a recipe.
+
+    OVERRIDES are the user's own values: those of `data.columns`, `data.labels`, `data.where` and
+    `data.drop` take part in what is detected. DEV is the file of the dev score; it is read as the
+    file of training where it has the same columns. Without it a part of the rows is held out.
+    """
+    from embedlab.core.own_files import absolute
+    from embedlab.data.file_name import is_row_file, parse_file_name, with_said
+    from embedlab.data.own_columns import LABELLED, PAIRS, SCORED, SENTENCES, TRIPLETS, own_data
+
+    if not is_row_file(typed):
+        return None
+    data = own_data(with_said(parse_file_name(typed), overrides).text)
+    values: dict[str, object] = {
+        "data.files": absolute([str(data.file.path)]),
+        "evaluate.tasks": [],
+    }
+    values |= {
+        f"data.{key}": value
+        for key, value in (
+            ("columns", data.ours),
+            ("labels", dict(data.labels)),
+            ("where", dict(data.file.where)),
+            ("drop", dict(data.file.drop)),
+        )
+        if value
+    }
+    values |= _scale(data)
+    rows: _DevRows | None = None
+    if _needs_dev(overrides):
+        rows = _dev_rows(data, dev)
+        file = rows.file
+        values["evaluate.dev"] = (
+            "none"
+            if file is None
+            else file.with_options(path=Path(absolute([str(file.path)])[0])).text
+        )
+        values |= {"data.held_out": file.held_out} if file is not None and file.held_out else {}
+    recipes = {
+        SCORED.title: "own-scored-pairs",
+        LABELLED.title: "own-labelled-pairs",
+        PAIRS.title: "own-pairs",
+        TRIPLETS.title: "own-triplets",
+        SENTENCES.title: "own-sentences",
+    }
+    recipe = recipes[data.kind.title]
+    notes = (
+        *data.lines(),
+        f"  recipe {recipe}; `embedlab recipes {recipe}` shows it",
+        *([rows.note] if rows else []),
+    )
+    return OwnTraining(
+        recipe=recipe,
+        overrides=overrides_of(values),
+        name=_run_name(data.file.path),
+        notes=notes,
+        dev=rows.typed if rows is not None else None,
+    )
+
+
+def _needs_dev(overrides: Sequence[str]) -> bool:
+    return not any(override.startswith("evaluate.dev=") for override in overrides)
+
+
+def _scale(data: OwnData) -> dict[str, object]:
+    """Return the highest score as the recipe states it; scores of which the scale is open are
+    refused.
+    """
+    if data.scores is None or data.scale is None:
+        return {}
+    high = data.scale[1]
+    if data.scores.contradicts(high) and not data.file.low_scores:
+        first = data.file.with_options(scale=(min(0.0, data.scores.low), data.scores.largest)).text
+        other = data.file.with_options(
+            scale=(min(0.0, data.scores.low), high), low_scores=True
+        ).text
+        raise UsageError(
+            f"{data.file.path}: the scores are {data.scores}: of which scale?",
+            hint=f"write '{first}' or '{other}'",
+        )
+    return {
+        "objective.highest": high,
+        **({"data.low_scores": True} if data.file.low_scores else {}),
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class _DevRows:
+    """The rows of the dev score, and what to say of them."""
+
+    note: str
+    file: FileName | None = None  # with all that was detected; None without any
+    typed: str | None = None  # the same as one types it
+
+
+def _dev_rows(data: OwnData, dev: str | None) -> _DevRows:
+    """Return the rows of the dev score: the file DEV, read as the file of training where it has the
+    same columns, or a part of that.
+    """
+    from embedlab.data.file_name import parse_file_name
+    from embedlab.data.own_columns import SENTENCES, own_data
+    from embedlab.data.table_file import read_rows
+
+    if dev is None:
+        return _held_out(data)
+    file = parse_file_name(dev)
+    if (
+        file.is_plain
+        and data.columns
+        and file.is_table
+        and {*data.columns.values()} <= {*read_rows(file.path, needed=()).columns}
+    ):
+        file = file.with_options(roles=data.said.roles, labels=data.said.labels)
+    dev_data = own_data(file.text)
+    if dev_data.kind == SENTENCES:
+        raise UsageError(
+            f"{dev}: single sentences give no dev score",
+            hint="name a file of pairs, with scores or without",
+        )
+    return _DevRows(note=f"dev: {dev_data.lines()[0]}", file=dev_data.said, typed=file.text)
+
+
+def _held_out(data: OwnData) -> _DevRows:
+    """Return the part of the file that is held out, whole topics of it."""
+    from embedlab.data.own_columns import SENTENCES
+    from embedlab.data.topics import SEED
+
+    if data.kind == SENTENCES:
+        return _DevRows(note="no dev score: single sentences have none; --dev FILE names pairs")
+    status = data.file.path.stat()
+    count = _held_out_rows(data.said.text, status.st_size, status.st_mtime_ns)
+    if not count:
+        why = (
+            f"no part of the {data.rows} rows is large enough and shares no sentence with the rest"
+        )
+        return _DevRows(note=f"no dev score: {why}; --dev FILE names pairs")
+    typed = data.file.with_options(held_out=SHARE, scale=None, low_scores=False).text
+    note = (
+        f"dev: {count} of {data.rows} rows that share no sentence with the rest (seed "
+        f"{SEED}): '{typed}'"
+    )
+    return _DevRows(note=note, file=data.said.with_options(held_out=SHARE), typed=typed)
+
+
+@lru_cache(maxsize=16)  # a form plans at each key; a file is that of its size and time
+def _held_out_rows(name: str, _size: int, _modified_ns: int) -> int:
+    from embedlab.data.own_columns import own_data
+    from embedlab.data.own_files import read_texts
+    from embedlab.data.topics import is_held_out
+
+    data = own_data(name)
+    return int(is_held_out(read_texts(data).frame, data.texts, SHARE).sum())
+
+
+def _run_name(path: Path) -> str:
+    """Return a name for the run of a file that a run can have."""
+    return re.sub(r"^[^A-Za-z0-9]+|[^A-Za-z0-9._+-]+", "-", path.stem).strip("-") or "own"
+
+
+def starting_encoder(typed: str | None, settings: Settings) -> str | None:
+    """Return the location of the encoder to start from, None for that of the recipe; folders with
+    their absolute path.
+
+    The generated corpora have a small encoder of their own; `build_tiny_encoder` writes it where it
+    is missing.
+    """
+    if typed is not None:
+        from embedlab.models.catalog import starting_location
+
+        return starting_location(typed, settings.runs)
+    return str(tiny_encoder_folder(settings)) if settings.data == TINY_FOLDER else None
+
+
+def tiny_encoder_folder(settings: Settings) -> Path:
+    """Return the folder of the encoder of `--data tiny`, whether it exists or not."""
+    from embedlab.data import tiny
+
+    # Corpora of other words have another encoder: this one would spell new words in letters.
+    words = hashlib.sha256("\n".join(tiny.vocabulary()).encode()).hexdigest()[:8]
+    return (settings.cache / "tiny-encoder" / words).absolute()
+
+
+def build_tiny_encoder(start: str | None, settings: Settings) -> None:
+    """Write the encoder of `--data tiny` where START is its folder and nothing is there yet."""
+    folder = tiny_encoder_folder(settings)
+    if start == str(folder) and not folder.is_dir():
+        from embedlab.encoders.random_encoder import build_random_encoder
+
+        build_random_encoder(folder, seed=0)

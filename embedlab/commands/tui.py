@@ -1,0 +1,139 @@
+"""`embedlab tui`: the dashboard."""
+
+from __future__ import annotations
+
+import os
+import select
+import shlex
+import signal
+import sys
+import threading
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+from embedlab.commands.command import command
+from embedlab.commands.options import Flag
+from embedlab.commands.terminal import Terminal
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.python_processes import python_command
+
+
+@dataclass(frozen=True, kw_only=True)
+class DashboardOptions:
+    """What the dashboard shows, and where."""
+
+    pairs: Annotated[
+        Path | None,
+        Flag(
+            names=("--pairs",),
+            metavar="FILE",
+            help="Browse your own pairs: TSV, CSV, JSONL or parquet.",
+        ),
+    ] = None
+    serve: Annotated[
+        bool,
+        Flag(names=("--serve",), help="Show the dashboard in a browser instead of this terminal."),
+    ] = False
+    host: Annotated[
+        str,
+        Flag(
+            names=("--host",), help="Address to serve on; whoever has the URL can do what you can."
+        ),
+    ] = "127.0.0.1"
+    port: Annotated[int, Flag(names=("--port",), help="Port to serve on.", min=1, max=65535)] = 8000
+
+
+@command(
+    *("data", "runs", "machine", "output"),
+    examples=(
+        "embedlab tui --data DIR",
+        "embedlab tui --data tiny",
+        "embedlab tui --pairs mine.tsv",
+        "embedlab tui --serve --port 8000",
+    ),
+)
+def tui(options: DashboardOptions, session: Terminal) -> None:
+    """Browse pairs, compare models, follow runs and start trainings in a dashboard.
+
+    Quitting it ends nothing: trainings are processes of their own.
+    """
+    from embedlab.core.plugins import refuse_loading
+
+    if options.serve:
+        _serve(options.host, options.port, session)
+        return
+    # It is above the commands, and textual takes time.
+    driver = import_module("textual.constants").DRIVER  # of a server, whose browser is the terminal
+    if driver is not None:
+        threading.Thread(target=_end_with_server, name="end-with-server", daemon=True).start()
+    if driver is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError(
+            "the dashboard needs a terminal", hint="`embedlab tui --serve` shows it in a browser"
+        )
+    if driver is None and os.environ.get("TERM") == "dumb":
+        raise MissingError(
+            "the terminal 'dumb' cannot show a dashboard",
+            hint="`embedlab tui --serve` shows it in a browser",
+        )
+
+    refuse_loading("the dashboard runs no plug-in")
+
+    # A terminal that went away is neither read nor written again; what the dashboard remembers is
+    # on disk already.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    dashboard = import_module("embedlab.tui.app").Dashboard(
+        session.settings, pair_file=options.pairs
+    )
+    dashboard.run()
+    if dashboard.return_code:  # Textual has printed why
+        raise EmbedlabError(
+            "the dashboard ended by an error of its own",
+            hint="please report the lines above; runs go on",
+        )
+
+
+def _end_with_server() -> None:
+    """Wait until the server's end of stdin is closed, and end as with a terminal that went away."""
+    waiting = select.poll()
+    waiting.register(sys.stdin.fileno(), 0)  # a hang-up is reported all the same
+    waiting.poll()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _serve(host: str, port: int, terminal: Terminal) -> None:
+    try:
+        serving = import_module("embedlab.tui.serving")
+    except ImportError as error:
+        raise MissingError(
+            "serving needs the package 'textual-serve'", hint="pip install 'embedlab[serve]'"
+        ) from error
+
+    server = serving.DashboardServer(
+        shlex.join(python_command(*_without_serving(sys.argv[1:]))), host=host, port=port
+    )
+    with server.listen() as listening:
+        if not serving.is_local_host(host):
+            terminal.warn(
+                f"serving on {host!r}: whoever has the address below can start and delete "
+                f"runs and write files as you, from any machine "
+                "that reaches this one; nothing is encrypted, so that the network between "
+                "can read it too"
+            )
+        # With --quiet too: its token is the only way in.
+        terminal.error(
+            f"the dashboard is at {server.address} (Ctrl-C ends it); whoever has its token gets in"
+        )
+        server.serve_on(listening)
+
+
+def _without_serving(arguments: list[str]) -> list[str]:
+    """What was typed, without the options that say where to serve."""
+    arguments_left, words = [], iter(arguments)
+    for word in words:
+        if word in {"--host", "--port"}:
+            next(words, None)
+        elif word != "--serve" and not word.startswith(("--host=", "--port=")):
+            arguments_left.append(word)
+    return arguments_left

@@ -1,0 +1,127 @@
+"""`embedlab why`: where two models differ, what the items have in common on which one alone is
+right, and how steady that is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from embedlab.commands.command import command
+from embedlab.commands.options import Flag, Signed, TaskItems, TwoModels
+from embedlab.core.errors import UsageError
+from embedlab.core.session import Session
+
+if TYPE_CHECKING:
+    from embedlab.reports.report import Report
+
+
+# of the halves that combinations are searched and tested on: the same for the same items
+HALVES_SEED = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhyOptions(Signed, TaskItems, TwoModels):
+    """Two models, the items on which they differ, and how much is shown."""
+
+    rows: Annotated[
+        int,
+        Flag(
+            names=("--rows",),
+            metavar="N",
+            help="At most so many rows in a table; JSON and CSV have all.",
+            min=1,
+        ),
+    ] = 4
+    examples: Annotated[
+        int,
+        Flag(
+            names=("--examples",),
+            metavar="N",
+            help="How many typical items to show of each model.",
+            min=0,
+        ),
+    ] = 5
+
+
+@command(
+    *("data", "runs", "machine", "output", "latex"),
+    examples=(
+        "embedlab why dice minilm --data starter",
+        "embedlab why sbert defsent --task sick-r --where 'negation:one'",
+    ),
+    draws="why",
+)
+def why(options: WhyOptions, session: Session) -> Report:
+    """Say why two models differ: on which kinds of items, by every property, and what the items
+    have in common that one alone gets right.
+
+    The first table has the kinds of items on which the second model's lead is most unlike its lead
+    on all others, the surest first. The second one has combinations of two properties: searched on
+    half of the topics and of the seeds, confirmed on the others.
+    """
+    import numpy as np
+
+    from embedlab.analysis.evidence import member_columns
+    from embedlab.commands.own_rows import two_models
+    from embedlab.comparison.explanation import explained
+    from embedlab.evaluation import compared, gather, refuse_without_items
+    from embedlab.outcomes.frame import joined_outcomes
+    from embedlab.outcomes.selection import select_items
+    from embedlab.reports.report import Report
+    from embedlab.reports.why import WHY, why_tables
+    from embedlab.scoring.selection import select_from
+    from embedlab.scoring.task_comparison import Slicing
+
+    names, files = two_models(options, "why", session.settings)
+    selected = select_from(options.suites, options.tasks or files, session.settings.data)
+    where = options.expression
+    refuse_without_items(selected, "kind", where)
+    slicing = Slicing(where=where)
+    gathered = gather(names, selected, session, slicing=slicing, setting=options.setting)
+    if not gathered.outcomes:
+        raise UsageError(
+            "the selected tasks have no items to group",
+            hint="select a task with items, such as --task sts12",
+        )
+    outcomes, models = joined_outcomes(gathered.outcomes), gathered.models
+    columns = {model.name: model.members for model in models}
+    selection = select_items(outcomes, where, columns) if where else None
+    if selection is not None and selection.is_by_results:
+        raise UsageError(
+            f"{where!r} picks items by results",
+            hint="read properties alone: results would explain themselves",
+        )
+    lacking = [
+        member
+        for member in member_columns(models)
+        if outcomes.predictions[member].fill_nan(None).count() == 0
+    ]
+    if lacking:
+        raise UsageError(
+            f"{lacking[0]} has no prediction of these items",
+            hint="select a task that both models can do",
+        )
+    comparison = compared(gathered, slicing, session)
+    with session.progresses() as progress:
+        rng = np.random.default_rng(HALVES_SEED)
+        explanation = explained(
+            outcomes,
+            models,
+            comparison.evidence,
+            selection,
+            rng=rng,
+            examples=options.examples,
+            progress=progress,
+        )
+    tables = why_tables(explanation, comparison, rows=options.rows)
+    caption = tables[0].caption()
+    drawn = {"explanation": explanation, "rows": options.rows, "caption": caption}
+    return Report.of(
+        tables,
+        WHY,
+        is_whole=comparison.is_whole,
+        command="why",
+        drawn=drawn,
+        behind={"explanation": explanation},
+    )

@@ -1,0 +1,564 @@
+"""Models on tasks of any kind: what typed names mean, what is there, what is encoded, evaluated and
+gathered to be compared.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from embedlab.analysis.evidence import member_columns
+from embedlab.choices import SettingName
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.hints import Hint, NamedOption
+from embedlab.core.names import recipe_names
+from embedlab.core.paths import STARTER
+from embedlab.core.progress import StartProgress
+from embedlab.core.session import Session
+from embedlab.core.settings import Settings
+from embedlab.data.source import Source
+from embedlab.encoders.encoder import EncoderFacts
+from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.models.aliases import model_of
+from embedlab.models.catalog import Model, ModelSpec, resolve
+from embedlab.models.encoder_kind import prefix_of
+from embedlab.models.grammar import title_of
+from embedlab.models.hosts import refuse_strangers
+from embedlab.models.location import pinned
+from embedlab.models.packaged import packaged
+from embedlab.outcomes.cuts import DATASET
+from embedlab.outcomes.frame import Outcomes
+from embedlab.outcomes.selection import item_condition
+from embedlab.reports.notes import facts_of, model_note, partial_notes, training_facts
+from embedlab.reports.scores import StatedModel
+from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.signature import UNKNOWN, Signature
+from embedlab.scoring.answers import MemberOutcomes, figure_evidence
+from embedlab.scoring.member import evaluate_task, model_facts, with_training
+from embedlab.scoring.outcomes import has_all_items, member_outcomes
+from embedlab.scoring.prefetch import encode_once, stored_evaluation
+from embedlab.scoring.readiness import Readiness, check_all
+from embedlab.scoring.selection import SelectedTask
+from embedlab.scoring.stated_text import UNCOUNTED, is_text_uncounted
+from embedlab.scoring.task_comparison import (
+    Facts,
+    Gathered,
+    Slicing,
+    TaskComparison,
+    item_outcomes,
+    model_columns,
+)
+from embedlab.scoring.training_text import training_text
+from embedlab.tasks.task import Texts, evaluation_without_scores, task
+
+if TYPE_CHECKING:
+    from embedlab.encoders.encoder import PairScorer
+
+
+def resolve_model(name: str, session: Session) -> Model:
+    """The model that a typed name means, with its notes reported; a hub model is fetched where it
+    is not at hand.
+    """
+    resolved = resolve(name, session.settings.runs)
+    try:
+        members = tuple(pinned(spec, offline=session.settings.offline) for spec in resolved.members)
+    except MissingError as error:
+        if name in {spec.location for spec in resolved.members} or not any(
+            spec.is_on_hub for spec in resolved.members
+        ):
+            raise
+        raise MissingError(
+            f"{name!r} was taken for a published model: {error.message}",
+            hint=Hint(error.advice, *_ways_beside(name, session.settings)),
+        ) from error
+    model = replace(resolved, members=members)
+    for note in dict.fromkeys(spec.note for spec in model.members if spec.note):
+        session.note(f"{name}: {note}")
+    if not session.settings.offline and session.settings.endpoint_check == "on":
+        _check_endpoints(model.members, session)
+    return model
+
+
+def resolve_models(names: Iterable[str | Model], session: Session) -> list[Model]:
+    """The models that typed NAMES mean, those that are resolved already as they are; all that are
+    missing are one error.
+    """
+    models: list[Model] = []
+    missing: list[MissingError] = []
+    for name in names:
+        try:
+            models.append(resolve_model(name, session) if isinstance(name, str) else name)
+        except MissingError as error:
+            missing.append(error)
+    if len(missing) > 1:
+        raise MissingError("; ".join(error.message for error in missing), hint=missing[0].advice)
+    if missing:
+        raise missing[0]
+    return models
+
+
+def _ways_beside(name: str, settings: Settings) -> Iterator[str | NamedOption]:
+    """Yield what this machine has in place of a published model: a recipe of its NAME, and what is
+    installed.
+    """
+    if name in recipe_names():
+        yield f"; `embedlab train {name}` trains the recipe of that name"
+    minilm = packaged("minilm")
+    if minilm is not None and minilm.state == "installed":
+        yield "; minilm is on this machine"
+        if settings.data is None:
+            yield ", and "
+            yield NamedOption("--data", STARTER)
+            yield " has pairs for it"
+
+
+def needs_network(spec: ModelSpec) -> bool:
+    """Whether the vectors of SPEC, or of a part of it, come from a server."""
+    return any(map(needs_network, spec.parts)) or spec.shipped.is_remote
+
+
+def _check_endpoints(members: Sequence[ModelSpec], session: Session) -> None:
+    """Record which models answer at the addresses of MEMBERS; one that is another than before is
+    reported.
+    """
+    for spec in members:
+        _check_endpoints(spec.parts, session)
+        if spec.shipped.is_remote:
+            from embedlab.encoders.endpoint import check_identity
+
+            refuse_strangers([f"{spec.kind}:{spec.location}"])
+            if (note := check_identity(spec.kind, spec.location)) is not None:
+                session.warn(note)
+
+
+def refuse_twice(names: Sequence[str]) -> None:
+    """Refuse a model that is named twice where models are compared with each other."""
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise UsageError(f"model {twice!r} is named twice", hint="name each model once")
+
+
+def refuse_blank(sentences: Sequence[str]) -> None:
+    """Refuse a typed sentence without a character that is seen: a similarity to nothing means
+    nothing.
+    """
+    blank = next((sentence for sentence in sentences if not sentence.strip()), None)
+    if blank is not None:
+        raise UsageError(f"a sentence is blank: {blank!r}", hint="give each sentence in quotes")
+
+
+def one_member(model: Model) -> ModelSpec:
+    """The only member of a model; a run with several seeds is refused."""
+    if len(model.members) > 1:
+        raise UsageError(
+            f"{model.name!r} has {len(model.members)} seeds",
+            hint=f"name one: {model.members[0].name}",
+        )
+    return model.members[0]
+
+
+def load_members(model: Model, session: Session, *, cached: bool) -> "list[PairScorer]":
+    """The scorers of a model: several for a run with several seeds. With CACHED their vectors are
+    stored.
+    """
+    from embedlab.encoders.loading import scorer_for
+
+    settings = session.settings
+    return [
+        scorer_for(spec, settings, cache=settings.cache if cached else None)
+        for spec in model.members
+    ]
+
+
+def check_device(settings: Settings) -> None:
+    """Refuse a device that is selected by name and is not there, also where all scores are stored
+    and nothing is to compute.
+    """
+    if settings.device in {"cuda", "mps"}:
+        from embedlab.encoders.device import machine
+
+        machine(settings)
+
+
+def without_stated(names: Sequence[str], session: Session) -> tuple[list[str], list[StatedModel]]:
+    """Return the NAMES of models that score pairs, and the others with their figures."""
+    stated = [
+        stated_model
+        for name in dict.fromkeys(names)
+        if (stated_model := _stated(name, session)) is not None
+    ]
+    return [name for name in names if name not in {model.name for model in stated}], stated
+
+
+def _stated(name: str, session: Session) -> StatedModel | None:
+    if prefix_of(model_of(name) or name) is None:
+        return None
+    spec = resolve(name, session.settings.runs).members[0]
+    figures = spec.shipped.figures(spec.location)
+    return StatedModel(name=name, figures=figures) if figures else None
+
+
+Evaluations = dict[str, list[Evaluation]]  # by model, one a member
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What is evaluated, in which way."""
+
+    selected: Sequence[SelectedTask]
+    setting: SettingName = "literature"
+    again: bool = False  # also what was evaluated before
+    skips_unfit: bool = False  # a model that cannot do a single task is left out instead of refused
+    wants_items: bool = False  # what is stored item by item is enough, without an evaluation
+
+    @property
+    def is_one(self) -> bool:
+        """Whether a task that cannot be done leaves nothing to show."""
+        return len(self.selected) == 1
+
+    def stored_name(self, selected: SelectedTask) -> str:
+        """The name of the stored evaluation of ONE of them in a member's folder."""
+        return selected.stored_name(task(selected.task).setting(self.setting))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Known:
+    """What is known before anything is computed: the texts of the tasks, and each member's stored
+    evaluations.
+    """
+
+    ready: Readiness
+    stored: Mapping[tuple[str, SelectedTask], Evaluation]
+
+    @property
+    def texts(self) -> Mapping[SelectedTask, Texts]:
+        """What each task reads, of those whose data is there."""
+        return self.ready.texts
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing was missing."""
+        return not self.ready.missing and not any(texts.missing for texts in self.texts.values())
+
+    def refuse_unfit(self, model: Model, selected: SelectedTask) -> None:
+        """Raise why the task ONE does not apply to a member of MODEL, where it does not."""
+        for spec in model.members:
+            if (spec.name, selected) in self.ready.unfit:
+                raise self.ready.unfit[spec.name, selected]
+
+
+def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Known:
+    """Open and check all that is selected, then encode, for each member, what it was not evaluated
+    on before, in one pass.
+
+    What is missing is reported first; of a single task that is an error, as is a model that cannot
+    do it.
+    """
+    ready, source = _ready(models, work, session), Source.from_settings(session.settings)
+    stored: dict[tuple[str, SelectedTask], Evaluation] = {}
+    for spec in (spec for model in models for spec in model.members):
+        place = ScorePlace.of(spec, session.settings)
+        for selected in work.selected:
+            if not work.again:
+                evaluation = stored_evaluation(
+                    place, work.stored_name(selected), ready.texts.get(selected), session.settings
+                )
+                stored |= {(spec.name, selected): evaluation} if evaluation else {}
+        todo = {
+            selected: text
+            for selected, text in ready.texts.items()
+            if (spec.name, selected) not in stored
+            and (spec.name, selected) not in ready.unfit
+            and not (
+                work.wants_items
+                and has_all_items(
+                    place, selected, text, task(selected.task).setting(work.setting), source
+                )
+            )
+        }
+        for selected in todo:
+            for text in task(selected.task).cost(spec, source, selected.names):
+                session.note(f"{title_of(spec.name)}: {text}")
+        if not all(text.is_encoded_at_once for text in todo.values()):
+            with session.progresses() as progress:
+                encode_once(spec, list(todo.values()), session.settings, labelled(progress, spec))
+    return Known(
+        ready=replace(
+            ready, texts={one: replace(text, columns=()) for one, text in ready.texts.items()}
+        ),
+        stored=stored,
+    )
+
+
+def evaluate_on_task(
+    models: Sequence[Model], selected: SelectedTask, work: Work, known: Known, session: Session
+) -> Evaluations:
+    """The evaluations of each model on a task; none where no model can do it."""
+    evaluations: Evaluations = {}
+    for model in models:
+        try:
+            evaluations[model.name] = _evaluate_member(model, selected, work, known, session)
+        except UsageError as error:
+            if work.is_one:
+                raise
+            session.note(f"{model.name}: {selected.task} does not apply: {error.message}")
+    return evaluations
+
+
+def stored_items(
+    selected: SelectedTask,
+    model: Model,
+    texts: Texts | None,
+    setting: SettingName,
+    session: Session,
+) -> Outcomes | None:
+    """What is stored item by item of a model that was evaluated on a task."""
+    answers = {}
+    for spec in model.members:
+        with session.progresses() as progress:
+            answers[spec.name] = member_outcomes(
+                selected, spec, session.settings, texts, labelled(progress, spec), setting
+            )
+    return item_outcomes(selected, answers, [*answers], session.settings.cache)
+
+
+def labelled(progress: StartProgress, spec: ModelSpec) -> StartProgress:
+    """The same callbacks under the name of a member."""
+    return lambda work: progress(f"{title_of(spec.name)}: {work}")
+
+
+def _ready(models: Sequence[Model], work: Work, session: Session) -> Readiness:
+    """What can be done; the error of a single task, or of the last that cannot, is raised."""
+    check_device(session.settings)
+    ready = check_all(
+        [spec for model in models for spec in model.members],
+        work.selected,
+        work.setting,
+        session.settings,
+    )
+    if work.is_one and ready.missing:
+        raise next(iter(ready.missing.values()))
+    if work.is_one and ready.unfit and not work.skips_unfit:
+        raise next(iter(ready.unfit.values()))
+    for error in (
+        *ready.missing.values(),
+        *(error for texts in ready.texts.values() for error in texts.missing),
+    ):
+        session.report(error)
+    return ready
+
+
+def _evaluate_member(
+    model: Model, selected: SelectedTask, work: Work, known: Known, session: Session
+) -> list[Evaluation]:
+    scored = []
+    known.refuse_unfit(model, selected)
+    for spec in model.members:
+        evaluations = ScorePlace.of(spec, session.settings).evaluations
+        if stored := known.stored.get((spec.name, selected)):
+            session.note(
+                f"{spec.name}: {stored.task} as it was evaluated before on the same data; "
+                f"--again does it again"
+            )
+            scored.append(with_training(stored, spec))
+        else:
+            with session.progresses() as progress:
+                result = evaluate_task(
+                    selected.task,
+                    spec,
+                    session.settings,
+                    labelled(progress, spec),
+                    selected.names,
+                    work.setting,
+                    known.texts[selected].parts if selected in known.texts else (),
+                )
+            try:
+                result.save(evaluations, work.stored_name(selected))
+            except MissingError as full:  # a disk that takes nothing costs time, not the answer
+                session.warn(f"{full.message}: the evaluation is shown, not stored")
+            scored.append(result.evaluation)
+    return scored
+
+
+def gather(
+    names: Sequence[str],
+    selected: Sequence[SelectedTask],
+    session: Session,
+    *,
+    slicing: Slicing,
+    setting: SettingName,
+) -> Gathered:
+    """Return what the models called NAMES are and predict on all selected tasks; what is missing is
+    reported, nothing left is an error.
+
+    A filter of SLICING that is not understood is refused before a model is looked for.
+    """
+    if slicing.where:
+        item_condition(slicing.where, names)
+    models = resolve_models(names, session)
+    work = Work(selected=selected, setting=setting, skips_unfit=True, wants_items=True)
+    known = encode_for_all(models, work, session)
+    gathered = Gathered(
+        models=[model_columns(model) for model in models],
+        order=[each.task for each in selected],
+        is_whole=known.is_whole,
+    )
+    for selected_task in selected:
+        if selected_task in known.ready.missing:
+            continue
+        try:
+            _add_answers(gathered, models, selected_task, known, setting, session)
+        except MissingError as error:
+            if work.is_one:
+                raise
+            session.report(error)
+            gathered.is_whole = False
+    if gathered.is_empty:
+        raise MissingError(
+            f"nothing to compare on {', '.join(each.task for each in selected)}",
+            hint="the notes say why of each task",
+        )
+    return gathered
+
+
+def compared(gathered: Gathered, slicing: Slicing, session: Session) -> TaskComparison:
+    """Return the gathered models compared on what SLICING picks and cuts; what is left out is
+    reported.
+    """
+    with session.progress("comparing") as tick:
+        comparison = gathered.compared(slicing, tick)
+    for note in comparison.left_out:
+        session.note(note)
+    return comparison
+
+
+def refuse_without_items(selected: Sequence[SelectedTask], by: str, where: str) -> None:
+    """Refuse to group BY a property or to pick WHERE an expression holds what none of the SELECTED
+    tasks has: items.
+    """
+    if not any(task(each.task).has_items for each in selected) and (by != DATASET or where):
+        what = f"group by {by!r}" if by != DATASET else f"pick by {where!r}"
+        names = ", ".join(dict.fromkeys(each.task for each in selected))
+        raise UsageError(
+            f"{names} has no items to {what}", hint="remove the option, or select a task with items"
+        )
+
+
+def _add_answers(
+    gathered: Gathered,
+    models: Sequence[Model],
+    selected: SelectedTask,
+    known: Known,
+    setting: SettingName,
+    session: Session,
+) -> None:
+    texts = known.texts.get(selected)
+    states = texts.states if texts is not None else ()
+    gathered.states += states
+    gathered.notes += [*partial_notes(states), *(texts.notes if texts is not None else ())]
+    members = member_columns(gathered.models)
+    answers: dict[str, MemberOutcomes] = {}
+    for model in models:
+        answered = _answered(model, selected, known, setting, session)
+        for name, answer in answered.items():
+            known_texts = {dataset for other in answers.values() for dataset in other.outcomes}
+            answers[name] = answer.without_texts(known_texts)
+            gathered.overlaps.setdefault(model.name, {}).update(answer.overlaps)
+            gathered.marks |= set(answer.marks)
+            gathered.notes += [model_note(model.name, note) for note in answer.notes]
+        if model.name not in gathered.uncounted:
+            known_text = training_text(model.members[0], session.settings)
+            if known_text.text is not None:
+                gathered.texts[model.name] = known_text.text
+            counted = [model_note(model.name, note) for note in known_text.notes]
+            gathered.notes += [note for note in counted if note not in gathered.notes]
+            is_uncounted = any(is_text_uncounted(spec) for spec in model.members)
+            gathered.uncounted[model.name] = known_text.lack or UNCOUNTED if is_uncounted else ""
+        for spec in model.members:
+            if spec.name in answered and spec.name not in gathered.facts:
+                gathered.facts[spec.name] = _stored_facts(spec, session.settings)
+            if spec.name in answered:
+                signature = _signature(
+                    spec,
+                    selected,
+                    answered[spec.name],
+                    gathered.facts[spec.name],
+                    setting,
+                    session.settings,
+                )
+                gathered.signatures.setdefault(model.name, []).append(signature)
+    if answers and task(selected.task).trains_classifiers:
+        gathered.notes.append(f"{selected.task}: classifiers in the setting {setting!r}")
+    if (
+        outcomes := item_outcomes(
+            selected, answers, members, session.settings.cache, gathered.texts
+        )
+    ) is not None:
+        gathered.outcomes.append(outcomes)
+    gathered.figures += figure_evidence(selected.task, answers, members)
+
+
+def _answered(
+    model: Model, selected: SelectedTask, known: Known, setting: SettingName, session: Session
+) -> dict[str, MemberOutcomes]:
+    """The answers of a model's members; none, with a note, where the task does not apply to the
+    model.
+    """
+    answers = {}
+    for spec in model.members:
+        try:
+            known.refuse_unfit(model, selected)
+            with session.progresses() as progress:
+                answers[spec.name] = member_outcomes(
+                    selected,
+                    spec,
+                    session.settings,
+                    known.texts.get(selected),
+                    labelled(progress, spec),
+                    setting,
+                )
+        except UsageError as error:
+            session.note(f"{model.name}: {selected.task} does not apply: {error.message}")
+            return {}
+    return answers
+
+
+def _stored_facts(spec: ModelSpec, settings: Settings) -> Facts:
+    """How a member was used, by any evaluation stored under its fingerprint; its precision alone
+    where none could be stored.
+    """
+    place = ScorePlace.of(spec, settings)
+    for path in sorted(place.evaluations.rglob("*.json")):
+        with suppress(MissingError):
+            stored = Evaluation.load(path, where=lambda _: False)
+            if stored.fingerprint == place.fingerprint:
+                return {**facts_of(stored), **training_facts(spec)}
+    return {"precision": place.precision, **training_facts(spec)}
+
+
+def _signature(
+    spec: ModelSpec,
+    selected: SelectedTask,
+    outcomes: MemberOutcomes,
+    facts: Facts,
+    setting: SettingName,
+    settings: Settings,
+) -> Signature:
+    """What decides a member's answers to a task."""
+    place = ScorePlace.of(spec, settings)
+    name, used = (
+        selected.evaluation_name(task(selected.task).setting(setting)),
+        EncoderFacts.of_stored(facts, precision=place.precision),
+    )
+    answered = evaluation_without_scores(name, spec.name, place.fingerprint, used, outcomes.data)
+    settings_used = (
+        ((setting,) if task(selected.task).trains_classifiers else ())
+        + outcomes.settings
+        + tuple(score.setting for score in outcomes.scores)
+    )
+    aggregates = task(selected.task).aggregates  # a part of the signature of its own
+    signature = replace(
+        replace(answered, **model_facts(spec)).signature,
+        setting=tuple(each for each in settings_used if each not in aggregates),
+    )
+    is_unknown = not spec.counts_words and "pooling" not in facts  # nothing could be stored
+    return replace(signature, pooling=UNKNOWN, max_tokens=UNKNOWN) if is_unknown else signature

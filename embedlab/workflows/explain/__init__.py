@@ -1,1 +1,0 @@
-"""What the words of two sentences do to their similarity: options and checks, then the work."""

@@ -1,1 +1,0 @@
-"""A grid planned, run, followed, tabulated and cancelled."""

@@ -1,1 +1,0 @@
-"""A training planned, previewed, run and scored."""

@@ -1,0 +1,178 @@
+"""What models cost beside what they score: which vectors are stored in less, the table, the figure,
+and one process that measures.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from embedlab.api import NotebookSession
+from embedlab.commands import costs
+from embedlab.commands.compare import CompareOptions, compare
+from embedlab.commands.costs import variants_of
+from embedlab.core.errors import UsageError
+from embedlab.core.paths import TINY_FOLDER
+from embedlab.core.settings import Settings
+from embedlab.encoders.cost_worker import MeasuredCost
+from embedlab.models.catalog import resolve
+from embedlab.reports.cost_table import _digits
+from embedlab.reports.report import Report
+
+TOOK = {"bert": (4.0, 3.0, 5.0), "dice": (0.5, 0.5, 0.5)}
+
+
+def measured(name: str, sentences: Sequence[str], settings: Settings) -> MeasuredCost:
+    assert len(set(sentences)) == len(sentences) > 50
+    kind = "dice" if name == "dice" else "bert"
+    return MeasuredCost(
+        milliseconds=TOOK[kind],
+        sentences=64,
+        memory_mib=300.4,
+        is_of_pairs=kind == "dice",
+        device="cpu",
+        threads=2,
+        processor="Chip",
+    )
+
+
+@pytest.fixture(scope="module")
+def report(small_bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Report:
+    place = tmp_path_factory.mktemp("costs")
+    session = NotebookSession(
+        settings=Settings(
+            data=TINY_FOLDER, cache=place / "cache", runs=place / "runs", device="cpu", threads=1
+        )
+    )
+    options = CompareOptions(
+        models=(str(small_bert), "dice", "bm25"), tasks=("retrieval-captions",), cost=True
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(costs, "_measure", measured)
+        return compare(options, session)
+
+
+def test_each_model_has_a_row_and_one_for_each_way_to_store_less(
+    report: Report, small_bert: Path
+) -> None:
+    assert report.costs is not None
+    found = {row.name: row for row in report.costs.rows}
+    bert = str(small_bert)
+    assert [(row.dims, row.bits, row.bytes) for row in found.values()] == [
+        (32, 32, 128),
+        (16, 32, 64),
+        (32, 8, 32),
+        (32, 1, 4),
+        (None, 32, None),
+        (None, 32, None),
+    ]
+    assert list(found) == [
+        bert,
+        f"{bert}@dim=16",
+        f"{bert}@bits=8",
+        f"{bert}@bits=1",
+        "dice",
+        "bm25",
+    ]
+    key = report.costs.slices[0].key
+    whole = found[bert].scores[key].value
+    assert [one.metric for one in report.costs.slices] == ["ndcg@10"]
+    for name in list(found)[1:4]:
+        loss = found[name].losses[key]
+        assert loss.delta == pytest.approx(found[name].scores[key].value - whole)
+        assert loss.low <= loss.delta <= loss.high
+        assert found[name].milliseconds == TOOK["bert"]
+    assert found[bert].losses == {}
+    assert found["bm25"].milliseconds == ()
+    assert whole == report.compared.slices[0].scores[bert].value
+
+
+def test_its_table_says_what_was_measured_and_on_what(report: Report) -> None:
+    table = report.tables[1]
+    assert (
+        "measured on Chip, 2 threads: 64 sentences of these items, the median of 3 rounds "
+        "(fastest–slowest)" in table.notes
+    )
+    assert "bm25: not measured: it only searches" in table.notes
+    assert "dice: milliseconds of a pair, not of a sentence" in table.notes
+    rows = table.data()["rows"]
+    assert [row["milliseconds"] for row in rows] == [4, 4, 4, 4, 0.5, None]
+    times = [column.key for column in table.columns].index("milliseconds")
+    assert [texts[times] for texts in table.texts()[1:3]] == ["4 (3–5)", "4"]
+    assert [_digits(time) for time in (0.0021649, 0.285, 4.04, 190.6, 1234.5)] == [
+        "0.0022",
+        "0.28",
+        "4",
+        "191",
+        "1,234",
+    ]
+    assert report.frame.height == 3 * len(report.compared.slices)  # as without costs
+    best = [row["unbeaten"] for row in rows]
+    assert best[3] or best[2]  # the fewest bytes of those that take the same time
+    assert not best[5]
+
+
+def test_its_figure_has_the_front_of_each_cost(report: Report) -> None:
+    sizes, times = report.plot("costs"), report.drawn
+    assert "Filled, with a line through them" in sizes.caption
+    from embedlab.reports.figures import figure_kind
+
+    found, _ = figure_kind("compare", "costs").draw(**times)
+    assert [one.along for one in found] == ["bytes a vector", "milliseconds a sentence"]
+    (bert,) = found[0].series
+    order = sorted(range(4), key=lambda place: bert.places[place])
+    front, highest = [], float("-inf")
+    for place in order:
+        front.append(bert.values[place] > highest)
+        highest = max(highest, bert.values[place])
+    assert [bert.is_best[place] for place in order] == front
+
+
+def test_without_it_there_is_no_such_figure_and_no_second_table(
+    small_bert: Path, tmp_path: Path
+) -> None:
+    session = NotebookSession(
+        settings=Settings(
+            data=TINY_FOLDER, cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu"
+        )
+    )
+    report = compare(
+        CompareOptions(models=("dice", "bm25"), tasks=("retrieval-captions",)), session
+    )
+    assert len(report.tables) == 1
+    with pytest.raises(UsageError, match="needs --cost"):
+        report.plot("costs")
+    for more in ({"by": "dice"}, {"where": "dice>0.5"}):
+        with pytest.raises(UsageError, match="option cost is for whole datasets"):
+            compare(
+                CompareOptions(models=("dice",), tasks=("retrieval-captions",), cost=True, **more),
+                session,
+            )
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("", ["@dim=16", "@bits=8", "@bits=1"]),  # a quarter of 32 numbers would be fewer than 16
+        ("?pooling=cls", ["?pooling=cls@dim=16", "?pooling=cls@bits=8", "?pooling=cls@bits=1"]),
+        ("?dim=20", ["?dim=20@bits=8", "?dim=20@bits=1"]),
+        ("?bits=8", []),
+        ("?whiten=fit", []),
+    ],
+)
+def test_what_was_typed_is_not_replaced(
+    options: str, expected: list[str], small_bert: Path, tmp_path: Path
+) -> None:
+    name = f"{small_bert}{options}"
+    assert list(variants_of(name, resolve(name, tmp_path))) == [
+        f"{small_bert}{one}" for one in expected
+    ]
+
+
+def test_a_process_measures() -> None:
+    found = costs._measure(
+        "dice", [f"a dog runs {number}" for number in range(40)], Settings(device="cpu", threads=1)
+    )
+    assert (found.threads, found.device, found.is_of_pairs, found.sentences) == (1, "cpu", True, 40)
+    assert len(found.milliseconds) == 3
+    assert found.memory_mib > 20

@@ -1,0 +1,227 @@
+"""Explanations, against loops that encode one sentence at a time, and what is refused."""
+
+import json
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import embedlab
+from embedlab.analysis.word_effects import EditedSentence
+from embedlab.commands.explain import Variants, member_numbers
+from embedlab.core.errors import UsageError
+from embedlab.core.paths import TINY_FOLDER
+from embedlab.core.settings import Settings
+from embedlab.data.words import shown_words, without_word
+from embedlab.encoders.encoder import EncoderFacts, Vectors
+from embedlab.encoders.lexical import DiceScorer
+from embedlab.encoders.loading import scorer_for
+from embedlab.models.catalog import resolve
+
+FIRST, SECOND = "A dog runs in the park, fast.", "the cat sleeps"
+REFERENCE = np.linspace(-1, 1, 40, dtype=np.float32)
+FILE = "sentence1\tsentence2\tscore\n" + "".join(
+    f"a dog number {n}\t{n} cats\t{n}\n" for n in range(12)
+)
+
+
+@pytest.fixture
+def pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Twelve pairs of a reference, in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pairs.tsv").write_text(FILE)
+    return "pairs.tsv"
+
+
+def loop(score: Callable[[str, str], float], first: str, second: str) -> list[float]:
+    """The effect of each word, one call a variant."""
+    whole = score(first, second)
+    of_first = [whole - score(without_word(first, word), second) for word in shown_words(first)]
+    return of_first + [
+        whole - score(first, without_word(second, word)) for word in shown_words(second)
+    ]
+
+
+@pytest.mark.parametrize("name", ["bert", "modernbert", "combination", "dice"])
+def test_effects_are_those_of_a_loop_without_batches(
+    architectures: dict[str, Path], name: str
+) -> None:
+    parts = f"{architectures['bert']}?pooling=mean,{architectures['roberta']}"
+    typed = {"combination": f"normalized-average:{parts}", "dice": "dice"}.get(
+        name
+    ) or f"{architectures[name]}?pooling=mean"
+    scorer = scorer_for(resolve(typed, Path("none")).members[0], Settings(device="cpu"))
+    found = member_numbers(scorer, Variants.of(FIRST, SECOND), REFERENCE).similarities
+    expected = loop(lambda one, other: float(scorer.score([one], [other])[0]), FIRST, SECOND)
+    assert np.allclose([*found.first, *found.second], expected, atol=1e-6)
+    without = [without_word(text, shown_words(text)[1]) for text in (FIRST, SECOND)]
+    assert found.table[2, 2] == pytest.approx(
+        float(scorer.score([without[0]], [without[1]])[0]), abs=1e-6
+    )
+
+
+class _Counting:
+    """An encoder that remembers what it encoded."""
+
+    name, fingerprint, facts, dim, similarity = "counting", "00", EncoderFacts(), 3, "cosine"
+
+    def __init__(self) -> None:
+        self.encoded: list[str] = []
+
+    def encode(self, sentences: Sequence[str], progress: Any = None) -> Vectors:
+        self.encoded += sentences
+        return np.array(
+            [[len(one), one.count("e"), one.count("a") + 1] for one in sentences], np.float32
+        )
+
+    def score(self, first: Sequence[str], second: Sequence[str], progress: Any = None) -> Any:
+        raise AssertionError("vectors are encoded once")
+
+
+def test_each_sentence_is_encoded_once_and_no_other() -> None:
+    encoder = _Counting()
+    member_numbers(encoder, Variants.of(FIRST, SECOND), REFERENCE)  # type: ignore[arg-type]
+    assert len(encoder.encoded) == len(set(encoder.encoded)) == 7 + 3 + 2
+    encoder.encoded.clear()
+    edit = EditedSentence(text="the cat runs", replaces=1)
+    found = member_numbers(encoder, Variants.of(FIRST, SECOND, [edit]), REFERENCE)  # type: ignore[arg-type]
+    assert len(encoder.encoded) == 13
+    assert found.edited.shape == (1,)
+
+
+def test_the_frame_has_the_numbers_of_the_arrays_ranked_in_the_reference(
+    tmp_path: Path, pairs: str, architectures: dict[str, Path]
+) -> None:
+    both = embedlab.explain(
+        FIRST,
+        SECOND,
+        ["dice", f"{architectures['bert']}?pooling=mean"],
+        reference=pairs,
+        cache=tmp_path / "c",
+    )
+    explained = both.explanation
+    assert explained is not None
+    words = both.frame.filter(kind="word", model="dice")
+    assert words["word"].to_list() == [word.text for _, word in explained.places]
+    assert np.allclose(words["effect"], explained.models[0].effects)
+    other = both.frame.filter(kind="word").filter(model=explained.models[1].name)
+    assert np.allclose(other["difference"], other["effect"].to_numpy() - words["effect"].to_numpy())
+    assert both.frame["reference_pairs"].unique().to_list() == [12]
+    scores = DiceScorer().score(
+        *zip(*(line.split("\t")[:2] for line in FILE.splitlines()[1:]), strict=True)
+    )
+    expected = 50 * (
+        (scores < words["similarity"][0]).mean() + (scores <= words["similarity"][0]).mean()
+    )
+    assert words["rank"][0] == pytest.approx(expected)
+
+
+def test_an_edit_moves_each_model_and_a_rule_says_that_it_made_it(pairs: str) -> None:
+    report = embedlab.explain(
+        "A man is asleep.",
+        "The man is awake.",
+        "dice",
+        reference=pairs,
+        instead="A dog is asleep.",
+        edits=["negate"],
+    )
+    assert (
+        "dice: the pair is above all of the reference: a change in that direction is not "
+        "seen in ranks" in report.notes
+    )
+    found = report.frame.filter(kind="edit")
+    assert found["text"].to_list() == ["A dog is asleep.", "The man is not awake."]
+    assert found["sentence"].to_list() == [1, 2]
+    assert found["rule"].to_list() == [None, "negate"]
+    whole = DiceScorer().score(
+        ["A man is asleep."] * 2, ["The man is awake.", "The man is not awake."]
+    )
+    assert found["similarity"][1] == pytest.approx(float(whole[1]))
+    assert np.allclose(
+        found["effect"], found["rank"] - 100
+    )  # the pair is above all of the reference
+
+
+def test_a_pair_is_ranked_among_the_dataset_that_it_is_from() -> None:
+    from embedlab.data.source import Source
+
+    frame = Source(folder=TINY_FOLDER).open("sts13").frame
+    pair = frame["sentence1"][5], frame["sentence2"][5]
+    for first, second in (pair, pair[::-1]):
+        found = embedlab.explain(first, second, "dice", data="tiny")
+        assert found.frame["reference"].unique().to_list() == ["sts13"]
+        assert "the pair is from sts13: ranks are among its pairs" in found.notes
+    assert (
+        embedlab.explain("one of no dataset", "and another", "dice").frame["reference"][0]
+        == "starter"
+    )
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"first": " "}, "' ' has no word to leave out"),
+        ({"models": "scores:scores.tsv"}, "has the scores that a file holds"),
+        ({"models": "BERT?whiten=fit"}, "is whitened by the sentences that are scored"),
+        (
+            {"models": "average:BERT?whiten=fit,BERT"},
+            "is whitened by the sentences that are scored",
+        ),
+        ({"edits": "translate"}, "no rule of edits named 'translate'"),
+        ({"edits": "number"}, "the rule 'number' is not safe in either sentence"),
+        ({"instead": "a dog"}, "'a dog' is the sentence itself"),
+        ({"view": "tokens", "instead": "x"}, "option instead is for the view 'effects'"),
+        ({"view": "tokens"}, "'dice' has no token vectors"),
+        ({"view": "gradients"}, "no view named 'gradients'"),
+    ],
+)
+def test_what_cannot_be_explained_is_refused_with_the_reason(
+    wrong: dict[str, Any], message: str, pairs: str, small_bert: Path
+) -> None:
+    Path("scores.tsv").write_text("sentence1\tsentence2\tmine\na dog\ta cat\t0.5\n")
+    options = {"first": "a dog", "second": "a cat", "models": "dice", "reference": pairs, **wrong}
+    if options.get("view", "effects") == "tokens":
+        options["reference"] = None
+    options["models"] = options["models"].replace("BERT", str(small_bert))
+    with pytest.raises(UsageError, match=message.replace("(", r"\(")) as refused:
+        embedlab.explain(**options)
+    assert refused.value.hint
+
+
+def test_an_endpoint_is_said_first_what_it_costs_and_gets_no_more(
+    tmp_path: Path, pairs: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("EMBEDLAB_API_KEY", raising=False)
+    program = [
+        sys.executable,
+        str(Path(embedlab.__file__).parents[1] / "tests/encoders/endpoint_server.py"),
+        str(tmp_path / "model.txt"),
+    ]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            server = f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
+            settings = {"reference": pairs, "cache": tmp_path / "cache", "endpoint_check": "off"}
+            first = embedlab.explain("a dog runs", "a cat", f"{server}#good", **settings)
+            assert any(
+                f"#good: {24 + 7} sentences to request of its server; the pair has 7" in note
+                for note in first.notes
+            )
+            with urllib.request.urlopen(server) as answer:
+                before = json.loads(answer.read())["texts"]
+            again = embedlab.explain("a dog runs", "a bird", f"{server}#good", **settings)
+            with urllib.request.urlopen(server) as answer:
+                sent = json.loads(answer.read())["texts"] - before
+            new = {"a bird", "bird"}  # the others are cached
+            assert sent == len(new)
+            assert any(
+                f"#good: {len(new)} sentences to request of its server" in note
+                for note in again.notes
+            )
+        finally:
+            process.kill()

@@ -1,0 +1,64 @@
+"""A planned grid run through a session that is not a terminal."""
+
+import json
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from embedlab.api import NotebookSession
+from embedlab.commands.grid_plan import GridOptions, cancel_grid, plan_grid
+from embedlab.commands.grid_run import look_at_grid, run_grid
+from embedlab.core.errors import UsageError
+from embedlab.core.paths import TINY_FOLDER
+from embedlab.core.settings import Settings
+from embedlab.experiments.executors.local import LocalWorkers
+from tests.experiments.conftest import SHORT, STAND_IN
+
+
+def test_a_grid_runs_in_a_notebook_and_gives_its_cells_as_they_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.toml").write_text(SHORT)
+    monkeypatch.setattr(
+        "embedlab.commands.grid_run.LocalWorkers", partial(LocalWorkers, program=STAND_IN)
+    )
+    session = NotebookSession(
+        settings=Settings(data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache")
+    )
+    planned = plan_grid(GridOptions(grid="mine.toml", workers=2), session.settings)
+    monkeypatch.setenv("FAULTS", json.dumps({planned.plan.cell(1).id: "diverge"}))
+    result = run_grid(planned, session)
+    assert result.has_failed
+    assert [entry.state for entry in result.entries] == ["failed", "done", "done"]
+    assert session.said[0].startswith("mine: 3 cells, 3 to do, 2 at once")
+    seen = look_at_grid("mine", session.settings)
+    assert (seen.ended, len(seen.entries)) == (3, 3)
+    with pytest.raises(UsageError, match="is not running"):
+        cancel_grid("mine", session.settings)
+
+
+def test_what_no_cell_can_start_from_or_be_evaluated_on_is_refused_before_one_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(
+        "embedlab.commands.grid_run.LocalWorkers",
+        lambda *_, **__: pytest.fail("a cell was started"),
+    )
+    session = NotebookSession(
+        settings=Settings(data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache")
+    )
+
+    def run(tasks: str, encoders: str) -> None:
+        Path("mine.toml").write_text(
+            f'summary = "mine"\nbase = "snli-ce"\nseeds = [1]\ntasks = '
+            f'["{tasks}"]\n[axes]\n"encoder.model" = {encoders}\n'
+        )
+        run_grid(plan_grid(GridOptions(grid="mine.toml"), session.settings), session)
+
+    with pytest.raises(UsageError, match="encoder 'dice' is not a transformer"):
+        run("sts", '["some/model", "dice"]')
+    with pytest.raises(UsageError, match="classifier"):
+        run("glue", '["some/model"]')

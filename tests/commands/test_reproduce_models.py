@@ -1,0 +1,79 @@
+"""The models behind a reproduced table."""
+
+from pathlib import Path
+
+import pytest
+
+from embedlab.api import NotebookSession
+from embedlab.commands.reproduce_models import (
+    EvaluatedRows,
+    absent_rows,
+    evaluate_on_unseen_pairs,
+    pairs_by,
+    with_named_rows,
+)
+from embedlab.commands.reproduce_plan import ReproductionOptions
+from embedlab.core.errors import UsageError
+from embedlab.core.settings import Settings
+from embedlab.experiments.matching_runs import Member
+from embedlab.experiments.paper_file import select_tables
+
+
+def test_one_failure_is_one_note_for_all_rows_that_it_costs() -> None:
+    (table,) = select_tables("tsukagoshi", "figure2_sources_combined")
+    options = ReproductionOptions()
+    known = EvaluatedRows(
+        evaluations={}, answers={}, scored=None, missing=(), absent={"d@2": "damaged"}
+    )
+    members = {
+        ("DefSent", ""): (Member(name="d@1", seed=1), Member(name="d@2", seed=2)),
+        ("S+D", ""): (Member(name="s-d@1", seed=1),),
+    }
+    assert list(
+        absent_rows(
+            table,
+            members,
+            known,
+            {"SBERT": "training failed, seed 1, 2: no space"},
+            options,
+            Settings(),
+        )
+    ) == [
+        "absent: AVERAGE, SBERT: training failed, seed 1, 2: no space",
+        "absent: DefSent (d@2): damaged",
+    ]
+    assert known.present(members)["DefSent", ""] == (Member(name="d@1", seed=1),)
+
+
+def test_a_named_model_takes_the_place_of_a_row_and_of_scores_alone_no_other_row_has_one(
+    tmp_path: Path,
+) -> None:
+    session = NotebookSession(settings=Settings(runs=tmp_path))
+    members = {("A", ""): (Member(name="a@1", seed=1),), ("B", ""): (Member(name="b@1", seed=1),)}
+    beside = with_named_rows(members, ReproductionOptions(models=("A=dice", "C=dice")), session)
+    assert {row: [member.name for member in own] for (row, _), own in beside.items()} == {
+        "A": ["dice"],
+        "B": ["b@1"],
+    }
+    assert beside["A", ""][0].runs == frozenset()  # whose training is looked at
+    alone = with_named_rows(
+        members, ReproductionOptions(models=("A=dice",), from_="scores"), session
+    )
+    assert {row: len(own) for (row, _), own in alone.items()} == {"A": 1, "B": 0}
+
+
+def test_unseen_items_are_pairs_of_sets_and_a_table_of_other_numbers_says_so() -> None:
+    (pairs,), (transfer,), (figure,) = (
+        select_tables(*name)
+        for name in (("liao", "table2"), ("liao", "table3"), ("tsukagoshi", "figure3_dice"))
+    )
+    assert [pairs_by(table) for table in (pairs, transfer, figure)] == ["dataset", None, "dice"]
+    session = NotebookSession(settings=Settings())
+    with pytest.raises(UsageError, match="its numbers are not of sets of pairs"):
+        evaluate_on_unseen_pairs(transfer, {}, ReproductionOptions(unseen=True), session)
+    found = evaluate_on_unseen_pairs(
+        transfer, {}, ReproductionOptions(unseen=True, claims=True), session
+    )
+    assert found.missing == (
+        "table3_transfer: --unseen selects pairs, and its numbers are not of sets of pairs",
+    )

@@ -1,0 +1,63 @@
+"""The trainings that a table of a paper needs."""
+
+from pathlib import Path
+
+import pytest
+
+from embedlab.commands.grid_plan import entries_of_runs, estimate
+from embedlab.commands.reproduce_plan import ReproductionOptions, check_selection, planned_trainings
+from embedlab.commands.reproduce_run import trainings_of
+from embedlab.core.errors import UsageError
+from embedlab.core.paths import TINY_FOLDER
+from embedlab.core.settings import Settings
+from embedlab.experiments.paper_file import select_tables
+
+
+def test_the_plan_of_a_table_writes_nothing_and_names_the_runs_once_the_sample_encoder_is_built(
+    tmp_path: Path,
+) -> None:
+    settings = Settings(data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache")
+    tables = select_tables("liao", "table6")
+    options = ReproductionOptions(
+        encoder="nobody/nothing", seeds=1, workers=2, cluster="slurm:partition=gpu"
+    )
+    (planned,) = planned_trainings(tables, options, settings)
+    assert (len(planned.plan), planned.hands.workers, planned.hands.cluster) == (
+        5,
+        2,
+        "slurm:partition=gpu",
+    )
+    assert "as jobs of Slurm" in estimate(planned, entries_of_runs(planned.plan)).text
+    assert not list(tmp_path.iterdir())
+    own = ReproductionOptions(seeds=1)
+    (prepared,) = trainings_of(tables, own, settings)
+    assert planned_trainings(tables, own, settings) == [prepared]
+    assert Path(prepared.plan.cell(1).variant.recipe["encoder"]["model"]).is_relative_to(
+        settings.cache
+    )
+
+
+def test_a_table_without_trainings_has_no_plan(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="nothing is trained for"):
+        planned_trainings(
+            select_tables("liao", "table1"),
+            ReproductionOptions(),
+            Settings(data=TINY_FOLDER, cache=tmp_path),
+        )
+
+
+def test_all_ways_to_show_a_paper_at_once_are_refused() -> None:
+    check_selection(ReproductionOptions(paper="liao", table="table6", dry_run=True))
+    check_selection(ReproductionOptions(paper="liao", from_="runs", html=Path("a.html")))
+    with pytest.raises(UsageError, match="exclude each other"):
+        check_selection(
+            ReproductionOptions(paper="liao", table="table6", published_only=True, from_="runs")
+        )
+    with pytest.raises(UsageError, match="--dry-run and --published-only exclude each other"):
+        check_selection(
+            ReproductionOptions(paper="liao", table="table6", published_only=True, dry_run=True)
+        )
+    with pytest.raises(UsageError, match="--claims and --figure exclude each other"):
+        check_selection(ReproductionOptions(paper="liao", claims=True, figure=["a.pdf"]))
+    with pytest.raises(UsageError, match="--dry-run prints"):
+        check_selection(ReproductionOptions(paper="liao", dry_run=True))

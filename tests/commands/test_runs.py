@@ -1,0 +1,82 @@
+"""Runs followed, stopped and tidied."""
+
+import threading
+from contextlib import ExitStack
+from pathlib import Path
+from types import SimpleNamespace
+from typing import NoReturn, cast
+
+import pytest
+
+from embedlab.api import NotebookSession
+from embedlab.commands import evaluate, runs
+from embedlab.commands.evaluate import EvaluateOptions
+from embedlab.core.errors import UsageError
+from embedlab.core.session import Session
+from embedlab.core.settings import Settings
+from embedlab.runs import events
+from embedlab.runs.scoring import is_being_scored
+from embedlab.runs.store import RunFolder
+
+STARTED = events.Started(time=1.0, pid=1, host="here", steps=9)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(runs=tmp_path / "runs")
+
+
+def test_events_of_a_running_run_are_followed_until_it_ends(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "FOLLOW_S", 0.01)
+    run = RunFolder.of(settings.runs, "mine", 1)
+    run.path.mkdir(parents=True)
+    with ExitStack() as held, events.EventLog(run.events_file) as log:
+        held.enter_context(run.lock())
+        log.append(STARTED)
+
+        def end() -> None:
+            log.append(events.Finished(time=2.0, step=9))
+            held.close()
+
+        ends = threading.Timer(0.1, end)
+        ends.start()
+        found = [event.kind for group in runs.read_events(run, follows=True) for event in group]
+        ends.join()
+    assert found == ["started", "finished"]
+
+
+def test_nothing_unfinished_cannot_be_resumed(settings: Settings) -> None:
+    run = RunFolder.of(settings.runs, "mine", 1)
+    with events.EventLog(run.events_file) as log:
+        log.append(STARTED)
+        log.append(events.Finished(time=2.0, step=9))
+    with pytest.raises(UsageError, match="no unfinished seed"):
+        runs.resume(runs.RunOptions(run="mine"), NotebookSession(settings=settings))
+
+
+def test_an_evaluation_shows_its_runs_as_being_scored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[bool] = []
+    run = RunFolder.of(tmp_path / "runs", "mine", 1)
+    run.model.mkdir(parents=True)
+    (run.model / "config.json").write_text("{}")
+
+    def evaluated(*_of_evaluation: object) -> NoReturn:
+        seen.append(is_being_scored(run))
+        raise UsageError("enough")
+
+    monkeypatch.setattr(evaluate, "_evaluated", evaluated)
+    session = cast(
+        "Session",
+        SimpleNamespace(
+            settings=Settings(runs=tmp_path / "runs", cache=tmp_path / "cache"), note=print
+        ),
+    )
+    for names in (("mine",), ("m=mine@1", "dice", "no-such-model")):
+        with pytest.raises(UsageError, match="enough"):
+            evaluate.evaluate(EvaluateOptions(models=names), session)
+    assert seen == [True, True]
+    assert not is_being_scored(run)

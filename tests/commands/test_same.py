@@ -1,0 +1,138 @@
+"""`same` names the fault of a server, and says that there is none where there is none."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from embedlab.api import NotebookSession
+from embedlab.commands.same import SameOptions, same
+from embedlab.core.settings import Settings
+from embedlab.encoders.chosen_texts import chosen_texts
+from embedlab.encoders.random_encoder import build_random_encoder
+from embedlab.models.hosts import note_typed
+from tests.encoders.altered_server import WORDS, add_modules, serving, write_qwen
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bert") / "model"
+    build_random_encoder(folder, seed=1, vocabulary=WORDS, architecture="bert", hidden=32)
+    add_modules(folder, "mean_tokens", max_seq_length=48)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def qwen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A decoder whose vector is that of the last token, which ends each text."""
+    folder = tmp_path_factory.mktemp("qwen") / "model"
+    write_qwen(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def addresses(bert: Path, qwen: Path) -> Iterator[dict[str, str]]:
+    with serving(bert, qwen) as first, serving(qwen, bert) as second:
+        yield {"bert": first, "qwen": second}
+
+
+def asked(reference: Path, served: str, tmp_path: Path, **options: Any) -> Any:
+    note_typed(served)
+    settings = Settings(device="cpu", runs=tmp_path, endpoint_check="off")
+    chosen = SameOptions(reference=str(reference), served=served, **options)
+    report = same(chosen, NotebookSession(settings=settings))
+    (verdict,) = report.tables[0].data()["verdict"]
+    causes = [
+        (cause["kind"], "" if cause["kind"] == "order" else cause["value"])
+        for cause in verdict["causes"]
+    ]
+    return int(report.exit_code), causes, verdict
+
+
+FAULTS = [
+    ("bert", "plain", []),
+    ("bert", "float16", []),
+    ("bert", "one-by-one", []),
+    ("bert", "reversed-batches", []),
+    ("bert", "right-pad", []),  # of a mean: no fault
+    ("bert", "cls", [("pooling", "cls")]),
+    ("bert", "max", [("pooling", "max")]),
+    ("bert", "last", [("pooling", "last")]),
+    ("bert", "not-normalised", [("norm", "not normalised")]),
+    ("bert", "prompt", [("prompt", "query: ")]),
+    ("bert", "cut-32", [("truncation", "32")]),
+    ("bert", "cut-27", [("truncation", "27")]),
+    ("bert", "cut-64", [("truncation", "64")]),
+    ("bert", "no-special", [("special", "none")]),
+    ("bert", "no-begin", [("special", "no-begin")]),
+    ("bert", "no-end", [("special", "no-end")]),
+    ("bert", "dim-cut", [("dim", "16")]),
+    ("bert", "int8-vectors", [("stored", "int8")]),
+    ("bert", "binary", [("stored", "binary")]),
+    ("bert", "no-mask", [("padding", "")]),
+    ("bert", "dropout", [("chance", "")]),
+    ("bert", "noise", None),
+    ("bert", "layer", [("layer", "1")]),
+    ("bert", "shuffled", [("order", "")]),
+    ("bert", "prompt-twice", [("prompt", "query: query: ")]),
+    ("bert", "cls+prompt", [("pooling", "cls"), ("prompt", "query: ")]),
+    ("bert", "max+cut-32", [("pooling", "max"), ("truncation", "32")]),
+    ("bert", "cut-32+dim-cut", [("truncation", "32"), ("dim", "16")]),
+    ("qwen", "plain", []),
+    ("qwen", "float16", []),
+    ("qwen", "no-end", [("special", "no-end")]),
+    ("qwen", "right-pad", [("padding", "")]),
+    ("qwen", "mean", [("pooling", "mean")]),
+    ("qwen", "mean+no-end", [("pooling", "mean"), ("special", "no-end")]),
+]
+
+
+@pytest.mark.parametrize(("model", "fault", "expected"), FAULTS)
+def test_the_fault_of_a_server_is_named(
+    model: str,
+    fault: str,
+    expected: list[tuple[str, str]] | None,
+    bert: Path,
+    qwen: Path,
+    addresses: dict[str, str],
+    tmp_path: Path,
+) -> None:
+    folder = {"bert": bert, "qwen": qwen}[model]
+    code, causes, verdict = asked(folder, f"{addresses[model]}#{fault}", tmp_path)
+    assert sorted(causes) == sorted(expected or [])
+    assert code == (0 if expected == [] else 4)
+    assert verdict["same"] == (expected == [])
+
+
+def test_another_model_is_named_where_it_is_a_candidate(
+    bert: Path, qwen: Path, addresses: dict[str, str], tmp_path: Path
+) -> None:
+    served = f"{addresses['bert']}#other"
+    code, causes, _ = asked(bert, served, tmp_path, candidates=(str(qwen),))
+    assert (code, causes) == (4, [("model", str(qwen))])
+    assert asked(bert, served, tmp_path)[1] == []
+
+
+def test_vectors_in_another_order_are_found_in_an_export(bert: Path, tmp_path: Path) -> None:
+    from embedlab.api import load
+
+    texts = [each.text for each in chosen_texts([24]) if "\n" not in each.text]
+    vectors = np.asarray(load(str(bert)).encode(texts))
+    order = np.random.default_rng(0).permutation(len(texts))
+    for name, rows, expected in (("right", np.arange(len(texts)), 0), ("mixed", order, 4)):
+        file = tmp_path / f"{name}.parquet"
+        pl.DataFrame({"sentence": texts, "vector": vectors[rows].tolist()}).write_parquet(file)
+        code, causes, _ = asked(bert, f"vectors:{file}", tmp_path)
+        assert (code, [kind for kind, _ in causes]) == (expected, ["order"] if expected else [])
+
+
+def test_too_few_texts_say_nothing(bert: Path, tmp_path: Path) -> None:
+    file = tmp_path / "few.parquet"
+    pl.DataFrame({"sentence": ["a", "b"], "vector": [[1.0] * 32, [2.0] * 32]}).write_parquet(file)
+    settings = Settings(device="cpu", runs=tmp_path)
+    chosen = SameOptions(reference=str(bert), served=f"vectors:{file}")
+    report = same(chosen, NotebookSession(settings=settings))
+    assert int(report.exit_code) == 5

@@ -1,0 +1,39 @@
+"""Where a training starts from."""
+
+from pathlib import Path
+
+import pytest
+from transformers import PreTrainedTokenizerFast
+
+from embedlab.commands.training_plan import build_tiny_encoder, starting_encoder
+from embedlab.core.paths import TINY_FOLDER
+from embedlab.core.settings import Settings
+from embedlab.data import tiny
+
+
+def start(settings: Settings) -> Path:
+    location = starting_encoder(None, settings)
+    build_tiny_encoder(location, settings)
+    assert location is not None
+    return Path(location)
+
+
+def test_corpora_of_other_words_do_not_start_from_the_encoder_of_the_former_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(data=TINY_FOLDER, cache=tmp_path)
+    former = start(settings)
+    monkeypatch.setattr(tiny, "vocabulary", lambda: ("a", "man", "ponders"))
+    today = start(settings)
+    tokenizers = [
+        PreTrainedTokenizerFast.from_pretrained(str(folder), trust_remote_code=False)
+        for folder in (former, today)
+    ]
+    assert [len(one.tokenize("ponders")) for one in tokenizers] == [7, 1]
+
+
+def test_naming_the_start_writes_nothing(tmp_path: Path) -> None:
+    assert starting_encoder(None, Settings(cache=tmp_path)) is None
+    assert starting_encoder(None, Settings(data=TINY_FOLDER, cache=tmp_path)) is not None
+    build_tiny_encoder("elsewhere", Settings(data=TINY_FOLDER, cache=tmp_path))
+    assert not list(tmp_path.iterdir())

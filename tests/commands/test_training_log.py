@@ -1,0 +1,40 @@
+"""The log of a run that is trained in a terminal."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from embedlab.commands.terminal import Terminal
+from embedlab.commands.training import logged
+from embedlab.core.settings import Settings
+
+
+def test_what_a_terminal_shows_is_logged_also_when_it_is_quiet(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "seed-1" / "log.txt"
+    logged(log, Terminal(Settings()))("dev 61.20 after step 9")
+    logged(log, Terminal(Settings(quiet=True)))("finished after 9 steps")
+    assert log.read_text() == "dev 61.20 after step 9\nfinished after 9 steps\n"
+    assert capsys.readouterr().err == "dev 61.20 after step 9\n"
+
+
+def test_a_process_whose_stderr_is_the_log_writes_each_line_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "log.txt"
+    with log.open("a") as file:
+        monkeypatch.setattr(sys, "stderr", file)
+        logged(log, Terminal(Settings()))("finished")
+    assert log.read_text() == "finished\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_log_that_cannot_be_written_is_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Path("/dev/full").open("ab", buffering=0) as full:
+        monkeypatch.setattr("embedlab.commands.training.open_own", lambda _: full)
+        logged(tmp_path / "log.txt", Terminal(Settings(quiet=True)))("finished")
+    assert "embedlab: warning: no space left" in capsys.readouterr().err

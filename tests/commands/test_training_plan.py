@@ -1,0 +1,190 @@
+"""A training planned: what is there already, what is refused, and the words that do the same in
+another process.
+"""
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from embedlab.commands.training_plan import TrainOptions, TrainPlan, plan_training, train_arguments
+from embedlab.core.errors import UsageError
+from embedlab.core.paths import TINY_FOLDER
+from embedlab.core.settings import Settings
+from embedlab.runs import events
+from embedlab.runs.environment import collect_environment
+from embedlab.runs.store import RunFolder
+
+OPTIONS = TrainOptions(recipe="snli-ce")
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(data=TINY_FOLDER, runs=tmp_path / "runs", cache=tmp_path / "cache")
+
+
+def begin(plan: TrainPlan, *ended: events.Event) -> RunFolder:
+    """The folder of the plan's first run after an attempt that ended like this."""
+    run = plan.runs[0].run
+    run.write_once(
+        plan.recipe,
+        collect_environment(seed=run.seed, device="cpu", precision="float32", threads=1, data=[]),
+    )
+    with events.EventLog(run.events_file) as log:
+        for event in (events.Started(pid=1, host="here", steps=9), *ended):
+            log.append(event)
+    return run
+
+
+def states(plan: TrainPlan) -> list[str]:
+    return [planned.state for planned in plan.runs]
+
+
+def test_a_wrong_column_is_refused_without_torch(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("first,second,label\na,b,neutral\n")
+    (tmp_path / "dev.csv").write_text("first,second,points\na,b,1\n")
+    (tmp_path / "right.csv").write_text("premise,hypothesis,label\na,b,neutral\nc,d,entailment\n")
+    script = (
+        "import sys\n"
+        "from embedlab.cli.app import main\n"
+        "code = main(sys.argv[1:])\n"
+        "assert not {'torch', 'transformers', 'datasets'} & set(sys.modules)\n"
+        "raise SystemExit(code)"
+    )
+    for files, code, column in (
+        (["data.files=rows.csv"], 3, "'premise'"),
+        (["data.files=right.csv", "evaluate.dev=./dev.csv"], 2, "'points' may be their score"),
+    ):
+        words = [
+            "train",
+            "own-labelled-pairs",
+            "--data",
+            "tiny",
+            *(word for file in files for word in ("--set", file)),
+        ]
+        done = subprocess.run(
+            [sys.executable, "-c", script, *words],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr.count("\n")) == (code, 2), done.stderr
+        assert column in done.stderr
+
+
+def test_planning_needs_no_torch_and_writes_nothing(settings: Settings) -> None:
+    code = (
+        "import sys; from pathlib import Path; from embedlab.core.settings import Settings\n"
+        "from embedlab.core.paths import TINY_FOLDER\n"
+        "from embedlab.commands.training import missing_evaluation, missing_to_train\n"
+        "from embedlab.commands.training_plan import TrainOptions\nfrom "
+        "embedlab.commands.training_plan import plan_training\n"
+        f"settings = Settings(data=TINY_FOLDER, runs=Path({str(settings.runs)!r}))\n"
+        "found = [plan_training(TrainOptions(recipe=name), settings).recipe for name in "
+        "('snli-ce', 'multitask', 'glue-finetune')]\n"
+        "for recipe in found:\n"
+        "    assert not missing_to_train(recipe, settings)\n"
+        "    assert not list(missing_evaluation(recipe, settings))\n"
+        "assert not {'torch', 'transformers', 'datasets', 'typer', 'textual'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert not settings.runs.exists()
+
+
+def test_a_new_training_has_a_run_for_each_seed(settings: Settings) -> None:
+    plan = plan_training(
+        replace(OPTIONS, seeds=(1, 2, 7), name="mine", overrides=("optim.lr=1e-4",)), settings
+    )
+    assert [run.id for run in plan.todo] == ["mine@1", "mine@2", "mine@7"]
+    assert (states(plan), plan.model, plan.notes) == (["new"] * 3, "mine", ())
+    assert plan.recipe.stages[0].optim.lr == 1e-4
+    assert plan_training(replace(OPTIONS, seed=3), settings).model == "snli-ce@3"
+
+
+def test_a_finished_run_is_skipped_with_a_note_and_refused_for_another_recipe(
+    settings: Settings,
+) -> None:
+    run = begin(plan_training(OPTIONS, settings), events.Finished(step=9))
+    run.model.mkdir()
+    plan = plan_training(replace(OPTIONS, seeds=(1, 2)), settings)
+    assert (states(plan), plan.notes) == (
+        ["finished", "new"],
+        ("snli-ce@1 is finished already: skipped",),
+    )
+    assert [run.id for run in plan.todo] == ["snli-ce@2"]
+    with pytest.raises(
+        UsageError, match=r"made by another recipe: stage\.0\.optim\.lr was 2e-05, now 0\.5"
+    ):
+        plan_training(replace(OPTIONS, overrides=("optim.lr=0.5",)), settings)
+
+
+def test_a_run_that_has_begun_is_refused_before_another_seed_is_trained_unless_it_is_resumed(
+    settings: Settings,
+) -> None:
+    run = begin(plan_training(replace(OPTIONS, seed=2), settings), events.RunInterrupted(step=3))
+    (run.checkpoints / "step-0000003").mkdir(parents=True)
+    with pytest.raises(UsageError, match="'snli-ce@2' was begun before") as refused:
+        plan_training(replace(OPTIONS, seeds=(1, 2)), settings)
+    assert "--resume" in refused.value.hint
+    assert states(plan_training(replace(OPTIONS, seeds=(1, 2), resume=True), settings)) == [
+        "new",
+        "unfinished",
+    ]
+    newest = plan_training(replace(OPTIONS, resume=True), settings)
+    assert ([one.id for one in newest.todo], newest.model) == (["snli-ce@2"], "snli-ce@2")
+    with pytest.raises(UsageError, match="made by another recipe"):
+        plan_training(replace(OPTIONS, resume=True, overrides=("optim.lr=0.5",)), settings)
+
+
+def test_what_ended_before_its_first_checkpoint_does_not_bind_a_new_training(
+    settings: Settings,
+) -> None:
+    begin(plan_training(OPTIONS, settings), events.Failed(message="the loss is not finite"))
+    assert states(plan_training(replace(OPTIONS, overrides=("optim.lr=0.5",)), settings)) == ["new"]
+
+
+def test_a_run_that_a_process_trains_now_is_refused_where_that_is_wanted(
+    settings: Settings,
+) -> None:
+    run = begin(plan_training(OPTIONS, settings))
+    with run.lock():
+        plan = plan_training(OPTIONS, settings)
+        assert states(plan) == ["running"]
+        with pytest.raises(UsageError, match="'snli-ce@1' is running"):
+            plan.refuse_running()
+        with pytest.raises(UsageError, match="'snli-ce@1' is running"):
+            plan_training(replace(OPTIONS, resume=True), settings)
+
+
+def test_one_seed_and_several_exclude_each_other(settings: Settings) -> None:
+    with pytest.raises(UsageError, match="exclude each other"):
+        plan_training(replace(OPTIONS, seed=1, seeds=(1, 2)), settings)
+
+
+def test_another_process_gets_every_option_and_setting() -> None:
+    options = TrainOptions(
+        recipe="snli-ce",
+        overrides=("optim.lr=1e-4", "data.rows=64"),
+        seeds=(1, 2),
+        max_steps=9,
+        name="mine",
+        encoder="tiny",
+        resume=True,
+        gpus=2,
+        track="tensorboard",
+        keeps_checkpoints=True,
+    )
+    words = " ".join(
+        train_arguments(options, Settings(data=TINY_FOLDER, threads=2, format="json", quiet=True))
+    )
+    assert words == (
+        "train snli-ce --set optim.lr=1e-4 --set data.rows=64 --max-steps 9 --name mine "
+        "--encoder tiny --seeds 2 --gpus 2 "
+        "--track tensorboard --format json --resume --keep-checkpoints --quiet "
+        "--runs runs --device auto --precision auto --data tiny --threads 2"
+    )
+    with pytest.raises(UsageError, match="seeds 1, 7"):
+        train_arguments(replace(options, seeds=(1, 7)), Settings())
