@@ -408,17 +408,17 @@ def _cost_plot(costs: "Costs", rows: "Sequence[tuple[CostRow, float]]", along: s
     best = undominated([score.value for *_, score in shown], [[cost] for _, cost, _ in shown])
     series = []
     for model, title in titles_of(list(dict.fromkeys(row.model for row, _ in rows))).items():
-        own = [each for each in zip(shown, best, strict=True) if each[0][0].model == model]
-        points = series_of(title, [_ends(score, first.scale) for (_, _, score), _ in own])
+        chosen = [each for each in zip(shown, best, strict=True) if each[0][0].model == model]
+        points = series_of(title, [_ends(score, first.scale) for (_, _, score), _ in chosen])
         series.append(
             Series(
                 name=title,
                 values=points.values,
                 low=points.low,
                 high=points.high,
-                places=[cost for (_, cost, _), _ in own],
-                labels=[row.label for (row, _, _), _ in own],
-                is_best=[is_best for _, is_best in own],
+                places=[cost for (_, cost, _), _ in chosen],
+                labels=[row.label for (row, _, _), _ in chosen],
+                is_best=[is_best for _, is_best in chosen],
             )
         )
     return Plot(
@@ -447,14 +447,14 @@ def _evaluated_scores(frame: pl.DataFrame) -> Drawn:
     titles = titles_of(list(dict.fromkeys(fact["model"] for fact in facts)))
     plots, measured = [], []
     for task in dict.fromkeys(fact["task"] for fact in facts):
-        own = [fact for fact in facts if fact["task"] == task]
-        metric, setting = own[0]["metric"], own[0]["setting"]
-        own = [fact for fact in own if (fact["metric"], fact["setting"]) == (metric, setting)]
-        shown = {(fact["model"], fact["slice"]): fact for fact in own}
-        labels = list(dict.fromkeys(fact["slice"] for fact in own))
+        rows = [fact for fact in facts if fact["task"] == task]
+        metric, setting = rows[0]["metric"], rows[0]["setting"]
+        rows = [fact for fact in rows if (fact["metric"], fact["setting"]) == (metric, setting)]
+        shown = {(fact["model"], fact["slice"]): fact for fact in rows}
+        labels = list(dict.fromkeys(fact["slice"] for fact in rows))
         series = [
             series_of(titles[model], [_scored_ends(shown.get((model, label))) for label in labels])
-            for model in dict.fromkeys(fact["model"] for fact in own)
+            for model in dict.fromkeys(fact["model"] for fact in rows)
         ]
         axis = f"{metric.capitalize()} ({setting})" if setting else metric
         plots.append(

@@ -43,8 +43,8 @@ _MINUS = re.compile(r"(?<![\w.-])-(?=[\d.])")
 def to_latex(table: Table) -> str:
     """Return the table as people read it: title and notes as comments, numbers aligned right."""
     signatures = table.signature_lines if table.is_signed else []
-    said = [*table.answer, table.shown_title, *table.shown_notes, *signatures]
-    lines = [f"% {' '.join(text.split())}" for text in said if text]
+    comments = [*table.answer, table.shown_title, *table.shown_notes, *signatures]
+    lines = [f"% {' '.join(text.split())}" for text in comments if text]
     tabular = list(_tabular(table))
     caption = table.caption()
     if caption and table.rows:

@@ -151,8 +151,8 @@ def _fit(
             return widths, gap
     least = [column.least(breaks_numbers=breaks_numbers) for column in columns]
     for kind in ("text", "number", "name"):
-        own = [place for place, column in enumerate(columns) if column.kind == kind]
-        while over > 0 and (room := [place for place in own if widths[place] > least[place]]):
+        same_kind = [place for place, column in enumerate(columns) if column.kind == kind]
+        while over > 0 and (room := [place for place in same_kind if widths[place] > least[place]]):
             widths[max(room, key=lambda place: (widths[place], place))] -= 1
             over -= 1
     return (widths, _GAP) if over <= 0 else None

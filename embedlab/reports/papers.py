@@ -135,15 +135,15 @@ def contents_table(
     return Table(title=title, columns=columns, rows=rows, notes=notes)
 
 
-def _progress(own: TableProgress | None) -> dict[str, Value | TableCell]:
-    if own is None:
+def _progress(progress: TableProgress | None) -> dict[str, Value | TableCell]:
+    if progress is None:
         return {}
-    left = ABSENT if own.seconds is None else duration(own.seconds)
+    left = ABSENT if progress.seconds is None else duration(progress.seconds)
     return {
-        "done": TableCell(value=own.done, text=f"{own.done} of {own.cells}"),
-        "cells": own.cells,
-        "seconds": TableCell(value=own.seconds, text=left),
-        "lacks": ", ".join(own.lacks) or None,
+        "done": TableCell(value=progress.done, text=f"{progress.done} of {progress.cells}"),
+        "cells": progress.cells,
+        "seconds": TableCell(value=progress.seconds, text=left),
+        "lacks": ", ".join(progress.lacks) or None,
     }
 
 
@@ -263,14 +263,16 @@ def numbers_table(
             )
         if any(each.values for each in of_row.values()):
             parts = table.sources[row].best_of
-            there = [part for part in parts if _has_numbers(table, part, numbers)]
-            what = f"ours, of {len(there)} of {len(parts)} rows" if there != [*parts] else "ours"
+            present = [part for part in parts if _has_numbers(table, part, numbers)]
+            what = (
+                f"ours, of {len(present)} of {len(parts)} rows" if present != [*parts] else "ours"
+            )
             rows.append({"row": row, "what": what, **_ours(of_row, table.scale)})
-            if there != [*parts]:
-                lacking = ", ".join(part for part in parts if part not in there)
+            if present != [*parts]:
+                lacking = ", ".join(part for part in parts if part not in present)
                 missing = [
                     *missing,
-                    f"{row}: the best of {', '.join(there)} alone, without {lacking}",
+                    f"{row}: the best of {', '.join(present)} alone, without {lacking}",
                 ]
         if any(each.difference is not None for each in of_row.values()):
             differences = {
@@ -324,14 +326,14 @@ def _answer(
         ]
         yield f"The printed order of {len(row_order.pairs)} {pairs}: {counts}{''.join(taus)}."
     column = table.average or (table.columns[0] if len(table.columns) == 1 else None)
-    found = [
+    differences = [
         number.difference
         for (_, name), number in numbers.items()
         if number.difference is not None and column in {None, name}
     ]
-    if found:
+    if differences:
         digits = _digits(table.scale)
-        low, high = (f"{value:+z.{digits}f}" for value in (min(found), max(found)))
+        low, high = (f"{value:+z.{digits}f}" for value in (min(differences), max(differences)))
         ends = low if low == high else f"{low} to {high}"
         yield f"Ours minus the published values, {column or 'all columns'}: {ends}."
 

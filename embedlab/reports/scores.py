@@ -196,7 +196,7 @@ def comparison_table(
         ),
     ]
     leading = columns_of_slices(comparison, facts)
-    said = [note for model in stated for note in model.notes(keys)]
+    stated_notes = [note for model in stated for note in model.notes(keys)]
     table = Table(
         title=score_title(comparison),
         columns=[
@@ -207,7 +207,7 @@ def comparison_table(
         rows=pivot(facts, leading),
         frame=tidy_frame(facts, COMPARED),
         answer=verdicts(comparison.slices, names, by=comparison.slicing.by),
-        notes=list(dict.fromkeys([*_comparison_notes(comparison, printed, titles), *said])),
+        notes=list(dict.fromkeys([*_comparison_notes(comparison, printed, titles), *stated_notes])),
         signatures=comparison.signatures,
         titles=titles,
         records={"another_dataset": [_elsewhere_record(each) for each in comparison.elsewhere]},
