@@ -16,7 +16,6 @@ from embedlab.models.catalog import ModelSpec
 from embedlab.models.shape import backends, vector_length
 from embedlab.outcomes.stored import joined_members
 from embedlab.runs.evaluations import Evaluation
-from embedlab.scoring.brought_items import evaluate_items
 from embedlab.scoring.provenance import (
     overlap_notes,
     training_marks,
@@ -45,6 +44,8 @@ def evaluate_task(
     chosen = find_task(task)
     selection = Selection(names=tuple(names), setting=chosen.setting(setting), opened=tuple(opened))
     if spec.shipped.items is not None:
+        from embedlab.scoring.brought_items import evaluate_items
+
         result = evaluate_items(chosen, spec, settings, names)
     else:
         result = chosen.evaluate(spec, settings, start_progress, selection)

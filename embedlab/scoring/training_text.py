@@ -25,7 +25,6 @@ from embedlab.models.hub import downloaded_folder
 from embedlab.outcomes.cuts import ItemSlice
 from embedlab.outcomes.frame import KEYS, Outcomes
 from embedlab.runs.store import RunFolder
-from embedlab.training.stage_data import open_stages
 
 
 def keyed_items(outcomes: Outcomes, items: ItemSlice) -> pl.DataFrame:
@@ -232,6 +231,9 @@ def _read_again(run: RunFolder, settings: Settings) -> KnownText:
     source = replace(Source.from_settings(settings), allow_partial=True)
     if before.is_generated:
         source = replace(source, folder=TINY_FOLDER)
+    # Imported only here: most runs' training text is stored.
+    from embedlab.training.stage_data import open_stages
+
     stages = open_stages(run.recipe(), source, before.seed)
     if [_content(vars(state)) for data in stages for state in data.states] != [
         _content(part) for part in before.data
